@@ -1,0 +1,54 @@
+// Built-ins only: installs what the lockfile says when node_modules is not that, then runs the command in this same process.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const stamp = path.join(root, 'node_modules', '.installed')
+
+refuseOldNode()
+if (existsSync(path.join(root, 'package-lock.json'))) installWhenStale()
+
+const [, , command = 'help', ...args] = process.argv
+if (command === 'test') process.exit(node('node_modules/mocha/bin/mocha.js', args))
+else if (command === 'bench') process.exit(node('test/bench/run.ts', args, ['--import', 'tsx']))
+else await sluice(command, args)
+
+function refuseOldNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major > 20 || (major === 20 && minor >= 19)) return
+  console.error(`Sluice needs Node 20.19 or newer; this is ${process.version}. Install a newer one from your package manager or nodejs.org.`)
+  process.exit(1)
+}
+
+function installWhenStale() {
+  const wanted = createHash('sha256')
+    .update(readFileSync(path.join(root, 'package-lock.json')))
+    .update(process.version + process.platform + process.arch)
+    .digest('hex')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+  console.error('Installing dependencies from package-lock.json ...')
+  // `npm ci` refuses a lockfile without other platforms' optional packages; --no-save leaves the lockfile as it is.
+  const install = ['install', '--no-save', '--include=dev', '--include=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+  const done = spawnSync('npm', install, { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
+  if (done.status !== 0) {
+    console.error(`npm install failed (${done.status ?? done.signal}). Is the npm registry reachable? Run the same command again: it goes on where it stopped.`)
+    process.exit(1)
+  }
+  writeFileSync(stamp, wanted)
+}
+
+function node(script, args, flags = []) {
+  const done = spawnSync(process.execPath, [...flags, path.join(root, script), ...args], { cwd: root, stdio: 'inherit' })
+  return done.status ?? 1
+}
+
+async function sluice(command, args) {
+  const compiled = path.join(root, 'core', 'main.js')
+  const entry = existsSync(compiled) ? compiled : path.join(root, 'core', 'main.ts')
+  if (entry.endsWith('.ts')) (await import('tsx/esm/api')).register()
+  process.argv = [process.argv[0], entry, command, ...args]
+  await import(pathToFileURL(entry).href)
+}
