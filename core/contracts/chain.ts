@@ -1,0 +1,61 @@
+import type { At, Head, Json, Life, Log, Token, Types } from './family.ts'
+import type { Plan } from './plan.ts'
+import type { GasTerms, Rail } from './rail.ts'
+
+export interface Transaction<F extends Types = Types> {
+  tx: Json
+  receipt: F['receipt'] | null
+  /** Absent until mined. */
+  blockNumber?: number
+  /** Pays enough for the next block; only said of pending ones. */
+  pays?: boolean
+}
+
+/** One network of a chain. */
+export interface Chain<F extends Types = Types> extends Life {
+  /** The number by which wallets and token lists know the network. */
+  readonly chainId: number
+  readonly nativeCurrency: Token
+  readonly reader: F['reader']
+  readonly rail: Rail<F['intent'], F['address']>
+  /** A local network may use well-known keys. */
+  readonly local: boolean
+  /** The most that a caller may offer per gas, in smallest units. */
+  readonly feeCapRaw: bigint
+  readonly confirmations: number
+  /** The URL in use, without its secrets. */
+  rpcUrl(): string
+  /** The canonical spelling, or undefined where the text is no address. */
+  address(text: string): F['address'] | undefined
+  /** Asks the network now. */
+  head(at: At): Promise<Head>
+  /** Every new head, for as long as the signal is not aborted; survives nodes that go away. */
+  heads(signal: AbortSignal): AsyncIterable<Head>
+  /** One round trip for any number of tokens, all at one block. */
+  balances(owner: F['address'], tokens: readonly Token[], at: At): Promise<readonly bigint[]>
+  /** A token that no list has, read from the chain; undefined where the address is no token. */
+  token(address: F['address'], at: At): Promise<Token | undefined>
+  /** The price of that much gas at a block that was read, without asking again where possible. */
+  gas(units: bigint, head: Head | undefined, at: At): Promise<GasTerms>
+  find(id: string, at: At): Promise<Transaction<F> | undefined>
+  isTransactionId(text: string): boolean
+  evm?: EvmVerbs<F>
+}
+
+/** What only EVM chains have. */
+export interface EvmVerbs<F extends Types = Types> {
+  /** One round trip. Outer array by spender, inner by token. */
+  allowances(owner: F['address'], spenders: readonly F['address'][], tokens: readonly Token[], at: At): Promise<readonly (readonly bigint[])[]>
+  /** `amountRaw` undefined approves the largest amount. Two steps where the token refuses to change a non-zero allowance. */
+  approve(owner: F['address'], token: Token, spender: F['address'], amountRaw: bigint | undefined, at: At): Promise<{ plan: Plan<F>; amountRaw: bigint }>
+}
+
+/** What a chain plugin's `create` gets for one network. */
+export interface ChainVenue<C = Json> {
+  readonly chain: string
+  readonly network: string
+  readonly config: C
+  readonly log: Log
+  /** Counts a call to a node. */
+  readonly meter: { rpc(method: string, outcome: 'ok' | 'error'): void }
+}

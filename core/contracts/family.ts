@@ -1,0 +1,55 @@
+/** What may be journaled, logged and sent between processes. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+/** The types in which chain families differ. A kit fixes them: `const evm: Family<Evm> = { name: 'evm' }`. */
+export interface Types {
+  address: string
+  /** One transaction to be made, before fees and nonce. */
+  intent: Json
+  receipt: Json
+  /** The family's client for reading the chain. */
+  reader: object
+}
+
+/** A connector serves only chains of its own family. Core names no family. */
+export interface Family<F extends Types = Types> {
+  readonly name: string
+  /** Carries the types; never set. */
+  readonly types?: F
+}
+
+export interface Token {
+  /** As the network's token list spells it. */
+  symbol: string
+  /** In the family's canonical spelling; the zero address for the native coin. */
+  address: string
+  decimals: number
+  /** The coin that pays for gas. */
+  native?: true
+}
+
+/** A block (or slot) that an answer holds for. */
+export interface Head {
+  number: bigint
+  /** Seconds since the Unix epoch. */
+  timestamp: number
+  hash?: string
+  /** Smallest units of the native coin per gas; absent where the chain has no base fee. */
+  baseFeeRaw?: bigint
+}
+
+/** How long a caller waits. A plugin passes the signal on to whatever it awaits. */
+export interface At {
+  signal: AbortSignal
+}
+
+/** `start` does I/O and is retried with backoff until it succeeds; `stop` has five seconds. */
+export interface Life {
+  start?(signal: AbortSignal): Promise<void>
+  stop?(): Promise<void>
+}
+
+export interface Log {
+  info(fields: object, message?: string): void
+  warn(fields: object, message?: string): void
+}

@@ -1,0 +1,11 @@
+// "sluice/plugin": everything that a plugin implements or calls.
+export { badFields, SluiceError } from '../api/errors.ts'
+export type { ErrorName } from '../api/errors.ts'
+export type { AMM, Fill, Hop, Quote, Swap, SwapTerms } from './amm.ts'
+export type { Chain, ChainVenue, EvmVerbs, Transaction } from './chain.ts'
+export type { At, Family, Head, Json, Life, Log, Token, Types } from './family.ts'
+export type { Need, Plan } from './plan.ts'
+export { apiVersion, defineChain, defineConnector, tradingVerbs } from './plugin.ts'
+export type { ChainPlugin, Connector, ConnectorConfig, ConnectorPlugin, Manifest, NetworkNames, Plugin, Trading, TradingType, Venue } from './plugin.ts'
+export type { FeeWish, GasTerms, Prepared, Rail, Reception, Sealed, Sighting, Signable, Slot, Synced } from './rail.ts'
+export { singleRouterSchema, versionedSchema } from './schemas.ts'

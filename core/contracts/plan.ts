@@ -1,0 +1,17 @@
+import type { Json, Types } from './family.ts'
+
+/** What a wallet must have before a plan is signed. `token` is an address; the native coin is its zero address. */
+export type Need<A = string> =
+  | { is: 'balance'; token: A; amountRaw: bigint }
+  | { is: 'allowance'; token: A; spender: A; amountRaw: bigint }
+
+/** What every acting verb returns: what is to be done, never a transaction. All of it but the needs goes into the journal. */
+export interface Plan<F extends Types = Types> {
+  /** Several steps take consecutive slots, claimed at once. */
+  steps: readonly [F['intent'], ...F['intent'][]]
+  needs: readonly Need<F['address']>[]
+  /** Seconds since the Unix epoch, after which the chain refuses the steps; absent where they do not expire. */
+  deadline?: number
+  /** What `fill` needs to read the outcome from a receipt, also after a restart. */
+  memo: Json
+}

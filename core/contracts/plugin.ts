@@ -1,0 +1,94 @@
+import type { AMM } from './amm.ts'
+import type { Chain, ChainVenue } from './chain.ts'
+import type { Family, Life, Log, Token, Types } from './family.ts'
+
+/** Version of these contracts, `major.minor`. A plugin's major must be the same and its minor not above. */
+export const apiVersion = '1.0'
+
+/** What an implementation of each trading type must look like. */
+export interface Trading<F extends Types = Types> {
+  AMM: AMM<F>
+}
+export type TradingType = keyof Trading
+
+/** Checked when a plugin is loaded: a verb that is missing refuses the plugin rather than a request. */
+export const tradingVerbs = {
+  AMM: ['quote', 'swap', 'fill'],
+} as const satisfies { [K in TradingType]: readonly (keyof Trading[K])[] }
+
+export interface NetworkNames {
+  readonly chain: string
+  readonly networks: readonly string[]
+}
+
+export interface Manifest<K extends readonly TradingType[] = readonly TradingType[]> {
+  readonly name: string
+  /** The version of the plugin interface that it is written for: 'major.minor'. */
+  readonly apiVersion: string
+  readonly trading_type: K
+  readonly available_networks: readonly NetworkNames[]
+  /** JSON Schema of the configuration; a chain's describes one network's settings. */
+  readonly schema: object
+  /** The plugin's own version, shown in `/plugins`. */
+  readonly version?: string
+  /** Typed data that the connector may ask to have signed. */
+  readonly signs?: readonly { readonly domain: string; readonly primaryType: string }[]
+}
+
+/** A connector on one network of one chain: all that a plugin ever gets to see. Frozen. */
+export interface Venue<F extends Types = Types, C = unknown> {
+  readonly chain: string
+  readonly network: string
+  /** Checked against the manifest's schema. */
+  readonly config: C
+  /** This network's entry of `contractAddresses`. */
+  readonly contracts: Readonly<Record<string, F['address']>>
+  readonly reader: F['reader']
+  readonly nativeCurrency: Token
+  /** The network's token list. */
+  readonly tokens: readonly Token[]
+  readonly log: Log
+}
+
+export type Connector<F extends Types = Types, K extends TradingType = TradingType> = Pick<Trading<F>, K> & Life & {
+  /** Version label → the contract that moves tokens: what a connector's name stands for in `/evm/approve`. */
+  readonly spenders?: Readonly<Record<string, F['address']>>
+}
+
+export interface ConnectorPlugin<F extends Types = Types, K extends readonly TradingType[] = readonly TradingType[], C = unknown> {
+  readonly kind: 'connector'
+  readonly family: Family<F>
+  readonly manifest: Manifest<K>
+  /** Wires, without I/O. A throw refuses the plugin. */
+  create(venue: Venue<F, C>): Connector<F, K[number]>
+}
+
+export interface ChainPlugin<F extends Types = Types, C = unknown> {
+  readonly kind: 'chain'
+  readonly family: Family<F>
+  readonly manifest: Manifest<readonly []>
+  create(venue: ChainVenue<C>): Chain<F>
+}
+
+export type Plugin = ChainPlugin | ConnectorPlugin
+
+/** A trading type that is declared without being implemented does not compile. */
+export function defineConnector<F extends Types, const K extends readonly TradingType[], C = ConnectorConfig>(
+  plugin: Omit<ConnectorPlugin<F, K, C>, 'kind' | 'create'> & { create(venue: Venue<F, C>): Connector<F, NoInfer<K>[number]> },
+): ConnectorPlugin<F, K, C> {
+  return { kind: 'connector', ...plugin }
+}
+
+export function defineChain<F extends Types, C>(plugin: Omit<ChainPlugin<F, C>, 'kind'>): ChainPlugin<F, C> {
+  return { kind: 'chain', ...plugin }
+}
+
+/** The keys that every connector's configuration has (spec of `conf/connectors/<name>.yml`). */
+export interface ConnectorConfig {
+  /** `<numerator>/<denominator>`. */
+  allowedSlippage: string
+  /** Seconds. */
+  ttl: number
+  contractAddresses: Readonly<Record<string, Readonly<Record<string, string>>>>
+  versions?: Readonly<Record<string, { allowedSlippage: string; ttl: number }>>
+}

@@ -1,0 +1,59 @@
+const slippage = { type: 'string', pattern: '^\\d+/[1-9]\\d*$' } as const
+const ttl = { type: 'integer', minimum: 1 } as const
+const networkKey = '^\\w+$'
+
+const addresses = (required: readonly string[], optional: readonly string[] = []) => ({
+  type: 'object',
+  patternProperties: {
+    [networkKey]: {
+      type: 'object',
+      properties: Object.fromEntries([...required, ...optional].map((key) => [key, { type: 'string' }])),
+      required,
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+})
+
+/** Configuration of an exchange with one router: `allowedSlippage`, `ttl`, and a `routerAddress` per network. */
+export const singleRouterSchema = {
+  type: 'object',
+  properties: { allowedSlippage: slippage, ttl, contractAddresses: addresses(['routerAddress']) },
+  required: ['allowedSlippage', 'ttl', 'contractAddresses'],
+  additionalProperties: false,
+} as const
+
+/**
+ * Configuration of an exchange with several protocol versions: `versions` holds each one's slippage and ttl, and
+ * a network's addresses hold those of the listed versions.
+ * @param byVersion version label → the address keys that it requires, e.g. `{ v2: ['v2RouterAddress'] }`
+ */
+export function versionedSchema(byVersion: Readonly<Record<string, readonly string[]>>) {
+  const keys = Object.values(byVersion).flat()
+  return {
+    type: 'object',
+    properties: {
+      allowedSlippage: slippage,
+      ttl,
+      contractAddresses: addresses([], keys),
+      versions: {
+        type: 'object',
+        properties: Object.fromEntries(
+          Object.keys(byVersion).map((version) => [
+            version,
+            { type: 'object', properties: { allowedSlippage: slippage, ttl }, required: ['allowedSlippage', 'ttl'], additionalProperties: false },
+          ]),
+        ),
+        minProperties: 1,
+        additionalProperties: false,
+      },
+    },
+    required: ['allowedSlippage', 'ttl', 'contractAddresses', 'versions'],
+    additionalProperties: false,
+    allOf: Object.entries(byVersion).map(([version, required]) => ({
+      if: { properties: { versions: { required: [version] } } },
+      // eslint-disable-next-line unicorn/no-thenable -- `then` is a keyword of JSON Schema
+      then: { properties: { contractAddresses: { additionalProperties: { required } } } },
+    })),
+  }
+}

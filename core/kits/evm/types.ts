@@ -1,0 +1,68 @@
+import type { At, Family, Head, Token } from '../../contracts/index.ts'
+
+/** A call to be made: before fees and nonce. `value` in wei, a decimal string. */
+export type EvmIntent = { readonly to: string; readonly data: string; readonly value: string }
+
+export type EvmLog = { readonly address: string; readonly topics: readonly string[]; readonly data: string }
+
+/** A receipt as the node gave it, with quantities as numbers or decimal strings. */
+export type EvmReceipt = {
+  readonly status: 0 | 1
+  readonly transactionHash: string
+  readonly blockNumber: number
+  readonly blockHash: string
+  readonly from: string
+  readonly to: string | null
+  readonly gasUsed: string
+  readonly effectiveGasPrice: string
+  readonly logs: readonly EvmLog[]
+}
+
+export type Evm = { address: string; intent: EvmIntent; receipt: EvmReceipt; reader: EvmReader }
+
+export const evm: Family<Evm> = { name: 'evm' }
+
+export interface Call {
+  to: string
+  data: string
+}
+
+export interface CallResult {
+  ok: boolean
+  /** What was returned, or the revert's data. */
+  data: string
+}
+
+/** What connectors read an EVM network by. */
+export interface EvmReader {
+  readonly chainId: number
+  readonly nativeCurrency: Token
+  /** The token that wraps the native coin. */
+  readonly wrapped: Token
+  /** Tokens that routes usually pass through on this network. */
+  readonly intermediates: readonly Token[]
+  /** All calls at one block, in one round trip (Multicall3). */
+  read(calls: readonly Call[], at: At): Promise<{ head: Head; results: readonly CallResult[] }>
+  /** A plain `eth_call` at the latest block; without `to`, the data runs as creation code. A revert comes back as `ok: false`. */
+  call(call: { to?: string; from?: string; data: string }, at: At): Promise<CallResult>
+  /** Base fee plus tip at a block, wei per gas, from what is already known. */
+  gasPriceRaw(head: Head): bigint
+}
+
+export interface RpcAnswer {
+  result?: unknown
+  error?: { code: number; message: string; data?: unknown }
+}
+
+/** JSON-RPC over several nodes: the first healthy one answers, the others take over. */
+export interface Rpc {
+  /** The result; a node's error is thrown as RpcError, unreachable nodes as SluiceError NETWORK or RATE_LIMIT. */
+  request(method: string, params: readonly unknown[], at: At): Promise<unknown>
+  /** One HTTP request; an answer per call, in order. */
+  batch(calls: readonly { method: string; params: readonly unknown[] }[], at: At): Promise<readonly RpcAnswer[]>
+  /** The same signed bytes to every node that takes transactions; an answer per node. */
+  broadcast(raw: string, at: At): Promise<readonly (RpcAnswer | { unreachable: string })[]>
+  /** The node in use, without its secrets. */
+  url(): string
+  stop(): Promise<void>
+}
