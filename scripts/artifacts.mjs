@@ -1,0 +1,67 @@
+// Takes the contracts that the devnet deploys out of their npm packages: `node scripts/artifacts.mjs`.
+// The packages are heavy and some do not install, so only what is needed is kept, with where it is from.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const wanted = [
+  { pack: '@uniswap/v2-core@1.0.1', contract: 'UniswapV2Factory', file: 'build/UniswapV2Factory.json', to: 'core/kits/uniswap-v2/artifacts' },
+  { pack: '@uniswap/v2-core@1.0.1', contract: 'UniswapV2Pair', file: 'build/UniswapV2Pair.json', to: 'core/kits/uniswap-v2/artifacts' },
+  { pack: '@uniswap/v2-periphery@1.1.0-beta.0', contract: 'UniswapV2Router02', file: 'build/UniswapV2Router02.json', to: 'core/kits/uniswap-v2/artifacts' },
+  { pack: 'canonical-weth@1.4.0', contract: 'WETH9', file: 'build/contracts/WETH9.json', to: 'plugins/ethereum/artifacts' },
+  // viem has ABI and creation code as constants of two modules.
+  { pack: 'viem@2.57.20', contract: 'Multicall3', modules: ['_esm/constants/abis.js', '_esm/constants/contracts.js'], exports: ['multicall3Abi', 'multicall3Bytecode'], to: 'plugins/ethereum/artifacts' },
+]
+
+/** Writes one artifact as `<folder>/<contractName>.json`, the folder relative to the project. */
+export function writeArtifact(folder, artifact) {
+  const file = path.join(folder, `${artifact.contractName}.json`)
+  mkdirSync(path.join(root, folder), { recursive: true })
+  writeFileSync(path.join(root, file), `${JSON.stringify(artifact)}\n`)
+  console.log(`${file} (${artifact.bytecode.length / 2 - 1} bytes of creation code)`)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await takeAll()
+
+async function takeAll() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-artifacts-'))
+  try {
+    const packages = new Map([...new Set(wanted.map(({ pack }) => pack))].map(pack => [pack, take(pack, folder)]))
+    for (const item of wanted) {
+      const { files, ...origin } = packages.get(item.pack)
+      const { abi, bytecode } = item.file ? fromJson(files, item) : await fromModules(files, item)
+      writeArtifact(item.to, { contractName: item.contract, abi, bytecode, ...origin })
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function take(pack, folder) {
+  const packed = run('npm', ['pack', '--json', '--silent', '--pack-destination', folder, pack], folder)
+  const [{ name, version, integrity, filename }] = JSON.parse(packed)
+  const files = mkdtempSync(path.join(folder, 'unpacked-'))
+  run('tar', ['xzf', path.join(folder, filename), '-C', files, '--strip-components=1'], folder)
+  const { license } = JSON.parse(readFileSync(path.join(files, 'package.json'), 'utf8'))
+  return { files, license, package: name, version, integrity }
+}
+
+function fromJson(files, { file }) {
+  const { abi, bytecode } = JSON.parse(readFileSync(path.join(files, file), 'utf8'))
+  return { abi, bytecode: bytecode.startsWith('0x') ? bytecode : `0x${bytecode}` }
+}
+
+async function fromModules(files, { modules, exports: [abi, bytecode] }) {
+  const loaded = await Promise.all(modules.map(file => import(pathToFileURL(path.join(files, file)).href)))
+  const constants = Object.assign({}, ...loaded)
+  return { abi: constants[abi], bytecode: constants[bytecode] }
+}
+
+function run(command, args, cwd) {
+  const done = spawnSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 64 * 2 ** 20 })
+  if (done.status !== 0) throw new Error(`${command} ${args.join(' ')} failed (${done.status ?? done.signal})`)
+  return done.stdout
+}
