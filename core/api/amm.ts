@@ -1,0 +1,79 @@
+import Type, { type Static } from 'typebox'
+import { endpoint, enveloped, request } from './endpoint.ts'
+import { connectorFields, Decimal, gasFields, Side, Slippage, TokenName, transactionFields, WalletAddress } from './fields.ts'
+
+const Version = Type.String({ minLength: 1, maxLength: 32, expects: "one of the connector's versions", description: 'Restricts a connector with several protocol versions to one.' })
+
+const swapFields = {
+  ...connectorFields,
+  quote: TokenName,
+  base: TokenName,
+  amount: Decimal('Of the base token.'),
+  side: Side,
+  version: Type.Optional(Version),
+  allowedSlippage: Type.Optional(Slippage),
+}
+
+export const Hop = Type.Object({
+  pool: Type.String(),
+  version: Type.String(),
+  fee: Type.Optional(Type.String({ description: 'Fraction of the input.' })),
+  tokenIn: Type.String(),
+  tokenOut: Type.String(),
+  share: Type.Optional(Type.String()),
+})
+
+export const AMMPriceRequest = request({ ...swapFields, address: Type.Optional(WalletAddress) })
+export const AMMPriceResponse = enveloped({
+  base: Type.String({ description: 'Token address; the zero address for the native coin.' }),
+  quote: Type.String({ description: 'Token address; the zero address for the native coin.' }),
+  amount: Type.String({ description: 'Of the base token.' }),
+  rawAmount: Type.String({ description: "The amount in the base token's smallest unit." }),
+  expectedAmount: Type.String({ description: 'Quote tokens to pay (BUY) or to receive (SELL).' }),
+  price: Type.String({ description: 'Quote per one base; rounded up for BUY and down for SELL.' }),
+  ...gasFields,
+  priceImpact: Type.String({ description: 'Fraction by which the price is worse than the pools\' marginal price, fees included.' }),
+  route: Type.Array(Hop),
+  blockNumber: Type.Number({ description: 'The block that the quote holds for.' }),
+  slippagePrice: Type.String({ description: 'The worst price that a trade without limitPrice would take.' }),
+  allowance: Type.Optional(Type.Object({ spender: Type.String(), sufficient: Type.Boolean() }, { description: 'Given with an address.' })),
+})
+
+export const AMMTradeRequest = request({
+  ...swapFields,
+  address: WalletAddress,
+  limitPrice: Type.Optional(Decimal('The worst price to take: quote per one base.')),
+  ...transactionFields,
+})
+export const AMMTradeResponse = enveloped({
+  base: Type.String(),
+  quote: Type.String(),
+  price: Type.String({ description: 'The price expected at the quoted block.' }),
+  ...gasFields,
+  nonce: Type.Number(),
+  txHash: Type.String(),
+  amount: Type.String(),
+  rawAmount: Type.String(),
+  expectedAmount: Type.String(),
+  limitPrice: Type.String({ description: 'The bound that is on chain.' }),
+  deadline: Type.Number({ description: 'Seconds since the Unix epoch; enforced on chain.' }),
+})
+
+export const AMMEstimateGasRequest = request(connectorFields)
+export const AMMEstimateGasResponse = enveloped(gasFields)
+
+export type AMMPriceRequest = Static<typeof AMMPriceRequest>
+export type AMMPriceResponse = Static<typeof AMMPriceResponse>
+export type AMMTradeRequest = Static<typeof AMMTradeRequest>
+export type AMMTradeResponse = Static<typeof AMMTradeResponse>
+export type AMMEstimateGasRequest = Static<typeof AMMEstimateGasRequest>
+export type AMMEstimateGasResponse = Static<typeof AMMEstimateGasResponse>
+
+const amm = { set: 'AMM', on: 'connector' } as const
+const pricing = ['TOKEN_NOT_SUPPORTED', 'PRICE_FAILED', 'PAIR_NOT_FOUND'] as const
+
+export const ammEndpoints = [
+  endpoint({ ...amm, method: 'GET', permission: 'read', wallet: true, name: 'AMMPrice', path: '/amm/price', summary: 'The price of a swap at the latest block.', errors: pricing, request: AMMPriceRequest, response: AMMPriceResponse }),
+  endpoint({ ...amm, method: 'POST', permission: 'trade', wallet: true, acts: true, name: 'AMMTrade', path: '/amm/trade', summary: 'Swaps, with the bound and the deadline on chain.', errors: [...pricing, 'SWAP_PRICE_EXCEEDS_LIMIT_PRICE', 'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE', 'INSUFFICIENT_ALLOWANCE'], request: AMMTradeRequest, response: AMMTradeResponse }),
+  endpoint({ ...amm, method: 'POST', permission: 'read', name: 'AMMEstimateGas', path: '/amm/estimateGas', summary: 'What a typical swap costs.', request: AMMEstimateGasRequest, response: AMMEstimateGasResponse }),
+]

@@ -1,0 +1,24 @@
+// What callers see. The one list of endpoints is the source of routes, validators, serializers, types and the OpenAPI document.
+import { ammEndpoints } from './amm.ts'
+import { connectorEndpoints } from './connector.ts'
+import { evmEndpoints } from './evm.ts'
+import { networkEndpoints } from './network.ts'
+import { serviceEndpoints } from './service.ts'
+
+/** Version of the interface, raised by semantic versioning. */
+export const interfaceVersion = '1.0.0'
+
+export const endpoints = [...serviceEndpoints, ...networkEndpoints, ...evmEndpoints, ...connectorEndpoints, ...ammEndpoints]
+
+export type AnyEndpoint = (typeof endpoints)[number]
+export type EndpointName = AnyEndpoint['name']
+export type EndpointNamed<N extends EndpointName> = Extract<AnyEndpoint, { name: N }>
+
+export * from './amm.ts'
+export * from './connector.ts'
+export * from './errors.ts'
+export * from './evm.ts'
+export * from './network.ts'
+export * from './service.ts'
+export { errorsOf } from './endpoint.ts'
+export type { AnswerOf, Endpoint, Permission, RequestOf, ResponseOf, Target } from './endpoint.ts'
