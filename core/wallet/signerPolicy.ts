@@ -1,0 +1,84 @@
+import { getAddress } from 'ethers/address'
+import { Type, type Static } from 'typebox'
+import { Value } from 'typebox/value'
+
+const address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
+
+const typedDataPolicy = Type.Object({
+  /** `domain.name` of the typed data. */
+  domain: Type.String(),
+  primaryType: Type.String(),
+  /** What `domain.chainId` must be where the domain has one; absent: the network's own chain id. */
+  chainId: Type.Optional(Type.Integer({ minimum: 0 })),
+}, { additionalProperties: false })
+
+const networkPolicy = Type.Object({
+  chain: Type.String({ minLength: 1 }),
+  network: Type.String({ minLength: 1 }),
+  chainId: Type.Integer({ minimum: 1 }),
+  /** The most a transaction may pay per unit of gas, in wei. */
+  feeCapRaw: Type.String({ pattern: '^[0-9]+$' }),
+  /** A devnet: the only place where keys that everybody knows may sign. */
+  local: Type.Boolean(),
+  /** What transactions may call: the contracts that connectors declare for this network. */
+  contracts: Type.Array(address),
+  /** Who may be given rights over tokens: the spenders of registered connectors on this network. */
+  spenders: Type.Array(address),
+  /** Which typed data (EIP-712) connectors declare that they have signed. */
+  typedData: Type.Array(typedDataPolicy),
+}, { additionalProperties: false })
+
+const signerPolicy = Type.Object({
+  networks: Type.Array(networkPolicy),
+  /** `wallet.allowedSpenders` of the settings: further spenders, on every network. */
+  allowedSpenders: Type.Array(address),
+}, { additionalProperties: false })
+
+/** What the signer signs; everything else it refuses. Plain JSON: it crosses a process boundary. */
+export type SignerPolicy = Static<typeof signerPolicy>
+export type NetworkPolicy = Static<typeof networkPolicy>
+
+/** A network's policy, laid out for looking things up. Addresses are lower-case. */
+export interface NetworkRules {
+  readonly name: string
+  readonly chainId: bigint
+  readonly feeCapRaw: bigint
+  readonly local: boolean
+  readonly contracts: ReadonlySet<string>
+  readonly spenders: ReadonlySet<string>
+  readonly typedData: NetworkPolicy['typedData']
+}
+
+export type SignerRules = ReadonlyMap<string, NetworkRules>
+
+export const networkKey = (chain: string, network: string): string => `${chain}/${network}`
+
+/**
+ * Checks a policy and lays it out for looking things up.
+ * @throws Error saying what is wrong with which network
+ */
+export function readPolicy(policy: unknown): SignerRules {
+  if (!Value.Check(signerPolicy, policy)) {
+    const [first] = Value.Errors(signerPolicy, policy)
+    throw new Error(`The signer's policy is malformed at "${first?.instancePath ?? ''}": ${first?.message ?? 'unknown'}.`)
+  }
+  const allowed = lowerCase(policy.allowedSpenders)
+  const rules = new Map<string, NetworkRules>()
+  for (const { chain, network, chainId, feeCapRaw, local, contracts, spenders, typedData } of policy.networks) {
+    const name = networkKey(chain, network)
+    if (rules.has(name)) throw new Error(`The signer's policy names ${name} twice; it must have one entry per network.`)
+    rules.set(name, {
+      name,
+      chainId: BigInt(chainId),
+      feeCapRaw: BigInt(feeCapRaw),
+      local,
+      contracts: new Set(lowerCase(contracts)),
+      spenders: new Set([...lowerCase(spenders), ...allowed]),
+      typedData,
+    })
+  }
+  return rules
+}
+
+// getAddress refuses a wrong checksum: a mistyped spender must not become a valid one.
+const lowerCase = (addresses: readonly string[]): string[] => addresses.map(address => getAddress(address).toLowerCase())
