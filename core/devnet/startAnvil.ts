@@ -1,0 +1,67 @@
+import { DevnetError } from './devnetError.ts'
+import { anvilBinary } from './anvilBinary.ts'
+import { isPortFree } from './isPortFree.ts'
+import { rpcTo, type Rpc } from './rpcTo.ts'
+import { endWatched, spawnWatched, type WatchedProcess } from './spawnWatched.ts'
+
+export const host = '127.0.0.1'
+export const chainId = 31337
+const startTimeoutMs = 15_000
+
+export interface Anvil {
+  rpcUrl: string
+  rpc: Rpc
+  /** Settles when anvil has ended, asked or not. */
+  ended: Promise<void>
+  stop(): Promise<void>
+}
+
+/** Runs anvil on a port (0: any free one) until `stop` or the end of this process. */
+export async function startAnvil(port: number, flags: readonly string[] = []): Promise<Anvil> {
+  await refuseTakenPort(port)
+  const child = spawnWatched(anvilBinary().path, ['--host', host, '--port', String(port), '--chain-id', String(chainId), ...flags])
+  const ended = new Promise<void>(resolve => void child.once('exit', () => resolve()))
+  try {
+    const rpcUrl = `http://${host}:${await listeningPort(child)}`
+    const rpc = rpcTo(rpcUrl)
+    // From here on it says nothing: a line for every request would cost more than the request.
+    await rpc('anvil_setLoggingEnabled', false)
+    return { rpcUrl, rpc, ended, stop: () => endWatched(child) }
+  } catch (cause) {
+    await endWatched(child)
+    await refuseTakenPort(port) // another program may have been faster than this anvil
+    throw cause
+  }
+}
+
+/** Says so when another program has the port: it is asked to move, never moved. */
+export async function refuseTakenPort(port: number): Promise<void> {
+  if (port === 0 || (await isPortFree(host, port))) return
+  const cure = 'Stop that program, or set devnet.port in conf/server.yml (environment: SLUICE_DEVNET_PORT) to another port; 0 takes any free one.'
+  throw new DevnetError(`The devnet cannot start: another program listens on port ${port} of ${host}. ${cure}`)
+}
+
+/** Anvil prints its port once it listens. To ask the port instead could get another program's answer. */
+async function listeningPort(child: WatchedProcess): Promise<number> {
+  const streams = [child.stdout, child.stderr]
+  const spent = new AbortController()
+  let said = ''
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      const fail = (why: string): void => reject(new DevnetError(`The devnet cannot start: anvil ${why}. ${said.trim().slice(-500)}`))
+      const hear = (chunk: Buffer): void => {
+        said += chunk.toString()
+        const port = /^Listening on \S+:(\d+)\s/m.exec(said)?.[1]
+        if (port !== undefined) resolve(Number(port))
+      }
+      for (const stream of streams) stream.on('data', hear)
+      child.once('error', reject)
+      child.once('exit', code => fail(`ended with ${code ?? 'a signal'}`))
+      const limit = setTimeout(() => fail(`did not listen within ${startTimeoutMs / 1000} seconds`), startTimeoutMs)
+      spent.signal.addEventListener('abort', () => clearTimeout(limit))
+    })
+  } finally {
+    spent.abort()
+    for (const stream of streams) stream.removeAllListeners('data').resume()
+  }
+}

@@ -1,0 +1,83 @@
+import type { BaseContract, InterfaceAbi, JsonRpcProvider, Signer, TransactionReceipt } from 'ethers'
+
+/** A compiled contract with where it is from: a package of npm, or a source of our own. */
+export interface Artifact {
+  contractName: string
+  abi: InterfaceAbi
+  bytecode: string
+  license: string
+}
+
+export interface DevnetToken {
+  address: string
+  decimals: number
+  /** Gives `to` that much out of nothing. */
+  mint(to: string, amountRaw: bigint): Promise<void>
+}
+
+export const devnetTokenSymbols = ['WETH', 'USDC', 'DAI', 'WBTC', 'USDT'] as const
+export type DevnetTokenSymbol = (typeof devnetTokenSymbols)[number]
+export type DevnetTokens = Record<DevnetTokenSymbol, DevnetToken>
+
+/** What a plugin gets to put its contracts on the devnet. */
+export interface DevnetSite {
+  readonly provider: JsonRpcProvider
+  /**
+   * Has all the ether it needs, and a key made from the plugin's name: the n-th transaction has the nonce n in every
+   * build, so addresses of contracts are constants as long as the order of transactions stays.
+   */
+  readonly signer: Signer & { readonly address: string }
+  /** The three trading wallets. */
+  readonly wallets: readonly string[]
+  /** Reads `artifacts/<name>.json` in the folder of the module that asks: `site.artifact('WETH9', import.meta.url)`. */
+  artifact(name: string, moduleUrl: string): Promise<Artifact>
+  /** Deploys and waits. */
+  deploy(artifact: Artifact, ...constructorArguments: unknown[]): Promise<BaseContract>
+  /** Calls a method by a transaction of the signer and waits; throws when it reverts. */
+  send(contract: BaseContract, method: string, ...args: unknown[]): Promise<TransactionReceipt>
+}
+
+/** One hop of a route: which pool turns `tokenIn` into `tokenOut`. All are addresses. */
+export interface QuoterHop {
+  tokenIn: string
+  tokenOut: string
+  pool: string
+}
+
+/** The exchange's own quoter, as it answered at that block: what contract tests hold quotes against. */
+export interface Quoter {
+  exactIn(route: readonly QuoterHop[], amountInRaw: bigint, blockNumber: number): Promise<bigint>
+  exactOut(route: readonly QuoterHop[], amountOutRaw: bigint, blockNumber: number): Promise<bigint>
+}
+
+/** Reading only: `deployer` is the address of the signer that `deploy` had, for finding its contracts. */
+export interface QuoterSite {
+  readonly provider: JsonRpcProvider
+  readonly deployer: string
+}
+
+/**
+ * The default export of a plugin's `devnet.ts`. What it deploys is kept from one start to the next until an input
+ * changes: the files and folders beside it whose names begin with `devnet`, and the folder `artifacts`.
+ */
+export interface DevnetPlugin {
+  /** The plugin's name; also where its signer's key comes from. */
+  readonly name: string
+  /** For the devnet's chain, and for it alone: puts the tokens there that all others trade. Runs before everything. */
+  tokens?(site: DevnetSite): Promise<Record<DevnetTokenSymbol, MintableToken>>
+  /** For exchanges: deploys the contracts and fills the pools. */
+  deploy?(site: DevnetSite & { readonly tokens: DevnetTokens }): Promise<void>
+  quoter?(site: QuoterSite): Quoter
+}
+
+export interface MintableToken {
+  address: string
+  decimals: number
+  /** As `DevnetToken.mint`, by the signer of the site given. */
+  mint(site: DevnetSite, to: string, amountRaw: bigint): Promise<void>
+}
+
+/** Types the default export of a plugin's `devnet.ts`. */
+export function defineDevnet(plugin: DevnetPlugin): DevnetPlugin {
+  return plugin
+}

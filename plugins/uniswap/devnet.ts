@@ -1,0 +1,13 @@
+import { uniswapV2Devnet } from '../../core/kits/uniswap-v2/devnet.ts'
+
+export default uniswapV2Devnet({
+  name: 'uniswap',
+  pools: [
+    ['WETH', '10000', 'USDC', '30000000'],
+    ['WETH', '8000', 'DAI', '24000000'],
+    ['WETH', '8000', 'USDT', '24000000'],
+    ['WETH', '10000', 'WBTC', '500'],
+    ['USDC', '20000000', 'USDT', '20000000'],
+    ['DAI', '20000000', 'USDC', '20000000'],
+  ],
+})
