@@ -1,0 +1,69 @@
+import { createServer, type Server, type ServerOptions } from 'node:https'
+import type { RequestListener } from 'node:http'
+import { guardConnections } from './guard-connections.ts'
+import { logRefusedHandshakes } from './log-refused-handshakes.ts'
+import { readServerCertificates, type ServerCertificates } from './server-certificates.ts'
+import type { TlsLog } from './tls-log.ts'
+import { watchCertificates } from './watch-certificates.ts'
+
+const minuteMs = 60_000
+const dayMs = 1_440 * minuteMs
+const warningDays = 30
+
+export interface TlsServerOptions {
+  certsDir: string
+  log: TlsLog
+  /** Settings of the HTTP server itself: timeouts, header sizes. */
+  http?: ServerOptions
+}
+
+/**
+ * An HTTPS server that only clients with a valid certificate of our CA get into. Certificates that are renewed or revoked
+ * in `certsDir` take effect at once, on open connections and resumed sessions too. Closing it ends the watching.
+ */
+export async function createTlsServer({ certsDir, log, http }: TlsServerOptions, listener?: RequestListener): Promise<Server> {
+  let certificates = await readServerCertificates(certsDir)
+  const server = createServer({
+    ...http,
+    ...secureContext(certificates),
+    requestCert: true,
+    rejectUnauthorized: true,
+    handshakeTimeout: 10_000,
+  })
+  if (listener) server.on('request', listener)
+  const cutRefused = guardConnections(server, () => certificates, log)
+  logRefusedHandshakes(server, log)
+
+  const stopWatching = watchCertificates(certsDir, certificates, {
+    changed(next) {
+      // A new context has new session ticket keys: whoever resumes an older session goes through the whole handshake.
+      server.setSecureContext(secureContext(next))
+      const caReplaced = next.caFingerprint256 !== certificates.caFingerprint256
+      certificates = next
+      log.info({ certsDir, revoked: next.revocations.size }, 'certificates read again')
+      cutRefused(caReplaced)
+    },
+    refused: error => log.warn({ certsDir }, `changed certificates not taken, the earlier ones stay in use: ${error instanceof Error ? error.message : String(error)}`),
+  })
+
+  warnBeforeEnd(certificates, log)
+  const cutExpired = setInterval(cutRefused, minuteMs, false).unref()
+  const warn = setInterval(() => warnBeforeEnd(certificates, log), dayMs).unref()
+  server.once('close', () => {
+    stopWatching()
+    clearInterval(cutExpired)
+    clearInterval(warn)
+  })
+  return server
+}
+
+function secureContext({ pems: { ca, cert, key, crl } }: ServerCertificates) {
+  return { ca, cert, key, crl, minVersion: 'TLSv1.2' as const }
+}
+
+function warnBeforeEnd({ validTo }: ServerCertificates, log: TlsLog): void {
+  const daysLeft = Math.floor((validTo.getTime() - Date.now()) / dayMs)
+  if (daysLeft > warningDays) return
+  const state = daysLeft < 0 ? 'has expired: clients refuse it' : `expires in ${daysLeft} days`
+  log.warn({ validTo }, `the server certificate ${state}. Run "sluice certs renew server"; the running server takes the new one at once`)
+}
