@@ -1,0 +1,7 @@
+// A process with the wallet commands alone, for tests that look at it from outside.
+import { Command } from 'commander'
+import { walletCommand } from '../../core/cli/wallet.ts'
+
+const program = new Command('sluice')
+program.addCommand(walletCommand(async () => ({ dataDir: process.env.TEST_DATA_DIR ?? '', chains: ['ethereum', 'polygon'] })))
+await program.parseAsync()
