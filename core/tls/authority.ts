@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { CertificateError } from './certificate-error.ts'
 import { certificateFiles } from './certificate-files.ts'
 import { newSerial } from './serial-number.ts'
-import { algorithm, x509 } from './x509.ts'
+import { algorithm, nameOf, x509 } from './x509.ts'
 
 const dayMs = 86_400_000
 const caYears = 10
@@ -22,7 +22,7 @@ export async function createAuthority(commonName = 'Sluice CA'): Promise<Authori
   const now = Date.now()
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: newSerial(),
-    name: [{ CN: [commonName] }],
+    name: nameOf(commonName),
     notBefore: new Date(now - clockSkewMs),
     notAfter: new Date(now + caYears * 365 * dayMs),
     keys,

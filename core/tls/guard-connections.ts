@@ -1,5 +1,5 @@
 import type { Server, TLSSocket } from 'node:tls'
-import { peerIdentity } from './peer-identity.ts'
+import { findPeerIdentity } from './peer-identity.ts'
 import type { ServerCertificates } from './server-certificates.ts'
 import type { TlsLog } from './tls-log.ts'
 
@@ -20,7 +20,7 @@ export function guardConnections(server: Server, certificates: () => ServerCerti
   })
 
   function cut(socket: TLSSocket, problem: string): void {
-    const { commonName, serialNumber } = peerIdentity(socket) ?? {}
+    const { commonName, serialNumber } = findPeerIdentity(socket) ?? {}
     log.warn({ commonName, serialNumber, remoteAddress: socket.remoteAddress }, `connection cut: ${problem}${commonName ? ` (CN=${commonName})` : ''}`)
     socket.destroy()
   }
@@ -34,7 +34,7 @@ export function guardConnections(server: Server, certificates: () => ServerCerti
 }
 
 function problemOf(socket: TLSSocket, certificates: ServerCertificates): string | undefined {
-  const identity = peerIdentity(socket)
+  const identity = findPeerIdentity(socket)
   if (identity === undefined) return 'no client certificate'
   if (certificates.revocations.has(identity.serialNumber)) return 'client certificate revoked'
   if (identity.validTo.getTime() < Date.now()) return 'client certificate expired'

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { clockSkewMs, keyToPem, newKeys, type Authority } from './authority.ts'
 import { newSerial } from './serial-number.ts'
-import { algorithm, x509 } from './x509.ts'
+import { algorithm, nameOf, x509 } from './x509.ts'
 
 const yearMs = 365 * 86_400_000
 
@@ -30,7 +30,7 @@ export async function issueCertificate(authority: Authority, request: Certificat
   const names = (request.hostnames ?? []).map(name => ({ type: isIP(name) ? ('ip' as const) : ('dns' as const), value: name }))
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: newSerial(),
-    subject: [{ CN: [request.commonName] }],
+    subject: nameOf(request.commonName),
     issuer: authority.certificate.subjectName,
     notBefore: request.notBefore ?? new Date(now - clockSkewMs),
     notAfter: notAfter < authority.certificate.notAfter ? notAfter : authority.certificate.notAfter,

@@ -1,6 +1,6 @@
 import type { Server, TLSSocket } from 'node:tls'
 import { handshakeRefusal } from './handshake-refusal.ts'
-import { peerIdentity } from './peer-identity.ts'
+import { findPeerIdentity } from './peer-identity.ts'
 import type { TlsLog } from './tls-log.ts'
 
 /** Logs every refused handshake in one line that says who came and why it was refused. */
@@ -13,11 +13,11 @@ export function logRefusedHandshakes(server: Server, log: TlsLog): void {
     if (addresses.has(socket)) return
     addresses.set(socket, socket.remoteAddress)
     // Emitted when the handshake is through, just before the client's certificate is judged.
-    socket.prependOnceListener('secure', () => peerIdentity(socket))
+    socket.prependOnceListener('secure', () => findPeerIdentity(socket))
   })
 
   server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
-    const commonName = peerIdentity(socket)?.commonName
+    const commonName = findPeerIdentity(socket)?.commonName
     const remoteAddress = addresses.get(socket) ?? socket.remoteAddress
     log.warn({ remoteAddress, commonName }, `handshake refused: ${handshakeRefusal(error, socket)}${commonName ? ` (CN=${printable(commonName)})` : ''}`)
   })

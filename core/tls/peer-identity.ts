@@ -1,4 +1,5 @@
 import type { TLSSocket } from 'node:tls'
+import { SluiceError } from '../api/errors.ts'
 import { normalSerial } from './serial-number.ts'
 
 /** Who is at the other end of a connection, by the client certificate of its handshake. */
@@ -12,8 +13,16 @@ export interface PeerIdentity {
 
 const identities = new WeakMap<TLSSocket, PeerIdentity>()
 
-/** The client of a connection, read once per connection. Undefined when there is no client certificate. */
-export function peerIdentity(socket: TLSSocket): PeerIdentity | undefined {
+/** The client of a connection to our server, read once per connection. */
+export function peerIdentity(socket: TLSSocket): PeerIdentity {
+  const identity = findPeerIdentity(socket)
+  // No handshake ends without one: this is for connections that did not come through `createTlsServer`.
+  if (identity === undefined) throw new SluiceError('FORBIDDEN', 'The connection has no client certificate: use one that "sluice certs new" made.')
+  return identity
+}
+
+/** As `peerIdentity`, and undefined when there is no client certificate. */
+export function findPeerIdentity(socket: TLSSocket): PeerIdentity | undefined {
   return identities.get(socket) ?? read(socket)
 }
 
