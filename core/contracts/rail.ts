@@ -1,4 +1,4 @@
-import type { At, Json } from './family.ts'
+import type { At, Head, Json } from './family.ts'
 import type { Need } from './plan.ts'
 
 /** Unsigned bytes, in a form that the signer can read and check by itself. */
@@ -21,6 +21,7 @@ export type Sighting = { id: string } & (
   | { is: 'unseen' }
   | { is: 'pending'; underpriced: boolean }
   | { is: 'landed'; ok: boolean; blockNumber: number; depth: number; receipt: Json }
+  /** Something else on its slot is final: it will never be mined. */
   | { is: 'dead' }
 )
 
@@ -28,13 +29,6 @@ export type Sighting = { id: string } & (
 export interface FeeWish {
   maxFeePerGasRaw?: bigint
   maxPriorityFeePerGasRaw?: bigint
-}
-
-/** A step that was checked and priced: all that a draft needs but the slot. */
-export interface Prepared {
-  step: Json
-  fees: Json
-  gas: GasTerms
 }
 
 /** What a transaction costs at most, and at the checked block's price. */
@@ -46,36 +40,65 @@ export interface GasTerms {
   gasCostRaw: bigint
 }
 
-/** What the chain says of a signer's slots, as the rail understands it. */
-export type Synced = Json
-export type Slot = Json
+/** A step that was checked and priced: all that a draft needs but the slot. */
+export interface Prepared<I extends Json = Json, Fees extends Json = Json> {
+  step: I
+  fees: Fees
+  gas: GasTerms
+}
+
+/** What an attempt on a slot would meet: the chain is past it, a transaction waits on it at the node, or nothing. */
+export type Standing = 'past' | 'taken' | 'free'
+
+/** An attempt that is looked for. */
+export interface OpenAttempt<A = string, Slot extends Json = Json, Fees extends Json = Json> {
+  id: string
+  from: A
+  slot: Slot
+  fees: Fees
+}
+
+/** What one look saw. An attempt that the node gave no answer about has no sighting. */
+export interface Look<A = string, Synced extends Json = Json> {
+  sightings: readonly Sighting[]
+  synced: ReadonlyMap<A, Synced>
+}
 
 /**
- * All that differs between families in the life of a transaction.
- * `claim`, `draft`, `seal` and `replace` are pure; the others ask the network, each in one round trip where it can be one.
+ * All that differs between families in the life of a transaction. Core carries `Slot`, `Synced` and `Fees` about, keeps them
+ * in the journal and does not look inside.
+ * `check`, `sync`, `send` and `look` ask the network, each in one round trip where it can be one; all else is pure.
  */
-export interface Rail<I extends Json = Json, A = string> {
-  /** Checks needs, simulates and prices the steps: one batch at one block. Throws the caller's error. `gasUnits` are the plan's own estimates, used where simulation cannot be. */
-  check(steps: readonly I[], needs: readonly Need<A>[], from: A, wish: FeeWish, at: At): Promise<{ prepared: readonly Prepared[]; synced: Synced }>
+export interface Rail<I extends Json = Json, A = string, Slot extends Json = Json, Synced extends Json = Json, Fees extends Json = Json> {
+  /**
+   * Checks needs, simulates and prices the steps: one batch. Throws the caller's error. With `over`, fees that were not
+   * wished for are at least what the network takes as a replacement of those.
+   */
+  check(steps: readonly I[], needs: readonly Need<A>[], from: A, price: { wish: FeeWish; over?: Fees }, at: At): Promise<{ prepared: readonly Prepared<I, Fees>[]; synced: Synced }>
   sync(from: A, at: At): Promise<Synced>
-  /** The next slots, given what the chain said and what is held by open attempts. A wanted slot is given exactly, or refused. */
+  /** What is known after news; what cannot be undone is kept from news of a node that lags. */
+  merge(known: Synced, news: Synced): Synced
+  /** The next free slots, consecutive ones, given what the chain said and what open attempts hold. */
   claim(synced: Synced, held: readonly Slot[], count: number): readonly Slot[]
-  /** The slot that a caller's nonce names. */
-  slotOf(nonce: number): Slot
+  /** `count` consecutive slots from the one that a caller's nonce names. */
+  slotsFrom(nonce: number, count: number): readonly Slot[]
   /** What `nonce` shows of a slot. */
   nonceOf(slot: Slot): number
-  /** Whether the chain has already passed this slot. */
-  isPast(synced: Synced, slot: Slot): boolean
-  draft(prepared: Prepared, slot: Slot): Signable
+  standing(synced: Synced, slot: Slot): Standing
+  /** Empty slots that keep the `waiting` ones from being mined: nothing is on them, neither held by us nor in the news. */
+  gaps(known: Synced, news: Synced, held: readonly Slot[], waiting: readonly Slot[]): readonly Slot[]
+  draft(prepared: Prepared<I, Fees>, slot: Slot): Signable
   seal(draft: Signable, signature: Uint8Array): Sealed
-  /** The same bytes, any number of times. */
+  /** The same bytes, any number of times. Settles with a reception whatever the network says. */
   send(sealed: Sealed, at: At): Promise<Reception>
   /** One batch for all open attempts. */
-  look(open: readonly { id: string; from: A; slot: Slot; fees: Json }[], at: At): Promise<readonly Sighting[]>
+  look(open: readonly OpenAttempt<A, Slot, Fees>[], head: Head, at: At): Promise<Look<A, Synced>>
   /** Only where attempts on one slot exclude each other. */
   replace?: {
-    /** Fees that the network takes as a replacement of these; refuses a wish below that. */
-    bump(fees: Json, wish: FeeWish): Json
+    /** Whether the network takes these fees as a replacement of those. */
+    outbids(fees: Fees, over: Fees): boolean
+    /** The least a caller must offer to replace, as a sentence for an error: "maxFeePerGas 2.2 and …". */
+    least(over: Fees): string
     /** The cheapest step that does nothing. */
     cancel(from: A): I
   }
