@@ -1,0 +1,183 @@
+import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import { readFile, readdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { expect } from 'chai'
+import { DevnetError } from '../../core/devnet/devnetError.ts'
+import { rpcTo } from '../../core/devnet/rpcTo.ts'
+import { startDevnet, type Devnet } from '../../core/devnet/startDevnet.ts'
+import { addresses } from './addresses.ts'
+import { devnetFiles, temporaryFolder } from './testDevnet.ts'
+
+describe('startDevnet', () => {
+  let place: Awaited<ReturnType<typeof temporaryFolder>>
+  let stateFolder: string
+  const running: Devnet[] = []
+
+  const start = async (options: { port?: number; dataDir?: string; files?: readonly string[] } = {}): Promise<Devnet> => {
+    const { port = 0, dataDir = place.folder, files = devnetFiles } = options
+    const devnet = await startDevnet({ port, dataDir, devnetFiles: files })
+    running.push(devnet)
+    return devnet
+  }
+
+  before(async () => {
+    place = await temporaryFolder()
+    stateFolder = path.join(place.folder, 'devnet')
+  })
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map(devnet => devnet.stop()))
+  })
+  after(() => place.remove())
+
+  it('deploys at the first start and takes what is kept at the second', async () => {
+    expect((await start()).built).to.equal(true)
+    const second = await start()
+    expect(second.built).to.equal(false)
+    expect(await hasContracts(second)).to.equal(true)
+    expect(await readdir(stateFolder)).to.have.length(1)
+  })
+
+  it('has the clock of the wall after loading, and a block per second without any transaction', async () => {
+    await start()
+    await sleep(4000) // for the state to be old
+    const devnet = await start()
+    const latest = await latestBlock(devnet)
+    expect(devnet.built).to.equal(false)
+    expect(latest.timestamp).to.be.closeTo(Date.now() / 1000, 3)
+    for (let tries = 0; tries < 50 && (await latestBlock(devnet)).number < latest.number + 2; tries++) await sleep(100)
+    const later = await latestBlock(devnet)
+    expect(later.number).to.be.at.least(latest.number + 2)
+    expect(later.timestamp).to.be.closeTo(Date.now() / 1000, 3)
+  })
+
+  it('serves chain 31337 on this machine alone', async () => {
+    const devnet = await start()
+    expect(await rpcTo(devnet.rpcUrl)('eth_chainId')).to.equal('0x7a69')
+    expect(devnet.chainId).to.equal(31337)
+    expect(new URL(devnet.rpcUrl).hostname).to.equal('127.0.0.1')
+  })
+
+  const broken: Record<string, (state: Buffer) => Buffer> = {
+    'is cut short': state => state.subarray(0, state.length / 2),
+    'is empty': () => Buffer.alloc(0),
+    'has one bit turned': state => Buffer.from(state.map((byte, index) => (index === Math.floor(state.length / 2) ? byte ^ 1 : byte))),
+    'is whole but no state': () => gzipSync('{"block":1}'),
+  }
+  for (const [how, breakIt] of Object.entries(broken)) {
+    it(`deploys anew when the kept state ${how}`, async () => {
+      const [file = ''] = await readdir(stateFolder)
+      const state = path.join(stateFolder, file)
+      await writeFile(state, breakIt(await readFile(state)))
+      const devnet = await start()
+      expect(devnet.built).to.equal(true)
+      expect(await hasContracts(devnet)).to.equal(true)
+      expect((await start()).built).to.equal(false)
+    })
+  }
+
+  it('lets two servers deploy into one folder at the same time', async () => {
+    const { folder, remove } = await temporaryFolder()
+    const both = await Promise.all([start({ dataDir: folder }), start({ dataDir: folder })])
+    expect(await Promise.all(both.map(hasContracts))).to.deep.equal([true, true])
+    expect(await readdir(path.join(folder, 'devnet'))).to.have.length(1)
+    expect((await start({ dataDir: folder })).built).to.equal(false)
+    await remove()
+  })
+
+  it('keeps only the state of the newest inputs', async () => {
+    const { folder, remove } = await temporaryFolder()
+    await start({ dataDir: folder })
+    const [older] = await readdir(path.join(folder, 'devnet'))
+    const fewer = await start({ dataDir: folder, files: devnetFiles.filter(file => !file.includes('sushiswap')) })
+    expect(fewer.built).to.equal(true)
+    expect(await readdir(path.join(folder, 'devnet'))).to.have.length(1).and.not.include(older)
+    await remove()
+  })
+
+  it('names a taken port and the setting, and leaves its holder alone', async () => {
+    const holder = createServer((_, response) => void response.end('mine'))
+    holder.listen(0, '127.0.0.1')
+    await once(holder, 'listening')
+    const port = portOf(holder)
+    try {
+      const error: unknown = await start({ port }).catch((reason: unknown) => reason)
+      expect(error).to.be.instanceOf(DevnetError)
+      expect(String(error)).to.include(`port ${port}`).and.include('devnet.port').and.include('SLUICE_DEVNET_PORT')
+      expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).to.equal('mine')
+    } finally {
+      holder.close()
+    }
+  })
+
+  it('gives a port to one of two servers that want it at the same moment, and tells the other', async () => {
+    const port = await freePort()
+    const results = await Promise.allSettled([start({ port }), start({ port })])
+    expect(results.map(({ status }) => status)).to.have.members(['fulfilled', 'rejected'])
+    expect(results.map(result => (result.status === 'rejected' ? String(result.reason) : '')).join('')).to.include(`port ${port}`)
+    expect(running).to.have.length(1)
+    expect(await Promise.all(running.map(hasContracts))).to.deep.equal([true])
+  })
+
+  it('leaves out a devnet file that fails, says why, deploys the rest and tries again next time', async () => {
+    const { folder, remove } = await temporaryFolder()
+    const faults = {
+      'throws.mjs': `export default { name: 'throws', async deploy(site) {
+        await site.send({ connect: () => { throw new Error('no such contract') } }, 'anything') } }`,
+      'syntax.mjs': 'export default {',
+      'shape.mjs': 'export default { deploy: 5 }',
+      'namesake.mjs': `export default { name: 'uniswap', async deploy() {} }`,
+    }
+    for (const [name, source] of Object.entries(faults)) await writeFile(path.join(folder, name), source)
+    const files = [...devnetFiles, ...Object.keys(faults).map(name => path.join(folder, name))]
+
+    const devnet = await start({ dataDir: folder, files })
+    expect(devnet.refused.map(({ file }) => path.basename(file))).to.have.members(Object.keys(faults))
+    expect(devnet.refused.map(({ reason }) => reason).join('\n')).to.include('no such contract').and.include('defineDevnet').and.include('has the name uniswap already')
+    expect(await hasContracts(devnet)).to.equal(true)
+    expect((await start({ dataDir: folder, files })).built).to.equal(true)
+    await remove()
+  })
+
+  it('says that a chain is missing when there is none among the devnet files', async () => {
+    const error: unknown = await start({ files: devnetFiles.filter(file => !file.includes('ethereum')) }).catch((reason: unknown) => reason)
+    expect(String(error)).to.include('exactly one')
+  })
+
+  it('stops once, however often it is asked to, and says when it has ended', async () => {
+    const devnet = await start()
+    await Promise.all([devnet.stop(), devnet.stop()])
+    await devnet.stop()
+    await devnet.ended
+    expect(await rpcTo(devnet.rpcUrl)('eth_chainId').catch(() => 'away')).to.equal('away')
+  })
+})
+
+function portOf(server: Server): number {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const port = portOf(server)
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function hasContracts(devnet: Devnet): Promise<boolean> {
+  const places = [addresses.multicall3, addresses.tokens.USDT.address, addresses.exchanges.uniswap.router, addresses.exchanges.sushiswap.router]
+  const codes = await Promise.all(places.map(place => rpcTo(devnet.rpcUrl)('eth_getCode', place, 'latest')))
+  return codes.every(code => typeof code === 'string' && code.length > 2)
+}
+
+async function latestBlock(devnet: Devnet): Promise<{ number: number; timestamp: number }> {
+  const block = await rpcTo(devnet.rpcUrl)('eth_getBlockByNumber', 'latest', false)
+  if (typeof block !== 'object' || block === null || !('number' in block) || !('timestamp' in block)) throw new Error('no block')
+  return { number: Number(block.number), timestamp: Number(block.timestamp) }
+}
