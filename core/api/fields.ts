@@ -5,11 +5,11 @@ import Type from 'typebox'
 
 const text = (expects: string, options: object = {}) => Type.String({ minLength: 1, maxLength: 256, expects, ...options })
 
-export const decimalPattern = '^\\d{1,80}(\\.\\d{1,80})?([eE][+-]?\\d{1,2})?$'
+export const decimalPattern = '^\\d{1,80}(\\.\\d{1,120})?([eE][+-]?\\d{1,2})?$'
 
 /** A non-negative decimal in a token's human units. */
 export const Decimal = (description: string) =>
-  text('a decimal string such as "1.5"', { pattern: decimalPattern, maxLength: 170, acceptsNumber: true, description })
+  text('a decimal string such as "1.5"', { pattern: decimalPattern, maxLength: 220, acceptsNumber: true, description })
 
 export const ChainName = text('the name of a chain, such as ethereum', { description: 'Name of a chain.' })
 export const NetworkName = text('the name of a network, such as mainnet', { description: "One of the chain's networks." })

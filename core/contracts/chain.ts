@@ -39,6 +39,8 @@ export interface Chain<F extends Types = Types> extends Life {
   gas(units: bigint, head: Head | undefined, at: At): Promise<GasTerms>
   find(id: string, at: At): Promise<Transaction<F> | undefined>
   isTransactionId(text: string): boolean
+  /** The receipt with its logs explained by the family's common events and by these: each gets `name` and `events: [{ name, value }]`. */
+  decode(receipt: F['receipt'], events: readonly string[]): Json
   evm?: EvmVerbs<F>
 }
 

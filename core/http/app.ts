@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import type { TLSSocket } from 'node:tls'
+import Router from '@koa/router'
+import Koa from 'koa'
+import type { Logger } from 'pino'
+import { endpoints, interfaceVersion, SluiceError } from '../api/index.ts'
+import type { Settings } from '../config/index.ts'
+import { didYouMean } from '../verbs/did-you-mean.ts'
+import { docsPage } from './docs-page.ts'
+import { errorBody } from './error-body.ts'
+import type { Exchange } from './exchange.ts'
+import { identify } from './identity.ts'
+import { inFlightBound, rateLimit } from './limits.ts'
+import type { Metrics } from './metrics.ts'
+import { openapi } from './openapi.ts'
+import { readBody } from './read-body.ts'
+import { alsoPosts, routes, type RouteParts } from './routes.ts'
+
+export interface AppParts extends RouteParts {
+  settings: Settings
+  metrics: Metrics
+  log: Logger
+}
+
+/** The way of a request: who it is, how many there are, what it says, the verb, the answer. */
+export function createApp(parts: AppParts): Koa<Exchange> {
+  const { settings, log } = parts
+  const app = new Koa<Exchange>()
+  app.silent = true
+  const bound = inFlightBound(settings.limits.inFlight)
+  const limit = rateLimit()
+  const callerOf = identify(settings.clients)
+
+  app.use(answerErrors(parts))
+  app.use(async (ctx, next) => {
+    ctx.state.caller = callerOf(ctx.req.socket as TLSSocket)
+    limit(ctx.state.caller)
+    await bound.run(next)
+  })
+  for (const middleware of readBody(settings.limits.bodyBytes)) app.use(middleware)
+  app.use(routes(parts).routes())
+  app.use(pages(parts).routes() as Koa.Middleware<Exchange>)
+  app.use((ctx) => refuseUnknown(ctx))
+  app.on('error', (error: unknown) => log.warn({ err: error }, 'a connection failed while it was answered'))
+  return app
+}
+
+/** Every answer has its ids and is measured; every error is from the table. */
+function answerErrors({ metrics, log }: AppParts): Koa.Middleware<Exchange> {
+  return async (ctx, next) => {
+    const { state } = ctx
+    state.startedAt = performance.now()
+    state.requestId = readRequestId(ctx.get('x-request-id'))
+    state.connector = ''
+    ctx.set({ 'X-Request-Id': state.requestId, 'Sluice-Api-Version': interfaceVersion })
+    try {
+      await next()
+    } catch (error) {
+      const { http, name, body, retryAfterSeconds } = errorBody(error, state.requestId)
+      metrics.errors.inc({ name })
+      if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId: state.requestId, path: ctx.path }, 'a defect answered a request')
+      ctx.status = http
+      if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.ceil(retryAfterSeconds)))
+      ctx.body = body
+    }
+    const seconds = (performance.now() - state.startedAt) / 1000
+    const route = String(ctx._matchedRoute ?? 'unknown')
+    metrics.requests.observe({ route, method: ctx.method, status: String(ctx.status), connector: state.connector }, seconds)
+    const level = ctx.method === 'POST' && ctx.status !== 404 ? 'info' : 'debug'
+    log[level]({ requestId: state.requestId, client: state.caller?.commonName, method: ctx.method, path: ctx.path, status: ctx.status, ms: Math.round(seconds * 1000) }, 'answered')
+  }
+}
+
+/** What is not one of the declared endpoints: documents and metrics. */
+function pages({ services, metrics }: AppParts): Router {
+  const router = docsPage()
+  router.get('/openapi.json', (ctx) => {
+    ctx.body = openapi(services.directory)
+  })
+  router.get('/metrics', async (ctx) => {
+    ctx.type = metrics.registry.contentType
+    ctx.body = await metrics.registry.metrics()
+  })
+  return router
+}
+
+const pagePaths = ['/docs', '/openapi.json', '/metrics']
+const paths = [...new Set([...endpoints.map(({ path }) => path), ...pagePaths])]
+
+function refuseUnknown(ctx: Koa.Context): never {
+  const allowed = endpoints.filter(({ path }) => path === ctx.path).flatMap((each) => (alsoPosts(each) ? [each.method, 'POST'] : [each.method]))
+  if (pagePaths.includes(ctx.path)) allowed.push('GET')
+  if (allowed.length > 0) {
+    ctx.set('Allow', allowed.join(', '))
+    throw new SluiceError('INCOMPLETE_PARAMS', `${ctx.path} takes ${allowed.join(' and ')}, not ${ctx.method}.`, { http: 405 })
+  }
+  const shown = ctx.path.slice(0, 80)
+  throw new SluiceError('INCOMPLETE_PARAMS', `There is no path ${shown}${didYouMean(ctx.path, paths)}; GET /openapi.json lists them.`, { http: 404 })
+}
+
+/** The caller's own id where it is short and plain, else one of ours. */
+const readRequestId = (header: string) => (/^[\w.:-]{1,64}$/.test(header) ? header : randomUUID())

@@ -1,0 +1,10 @@
+import type { Caller } from '../verbs/caller.ts'
+
+/** What the pipeline knows of a request and its answer. */
+export interface Exchange {
+  caller: Caller
+  requestId: string
+  startedAt: number
+  /** For the metrics; empty where the request names none. */
+  connector: string
+}

@@ -1,0 +1,41 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Directory } from '../verbs/directory.ts'
+
+/** What the server counts about itself, as Prometheus reads it. Process and event loop figures are prom-client's own. */
+export function createMetrics() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  return {
+    registry,
+    requests: new Histogram({
+      name: 'sluice_request_seconds',
+      help: 'Time to answer a request.',
+      labelNames: ['route', 'method', 'status', 'connector'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers,
+    }),
+    errors: new Counter({ name: 'sluice_errors_total', help: 'Errors answered, by name in the error table.', labelNames: ['name'], registers }),
+    rpcCalls: new Counter({ name: 'sluice_rpc_calls_total', help: 'Calls to RPC nodes.', labelNames: ['chain', 'network', 'method', 'outcome'], registers }),
+    pluginFaults: new Counter({ name: 'sluice_plugin_faults_total', help: "Errors of a plugin's own making: throws and background rejections.", labelNames: ['plugin'], registers }),
+  }
+}
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+/** Plugin states are read when they are asked for. */
+export function measureDirectory({ registry }: Metrics, directory: Directory): void {
+  new Gauge({
+    name: 'sluice_plugin_state',
+    help: '1 for the state that each plugin is in.',
+    labelNames: ['plugin', 'kind', 'state'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const { name, kind, state, starting } of directory.plugins) {
+        const shown = state === 'loaded' && starting && starting().length > 0 ? 'starting' : state
+        this.set({ plugin: name, kind, state: shown }, 1)
+      }
+    },
+  })
+}

@@ -1,0 +1,102 @@
+import { STATUS_CODES } from 'node:http'
+import { endpoints, errorsOf, errorTable, interfaceVersion, type Endpoint } from '../api/index.ts'
+import type { Directory } from '../verbs/directory.ts'
+import { alsoPosts } from './routes.ts'
+
+type Schema = Record<string, unknown>
+
+/** OpenAPI 3.1 of exactly what is loaded. */
+export function openapi(directory: Directory): object {
+  const served = endpoints.filter((each) => isServed(each, directory))
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const each of served) {
+    const path = (paths[each.path] ??= {})
+    path[each.method.toLowerCase()] = operation(each, each.method)
+    if (alsoPosts(each)) path.post = operation(each, 'POST')
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sluice',
+      version: interfaceVersion,
+      description: 'One HTTP interface over mutual TLS to decentralized exchanges. Amounts and prices are decimal strings.',
+    },
+    tags: [...new Set(served.map(({ set }) => set))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { ...Object.fromEntries(served.flatMap(interfaces)), Error: errorSchema },
+      securitySchemes: { mutualTLS: { type: 'mutualTLS', description: "A client certificate signed by the server's CA." } },
+    },
+    security: [{ mutualTLS: [] }],
+  }
+}
+
+/** Whether something that is loaded can answer it. */
+function isServed({ set }: Endpoint, { plugins, networks }: Directory): boolean {
+  if (set === 'EVM') return networks.some(({ impl }) => impl.evm !== undefined)
+  if (set === 'AMM') return plugins.some(({ state, trading_type }) => state === 'loaded' && trading_type.includes(set))
+  return true
+}
+
+const interfaces = ({ name, request, response }: Endpoint): [string, Schema][] => [
+  [`${name}Request`, plain(request)],
+  [`${name}Response`, plain(response)],
+]
+
+function operation(endpoint: Endpoint, method: Endpoint['method']): object {
+  const { name, set, summary, request, permission } = endpoint
+  const ref = (schema: string) => ({ $ref: `#/components/schemas/${schema}` })
+  const parameters = method === 'GET' ? queryParameters(request.properties, request.required ?? []) : []
+  return {
+    operationId: method === endpoint.method ? name : `${name}Post`,
+    tags: [set],
+    summary,
+    ...(permission && { description: `Needs the permission \`${permission}\`.` }),
+    parameters: endpoint.acts ? [...parameters, idempotencyKey] : parameters,
+    ...(method !== 'GET' && { requestBody: { required: true, content: { 'application/json': { schema: ref(`${name}Request`) } } } }),
+    responses: {
+      200: { description: 'OK', content: { 'application/json': { schema: ref(`${name}Response`) } } },
+      ...(name === 'HealthReady' && { 503: { description: 'Not ready', content: { 'application/json': { schema: ref(`${name}Response`) } } } }),
+      ...errorResponses(endpoint, ref('Error')),
+    },
+  }
+}
+
+const queryParameters = (properties: object, required: readonly string[]) =>
+  Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema: plain(schema) }))
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'The same key with the same request gives the first answer again.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+function errorResponses(endpoint: Endpoint, schema: object): Record<string, object> {
+  const names = errorsOf(endpoint)
+  const statuses = [...new Set(names.map((name) => errorTable[name].http))]
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const here = names.filter((name) => errorTable[name].http === status).map((name) => `${errorTable[name].code} ${name}`)
+      return [status, { description: `${STATUS_CODES[status]}: ${here.join(', ')}`, content: { 'application/json': { schema } } }]
+    }),
+  )
+}
+
+const errorSchema = {
+  type: 'object',
+  properties: {
+    errorCode: { type: 'integer', enum: Object.values(errorTable).map(({ code }) => code) },
+    name: { type: 'string', enum: Object.keys(errorTable) },
+    message: { type: 'string', description: 'What is wrong, and what to do about it.' },
+    httpErrorCode: { type: 'integer' },
+    requestId: { type: 'string' },
+    details: {},
+  },
+  required: ['errorCode', 'name', 'message', 'httpErrorCode', 'requestId'],
+}
+
+/** JSON Schema without the keywords that only our reader knows. */
+function plain(schema: unknown): Schema {
+  return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (key === 'expects' || key === 'acceptsNumber' ? undefined : value)))
+}

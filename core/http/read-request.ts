@@ -1,0 +1,105 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import { badFields, type Endpoint, type FieldProblem } from '../api/index.ts'
+import { nearest } from '../verbs/did-you-mean.ts'
+
+type Fields = Record<string, unknown>
+interface FieldSchema {
+  type?: string
+  enum?: readonly unknown[]
+  expects?: string
+  acceptsNumber?: true
+  minimum?: number
+}
+
+const mostProblems = 20
+
+const ajv = new Ajv({ strict: true, allErrors: true, ownProperties: true })
+ajv.addKeyword({ keyword: 'expects', schemaType: 'string' })
+ajv.addKeyword({ keyword: 'acceptsNumber', schemaType: 'boolean' })
+
+export type RequestReader = (fields: Fields, from: 'query' | 'body') => Fields
+
+/** What turns the fields of a query or body into a checked request. @throws SluiceError INCOMPLETE_PARAMS with every problem */
+export function requestReader({ request }: Endpoint): RequestReader {
+  const schemas = request.properties as unknown as Record<string, FieldSchema>
+  const names = Object.keys(schemas)
+  const validate = ajv.compile(request)
+
+  return (fields, from) => {
+    const read: Fields = {}
+    for (const [name, value] of Object.entries(fields)) {
+      const field = from === 'query' && !Object.hasOwn(schemas, name) && name.endsWith('[]') ? name.slice(0, -2) : name
+      if (value === null || value === undefined || (from === 'query' && value === '')) {
+        if (Object.hasOwn(schemas, field)) continue
+      }
+      const schema = Object.hasOwn(schemas, field) ? schemas[field] : undefined
+      define(read, field, schema === undefined ? value : readField(schema, value, from))
+    }
+    if (!validate(read)) throw badFields(problemsOf(validate.errors ?? [], schemas, names))
+    return read
+  }
+}
+
+/** An own property even when it is called `__proto__`. */
+function define(target: Fields, name: string, value: unknown): void {
+  Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
+}
+
+function readField(schema: FieldSchema, value: unknown, from: 'query' | 'body'): unknown {
+  if (schema.enum && typeof value === 'string') return schema.enum.find((each) => String(each).toLowerCase() === value.toLowerCase()) ?? value
+  if (schema.acceptsNumber && typeof value === 'number') return exactDecimal(value)
+  if (from === 'body') return value
+  if (schema.type === 'array') return readList(value)
+  if (schema.type === 'integer' && typeof value === 'string' && /^\d{1,16}$/.test(value)) return Number(value)
+  return value
+}
+
+/** A JSON number as a decimal string where a double holds it exactly as written; else as it is, to be refused. */
+function exactDecimal(value: number): unknown {
+  const text = String(value)
+  const digits = text.replace(/e.*$/, '').replace(/[-.]/g, '').replace(/^0+/, '')
+  return Number.isSafeInteger(value) || (Number.isFinite(value) && digits.length <= 15) ? text : value
+}
+
+/** `a=x,y`, `a=x&a=y`, `a[]=x&a[]=y` and `a=["x","y"]`. */
+function readList(value: unknown): unknown {
+  if (Array.isArray(value)) return value
+  if (typeof value !== 'string') return value
+  if (value.startsWith('[')) {
+    try {
+      return JSON.parse(value)
+    } catch {
+      return value
+    }
+  }
+  return value.split(',').map((each) => each.trim())
+}
+
+function problemsOf(errors: readonly ErrorObject[], schemas: Record<string, FieldSchema>, names: readonly string[]): [FieldProblem, ...FieldProblem[]] {
+  const problems = new Map<string, string>()
+  for (const error of errors) {
+    const [field, problem] = problemOf(error, schemas, names)
+    if (!problems.has(field) && problems.size < mostProblems) problems.set(field, problem)
+  }
+  const list = [...problems].map(([field, problem]) => ({ field, problem }))
+  return list as [FieldProblem, ...FieldProblem[]]
+}
+
+function problemOf({ keyword, params, instancePath, message }: ErrorObject, schemas: Record<string, FieldSchema>, names: readonly string[]): [string, string] {
+  if (keyword === 'required') {
+    const missing = String(params.missingProperty)
+    return [missing, `is required${expectation(schemas[missing])}`]
+  }
+  if (keyword === 'additionalProperties') {
+    const unknown = String(params.additionalProperty).slice(0, 64)
+    const candidate = nearest(unknown, names)
+    return [unknown, `is not a field of this request${candidate === undefined ? '' : ` (did you mean "${candidate}"?)`}`]
+  }
+  const field = instancePath.split('/')[1] ?? ''
+  const schema = Object.hasOwn(schemas, field) ? schemas[field] : undefined
+  if (keyword === 'type' && schema?.acceptsNumber) return [field, 'must be a decimal string such as "1.5" (a JSON number only where it is exact)']
+  if (schema?.expects !== undefined) return [field, `must be ${schema.expects}`]
+  return [field, message ?? 'is malformed']
+}
+
+const expectation = (schema: FieldSchema | undefined) => (schema?.expects === undefined ? '' : `: ${schema.expects}`)

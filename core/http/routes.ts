@@ -1,0 +1,86 @@
+import Router from '@koa/router'
+import fastJsonStringify from 'fast-json-stringify'
+import type Koa from 'koa'
+import { endpoints, type AnyEndpoint, type Endpoint } from '../api/index.ts'
+import { requirePermission, requireWallet } from '../verbs/caller.ts'
+import type { Services, Verb, Verbs } from '../verbs/context.ts'
+import { deadlineOf, withDeadline } from './deadline.ts'
+import { readIdempotencyKey, type Idempotency } from './idempotency.ts'
+import type { Exchange } from './exchange.ts'
+import { requestReader } from './read-request.ts'
+
+export interface RouteParts {
+  services: Services
+  verbs: Verbs
+  idempotency: Idempotency
+  requestTimeoutSeconds: number
+}
+
+/** Reading endpoints of chains and exchanges take the same fields as a JSON body too. */
+export const alsoPosts = ({ method, set, path }: Endpoint) =>
+  method === 'GET' && set !== 'Service' && !endpoints.some((each) => each.method === 'POST' && each.path === path)
+
+/** One loop over the endpoints makes routes, validators and serializers. */
+export function routes(parts: RouteParts): Router<Exchange> {
+  const router = new Router<Exchange>()
+  for (const endpoint of endpoints) {
+    const answer = handler(endpoint, parts)
+    const methods = alsoPosts(endpoint) ? [endpoint.method, 'POST'] : [endpoint.method]
+    router.register(endpoint.path, methods, answer, { name: endpoint.name })
+  }
+  return router
+}
+
+function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, requestTimeoutSeconds }: RouteParts): Koa.Middleware<Exchange> {
+  const { permission, wallet, acts, on, path } = endpoint as Endpoint
+  const read = requestReader(endpoint)
+  const serialize = fastJsonStringify(JSON.parse(JSON.stringify(endpoint.response)))
+  // The verb of this very endpoint: what the reader has checked is its request, what the lookup gives is its context.
+  const verb = verbs[endpoint.name] as unknown as (request: Record<string, unknown>, context: object) => ReturnType<Verb<'Status'>>
+  const lookUp = lookupOf(on, services)
+  const isEnveloped = hasEnvelope(endpoint)
+
+  return async (ctx) => {
+    const { caller, requestId, startedAt } = ctx.state
+    if (permission) requirePermission(caller, permission)
+    const request = ctx.method === 'POST' ? read(bodyOf(ctx), 'body') : read(ctx.query, 'query')
+    // Only registered names: a label must not be of the caller's making.
+    if (typeof request.connector === 'string' && services.directory.hasConnector(request.connector)) ctx.state.connector = request.connector
+    if (wallet && typeof request.address === 'string') requireWallet(caller, request.address)
+    const key = acts ? readIdempotencyKey(ctx.get('idempotency-key')) : undefined
+    const signal = deadlineOf(requestTimeoutSeconds)
+
+    const act = async () => {
+      const answer: object = await verb(request, { services, caller, requestId, signal, idempotencyKey: key, ...lookUp(request) })
+      const enveloped = isEnveloped ? { ...answer, network: request.network, timestamp: Date.now(), latency: (performance.now() - startedAt) / 1000 } : answer
+      return { status: statusOf(answer), body: serialize(enveloped) }
+    }
+    const work = key === undefined ? act() : idempotency.once({ client: caller.fingerprint, path, key }, request, act)
+    const { status, body } = await withDeadline(work, signal, requestTimeoutSeconds)
+    ctx.status = status
+    ctx.type = 'application/json'
+    ctx.body = body
+  }
+}
+
+function lookupOf(on: Endpoint['on'], { directory }: Services) {
+  const names = (request: Record<string, unknown>) => [String(request.chain), String(request.network)] as const
+  return (request: Record<string, unknown>): object => {
+    if (on === 'service') return {}
+    const [chain, network] = names(request)
+    if (on === 'chain') return { network: directory.network(chain, network) }
+    // The connector first: a name that is unknown is the better thing to be told.
+    const venue = directory.venue(String(request.connector), chain, network)
+    return { venue, network: directory.network(chain, network) }
+  }
+}
+
+const bodyOf = (ctx: Koa.Context): Record<string, unknown> => {
+  const body: unknown = ctx.request.body
+  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
+}
+
+const hasEnvelope = ({ response }: Endpoint) => 'properties' in response && typeof response.properties === 'object' && response.properties !== null && 'latency' in response.properties
+
+/** Health endpoints answer 503 with the failing part named. */
+const statusOf = (answer: object) => ('status' in answer && answer.status === 'failing' ? 503 : 200)

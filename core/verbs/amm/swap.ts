@@ -1,0 +1,77 @@
+import type { AMMPriceRequest } from '../../api/index.ts'
+import { badFields, SluiceError } from '../../api/index.ts'
+import type { AMM, At, Quote, Swap, Token } from '../../contracts/index.ts'
+import { fromRaw, mostRaw, priceOf, ratio, toRaw } from '../amounts.ts'
+import type { NetworkEntry, VenueEntry } from '../directory.ts'
+
+export type Side = AMMPriceRequest['side']
+
+/** A request for a swap, with its tokens found and its amount in smallest units. */
+export interface Order {
+  base: Token
+  quote: Token
+  side: Side
+  /** Of base. */
+  amountRaw: bigint
+}
+
+type SwapFields = Pick<AMMPriceRequest, 'base' | 'quote' | 'amount' | 'side'>
+
+export function ammOf({ impl, connector }: VenueEntry): AMM {
+  if (impl.AMM) return impl.AMM
+  throw new SluiceError('UNSUPPORTED', `The connector ${connector} has no trading type AMM; GET /plugins shows what it has.`)
+}
+
+export async function readOrder(request: SwapFields, { tokens }: NetworkEntry, at: At): Promise<Order> {
+  const [base, quote] = await Promise.all([tokens.resolve(request.base, 'base', at), tokens.resolve(request.quote, 'quote', at)])
+  if (base.address === quote.address) throw badFields([{ field: 'quote', problem: 'is the same token as base' }])
+  return { base, quote, side: request.side, amountRaw: readAmount(request.amount, base, 'amount') }
+}
+
+/** Smallest units of a positive amount. */
+export function readAmount(text: string, token: Token, field: string): bigint {
+  const raw = toRaw(text, token.decimals)
+  if (raw === undefined) throw badFields([{ field, problem: `${text} has more decimals than ${token.symbol} (${token.decimals})` }])
+  if (raw === 0n) throw badFields([{ field, problem: 'must be more than 0' }])
+  if (raw >= mostRaw) throw badFields([{ field, problem: 'is more than any token can hold' }])
+  return raw
+}
+
+/** BUY and SELL of the base, as tokens and an exact amount. */
+export const swapOf = ({ base, quote, side, amountRaw }: Order): Swap =>
+  side === 'BUY'
+    ? { tokenIn: quote, tokenOut: base, exact: 'out', amountRaw }
+    : { tokenIn: base, tokenOut: quote, exact: 'in', amountRaw }
+
+export async function quoteOrder(order: Order, version: string | undefined, venue: VenueEntry, at: At): Promise<Quote> {
+  const amm = ammOf(venue)
+  if (version !== undefined && !amm.versions.includes(version)) {
+    const known = amm.versions.join(', ') || 'none to choose from'
+    throw badFields([{ field: 'version', problem: `${venue.connector} has no version "${version}" (${known})` }])
+  }
+  return amm.quote(swapOf(order), { version }, at)
+}
+
+/** The price of `quoteRaw` for the order's amount, rounded against optimism. */
+export const orderPrice = ({ base, quote, side, amountRaw }: Order, quoteRaw: bigint) =>
+  priceOf({ raw: quoteRaw, decimals: quote.decimals }, { raw: amountRaw, decimals: base.decimals }, side === 'BUY' ? 'up' : 'down')
+
+/** What price and trade answer alike. */
+export function showOrder(order: Order, { amountRaw }: Quote) {
+  const { base, quote } = order
+  return {
+    base: base.address,
+    quote: quote.address,
+    amount: fromRaw(order.amountRaw, base.decimals),
+    rawAmount: order.amountRaw.toString(),
+    expectedAmount: fromRaw(amountRaw, quote.decimals),
+    price: orderPrice(order, amountRaw),
+  }
+}
+
+/** Fraction by which the quote is worse than the pools' marginal price, fees included; never below 0. */
+export function priceImpact({ swap, amountRaw, spotAmountRaw }: Quote): string {
+  const [better, worse] = swap.exact === 'in' ? [spotAmountRaw, amountRaw] : [amountRaw, spotAmountRaw]
+  if (better <= worse) return '0'
+  return ratio(better - worse, better, 'up', 6)
+}

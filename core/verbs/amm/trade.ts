@@ -1,0 +1,41 @@
+import type { Verb } from '../context.ts'
+import { valueAt } from '../amounts.ts'
+import { readFees, showGas } from '../fees.ts'
+import { effectiveSlippage, slippageBound, tighterBound, tradeRules } from '../slippage.ts'
+import { readAddress, requireKey } from '../wallets.ts'
+import { aboutTrade } from './about-trade.ts'
+import { ammOf, orderPrice, quoteOrder, readOrder, showOrder, type Order } from './swap.ts'
+
+export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
+  const { network, venue, services, signal } = context
+  const at = { signal }
+  const address = readAddress(network, request.address)
+  requireKey(services.wallets, network, address)
+  const wish = readFees(request, network)
+  const order = await readOrder(request, network, at)
+
+  const quote = await quoteOrder(order, request.version, venue, at)
+  const slippage = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
+  const boundRaw = tighterBound(quote, slippage, limitOf(order, request.limitPrice))
+  const deadline = quote.head.timestamp + tradeRules(venue.config, quote.route).ttlSeconds
+  const plan = ammOf(venue).swap(quote, { recipient: address, boundRaw, deadline })
+
+  const sent = await services.transactions.submit(
+    { ...context, address, plan, kind: 'trade', nonce: request.nonce, wish, about: aboutTrade(order) },
+    signal,
+  )
+  return {
+    ...showOrder(order, quote),
+    ...showGas(sent.gas, network),
+    nonce: sent.nonce,
+    txHash: sent.txHash,
+    limitPrice: orderPrice(order, boundRaw),
+    deadline,
+  }
+}
+
+/** The limit in the quote's smallest units: at most this much for a BUY, at least this much for a SELL. */
+function limitOf({ base, quote, side, amountRaw }: Order, limitPrice: string | undefined): bigint | undefined {
+  if (limitPrice === undefined) return undefined
+  return valueAt(limitPrice, { raw: amountRaw, decimals: base.decimals }, quote.decimals, side === 'BUY' ? 'down' : 'up')
+}

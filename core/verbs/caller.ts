@@ -1,0 +1,27 @@
+import { SluiceError, type Permission } from '../api/index.ts'
+
+/** Who calls: a client certificate and what `conf/clients.yml` says of it. */
+export interface Caller {
+  commonName: string
+  /** SHA-256 of the certificate. */
+  fingerprint: string
+  permissions: ReadonlySet<Permission>
+  /** Addresses in lower case; '*' for all. */
+  wallets: '*' | ReadonlySet<string>
+  /** Requests a second; absent: no limit of its own. */
+  requestsPerSecond?: number
+}
+
+export const may = (caller: Caller, permission: Permission) => caller.permissions.has(permission)
+
+export const mayUseWallet = ({ wallets }: Caller, address: string) => wallets === '*' || wallets.has(address.toLowerCase())
+
+export function requirePermission(caller: Caller, permission: Permission): void {
+  if (may(caller, permission)) return
+  throw new SluiceError('FORBIDDEN', `The client certificate "${caller.commonName}" lacks the permission ${permission}; an operator gives it in conf/clients.yml.`)
+}
+
+export function requireWallet(caller: Caller, address: string): void {
+  if (mayUseWallet(caller, address)) return
+  throw new SluiceError('FORBIDDEN', `The client certificate "${caller.commonName}" may not use the wallet ${address}; an operator allows it in conf/clients.yml.`)
+}

@@ -1,0 +1,35 @@
+import type { AnswerOf, EndpointName, EndpointNamed, RequestOf, Target } from '../api/index.ts'
+import type { Settings } from '../config/index.ts'
+import type { Transactions } from '../transactions/index.ts'
+import type { Caller } from './caller.ts'
+import type { Directory, NetworkEntry, VenueEntry } from './directory.ts'
+import type { Wallets } from './wallets.ts'
+
+/** What verbs work with, besides their request. */
+export interface Services {
+  directory: Directory
+  transactions: Transactions
+  wallets: Wallets
+  settings: Settings
+  /** Parts that keep the server from being ready. */
+  failing(): readonly { part: string; reason: string }[]
+}
+
+/** One request under way. */
+export interface Call {
+  caller: Caller
+  requestId: string
+  signal: AbortSignal
+  idempotencyKey?: string
+}
+
+/** What the server has looked up for the request, by the endpoint's `on`. */
+export type On<T extends Target> = T extends 'connector' ? { network: NetworkEntry; venue: VenueEntry } : T extends 'chain' ? { network: NetworkEntry } : object
+
+/** One function per endpoint. The envelope is added around it. */
+export type Verb<N extends EndpointName> = (
+  request: RequestOf<EndpointNamed<N>>,
+  context: Call & { services: Services } & On<EndpointNamed<N>['on']>,
+) => Promise<AnswerOf<EndpointNamed<N>>>
+
+export type Verbs = { readonly [N in EndpointName]: Verb<N> }

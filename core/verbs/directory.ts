@@ -1,0 +1,91 @@
+import { SluiceError } from '../api/index.ts'
+import type { Chain, Connector, ConnectorConfig, NetworkNames } from '../contracts/index.ts'
+import { didYouMean } from './did-you-mean.ts'
+import type { TokenBook } from './token-book.ts'
+
+/** One network of a chain, as it runs. */
+export interface NetworkEntry {
+  chain: string
+  network: string
+  impl: Chain
+  tokens: TokenBook
+  required: boolean
+  /** Undefined when ready; else why not. */
+  notReady(): string | undefined
+}
+
+/** A connector on one network, as it runs. */
+export interface VenueEntry {
+  connector: string
+  impl: Connector
+  config: ConnectorConfig
+  notReady(): string | undefined
+}
+
+export interface PluginEntry {
+  name: string
+  kind: 'chain' | 'connector' | 'unknown'
+  version: string
+  trading_type: readonly string[]
+  available_networks: readonly NetworkNames[]
+  state: 'loaded' | 'refused'
+  /** Its networks that are not ready yet. */
+  starting?(): string[]
+  /** Where it was found. */
+  folder: string
+  reason?: string
+  /** The effective configuration with secrets masked. */
+  shownConfig?: Readonly<Record<string, unknown>>
+}
+
+export interface Directory {
+  readonly plugins: readonly PluginEntry[]
+  readonly networks: readonly NetworkEntry[]
+  /** @throws SluiceError UNKNOWN_CHAIN_ERROR or SERVICE_UNINITIALIZED */
+  network(chain: string, network: string): NetworkEntry
+  /** @throws SluiceError UNKNOWN_CONNECTOR, UNKNOWN_CHAIN_ERROR or SERVICE_UNINITIALIZED */
+  venue(connector: string, chain: string, network: string): VenueEntry
+  /** The venues of a network, by connector name. */
+  venuesOn(chain: string, network: string): readonly VenueEntry[]
+  hasConnector(name: string): boolean
+}
+
+export function createDirectory(plugins: readonly PluginEntry[], networks: readonly NetworkEntry[], venues: readonly (VenueEntry & { chain: string; network: string })[]): Directory {
+  const byNetwork = new Map(networks.map((entry) => [`${entry.chain}/${entry.network}`, entry]))
+  const byVenue = new Map(venues.map((entry) => [`${entry.connector}/${entry.chain}/${entry.network}`, entry]))
+  const chains = [...new Set(networks.map(({ chain }) => chain))]
+  const connectors = [...new Set(plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded').map(({ name }) => name))]
+
+  const findNetwork = (chain: string, network: string): NetworkEntry => {
+    const entry = byNetwork.get(`${chain}/${network}`)
+    if (entry) return entry
+    if (!chains.includes(chain)) throw unknown('chain', chain, chains)
+    throw unknown(`network of ${chain}`, network, networks.filter((each) => each.chain === chain).map((each) => each.network))
+  }
+
+  return {
+    plugins,
+    networks,
+    hasConnector: (name) => connectors.includes(name),
+    venuesOn: (chain, network) => venues.filter((each) => each.chain === chain && each.network === network),
+    network: (chain, network) => ready(findNetwork(chain, network), `The network ${chain}/${network}`),
+    venue(connector, chain, network) {
+      const entry = byVenue.get(`${connector}/${chain}/${network}`)
+      if (entry) return ready(entry, `The connector ${connector} on ${chain}/${network}`)
+      if (!connectors.includes(connector)) {
+        throw new SluiceError('UNKNOWN_CONNECTOR', `There is no connector "${connector}"${didYouMean(connector, connectors)}; GET /connectors lists them.`)
+      }
+      findNetwork(chain, network)
+      throw new SluiceError('UNKNOWN_CHAIN_ERROR', `The connector ${connector} does not serve ${chain}/${network}; GET /connectors lists what it serves.`)
+    },
+  }
+}
+
+const unknown = (what: string, name: string, known: readonly string[]) =>
+  new SluiceError('UNKNOWN_CHAIN_ERROR', `There is no ${what} called "${name}"${didYouMean(name, known)}; known: ${known.join(', ') || 'none'}.`)
+
+function ready<T extends { notReady(): string | undefined }>(entry: T, what: string): T {
+  const reason = entry.notReady()
+  if (reason === undefined) return entry
+  throw new SluiceError('SERVICE_UNINITIALIZED', `${what} is still starting (${reason}); try again shortly.`, { retryAfterSeconds: 2 })
+}

@@ -1,0 +1,21 @@
+import type { Verb } from '../context.ts'
+import { fromRaw } from '../amounts.ts'
+import { readAddress } from '../wallets.ts'
+import { evmOf, readSpenders } from './spenders.ts'
+
+export const evmAllowances: Verb<'EVMAllowances'> = async (request, { network, services: { directory }, signal }) => {
+  const at = { signal }
+  const evm = evmOf(network)
+  const owner = readAddress(network, request.address)
+  const { addresses } = readSpenders(request.spender, network, directory)
+  const tokens = await Promise.all(request.tokenSymbols.map((name) => network.tokens.resolve(name, 'tokenSymbols', at)))
+  const raws = await evm.allowances(owner, addresses, tokens, at)
+
+  const show = (of: (tokenIndex: number) => bigint) =>
+    Object.fromEntries(tokens.map((token, i) => [keyOf(request.tokenSymbols[i] ?? '', token.symbol), fromRaw(of(i), token.decimals)]))
+  const least = show((i) => raws.map((row) => row[i] ?? 0n).reduce((a, b) => (a < b ? a : b)))
+  const each = Object.fromEntries(addresses.map((address, row) => [address, show((i) => raws[row]?.[i] ?? 0n)]))
+  return { spender: addresses[0] ?? '', approvals: least, ...(addresses.length > 1 && { spenders: each }) }
+}
+
+const keyOf = (asked: string, symbol: string) => (asked.toLowerCase() === symbol.toLowerCase() ? symbol : asked)

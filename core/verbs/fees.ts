@@ -1,0 +1,44 @@
+import { badFields } from '../api/index.ts'
+import type { FeeWish, GasTerms } from '../contracts/index.ts'
+import { fromRaw, toRaw } from './amounts.ts'
+import type { NetworkEntry } from './directory.ts'
+
+const gweiDecimals = 9
+
+interface FeeFields {
+  maxFeePerGas?: string
+  maxPriorityFeePerGas?: string
+}
+
+/** The fees that a request asks for, checked against the network's cap. */
+export function readFees(fields: FeeFields, { impl }: NetworkEntry): FeeWish {
+  const read = (field: keyof FeeFields): bigint | undefined => {
+    const text = fields[field]
+    if (text === undefined) return undefined
+    const raw = toRaw(text, gweiDecimals)
+    if (raw === undefined) throw badFields([{ field, problem: `${text} gwei has more than ${gweiDecimals} decimals` }])
+    if (raw > impl.feeCapRaw) {
+      throw badFields([{ field, problem: `${text} gwei is above the network's feeCap of ${shortGwei(impl.feeCapRaw)} gwei; the unit is gwei, not wei` }])
+    }
+    return raw
+  }
+  const maxFeePerGasRaw = read('maxFeePerGas')
+  const maxPriorityFeePerGasRaw = read('maxPriorityFeePerGas')
+  if (maxFeePerGasRaw !== undefined && maxPriorityFeePerGasRaw !== undefined && maxPriorityFeePerGasRaw > maxFeePerGasRaw) {
+    throw badFields([{ field: 'maxPriorityFeePerGas', problem: 'is above maxFeePerGas' }])
+  }
+  return { maxFeePerGasRaw, maxPriorityFeePerGasRaw }
+}
+
+const shortGwei = (raw: bigint) => fromRaw(raw, gweiDecimals).replace(/\.?0+$/, '')
+
+/** The gas fields of an answer. */
+export function showGas({ gasLimit, gasPriceRaw, gasCostRaw }: GasTerms, { impl }: NetworkEntry) {
+  const { symbol, decimals } = impl.nativeCurrency
+  return {
+    gasPrice: Number(fromRaw(gasPriceRaw, gweiDecimals)),
+    gasPriceToken: symbol,
+    gasLimit: Number(gasLimit),
+    gasCost: fromRaw(gasCostRaw, decimals),
+  }
+}

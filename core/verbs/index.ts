@@ -1,0 +1,33 @@
+import { ammEstimateGas } from './amm/estimate-gas.ts'
+import { ammPrice } from './amm/price.ts'
+import { ammTrade } from './amm/trade.ts'
+import { connectorConfig } from './connector/config.ts'
+import type { Verbs } from './context.ts'
+import { evmAllowances } from './evm/allowances.ts'
+import { evmApprove } from './evm/approve.ts'
+import { evmCancel } from './evm/cancel.ts'
+import { evmNonce } from './evm/nonce.ts'
+import { networkBalances } from './network/balances.ts'
+import { networkChainConfig } from './network/chain-config.ts'
+import { networkPoll } from './network/poll.ts'
+import { networkStatus } from './network/status.ts'
+import { networkTokens } from './network/tokens.ts'
+import { serviceVerbs } from './service/index.ts'
+
+/** The function behind each endpoint. One that is missing does not compile. */
+export const verbs: Verbs = {
+  ...serviceVerbs,
+  NetworkStatus: networkStatus,
+  NetworkChainConfig: networkChainConfig,
+  NetworkTokens: networkTokens,
+  NetworkBalances: networkBalances,
+  NetworkPoll: networkPoll,
+  EVMAllowances: evmAllowances,
+  EVMNonce: evmNonce,
+  EVMCancel: evmCancel,
+  EVMApprove: evmApprove,
+  ConnectorConfig: connectorConfig,
+  AMMPrice: ammPrice,
+  AMMTrade: ammTrade,
+  AMMEstimateGas: ammEstimateGas,
+}

@@ -1,0 +1,54 @@
+import { badFields, SluiceError } from '../api/index.ts'
+import type { ConnectorConfig, Quote } from '../contracts/index.ts'
+import { divide } from './amounts.ts'
+
+export interface Slippage {
+  numerator: bigint
+  denominator: bigint
+}
+
+export function readSlippage(text: string): Slippage {
+  const [numerator = '0', denominator = '1'] = text.split('/')
+  return { numerator: BigInt(numerator), denominator: BigInt(denominator) }
+}
+
+const looser = (a: Slippage, b: Slippage) => a.numerator * b.denominator > b.numerator * a.denominator
+
+/** The strictest slippage and the shortest ttl among the versions that a route takes. */
+export function tradeRules(config: ConnectorConfig, route: Quote['route']): { slippage: Slippage; slippageText: string; ttlSeconds: number } {
+  const versions = [...new Set(route.map(({ version }) => version))]
+  const rules = versions.map((version) => config.versions?.[version] ?? config)
+  const strictest = rules.reduce((best, each) => (looser(readSlippage(best.allowedSlippage), readSlippage(each.allowedSlippage)) ? each : best), rules[0] ?? config)
+  return {
+    slippage: readSlippage(strictest.allowedSlippage),
+    slippageText: strictest.allowedSlippage,
+    ttlSeconds: Math.min(...rules.map(({ ttl }) => ttl)),
+  }
+}
+
+/** The slippage that holds: the configured one, or the request's where it is tighter. */
+export function effectiveSlippage(config: ConnectorConfig, route: Quote['route'], wanted: string | undefined): Slippage {
+  const { slippage, slippageText } = tradeRules(config, route)
+  if (wanted === undefined) return slippage
+  const asked = readSlippage(wanted)
+  if (looser(asked, slippage)) throw badFields([{ field: 'allowedSlippage', problem: `may only tighten the configured ${slippageText}` }])
+  return asked
+}
+
+/** The quoted other side moved by the slippage against the caller, rounded so as never to allow more. */
+export function slippageBound({ swap, amountRaw }: Quote, { numerator, denominator }: Slippage): bigint {
+  if (swap.exact === 'out') return divide(amountRaw * (denominator + numerator), denominator, 'down')
+  const least = denominator > numerator ? divide(amountRaw * (denominator - numerator), denominator, 'up') : 0n
+  return least > 0n ? least : 1n
+}
+
+/** The tighter of both bounds. @throws SluiceError when the quote is already past the limit */
+export function tighterBound({ swap, amountRaw }: Quote, slippage: bigint, limit: bigint | undefined): bigint {
+  if (limit === undefined) return slippage
+  if (swap.exact === 'out') {
+    if (amountRaw > limit) throw new SluiceError('SWAP_PRICE_EXCEEDS_LIMIT_PRICE', 'The price is above limitPrice now: nothing was sent. Raise limitPrice or wait.')
+    return slippage < limit ? slippage : limit
+  }
+  if (amountRaw < limit) throw new SluiceError('SWAP_PRICE_LOWER_THAN_LIMIT_PRICE', 'The price is below limitPrice now: nothing was sent. Lower limitPrice or wait.')
+  return slippage > limit ? slippage : limit
+}

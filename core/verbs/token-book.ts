@@ -1,0 +1,59 @@
+import { badFields, SluiceError } from '../api/index.ts'
+import type { At, Chain, Token } from '../contracts/index.ts'
+import { didYouMean } from './did-you-mean.ts'
+
+const mostUnlisted = 10_000
+
+/** A network's tokens: by symbol, by address, and those that only the chain knows. */
+export interface TokenBook {
+  /** The native coin first, then the list. */
+  readonly listed: readonly Token[]
+  /**
+   * The token that a caller means by a symbol (case-insensitive when unambiguous) or an address.
+   * @param field the request's field, for the error
+   * @throws SluiceError TOKEN_NOT_SUPPORTED, or INCOMPLETE_PARAMS when several listed tokens share the symbol
+   */
+  resolve(name: string, field: string, at: At): Promise<Token>
+}
+
+export function createTokenBook(chain: Chain, list: readonly Token[], where: string): TokenBook {
+  const listed = [chain.nativeCurrency, ...list]
+  const bySymbol = groupBy(listed, ({ symbol }) => symbol)
+  const byFolded = groupBy(listed, ({ symbol }) => symbol.toLowerCase())
+  const byAddress = new Map(listed.map((token) => [token.address, token]))
+  const symbols = [...bySymbol.keys()]
+
+  async function byAddressOrChain(address: string, at: At): Promise<Token> {
+    const known = byAddress.get(address)
+    if (known) return known
+    const found = await chain.token(address, at)
+    if (!found) throw new SluiceError('TOKEN_NOT_SUPPORTED', `There is no token at ${address} on ${where}.`)
+    if (byAddress.size < mostUnlisted) byAddress.set(address, found)
+    return found
+  }
+
+  return {
+    listed,
+    async resolve(name, field, at) {
+      const candidates = bySymbol.get(name) ?? byFolded.get(name.toLowerCase())
+      if (candidates?.[0] && candidates.length === 1) return candidates[0]
+      if (candidates) {
+        const addresses = candidates.map(({ symbol, address }) => `${symbol} ${address}`)
+        throw badFields([{ field, problem: `"${name}" is the symbol of several tokens on ${where}; give the address: ${addresses.join(' or ')}` }])
+      }
+      const address = chain.address(name)
+      if (address !== undefined) return byAddressOrChain(address, at)
+      throw new SluiceError('TOKEN_NOT_SUPPORTED', `${field}: ${where} has no token "${name}"${didYouMean(name, symbols)}; give a symbol of GET /network/tokens or a token's address.`)
+    },
+  }
+}
+
+function groupBy(tokens: readonly Token[], keyOf: (token: Token) => string): Map<string, Token[]> {
+  const groups = new Map<string, Token[]>()
+  for (const token of tokens) {
+    const group = groups.get(keyOf(token))
+    if (group) group.push(token)
+    else groups.set(keyOf(token), [token])
+  }
+  return groups
+}

@@ -1,0 +1,53 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { fromRaw, priceOf, ratio, toRaw, valueAt } from '../../core/verbs/amounts.ts'
+
+const decimals = fc.integer({ min: 0, max: 24 })
+const raw = fc.bigInt({ min: 1n, max: 2n ** 128n })
+
+describe('amounts', () => {
+  it('reads decimals and scientific notation exactly', () => {
+    expect(toRaw('1.5', 6)).to.equal(1_500_000n)
+    expect(toRaw('1E-8', 8)).to.equal(1n)
+    expect(toRaw('1.2e3', 0)).to.equal(1200n)
+    expect(toRaw('0.1', 18)).to.equal(10n ** 17n)
+    expect(toRaw('9007199254740993', 0)).to.equal(9007199254740993n)
+  })
+
+  it('refuses more decimals than the token has, trailing zeros apart', () => {
+    expect(toRaw('1.0000001', 6)).to.equal(undefined)
+    expect(toRaw('1E-7', 6)).to.equal(undefined)
+    expect(toRaw('1.000000000000000000', 6)).to.equal(1_000_000n)
+  })
+
+  it('pads amounts to the decimals of the token', () => {
+    expect(fromRaw(1_500_000n, 6)).to.equal('1.500000')
+    expect(fromRaw(0n, 6)).to.equal('0.000000')
+    expect(fromRaw(7n, 0)).to.equal('7')
+  })
+
+  it('gives back what it read', () => {
+    fc.assert(fc.property(raw, decimals, (amount, places) => toRaw(fromRaw(amount, places), places) === amount))
+  })
+
+  it('gives prices at least 18 significant digits', () => {
+    fc.assert(
+      fc.property(raw, raw, (a, b) => {
+        const digits = ratio(a, b, 'down').replace('.', '').replace(/^0+/, '')
+        return digits.length >= 18
+      }),
+    )
+  })
+
+  it('takes a price back as a limit that the quoted amounts just meet', () => {
+    fc.assert(
+      fc.property(raw, decimals, raw, decimals, (quoteRaw, quoteDecimals, baseRaw, baseDecimals) => {
+        const quote = { raw: quoteRaw, decimals: quoteDecimals }
+        const base = { raw: baseRaw, decimals: baseDecimals }
+        const most = valueAt(priceOf(quote, base, 'up'), base, quoteDecimals, 'down')
+        const least = valueAt(priceOf(quote, base, 'down'), base, quoteDecimals, 'up')
+        return most >= quoteRaw && least <= quoteRaw
+      }),
+    )
+  })
+})
