@@ -1,0 +1,34 @@
+/** What a pool keeps of the input, as a fraction: `[3n, 1000n]` is 0.3 %. */
+export type Fee = readonly [numerator: bigint, denominator: bigint]
+
+/** Pairs keep their reserves in 112 bits and revert above: UniswapV2Pair, `_update`. */
+export const mostReserveRaw = 2n ** 112n - 1n
+
+/**
+ * What comes out for that much in, rounded down: UniswapV2Library.getAmountOut.
+ * Undefined where the pair would refuse the swap for an empty or an overflowing reserve.
+ */
+export function getAmountOut(amountInRaw: bigint, reserveInRaw: bigint, reserveOutRaw: bigint, fee: Fee): bigint | undefined {
+  if (reserveInRaw <= 0n || reserveOutRaw <= 0n || reserveInRaw + amountInRaw > mostReserveRaw) return undefined
+  const [kept, whole] = fee
+  const amountInWithFee = amountInRaw * (whole - kept)
+  return (amountInWithFee * reserveOutRaw) / (reserveInRaw * whole + amountInWithFee)
+}
+
+/**
+ * What must go in for that much out: rounded down and one more, as UniswapV2Library.getAmountIn does.
+ * Undefined where the pool does not hold that much, or the input would overflow its reserve.
+ */
+export function getAmountIn(amountOutRaw: bigint, reserveInRaw: bigint, reserveOutRaw: bigint, fee: Fee): bigint | undefined {
+  if (reserveInRaw <= 0n || amountOutRaw >= reserveOutRaw) return undefined
+  const [kept, whole] = fee
+  const amountInRaw = (reserveInRaw * amountOutRaw * whole) / ((reserveOutRaw - amountOutRaw) * (whole - kept)) + 1n
+  return reserveInRaw + amountInRaw > mostReserveRaw ? undefined : amountInRaw
+}
+
+/** `[25n, 10_000n]` → "0.0025": exact for fees of up to 18 decimals, cut off after that. */
+export function feeDecimal([kept, whole]: Fee): string {
+  const decimals = 18
+  const digits = ((kept * 10n ** BigInt(decimals)) / whole).toString().padStart(decimals + 1, '0')
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`.replace(/\.?0+$/, '')
+}

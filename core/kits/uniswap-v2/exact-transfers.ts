@@ -1,0 +1,70 @@
+import { SluiceError, type At, type Token } from '../../contracts/index.ts'
+import type { EvmReader } from '../evm/types.ts'
+import { probeTransfers, type TransferMeasure } from './transfer-probe.ts'
+
+/** A token of a route, and the pool that is asked to lend some of it. */
+export interface Suspect {
+  readonly token: Token
+  readonly pool: string
+  readonly reserveRaw: bigint
+}
+
+// A fee can be switched on at any time, so no verdict holds for ever.
+const verdictSeconds = 600
+// A token that could not be tried may be tradable in a moment.
+const unknownSeconds = 30
+const mostRemembered = 1000
+
+interface Verdict {
+  /** Undefined where the token is moved exactly. */
+  readonly refusal: string | undefined
+  readonly expires: number
+}
+
+/**
+ * A check that tokens move exactly. One that takes a fee on transfer breaks what a quote promises: pairs revert for
+ * what they do not get, and routers count what pairs send, not what arrives. It is refused, and so is one that cannot
+ * be tried. Verdicts are remembered for a while.
+ */
+export function exactTransfers(reader: EvmReader): (suspects: readonly Suspect[], at: At) => Promise<void> {
+  const verdicts = new Map<string, Verdict>()
+
+  const judge = async (suspect: Suspect, at: At): Promise<Verdict> => {
+    const address = suspect.token.address.toLowerCase()
+    const known = verdicts.get(address)
+    if (known && known.expires > Date.now()) return known
+    const measure = await probeTransfers(reader, { ...suspect, token: suspect.token.address }, at)
+    const refusal = refusalOf(suspect.token, measure)
+    const expires = Date.now() + 1000 * (measure ? verdictSeconds : unknownSeconds)
+    if (verdicts.size >= mostRemembered) verdicts.clear()
+    verdicts.set(address, { refusal, expires })
+    return { refusal, expires }
+  }
+
+  return async (suspects, at) => {
+    for (const { refusal } of await Promise.all(suspects.map((suspect) => judge(suspect, at)))) {
+      if (refusal) throw new SluiceError('TOKEN_NOT_SUPPORTED', refusal)
+    }
+  }
+}
+
+function refusalOf({ symbol, address }: Token, measure: TransferMeasure | undefined): string | undefined {
+  const who = `${symbol} (${address})`
+  if (!measure) {
+    return `${who} cannot be traded here: a trial transfer out of its pool failed, so what a trade would give is unknown. Trade another token, or this one elsewhere.`
+  }
+  const { sentRaw, arrivedRaw, returnedRaw } = measure
+  if (returnedRaw === undefined) {
+    return `${who} cannot be traded here: it let itself be bought but not sold in a trial. Trade another token, or this one elsewhere.`
+  }
+  if (arrivedRaw >= sentRaw && returnedRaw >= arrivedRaw) return undefined
+  const [bought, sold] = [lostPercent(sentRaw, arrivedRaw), lostPercent(arrivedRaw, returnedRaw)]
+  return `${who} takes a fee on transfer (${bought} when bought, ${sold} when sold), so no exact price can be promised for it. Trade another token, or this one elsewhere.`
+}
+
+/** Rounded to hundredths of a percent; what is less than one is said to be so. */
+function lostPercent(sentRaw: bigint, arrivedRaw: bigint): string {
+  if (arrivedRaw >= sentRaw) return '0 %'
+  const hundredths = ((sentRaw - arrivedRaw) * 10_000n + sentRaw / 2n) / sentRaw
+  return hundredths === 0n ? 'less than 0.01 %' : `${Number(hundredths) / 100} %`
+}
