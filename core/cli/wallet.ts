@@ -1,4 +1,3 @@
-import path from 'node:path'
 import { Command } from 'commander'
 import { getAddress, isAddress } from 'ethers/address'
 import { closest } from 'fastest-levenshtein'
@@ -122,7 +121,7 @@ async function remove(given: string, { chain, yes }: { chain?: string; yes?: tru
   if (others.length > 0) throw new Error(`${address} is there for ${[found, ...others].map(each => each.chain).join(', ')}: say which with --chain.`)
   if (!yes) {
     if (!hasTerminal()) throw new Error('There is no terminal to ask at; say --yes to delete the key for good.')
-    const answer = await ask(`This deletes ${path.relative('.', found.file)}, and with it the key of ${address} unless you have a copy. Type yes to go on: `)
+    const answer = await ask(`This deletes ${found.file}, and with it the key of ${address} unless you have a copy. Type yes to go on: `)
     if (answer.trim().toLowerCase() !== 'yes') throw new Error('Not removed.')
   }
   await removeKey(found.file)

@@ -27,6 +27,7 @@ export function checkTransaction({ bytes, from, admin, rules }: TransactionReque
     throw new Refusal(`the transaction is for chain id ${tx.chainId}, and ${rules.name} has ${rules.chainId}`)
   }
   checkFees(tx, rules)
+  checkCanonical(tx, bytes)
   checkTarget(tx, from.toLowerCase(), admin, rules)
   return keccak256(bytes)
 }
@@ -39,9 +40,18 @@ function decode(bytes: Uint8Array): Transaction {
     throw new Refusal('the bytes are not a transaction')
   }
   if (tx.isSigned()) throw new Refusal('the transaction already has a signature; send the unsigned bytes')
-  // One meaning per byte string: what is signed must be exactly what was looked at.
-  if (tx.unsignedSerialized !== hexlify(bytes)) throw new Refusal('the bytes are not in the canonical encoding')
   return tx
+}
+
+/** One meaning per byte string: what is signed must be exactly what was looked at. */
+function checkCanonical(tx: Transaction, bytes: Uint8Array): void {
+  let canonical: string
+  try {
+    canonical = tx.unsignedSerialized
+  } catch {
+    throw new Refusal('the transaction contradicts itself')
+  }
+  if (canonical !== hexlify(bytes)) throw new Refusal('the bytes are not in the canonical encoding')
 }
 
 function checkFees(tx: Transaction, { feeCapRaw, name }: NetworkRules): void {
