@@ -62,12 +62,13 @@ export function priceFees(wish: FeeWish, over: EvmFees | undefined, { baseFeeRaw
 
 /**
  * Nodes take a replacement that raises both fields by at least 10 % (geth `core/txpool/legacypool`: PriceBump 10; the
- * others follow it). Rounded up.
+ * others follow it). Rounded up; a fee of 0 stays 0, as geth has it.
  */
 export function leastReplacement({ maxFeePerGas, maxPriorityFeePerGas }: EvmFees): { maxFeeRaw: bigint; tipRaw: bigint } {
-  const raise = (fee: string) => (BigInt(fee) * 11n + 9n) / 10n
-  return { maxFeeRaw: raise(maxFeePerGas), tipRaw: raise(maxPriorityFeePerGas) }
+  return { maxFeeRaw: raised(maxFeePerGas), tipRaw: raised(maxPriorityFeePerGas) }
 }
+
+const raised = (fee: string): bigint => (BigInt(fee) * 11n + 9n) / 10n
 
 export function outbids(fees: EvmFees, over: EvmFees): boolean {
   const least = leastReplacement(over)
