@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { ConfigProblem } from './config-error.ts'
-import { checkFile, compile } from './check-file.ts'
+import { checkFile } from './check-file.ts'
+import { compile } from './check-tree.ts'
 import type { Environment } from './environment.ts'
 import type { YamlFile } from './read-yaml.ts'
 import type { Section } from './tree.ts'

@@ -28,7 +28,7 @@ function shape(schema: Record<string, unknown>): string {
     case 'object':
       return 'a mapping (`key: value` lines)'
     case 'string':
-      return typeof pattern === 'string' ? `text that matches ${pattern}` : 'text'
+      return typeof pattern === 'string' && typeof schema['description'] !== 'string' ? `text that matches ${pattern}` : 'text'
     default:
       return 'a value that the schema allows'
   }

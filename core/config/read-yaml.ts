@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml'
 import type { ConfigProblem } from './config-error.ts'
-import { dotted, pointerOf, upwards } from './pointer.ts'
+import { dotted, pointerOf } from './pointer.ts'
 import { readTextFile } from './read-text-file.ts'
 import { isSection, type Section } from './tree.ts'
 
@@ -9,8 +9,8 @@ export interface YamlFile {
   /** The name to show. */
   file: string
   value: Section
-  /** Line of that key, or of the nearest one above it that the file has. */
-  lineOf(pointer: string): number | undefined
+  /** Line of each key and list entry, by JSON pointer. */
+  lines: ReadonlyMap<string, number>
 }
 
 /** Aliases can make a small file expand without bound. */
@@ -52,11 +52,7 @@ class Reader {
     else this.convert(text)
     const value = this.value
     if (this.problems.length > before || value === undefined) return undefined
-    return {
-      file: this.file,
-      value,
-      lineOf: (pointer) => upwards(pointer).map((at) => this.lines.get(at)).find((line) => line !== undefined),
-    }
+    return { file: this.file, value, lines: this.lines }
   }
 
   value: Section | undefined

@@ -7,6 +7,7 @@ export interface Substitution {
   shown: string
 }
 
+/** A problem by its place in the tree; which file that is in, is known elsewhere. */
 export interface Trouble {
   pointer: string
   problem: string

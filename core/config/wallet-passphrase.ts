@@ -1,6 +1,6 @@
 import type { ConfigProblem } from './config-error.ts'
 import { variable, type Environment } from './environment.ts'
-import { dotted } from './pointer.ts'
+import { place } from './place.ts'
 import type { YamlFile } from './read-yaml.ts'
 import { isSection } from './tree.ts'
 
@@ -14,8 +14,7 @@ export function refusePassphrase(yaml: YamlFile | undefined, env: Environment, p
   const wallet = yaml?.value['wallet']
   if (yaml && isSection(wallet) && wallet['passphrase'] !== undefined) {
     const pointer = '/wallet/passphrase'
-    const line = yaml.lineOf(pointer)
-    problems.push({ file: yaml.file, ...(line === undefined ? {} : { line }), path: dotted(pointer), problem: 'may not stand in a file of settings', cure })
+    problems.push({ ...place(pointer, [yaml], yaml.file), problem: 'may not stand in a file of settings', cure })
     delete wallet['passphrase']
   }
   const name = passphraseVariable.replace(/_FILE$/, '')
