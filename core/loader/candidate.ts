@@ -1,0 +1,60 @@
+import type { Json, Manifest, Plugin } from '../contracts/index.ts'
+import { checkManifest } from './checkManifest.ts'
+import { deepFreeze } from './deepFreeze.ts'
+import type { FoundPlugin } from './findPlugins.ts'
+import { importPlugin, type Description } from './importPlugin.ts'
+import type { LoadOptions } from './loadOptions.ts'
+import { PluginFault, faultOf } from './refusal.ts'
+import type { Trials } from './trials.ts'
+
+/** A plugin whose manifest and configuration are good, and whose code has not entered the server yet. */
+export interface Candidate {
+  readonly found: FoundPlugin
+  readonly description: Description
+  readonly manifest: Manifest
+  readonly config: unknown
+  readonly shown: Json
+}
+
+/** What is known of a plugin so far, for whoever has to say that it was refused. */
+export interface Known {
+  kind?: 'chain' | 'connector'
+  manifest?: Manifest
+}
+
+/** The first half of a plugin's way: import on trial, manifest, configuration. Throws PluginFault. */
+export async function makeCandidate(found: FoundPlugin, known: Known, trials: Trials, options: LoadOptions): Promise<Candidate> {
+  const description = await trials.describe(found)
+  known.kind = description.kind
+  const manifest = checkManifest(found, description)
+  known.manifest = manifest
+  const { config, shown } = await configuration(found, description, manifest, options)
+  return { found, description, manifest, config: deepFreeze(structuredClone(config)), shown }
+}
+
+async function configuration({ name, folder }: FoundPlugin, { kind }: Description, { schema }: Manifest, options: LoadOptions) {
+  try {
+    return await options.configOf({ kind, name, folder, schema })
+  } catch (thrown) {
+    throw faultOf(thrown, 'configuration', `Correct conf/${kind}s/${name}.yml, or the plugin's defaults.yml.`)
+  }
+}
+
+/** Imports a plugin that passed its trials into the server. Throws PluginFault. */
+export async function enter({ found, description }: Candidate, deadlineMs: number): Promise<Plugin> {
+  const { plugin, description: again } = await within(deadlineMs, importPlugin(found.entry))
+  if (JSON.stringify(again) !== JSON.stringify(description)) {
+    throw new PluginFault('import', 'It says something else of itself each time it is imported', 'A manifest is constant: it depends on neither time, thread nor environment.')
+  }
+  return plugin
+}
+
+async function within<T>(deadlineMs: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new PluginFault('import', `It did not finish loading within ${deadlineMs / 1000} s, though it did on trial`, 'A plugin loads alike in every thread: remove what tells them apart.'))
+    }, deadlineMs)
+  })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}

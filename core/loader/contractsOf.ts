@@ -1,0 +1,60 @@
+import type { Manifest } from '../contracts/index.ts'
+import { PluginFault } from './refusal.ts'
+
+export interface NetworkName {
+  readonly chain: string
+  readonly network: string
+}
+
+type Addresses = Readonly<Record<string, string>>
+
+/**
+ * This network's entry of a connector's `contractAddresses`, as it is written there: `<chain>_<network>` (hyphens as
+ * underscores) wins over `<network>`. An exchange without contracts has none at all. Throws PluginFault.
+ */
+export function contractsOf(name: string, config: unknown, { chain, network }: NetworkName, manifest: Manifest): Addresses {
+  const all = contractAddresses(config)
+  if (Object.keys(all).length === 0) return {}
+  const own = all[longKey(chain, network)]
+  if (own !== undefined) return own
+  const namesakes = manifest.available_networks.filter(({ networks }) => networks.includes(network)).map((entry) => longKey(entry.chain, network))
+  const bare = all[network]
+  if (bare === undefined) {
+    throw new PluginFault('configuration', `contractAddresses has no entry for ${chain} ${network}`, `Add contractAddresses.${namesakes.length > 1 ? longKey(chain, network) : network} to conf/connectors/${name}.yml.`)
+  }
+  if (namesakes.length > 1) {
+    throw new PluginFault('configuration', `contractAddresses.${network} may be any of ${namesakes.join(', ')}`, `Write one of these instead of ${network} in conf/connectors/${name}.yml.`)
+  }
+  return bare
+}
+
+/** A key that names no network is a misspelt one. Throws PluginFault. */
+export function checkContractKeys(name: string, config: unknown, manifest: Manifest): void {
+  const known = manifest.available_networks.flatMap(({ chain, networks }) => networks.flatMap((network) => [network, longKey(chain, network)]))
+  const unknown = Object.keys(contractAddresses(config)).filter((key) => !known.includes(key))
+  if (unknown.length > 0) {
+    throw new PluginFault('configuration', `contractAddresses has ${unknown.join(', ')}, which the connector does not serve`, `In conf/connectors/${name}.yml, use ${known.join(', ')}.`)
+  }
+}
+
+function contractAddresses(config: unknown): Readonly<Record<string, Addresses>> {
+  if (!isRecord(config) || !isRecord(config.contractAddresses)) return {}
+  return Object.fromEntries(
+    Object.entries(config.contractAddresses).map(([network, entry]) => {
+      if (isAddresses(entry)) return [network, entry]
+      throw new PluginFault('configuration', `contractAddresses.${network} is no map of names to addresses`, 'Write each address as a quoted string.')
+    }),
+  )
+}
+
+function longKey(chain: string, network: string): string {
+  return `${chain}_${network}`.replaceAll('-', '_')
+}
+
+function isAddresses(entry: unknown): entry is Addresses {
+  return isRecord(entry) && Object.values(entry).every((address) => typeof address === 'string')
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,102 @@
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { PluginFault, faultOf, type Refusal } from './refusal.ts'
+
+export interface FoundPlugin {
+  /** The folder's name, which the manifest must repeat. */
+  readonly name: string
+  readonly folder: string
+  /** The file that exports the plugin. */
+  readonly entry: string
+}
+
+export interface Findings {
+  readonly found: readonly FoundPlugin[]
+  readonly refused: readonly Refusal[]
+  /** Names that the settings switch off: they are not looked into. */
+  readonly disabled: readonly string[]
+}
+
+export const namePattern = /^[a-z0-9][a-z0-9-]{0,63}$/
+/** Of the two, the source is what its author edits. */
+const entryNames = ['index.ts', 'index.js']
+const commonJsNames = ['index.cjs', 'index.cts']
+
+/** Lists the plugins in these folders; each is a folder of plugins, or a plugin itself. Runs no code of theirs. */
+export function findPlugins(folders: readonly string[], disabled: readonly string[]): Findings {
+  const found = new Map<string, FoundPlugin>()
+  const refused: Refusal[] = []
+  const seen = new Set<string>()
+  for (const folder of folders.flatMap((given) => pluginFolders(given, refused))) {
+    const name = path.basename(folder)
+    if (disabled.includes(name) || seen.has(path.resolve(folder))) continue
+    seen.add(path.resolve(folder))
+    try {
+      const plugin = inspect(name, folder, found.get(name))
+      found.set(name, plugin)
+    } catch (thrown) {
+      refused.push(refusal(name, folder, thrown))
+    }
+  }
+  return { found: [...found.values()], refused, disabled }
+}
+
+function pluginFolders(given: string, refused: Refusal[]): string[] {
+  const folder = path.resolve(given)
+  try {
+    if (isPlugin(folder)) return [folder]
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+      .map((entry) => entry.name)
+      .filter((name) => !name.startsWith('.') && name !== 'node_modules')
+      .toSorted()
+      .map((name) => path.join(folder, name))
+  } catch (thrown) {
+    const reason = existsSync(folder) ? `The folder cannot be read: ${faultOf(thrown, 'find', '').message}` : 'The folder does not exist'
+    const cure = 'Make the folder, or correct plugins.folders in conf/server.yml (relative paths start at the folder that holds conf).'
+    refused.push(refusal(path.basename(folder), folder, new PluginFault('find', reason, cure)))
+    return []
+  }
+}
+
+function inspect(name: string, folder: string, rival: FoundPlugin | undefined): FoundPlugin {
+  if (!namePattern.test(name)) {
+    throw new PluginFault('find', `'${name}' is no name for a plugin`, 'Rename the folder: lower-case letters, digits and hyphens, at most 64, and the same name in the manifest.')
+  }
+  const real = realpathSync(folder)
+  if (real !== path.join(realpathSync(path.dirname(folder)), name)) {
+    throw new PluginFault('find', `The folder is a link to ${real}`, 'Name that folder in plugins.folders instead of linking to it.')
+  }
+  if (rival !== undefined) {
+    throw new PluginFault('find', `There is a plugin '${name}' already, in ${rival.folder}; this one is in ${folder}`, 'Remove one of the two folders, or rename this one and its manifest.')
+  }
+  return { name, folder: real, entry: entryOf(real) }
+}
+
+function entryOf(folder: string): string {
+  const entry = entryNames.find((file) => existsSync(path.join(folder, file)))
+  if (entry === undefined) {
+    const commonJs = commonJsNames.find((file) => existsSync(path.join(folder, file)))
+    if (commonJs !== undefined) throw commonJsFault(commonJs)
+    throw new PluginFault('find', 'It has neither index.ts nor index.js', 'Add the file that exports the plugin, or move the folder out of the plugins folder.')
+  }
+  const file = realpathSync(path.join(folder, entry))
+  if (!file.startsWith(folder + path.sep)) {
+    throw new PluginFault('find', `${entry} is a link to ${file}, outside of the plugin's folder`, 'Put the file itself into the folder.')
+  }
+  if (!statSync(file).isFile()) throw new PluginFault('find', `${entry} is no file`, 'Put the file that exports the plugin there.')
+  return file
+}
+
+export function commonJsFault(file: string): PluginFault {
+  return new PluginFault('import', `${file} is CommonJS`, 'Plugins are ES modules: write import and export, or compile with "module": "nodenext" and "type": "module".')
+}
+
+function isPlugin(folder: string): boolean {
+  return [...entryNames, ...commonJsNames].some((file) => existsSync(path.join(folder, file)))
+}
+
+function refusal(name: string, folder: string, thrown: unknown): Refusal {
+  const { step, message, cure } = faultOf(thrown, 'find', 'See the reason.')
+  return { name, folder, step, reason: message, cure }
+}

@@ -1,0 +1,85 @@
+// Runs in Node's module-hooks thread. Two things make plugins work wherever their folder lies: the public entry
+// points resolve to the running core's own files (one instance, whatever a plugin has in its node_modules), and a
+// plugin's own files load as ES modules, TypeScript included.
+import { existsSync, realpathSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type { LoadHook, ResolveFnOutput, ResolveHook } from 'node:module'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { MessagePort } from 'node:worker_threads'
+
+export interface HookData {
+  /** Public entry point → URL in the running core. */
+  entryPoints: Record<string, string>
+  /** Plugin folders to come: each message is a list of folder URLs that end with a slash; it is echoed when taken. */
+  port: MessagePort
+}
+
+let entryPoints: Readonly<Record<string, string>> = {}
+let packageName = ''
+const folders = new Set<string>()
+
+export function initialize(data: HookData): void {
+  entryPoints = data.entryPoints
+  packageName = Object.keys(entryPoints)[0]?.split('/')[0] ?? ''
+  data.port.on('message', (more: readonly string[]) => {
+    for (const folder of more) folders.add(folder)
+    data.port.postMessage('taken')
+  })
+  data.port.unref()
+}
+
+export const resolve: ResolveHook = async (specifier, context, next) => {
+  if (Object.hasOwn(entryPoints, specifier)) return { url: entryPoints[specifier] ?? '', format: 'module', shortCircuit: true }
+  const folder = context.parentURL === undefined ? undefined : pluginFolder(context.parentURL)
+  if (folder === undefined) return isPluginFile(specifier) ? own(specifier) : next(specifier, context)
+  if (specifier === packageName || specifier.startsWith(`${packageName}/`)) {
+    throw new Error(`'${specifier}' is none of the public entry points: ${Object.keys(entryPoints).join(', ')}`)
+  }
+  if (!/^(\.{1,2}\/|file:)/.test(specifier)) return next(specifier, context)
+  const url = existing(new URL(specifier, context.parentURL))
+  if (!url.href.startsWith(folder)) {
+    throw new Error(`'${specifier}' leaves the plugin's folder: a plugin imports its own files, its packages and ${Object.keys(entryPoints).join(', ')}`)
+  }
+  return isPluginFile(url.href) ? own(url.href) : next(url.href, context)
+}
+
+export const load: LoadHook = async (url, context, next) => {
+  if (!isPluginFile(url)) return next(url, context)
+  const file = fileURLToPath(url)
+  const text = await readFile(file, 'utf8')
+  if (/\.m?js$/.test(url)) return { format: 'module', source: text, shortCircuit: true }
+  const { transform } = await import('esbuild')
+  const { code } = await transform(text, {
+    loader: 'ts',
+    format: 'esm',
+    target: 'node20.19',
+    sourcemap: 'inline',
+    sourcesContent: false,
+    sourcefile: file,
+    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
+  })
+  return { format: 'module', source: code, shortCircuit: true }
+}
+
+function own(url: string): ResolveFnOutput {
+  return { url, format: 'module', shortCircuit: true }
+}
+
+/** A file of a plugin itself that holds code; not of the packages that it brings. */
+function isPluginFile(url: string): boolean {
+  return /\.m?[jt]s$/.test(url) && pluginFolder(url) !== undefined
+}
+
+function pluginFolder(url: string): string | undefined {
+  for (const folder of folders) {
+    if (url.startsWith(folder) && !url.slice(folder.length - 1).includes('/node_modules/')) return folder
+  }
+  return undefined
+}
+
+/** TypeScript's habit of importing `./x.js` where the file is `./x.ts`; links are followed, as Node does. */
+function existing(url: URL): URL {
+  const asTypeScript = new URL(url.href.replace(/js$/, 'ts'))
+  const found = [url, asTypeScript].find((candidate) => existsSync(candidate))
+  return found === undefined ? url : pathToFileURL(realpathSync(fileURLToPath(found)))
+}

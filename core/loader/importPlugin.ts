@@ -1,0 +1,82 @@
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Json, Plugin } from '../contracts/index.ts'
+import { commonJsFault } from './findPlugins.ts'
+import { PluginFault, faultOf, messageOf } from './refusal.ts'
+
+/** What a plugin says of itself, as data that may cross threads. */
+export interface Description {
+  readonly kind: 'chain' | 'connector'
+  readonly family: string
+  /** As it was written: not checked yet. */
+  readonly manifest: Json
+}
+
+export interface ImportedPlugin {
+  readonly plugin: Plugin
+  readonly description: Description
+}
+
+const cure = 'Correct the plugin, or take its folder away.'
+
+/** Imports a plugin's module and reads what it is. The module hook must know its folder. Throws PluginFault. */
+export async function importPlugin(entry: string): Promise<ImportedPlugin> {
+  let exported: unknown
+  try {
+    const module: unknown = await import(pathToFileURL(entry).href)
+    exported = typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined
+  } catch (thrown) {
+    if (await isCommonJs(entry)) throw commonJsFault(path.basename(entry))
+    throw faultOf(located(thrown), 'import', 'Correct the plugin; install a package that it needs with npm, in its own folder.')
+  }
+  if (exported === undefined && (await isCommonJs(entry))) throw commonJsFault(path.basename(entry))
+  const plugin = assertPlugin(exported, entry)
+  return { plugin, description: describe(plugin) }
+}
+
+function describe(plugin: Plugin): Description {
+  try {
+    const manifest: Json = JSON.parse(JSON.stringify(plugin.manifest))
+    return { kind: plugin.kind, family: plugin.family.name, manifest }
+  } catch (thrown) {
+    throw faultOf(thrown, 'manifest', 'A manifest holds plain data only: no functions, no bigint, no cycles.')
+  }
+}
+
+function assertPlugin(exported: unknown, entry: string): Plugin {
+  if (isPlugin(exported)) return exported
+  const what = exported === undefined ? 'has no default export' : 'has a default export that is no plugin'
+  throw new PluginFault('import', `${path.basename(entry)} ${what}`, 'Export the result of defineConnector or defineChain: export default defineConnector({ … }).')
+}
+
+/** The outline only: the manifest is checked by checkManifest, what `create` gives by its callers. */
+function isPlugin(value: unknown): value is Plugin {
+  return (
+    isObject(value) &&
+    'kind' in value && (value.kind === 'chain' || value.kind === 'connector') &&
+    'create' in value && typeof value.create === 'function' &&
+    'manifest' in value && isObject(value.manifest) &&
+    'family' in value && isObject(value.family) && 'name' in value.family && typeof value.family.name === 'string'
+  )
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+/** A syntax error's message does not say where it is; its stack begins with that. */
+function located(thrown: unknown): unknown {
+  const place = thrown instanceof SyntaxError ? /^file:\S+:\d+/.exec(thrown.stack ?? '')?.[0] : undefined
+  return place === undefined ? thrown : new PluginFault('import', `${messageOf(thrown)} (${place})`, cure)
+}
+
+/** Told by the file's syntax, since the errors that CommonJS ends in look like any other. */
+async function isCommonJs(entry: string): Promise<boolean> {
+  const { build } = await import('esbuild')
+  try {
+    const { metafile } = await build({ entryPoints: [entry], bundle: true, external: ['*'], write: false, metafile: true, logLevel: 'silent', platform: 'node' })
+    return Object.values(metafile.inputs).some(({ format }) => format === 'cjs')
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,89 @@
+import type { Chain, Connector } from '../contracts/index.ts'
+import { enter, type Candidate } from './candidate.ts'
+import { checkContractKeys, contractsOf } from './contractsOf.ts'
+import type { FoundPlugin } from './findPlugins.ts'
+import { instantiateConnector } from './instantiate.ts'
+import { networksOf, type LoadedChain, type LoadedConnector, type LoadedVenue, type UnservedNetwork } from './loadedPlugin.ts'
+import type { LoadOptions } from './loadOptions.ts'
+import { PluginFault, faultOf } from './refusal.ts'
+import type { TrialVenue } from './trialMessages.ts'
+
+/** A network that a connector can be created on. */
+interface ConnectorVenue {
+  readonly on: LoadedVenue<Chain>
+  readonly chain: LoadedChain
+  readonly contracts: Readonly<Record<string, string>>
+}
+
+interface ConnectorVenues {
+  readonly venues: readonly ConnectorVenue[]
+  readonly unserved: readonly UnservedNetwork[]
+}
+
+/** The manifest's networks that loaded chains have, with their contracts. Throws PluginFault where there are none. */
+export function connectorVenues({ found, description, manifest, config }: Candidate, chains: readonly LoadedChain[]): ConnectorVenues {
+  checkContractKeys(found.name, config, manifest)
+  const venues: ConnectorVenue[] = []
+  const unserved: UnservedNetwork[] = []
+  for (const { chain: name, networks } of manifest.available_networks) {
+    const chain = chains.find((loaded) => loaded.name === name)
+    if (chain !== undefined && chain.family !== description.family) {
+      throw new PluginFault('networks', `It is written for chains of the family '${description.family}', and ${name} is of '${chain.family}'`, `Take ${name} out of available_networks, or use the family's kit.`)
+    }
+    for (const network of networks) {
+      const on = chain?.venues.find((venue) => venue.network === network)
+      if (chain === undefined || on === undefined) {
+        const reason = chain === undefined ? `There is no chain '${name}' here` : `The chain '${name}' does not serve the network '${network}' here`
+        unserved.push({ chain: name, network, reason, cure: chain === undefined ? `Add the chain's plugin, or see why it was refused.` : `See conf/chains/${name}.yml.` })
+        continue
+      }
+      try {
+        venues.push({ on, chain, contracts: canonical(found, on, contractsOf(found.name, config, { chain: name, network }, manifest)) })
+      } catch (thrown) {
+        throw faultOf(thrown, 'configuration', `Correct conf/connectors/${found.name}.yml.`)
+      }
+    }
+  }
+  if (venues.length === 0) {
+    const reasons = [...new Set(unserved.map(({ reason }) => reason))].join('; ')
+    throw new PluginFault('networks', `None of its networks is there: ${reasons}`, [...new Set(unserved.map(({ cure }) => cure))].join(' '))
+  }
+  return { venues, unserved }
+}
+
+/** The same venues as data, for the trial. */
+export function trialVenues({ manifest, config }: Candidate, { venues }: ConnectorVenues, pluginOf: (chain: string) => { plugin: FoundPlugin; config: unknown }): readonly TrialVenue[] {
+  return venues.map(({ on: { chain, network, tokens }, contracts }) => {
+    const { plugin, config: settings } = pluginOf(chain)
+    const chainConfig: unknown = typeof settings === 'object' && settings !== null ? Reflect.get(settings, network) : undefined
+    return { chain, network, config, connector: { contracts, tokens, tradingTypes: manifest.trading_type, on: { plugin, config: chainConfig } } }
+  })
+}
+
+/** The second half of a connector's way, after its trial: import and create for good. Throws PluginFault. */
+export async function loadConnector(candidate: Candidate, { venues: wanted, unserved }: ConnectorVenues, options: LoadOptions): Promise<LoadedConnector> {
+  const { found, description, manifest, config, shown } = candidate
+  const plugin = await enter(candidate, options.deadlineMs)
+  if (plugin.kind !== 'connector') throw new PluginFault('import', 'It is no connector any more', 'Correct the plugin.')
+  const log = options.logOf(found.name)
+  const venues: LoadedVenue<Partial<Connector>>[] = wanted.map(({ on, contracts }) => {
+    const { chain, network, tokens } = on
+    const { reader, nativeCurrency } = on.implementation
+    const implementation = instantiateConnector(plugin, manifest.trading_type, { chain, network, config, contracts, tokens, reader, nativeCurrency, log })
+    return Object.freeze({ plugin: found.name, chain, network, implementation, tokens, log })
+  })
+  return Object.freeze<LoadedConnector>({
+    kind: 'connector', name: found.name, folder: found.folder, family: description.family, manifest, config, shown, unserved, venues,
+    available_networks: networksOf(venues),
+  })
+}
+
+function canonical({ name }: FoundPlugin, { chain, network, implementation }: LoadedVenue<Chain>, contracts: Readonly<Record<string, string>>) {
+  return Object.fromEntries(
+    Object.entries(contracts).map(([key, text]) => {
+      const address = implementation.address(text)
+      if (address !== undefined) return [key, address]
+      throw new PluginFault('configuration', `contractAddresses: ${key} '${text}' is no address on ${chain} ${network}`, `Correct it in conf/connectors/${name}.yml: quoted, complete, and with the right checksum where it has one.`)
+    }),
+  )
+}

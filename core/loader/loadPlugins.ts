@@ -1,0 +1,81 @@
+import { makeCandidate, type Candidate, type Known } from './candidate.ts'
+import { findPlugins, type FoundPlugin } from './findPlugins.ts'
+import { chainVenues, loadChain } from './loadChain.ts'
+import { connectorVenues, loadConnector, trialVenues } from './loadConnector.ts'
+import type { LoadedChain, LoadedConnector, LoadedPlugin } from './loadedPlugin.ts'
+import type { LoadOptions } from './loadOptions.ts'
+import { faultOf, type Refusal } from './refusal.ts'
+import { registerHook } from './registerHook.ts'
+import { startTrials } from './trials.ts'
+
+export interface LoadResult {
+  /** Chains first, then connectors; by name. */
+  readonly loaded: readonly LoadedPlugin[]
+  /** By name. */
+  readonly refused: readonly Refusal[]
+}
+
+/**
+ * Finds, tries, checks and creates the plugins of these folders. A plugin that fails is refused, with the step, the
+ * reason and a cure; it never makes this function throw. Nothing of it is started: see startVenue.
+ */
+export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
+  const findings = findPlugins(options.folders, options.disabled ?? [])
+  const refused: Refusal[] = [...findings.refused]
+  const known = new Map<FoundPlugin, Known>(findings.found.map((found) => [found, {}]))
+  const trials = startTrials(options.deadlineMs)
+
+  /** The outcome of a step for those that pass it, in their order; the others are refused. */
+  async function passing<T>(found: FoundPlugin, step: () => Promise<T>): Promise<T[]> {
+    try {
+      return [await step()]
+    } catch (thrown) {
+      refused.push(refusalOf(found, known.get(found) ?? {}, thrown))
+      return []
+    }
+  }
+
+  try {
+    await registerHook(findings.found.map(({ folder }) => folder))
+    const candidates = (await Promise.all(findings.found.map((found) => passing(found, () => makeCandidate(found, known.get(found) ?? {}, trials, options))))).flat()
+    candidates.sort((a, b) => (a.found.name < b.found.name ? -1 : 1))
+
+    const triedChains = await Promise.all(candidates.filter(isChain).map((candidate) => passing(candidate.found, async () => {
+      await trials.create(candidate.found, chainVenues(candidate).venues)
+      return candidate
+    })))
+    const chains: LoadedChain[] = []
+    for (const candidate of triedChains.flat()) chains.push(...(await passing(candidate.found, () => loadChain(candidate, options))))
+
+    const pluginOf = (chain: string) => {
+      const candidate = candidates.find(({ found }) => found.name === chain)
+      if (candidate === undefined) throw new Error(`no chain ${chain}`)
+      return { plugin: candidate.found, config: candidate.config }
+    }
+    const triedConnectors = await Promise.all(candidates.filter((candidate) => !isChain(candidate)).map((candidate) => passing(candidate.found, async () => {
+      const venues = connectorVenues(candidate, chains)
+      await trials.create(candidate.found, trialVenues(candidate, venues, pluginOf))
+      return { candidate, venues }
+    })))
+    const connectors: LoadedConnector[] = []
+    for (const { candidate, venues } of triedConnectors.flat()) connectors.push(...(await passing(candidate.found, () => loadConnector(candidate, venues, options))))
+
+    return { loaded: [...chains, ...connectors], refused: refused.toSorted((a, b) => (a.name + a.folder < b.name + b.folder ? -1 : 1)) }
+  } finally {
+    await trials.close()
+  }
+}
+
+function isChain({ description }: Candidate): boolean {
+  return description.kind === 'chain'
+}
+
+function refusalOf({ name, folder }: FoundPlugin, { kind, manifest }: Known, thrown: unknown): Refusal {
+  const { step, message: reason, cure } = faultOf(thrown, 'create', 'Correct the plugin.')
+  return {
+    name, folder, step, reason, cure,
+    ...(kind && { kind }),
+    ...(manifest && { trading_type: manifest.trading_type, available_networks: manifest.available_networks }),
+    ...(manifest?.version !== undefined && { version: manifest.version }),
+  }
+}

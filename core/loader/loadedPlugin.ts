@@ -1,0 +1,46 @@
+import type { Chain, Connector, Json, Log, Manifest, NetworkNames, Token } from '../contracts/index.ts'
+
+/** What was created for one network. */
+export interface LoadedVenue<T> {
+  /** The plugin's name. */
+  readonly plugin: string
+  readonly chain: string
+  readonly network: string
+  readonly implementation: T
+  /** Of the network's token list, addresses in the family's canonical spelling. */
+  readonly tokens: readonly Token[]
+  readonly log: Log
+}
+
+/** A network that the manifest names and that the plugin does not serve here. */
+export interface UnservedNetwork {
+  readonly chain: string
+  readonly network: string
+  readonly reason: string
+  readonly cure: string
+}
+
+interface Loaded {
+  readonly name: string
+  readonly folder: string
+  readonly family: string
+  /** A frozen copy. */
+  readonly manifest: Manifest
+  /** What is really served: the manifest's networks without the unserved ones. */
+  readonly available_networks: readonly NetworkNames[]
+  readonly unserved: readonly UnservedNetwork[]
+  /** Checked and frozen; a chain's is a map of networks. */
+  readonly config: unknown
+  /** The same with secrets masked. */
+  readonly shown: Json
+}
+
+export type LoadedChain = Loaded & { readonly kind: 'chain'; readonly venues: readonly LoadedVenue<Chain>[] }
+export type LoadedConnector = Loaded & { readonly kind: 'connector'; readonly venues: readonly LoadedVenue<Partial<Connector>>[] }
+export type LoadedPlugin = LoadedChain | LoadedConnector
+
+/** The venues' networks, in the shape of `available_networks`. */
+export function networksOf(venues: readonly { chain: string; network: string }[]): readonly NetworkNames[] {
+  const chains = [...new Set(venues.map(({ chain }) => chain))]
+  return chains.map((chain) => ({ chain, networks: venues.filter((venue) => venue.chain === chain).map(({ network }) => network) }))
+}

@@ -1,0 +1,59 @@
+// A thread in which plugins are tried before they come near the server: whatever they do here ends with the thread.
+import { setImmediate } from 'node:timers/promises'
+import { parentPort } from 'node:worker_threads'
+import type { Chain, ChainVenue, Log } from '../contracts/index.ts'
+import type { FoundPlugin } from './findPlugins.ts'
+import { importPlugin } from './importPlugin.ts'
+import { instantiateChain, instantiateConnector } from './instantiate.ts'
+import { PluginFault, faultOf } from './refusal.ts'
+import { registerHook } from './registerHook.ts'
+import type { TrialReply, TrialRequest, TrialVenue } from './trialMessages.ts'
+
+const silent: Log = { info: () => {}, warn: () => {} }
+const chains = new Map<string, Chain>()
+
+parentPort?.on('message', (request: TrialRequest) => void answer(request))
+reply({ is: 'ready' })
+
+async function answer(request: TrialRequest): Promise<void> {
+  try {
+    await registerHook([request.plugin.folder])
+    const { plugin, description } = await importPlugin(request.plugin.entry)
+    for (const venue of request.do === 'create' ? request.venues : []) {
+      if (plugin.kind === 'chain') instantiateChain(plugin, chainVenue(venue, venue.config))
+      else if (venue.connector !== undefined) {
+        const { reader, nativeCurrency } = await chainOf(venue, venue.connector.on)
+        const { chain, network, config } = venue
+        const { contracts, tokens, tradingTypes } = venue.connector
+        instantiateConnector(plugin, tradingTypes, { chain, network, config, contracts, tokens, reader, nativeCurrency, log: silent })
+      }
+    }
+    // What was rejected and left unhandled ends the thread before it can answer.
+    await setImmediate()
+    await setImmediate()
+    reply({ is: 'passed', description })
+  } catch (thrown) {
+    const { step, message, cure } = faultOf(thrown, 'import', 'Correct the plugin.')
+    reply({ is: 'refused', step, reason: message, cure })
+  }
+}
+
+async function chainOf(venue: TrialVenue, on: { plugin: FoundPlugin; config: unknown }): Promise<Chain> {
+  const key = `${venue.chain} ${venue.network}`
+  const known = chains.get(key)
+  if (known !== undefined) return known
+  await registerHook([on.plugin.folder])
+  const { plugin } = await importPlugin(on.plugin.entry)
+  if (plugin.kind !== 'chain') throw new PluginFault('create', `${on.plugin.name} is no chain`, 'Correct the chain plugin.')
+  const chain = instantiateChain(plugin, chainVenue(venue, on.config))
+  chains.set(key, chain)
+  return chain
+}
+
+function chainVenue({ chain, network }: TrialVenue, config: unknown): ChainVenue<unknown> {
+  return { chain, network, config, log: silent, meter: { rpc: () => {} } }
+}
+
+function reply(message: TrialReply): void {
+  parentPort?.postMessage(message)
+}

@@ -1,0 +1,117 @@
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import { threadHere } from './codeLayout.ts'
+import type { FoundPlugin } from './findPlugins.ts'
+import type { Description } from './importPlugin.ts'
+import { PluginFault, messageOf, type Step } from './refusal.ts'
+import type { TrialReply, TrialRequest, TrialVenue } from './trialMessages.ts'
+
+/** Tries plugins in threads of their own. What fails throws a PluginFault. */
+export interface Trials {
+  describe(plugin: FoundPlugin): Promise<Description>
+  create(plugin: FoundPlugin, venues: readonly TrialVenue[]): Promise<void>
+  close(): Promise<void>
+}
+
+const mostThreads = 4
+/** Starting a thread is our own work, not the plugin's: it has a bound of its own. */
+const bootMs = 60_000
+const heapMegabytes = 512
+
+/**
+ * Each trial has `deadlineMs`. A thread goes on to the next plugin while all is well; what fails in a thread that
+ * another plugin was in before is tried once more in a new one, so that nobody is refused for a neighbour's doing.
+ */
+export function startTrials(deadlineMs: number): Trials {
+  const idle: Thread[] = []
+  const waiting: (() => void)[] = []
+  let free = Math.max(1, Math.min(mostThreads, availableParallelism()))
+
+  async function run(request: TrialRequest, step: Step): Promise<Description> {
+    if (free > 0) free -= 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      const thread = idle.pop()
+      if (thread === undefined) return await tryIn(await bootThread(), request, step)
+      return await tryIn(thread, request, step).catch(async () => tryIn(await bootThread(), request, step))
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) free += 1
+      else next()
+    }
+  }
+
+  async function tryIn(thread: Thread, request: TrialRequest, step: Step): Promise<Description> {
+    try {
+      const reply = await thread.ask(request, deadlineMs, step)
+      if (reply.is === 'refused') throw new PluginFault(reply.step, reply.reason, reply.cure)
+      if (reply.is !== 'passed') throw new PluginFault(step, 'The trial gave no answer', 'Correct the plugin.')
+      idle.push(thread)
+      return reply.description
+    } catch (thrown) {
+      await thread.end()
+      throw thrown
+    }
+  }
+
+  return {
+    describe: (plugin) => run({ do: 'describe', plugin }, 'import'),
+    create: async (plugin, venues) => void (await run({ do: 'create', plugin, venues }, 'create')),
+    close: async () => void (await Promise.all(idle.splice(0).map((thread) => thread.end()))),
+  }
+}
+
+interface Thread {
+  ask(request: TrialRequest, withinMs: number, step: Step): Promise<TrialReply>
+  end(): Promise<void>
+}
+
+async function bootThread(): Promise<Thread> {
+  const worker = new Worker(threadHere('trialThread'), {
+    execArgv: ['--enable-source-maps'],
+    resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
+    stdout: true,
+    stderr: true,
+  })
+  // What a plugin prints while loading is seen once, when it is loaded for good.
+  worker.stdout.resume()
+  worker.stderr.resume()
+  // What a thread still reports after it was given up concerns nobody.
+  worker.on('error', () => {})
+  await nextReply(worker, bootMs, 'import').catch(async (thrown: unknown) => {
+    await worker.terminate()
+    throw new Error(`A thread to try plugins in could not be started: ${messageOf(thrown)}`)
+  })
+  return {
+    ask: (request, withinMs, step) => {
+      const reply = nextReply(worker, withinMs, step)
+      worker.postMessage(request)
+      return reply
+    },
+    end: async () => void (await worker.terminate()),
+  }
+}
+
+function nextReply(worker: Worker, withinMs: number, step: Step): Promise<TrialReply> {
+  const doing = step === 'create' ? 'in create()' : 'while it was loaded'
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      settle(() => reject(new PluginFault(step, `It was not done ${doing} after ${withinMs / 1000} s: an endless loop, or an await that never settles`, 'Do nothing but wiring there, and I/O in start(); limits.pluginLoadSeconds in conf/server.yml is the time it has.')))
+    }, withinMs)
+    const onMessage = (reply: TrialReply) => settle(() => resolve(reply))
+    const onError = (error: unknown) => settle(() => reject(new PluginFault(step, reasonOf(error, doing), 'Correct the plugin; handle what it starts in the background.')))
+    const onExit = (code: number) => settle(() => reject(new PluginFault(step, `It ended the process ${doing}: process.exit(${code})`, 'A plugin throws when it cannot go on.')))
+    worker.on('message', onMessage).on('error', onError).on('exit', onExit)
+
+    function settle(done: () => void): void {
+      clearTimeout(timer)
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit)
+      done()
+    }
+  })
+}
+
+function reasonOf(error: unknown, doing: string): string {
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') return `It took more than ${heapMegabytes} MB ${doing}`
+  return `Failed in the background ${doing}: ${messageOf(error)}`
+}
