@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, KeyObject, webcrypto, X509Certificate } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { CertificateError } from './certificate-error.ts'
 import { certificateFiles } from './certificate-files.ts'
+import { readCertificateFile } from './read-certificate-file.ts'
 import { newSerial } from './serial-number.ts'
 import { algorithm, nameOf, x509 } from './x509.ts'
 
@@ -39,8 +39,8 @@ export async function createAuthority(commonName = 'Sluice CA'): Promise<Authori
 /** Opens the CA of a certs directory; the passphrase is needed only when its key is encrypted. */
 export async function openAuthority(certsDir: string, passphrase?: string): Promise<Authority> {
   const files = certificateFiles(certsDir)
-  const certPem = await readPem(files.caCert)
-  const keyPem = await readPem(files.caKey)
+  const certPem = await readCertificateFile(files.caCert)
+  const keyPem = await readCertificateFile(files.caKey)
   const privateKey = decrypt(keyPem, files.caKey, passphrase)
   if (!new X509Certificate(certPem).checkPrivateKey(privateKey)) {
     throw new CertificateError(`${files.caKey} is not the key of ${files.caCert}: put back the two files that belong together.`)
@@ -59,7 +59,7 @@ export async function openAuthority(certsDir: string, passphrase?: string): Prom
 
 /** Whether the CA's key asks for a passphrase. */
 export async function caKeyIsEncrypted(certsDir: string): Promise<boolean> {
-  return isEncrypted(await readPem(certificateFiles(certsDir).caKey))
+  return isEncrypted(await readCertificateFile(certificateFiles(certsDir).caKey))
 }
 
 export function newKeys(): Promise<webcrypto.CryptoKeyPair> {
@@ -85,13 +85,5 @@ function decrypt(keyPem: string, file: string, passphrase: string | undefined): 
   } catch (cause) {
     const problem = isEncrypted(keyPem) ? 'the passphrase does not open it' : 'it is not a private key in PEM'
     throw new CertificateError(`${file} cannot be read: ${problem}.`, { cause })
-  }
-}
-
-async function readPem(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (cause) {
-    throw new CertificateError(`${file} cannot be read (it is needed to make, renew or revoke certificates): run this where the CA is, as the user who owns it.`, { cause })
   }
 }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { certificateFiles } from './certificate-files.ts'
 import { hasCode } from './has-code.ts'
+import { readCertificateFile } from './read-certificate-file.ts'
 import { namesIn } from './write-together.ts'
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
@@ -10,7 +11,7 @@ const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 /** Every client certificate that the CA is known to have made: those in `issued.pem` and those lying in the folder. */
 export async function issuedCertificates(certsDir: string): Promise<X509Certificate[]> {
   const files = certificateFiles(certsDir)
-  const ca = new X509Certificate(await readFile(files.caCert))
+  const ca = new X509Certificate(await readCertificateFile(files.caCert))
   const found = new Map<string, X509Certificate>()
   const notClients = new Set([files.caCert, files.serverCert].map(file => path.basename(file)))
   const names = (await namesIn(certsDir)).filter(name => name.endsWith('_cert.pem') && !notClients.has(name))

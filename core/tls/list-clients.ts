@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { certificateFiles } from './certificate-files.ts'
 import { commonNameOf, issuedCertificates } from './issued-certificates.ts'
+import { readCertificateFile } from './read-certificate-file.ts'
 import { readRevocationList } from './revocation-list.ts'
 import { normalSerial } from './serial-number.ts'
 
@@ -17,7 +17,7 @@ export interface ClientCertificate {
 /** Every client certificate known in the folder, by name, the newest of a name first; those known by serial alone last. */
 export async function listClients(certsDir: string, now = new Date()): Promise<ClientCertificate[]> {
   const files = certificateFiles(certsDir)
-  const [revokedPem, caPem] = await Promise.all([readFile(files.revoked, 'utf8'), readFile(files.caCert, 'utf8')])
+  const [revokedPem, caPem] = await Promise.all([readCertificateFile(files.revoked), readCertificateFile(files.caCert)])
   const revocations = await readRevocationList(revokedPem, caPem, files.revoked)
   const known = (await issuedCertificates(certsDir)).map(certificate => describe(certificate, revocations.get(normalSerial(certificate.serialNumber)), now))
   const serials = new Set(known.map(client => client.serialNumber))

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { certificateFiles } from './certificate-files.ts'
 import { CertificateError } from './certificate-error.ts'
 import { listClients, type ClientCertificate } from './list-clients.ts'
 import { namesOfClients, unknownClient, withAuthority, type CaAccess } from './make-certificates.ts'
+import { readCertificateFile } from './read-certificate-file.ts'
 import { makeRevocationList, readRevocationList } from './revocation-list.ts'
 import { normalSerial } from './serial-number.ts'
 import { writeTogether } from './write-together.ts'
@@ -24,7 +24,7 @@ export async function revoke(certsDir: string, which: string, access: CaAccess =
     if (revoking.length === 0) return { revoked: [], before }
 
     const files = certificateFiles(certsDir)
-    const revocations = new Map(await readRevocationList(await readFile(files.revoked, 'utf8'), await readFile(files.caCert, 'utf8'), files.revoked))
+    const revocations = new Map(await readRevocationList(await readCertificateFile(files.revoked), await readCertificateFile(files.caCert), files.revoked))
     const now = new Date()
     for (const { serialNumber } of revoking) revocations.set(serialNumber, now)
     await writeTogether(certsDir, { 'revoked.pem': await makeRevocationList(authority, revocations) })

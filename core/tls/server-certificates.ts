@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { CertificateError } from './certificate-error.ts'
 import { certificateFiles } from './certificate-files.ts'
+import { readCertificateFile } from './read-certificate-file.ts'
 import { readRevocationList, type Revocations } from './revocation-list.ts'
 
 /** What a server serves with: read from a certs directory and found to fit together. */
@@ -28,7 +28,7 @@ export async function readServerCertificates(certsDir: string): Promise<ServerCe
 
 export async function readServerPems(certsDir: string): Promise<ServerPems> {
   const files = certificateFiles(certsDir)
-  const [ca, cert, key, crl] = await Promise.all([read(files.caCert), read(files.serverCert), read(files.serverKey), read(files.revoked)])
+  const [ca, cert, key, crl] = await Promise.all([readCertificateFile(files.caCert), readCertificateFile(files.serverCert), readCertificateFile(files.serverKey), readCertificateFile(files.revoked)])
   return { ca, cert, key, crl }
 }
 
@@ -49,14 +49,6 @@ export async function checkServerCertificates(certsDir: string, pems: ServerPems
     revocations,
     caFingerprint256: ca.fingerprint256,
     validTo: new Date(Math.min(Date.parse(server.validTo), Date.parse(ca.validTo))),
-  }
-}
-
-async function read(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (cause) {
-    throw new CertificateError(`${file} cannot be read: is the certs directory right (certsDir in conf/ssl.yml), and does this user own it?`, { cause })
   }
 }
 

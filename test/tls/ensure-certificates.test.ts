@@ -14,7 +14,11 @@ import { emptyFolder, madeCertificates, pem, removeFolders } from './certificate
 import { rejection } from './rejection.ts'
 
 const all = ['ca_cert.pem', 'ca_key.pem', 'client_cert.pem', 'client_key.pem', 'issued.pem', 'revoked.pem', 'server_cert.pem', 'server_key.pem']
-const dayMs = 86_400_000
+const yearMs = 365 * 86_400_000
+
+function yearsOf({ validFrom, validTo }: X509Certificate): number {
+  return Math.round((Date.parse(validTo) - Date.parse(validFrom)) / yearMs)
+}
 
 /** Runs set-up in a process of its own; `ended` gives its exit code, null when it was killed. */
 function setUpProcess(certsDir: string) {
@@ -44,7 +48,6 @@ describe('certificates in set-up', () => {
   it('makes EC P-256 certificates that one CA signed, for ten years, a year and a year', async () => {
     const certsDir = await madeCertificates()
     const ca = new X509Certificate(await pem(certsDir, 'ca_cert.pem'))
-    const yearsOf = (certificate: X509Certificate) => Math.round((Date.parse(certificate.validTo) - Date.parse(certificate.validFrom)) / dayMs / 365)
 
     expect(ca.ca).to.equal(true)
     expect(yearsOf(ca)).to.equal(10)

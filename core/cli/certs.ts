@@ -1,0 +1,140 @@
+import { readFile } from 'node:fs/promises'
+import { Command } from 'commander'
+import {
+  caKeyIsEncrypted, CertificateError, certificateFiles, ensureCertificates, listClients, newClient, renew, revoke,
+  type ClientCertificate, type MadeCertificate,
+} from '../tls/index.ts'
+import { askHidden, hasTerminal } from '../wallet/prompt.ts'
+
+interface CaOptions {
+  caPassphraseFile?: string
+}
+
+/** `sluice certs init|new|list|renew|revoke`: who gets past the handshake. A running server takes every change by itself. */
+export function certsCommand(getCertsDir: () => string | Promise<string>): Command {
+  const certs = new Command('certs').description('the certificates of the server and its clients')
+
+  caPassphraseOption(certs.command('init'))
+    .description('make CA, server and first client certificate, as the first start does by itself')
+    .option('--host <names...>', "names and addresses of the server besides this machine's own")
+    .option('--encrypt-ca-key', "encrypt the CA's key with a passphrase, asked for at the terminal")
+    .action((options: CaOptions & { host?: string[]; encryptCaKey?: true }) => run(async () => init(await getCertsDir(), options)))
+
+  caPassphraseOption(certs.command('new'))
+    .description('make a certificate and key for a client')
+    .argument('<client>', 'its name: letters, digits, dots, dashes and underscores')
+    .action((client: string, options: CaOptions) => run(async () => {
+      const certsDir = await getCertsDir()
+      const made = await newClient(certsDir, client, await caAccess(certsDir, options))
+      return [`Made a certificate for the client "${client}", valid until ${day(made.validTo)}.`, ...whatToCopy(certsDir, made),
+        'It may read market data only, until conf/clients.yml gives it more, by this name or by the fingerprint.']
+    }))
+
+  certs.command('list')
+    .description('show every client certificate: valid, expired or revoked')
+    .action(() => run(async () => (await listClients(await getCertsDir())).flatMap(describe)))
+
+  caPassphraseOption(certs.command('renew'))
+    .description('make a new key and certificate for the server or a client, under the same name')
+    .argument('<server|client>', '"server", "client" (the one made in set-up) or the name of a client')
+    .option('--host <names...>', "for the server: names and addresses besides this machine's own (default: those it has)")
+    .addHelpText('after', "\nA client's old certificate stays valid until it expires, so that the bot runs on until it has the new files.\nIf the old key may be in wrong hands, revoke first, then renew: that cuts the bot off until it has the new files.")
+    .action((name: string, options: CaOptions & { host?: string[] }) => run(async () => {
+      const certsDir = await getCertsDir()
+      const made = await renew(certsDir, name, { ...(await caAccess(certsDir, options)), ...(options.host ? { hostnames: options.host } : {}) })
+      if (name === 'server') return [`Renewed the server certificate, valid until ${day(made.validTo)}. A running server uses it at once.`, `  ${made.certFile}`, `  ${made.keyFile}`]
+      return [`Renewed the certificate of the client "${name}", valid until ${day(made.validTo)}.`, ...whatToCopy(certsDir, made),
+        'Permissions by name in conf/clients.yml go on; those by fingerprint need the new one.']
+    }))
+
+  caPassphraseOption(certs.command('revoke'))
+    .description('refuse a client from now on, and cut its open connections')
+    .argument('<client>', 'the name (all its certificates), or the serial number or fingerprint of one certificate')
+    .action((which: string, options: CaOptions) => run(async () => {
+      const certsDir = await getCertsDir()
+      const { revoked, before } = await revoke(certsDir, which, await caAccess(certsDir, options))
+      if (revoked.length === 0) return [`Nothing to do: "${which}" was revoked on ${before.map(client => day(client.revokedAt)).join(', ')}.`]
+      return ['Revoked:', ...revoked.flatMap(describe), 'A running server refuses it from now on and cuts its open connections.']
+    }))
+
+  return certs
+}
+
+function caPassphraseOption(command: Command): Command {
+  return command.option('--ca-passphrase-file <file>', "a file with the passphrase of the CA's key (default: asked for at the terminal when the key is encrypted)")
+}
+
+async function init(certsDir: string, options: CaOptions & { host?: string[]; encryptCaKey?: true }): Promise<string[]> {
+  const caPassphrase = options.caPassphraseFile !== undefined ? await fromFile(options.caPassphraseFile) : options.encryptCaKey ? await askTwice() : undefined
+  const { made } = await ensureCertificates({
+    certsDir,
+    ...(options.host ? { hostnames: options.host } : {}),
+    ...(caPassphrase === undefined ? {} : { caPassphrase }),
+  })
+  if (!made) throw new CertificateError(`The certificates are there already, in ${certsDir}; nothing was changed. "sluice certs renew server" makes a new server certificate.`)
+  const files = certificateFiles(certsDir)
+  return [
+    `Made the certificates in ${certsDir}.`,
+    `  ${files.caCert}      what clients trust the server by`,
+    `  ${files.caKey}       signs certificates${caPassphrase === undefined ? '; not encrypted' : '; encrypted'}. The server does not need it: keep it elsewhere if you like`,
+    `  ${files.clientCert}  the first client, with`,
+    `  ${files.clientKey}   its key: keep it secret`,
+  ]
+}
+
+function whatToCopy(certsDir: string, made: MadeCertificate): string[] {
+  return [
+    'Copy these three files to the bot, and no others:',
+    `  ${made.certFile}`,
+    `  ${made.keyFile}  (secret)`,
+    `  ${certificateFiles(certsDir).caCert}`,
+    `Fingerprint: ${made.fingerprint256}`,
+    `Serial number: ${made.serialNumber}`,
+  ]
+}
+
+function describe({ state, revokedAt, serialNumber, certificate }: ClientCertificate): string[] {
+  const since = revokedAt ? ` ${day(revokedAt)}` : ''
+  if (certificate === undefined) return ['(certificate no longer here)', `  ${state}${since}`, `  serial number ${serialNumber}`]
+  const { name, validFrom, validTo, fingerprint256 } = certificate
+  return [name, `  ${state}${since}, made for ${day(validFrom)} to ${day(validTo)}`, `  serial number ${serialNumber}`, `  fingerprint ${fingerprint256}`]
+}
+
+async function caAccess(certsDir: string, { caPassphraseFile }: CaOptions): Promise<{ caPassphrase?: string }> {
+  if (caPassphraseFile !== undefined) return { caPassphrase: await fromFile(caPassphraseFile) }
+  if (!(await caKeyIsEncrypted(certsDir))) return {}
+  if (!hasTerminal()) throw new CertificateError("The CA's key is encrypted and there is no terminal to ask at: write the passphrase into a file (mode 600) and give --ca-passphrase-file.")
+  return { caPassphrase: await askHidden("Passphrase of the CA's key: ") }
+}
+
+async function fromFile(file: string): Promise<string> {
+  let passphrase: string
+  try {
+    passphrase = (await readFile(file, 'utf8')).replace(/\r?\n$/, '')
+  } catch (cause) {
+    throw new CertificateError(`--ca-passphrase-file: ${file} cannot be read; correct its name or mode.`, { cause })
+  }
+  if (passphrase === '') throw new CertificateError(`--ca-passphrase-file: ${file} is empty; write the passphrase into it.`)
+  return passphrase
+}
+
+async function askTwice(): Promise<string> {
+  if (!hasTerminal()) throw new CertificateError('There is no terminal to ask for the passphrase at: give --ca-passphrase-file.')
+  const passphrase = await askHidden("New passphrase for the CA's key: ")
+  if (passphrase === '') throw new CertificateError('An empty passphrase protects nothing; nothing was made.')
+  if ((await askHidden('The same again: ')) !== passphrase) throw new CertificateError('The two do not match; nothing was made.')
+  return passphrase
+}
+
+async function run(action: () => Promise<string[]>): Promise<void> {
+  try {
+    process.stdout.write(`${(await action()).join('\n')}\n`)
+  } catch (error) {
+    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.exitCode = 1
+  }
+}
+
+function day(date: Date | undefined): string {
+  return date?.toISOString().slice(0, 10) ?? ''
+}
