@@ -5,7 +5,7 @@ export const unavailable = (message: string): SluiceError => new SluiceError('SE
 
 interface OpenCall {
   resolve(signature: Uint8Array | undefined): void
-  reject(error: Error): void
+  reject(error: unknown): void
   readonly survivesRestart: boolean
 }
 
@@ -41,7 +41,11 @@ export function createOpenCalls(timeoutMs: number): OpenCalls {
           reject: error => { clearTimeout(timer); reject(error) },
           survivesRestart,
         })
-        send(id)
+        try {
+          send(id)
+        } catch (error) {
+          take(id)?.reject(error)
+        }
       })
     },
     resolve: (id, signature) => take(id)?.resolve(signature),

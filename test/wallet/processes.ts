@@ -1,0 +1,23 @@
+import { execFileSync } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const ps = (field: string, processId: number): string => {
+  try {
+    return execFileSync('ps', ['-o', `${field}=`, '-p', String(processId)], { encoding: 'utf8' }).trim()
+  } catch {
+    return '' // ps fails where there is no such process
+  }
+}
+
+/** A process that ended and was not yet collected by its parent does not count. */
+export const isAlive = (processId: number): boolean => !['', 'Z'].includes(ps('stat', processId).slice(0, 1))
+
+export const parentOf = (processId: number): number => Number(ps('ppid', processId))
+
+/** Waits until something holds, and fails after ten seconds. */
+export async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; !holds(); tries++) {
+    if (tries === 200) throw new Error('it did not come about within 10 s')
+    await sleep(50)
+  }
+}
