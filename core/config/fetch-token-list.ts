@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { request, type Dispatcher } from 'undici'
 import type { ConfigProblem } from './config-error.ts'
-import { maskUrl } from './mask.ts'
+import { maskUrl, maskUrls } from './mask.ts'
 
 const maxBytes = 10_000_000
 const timeoutMs = 15_000
@@ -41,7 +41,7 @@ export async function fetchTokenList({ url, sha256 }: RemoteTokenList, options: 
   try {
     bytes = await download(url, options)
   } catch (error) {
-    report(`cannot be fetched: ${error instanceof Error ? error.message : String(error)}`, 'Try again when the host can be reached, or save the list to a file and name that in tokenLists.', true)
+    report(`cannot be fetched: ${reason(error)}`, 'Try again when the host can be reached, or save the list to a file and name that in tokenLists.', true)
     return undefined
   }
   if ('problem' in bytes) {
@@ -88,4 +88,10 @@ async function keep(file: string, body: Buffer): Promise<void> {
 
 function sha256Of(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** A refused connection has no message of its own, only a code. */
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return maskUrls(error.message || ('code' in error ? String(error.code) : error.name))
 }

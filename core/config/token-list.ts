@@ -3,6 +3,7 @@ import type { Token } from '../contracts/index.ts'
 import { ConfigError, type ConfigProblem } from './config-error.ts'
 import { fetchTokenList, type FetchOptions } from './fetch-token-list.ts'
 import type { TokenListSource } from './network-settings.ts'
+import { maskUrl } from './mask.ts'
 import { parseTokenList, tokenKey } from './parse-token-list.ts'
 import { readTextFile } from './read-text-file.ts'
 
@@ -37,7 +38,7 @@ export async function loadTokens({ pluginFolder, confDir, chain, network, chainI
   const fromSource = async (source: TokenListSource) => {
     if (typeof source === 'string') return fromFile(source, shorter(source, home), {})
     const text = await fetchTokenList(source, fetching, problems)
-    return text === undefined ? [] : parseTokenList(text, source.url, { chainId, own: false }, problems)
+    return text === undefined ? [] : parseTokenList(text, maskUrl(source.url), { chainId, own: false }, problems)
   }
 
   const own = join('tokens', chain, `${network}.json`)
