@@ -1,4 +1,5 @@
 import { NodeFailure } from './node-failure.ts'
+import { isObject } from './quantity.ts'
 import type { RpcAnswer } from './types.ts'
 
 /**
@@ -60,8 +61,4 @@ function refusalOf(entry: unknown, method?: string): NodeFailure | undefined {
 
 function garbage(what: string): NodeFailure {
   return new NodeFailure('unreachable', what)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -15,7 +15,7 @@ type Sent = RpcAnswer | { unreachable: string }
 export interface RpcOptions {
   rpcUrls: readonly string[]
   /** Where transactions go; empty or absent: to every node of `rpcUrls`. */
-  sendUrls?: readonly string[]
+  sendUrls?: readonly string[] | undefined
   chainId: number
   meter: { rpc(method: string, outcome: 'ok' | 'error'): void }
   log: Log

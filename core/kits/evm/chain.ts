@@ -1,0 +1,83 @@
+import { SluiceError } from '../../contracts/index.ts'
+import type { At, Chain, ChainVenue, Token } from '../../contracts/index.ts'
+import { canonicalAddress, isTransactionHash, nativeAddress } from './address.ts'
+import { createApprovals } from './approvals.ts'
+import { ask } from './ask.ts'
+import { readBalances, noResult } from './balances.ts'
+import { defaultFeeCapGwei, defaultPollingSeconds, defaultRequestTimeoutSeconds, gweiRaw } from './chain-config.ts'
+import type { EvmChainConfig } from './chain-config.ts'
+import { decodeLogs } from './decode-logs.ts'
+import { decimalsCall, symbolCall } from './erc20.ts'
+import { createFees } from './fees.ts'
+import { findTransaction } from './find-transaction.ts'
+import { createHeadFeed } from './head-feed.ts'
+import type { EvmNetwork } from './network.ts'
+import { evmRail } from './rail.ts'
+import { defaultFeePolicy } from './rail-fees.ts'
+import { createReader } from './reader.ts'
+import { createRpc } from './rpc.ts'
+import { readToken } from './token-metadata.ts'
+import type { Evm } from './types.ts'
+import { withSignal } from './with-signal.ts'
+
+/** One network of an EVM chain, from what is true of it and what the operator set. Connects on first use. */
+export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmChainConfig>, definition: EvmNetwork): Chain<Evm> {
+  const { chainId, multicall, blockSeconds } = definition
+  const name = `${chain}/${network}`
+  const confirmations = config.confirmations ?? definition.confirmations
+  const feeCapRaw = gweiRaw(config.feeCap ?? defaultFeeCapGwei)
+  const { tipPercentile, baseFeeMultiplier = defaultFeePolicy.baseFeeMultiplier, minTip } = config.feePolicy ?? {}
+  const minTipRaw = minTip === undefined ? defaultFeePolicy.minTipRaw : gweiRaw(minTip)
+  const nativeCurrency: Token = { symbol: definition.nativeCurrency, address: nativeAddress, decimals: 18, native: true }
+
+  refuseBadUrls(name, [...(config.rpcUrls ?? []), ...(config.sendUrls ?? [])])
+  const timeoutMs = (config.requestTimeoutSeconds ?? defaultRequestTimeoutSeconds) * 1000
+  const rpc = createRpc({ rpcUrls: config.rpcUrls ?? [], sendUrls: config.sendUrls, chainId, meter, log, timeoutMs, network: name })
+  const fees = createFees({ rpc, tipPercentile, minTipRaw, tipMs: blockSeconds * 1000, log })
+  const reader = createReader({ rpc, fees, definition, nativeCurrency, network: name })
+  const heads = createHeadFeed(() => fees.refresh(), (config.pollingSeconds ?? defaultPollingSeconds(blockSeconds)) * 1000, log)
+
+  async function token(address: string, at: At): Promise<Token | undefined> {
+    const { results } = await reader.read([symbolCall(address), decimalsCall(address)], at)
+    return readToken(address, results[0] ?? noResult, results[1] ?? noResult)
+  }
+
+  const feePolicy = { baseFeeMultiplier, minTipRaw }
+  const rail = evmRail({ rpc, chainId, network: name, nativeCurrency, multicall, confirmations, feeCapRaw, policy: feePolicy, tipRaw: fees.tipRaw, token })
+
+  return {
+    chainId,
+    nativeCurrency,
+    reader,
+    rail,
+    local: definition.local ?? false,
+    feeCapRaw,
+    confirmations,
+    rpcUrl: () => rpc.url(),
+    address: canonicalAddress,
+    isTransactionId: isTransactionHash,
+    head: ({ signal }) => withSignal(fees.refresh(), signal),
+    heads,
+    balances: (owner, tokens, at) => readBalances(reader, multicall, owner, tokens, at),
+    token,
+    async gas(units, head, at) {
+      await fees.warm(at)
+      const gasPriceRaw = fees.priceRaw(head)
+      return { gasLimit: units, gasPriceRaw, gasCostRaw: units * gasPriceRaw }
+    },
+    decode: decodeLogs,
+    find: (id, at) => findTransaction(rpc, id.toLowerCase(), at),
+    evm: createApprovals(rpc, reader),
+    async start(signal) {
+      await withSignal(fees.refresh(), signal)
+      const code = await ask(rpc, 'eth_getCode', [multicall, 'latest'], { signal })
+      if (code === '0x') throw new SluiceError('NETWORK', `${name} has no Multicall3 at ${multicall}, which Sluice reads by: check rpcUrls.`)
+    },
+    stop: () => rpc.stop(),
+  }
+}
+
+/** The schema asks for the form; what only the parser sees is said here, without the URL, which may hold a key. */
+function refuseBadUrls(name: string, urls: readonly string[]): void {
+  if (!urls.every((url) => URL.canParse(url))) throw new Error(`${name}: an entry of rpcUrls or sendUrls is no URL. Write it like https://host/path.`)
+}

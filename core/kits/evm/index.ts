@@ -1,0 +1,11 @@
+// "sluice/evm": what chain and connector plugins of EVM chains are made with.
+export { canonicalAddress, nativeAddress } from './address.ts'
+export { evmChain } from './chain.ts'
+export { evmChainSchema } from './chain-config.ts'
+export type { EvmChainConfig, EvmFeePolicy } from './chain-config.ts'
+export { addressWord, word } from './multicall.ts'
+export { multicall3 } from './network.ts'
+export type { EvmNetwork } from './network.ts'
+export { quantityOf } from './quantity.ts'
+export { evm } from './types.ts'
+export type { Call, CallResult, Evm, EvmIntent, EvmLog, EvmReader, EvmReceipt } from './types.ts'

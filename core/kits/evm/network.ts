@@ -1,0 +1,23 @@
+import type { Token } from '../../contracts/index.ts'
+
+/** What is true of a network whoever runs the server: a chain plugin's part. */
+export interface EvmNetwork {
+  chainId: number
+  /** Symbol of the coin that pays for gas; it has 18 decimals on every EVM chain. */
+  nativeCurrency: string
+  /** The token that wraps it. */
+  wrapped: Token
+  /** Tokens that routes usually pass through. */
+  intermediates: readonly Token[]
+  /** Multicall3. */
+  multicall: string
+  /** The usual time between blocks. */
+  blockSeconds: number
+  /** After how many blocks a transaction counts as final, unless the settings say otherwise. */
+  confirmations: number
+  /** A network of one's own machine, where well-known keys may be used. */
+  local?: boolean
+}
+
+/** Multicall3 lies at this address on every chain that has it: https://github.com/mds1/multicall3 */
+export const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11'
