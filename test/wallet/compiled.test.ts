@@ -1,0 +1,41 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { wellKnownAddresses } from '../../core/wallet/wellKnownKeys.ts'
+import { temporaryFolder } from './temporaryFolder.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+const program = `
+import { startSigner } from './core/wallet/startSigner.js'
+import { examplePolicy, requestOf, transaction } from './test/wallet/examplePolicy.js'
+const signer = await startSigner({ dataDir: 'none', devnet: true, policy: examplePolicy, log: console })
+console.log((await signer.sign(requestOf('${wellKnownAddresses[0]}', transaction()))).length)
+await signer.stop()
+`
+
+describe('the compiled signer', () => {
+  const folder = temporaryFolder()
+
+  it('runs from the JavaScript beside it, without tsx', () => {
+    const modules = path.join(root, 'node_modules')
+    symlinkSync(modules, path.join(folder, 'node_modules'))
+    writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')
+    const files = ['core/wallet/startSigner.ts', 'core/wallet/signerKeeper.ts', 'core/wallet/signerProcess.ts', 'test/wallet/examplePolicy.ts']
+    writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({
+      extends: path.join(root, 'tsconfig.json'),
+      compilerOptions: { rootDir: root, outDir: folder, sourceMap: false },
+      files: files.map(file => path.join(root, file)),
+      include: [],
+    }))
+    const built = spawnSync(process.execPath, [path.join(modules, 'typescript', 'bin', 'tsc'), '-p', folder], { encoding: 'utf8' })
+    expect(built.status, built.stdout).to.equal(0)
+
+    mkdirSync(path.join(folder, 'elsewhere'))
+    writeFileSync(path.join(folder, 'run.js'), program)
+    const ran = spawnSync(process.execPath, [path.join(folder, 'run.js')], { cwd: path.join(folder, 'elsewhere'), encoding: 'utf8', timeout: 15_000, env: { ...process.env, NODE_OPTIONS: '' } })
+    expect(ran.stdout.trim(), ran.stderr).to.equal('65')
+  })
+})
