@@ -1,10 +1,12 @@
-import type { Json, Manifest, Plugin } from '../contracts/index.ts'
+import type { PluginConfig } from '../config/load-plugin-config.ts'
+import type { Manifest, Plugin } from '../contracts/index.ts'
 import { checkManifest } from './checkManifest.ts'
+import { asConfiguration } from './configurationFault.ts'
 import { deepFreeze } from './deepFreeze.ts'
 import type { FoundPlugin } from './findPlugins.ts'
 import { importPlugin, type Description } from './importPlugin.ts'
 import type { LoadOptions } from './loadOptions.ts'
-import { PluginFault, faultOf } from './refusal.ts'
+import { PluginFault } from './refusal.ts'
 import type { Trials } from './trials.ts'
 
 /** A plugin whose manifest and configuration are good, and whose code has not entered the server yet. */
@@ -12,8 +14,7 @@ export interface Candidate {
   readonly found: FoundPlugin
   readonly description: Description
   readonly manifest: Manifest
-  readonly config: unknown
-  readonly shown: Json
+  readonly configuration: PluginConfig
 }
 
 /** What is known of a plugin so far, for whoever has to say that it was refused. */
@@ -28,16 +29,14 @@ export async function makeCandidate(found: FoundPlugin, known: Known, trials: Tr
   known.kind = description.kind
   const manifest = checkManifest(found, description)
   known.manifest = manifest
-  const { config, shown } = await configuration(found, description, manifest, options)
-  return { found, description, manifest, config: deepFreeze(structuredClone(config)), shown }
+  return { found, description, manifest, configuration: deepFreeze(await configurationOf(found, description, manifest, options)) }
 }
 
-async function configuration({ name, folder }: FoundPlugin, { kind }: Description, { schema }: Manifest, options: LoadOptions) {
-  try {
-    return await options.configOf({ kind, name, folder, schema })
-  } catch (thrown) {
-    throw faultOf(thrown, 'configuration', `Correct conf/${kind}s/${name}.yml, or the plugin's defaults.yml.`)
-  }
+async function configurationOf({ name, folder }: FoundPlugin, { kind }: Description, manifest: Manifest, options: LoadOptions): Promise<PluginConfig> {
+  const { schema, available_networks } = manifest
+  const networks = available_networks.flatMap((entry) => entry.networks)
+  const configure = async () => options.configOf({ kind, name, folder, schema, ...(kind === 'chain' && { networks }) })
+  return structuredClone(await asConfiguration(configure, `Correct conf/${kind}s/${name}.yml, or the plugin's defaults.yml.`))
 }
 
 /** Imports a plugin that passed its trials into the server. Throws PluginFault. */

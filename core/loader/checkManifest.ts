@@ -55,7 +55,6 @@ export function checkManifest(found: FoundPlugin, { kind, manifest }: Descriptio
     throw new PluginFault('manifest', `The manifest's name '${manifest.name}' is not the folder's, '${found.name}'`, 'Give both the same name.')
   }
   checkNetworks(kind, manifest)
-  checkConfigurationSchema(manifest)
   return deepFreeze(manifest)
 }
 
@@ -86,16 +85,6 @@ function checkNetworks(kind: 'chain' | 'connector', { name, trading_type, availa
   if (kind === 'chain' && (chains.length !== 1 || chains[0] !== name)) {
     throw new PluginFault('manifest', `A chain's available_networks are its own, this one has ${chains.join(', ')}`, `Write available_networks: [{ chain: '${name}', networks: [ … ] }].`)
   }
-}
-
-function checkConfigurationSchema({ schema }: Manifest): void {
-  try {
-    if (ajv.validateSchema(schema) === true) return
-  } catch (thrown) {
-    // A meta-schema that is not there: `$schema` names a draft that is not understood.
-    throw new PluginFault('manifest', `schema: ${thrown instanceof Error ? thrown.message : String(thrown)}`, 'Use JSON Schema draft-07, or leave $schema away.')
-  }
-  throw new PluginFault('manifest', `schema is no JSON Schema: ${(ajv.errors ?? []).map(describe).join('; ')}`, 'Correct the schema in the manifest.')
 }
 
 function describe({ instancePath, keyword, message = keyword, params }: ErrorObject): string {

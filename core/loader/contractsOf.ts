@@ -10,19 +10,17 @@ type Addresses = Readonly<Record<string, string>>
 
 /**
  * This network's entry of a connector's `contractAddresses`, as it is written there: `<chain>_<network>` (hyphens as
- * underscores) wins over `<network>`. An exchange without contracts has none at all. Throws PluginFault.
+ * underscores) wins over `<network>`. An exchange without contracts has `{}` for all; undefined where only this network
+ * has no entry. Throws PluginFault.
  */
-export function contractsOf(name: string, config: unknown, { chain, network }: NetworkName, manifest: Manifest): Addresses {
+export function contractsOf(name: string, config: unknown, { chain, network }: NetworkName, manifest: Manifest): Addresses | undefined {
   const all = contractAddresses(config)
   if (Object.keys(all).length === 0) return {}
   const own = all[longKey(chain, network)]
   if (own !== undefined) return own
   const namesakes = manifest.available_networks.filter(({ networks }) => networks.includes(network)).map((entry) => longKey(entry.chain, network))
   const bare = all[network]
-  if (bare === undefined) {
-    throw new PluginFault('configuration', `contractAddresses has no entry for ${chain} ${network}`, `Add contractAddresses.${namesakes.length > 1 ? longKey(chain, network) : network} to conf/connectors/${name}.yml.`)
-  }
-  if (namesakes.length > 1) {
+  if (bare !== undefined && namesakes.length > 1) {
     throw new PluginFault('configuration', `contractAddresses.${network} may be any of ${namesakes.join(', ')}`, `Write one of these instead of ${network} in conf/connectors/${name}.yml.`)
   }
   return bare

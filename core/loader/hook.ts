@@ -36,9 +36,11 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
     throw new Error(`'${specifier}' is none of the public entry points: ${Object.keys(entryPoints).join(', ')}`)
   }
   if (!/^(\.{1,2}\/|file:)/.test(specifier)) return next(specifier, context)
-  const url = existing(new URL(specifier, context.parentURL))
-  if (!url.href.startsWith(folder)) {
-    throw new Error(`'${specifier}' leaves the plugin's folder: a plugin imports its own files, its packages and ${Object.keys(entryPoints).join(', ')}`)
+  const asked = new URL(specifier, context.parentURL)
+  const url = existing(asked)
+  const target = pluginFolder(url.href)
+  if (target === undefined ? asked.href.startsWith(folder) && !url.href.startsWith(folder) : target !== folder) {
+    throw new Error(`'${specifier}' leads out of the plugin's folder to ${url.href}: a plugin imports its own files, its packages and ${Object.keys(entryPoints).join(', ')}`)
   }
   return isPluginFile(url.href) ? own(url.href) : next(url.href, context)
 }

@@ -1,5 +1,6 @@
 import type { Chain, ChainVenue, Token } from '../contracts/index.ts'
 import { enter, type Candidate } from './candidate.ts'
+import { asConfiguration } from './configurationFault.ts'
 import { deepFreeze } from './deepFreeze.ts'
 import { instantiateChain } from './instantiate.ts'
 import { networksOf, type LoadedChain, type LoadedVenue, type UnservedNetwork } from './loadedPlugin.ts'
@@ -8,9 +9,9 @@ import { PluginFault } from './refusal.ts'
 import type { TrialVenue } from './trialMessages.ts'
 
 /** What a chain can be created with: its networks that have settings. Throws PluginFault where there are none. */
-export function chainVenues({ found, manifest, config }: Candidate): { venues: readonly TrialVenue[]; unserved: readonly UnservedNetwork[] } {
+export function chainVenues({ found, manifest, configuration }: Candidate): { venues: readonly TrialVenue[]; unserved: readonly UnservedNetwork[] } {
   const chain = manifest.name
-  const settings = new Map(Object.entries(typeof config === 'object' && config !== null ? config : {}))
+  const settings = new Map(Object.entries(configuration.config))
   const networks = manifest.available_networks.flatMap((entry) => entry.networks)
   const venues = networks.filter((network) => settings.has(network)).map((network) => ({ chain, network, config: settings.get(network) }))
   const cure = `Add the network to conf/chains/${found.name}.yml.`
@@ -21,7 +22,7 @@ export function chainVenues({ found, manifest, config }: Candidate): { venues: r
 
 /** The second half of a chain's way, after its trial: import and create for good. Throws PluginFault. */
 export async function loadChain(candidate: Candidate, options: LoadOptions): Promise<LoadedChain> {
-  const { found, description, manifest, config, shown } = candidate
+  const { found, description, manifest, configuration } = candidate
   const { venues: wanted, unserved } = chainVenues(candidate)
   const plugin = await enter(candidate, options.deadlineMs)
   if (plugin.kind !== 'chain') throw new PluginFault('import', 'It is no chain any more', 'Correct the plugin.')
@@ -30,11 +31,11 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
   for (const { chain, network, config: settings } of wanted) {
     const meter: ChainVenue['meter'] = options.meterOf?.(chain, network) ?? { rpc: () => {} }
     const implementation = instantiateChain(plugin, { chain, network, config: settings, log, meter })
-    const tokens = await tokensOf({ chain, network, folder: found.folder, implementation }, options)
+    const tokens = await tokensOf({ chain, network, folder: found.folder, implementation, settings: configuration.networks[network] }, options)
     venues.push(Object.freeze({ plugin: found.name, chain, network, implementation, tokens, log }))
   }
   return Object.freeze<LoadedChain>({
-    kind: 'chain', name: found.name, folder: found.folder, family: description.family, manifest, config, shown, unserved, venues,
+    kind: 'chain', name: found.name, folder: found.folder, family: description.family, manifest, configuration, unserved, venues,
     available_networks: networksOf(venues),
   })
 }
@@ -42,7 +43,7 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
 /** In the chain's own spelling of addresses. A list entry that is none of this chain's is left out, and said. */
 async function tokensOf(of: ChainNetwork, { tokensOf: listOf, log }: LoadOptions): Promise<readonly Token[]> {
   const tokens: Token[] = []
-  for (const token of await listOf(of)) {
+  for (const token of await asConfiguration(async () => listOf(of), `Correct the token lists of ${of.chain} ${of.network}.`)) {
     const address = of.implementation.address(token.address)
     if (address === undefined) log.warn({ chain: of.chain, network: of.network, token }, 'token list: no address of this chain, left out')
     else tokens.push({ ...token, address })

@@ -5,13 +5,12 @@ import type { FoundPlugin } from './findPlugins.ts'
 import { instantiateConnector } from './instantiate.ts'
 import { networksOf, type LoadedChain, type LoadedConnector, type LoadedVenue, type UnservedNetwork } from './loadedPlugin.ts'
 import type { LoadOptions } from './loadOptions.ts'
-import { PluginFault, faultOf } from './refusal.ts'
+import { PluginFault } from './refusal.ts'
 import type { TrialVenue } from './trialMessages.ts'
 
 /** A network that a connector can be created on. */
 interface ConnectorVenue {
   readonly on: LoadedVenue<Chain>
-  readonly chain: LoadedChain
   readonly contracts: Readonly<Record<string, string>>
 }
 
@@ -21,7 +20,7 @@ interface ConnectorVenues {
 }
 
 /** The manifest's networks that loaded chains have, with their contracts. Throws PluginFault where there are none. */
-export function connectorVenues({ found, description, manifest, config }: Candidate, chains: readonly LoadedChain[]): ConnectorVenues {
+export function connectorVenues({ found, description, manifest, configuration: { config } }: Candidate, chains: readonly LoadedChain[]): ConnectorVenues {
   checkContractKeys(found.name, config, manifest)
   const venues: ConnectorVenue[] = []
   const unserved: UnservedNetwork[] = []
@@ -32,16 +31,11 @@ export function connectorVenues({ found, description, manifest, config }: Candid
     }
     for (const network of networks) {
       const on = chain?.venues.find((venue) => venue.network === network)
-      if (chain === undefined || on === undefined) {
-        const reason = chain === undefined ? `There is no chain '${name}' here` : `The chain '${name}' does not serve the network '${network}' here`
-        unserved.push({ chain: name, network, reason, cure: chain === undefined ? `Add the chain's plugin, or see why it was refused.` : `See conf/chains/${name}.yml.` })
-        continue
-      }
-      try {
-        venues.push({ on, chain, contracts: canonical(found, on, contractsOf(found.name, config, { chain: name, network }, manifest)) })
-      } catch (thrown) {
-        throw faultOf(thrown, 'configuration', `Correct conf/connectors/${found.name}.yml.`)
-      }
+      const contracts = contractsOf(found.name, config, { chain: name, network }, manifest)
+      if (chain === undefined) unserved.push({ chain: name, network, reason: `There is no chain '${name}' here`, cure: "Add the chain's plugin, or see why it was refused." })
+      else if (on === undefined) unserved.push({ chain: name, network, reason: `The chain '${name}' does not serve the network '${network}' here`, cure: `See conf/chains/${name}.yml.` })
+      else if (contracts === undefined) unserved.push({ chain: name, network, reason: `contractAddresses has no entry for ${name} ${network}`, cure: `Add it to conf/connectors/${found.name}.yml.` })
+      else venues.push({ on, contracts: canonical(found, on, contracts) })
     }
   }
   if (venues.length === 0) {
@@ -52,28 +46,31 @@ export function connectorVenues({ found, description, manifest, config }: Candid
 }
 
 /** The same venues as data, for the trial. */
-export function trialVenues({ manifest, config }: Candidate, { venues }: ConnectorVenues, pluginOf: (chain: string) => { plugin: FoundPlugin; config: unknown }): readonly TrialVenue[] {
-  return venues.map(({ on: { chain, network, tokens }, contracts }) => {
-    const { plugin, config: settings } = pluginOf(chain)
-    const chainConfig: unknown = typeof settings === 'object' && settings !== null ? Reflect.get(settings, network) : undefined
-    return { chain, network, config, connector: { contracts, tokens, tradingTypes: manifest.trading_type, on: { plugin, config: chainConfig } } }
-  })
+export function trialVenues({ manifest, configuration: { config } }: Candidate, { venues }: ConnectorVenues, chains: readonly Candidate[]): readonly TrialVenue[] {
+  return venues.flatMap(({ on: { chain, network, tokens }, contracts }) =>
+    chains
+      .filter(({ found }) => found.name === chain)
+      .map(({ found, configuration }) => ({
+        chain, network, config,
+        connector: { contracts, tokens, tradingTypes: manifest.trading_type, on: { plugin: found, config: configuration.config[network] } },
+      })),
+  )
 }
 
 /** The second half of a connector's way, after its trial: import and create for good. Throws PluginFault. */
 export async function loadConnector(candidate: Candidate, { venues: wanted, unserved }: ConnectorVenues, options: LoadOptions): Promise<LoadedConnector> {
-  const { found, description, manifest, config, shown } = candidate
+  const { found, description, manifest, configuration } = candidate
   const plugin = await enter(candidate, options.deadlineMs)
   if (plugin.kind !== 'connector') throw new PluginFault('import', 'It is no connector any more', 'Correct the plugin.')
   const log = options.logOf(found.name)
   const venues: LoadedVenue<Partial<Connector>>[] = wanted.map(({ on, contracts }) => {
     const { chain, network, tokens } = on
     const { reader, nativeCurrency } = on.implementation
-    const implementation = instantiateConnector(plugin, manifest.trading_type, { chain, network, config, contracts, tokens, reader, nativeCurrency, log })
+    const implementation = instantiateConnector(plugin, manifest.trading_type, { chain, network, config: configuration.config, contracts, tokens, reader, nativeCurrency, log })
     return Object.freeze({ plugin: found.name, chain, network, implementation, tokens, log })
   })
   return Object.freeze<LoadedConnector>({
-    kind: 'connector', name: found.name, folder: found.folder, family: description.family, manifest, config, shown, unserved, venues,
+    kind: 'connector', name: found.name, folder: found.folder, family: description.family, manifest, configuration, unserved, venues,
     available_networks: networksOf(venues),
   })
 }

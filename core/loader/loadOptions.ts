@@ -1,4 +1,6 @@
-import type { Chain, ChainVenue, Json, Log, Token } from '../contracts/index.ts'
+import type { PluginConfig } from '../config/load-plugin-config.ts'
+import type { NetworkSettings } from '../config/network-settings.ts'
+import type { Chain, ChainVenue, Log, Token } from '../contracts/index.ts'
 
 /** What the settings are asked for a plugin's configuration with. */
 export interface PluginIdentity {
@@ -7,13 +9,8 @@ export interface PluginIdentity {
   readonly folder: string
   /** The manifest's JSON Schema: of a connector's configuration, or of one network's settings of a chain. */
   readonly schema: object
-}
-
-export interface PluginConfig {
-  /** Plain data, checked. Of a chain: network → its settings, without those that are switched off. */
-  readonly config: unknown
-  /** The same with secrets masked. */
-  readonly shown: Json
+  /** A chain's networks, as its manifest has them. */
+  readonly networks?: readonly string[]
 }
 
 export interface ChainNetwork {
@@ -22,6 +19,8 @@ export interface ChainNetwork {
   /** The chain plugin's folder. */
   readonly folder: string
   readonly implementation: Chain
+  /** What the kernel itself reads of the network's settings. */
+  readonly settings: NetworkSettings | undefined
 }
 
 /** What the loader is given by the kernel. */

@@ -47,14 +47,9 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     const chains: LoadedChain[] = []
     for (const candidate of triedChains.flat()) chains.push(...(await passing(candidate.found, () => loadChain(candidate, options))))
 
-    const pluginOf = (chain: string) => {
-      const candidate = candidates.find(({ found }) => found.name === chain)
-      if (candidate === undefined) throw new Error(`no chain ${chain}`)
-      return { plugin: candidate.found, config: candidate.config }
-    }
     const triedConnectors = await Promise.all(candidates.filter((candidate) => !isChain(candidate)).map((candidate) => passing(candidate.found, async () => {
       const venues = connectorVenues(candidate, chains)
-      await trials.create(candidate.found, trialVenues(candidate, venues, pluginOf))
+      await trials.create(candidate.found, trialVenues(candidate, venues, candidates))
       return { candidate, venues }
     })))
     const connectors: LoadedConnector[] = []

@@ -1,4 +1,5 @@
-import type { Chain, Connector, Json, Log, Manifest, NetworkNames, Token } from '../contracts/index.ts'
+import type { PluginConfig } from '../config/load-plugin-config.ts'
+import type { Chain, Connector, Log, Manifest, NetworkNames, Token } from '../contracts/index.ts'
 
 /** What was created for one network. */
 export interface LoadedVenue<T> {
@@ -29,10 +30,8 @@ interface Loaded {
   /** What is really served: the manifest's networks without the unserved ones. */
   readonly available_networks: readonly NetworkNames[]
   readonly unserved: readonly UnservedNetwork[]
-  /** Checked and frozen; a chain's is a map of networks. */
-  readonly config: unknown
-  /** The same with secrets masked. */
-  readonly shown: Json
+  /** Checked and frozen. */
+  readonly configuration: PluginConfig
 }
 
 export type LoadedChain = Loaded & { readonly kind: 'chain'; readonly venues: readonly LoadedVenue<Chain>[] }

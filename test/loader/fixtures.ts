@@ -1,0 +1,37 @@
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { loadPluginConfig } from '../../core/config/load-plugin-config.ts'
+import type { Log } from '../../core/contracts/index.ts'
+import { loadPlugins, type LoadOptions, type LoadResult } from '../../core/loader/index.ts'
+
+export const fixtures = fileURLToPath(new URL('../fixtures/plugins', import.meta.url))
+export const goodPlugins = path.join(fixtures, 'good')
+export const brokenPlugins = path.join(fixtures, 'broken')
+
+export interface LogLine {
+  level: 'info' | 'warn'
+  plugin?: string
+  fields: object
+  message: string | undefined
+}
+
+/** A log that can be read afterwards. */
+export function keptLog(plugin?: string): { log: Log; lines: LogLine[] } {
+  const lines: LogLine[] = []
+  const write = (level: 'info' | 'warn') => (fields: object, message?: string) => void lines.push({ level, fields, message, ...(plugin !== undefined && { plugin }) })
+  return { log: { info: write('info'), warn: write('warn') }, lines }
+}
+
+/** Loads these folders as the server does, with a conf folder that may be empty. */
+export function load(folders: readonly string[], options: Partial<LoadOptions> & { confDir?: string } = {}): Promise<LoadResult> {
+  const { confDir = path.join(fixtures, 'no-conf'), ...rest } = options
+  return loadPlugins({
+    folders,
+    deadlineMs: 20_000,
+    configOf: ({ folder, ...plugin }) => loadPluginConfig({ ...plugin, pluginFolder: folder, confDir, env: {} }),
+    tokensOf: () => [],
+    logOf: (name) => keptLog(name).log,
+    log: keptLog().log,
+    ...rest,
+  })
+}
