@@ -6,15 +6,15 @@ export interface Caller {
   /** SHA-256 of the certificate. */
   fingerprint: string
   permissions: ReadonlySet<Permission>
-  /** Addresses in lower case; '*' for all. */
-  wallets: '*' | ReadonlySet<string>
+  /** Addresses in lower case. */
+  wallets: 'all' | ReadonlySet<string>
   /** Requests a second; absent: no limit of its own. */
   requestsPerSecond?: number
 }
 
 export const may = (caller: Caller, permission: Permission) => caller.permissions.has(permission)
 
-export const mayUseWallet = ({ wallets }: Caller, address: string) => wallets === '*' || wallets.has(address.toLowerCase())
+export const mayUseWallet = ({ wallets }: Caller, address: string) => wallets === 'all' || wallets.has(address.toLowerCase())
 
 export function requirePermission(caller: Caller, permission: Permission): void {
   if (may(caller, permission)) return

@@ -12,7 +12,7 @@ export interface Services {
   wallets: Wallets
   settings: Settings
   /** Parts that keep the server from being ready. */
-  failing(): readonly { part: string; reason: string }[]
+  failing(): Promise<readonly { part: string; reason: string }[]>
 }
 
 /** One request under way. */

@@ -25,7 +25,7 @@ export const plugins: Verb<'Plugins'> = async (_request, { services: { directory
 export const healthLive: Verb<'HealthLive'> = async () => ({ status: 'ok' })
 
 export const healthReady: Verb<'HealthReady'> = async (_request, { services }) => {
-  const failing = [...services.failing()]
+  const failing = [...(await services.failing())]
   return failing.length === 0 ? { status: 'ok' } : { status: 'failing', failing }
 }
 

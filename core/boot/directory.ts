@@ -1,0 +1,5 @@
+import type { Connector, ConnectorConfig } from '../contracts/index.ts'
+import type { NetworkSettings } from '../config/index.ts'
+import type { LoadedPlugin, LoadResult, RunningVenue } from '../loader/index.ts'
+import { createDirectory, type Directory, type NetworkEntry, type PluginEntry, type VenueEntry } from '../verbs/directory.ts'
+import { createTokenBook } from '../verbs/token-book.ts'

@@ -1,0 +1,43 @@
+import { Command } from 'commander'
+import { loadSettings, type Flags, type Settings } from '../config/index.ts'
+import { certsCommand } from './certs.ts'
+import { devnetCommand } from './devnet.ts'
+import { doctorCommand } from './doctor.ts'
+import { pluginCommand } from './plugin.ts'
+import { startCommand } from './start.ts'
+import { walletCommand } from './wallet.ts'
+
+interface GlobalOptions {
+  conf?: string
+  set: Record<string, string>
+}
+
+/** The command line. Settings are read when a command needs them: `--help` works with a broken configuration. */
+export function program(): Command {
+  const root = new Command('sluice')
+    .description('One HTTP interface over mutual TLS from trading bots to decentralized exchanges.')
+    .option('--conf <folder>', 'the folder of the configuration (default: conf, or SLUICE_CONF)')
+    .option('--set <key=value>', 'a setting for this run, e.g. server.port=9000; may be repeated', readFlag, {})
+    .showHelpAfterError()
+    .showSuggestionAfterError()
+
+  const settings = (more: Flags = {}): Settings => {
+    const { conf, set } = root.opts<GlobalOptions>()
+    return loadSettings({ flags: { ...set, ...more }, ...(conf !== undefined && { confDir: conf }) })
+  }
+
+  return root
+    .addCommand(startCommand(settings))
+    .addCommand(doctorCommand(settings))
+    .addCommand(certsCommand(() => settings().ssl.certsDir))
+    .addCommand(walletCommand(async () => walletContext(settings())))
+    .addCommand(pluginCommand(settings))
+    .addCommand(devnetCommand(settings))
+}
+
+function readFlag(text: string, flags: Record<string, string>): Record<string, string> {
+  const [key = '', ...value] = text.split('=')
+  return { ...flags, [key]: value.join('=') }
+}
+
+const walletContext = ({ data }: Settings) => ({ dataDir: data.dir, chains: ['ethereum'] })

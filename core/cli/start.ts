@@ -1,0 +1,61 @@
+import { Command } from 'commander'
+import { ConfigError, type Flags, type Settings } from '../config/index.ts'
+import { DevnetError } from '../devnet/index.ts'
+import { StartError } from '../start-error.ts'
+import { summary } from './summary.ts'
+
+interface StartOptions {
+  host?: string
+  port?: string
+  devnet: boolean
+  logLevel?: string
+}
+
+/** `sluice start`: everything up, a summary, and a clean end at SIGINT and SIGTERM. */
+export function startCommand(settingsOf: (flags?: Flags) => Settings): Command {
+  return new Command('start')
+    .description('start the server')
+    .option('--host <address>', 'listen on this address (server.host)')
+    .option('--port <number>', 'listen on this port (server.port)')
+    .option('--no-devnet', 'without the local chain (devnet.enabled)')
+    .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent (log.level)')
+    .action(async ({ host, port, devnet, logLevel }: StartOptions) => {
+      const settings = settingsOf({
+        ...(host !== undefined && { 'server.host': host }),
+        ...(port !== undefined && { 'server.port': port }),
+        ...(!devnet && { 'devnet.enabled': false }),
+        ...(logLevel !== undefined && { 'log.level': logLevel }),
+      })
+      await start(settings)
+    })
+}
+
+async function start(settings: Settings): Promise<void> {
+  // Only here: the other commands do not need a server to be loaded.
+  const { startKernel } = await import('../kernel.ts')
+  try {
+    const stopping = new AbortController()
+    onSignals(stopping)
+    const kernel = await startKernel(settings, { say: (line) => console.log(line), signal: stopping.signal })
+    console.log(await summary(kernel, settings))
+    if (!stopping.signal.aborted) await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve, { once: true }))
+    console.log(`\n${String(stopping.signal.reason)}: finishing what is under way (at most ${settings.server.drainSeconds} s) ...`)
+    await kernel.stop()
+    console.log('Stopped.')
+    process.exit(0)
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof StartError || error instanceof DevnetError) console.error(`\nSluice did not start. ${error.message}`)
+    else console.error(error)
+    process.exit(1)
+  }
+}
+
+/** The first signal ends the server in order; a second one of the terminal ends it at once. */
+function onSignals(stopping: AbortController): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (stopping.signal.aborted && signal === 'SIGINT') process.exit(130)
+      stopping.abort(signal)
+    })
+  }
+}

@@ -1,0 +1,88 @@
+import path from 'node:path'
+import { styleText } from 'node:util'
+import type { Settings } from '../config/index.ts'
+import type { Kernel } from '../kernel.ts'
+
+const bold = (text: string) => styleText('bold', text)
+const dim = (text: string) => styleText('dim', text)
+const good = (text: string) => styleText('green', text)
+const bad = (text: string) => styleText('red', text)
+
+/** What a person wants to know once the server is up. */
+export async function summary(kernel: Kernel, settings: Settings): Promise<string> {
+  return [
+    '',
+    `${bold('Sluice')} is ready at ${bold(kernel.url)} ${dim(`(${(kernel.startedInMs / 1000).toFixed(1)} s)`)}`,
+    '',
+    ...pluginLines(kernel),
+    '',
+    ...(await networkLines(kernel)),
+    '',
+    ...walletLines(kernel),
+    '',
+    bold('Certificates'),
+    `  ${settings.ssl.certsDir}  ${dim('a bot needs ca_cert.pem, client_cert.pem and client_key.pem')}`,
+    ...settings.warnings.map((warning) => `\n${bad('!')} ${warning}`),
+    '',
+    ...examples(kernel, settings),
+    '',
+    dim('Read the interface at /docs. Ctrl-C stops the server.'),
+    '',
+  ].join('\n')
+}
+
+function pluginLines({ services }: Kernel): string[] {
+  const { plugins } = services.directory
+  const loaded = plugins.filter(({ state }) => state === 'loaded')
+  const refused = plugins.filter(({ state }) => state === 'refused')
+  const width = Math.max(0, ...loaded.map(({ name }) => name.length))
+  return [
+    bold('Plugins'),
+    ...loaded.map(({ name, kind, trading_type, available_networks }) => {
+      const where = available_networks.map(({ chain, networks }) => `${kind === 'chain' ? '' : `${chain}: `}${networks.join(', ')}`).join('; ')
+      return `  ${good('✓')} ${name.padEnd(width)}  ${[kind, ...trading_type].join(' ').padEnd(13)}  ${dim(where)}`
+    }),
+    ...refused.map(({ name, reason, folder }) => `  ${bad('✗')} ${name}  refused: ${reason ?? ''}  ${dim(folder)}`),
+  ]
+}
+
+async function networkLines(kernel: Kernel): Promise<string[]> {
+  const rows = await kernel.networkStatus()
+  const width = Math.max(0, ...rows.map(({ chain, network }) => chain.length + network.length + 1))
+  return [
+    bold('Networks'),
+    ...rows.map(({ chain, network, currentBlockNumber, currentBlockSeconds, rpcUrl, error }) => {
+      const name = `${chain}/${network}`.padEnd(width)
+      if (error !== undefined) return `  ${bad('✗')} ${name}  ${error}  ${dim(rpcUrl)}`
+      return `  ${good('✓')} ${name}  block ${currentBlockNumber}, ${currentBlockSeconds} s ago  ${dim(rpcUrl)}`
+    }),
+  ]
+}
+
+function walletLines({ services }: Kernel): string[] {
+  const wallets = services.wallets.all()
+  if (wallets.length === 0) return [bold('Wallets'), '  none; add one with `bin/sluice wallet add`']
+  return [
+    bold('Wallets'),
+    ...wallets.map(({ chain, address, label, devnet }) => `  ${chain}  ${address}  ${dim([label, devnet && 'devnet only: everybody knows its key'].filter(Boolean).join(', '))}`),
+  ]
+}
+
+/** Two commands that work as they are pasted, where there is a devnet to try them on. */
+function examples({ url, services, devnet }: Kernel, { ssl }: Settings): string[] {
+  const certs = path.relative(process.cwd(), ssl.certsDir) || '.'
+  const curl = `curl --cacert ${certs}/ca_cert.pem --cert ${certs}/client_cert.pem --key ${certs}/client_key.pem`
+  const wallet = services.wallets.all().find((each) => each.devnet)
+  const connector = services.directory.plugins.find(({ state, kind, available_networks }) => state === 'loaded' && kind === 'connector' && available_networks.some(({ networks }) => networks.includes('local')))
+  if (!devnet || !wallet || !connector) return [bold('Try it'), `  ${curl} ${url}/network/status`]
+  const venue = { chain: wallet.chain, network: 'local', connector: connector.name }
+  const query = new URLSearchParams({ ...venue, base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' })
+  const trade = JSON.stringify({ ...venue, address: wallet.address, base: 'ETH', quote: 'USDC', amount: '1', side: 'SELL' })
+  return [
+    bold('A quote'),
+    `  ${curl} '${url}/amm/price?${query}'`,
+    '',
+    bold('A trade'),
+    `  ${curl} -H 'Content-Type: application/json' -d '${trade}' ${url}/amm/trade`,
+  ]
+}

@@ -1,0 +1,44 @@
+import type { RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Logger } from 'pino'
+import type { Settings } from '../config/index.ts'
+import { StartError } from '../start-error.ts'
+import { createTlsServer } from '../tls/index.ts'
+
+export interface Listener {
+  url: string
+  /** Takes no new connection, lets requests under way end within the time, then cuts what is left. */
+  stop(withinMs: number): Promise<void>
+}
+
+const pollMs = 50
+
+/** The one door: HTTPS with mutual TLS. */
+export async function listen(listener: RequestListener, { server: { host, port }, ssl }: Settings, log: Logger): Promise<Listener> {
+  const server = await createTlsServer({ certsDir: ssl.certsDir, log, http: { keepAliveTimeout: 60_000 } }, listener)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(new StartError(refusal(error, host, port))))
+    server.listen(port, host, resolve)
+  })
+  const address = server.address() as AddressInfo
+  return {
+    url: `https://${host === '127.0.0.1' || host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${address.port}`,
+    async stop(withinMs) {
+      const closed = new Promise((resolve) => server.close(resolve))
+      // A kept-alive connection is idle only once its answer is out.
+      const idle = setInterval(() => server.closeIdleConnections(), pollMs)
+      server.closeIdleConnections()
+      const cut = setTimeout(() => server.closeAllConnections(), withinMs)
+      await closed
+      clearInterval(idle)
+      clearTimeout(cut)
+    },
+  }
+}
+
+function refusal(error: NodeJS.ErrnoException, host: string, port: number): string {
+  if (error.code === 'EADDRINUSE') return `Port ${port} on ${host} is taken by another program. Stop that one, or choose another port: --port, SLUICE_SERVER_PORT or server.port in conf/server.yml.`
+  if (error.code === 'EACCES') return `This user may not listen on port ${port}. Choose one above 1023: --port, SLUICE_SERVER_PORT or server.port in conf/server.yml.`
+  if (error.code === 'EADDRNOTAVAIL') return `This machine has no address ${host}. Correct server.host in conf/server.yml; 127.0.0.1 is this machine alone, 0.0.0.0 every address.`
+  return `Listening on ${host}:${port} failed: ${error.message}`
+}

@@ -1,0 +1,69 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { stringify } from 'yaml'
+import { loadSettings, type Flags, type Settings } from '../config/index.ts'
+import { startKernel, type Kernel } from '../kernel.ts'
+import { createClient, type Client } from './client.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+export interface ServerOptions {
+  /** Folders of plugins besides Sluice's own. */
+  plugins?: readonly string[]
+  /** Settings over the test's own: loopback, free ports, a temporary home, the devnet. */
+  settings?: Flags
+  /** Further files of the configuration: name in the conf folder → content. */
+  conf?: Readonly<Record<string, unknown>>
+}
+
+export interface TestServer {
+  kernel: Kernel
+  settings: Settings
+  /** The client of the certificate made in set-up, which may do everything. */
+  client: Client
+  /** The devnet's node. */
+  rpcUrl: string
+  stop(): Promise<void>
+}
+
+/** The whole server in this process, in a home of its own, with the devnet and real certificates. */
+export async function startServer({ plugins = [], settings: flags = {}, conf = {} }: ServerOptions = {}): Promise<TestServer> {
+  const home = await mkdtemp(path.join(tmpdir(), 'sluice-'))
+  const confDir = path.join(home, 'conf')
+  const everything = { clients: { client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' } } }
+  for (const [name, content] of Object.entries({ 'clients.yml': everything, ...conf })) {
+    const file = path.join(confDir, name)
+    await mkdir(path.dirname(file), { recursive: true })
+    await writeFile(file, typeof content === 'string' ? content : stringify(content))
+  }
+
+  const settings = loadSettings({
+    confDir,
+    env: {},
+    flags: {
+      'server.port': 0,
+      'devnet.enabled': true,
+      'devnet.port': 0,
+      'log.level': 'silent',
+      'plugins.folders': [path.join(root, 'plugins'), ...plugins],
+      // Kept between runs: deploying all exchanges takes longer than most tests.
+      'data.dir': path.join(home, 'data'),
+      ...flags,
+    },
+  })
+  const kernel = await startKernel(settings, { say: () => {} })
+  const client = createClient(kernel.url, settings.ssl.certsDir)
+  return {
+    kernel,
+    settings,
+    client,
+    rpcUrl: kernel.devnet?.rpcUrl ?? '',
+    async stop() {
+      client.close()
+      await kernel.stop()
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}
