@@ -5,14 +5,16 @@ import { fileURLToPath } from 'node:url'
 import { anvilBinary } from './anvilBinary.ts'
 
 const ownFolder = fileURLToPath(new URL('.', import.meta.url))
+// Those of this folder that what is deployed follows from; the others only run it.
+const builders = ['buildState', 'deployer', 'devnetSite', 'tradingWallets']
 const kitsFolder = fileURLToPath(new URL('../kits/', import.meta.url))
 
-/** A name for everything that the deployed state follows from: the plugins' and kits' devnet files, this folder, anvil. */
+/** A name for everything that the deployed state follows from: the plugins' and kits' devnet files, what builds with them, anvil. */
 export async function inputsHash(devnetFiles: readonly string[]): Promise<string> {
   const kits = (await readdir(kitsFolder)).map(kit => path.join(kitsFolder, kit))
   const pluginFolders = [...new Set(devnetFiles.map(file => path.dirname(file)))]
   const parts = await Promise.all([
-    hashOf(ownFolder),
+    hashOf(ownFolder, name => builders.includes(path.parse(name).name)),
     ...devnetFiles.map(file => hashOf(file)),
     ...[...kits, ...pluginFolders].map(folder => hashOf(folder, isDevnetPart)),
   ])

@@ -22,14 +22,13 @@ export async function startAnvil(port: number, flags: readonly string[] = []): P
   const child = spawnWatched(anvilBinary().path, ['--host', host, '--port', String(port), '--chain-id', String(chainId), ...flags])
   const ended = new Promise<void>(resolve => void child.once('exit', () => resolve()))
   try {
-    const rpcUrl = `http://${host}:${await listeningPort(child)}`
+    const rpcUrl = `http://${host}:${await listeningPort(child, port)}`
     const rpc = rpcTo(rpcUrl)
     // From here on it says nothing: a line for every request would cost more than the request.
     await rpc('anvil_setLoggingEnabled', false)
     return { rpcUrl, rpc, ended, stop: () => endWatched(child) }
   } catch (cause) {
     await endWatched(child)
-    await refuseTakenPort(port) // another program may have been faster than this anvil
     throw cause
   }
 }
@@ -42,13 +41,13 @@ export async function refuseTakenPort(port: number): Promise<void> {
 }
 
 /** Anvil prints its port once it listens. To ask the port instead could get another program's answer. */
-async function listeningPort(child: WatchedProcess): Promise<number> {
+async function listeningPort(child: WatchedProcess, wanted: number): Promise<number> {
   const streams = [child.stdout, child.stderr]
   const spent = new AbortController()
   let said = ''
   try {
     return await new Promise<number>((resolve, reject) => {
-      const fail = (why: string): void => reject(new DevnetError(`The devnet cannot start: anvil ${why}. ${said.trim().slice(-500)}`))
+      const fail = (why: string): void => reject(new DevnetError(`The devnet cannot start: anvil on port ${wanted} (devnet.port, SLUICE_DEVNET_PORT) ${why}. ${said.trim().slice(-500)}`))
       const hear = (chunk: Buffer): void => {
         said += chunk.toString()
         const port = /^Listening on \S+:(\d+)\s/m.exec(said)?.[1]

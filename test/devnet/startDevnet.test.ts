@@ -15,6 +15,7 @@ describe('startDevnet', () => {
   let place: Awaited<ReturnType<typeof temporaryFolder>>
   let stateFolder: string
   const running: Devnet[] = []
+  const places: Awaited<ReturnType<typeof temporaryFolder>>[] = []
 
   const start = async (options: { port?: number; dataDir?: string; files?: readonly string[] } = {}): Promise<Devnet> => {
     const { port = 0, dataDir = place.folder, files = devnetFiles } = options
@@ -23,12 +24,19 @@ describe('startDevnet', () => {
     return devnet
   }
 
+  const emptyFolder = async (): Promise<string> => {
+    const made = await temporaryFolder()
+    places.push(made)
+    return made.folder
+  }
+
   before(async () => {
     place = await temporaryFolder()
     stateFolder = path.join(place.folder, 'devnet')
   })
   afterEach(async () => {
     await Promise.all(running.splice(0).map(devnet => devnet.stop()))
+    await Promise.all(places.splice(0).map(({ remove }) => remove()))
   })
   after(() => place.remove())
 
@@ -79,22 +87,20 @@ describe('startDevnet', () => {
   }
 
   it('lets two servers deploy into one folder at the same time', async () => {
-    const { folder, remove } = await temporaryFolder()
+    const folder = await emptyFolder()
     const both = await Promise.all([start({ dataDir: folder }), start({ dataDir: folder })])
     expect(await Promise.all(both.map(hasContracts))).to.deep.equal([true, true])
     expect(await readdir(path.join(folder, 'devnet'))).to.have.length(1)
     expect((await start({ dataDir: folder })).built).to.equal(false)
-    await remove()
   })
 
   it('keeps only the state of the newest inputs', async () => {
-    const { folder, remove } = await temporaryFolder()
+    const folder = await emptyFolder()
     await start({ dataDir: folder })
     const [older] = await readdir(path.join(folder, 'devnet'))
     const fewer = await start({ dataDir: folder, files: devnetFiles.filter(file => !file.includes('sushiswap')) })
     expect(fewer.built).to.equal(true)
     expect(await readdir(path.join(folder, 'devnet'))).to.have.length(1).and.not.include(older)
-    await remove()
   })
 
   it('names a taken port and the setting, and leaves its holder alone', async () => {
@@ -113,16 +119,18 @@ describe('startDevnet', () => {
   })
 
   it('gives a port to one of two servers that want it at the same moment, and tells the other', async () => {
+    await (await start()).stop() // so that both only load, and reach the port together
+    running.length = 0
     const port = await freePort()
     const results = await Promise.allSettled([start({ port }), start({ port })])
     expect(results.map(({ status }) => status)).to.have.members(['fulfilled', 'rejected'])
-    expect(results.map(result => (result.status === 'rejected' ? String(result.reason) : '')).join('')).to.include(`port ${port}`)
+    expect(results.map(result => (result.status === 'rejected' ? String(result.reason) : '')).join('')).to.include(`port ${port}`).and.include('devnet.port')
     expect(running).to.have.length(1)
     expect(await Promise.all(running.map(hasContracts))).to.deep.equal([true])
   })
 
   it('leaves out a devnet file that fails, says why, deploys the rest and tries again next time', async () => {
-    const { folder, remove } = await temporaryFolder()
+    const folder = await emptyFolder()
     const faults = {
       'throws.mjs': `export default { name: 'throws', async deploy(site) {
         await site.send({ connect: () => { throw new Error('no such contract') } }, 'anything') } }`,
@@ -138,7 +146,6 @@ describe('startDevnet', () => {
     expect(devnet.refused.map(({ reason }) => reason).join('\n')).to.include('no such contract').and.include('defineDevnet').and.include('has the name uniswap already')
     expect(await hasContracts(devnet)).to.equal(true)
     expect((await start({ dataDir: folder, files })).built).to.equal(true)
-    await remove()
   })
 
   it('says that a chain is missing when there is none among the devnet files', async () => {
