@@ -62,13 +62,16 @@ export function priceFees(wish: FeeWish, over: EvmFees | undefined, { baseFeeRaw
 
 /**
  * Nodes take a replacement that raises both fields by at least 10 % (geth `core/txpool/legacypool`: PriceBump 10; the
- * others follow it). Rounded up; a fee of 0 stays 0, as geth has it.
+ * others follow it), and never by nothing: 0 is replaced by 1. Rounded up.
  */
 export function leastReplacement({ maxFeePerGas, maxPriorityFeePerGas }: EvmFees): { maxFeeRaw: bigint; tipRaw: bigint } {
   return { maxFeeRaw: raised(maxFeePerGas), tipRaw: raised(maxPriorityFeePerGas) }
 }
 
-const raised = (fee: string): bigint => (BigInt(fee) * 11n + 9n) / 10n
+const raised = (fee: string): bigint => {
+  const raw = BigInt(fee)
+  return raw === 0n ? 1n : (raw * 11n + 9n) / 10n
+}
 
 export function outbids(fees: EvmFees, over: EvmFees): boolean {
   const least = leastReplacement(over)

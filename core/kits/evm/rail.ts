@@ -23,9 +23,9 @@ export interface EvmRailOptions {
   feeCapRaw: bigint
   policy: FeePolicy
   /** The tip as the network's fees already know it, wei per gas; where undefined, the node's suggestion in the check's batch is taken. */
-  tipRaw?(): bigint | undefined
+  tipRaw?: () => bigint | undefined
   /** Symbol and decimals, for errors that name a token. */
-  token(address: string, at: At): Promise<Token | undefined>
+  token: (address: string, at: At) => Promise<Token | undefined>
 }
 
 /** The slot of an EVM transaction is its nonce; attempts on one nonce exclude each other. */

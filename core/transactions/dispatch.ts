@@ -1,0 +1,34 @@
+import type { Log } from '../contracts/index.ts'
+import type { Attempt, Entry } from './entry.ts'
+import type { Site } from './order.ts'
+import type { Recorder } from './recorder.ts'
+
+/** Longer than any node may take; who waits has a shorter one. */
+const sendTimeoutMs = 30_000
+
+/** Sends journaled bytes and notes what the network said. Never rejects: whatever happens, the watcher stays on it. */
+export type Dispatch = (entry: Entry, attempt: Attempt) => Promise<void>
+
+export function createDispatch(site: Site, recorder: Recorder, closing: AbortSignal, log: Log, nowMs: () => number): Dispatch {
+  return async ({ key, address, nonce }, { id, raw }) => {
+    try {
+      const signal = AbortSignal.any([closing, AbortSignal.timeout(sendTimeoutMs)])
+      const reception = await site.impl.rail.send({ id, raw }, { signal })
+      const reason = reception.is === 'accepted' ? undefined : reception.reason
+      if (reason !== undefined) log.warn({ txHash: id, address, nonce, reception: reception.is, reason }, 'the nodes did not take a transaction')
+      await recorder.amend(key, (entry) => received(entry, id, reason, nowMs()))
+    } catch (error) {
+      log.warn({ txHash: id, reason: error instanceof Error ? error.message : 'unknown' }, 'what became of sending a transaction could not be noted')
+    }
+  }
+}
+
+/** @param reason undefined where a node took it */
+function received(entry: Entry, id: string, reason: string | undefined, nowMs: number): Entry {
+  const attempts = entry.attempts.map((each) => (each.id === id ? { ...each, sentAt: nowMs, sends: each.sends + 1 } : each))
+  const waits = entry.state === 'SIGNED' || entry.state === 'BROADCAST'
+  if (!waits) return { ...entry, attempts }
+  // Its fees were checked a moment ago; the next look tells how it really stands.
+  if (reason === undefined) return { ...entry, attempts, state: 'BROADCAST', seen: entry.seen ?? 'pays', reason: undefined }
+  return { ...entry, attempts, reason }
+}

@@ -1,0 +1,94 @@
+import type { Json } from '../contracts/index.ts'
+
+/**
+ * QUEUED → SIGNED → BROADCAST → MINED → CONFIRMED, and the other ends. A reorganisation moves MINED back to BROADCAST;
+ * an end is final.
+ */
+export type TransactionState = 'QUEUED' | 'SIGNED' | 'BROADCAST' | 'MINED' | FinalState
+export type FinalState = 'CONFIRMED' | 'REVERTED' | 'REPLACED' | 'CANCELLED' | 'DROPPED' | 'EXPIRED'
+
+/** What it is for. A `fill` takes an empty slot that later transactions wait behind, and does nothing. */
+export type Kind = 'trade' | 'approve' | 'cancel' | 'fill'
+
+/** Signed bytes. They leave only after they are in the journal. */
+export interface Attempt {
+  /** The transaction's hash. */
+  readonly id: string
+  readonly raw: Uint8Array
+  readonly fees: Json
+  /** Milliseconds since the Unix epoch of the last sending; absent before the first. */
+  readonly sentAt?: number
+  /** How many times they were sent. */
+  readonly sends: number
+}
+
+/** Where an attempt is in a block. */
+export interface Landed {
+  /** The attempt's id. */
+  readonly id: string
+  readonly ok: boolean
+  readonly blockNumber: number
+  readonly receipt: Json
+}
+
+/** One transaction in the journal: what was asked, and what became of it. A plan of several steps has one for each. */
+export interface Entry {
+  /** Sorts by age. */
+  readonly key: string
+  /** Raised by one with every write: who writes on an old version is refused. */
+  readonly version: number
+
+  readonly chain: string
+  readonly network: string
+  readonly address: string
+  readonly kind: Kind
+  readonly connector?: string
+  /** Common name of the caller's certificate. */
+  readonly client: string
+  readonly requestId: string
+  readonly idempotencyKey?: string
+  /** Milliseconds since the Unix epoch. */
+  readonly createdAt: number
+  readonly updatedAt: number
+
+  /** Which step of the plan, from 0, and of how many. */
+  readonly part: { readonly index: number; readonly of: number }
+  readonly step: Json
+  /** The plan's: what `fill` reads the outcome with. */
+  readonly memo: Json
+  /** The verb's: what shows the outcome in the caller's terms. */
+  readonly about: Json
+  /** Seconds since the Unix epoch. */
+  readonly deadline?: number
+
+  readonly slot: Json
+  readonly nonce: number
+  /** The caller chose the slot: what is empty before it is the caller's to fill. */
+  readonly slotGiven: boolean
+  /** How many of our transactions were on the slot before; a later one replaces. */
+  readonly rank: number
+
+  readonly state: TransactionState
+  /** On one slot, so that at most one is ever mined. */
+  readonly attempts: readonly Attempt[]
+  /** How a node last had it: waiting and paying enough, waiting and paying too little, or not any more. Absent: never had it. */
+  readonly seen?: 'pays' | 'underpriced' | 'lost'
+  readonly landed?: Landed
+  /** Hash of what is to take, or took, its place. */
+  readonly replacedBy?: string
+  /** In how many looks in a row it was dead. */
+  readonly deadLooks: number
+  /** Why it was given up, or what a node last said against it. */
+  readonly reason?: string
+}
+
+const finalStates: ReadonlySet<TransactionState> = new Set(['CONFIRMED', 'REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED'])
+
+export function isFinal({ state }: Pick<Entry, 'state'>): boolean {
+  return finalStates.has(state)
+}
+
+/** The hash of the attempt that landed, or of the newest; undefined before it is signed. */
+export function txHashOf({ landed, attempts }: Pick<Entry, 'landed' | 'attempts'>): string | undefined {
+  return landed?.id ?? attempts.at(-1)?.id
+}

@@ -1,0 +1,161 @@
+import { SluiceError } from '../contracts/index.ts'
+import type { Json, Rail } from '../contracts/index.ts'
+import type { Kind } from './entry.ts'
+
+/** Our newest transaction on a slot. */
+export interface Occupant {
+  key: string
+  txHash: string
+  kind: Kind
+  rank: number
+  fees: Json
+}
+
+interface Held {
+  slot: Json
+  given: boolean
+  /** The request that is about to sign on it. */
+  claimedBy?: string
+  occupant?: Occupant
+}
+
+export interface Claim {
+  requestId: string
+  count: number
+  /** The first slot's; absent: the next free ones. */
+  nonce?: number
+  /** The caller chose the nonce, and not the server for a fill. */
+  given: boolean
+  /** Of each step, to be compared with the occupants'. */
+  fees: readonly Json[]
+  /** The caller said what it pays, or asked for a cancel: it means to replace. */
+  mayReplace: boolean
+}
+
+/** Why a nonce cannot be had. */
+export interface Conflict {
+  is: 'past' | 'claimed' | 'not-meant' | 'outbid' | 'foreign' | 'far'
+  nonce: number
+  /** What the server would assign. */
+  next: number
+  holder?: Occupant
+  requestId?: string
+}
+
+export interface Lane {
+  readonly address: string
+  /** Counts a request in, and out by the function it gives. Throws OVERLOADED. */
+  enter(): () => void
+  /** Called before the chain is asked; what it gives takes the answer. So answers count by when they were asked for. */
+  asking(): (news: Json) => void
+  /** Slots for a request, or why not. At once: nobody comes in between. The chain must have been asked before. */
+  claim(claim: Claim): { slots: readonly Json[]; occupants: readonly (Occupant | undefined)[] } | { conflict: Conflict }
+  /** Signed bytes on a claimed slot are in the journal. */
+  occupy(slot: Json, occupant: Occupant): void
+  /** Nothing was signed on claimed slots: they are free again. */
+  release(slots: readonly Json[]): void
+  /** What is on the slot is final. */
+  settle(slot: Json): void
+  occupant(nonce: number): Occupant | undefined
+  /** What the server would assign, as far as the chain was asked. */
+  next(): number
+  /** Empty slots that hold ours up: such as we gave back at once, others when two news in a row had them. */
+  gaps(news: Json): readonly Json[]
+}
+
+const keyOf = (slot: Json) => JSON.stringify(slot)
+
+/** The one owner of a wallet's slots on a network. Assigns without asking the chain, and waits for nobody. */
+export function createLane({ rail, address, limit, name }: { rail: Rail; address: string; limit: number; name: string }): Lane {
+  const held = new Map<string, Held>()
+  const vacated = new Set<string>()
+  let suspects: ReadonlySet<string> = new Set()
+  let inside = 0
+  let known: Json | undefined
+  let asked = 0
+  let newest = 0
+
+  const slots = () => [...held.values()].map(({ slot }) => slot)
+  const synced = (): Json => {
+    if (known === undefined) throw new Error(`Slots of ${name} were claimed before the chain was asked.`)
+    return known
+  }
+  const next = () => rail.nonceOf(rail.claim(synced(), slots(), 1)[0] ?? 0)
+
+  function conflictOn(slot: Json, fees: Json | undefined, { mayReplace }: Claim): Conflict | undefined {
+    const { claimedBy, occupant } = held.get(keyOf(slot)) ?? {}
+    const standing = rail.standing(synced(), slot)
+    const found = { nonce: rail.nonceOf(slot), next: next(), holder: occupant }
+    if (standing === 'past') return { is: 'past', ...found }
+    if (claimedBy !== undefined) return { is: 'claimed', ...found, requestId: claimedBy }
+    if (!occupant) {
+      if (standing === 'taken' && !mayReplace) return { is: 'foreign', ...found }
+      return found.nonce - found.next > limit ? { is: 'far', ...found } : undefined
+    }
+    if (!mayReplace || !rail.replace) return { is: 'not-meant', ...found }
+    return fees !== undefined && rail.replace.outbids(fees, occupant.fees) ? undefined : { is: 'outbid', ...found }
+  }
+
+  return {
+    address,
+    enter() {
+      if (inside >= limit) {
+        throw new SluiceError('OVERLOADED', `${limit} requests of ${name} are under way already (limits.walletQueue): try again shortly.`, { retryAfterSeconds: 1 })
+      }
+      inside += 1
+      return () => { inside -= 1 }
+    },
+    asking() {
+      const order = (asked += 1)
+      return (news) => {
+        if (known === undefined) known = news
+        else known = order > newest ? rail.merge(known, news) : rail.merge(news, known)
+        newest = Math.max(newest, order)
+      }
+    },
+    claim(claim) {
+      const { nonce, count, given, fees, requestId } = claim
+      const wanted = nonce === undefined ? rail.claim(synced(), slots(), count) : rail.slotsFrom(nonce, count)
+      if (nonce !== undefined) {
+        const conflict = wanted.map((slot, index) => conflictOn(slot, fees[index], claim)).find((each) => each !== undefined)
+        if (conflict) return { conflict }
+      }
+      const occupants = wanted.map((slot) => held.get(keyOf(slot))?.occupant)
+      for (const slot of wanted) {
+        const key = keyOf(slot)
+        vacated.delete(key)
+        held.set(key, { slot, given: given || (held.get(key)?.given ?? false), occupant: held.get(key)?.occupant, claimedBy: requestId })
+      }
+      return { slots: wanted, occupants }
+    },
+    occupy(slot, occupant) {
+      held.set(keyOf(slot), { slot, given: held.get(keyOf(slot))?.given ?? false, occupant })
+    },
+    release(released) {
+      for (const slot of released) {
+        const key = keyOf(slot)
+        const { given = false, occupant } = held.get(key) ?? {}
+        if (occupant) held.set(key, { slot, given, occupant })
+        else {
+          held.delete(key)
+          if (!given) vacated.add(key)
+        }
+      }
+    },
+    settle(slot) {
+      vacated.delete(keyOf(slot))
+      held.delete(keyOf(slot))
+    },
+    occupant: (nonce) => held.get(keyOf(rail.slotsFrom(nonce, 1)[0] ?? nonce))?.occupant,
+    next,
+    gaps(news) {
+      // What is still being signed may be released, so nothing is filled on its account.
+      const waiting = [...held.values()].filter(({ given, occupant }) => !given && occupant !== undefined).map(({ slot }) => slot)
+      const empty = rail.gaps(synced(), news, slots(), waiting)
+      const sure = empty.filter((slot) => vacated.has(keyOf(slot)) || suspects.has(keyOf(slot)))
+      suspects = new Set(empty.map(keyOf))
+      for (const key of vacated) if (!suspects.has(key)) vacated.delete(key)
+      return sure
+    },
+  }
+}

@@ -1,0 +1,25 @@
+import { SluiceError } from '../contracts/index.ts'
+import type { Rail } from '../contracts/index.ts'
+import { txHashOf } from './entry.ts'
+import type { Entry } from './entry.ts'
+import type { Conflict } from './lane.ts'
+
+/**
+ * What a caller is told about a nonce that cannot be had.
+ * @param past the journal's transaction on a nonce that the chain has passed
+ */
+export function nonceConflict({ is, nonce, next, holder, requestId }: Conflict, past: Entry | undefined, rail: Rail): SluiceError {
+  const txHash = holder?.txHash ?? (past && txHashOf(past))
+  const least = holder && rail.replace ? rail.replace.least(holder.fees) : undefined
+  const replace = least === undefined ? '' : ` To replace it offer at least ${least}.`
+  const held = txHash === undefined ? 'a transaction that is not in the journal' : txHash
+  const messages: Record<Conflict['is'], string> = {
+    past: `Nonce ${nonce} is used: ${held} is mined on it. The next is ${next}; leave nonce out to have it assigned.`,
+    claimed: `Nonce ${nonce} is being signed for the request ${requestId ?? ''}: try again when that is answered, or leave nonce out.`,
+    'not-meant': `Nonce ${nonce} is held by ${held}, which is pending.${replace} The next free one is ${next}.`,
+    outbid: `Nonce ${nonce} is held by ${held}, and the fees are too low to replace it.${replace}`,
+    foreign: `Nonce ${nonce} is held by ${held}, sent by other software. To try to replace it give maxFeePerGas and maxPriorityFeePerGas; the next free one is ${next}.`,
+    far: `Nonce ${nonce} is too far ahead: the next is ${next}, and everything up to it would have to be sent first.`,
+  }
+  return new SluiceError('INVALID_NONCE', messages[is], { details: { nonce, next, ...(txHash !== undefined && { txHash }) } })
+}

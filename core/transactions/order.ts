@@ -1,0 +1,46 @@
+import type { Chain, FeeWish, GasTerms, Json, Plan, Signable } from '../contracts/index.ts'
+import type { Kind } from './entry.ts'
+
+/** One network of a chain, as transactions are made on it. */
+export interface Site {
+  chain: string
+  network: string
+  impl: Chain
+}
+
+/** What every request says about itself. */
+export interface Origin {
+  network: Site
+  address: string
+  /** The certificate. */
+  caller: { commonName: string }
+  requestId: string
+  idempotencyKey?: string
+  wish: FeeWish
+  /** Absent: the server assigns it. */
+  nonce?: number
+}
+
+/** A plan to be carried out. */
+export interface Order extends Origin {
+  plan: Plan
+  kind: Kind
+  venue?: { connector: string }
+  /** Kept in the journal for the verb that shows the outcome. */
+  about?: Json
+  /** The caller has the permission `admin`: passed on to the signer. */
+  admin?: boolean
+}
+
+export interface Submitted {
+  /** One for each step, in order. */
+  transactions: readonly { txHash: string; nonce: number }[]
+  /** The last step's. */
+  txHash: string
+  nonce: number
+  /** All steps together; the price is that of the checked block. */
+  gas: GasTerms
+}
+
+/** @returns the signature's bytes; a rejection means that nothing was signed that may leave */
+export type Sign = (request: { chain: string; network: string; address: string; signable: Signable; admin?: boolean }) => Promise<Uint8Array>

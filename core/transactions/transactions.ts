@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SluiceError } from '../contracts/index.ts'
+import type { Log, Transaction } from '../contracts/index.ts'
+import type { Entry } from './entry.ts'
+import type { Filter, Journal, Page } from './journal.ts'
+import { createNetworkTransactions } from './network-transactions.ts'
+import type { NetworkTransactions } from './network-transactions.ts'
+import type { Order, Origin, Sign, Site, Submitted } from './order.ts'
+import { createRecorder } from './recorder.ts'
+import { txStatus } from './tx-status.ts'
+import type { TxStatus } from './tx-status.ts'
+
+export interface TransactionsOptions {
+  journal: Journal
+  sign: Sign
+  /** `limits.walletQueue`: requests that one wallet may have under way on a network. */
+  walletQueue: number
+  log: Log
+  /** Told of every entry that was written. */
+  onChange?: (entry: Entry) => void
+  nowMs?: () => number
+}
+
+/** Every transaction that the server makes, from a plan to its final state. */
+export interface Transactions {
+  /**
+   * Answers once the signed bytes are journaled and were offered to the nodes. An error other than TIMEOUT means that
+   * nothing was sent and nothing will be; TIMEOUT says which.
+   */
+  submit(order: Order, signal: AbortSignal): Promise<Submitted>
+  /** Replaces by a transfer of nothing to oneself; without a nonce the lowest pending one. */
+  cancel(origin: Origin, signal: AbortSignal): Promise<{ txHash: string; nonce: number }>
+  /** The nonce that the next submission would get. Asks the chain. */
+  nextNonce(of: { network: Site; address: string }, signal: AbortSignal): Promise<number>
+  find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
+  list(filter: Filter): Promise<Page>
+  /** `txStatus` of a journaled transaction; `found` is what the chain has of it now. */
+  status(entry: Entry, found?: Pick<Transaction, 'blockNumber' | 'pays'>): TxStatus
+  /** Takes nothing new, lets what is under way be answered for so long, and ends. What is open stays in the journal. */
+  stop(drainMs: number): Promise<void>
+}
+
+export function createTransactions({ journal, sign, walletQueue, log, onChange = () => {}, nowMs = Date.now }: TransactionsOptions): Transactions {
+  const recorder = createRecorder(journal, onChange, nowMs)
+  const networks = new Map<string, NetworkTransactions>()
+  const underWay = new Set<Promise<unknown>>()
+  const closing = new AbortController()
+  let stopping = false
+
+  function on(site: Site): NetworkTransactions {
+    const key = `${site.chain}/${site.network}`
+    const found = networks.get(key) ?? createNetworkTransactions({ site, recorder, sign, walletQueue, log, closing: closing.signal, nowMs })
+    networks.set(key, found)
+    return found
+  }
+
+  async function counted<T>(start: () => Promise<T>): Promise<T> {
+    if (stopping) throw new SluiceError('OVERLOADED', 'The server is stopping and takes no new transactions: try again when it is back.', { retryAfterSeconds: 5 })
+    const work = start()
+    underWay.add(work)
+    try {
+      return await work
+    } finally {
+      underWay.delete(work)
+    }
+  }
+
+  return {
+    submit: (order, signal) => counted(() => on(order.network).submit(order, signal)),
+    cancel: (origin, signal) => counted(() => on(origin.network).cancel(origin, signal)),
+    nextNonce: ({ network, address }, signal) => on(network).nextNonce(address, signal),
+    find: (chain, network, txHash) => journal.find(chain, network, txHash),
+    list: (filter) => journal.list(filter),
+    status: txStatus,
+    async stop(drainMs) {
+      stopping = true
+      const drained = new AbortController()
+      const answered = Promise.allSettled(underWay).finally(() => drained.abort())
+      await Promise.race([answered, sleep(drainMs, undefined, { signal: drained.signal }).catch(() => {})])
+      closing.abort()
+      await Promise.all([...networks.values()].map((each) => each.idle()))
+    },
+  }
+}
