@@ -9,19 +9,12 @@ export const stillUnderWay = (txHash: string) => new SluiceError(
 )
 
 /** The work's outcome, or the error once the signal is aborted; the work itself goes on. */
-export async function orTimeout<T>(work: Promise<T>, signal: AbortSignal, error: () => SluiceError): Promise<T> {
-  let abort = () => {}
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(error())
+export function orTimeout<T>(work: Promise<T>, signal: AbortSignal, error: () => SluiceError): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const abort = () => reject(error())
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort, { once: true })
-  })
-  try {
-    return await Promise.race([work, aborted])
-  } catch (cause) {
     // Whoever was asked may have noticed the signal first.
-    throw signal.aborted ? error() : cause
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
+    work.then(resolve, (cause: unknown) => reject(signal.aborted ? error() : cause)).finally(() => signal.removeEventListener('abort', abort))
+  })
 }
