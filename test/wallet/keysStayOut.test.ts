@@ -42,11 +42,14 @@ describe('the server\'s process', () => {
   const folder = temporaryFolder()
   let server: ChildProcess
   let signerProcessId: number
+  let children: number[] = []
   let said = ''
 
   const heard = async (): Promise<number> => {
     const [message] = await once(server, 'message')
-    return Number(message.signerProcessId)
+    const processId = Number(message.signerProcessId)
+    children = [processId, parentOf(processId)]
+    return processId
   }
 
   before(async () => {
@@ -61,7 +64,10 @@ describe('the server\'s process', () => {
     for (const stream of [server.stdout, server.stderr]) stream?.on('data', chunk => { said += String(chunk) })
     signerProcessId = await heard()
   })
-  after(() => { server.kill('SIGKILL') })
+  after(() => {
+    // Where the test that they end by themselves failed.
+    for (const processId of [server.pid ?? 0, ...children]) if (isAlive(processId)) process.kill(processId, 'SIGKILL')
+  })
 
   it('has neither key nor passphrase in its heap after signing, and none after the signer was started again', async () => {
     const file = path.join(folder, 'heap.heapsnapshot')
@@ -84,14 +90,14 @@ describe('the server\'s process', () => {
 
   it('shows neither in what it and its children were started with, and hands no secret of its environment on', function () {
     if (process.platform !== 'linux') this.skip()
-    for (const processId of [signerProcessId, parentOf(signerProcessId)]) {
+    for (const processId of children) {
       const started = ['cmdline', 'environ'].map(each => readFileSync(`/proc/${processId}/${each}`, 'latin1')).join()
       expect(started).to.include('signer').and.not.include(keyDigits).and.not.include(passphrase).and.not.include('unshared')
     }
   })
 
   it('opens no debugger into the signer for whoever sends SIGUSR1', async () => {
-    for (const processId of [signerProcessId, parentOf(signerProcessId)]) process.kill(processId, 'SIGUSR1')
+    for (const processId of children) process.kill(processId, 'SIGUSR1')
     // The control: the same signal does open one in a process that does not guard itself.
     process.kill(server.pid ?? 0, 'SIGUSR1')
     await until(() => said.includes('Debugger listening') || said.includes('Starting inspector'))
@@ -99,7 +105,6 @@ describe('the server\'s process', () => {
   })
 
   it('takes the signer with it when it is killed', async () => {
-    const children = [signerProcessId, parentOf(signerProcessId)]
     expect(children.map(isAlive)).to.deep.equal([true, true])
     process.kill(server.pid ?? 0, 'SIGKILL')
     await until(() => !children.some(isAlive))
