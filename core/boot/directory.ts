@@ -1,5 +1,57 @@
-import type { Connector, ConnectorConfig } from '../contracts/index.ts'
-import type { NetworkSettings } from '../config/index.ts'
-import type { LoadedPlugin, LoadResult, RunningVenue } from '../loader/index.ts'
+import type { ConnectorConfig } from '../contracts/index.ts'
+import type { LoadedPlugin, LoadedVenue, LoadResult, Refusal, RunningVenue } from '../loader/index.ts'
 import { createDirectory, type Directory, type NetworkEntry, type PluginEntry, type VenueEntry } from '../verbs/directory.ts'
 import { createTokenBook } from '../verbs/token-book.ts'
+import { guarded } from './guarded.ts'
+
+const coreVersion = '0.1.0'
+
+/** What was loaded and what runs, as the verbs look it up. */
+export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMap<LoadedVenue<object>, RunningVenue>): Directory {
+  const notReady = (venue: LoadedVenue<object>) => () => {
+    const run = running.get(venue)
+    return run?.state === 'ready' ? undefined : (run?.lastError ?? run?.state ?? 'not started')
+  }
+  const networks: NetworkEntry[] = []
+  const venues: (VenueEntry & { chain: string; network: string })[] = []
+  for (const plugin of loaded) {
+    if (plugin.kind === 'chain') {
+      for (const venue of plugin.venues) {
+        const { chain, network, tokens } = venue
+        const impl = guarded(venue.implementation, venue)
+        const required = plugin.configuration.networks[network]?.required ?? false
+        networks.push({ chain, network, impl, required, tokens: createTokenBook(impl, tokens, `${chain}/${network}`), notReady: notReady(venue) })
+      }
+    } else {
+      // The manifest's schema has checked it, and every connector's schema asks for these keys.
+      const config = plugin.configuration.config as unknown as ConnectorConfig
+      for (const venue of plugin.venues) venues.push({ connector: plugin.name, chain: venue.chain, network: venue.network, impl: guarded(venue.implementation, venue), config, notReady: notReady(venue) })
+    }
+  }
+  const plugins = [...loaded.map((plugin) => loadedEntry(plugin, running)), ...refused.map(refusedEntry)]
+  return createDirectory(plugins, networks, venues)
+}
+
+function loadedEntry({ name, kind, folder, manifest, available_networks, venues, configuration, unserved }: LoadedPlugin, running: ReadonlyMap<LoadedVenue<object>, RunningVenue>): PluginEntry {
+  return {
+    name, kind, folder, available_networks,
+    version: manifest.version ?? coreVersion,
+    trading_type: manifest.trading_type,
+    state: 'loaded',
+    shownConfig: configuration.shown,
+    unserved,
+    starting: () => venues.filter((venue) => running.get(venue)?.state === 'starting').map(({ chain, network }) => `${chain}/${network}`),
+  }
+}
+
+function refusedEntry({ name, kind, folder, version, trading_type, available_networks, step, reason, cure }: Refusal): PluginEntry {
+  return {
+    name, folder,
+    kind: kind ?? 'unknown',
+    version: version ?? '',
+    trading_type: trading_type ?? [],
+    available_networks: available_networks ?? [],
+    state: 'refused',
+    reason: `${step}: ${reason}${/[.!?]$/.test(reason) ? '' : '.'} ${cure}`,
+  }
+}

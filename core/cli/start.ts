@@ -36,7 +36,7 @@ async function start(settings: Settings): Promise<void> {
   try {
     const stopping = new AbortController()
     onSignals(stopping)
-    const kernel = await startKernel(settings, { say: (line) => console.log(line), signal: stopping.signal })
+    const kernel = await startKernel(settings, { say: (line) => console.log(line) })
     console.log(await summary(kernel, settings))
     if (!stopping.signal.aborted) await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve, { once: true }))
     console.log(`\n${String(stopping.signal.reason)}: finishing what is under way (at most ${settings.server.drainSeconds} s) ...`)

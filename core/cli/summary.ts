@@ -2,6 +2,10 @@ import path from 'node:path'
 import { styleText } from 'node:util'
 import type { Settings } from '../config/index.ts'
 import type { Kernel } from '../kernel.ts'
+import { statusOfAll } from '../verbs/network/status.ts'
+
+/** A network that has not answered by then is shown as down. */
+const deadlineMs = 1_500
 
 const bold = (text: string) => styleText('bold', text)
 const dim = (text: string) => styleText('dim', text)
@@ -46,8 +50,8 @@ function pluginLines({ services }: Kernel): string[] {
   ]
 }
 
-async function networkLines(kernel: Kernel): Promise<string[]> {
-  const rows = await kernel.networkStatus()
+async function networkLines({ services }: Kernel): Promise<string[]> {
+  const rows = await statusOfAll(services.directory.networks, AbortSignal.timeout(deadlineMs))
   const width = Math.max(0, ...rows.map(({ chain, network }) => chain.length + network.length + 1))
   return [
     bold('Networks'),

@@ -1,12 +1,12 @@
 import { Command } from 'commander'
 import { getAddress, isAddress } from 'ethers/address'
 import { closest } from 'fastest-levenshtein'
-import { importKey, type KeySource } from '../wallet/importKey.ts'
+import { importKey, type KeySource } from '../wallet/import-key.ts'
 import { findWallets, keystoreFolder, listWallets } from '../wallet/keystore.ts'
 import { passphraseForNewKey } from '../wallet/passphrase.ts'
-import { holdsKey, looksLikeSecret } from '../wallet/privateKey.ts'
+import { holdsKey, looksLikeSecret } from '../wallet/private-key.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
-import { removeKey, saveKey } from '../wallet/saveKey.ts'
+import { removeKey, saveKey } from '../wallet/save-key.ts'
 import { useNativeScrypt } from '../wallet/scrypt.ts'
 
 export interface WalletContext {

@@ -31,22 +31,16 @@ export function chainConfig(tree: Section, { validate, env, networks, home }: Ch
     }
     const parts = splitEntry(entry)
     const own = checkTree(parts.kernel, { validate: validateNetwork, env })
-    if (!('value' in own)) {
-      troubles.push(...within(at, own.troubles))
-      continue
-    }
-    const settings = networkSettings(own.value, home)
-    kernel[network] = settings
-    if (!settings.enabled) {
+    if ('value' in own) kernel[network] = networkSettings(own.value, home)
+    if (kernel[network]?.enabled === false) {
       // Its variables need not be set, and a half-written entry does no harm.
       shown[network] = shownCopy(entry, new Map())
       continue
     }
     const family = checkTree(parts.family, { validate, env, alsoKnown: networkKeys })
-    if ('value' in family) {
-      config[network] = family.value
-      shown[network] = { ...own.shown, ...family.shown }
-    } else troubles.push(...within(at, family.troubles))
+    for (const part of [own, family]) if ('troubles' in part) troubles.push(...within(at, part.troubles))
+    if ('value' in family) config[network] = family.value
+    if ('value' in family && 'value' in own) shown[network] = { ...own.shown, ...family.shown }
   }
   return troubles.length > 0 ? { troubles } : { config, shown, networks: kernel }
 }

@@ -5,7 +5,7 @@ import type { Environment } from './environment.ts'
 import { shownCopy } from './mask.ts'
 import type { Override } from './overrides.ts'
 import { schemaProblems } from './schema-problems.ts'
-import { substitute, type Substitution, type Trouble } from './substitute.ts'
+import { substitute, type Trouble } from './substitute.ts'
 import { isSection, setAt, type Section } from './tree.ts'
 
 export interface Checked<T> {
@@ -35,19 +35,15 @@ export function checkTree<T>(tree: Section, { validate, env, overrides = [], als
   const own = structuredClone(tree)
   // What is overridden is not looked at: its variables need not be set.
   for (const { pointer } of overrides) setAt(own, pointer, undefined)
-  const { value, substitutions, troubles } = substitute(own, env)
+  const { value, shown, troubles } = substitute(own, env)
   if (!isSection(value)) return { troubles }
-  for (const { pointer, value: over } of overrides) setAt(value, pointer, over)
+  for (const { pointer, value: over, secret } of overrides) {
+    setAt(value, pointer, over)
+    if (secret) shown.set(pointer, '***')
+  }
 
-  const textual = new Set([...substitutions.keys(), ...overrides.map(({ pointer }) => pointer)])
-  if (checkValue(validate, value, textual) && troubles.length === 0) return { value, shown: shown(value, substitutions, overrides) }
+  const textual = new Set([...shown.keys(), ...overrides.map(({ pointer }) => pointer)])
+  if (checkValue(validate, value, textual) && troubles.length === 0) return { value, shown: shownCopy(value, shown) }
   const told = new Set(troubles.map(({ pointer }) => pointer))
   return { troubles: [...troubles, ...schemaProblems(validate.errors ?? [], alsoKnown).filter(({ pointer }) => !told.has(pointer))] }
-}
-
-function shown(value: Section, substitutions: ReadonlyMap<string, Substitution>, overrides: readonly Override[]): Section {
-  const copy = shownCopy(value, substitutions)
-  if (!isSection(copy)) return {}
-  for (const { pointer, secret } of overrides) if (secret) setAt(copy, pointer, '***')
-  return copy
 }

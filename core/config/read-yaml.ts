@@ -39,7 +39,6 @@ export function readYaml(path: string, file: string, problems: ConfigProblem[]):
     schema: 'core',
     merge: false,
     resolveKnownTags: false,
-    logLevel: 'silent',
     customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || (tag.format !== 'HEX' && tag.format !== 'OCT')),
   })
   // One fault can bring about any number of further ones.

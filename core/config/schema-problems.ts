@@ -10,20 +10,28 @@ import { isSection } from './tree.ts'
  * @param alsoKnown keys that are known at a place although the schema there does not have them
  */
 export function schemaProblems(errors: readonly ErrorObject[], alsoKnown: readonly string[] = []): Trouble[] {
-  const told = errors.filter((error) => isWorthTelling(error, errors)).map((error) => trouble(error, alsoKnown))
+  const all = errors.map((error) => ({ error, trouble: trouble(error, alsoKnown) }))
+  const told = all.filter((one) => isWorthTelling(one, all)).map((one) => one.trouble)
   // Branches of a schema can find the same thing twice.
   return told.filter((one, index) => told.findIndex((other) => other.pointer === one.pointer && other.problem === one.problem) === index)
 }
 
-function isWorthTelling(error: ErrorObject, all: readonly ErrorObject[]): boolean {
+interface Found {
+  error: ErrorObject
+  trouble: Trouble
+}
+
+function isWorthTelling({ error, trouble }: Found, all: readonly Found[]): boolean {
   // What made them fail is told by errors of their own.
   if (error.keyword === 'if' || error.propertyName !== undefined) return false
-  const deeper = (choice: ErrorObject) =>
-    all.some((one) => one !== choice && one.schemaPath.startsWith(`${choice.schemaPath}/`) && one.instancePath.startsWith(`${choice.instancePath}/`))
-  if (isChoice(error)) return !deeper(error)
   // Of a choice, only the branch that matched so far that it fails inside is of interest.
-  const choice = all.find((one) => one !== error && isChoice(one) && error.schemaPath.startsWith(`${one.schemaPath}/`))
-  return choice === undefined || error.instancePath.length > choice.instancePath.length
+  if (isChoice(error)) return !all.some((one) => isBranchOf(one.error, error) && one.trouble.pointer.startsWith(`${error.instancePath}/`))
+  const choice = all.find((one) => isChoice(one.error) && isBranchOf(error, one.error))
+  return choice === undefined || trouble.pointer.length > choice.error.instancePath.length
+}
+
+function isBranchOf(error: ErrorObject, choice: ErrorObject): boolean {
+  return error.schemaPath.startsWith(`${choice.schemaPath}/`)
 }
 
 function trouble({ keyword, instancePath, params, parentSchema, data, message }: ErrorObject, alsoKnown: readonly string[]): Trouble {

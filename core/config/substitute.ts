@@ -1,12 +1,6 @@
 import { variable, type Environment } from './environment.ts'
 import { mapTexts } from './tree.ts'
 
-/** A value that holds text from outside the file. */
-export interface Substitution {
-  /** The text with `***` for what came from outside. */
-  shown: string
-}
-
 /** A problem by its place in the tree; which file that is in, is known elsewhere. */
 export interface Trouble {
   pointer: string
@@ -16,8 +10,8 @@ export interface Trouble {
 
 export interface Substituted {
   value: unknown
-  /** By JSON pointer. */
-  substitutions: Map<string, Substitution>
+  /** The texts that were changed, by JSON pointer, with `***` for what came from outside. */
+  shown: Map<string, string>
   troubles: Trouble[]
 }
 
@@ -26,7 +20,7 @@ const variableName = /^[A-Za-z_]\w*$/
 
 /** Puts the environment's values in the place of `${NAME}`; `$${` stands for `${` itself. */
 export function substitute(tree: unknown, env: Environment): Substituted {
-  const substitutions = new Map<string, Substitution>()
+  const shown = new Map<string, string>()
   const troubles: Trouble[] = []
   const value = mapTexts(tree, (text, pointer) => {
     if (!text.includes('${')) return text
@@ -35,11 +29,11 @@ export function substitute(tree: unknown, env: Environment): Substituted {
     for (const [, escaped, name = '', closed] of text.matchAll(reference)) {
       const problem = escaped ? undefined : wrong(name, closed === '}', env)
       if (problem) troubles.push({ pointer, ...problem })
-      else if (!escaped) substitutions.set(pointer, { shown: from(() => '***') })
+      else if (!escaped) shown.set(pointer, from(() => '***'))
     }
     return from((name) => variable(env, name) ?? '')
   })
-  return { value, substitutions, troubles }
+  return { value, shown, troubles }
 }
 
 function wrong(name: string, closed: boolean, env: Environment): { problem: string; cure: string } | undefined {

@@ -8,10 +8,11 @@ const part = 'certificates'
 
 export async function examineCertificates({ ssl: { certsDir } }: Settings): Promise<Finding[]> {
   try {
-    const { validTo } = await readServerCertificates(certsDir)
+    const { serverValidTo, caValidTo } = await readServerCertificates(certsDir)
     const clients = await listClients(certsDir)
     return [
-      expiry('The server certificate', validTo, 'bin/sluice certs renew server'),
+      expiry('The server certificate', serverValidTo, 'bin/sluice certs renew server'),
+      expiry('The certificate authority', caValidTo, 'rm -r the certs folder, start once, and give every bot its new certificate'),
       ...clients
         .filter(({ state, certificate }) => state === 'valid' && certificate)
         .map(({ certificate }) => expiry(`The client certificate "${certificate?.name}"`, certificate?.validTo ?? new Date(0), `bin/sluice certs renew ${certificate?.name}`)),

@@ -2,6 +2,7 @@ import Router from '@koa/router'
 import fastJsonStringify from 'fast-json-stringify'
 import type Koa from 'koa'
 import { endpoints, type AnyEndpoint, type Endpoint } from '../api/index.ts'
+import type { Settings } from '../config/index.ts'
 import { requirePermission, requireWallet } from '../verbs/caller.ts'
 import type { Services, Verb, Verbs } from '../verbs/context.ts'
 import { deadlineOf, withDeadline } from './deadline.ts'
@@ -13,7 +14,7 @@ export interface RouteParts {
   services: Services
   verbs: Verbs
   idempotency: Idempotency
-  requestTimeoutSeconds: number
+  settings: Pick<Settings, 'server'>
 }
 
 /** Reading endpoints of chains and exchanges take the same fields as a JSON body too. */
@@ -31,7 +32,7 @@ export function routes(parts: RouteParts): Router<Exchange> {
   return router
 }
 
-function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, requestTimeoutSeconds }: RouteParts): Koa.Middleware<Exchange> {
+function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings }: RouteParts): Koa.Middleware<Exchange> {
   const { permission, wallet, acts, on, path } = endpoint as Endpoint
   const read = requestReader(endpoint)
   const serialize = fastJsonStringify(JSON.parse(JSON.stringify(endpoint.response)))
@@ -39,6 +40,7 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, requestT
   const verb = verbs[endpoint.name] as unknown as (request: Record<string, unknown>, context: object) => ReturnType<Verb<'Status'>>
   const lookUp = lookupOf(on, services)
   const isEnveloped = hasEnvelope(endpoint)
+  const { requestTimeoutSeconds } = settings.server
 
   return async (ctx) => {
     const { caller, requestId, startedAt } = ctx.state

@@ -4,6 +4,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { LoadHook, ResolveFnOutput, ResolveHook } from 'node:module'
+import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { MessagePort } from 'node:worker_threads'
 
@@ -38,6 +39,7 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
   if (!/^(\.{1,2}\/|file:)/.test(specifier)) return next(specifier, context)
   const asked = new URL(specifier, context.parentURL)
   const url = existing(asked)
+  if (url === undefined) throw new Error(`'${specifier}' is not there, and ${path.relative(fileURLToPath(folder), fileURLToPath(context.parentURL ?? folder))} imports it (with its extension, as ES modules do)`)
   const target = pluginFolder(url.href)
   if (target === undefined ? asked.href.startsWith(folder) && !url.href.startsWith(folder) : target !== folder) {
     throw new Error(`'${specifier}' leads out of the plugin's folder to ${url.href}: a plugin imports its own files, its packages and ${Object.keys(entryPoints).join(', ')}`)
@@ -80,8 +82,8 @@ function pluginFolder(url: string): string | undefined {
 }
 
 /** TypeScript's habit of importing `./x.js` where the file is `./x.ts`; links are followed, as Node does. */
-function existing(url: URL): URL {
+function existing(url: URL): URL | undefined {
   const asTypeScript = new URL(url.href.replace(/js$/, 'ts'))
   const found = [url, asTypeScript].find((candidate) => existsSync(candidate))
-  return found === undefined ? url : pathToFileURL(realpathSync(fileURLToPath(found)))
+  return found && pathToFileURL(realpathSync(fileURLToPath(found)))
 }

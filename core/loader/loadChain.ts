@@ -32,7 +32,7 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
     const meter: ChainVenue['meter'] = options.meterOf?.(chain, network) ?? { rpc: () => {} }
     const implementation = instantiateChain(plugin, { chain, network, config: settings, log, meter })
     const tokens = await tokensOf({ chain, network, folder: found.folder, implementation, settings: configuration.networks[network] }, options)
-    venues.push(Object.freeze({ plugin: found.name, chain, network, implementation, tokens, log }))
+    venues.push(Object.freeze({ plugin: found.name, chain, network, implementation, contracts: {}, tokens, log }))
   }
   return Object.freeze<LoadedChain>({
     kind: 'chain', name: found.name, folder: found.folder, family: description.family, manifest, configuration, unserved, venues,

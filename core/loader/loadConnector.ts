@@ -67,7 +67,7 @@ export async function loadConnector(candidate: Candidate, { venues: wanted, unse
     const { chain, network, tokens } = on
     const { reader, nativeCurrency } = on.implementation
     const implementation = instantiateConnector(plugin, manifest.trading_type, { chain, network, config: configuration.config, contracts, tokens, reader, nativeCurrency, log })
-    return Object.freeze({ plugin: found.name, chain, network, implementation, tokens, log })
+    return Object.freeze({ plugin: found.name, chain, network, implementation, contracts, tokens, log })
   })
   return Object.freeze<LoadedConnector>({
     kind: 'connector', name: found.name, folder: found.folder, family: description.family, manifest, configuration, unserved, venues,

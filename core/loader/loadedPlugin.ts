@@ -8,6 +8,8 @@ export interface LoadedVenue<T> {
   readonly chain: string
   readonly network: string
   readonly implementation: T
+  /** Of a connector: what it may call on this network, by the names in its configuration. */
+  readonly contracts: Readonly<Record<string, string>>
   /** Of the network's token list, addresses in the family's canonical spelling. */
   readonly tokens: readonly Token[]
   readonly log: Log

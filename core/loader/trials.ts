@@ -31,9 +31,9 @@ export function startTrials(deadlineMs: number): Trials {
     if (free > 0) free -= 1
     else await new Promise<void>((resolve) => waiting.push(resolve))
     try {
+      const inNew = async () => tryIn(await bootThread(), request, step, true)
       const thread = idle.pop()
-      if (thread === undefined) return await tryIn(await bootThread(), request, step)
-      return await tryIn(thread, request, step).catch(async () => tryIn(await bootThread(), request, step))
+      return thread === undefined ? await inNew() : await tryIn(thread, request, step, false).catch(inNew)
     } finally {
       const next = waiting.shift()
       if (next === undefined) free += 1
@@ -41,17 +41,18 @@ export function startTrials(deadlineMs: number): Trials {
     }
   }
 
-  async function tryIn(thread: Thread, request: TrialRequest, step: Step): Promise<Description> {
+  async function tryIn(thread: Thread, request: TrialRequest, step: Step, isNew: boolean): Promise<Description> {
+    let reply: TrialReply | undefined
     try {
-      const reply = await thread.ask(request, deadlineMs, step)
-      if (reply.is === 'refused') throw new PluginFault(reply.step, reply.reason, reply.cure)
-      if (reply.is !== 'passed') throw new PluginFault(step, 'The trial gave no answer', 'Correct the plugin.')
-      idle.push(thread)
-      return reply.description
-    } catch (thrown) {
-      await thread.end()
-      throw thrown
+      reply = await thread.ask(request, deadlineMs, step)
+    } finally {
+      // One that answers goes on, unless its answer is in doubt.
+      if (reply?.is === 'passed' || (reply !== undefined && isNew)) idle.push(thread)
+      else await thread.end()
     }
+    if (reply.is === 'refused') throw new PluginFault(reply.step, reply.reason, reply.cure)
+    if (reply.is !== 'passed') throw new PluginFault(step, 'The trial gave no answer', 'Correct the plugin.')
+    return reply.description
   }
 
   return {
@@ -93,14 +94,14 @@ async function bootThread(): Promise<Thread> {
 }
 
 function nextReply(worker: Worker, withinMs: number, step: Step): Promise<TrialReply> {
-  const doing = step === 'create' ? 'in create()' : 'while it was loaded'
+  const [what, when] = step === 'create' ? ['create()', 'in create()'] : ['Loading', 'while it was loaded']
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      settle(() => reject(new PluginFault(step, `It was not done ${doing} after ${withinMs / 1000} s: an endless loop, or an await that never settles`, 'Do nothing but wiring there, and I/O in start(); limits.pluginLoadSeconds in conf/server.yml is the time it has.')))
+      settle(() => reject(new PluginFault(step, `${what} was not done after ${withinMs / 1000} s: an endless loop, or an await that never settles`, 'Do nothing but wiring there, and I/O in start(); limits.pluginLoadSeconds in conf/server.yml is the time it has.')))
     }, withinMs)
     const onMessage = (reply: TrialReply) => settle(() => resolve(reply))
-    const onError = (error: unknown) => settle(() => reject(new PluginFault(step, reasonOf(error, doing), 'Correct the plugin; handle what it starts in the background.')))
-    const onExit = (code: number) => settle(() => reject(new PluginFault(step, `It ended the process ${doing}: process.exit(${code})`, 'A plugin throws when it cannot go on.')))
+    const onError = (error: unknown) => settle(() => reject(new PluginFault(step, reasonOf(error, when), 'Correct the plugin; handle what it starts in the background.')))
+    const onExit = (code: number) => settle(() => reject(new PluginFault(step, `It ended the process ${when}: process.exit(${code})`, 'A plugin throws when it cannot go on.')))
     worker.on('message', onMessage).on('error', onError).on('exit', onExit)
 
     function settle(done: () => void): void {
@@ -111,7 +112,7 @@ function nextReply(worker: Worker, withinMs: number, step: Step): Promise<TrialR
   })
 }
 
-function reasonOf(error: unknown, doing: string): string {
-  if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') return `It took more than ${heapMegabytes} MB ${doing}`
-  return `Failed in the background ${doing}: ${messageOf(error)}`
+function reasonOf(error: unknown, when: string): string {
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') return `It took more than ${heapMegabytes} MB ${when}`
+  return `Failed in the background ${when}: ${messageOf(error)}`
 }

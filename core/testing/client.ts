@@ -34,7 +34,7 @@ export function createClient(url: string, certsDir: string, name = 'client'): Cl
   return {
     request,
     get(target, query = {}, options = {}) {
-      const search = new URLSearchParams(Object.entries(query).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : value.map((each) => [key, each]))))
+      const search = new URLSearchParams(Object.entries(query).flatMap(([key, value]) => [value].flat().map((each): [string, string] => [key, each])))
       return request('GET', search.size === 0 ? target : `${target}?${search}`, options)
     },
     post: (target, body = {}, { headers, ...options } = {}) => request('POST', target, { raw: JSON.stringify(body), ...options, headers: { ...json, ...headers } }),

@@ -61,9 +61,18 @@ function secureContext({ pems: { ca, cert, key, crl } }: ServerCertificates) {
   return { ca, cert, key, crl, minVersion: 'TLSv1.2' as const }
 }
 
-function warnBeforeEnd({ validTo }: ServerCertificates, log: TlsLog): void {
-  const daysLeft = Math.floor((validTo.getTime() - Date.now()) / dayMs)
-  if (daysLeft > warningDays) return
-  const state = daysLeft < 0 ? 'has expired: clients refuse it' : `expires in ${daysLeft} days`
-  log.warn({ validTo }, `the server certificate ${state}. Run "sluice certs renew server"; the running server takes the new one at once`)
+function warnBeforeEnd({ validTo, caValidTo }: ServerCertificates, log: TlsLog): void {
+  if (daysTo(caValidTo) <= warningDays) {
+    log.warn({ caValidTo }, `the CA ${ending(caValidTo)}: make a new set of certificates in another folder and give every client its new files`)
+  } else if (daysTo(validTo) <= warningDays) {
+    log.warn({ validTo }, `the server certificate ${ending(validTo)}: run "sluice certs renew server"; the running server takes the new one at once`)
+  }
+}
+
+function daysTo(end: Date): number {
+  return Math.floor((end.getTime() - Date.now()) / dayMs)
+}
+
+function ending(end: Date): string {
+  return daysTo(end) < 0 ? 'has expired' : `expires in ${daysTo(end)} days`
 }

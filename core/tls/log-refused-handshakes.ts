@@ -1,10 +1,15 @@
 import type { Server, TLSSocket } from 'node:tls'
+import { burstLimit } from './burst-limit.ts'
 import { handshakeRefusal } from './handshake-refusal.ts'
 import { findPeerIdentity } from './peer-identity.ts'
 import type { TlsLog } from './tls-log.ts'
 
-/** Logs every refused handshake in one line that says who came and why it was refused. */
+const mostLines = 50
+const windowMs = 10_000
+
+/** Logs a refused handshake in one line that says who came and why it was refused. */
 export function logRefusedHandshakes(server: Server, log: TlsLog): void {
+  const allow = burstLimit(mostLines, windowMs)
   const addresses = new WeakMap<TLSSocket, string | undefined>()
 
   // A refused socket is destroyed before `tlsClientError` and knows neither its peer nor its address any more. This event
@@ -17,9 +22,12 @@ export function logRefusedHandshakes(server: Server, log: TlsLog): void {
   })
 
   server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
+    const { log: logged, keptQuiet } = allow(Date.now())
+    if (!logged) return
     const commonName = findPeerIdentity(socket)?.commonName
     const remoteAddress = addresses.get(socket) ?? socket.remoteAddress
-    log.warn({ remoteAddress, commonName }, `handshake refused: ${handshakeRefusal(error, socket)}${commonName ? ` (CN=${printable(commonName)})` : ''}`)
+    const others = keptQuiet > 0 ? `; ${keptQuiet} more were refused before` : ''
+    log.warn({ remoteAddress, commonName }, `handshake refused: ${handshakeRefusal(error, socket)}${commonName ? ` (CN=${printable(commonName)})` : ''}${others}`)
   })
 }
 

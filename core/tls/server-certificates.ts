@@ -9,8 +9,9 @@ export interface ServerCertificates {
   pems: ServerPems
   revocations: Revocations
   caFingerprint256: string
-  /** Until when the server certificate and the CA are valid, whichever ends first. */
+  /** The server certificate's end; never later than the CA's. */
   validTo: Date
+  caValidTo: Date
 }
 
 /** The files that a server serves with, as text. */
@@ -48,7 +49,8 @@ export async function checkServerCertificates(certsDir: string, pems: ServerPems
     pems,
     revocations,
     caFingerprint256: ca.fingerprint256,
-    validTo: new Date(Math.min(Date.parse(server.validTo), Date.parse(ca.validTo))),
+    validTo: new Date(server.validTo),
+    caValidTo: new Date(ca.validTo),
   }
 }
 

@@ -17,7 +17,7 @@ export interface NetworkEntry {
 /** A connector on one network, as it runs. */
 export interface VenueEntry {
   connector: string
-  impl: Connector
+  impl: Partial<Connector>
   config: ConnectorConfig
   notReady(): string | undefined
 }
@@ -36,6 +36,8 @@ export interface PluginEntry {
   reason?: string
   /** The effective configuration with secrets masked. */
   shownConfig?: Readonly<Record<string, unknown>>
+  /** Networks that its manifest names and that it does not serve here. */
+  unserved?: readonly { chain: string; network: string; reason: string; cure: string }[]
 }
 
 export interface Directory {

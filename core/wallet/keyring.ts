@@ -1,11 +1,11 @@
 import { getBytes } from 'ethers/utils'
-import { checkTransaction } from './checkTransaction.ts'
-import { checkTypedData } from './checkTypedData.ts'
+import { checkTransaction } from './check-transaction.ts'
+import { checkTypedData } from './check-typed-data.ts'
 import { Refusal } from './refusal.ts'
-import { networkKey, type NetworkRules, type SignerRules } from './signerPolicy.ts'
-import type { SignRequest } from './signRequest.ts'
-import type { LockedWallet, UnlockedWallet } from './unlockKeystore.ts'
-import { isWellKnown } from './wellKnownKeys.ts'
+import { networkKey, type NetworkRules, type SignerRules } from './signer-policy.ts'
+import type { SignRequest } from './sign-request.ts'
+import type { LockedWallet, UnlockedWallet } from './unlock-keystore.ts'
+import { isWellKnown } from './well-known-keys.ts'
 
 export interface Keyring {
   /** @returns r, s and the parity of y: 65 bytes. @throws Refusal */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { decryptKey } from './decryptKey.ts'
+import { decryptKey } from './decrypt-key.ts'
 import { listWallets } from './keystore.ts'
 import { askHidden, hasTerminal } from './prompt.ts'
 

@@ -2,9 +2,12 @@ import { expect } from 'chai'
 import { X509Certificate } from 'node:crypto'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { openAuthority } from '../../core/tls/authority.ts'
 import { ensureCertificates } from '../../core/tls/ensure-certificates.ts'
+import { issueCertificate } from '../../core/tls/issue-certificate.ts'
 import { newClient, renew } from '../../core/tls/make-certificates.ts'
 import { revoke } from '../../core/tls/revoke.ts'
+import { writeTogether } from '../../core/tls/write-together.ts'
 import { madeCertificates, pairOf, pem, removeFolders } from './certificates.ts'
 import { call, connect, startServer, stopServers, until, type RunningServer } from './tls-server.ts'
 
@@ -112,6 +115,18 @@ describe('certificates changed while the server runs', () => {
     })
   }
 
+  it('warns of a server certificate that is about to expire, until it is renewed', async () => {
+    const notAfter = new Date(Date.now() + 10.5 * 86_400_000)
+    const pair = await issueCertificate(await openAuthority(certsDir), { commonName: 'server', usage: 'server', hostnames: ['localhost'], notAfter })
+    await writeTogether(certsDir, { 'server_cert.pem': pair.certPem, 'server_key.pem': pair.keyPem })
+
+    const { lines } = await startServer(certsDir)
+
+    expect(lines).to.deep.equal(['the server certificate expires in 10 days: run "sluice certs renew server"; the running server takes the new one at once'])
+    await renew(certsDir, 'server')
+    expect((await startServer(certsDir)).lines).to.deep.equal([])
+  })
+
   it('keeps the earlier certificates when the new files do not fit together', async () => {
     const before = await servedFingerprint(server)
     const key = await pem(certsDir, 'server_key.pem')
@@ -148,6 +163,7 @@ describe('certificates changed while the server runs', () => {
     await ensureCertificates({ certsDir })
 
     await open.closed
+    expect(server.lines).to.include('connection cut: the CA was replaced (CN=client)')
     expect((await call(server, { pair: old })).answer).to.equal('')
     expect((await call(server, { pair: await pairOf(certsDir, 'client') })).answer).to.equal('hello client')
   })

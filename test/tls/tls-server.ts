@@ -38,7 +38,9 @@ export async function startServer(certsDir: string): Promise<RunningServer> {
   const lines: string[] = []
   const refusals: RunningServer['refusals'] = []
   const write = (_fields: object, message: string) => void lines.push(message)
-  const server = await createTlsServer({ certsDir, log: { info: write, warn: write } }, (request, response) => {
+  // An idle connection that ends here was cut for its certificate.
+  const http = { keepAliveTimeout: 0 }
+  const server = await createTlsServer({ certsDir, log: { info: write, warn: write }, http }, (request, response) => {
     response.end(`hello ${request.socket instanceof tls.TLSSocket ? peerIdentity(request.socket).commonName : 'nobody'}`)
   })
   server.on('tlsClientError', (error: Error & { code?: string }, socket) => refusals.push({ code: error.code, verification: socket.authorizationError }))

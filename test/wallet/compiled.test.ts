@@ -3,14 +3,14 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { wellKnownAddresses } from '../../core/wallet/wellKnownKeys.ts'
-import { temporaryFolder } from './temporaryFolder.ts'
+import { wellKnownAddresses } from '../../core/wallet/well-known-keys.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 const program = `
-import { startSigner } from './core/wallet/startSigner.js'
-import { examplePolicy, requestOf, transaction } from './test/wallet/examplePolicy.js'
+import { startSigner } from './core/wallet/start-signer.js'
+import { examplePolicy, requestOf, transaction } from './test/wallet/example-policy.js'
 const signer = await startSigner({ dataDir: 'none', devnet: true, policy: examplePolicy, log: console })
 console.log((await signer.sign(requestOf('${wellKnownAddresses[0]}', transaction()))).length)
 await signer.stop()
@@ -23,7 +23,7 @@ describe('the compiled signer', () => {
     const modules = path.join(root, 'node_modules')
     symlinkSync(modules, path.join(folder, 'node_modules'))
     writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')
-    const files = ['core/wallet/startSigner.ts', 'core/wallet/signerKeeper.ts', 'core/wallet/signerProcess.ts', 'test/wallet/examplePolicy.ts']
+    const files = ['core/wallet/start-signer.ts', 'core/wallet/signer-keeper.ts', 'core/wallet/signer-process.ts', 'test/wallet/example-policy.ts']
     writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({
       extends: path.join(root, 'tsconfig.json'),
       compilerOptions: { rootDir: root, outDir: folder, sourceMap: false },

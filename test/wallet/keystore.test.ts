@@ -3,9 +3,9 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import { findWallets, keyFile, keystoreHasKeys, listWallets } from '../../core/wallet/keystore.ts'
-import { removeKey, saveKey } from '../../core/wallet/saveKey.ts'
-import { unlockKeystore } from '../../core/wallet/unlockKeystore.ts'
-import { temporaryFolder } from './temporaryFolder.ts'
+import { removeKey, saveKey } from '../../core/wallet/save-key.ts'
+import { unlockKeystore } from '../../core/wallet/unlock-keystore.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 const passphrase = 'correct horse'
 const newKey = (): Wallet => new Wallet(Wallet.createRandom().privateKey)

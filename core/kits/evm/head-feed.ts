@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../../contracts/index.ts'
 import type { Head, Log } from '../../contracts/index.ts'
+import { onAbort } from './with-signal.ts'
 
 const maxBackoffMs = 5_000
 
@@ -52,8 +53,7 @@ export function createHeadFeed(poll: (signal: AbortSignal) => Promise<Head>, pol
   return async function* heads(signal) {
     let next: Head | undefined
     let wake = doNothing
-    const onAbort = () => wake()
-    signal.addEventListener('abort', onAbort, { once: true })
+    const forget = onAbort(signal, () => wake())
     const unfollow = follow((head) => {
       next = head
       wake()
@@ -66,7 +66,7 @@ export function createHeadFeed(poll: (signal: AbortSignal) => Promise<Head>, pol
         else await new Promise<void>((resolve) => { wake = resolve })
       }
     } finally {
-      signal.removeEventListener('abort', onAbort)
+      forget()
       unfollow()
     }
   }

@@ -1,5 +1,6 @@
 import { Pool } from 'undici'
 import { NodeFailure } from './node-failure.ts'
+import { onAbort } from './with-signal.ts'
 
 /** Enough for the logs of a busy block range; a node that sends more is cut off. */
 const maxResponseBytes = 32 * 1024 * 1024
@@ -49,7 +50,7 @@ export function createHttp(url: string, timeoutMs: number, onLost: () => void): 
     const stop = new AbortController()
     const abort = () => stop.abort()
     const timer = setTimeout(abort, timeoutMs)
-    signal.addEventListener('abort', abort, { once: true })
+    const forget = onAbort(signal, abort)
     try {
       // A kept connection may be closed by the node just as it is used. All calls can be repeated: signed bytes too.
       return await once(json, stop.signal).catch((error: unknown) => {
@@ -64,7 +65,7 @@ export function createHttp(url: string, timeoutMs: number, onLost: () => void): 
         : new NodeFailure('unreachable', `cannot be reached (${codeOf(error)})`)
     } finally {
       clearTimeout(timer)
-      signal.removeEventListener('abort', abort)
+      forget()
     }
   }
 

@@ -1,6 +1,6 @@
 import { badFields, SluiceError, type NetworkPollResponse } from '../../api/index.ts'
 import type { Json } from '../../contracts/index.ts'
-import type { Transactions } from '../../transactions/index.ts'
+import type { Entry } from '../../transactions/index.ts'
 import type { Verb } from '../context.ts'
 import { fromRaw, priceOf } from '../amounts.ts'
 import { readAboutTrade } from '../amm/about-trade.ts'
@@ -14,8 +14,11 @@ export const networkPoll: Verb<'NetworkPoll'> = async ({ txHash, connector }, { 
     throw new SluiceError('UNKNOWN_CONNECTOR', `There is no connector "${connector}"; GET /connectors lists them.`)
   }
   const at = { signal }
-  const [head, found] = await Promise.all([impl.head(at), impl.find(txHash, at)])
-  const entry = services.transactions.find(network.chain, network.network, txHash)
+  const [head, found, entry] = await Promise.all([
+    impl.head(at),
+    impl.find(txHash, at),
+    services.transactions.find(network.chain, network.network, txHash),
+  ])
   const journaled = entry && mayUseWallet(caller, entry.address) ? entry : undefined
 
   const currentBlock = Number(head.number)
@@ -48,10 +51,8 @@ function decode(receipt: Json, { impl, chain, network }: NetworkEntry, directory
   return impl.decode(receipt, [...new Set(venues.flatMap((each) => each.impl.events ?? []))])
 }
 
-type Journaled = NonNullable<ReturnType<Transactions['find']>>
-
 /** What a trade really gave, read from its receipt by the connector that made it. */
-function fillOf(entry: Journaled | undefined, receipt: Json, { chain, network }: NetworkEntry, directory: Directory): Pick<NetworkPollResponse, 'fill'> {
+function fillOf(entry: Entry | undefined, receipt: Json, { chain, network }: NetworkEntry, directory: Directory): Pick<NetworkPollResponse, 'fill'> {
   if (entry?.kind !== 'trade' || receipt === null) return {}
   const amm = directory.venuesOn(chain, network).find(({ connector }) => connector === entry.connector)?.impl.AMM
   const fill = amm?.fill(receipt, entry.memo)

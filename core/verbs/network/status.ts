@@ -10,8 +10,11 @@ const deadlineMs = 3_000
 export const networkStatus: Verb<'NetworkStatus'> = async ({ chain, network }, { services: { directory }, signal }) => {
   const wanted = directory.networks.filter((each) => (chain ?? each.chain) === each.chain && (network ?? each.network) === each.network)
   if (wanted.length === 0 && (chain !== undefined || network !== undefined)) throw unknownNetwork(chain, network, directory.networks)
-  return Promise.all(wanted.map((each) => statusOf(each, signal)))
+  return statusOfAll(wanted, signal)
 }
+
+export const statusOfAll = (networks: readonly NetworkEntry[], signal: AbortSignal): Promise<NetworkStatusResponse> =>
+  Promise.all(networks.map((each) => statusOf(each, signal)))
 
 async function statusOf({ chain, network, impl }: NetworkEntry, signal: AbortSignal): Promise<NetworkStatusResponse[number]> {
   const known = { chain, network, rpcUrl: impl.rpcUrl(), nativeCurrency: impl.nativeCurrency.symbol }

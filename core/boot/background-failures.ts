@@ -1,0 +1,18 @@
+import type { Logger } from 'pino'
+import type { Metrics } from '../http/metrics.ts'
+import { watchBackgroundFailures, type LoadedPlugin } from '../loader/index.ts'
+
+/** What nobody catches: a plugin's is logged, counted and survived; one of our own is logged and ends the process. */
+export function backgroundFailures({ log, metrics }: { log: Logger; metrics: Metrics }, plugins: () => readonly LoadedPlugin[]): () => void {
+  return watchBackgroundFailures({
+    plugins,
+    survived({ plugin = 'unknown', what, thrown }) {
+      metrics.pluginFaults.inc({ plugin })
+      log.error({ plugin, err: thrown }, `an ${what} in the background that nobody handled`)
+    },
+    fatal(thrown) {
+      log.fatal({ err: thrown }, 'a defect of the server; it ends so that it is started again')
+      process.exit(1)
+    },
+  })
+}

@@ -1,0 +1,30 @@
+import { callPlugin, callPluginSync, type Callee } from '../loader/index.ts'
+
+/** Groups of verbs inside an implementation. */
+const groups = new Set<string | symbol>(['AMM', 'evm'])
+
+/** A plugin's implementation whose every verb is called so that whatever it does harms one request only. */
+export function guarded<T extends object>(implementation: T, callee: Callee): T {
+  const wrapped = new Map<string | symbol, unknown>()
+  return new Proxy(implementation, {
+    get(target, key) {
+      const known = wrapped.get(key)
+      if (known !== undefined) return known
+      const value: unknown = Reflect.get(target, key)
+      if (typeof value === 'function') wrapped.set(key, guardedVerb(target, String(key), value, callee))
+      else if (groups.has(key) && typeof value === 'object' && value !== null) wrapped.set(key, guarded(value, callee))
+      return wrapped.get(key) ?? value
+    },
+  })
+}
+
+function guardedVerb(target: object, verb: string, method: Function, callee: Callee) {
+  return (...args: readonly unknown[]): unknown => {
+    const at = args.at(-1)
+    const call = (): unknown => Reflect.apply(method, target, args)
+    return hasSignal(at) ? callPlugin(callee, verb, call, at.signal) : callPluginSync(callee, verb, call)
+  }
+}
+
+const hasSignal = (value: unknown): value is { signal: AbortSignal } =>
+  typeof value === 'object' && value !== null && 'signal' in value && value.signal instanceof AbortSignal

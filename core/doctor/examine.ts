@@ -1,0 +1,34 @@
+import pino from 'pino'
+import { pluginOptions } from '../boot/plugin-options.ts'
+import type { Settings } from '../config/index.ts'
+import { devnetNetwork } from '../devnet/index.ts'
+import { createMetrics } from '../http/metrics.ts'
+import { loadPlugins } from '../loader/index.ts'
+import { examineCertificates } from './certificates.ts'
+import { examineDisk } from './disk.ts'
+import type { Finding } from './finding.ts'
+import { examineKeystore } from './keystore.ts'
+import { examineNetworks } from './networks.ts'
+
+/** Looks at everything that a start needs, and starts nothing. */
+export async function examine(settings: Settings): Promise<readonly Finding[]> {
+  const silent = pino({ level: 'silent' })
+  // Where the devnet will be: its network is examined as if it were up.
+  const rpcUrl = `http://127.0.0.1:${settings.devnet.port}`
+  const { loaded, refused } = await loadPlugins(pluginOptions({ settings, log: silent, metrics: createMetrics(), devnet: settings.devnet.enabled ? { rpcUrl } : undefined }))
+  const chains = loaded.filter((plugin) => plugin.kind === 'chain')
+  const isRequired = (chain: string, network: string) => chains.find(({ name }) => name === chain)?.configuration.networks[network]?.required ?? false
+  return [
+    { part: 'configuration', state: 'good', what: `${settings.confDir} is in order.` },
+    ...settings.warnings.map((what): Finding => ({ part: 'configuration', state: 'warn', what, cure: 'Remove or correct it.' })),
+    ...(await examineCertificates(settings)),
+    ...(await examineDisk(settings)),
+    ...examineKeystore(settings),
+    ...loaded.flatMap(({ name, unserved }): Finding[] => [
+      { part: 'plugins', state: 'good', what: `${name} loads.` },
+      ...unserved.filter(({ chain, network }) => chain !== devnetNetwork.chain || network !== devnetNetwork.network).map(({ chain, network, reason, cure }): Finding => ({ part: 'plugins', state: 'warn', what: `${name} does not serve ${chain}/${network}: ${reason}.`, cure })),
+    ]),
+    ...refused.map(({ name, step, reason, cure }): Finding => ({ part: 'plugins', state: 'bad', what: `${name} is refused (${step}): ${reason}`, cure })),
+    ...(await examineNetworks(chains, isRequired, settings)),
+  ]
+}

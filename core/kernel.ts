@@ -1,0 +1,126 @@
+import { asFunction, asValue, createContainer, InjectionMode, type AwilixContainer } from 'awilix'
+import type { Logger } from 'pino'
+import type { Life } from './contracts/index.ts'
+import { backgroundFailures } from './boot/background-failures.ts'
+import { directoryOf } from './boot/directory.ts'
+import { pluginOptions } from './boot/plugin-options.ts'
+import { failingParts } from './boot/readiness.ts'
+import { openSigner } from './boot/signer.ts'
+import { signerPolicy } from './boot/signer-policy.ts'
+import type { Settings } from './config/index.ts'
+import { bringUpDevnet } from './devnet/bring-up.ts'
+import type { Devnet } from './devnet/index.ts'
+import { createApp } from './http/app.ts'
+import { createIdempotency, type Idempotency } from './http/idempotency.ts'
+import { createMetrics, measureDirectory, type Metrics } from './http/metrics.ts'
+import { listen } from './http/server.ts'
+import { loadPlugins, startVenue, startWatchdog, type LoadedPlugin, type LoadedVenue, type RunningVenue } from './loader/index.ts'
+import { createLog } from './log.ts'
+import { ensureCertificates } from './tls/index.ts'
+import { createTransactions, memoryJournal, type Journal, type Sign, type Transactions } from './transactions/index.ts'
+import type { Services, Verbs } from './verbs/context.ts'
+import { verbs } from './verbs/index.ts'
+
+export interface Kernel {
+  /** Where the server listens. */
+  url: string
+  startedInMs: number
+  services: Services
+  devnet: Devnet | undefined
+  /** Lets what is under way end, then ends every part. */
+  stop(): Promise<void>
+}
+
+/** What the container injects, by name. */
+interface Cradle {
+  settings: Settings
+  verbs: Verbs
+  log: Logger
+  metrics: Metrics
+  idempotency: Idempotency
+  journal: Journal
+  sign: Sign
+  transactions: Transactions
+  services: Services
+}
+
+export interface StartOptions {
+  /** Tells a person what is being done. */
+  say(line: string): void
+}
+
+/** Everything that happens at start, in its order. */
+export async function startKernel(settings: Settings, { say }: StartOptions): Promise<Kernel> {
+  const startedAt = performance.now()
+  const container = createContainer<Cradle>({ injectionMode: InjectionMode.PROXY, strict: true })
+  container.register({
+    settings: asValue(settings),
+    verbs: asValue(verbs),
+    log: asFunction(createLog).singleton(),
+    metrics: asFunction(createMetrics).singleton(),
+    idempotency: asFunction(() => createIdempotency()).singleton(),
+  })
+  const { log, metrics } = container.cradle
+  const stops: (() => unknown)[] = []
+  const stop = async () => {
+    for (const each of stops.splice(0).reverse()) await each()
+    await container.dispose()
+  }
+
+  try {
+    const { made } = await ensureCertificates({ certsDir: settings.ssl.certsDir })
+    if (made) say(`Made certificates in ${settings.ssl.certsDir}.`)
+
+    let loaded: readonly LoadedPlugin[] = []
+    stops.push(backgroundFailures({ log, metrics }, () => loaded))
+    const devnet = settings.devnet.enabled ? await bringUpDevnet(settings, say) : undefined
+    if (devnet) stops.push(() => devnet.stop())
+
+    const plugins = await loadPlugins(pluginOptions({ settings, log, metrics, devnet }))
+    loaded = plugins.loaded
+    const chains = loaded.filter((each) => each.kind === 'chain')
+    const connectors = loaded.filter((each) => each.kind === 'connector')
+    for (const { name, step, reason, cure, folder } of plugins.refused) log.error({ plugin: name, folder, step, cure }, `plugin refused: ${reason}`)
+    const watchdog = startWatchdog({ stallSeconds: settings.limits.pluginStallSeconds })
+    watchdog.watch(loaded)
+    stops.push(() => watchdog.stop())
+
+    const signer = await openSigner({ settings, log }, signerPolicy(chains, connectors, settings.wallet.allowedSpenders))
+    stops.push(() => signer.stop())
+
+    const venues = startVenues(container, loaded)
+    stops.push(() => Promise.all(venues.scopes.map((scope) => scope.dispose())))
+    const directory = directoryOf(plugins, venues.running)
+    measureDirectory(metrics, directory)
+
+    container.register({
+      sign: asValue<Sign>(({ signable, ...request }) => signer.sign({ ...request, draft: { scheme: 'secp256k1', bytes: signable.bytes } })),
+      journal: asFunction(() => memoryJournal()).singleton(),
+      transactions: asFunction(({ journal, sign, log }: Cradle) => createTransactions({ journal, sign, log, walletQueue: settings.limits.walletQueue })).singleton(),
+    })
+    const { transactions } = container.cradle
+    stops.push(() => transactions.stop(settings.server.drainSeconds * 1000))
+
+    const services: Services = { directory, settings, transactions, wallets: { all: signer.wallets }, failing: () => failingParts(signer, directory) }
+    container.register({ services: asValue(services) })
+    const listener = await listen(container.build(createApp).callback(), settings, log)
+    stops.push(() => listener.stop(settings.server.drainSeconds * 1000))
+
+    return { url: listener.url, startedInMs: performance.now() - startedAt, services, devnet, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Each venue in a scope of its own, whose end is the venue's. Starting goes on beside the server: a dead node holds up nobody. */
+function startVenues(container: AwilixContainer<Cradle>, loaded: readonly LoadedPlugin[]) {
+  const running = new Map<LoadedVenue<object>, RunningVenue>()
+  const scopes = loaded.flatMap((plugin) => [...plugin.venues]).map((venue: LoadedVenue<Life>) => {
+    const scope = container.createScope<{ running: RunningVenue }>()
+    scope.register({ running: asFunction(() => startVenue(venue)).scoped().disposer((each) => each.stop()) })
+    running.set(venue, scope.cradle.running)
+    return scope
+  })
+  return { running, scopes }
+}

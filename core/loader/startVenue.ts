@@ -1,0 +1,132 @@
+import type { Life, Log } from '../contracts/index.ts'
+import { messageOf } from './refusal.ts'
+
+export type VenueState = 'starting' | 'ready' | 'stopped'
+
+export interface StartOptions {
+  /** A start that has not settled by then is given up and tried again. */
+  readonly attemptMs?: number
+  /** Before the second attempt; doubles from one to the next. */
+  readonly firstPauseMs?: number
+  readonly longestPauseMs?: number
+  /** What `stop()` has. */
+  readonly stopMs?: number
+}
+
+/** A venue on its way from start to stop. While it is `starting`, its callers are to be answered with SERVICE_UNINITIALIZED. */
+export interface RunningVenue {
+  readonly state: VenueState
+  /** Why the latest attempt to start failed; undefined once it is ready. */
+  readonly lastError: string | undefined
+  /** Settles when it is ready, or was stopped before. Never rejects. */
+  readonly settled: Promise<void>
+  /** Never rejects: what `stop()` does wrong is logged. */
+  stop(): Promise<void>
+}
+
+interface Startable {
+  readonly plugin: string
+  readonly chain: string
+  readonly network: string
+  readonly implementation: Life
+  readonly log: Log
+}
+
+/** Starts a venue, again and again with growing pauses until it succeeds: a dead node never refuses a plugin. */
+export function startVenue(venue: Startable, { attemptMs = 30_000, firstPauseMs = 500, longestPauseMs = 30_000, stopMs = 5_000 }: StartOptions = {}): RunningVenue {
+  const { plugin, chain, network, implementation, log } = venue
+  const of = { plugin, chain, network }
+  const stopping = new AbortController()
+  let state: VenueState = implementation.start === undefined ? 'ready' : 'starting'
+  let lastError: string | undefined
+  let stopped: Promise<void> | undefined
+
+  const settled = state === 'ready' ? Promise.resolve() : start()
+
+  async function start(): Promise<void> {
+    for (let pauseMs = firstPauseMs; !stopping.signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      try {
+        await attempt()
+        if (stopping.signal.aborted) return
+        state = 'ready'
+        lastError = undefined
+        return
+      } catch (thrown) {
+        if (stopping.signal.aborted) return
+        lastError = messageOf(thrown)
+        log.warn({ ...of, reason: lastError, nextAttemptSeconds: pauseMs / 1000 }, 'start failed, trying again')
+        await pause(pauseMs, stopping.signal)
+      }
+    }
+  }
+
+  /** Each attempt has a signal of its own, so that one that was given up does not go on beside the next. */
+  async function attempt(): Promise<void> {
+    const given = new AbortController()
+    const limit = bound(attemptMs, stopping.signal)
+    try {
+      await Promise.race([(async () => implementation.start?.(given.signal))(), limit.reached])
+    } finally {
+      limit.clear()
+      if (limit.isReached()) given.abort(new Error('this attempt to start was given up'))
+    }
+  }
+
+  async function stop(): Promise<void> {
+    state = 'stopped'
+    stopping.abort()
+    const limit = bound(stopMs)
+    try {
+      await Promise.race([(async () => implementation.stop?.())(), limit.reached])
+    } catch (thrown) {
+      log.warn({ ...of, reason: messageOf(thrown) }, 'stop failed, going on without it')
+    } finally {
+      limit.clear()
+    }
+  }
+
+  return {
+    get state() {
+      return state
+    },
+    get lastError() {
+      return lastError
+    },
+    settled,
+    stop: () => (stopped ??= stop()),
+  }
+}
+
+/** A promise that rejects after that time, or when the signal aborts. */
+function bound(afterMs: number, signal?: AbortSignal) {
+  let isReached = false
+  let clear = () => {}
+  const reached = new Promise<never>((_, reject) => {
+    const reach = (reason: string) => {
+      isReached = true
+      reject(new Error(reason))
+    }
+    const timer = setTimeout(() => reach(`not done after ${afterMs / 1000} s`), afterMs)
+    const onAbort = () => reach('stopped')
+    signal?.addEventListener('abort', onAbort, { once: true })
+    clear = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+  })
+  // Where nobody waits any more when it rejects.
+  reached.catch(() => {})
+  return { reached, isReached: () => isReached, clear: () => clear() }
+}
+
+function pause(forMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, forMs)
+    signal.addEventListener('abort', done, { once: true })
+  })
+}

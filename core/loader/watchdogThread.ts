@@ -1,0 +1,72 @@
+// Watches the main thread from beside it. See watchdog.ts.
+import { writeSync } from 'node:fs'
+import inspector from 'node:inspector'
+import { hostname } from 'node:os'
+import { parentPort, workerData } from 'node:worker_threads'
+import { pluginOfStack, type PluginFolder } from './pluginOfStack.ts'
+
+export interface WatchdogData {
+  /** Heartbeats of the main thread; whether a debugger is attached. */
+  shared: Int32Array
+  beatMs: number
+  beatsPerStall: number
+  stallSeconds: number
+}
+
+interface Frame {
+  functionName: string
+  url: string
+  line: number
+}
+
+/** How long finding out what was running may take. */
+const inquiryMs = 2_000
+
+const { shared, beatMs, beatsPerStall, stallSeconds }: WatchdogData = workerData
+let plugins: readonly PluginFolder[] = []
+parentPort?.on('message', (more: readonly PluginFolder[]) => {
+  plugins = more
+})
+
+// Missed beats are counted, not seconds: a machine that slept stopped this thread as well.
+let last = -1
+let missed = 0
+const watch = setInterval(() => {
+  const now = Atomics.load(shared, 0)
+  const beingDebugged = Atomics.load(shared, 1) === 1
+  missed = now === last && !beingDebugged ? missed + 1 : 0
+  last = now
+  if (missed < beatsPerStall) return
+  clearInterval(watch)
+  inquire()
+}, beatMs)
+
+/** Pauses the main thread by the debugger's protocol and looks where it stands. It stays paused: the process ends. */
+function inquire(): void {
+  const scripts = new Map<string, string>()
+  setTimeout(() => end([]), inquiryMs)
+  try {
+    const session = new inspector.Session()
+    session.connectToMainThread()
+    session.on('Debugger.scriptParsed', ({ params }) => scripts.set(params.scriptId, params.url))
+    session.on('Debugger.paused', ({ params }) => {
+      end(params.callFrames.map(({ functionName, location, url }) => ({ functionName, url: scripts.get(location.scriptId) ?? url, line: location.lineNumber + 1 })))
+    })
+    session.post('Debugger.enable')
+    session.post('Debugger.pause')
+  } catch {
+    end([])
+  }
+}
+
+function end(frames: readonly Frame[]): void {
+  const guilty = frames.find(({ url }) => pluginOfStack(url, plugins) !== undefined)
+  const top = guilty ?? frames.find(({ url }) => url.startsWith('file:')) ?? frames[0]
+  const plugin = guilty && pluginOfStack(guilty.url, plugins)
+  const where = top && `${top.functionName || 'a function without a name'} (${top.url}:${top.line})`
+  const who = plugin === undefined ? 'no plugin was running' : `the plugin '${plugin}' was running`
+  const msg = `The event loop has stood still for ${stallSeconds} s: ${who}${where === undefined ? '' : `, in ${where}`}. The process ends here, for its supervisor to start it again.`
+  // Synchronous, and past the logger: the main thread writes nothing any more.
+  writeSync(2, `${JSON.stringify({ level: 60, time: Date.now(), pid: process.pid, hostname: hostname(), plugin, function: where, msg })}\n`)
+  process.kill(process.pid, 'SIGKILL')
+}

@@ -1,0 +1,6 @@
+export { keystoreFolder, keystoreHasKeys, listWallets, type KeystoreEntry } from './keystore.ts'
+export { getPassphrase, passphraseFromFile } from './passphrase.ts'
+export type { Wallet } from './signer-messages.ts'
+export type { NetworkPolicy, SignerPolicy } from './signer-policy.ts'
+export type { SignRequest, TypedData } from './sign-request.ts'
+export { startSigner, type Signer, type SignerLog, type SignerOptions } from './start-signer.ts'

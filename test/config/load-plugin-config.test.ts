@@ -1,0 +1,149 @@
+import { expect } from 'chai'
+import path from 'node:path'
+import { loadPluginConfig, pluginFileWarnings, type PluginConfigSources } from '../../core/config/index.ts'
+import { singleRouterSchema, versionedSchema } from '../../core/contracts/index.ts'
+import { described, eachWithHome, problemsOf } from './home.ts'
+
+const network = {
+  type: 'object',
+  properties: { rpcUrls: { type: 'array', items: { type: 'string', pattern: '^https?://' } }, confirmations: { type: 'integer', minimum: 1, default: 12 } },
+  additionalProperties: false,
+}
+
+describe("a connector's configuration", () => {
+  const home = eachWithHome()
+  const load = (more: Partial<PluginConfigSources> = {}) =>
+    loadPluginConfig({ kind: 'connector', name: 'dex', confDir: home.confDir, pluginFolder: path.join(home.folder, 'plugins/dex'), schema: singleRouterSchema, env: {}, ...more })
+  const defaults = 'allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  mainnet:\n    routerAddress: 0xA1\n  sepolia:\n    routerAddress: 0xA2\n'
+
+  it("is the operator's file laid over the plugin's defaults", async () => {
+    await home.write('plugins/dex/defaults.yml', defaults)
+    expect(load().config).to.deep.equal({ allowedSlippage: '1/100', ttl: 300, contractAddresses: { mainnet: { routerAddress: '0xA1' }, sepolia: { routerAddress: '0xA2' } } })
+    await home.write('conf/connectors/dex.yml', 'ttl: 60\nallowedSlippage:\ncontractAddresses: { mainnet: { routerAddress: 0xB1 } }\n')
+    expect(load().config).to.deep.equal({ allowedSlippage: '1/100', ttl: 60, contractAddresses: { mainnet: { routerAddress: '0xB1' }, sepolia: { routerAddress: '0xA2' } } })
+  })
+
+  it('is refused with the path of every offending key, and the file and line that it stands in', async () => {
+    await home.write('plugins/dex/defaults.yml', `${defaults}tll: 1\n`)
+    await home.write('conf/connectors/dex.yml', 'allowedSlippage: 1%\ncontractAddresses:\n  mainnet:\n    routerAdress: 0xB1\n  base: {}\n')
+    const problems = await problemsOf(load)
+    expect(problems.map(({ file, line, path }) => `${file}:${line ?? ''} ${path}`)).to.have.members([
+      'dex/defaults.yml:8 tll',
+      'conf/connectors/dex.yml:1 allowedSlippage',
+      'conf/connectors/dex.yml:4 contractAddresses.mainnet.routerAdress',
+      'conf/connectors/dex.yml:5 contractAddresses.base.routerAddress',
+    ])
+    expect(problems.find(({ line }) => line === 4)?.cure).to.equal('Did you mean "routerAddress"?')
+  })
+
+  it('is refused without a required key', async () => {
+    expect((await problemsOf(load)).map(({ file, path, problem }) => [file, path, problem])).to.deep.equal(
+      ['allowedSlippage', 'ttl', 'contractAddresses'].map((key) => ['conf/connectors/dex.yml', key, 'is missing']),
+    )
+  })
+
+  it('needs the addresses of the listed versions only', async () => {
+    const schema = versionedSchema({ v2: ['v2RouterAddress'], v3: ['v3RouterAddress'] })
+    await home.write('conf/connectors/dex.yml', 'allowedSlippage: 1/100\nttl: 9\nversions: { v3: { allowedSlippage: 1/200, ttl: 5 } }\ncontractAddresses: { mainnet: { v2RouterAddress: 0xA1 } }\n')
+    expect((await problemsOf(() => load({ schema }))).map(({ path, problem }) => `${path} ${problem}`)).to.deep.equal(['contractAddresses.mainnet.v3RouterAddress is missing'])
+  })
+
+  it('takes ${NAME} from the environment and does not show it, nor keys in URLs', async () => {
+    await home.write('conf/connectors/dex.yml', 'url: https://h/v2/${KEY}\nother: https://u:p@h/v3/0123456789abcdef?apikey=x\nttl: ${TTL}\n')
+    const schema = { properties: { ttl: { type: 'integer' } } }
+    const { config, shown } = load({ schema, env: { KEY: 'hunter2', TTL: '5' } })
+    expect(config).to.include({ url: 'https://h/v2/hunter2', ttl: 5 })
+    expect(shown).to.deep.equal({ url: 'https://h/v2/***', other: 'https://***@h/v3/***?***', ttl: '***' })
+    expect(await described(() => load({ schema }))).to.contain('conf/connectors/dex.yml:1  url: needs the environment variable KEY').and.to.contain(':3  ttl: needs')
+  })
+
+  it("fills in the schema's own defaults", () => {
+    expect(load({ schema: network }).config).to.deep.equal({ confirmations: 12 })
+  })
+
+  it('tells of a choice what is wrong in the branch that was meant', async () => {
+    const schema = { properties: { of: { anyOf: [{ type: 'string' }, { type: 'object', properties: { a: { type: 'integer' } }, additionalProperties: false }] } } }
+    await home.write('conf/connectors/dex.yml', 'of: { a: x }\n')
+    expect((await problemsOf(() => load({ schema }))).map(({ path }) => path)).to.deep.equal(['of.a'])
+    await home.write('conf/connectors/dex.yml', 'of: 5\n')
+    expect(await problemsOf(() => load({ schema }))).to.deep.equal([
+      { file: 'conf/connectors/dex.yml', line: 1, path: 'of', problem: 'has none of the possible forms', cure: 'Write text, or a mapping (`key: value` lines).' },
+    ])
+  })
+
+  for (const [what, schema] of [
+    ['is no JSON Schema', { type: 'nonsense' }],
+    ['refers to what is not there', { $ref: 'https://example.com/schema.json' }],
+    ['is asynchronous', { $async: true }],
+    ['has a pattern that does not compile', { properties: { a: { type: 'string', pattern: '(' } } }],
+  ] as const) {
+    it(`refuses the plugin whose schema ${what}`, async () => {
+      const [problem] = await problemsOf(() => load({ schema }))
+      expect(problem).to.include({ file: 'plugin dex', path: 'manifest.schema' })
+      expect(problem?.cure).to.contain('defect of the plugin')
+    })
+  }
+
+  it('accepts a schema of draft 7 and of 2020-12, and keywords of its own', () => {
+    for (const $schema of ['http://json-schema.org/draft-07/schema#', 'https://json-schema.org/draft/2020-12/schema']) {
+      expect(load({ schema: { $schema, $id: 'same', 'x-own': 1, properties: { a: { type: 'string', format: 'uri' } } } }).config).to.deep.equal({})
+    }
+  })
+
+  it('is not read from outside of its folder', async () => {
+    await home.write('conf/x.yml', 'a: 1\n')
+    for (const name of ['../x', '/etc/passwd', '', 'a\0b']) expect(await described(() => load({ name })), name).to.contain('manifest.name')
+  })
+
+  it('is missed where a file belongs to no plugin', async () => {
+    await home.write('conf/connectors/dexx.yml', '')
+    await home.write('conf/connectors/dex.yml', '')
+    await home.write('conf/chains/other.yaml', '')
+    expect(pluginFileWarnings(home.confDir, { chains: ['ethereum'], connectors: ['dex'] })).to.deep.equal([
+      `${home.confDir}/chains/other.yaml is not read.`,
+      `${home.confDir}/connectors/dexx.yml is not read. Did you mean dex.yml?`,
+    ])
+  })
+})
+
+describe("a chain's configuration", () => {
+  const home = eachWithHome()
+  const load = (more: Partial<PluginConfigSources> = {}) =>
+    loadPluginConfig({ kind: 'chain', name: 'ethereum', confDir: home.confDir, pluginFolder: path.join(home.folder, 'plugins/ethereum'), schema: network, env: {}, networks: ['mainnet', 'local'], ...more })
+
+  it("has an entry per network, the kernel's keys and the family's apart", async () => {
+    await home.write('plugins/ethereum/defaults.yml', 'mainnet: { rpcUrls: [https://a/] }\n')
+    const hash = 'AB'.repeat(32)
+    await home.write('conf/chains/ethereum.yml', `mainnet:\n  required: true\n  tokenLists: [lists/a.json, { url: https://l/x, sha256: ${hash} }]\n  rpcUrls: ["https://u:p@n/v3/\${KEY}"]\n`)
+    const { config, shown, networks } = load({ env: { KEY: 'hunter2' } })
+    expect(config).to.deep.equal({ mainnet: { rpcUrls: ['https://u:p@n/v3/hunter2'], confirmations: 12 }, local: { confirmations: 12 } })
+    expect(networks).to.deep.equal({
+      mainnet: { required: true, enabled: true, tokenLists: [path.join(home.folder, 'lists/a.json'), { url: 'https://l/x', sha256: hash.toLowerCase() }] },
+      local: { required: false, enabled: true, tokenLists: [] },
+    })
+    expect(shown).to.have.nested.property('mainnet.rpcUrls[0]', 'https://***@n/v3/***')
+    expect(shown).to.have.nested.property('mainnet.required', true)
+  })
+
+  it('is refused with the path of every offending key', async () => {
+    await home.write('conf/chains/ethereum.yml', 'mainet: {}\nmainnet:\n  requird: true\n  enabled: yes\n  tokenLists: [{ url: http://l/ }]\nlocal:\n  confirmation: 0\n  confirmations: 0\n')
+    const problems = await problemsOf(load)
+    expect(problems.map(({ line, path }) => `${line ?? ''} ${path}`)).to.have.members([
+      '1 mainet', '4 mainnet.enabled', '5 mainnet.tokenLists[0].sha256', '5 mainnet.tokenLists[0].url', '3 mainnet.requird', '7 local.confirmation', '8 local.confirmations',
+    ])
+    expect(problems.find(({ path }) => path === 'mainnet.requird')?.cure).to.equal('Did you mean "required"?')
+    expect(problems.find(({ path }) => path === 'mainet')?.cure).to.equal('Did you mean "mainnet"?')
+  })
+
+  it('leaves a network out that is not enabled, and does not need its variables', async () => {
+    await home.write('conf/chains/ethereum.yml', 'mainnet: { enabled: false, rpcUrls: ["https://n/${KEY}"] }\n')
+    const { config, networks } = load()
+    expect(config).to.have.all.keys('local')
+    expect(networks['mainnet']?.enabled).to.equal(false)
+  })
+
+  it('says so where an entry is no mapping', async () => {
+    await home.write('conf/chains/ethereum.yml', 'mainnet: https://n/\n')
+    expect(await described(load)).to.contain('conf/chains/ethereum.yml:1  mainnet: is of the wrong type')
+  })
+})

@@ -1,0 +1,65 @@
+import { expect } from 'chai'
+import type { ConfigProblem } from '../../core/config/config-error.ts'
+import { readYaml } from '../../core/config/read-yaml.ts'
+import { eachWithHome } from './home.ts'
+
+describe('a YAML file of the configuration', () => {
+  const home = eachWithHome()
+  const read = async (text: string) => {
+    const problems: ConfigProblem[] = []
+    const yaml = readYaml(await home.write('x.yml', text), 'x.yml', problems)
+    return { value: yaml?.value, problems: problems.map(({ line, path, problem, cure }) => `${line ?? ''} ${path}: ${problem} → ${cure}`).join('\n') }
+  }
+
+  for (const [what, text, value] of [
+    ['that is empty says nothing', '', {}],
+    ['of comments says nothing', '# a: 1\n', {}],
+    ['may have a byte order mark and Windows line ends', '\uFEFFa: 1\r\nb: x\r\n', { a: 1, b: 'x' }],
+    ['keeps an address without quotes as text', 'a: 0x7a250d5630B4cF539739dF2C5dAcb4c659F2488D\n', { a: '0x7a250d5630B4cF539739dF2C5dAcb4c659F2488D' }],
+    ['keeps yes, no, on, off and octal digits as text', '[{a: yes, b: no, c: off, d: 0o17}]\n'.slice(1, -2) + '\n', { a: 'yes', b: 'no', c: 'off', d: '0o17' }],
+    ['takes every key for text', '1: a\ntrue: b\n', { 1: 'a', true: 'b' }],
+    ['may use an anchor', 'a: &x [1, 2]\nb: *x\n', { a: [1, 2], b: [1, 2] }],
+    ['does not get other types by naming an old version', '%YAML 1.1\n---\na: yes\nb: 0x10\n', { a: 'yes', b: '0x10' }],
+  ] as const) {
+    it(what, async () => expect(await read(text)).to.deep.equal({ value, problems: '' }))
+  }
+
+  for (const [what, text, problem] of [
+    ['with a key twice', 'a: 1\na: 2\n', '2 : is not the YAML that Sluice reads: Map keys must be unique → Keep one'],
+    ['with tabs', 'a:\n\tb: 1\n', 'Indent with spaces.'],
+    ['with leading zeros', 'a: 1\nb: 017\n', '2 b: is a number with leading zeros'],
+    ['with a number that is not exact', 'a: [12345678901234567890]\n', '1 a[0]: is a number too large to be exact'],
+    ['with an infinite number', 'a: .inf\n', '1 a: is not a finite number'],
+    ['that sets __proto__', 'a:\n  __proto__: {x: 1}\n', '2 a.__proto__: is not allowed as a key'],
+    ['that sets constructor', 'constructor: 1\n', 'is not allowed as a key'],
+    ['that is a list', '- a\n', '1 : is not a mapping'],
+    ['that is a word', 'hello\n', 'is not a mapping'],
+    ['with a lone star', 'wallets: *\n', 'Put quotes around a value that begins with `*`.'],
+    ['with an unknown alias', 'a: *x\n', '1 a: uses the alias *x'],
+    ['with a tag', 'a: !!binary aGk=\n', 'Remove the tag'],
+    ['with several documents', 'a: 1\n---\nb: 2\n', 'Remove the line `---`'],
+    ['with a list as a key', '? [a]\n: 1\n', 'all keys must be strings'],
+    ['with an alias inside of itself', 'a: &a\n  b: *a\n', 'an alias inside of itself'],
+    ['with thousands of open brackets', `a: ${'['.repeat(100_000)}\n`, 'is nested more than'],
+    ['nested without brackets', `${'- '.repeat(3000)}a\n`, 'Maximum call stack size'],
+    ['larger than any configuration', `# ${'x'.repeat(1_000_001)}\n`, 'is larger than'],
+  ] as const) {
+    it(`${what} is refused with its place and cure`, async () => {
+      const { value, problems } = await read(text)
+      expect(value).to.equal(undefined)
+      expect(problems).to.contain(problem)
+    })
+  }
+
+  it('whose aliases expand without bound is refused', async () => {
+    const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
+    for (let n = 1; n < 12; n++) lines.push(`a${n}: &a${n} [${Array.from({ length: 10 }, () => `*a${n - 1}`).join(', ')}]`)
+    expect((await read(lines.join('\n'))).problems).to.contain('holds too much')
+  })
+
+  it('may be missing', () => {
+    const problems: ConfigProblem[] = []
+    expect(readYaml(`${home.folder}/none.yml`, 'none.yml', problems)).to.equal(undefined)
+    expect(problems).to.deep.equal([])
+  })
+})

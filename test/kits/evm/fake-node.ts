@@ -1,0 +1,93 @@
+import { createServer } from 'node:http'
+import type { ServerResponse } from 'node:http'
+
+/** One HTTP request. */
+export interface Asked {
+  calls: readonly { id: number; method: string; params: unknown[] }[]
+  /** A batch of one is a list too. */
+  batched: boolean
+}
+
+export type Behaviour = (asked: Asked, response: ServerResponse) => void
+
+export interface FakeNode {
+  url: string
+  /** Every method it was asked for, in order. */
+  asked: string[]
+  requests: number
+  behave(behaviour: Behaviour): void
+  /** As a load balancer does; settles when the clients' ends are gone too. */
+  dropConnections(): Promise<void>
+  close(): Promise<void>
+}
+
+/** An outside service with faults: an HTTP server that answers as told. Starts as a healthy node of chain id 1. */
+export async function startFakeNode(behaviour: Behaviour = healthy()): Promise<FakeNode> {
+  let current = behaviour
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = JSON.parse(Buffer.concat(chunks).toString())
+      const batched = Array.isArray(body)
+      const calls: Asked['calls'] = batched ? body : [body]
+      node.requests += 1
+      node.asked.push(...calls.map((call) => call.method))
+      current({ calls, batched }, response)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('The fake node has no port.')
+  const node: FakeNode = {
+    url: `http://127.0.0.1:${address.port}`,
+    asked: [],
+    requests: 0,
+    behave: (next) => { current = next },
+    async dropConnections() {
+      server.closeAllConnections()
+      await new Promise((resolve) => { setTimeout(resolve, 50) })
+    },
+    close: () => new Promise((resolve) => {
+      server.closeAllConnections()
+      server.close(() => resolve())
+    }),
+  }
+  return node
+}
+
+/** Answers every call: its chain id, and for all else `result`. */
+export function healthy({ chainId = 1, result = '0x1' }: { chainId?: number; result?: unknown } = {}): Behaviour {
+  return ({ calls, batched }, response) => {
+    const answers = calls.map(({ id, method }) => ({ jsonrpc: '2.0', id, result: method === 'eth_chainId' ? `0x${chainId.toString(16)}` : result }))
+    json(response, batched ? answers : answers[0])
+  }
+}
+
+export function status(code: number, headers: Record<string, string> = {}, body = ''): Behaviour {
+  return (_asked, response) => void response.writeHead(code, headers).end(body)
+}
+
+export function text(body: string): Behaviour {
+  return (_asked, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(body)
+}
+
+/** Healthy for the chain id, as told for all else. */
+export function checked(then: Behaviour, chainId = 1): Behaviour {
+  const check = healthy({ chainId })
+  return (asked, response) => (asked.calls[0]?.method === 'eth_chainId' ? check : then)(asked, response)
+}
+
+export function error(code: number, message = 'no'): Behaviour {
+  return ({ calls, batched }, response) => {
+    const answers = calls.map(({ id }) => ({ jsonrpc: '2.0', id, error: { code, message } }))
+    json(response, batched ? answers : answers[0])
+  }
+}
+
+export const silent: Behaviour = () => {}
+export const hangUp: Behaviour = (_asked, response) => void response.destroy()
+
+export function json(response: ServerResponse, value: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+}

@@ -1,0 +1,82 @@
+import { expect } from 'chai'
+import { Interface } from 'ethers'
+import { decodeLogs } from '../../../core/kits/evm/decode-logs.ts'
+import { jsonOfNode } from '../../../core/kits/evm/json-of-node.ts'
+import { readReceipt } from '../../../core/kits/evm/receipt.ts'
+
+const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const pool = '0x0d4a11d5EEaaC28EC3F61d100daF4d40471f1852'
+const transfer = new Interface(['event Transfer(address indexed from, address indexed to, uint256 value)'])
+
+function raw(logs: readonly object[] = []): Record<string, unknown> {
+  return {
+    transactionHash: `0x${'11'.repeat(32)}`, blockHash: `0x${'22'.repeat(32)}`, blockNumber: '0x10', from: owner, to: null,
+    status: '0x1', type: '0x2', gasUsed: '0x5208', cumulativeGasUsed: '0xffffffffffffff', effectiveGasPrice: '0x3b9aca00', logsBloom: '0x00', logs,
+  }
+}
+
+function log(signature: string, values: readonly unknown[]): object {
+  const codec = new Interface([signature])
+  const fragment = codec.fragments[0]
+  if (fragment?.type !== 'event') throw new Error('No event.')
+  return { address: pool, logIndex: '0x3', ...codec.encodeEventLog(fragment.format('full').slice('event '.length).split('(')[0] ?? '', [...values]) }
+}
+
+describe('a receipt', () => {
+  it('has small quantities as numbers and others as decimal strings', () => {
+    expect(readReceipt(raw())).to.deep.include({ status: 1, type: 2, blockNumber: 16, gasUsed: '21000', effectiveGasPrice: '1000000000', cumulativeGasUsed: '72057594037927935', to: null })
+    expect(readReceipt(raw())).to.not.have.property('logsBloom')
+  })
+
+  it('counts as succeeded where a node of old gives no status, and as failed for 0', () => {
+    expect(readReceipt({ ...raw(), status: undefined })?.status).to.equal(1)
+    expect(readReceipt({ ...raw(), status: '0x0' })?.status).to.equal(0)
+  })
+
+  it('is none where something of it is missing or mistyped', () => {
+    for (const key of ['transactionHash', 'blockHash', 'blockNumber', 'from', 'gasUsed', 'logs']) {
+      expect(readReceipt({ ...raw(), [key]: 7 }), key).to.equal(undefined)
+    }
+    expect(readReceipt(raw([{ address: pool, topics: [1], data: '0x' }]))).to.equal(undefined)
+    expect(readReceipt(null)).to.equal(undefined)
+  })
+
+  it('has the logs of tokens and of the given events explained, and leaves the others as they are', () => {
+    const swap = 'event Swap(address indexed sender, uint256 amount0In, uint256[] steps)'
+    const unknown = { address: pool, topics: [`0x${'99'.repeat(32)}`], data: '0x1234' }
+    const receipt = readReceipt(raw([log('event Transfer(address indexed from, address indexed to, uint256 value)', [owner, pool, 5n]), log(swap, [owner, 7n, [1n, 2n]]), unknown]))
+    if (!receipt) throw new Error('No receipt.')
+    const decoded = decodeLogs(receipt, [swap])
+    expect(decoded).to.have.nested.deep.property('logs[0].events', [{ name: 'from', value: owner }, { name: 'to', value: pool }, { name: 'value', value: '5' }])
+    expect(decoded).to.have.nested.property('logs[1].name', 'Swap')
+    expect(decoded).to.have.nested.deep.property('logs[1].events[2]', { name: 'steps', value: ['1', '2'] })
+    expect(decoded).to.have.nested.deep.property('logs[2]', unknown)
+    expect(JSON.parse(JSON.stringify(decoded))).to.deep.equal(decoded)
+  })
+
+  it('tells the transfer of an amount from that of one NFT, which share a signature', () => {
+    const receipt = readReceipt(raw([log('event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)', [owner, pool, 42n])]))
+    if (!receipt) throw new Error('No receipt.')
+    expect(decodeLogs(receipt, [])).to.have.nested.deep.property('logs[0].events[2]', { name: 'tokenId', value: '42' })
+  })
+
+  it('survives a log that lies about its event', () => {
+    const lie = { address: pool, topics: [transfer.getEvent('Transfer')?.topicHash, `0x${'01'.repeat(32)}`, `0x${'02'.repeat(32)}`], data: '0x12' }
+    const receipt = readReceipt(raw([lie]))
+    if (!receipt) throw new Error('No receipt.')
+    expect(decodeLogs(receipt, [])).to.have.nested.deep.property('logs[0]', lie)
+  })
+
+  it('refuses an event signature that is none, and says how one is written', () => {
+    const receipt = readReceipt(raw())
+    if (!receipt) throw new Error('No receipt.')
+    expect(() => decodeLogs(receipt, ['function transfer()'])).to.throw(/write it like "event Transfer/)
+  })
+})
+
+describe('a transaction as JSON', () => {
+  it('has its nonce and type as numbers, its value as a decimal string, and its data untouched', () => {
+    const tx = { nonce: '0x5', type: '0x2', value: '0xde0b6b3a7640000', input: '0x12', blockNumber: null, accessList: [{ address: pool, storageKeys: [] }] }
+    expect(jsonOfNode(tx)).to.deep.equal({ nonce: 5, type: 2, value: '1000000000000000000', input: '0x12', blockNumber: null, accessList: [{ address: pool, storageKeys: [] }] })
+  })
+})

@@ -1,0 +1,259 @@
+import { expect } from 'chai'
+import { createRpc } from '../../../core/kits/evm/rpc.ts'
+import { RpcError } from '../../../core/kits/evm/rpc-error.ts'
+import { SluiceError } from '../../../core/contracts/index.ts'
+import type { Rpc } from '../../../core/kits/evm/types.ts'
+import { checked, error, hangUp, healthy, json, silent, startFakeNode, status, text } from './fake-node.ts'
+import type { Behaviour, FakeNode } from './fake-node.ts'
+
+const at = { signal: new AbortController().signal }
+const key = 'c0ffee0123456789c0ffee'
+
+describe('an RPC client', () => {
+  let open: { close(): Promise<void> }[] = []
+  let said: string[] = []
+  let metered: string[] = []
+
+  async function node(behaviour: Behaviour = healthy()): Promise<FakeNode> {
+    const started = await startFakeNode(behaviour)
+    open.push(started)
+    return started
+  }
+
+  /** Every URL carries a key in user info, path and query. */
+  function client(nodes: readonly FakeNode[], { chainId = 1, timeoutMs = 300, sendUrls = [] as readonly string[] } = {}): Rpc {
+    const hear = (fields: object, message?: string) => void said.push(`${JSON.stringify(fields)} ${message}`)
+    const rpc = createRpc({
+      rpcUrls: nodes.map(({ url }) => `${url.replace('//', `//bot:${key}@`)}/v3/${key}?apikey=${key}`),
+      sendUrls,
+      chainId,
+      timeoutMs,
+      network: 'ethereum/mainnet',
+      log: { info: hear, warn: hear },
+      meter: { rpc: (method, outcome) => void metered.push(`${method} ${outcome}`) },
+    })
+    open.push({ close: () => rpc.stop() })
+    return rpc
+  }
+
+  async function failureOf(work: Promise<unknown>): Promise<SluiceError> {
+    try {
+      await work
+    } catch (failure) {
+      if (failure instanceof SluiceError) return failure
+      throw failure
+    }
+    throw new Error('It worked.')
+  }
+
+  /** Asks until it works; the test's own limit ends it. */
+  async function recovered(rpc: Rpc): Promise<unknown> {
+    for (;;) {
+      try {
+        return await rpc.request('eth_blockNumber', [], at)
+      } catch {
+        await new Promise((resolve) => { setTimeout(resolve, 50) })
+      }
+    }
+  }
+
+  afterEach(async () => {
+    for (const each of open.toReversed()) await each.close()
+    expect(JSON.stringify(said)).to.not.contain(key)
+    open = []
+    said = []
+    metered = []
+  })
+
+  it('gives the result of a call, and asks for the chain id once', async () => {
+    const healthyNode = await node(healthy({ result: '0x10' }))
+    const rpc = client([healthyNode])
+    expect(await rpc.request('eth_blockNumber', [], at)).to.equal('0x10')
+    expect(await rpc.request('eth_blockNumber', [], at)).to.equal('0x10')
+    expect(healthyNode.asked).to.deep.equal(['eth_chainId', 'eth_blockNumber', 'eth_blockNumber'])
+    expect(metered).to.deep.equal(['eth_chainId ok', 'eth_blockNumber ok', 'eth_blockNumber ok'])
+  })
+
+  it('gives a batch in the order of its calls, whatever the order of the answers, in one HTTP request', async () => {
+    const shuffling = await node(checked(({ calls }, response) => json(response, calls.map(({ id, params }) => ({ jsonrpc: '2.0', id, result: params[0] })).toReversed())))
+    const rpc = client([shuffling])
+    const answers = await rpc.batch(['a', 'b', 'c'].map((param) => ({ method: 'eth_call', params: [param] })), at)
+    expect(answers.map(({ result }) => result)).to.deep.equal(['a', 'b', 'c'])
+    expect(shuffling.requests).to.equal(2)
+  })
+
+  it('tells a revert apart from a failing node', async () => {
+    const reverting = await node(checked(error(3, 'execution reverted')))
+    const spare = await node()
+    const rpc = client([reverting, spare])
+    const refused = await rpc.request('eth_call', [], at).catch((failure: unknown) => failure)
+    expect(refused).to.be.instanceOf(RpcError).with.property('code', 3)
+    expect(spare.asked).to.not.include('eth_call')
+    expect(metered).to.include('eth_call ok')
+  })
+
+  it('hides the key that a node quotes in its error', async () => {
+    const rpc = client([await node(checked(error(-32602, `bad key ${key}`)))])
+    const refused = await rpc.request('eth_call', [], at).catch((failure: unknown) => failure)
+    expect(refused).to.be.instanceOf(RpcError).with.property('message', 'bad key ***')
+  })
+
+  const truncated = '{"jsonrpc":"2.0","id":1,"res'
+  const faults: Record<string, [Behaviour, RegExp]> = {
+    'is silent': [checked(silent), /did not answer within 0\.3 s/],
+    'hangs up': [checked(hangUp), /cannot be reached \((UND_ERR_SOCKET|ECONNRESET)\)/],
+    'fails with 500': [checked(status(500)), /failed \(HTTP 500\)/],
+    'fails with 503': [checked(status(503)), /failed \(HTTP 503\)/],
+    'refuses the key': [checked(status(401)), /refuses the key in its URL \(HTTP 401\)/],
+    redirects: [checked(status(307, { location: 'http://127.0.0.1:1/' })), /redirects \(HTTP 307\), which is not followed/],
+    'answers with HTML': [checked(text('<html>moved</html>')), /not JSON/],
+    'answers with truncated JSON': [checked(text(truncated)), /not JSON/],
+    'answers with nothing': [checked(text('')), /not JSON/],
+    'answers with null': [checked(text('null')), /left a call without an answer/],
+    'answers another call': [checked((_asked, response) => json(response, { jsonrpc: '2.0', id: 'other', result: '0x1' })), /another call/],
+    'answers with neither result nor error': [checked(({ calls }, response) => json(response, { jsonrpc: '2.0', id: calls[0]?.id })), /neither result nor error/],
+    'cuts the answer off': [
+      checked((_asked, response) => {
+        response.writeHead(200, { 'content-length': '1000' }).write(truncated)
+        setTimeout(() => response.destroy(), 20)
+      }),
+      /cannot be reached/,
+    ],
+    'sends more than it should': [checked(text(`"${'x'.repeat(33 * 1024 * 1024)}"`)), /cannot be reached \(UND_ERR_RES_EXCEEDED_MAX_SIZE\)/],
+    'serves another chain': [healthy({ chainId: 5 }), /serves chain id 5, not 1/],
+    'gives garbage for its chain id': [healthy({ chainId: Number.NaN }), /serves chain id NaN, not 1/],
+  }
+  for (const [fault, [behaviour, reason]] of Object.entries(faults)) {
+    it(`takes the next node within the same call when the first ${fault}, and goes back to it when it is well`, async () => {
+      const first = await node(behaviour)
+      const second = await node(healthy({ result: '0x2' }))
+      const rpc = client([first, second])
+      expect(await rpc.request('eth_blockNumber', [], at)).to.equal('0x2')
+      expect(said.join()).to.match(reason)
+      first.behave(healthy({ result: '0x1' }))
+      while ((await rpc.request('eth_blockNumber', [], at)) !== '0x1') await new Promise((resolve) => { setTimeout(resolve, 50) })
+      expect(rpc.url()).to.equal(`${first.url}/v3/***`)
+    })
+
+    it(`says why when its only node ${fault}, without the key, and recovers by itself`, async () => {
+      const only = await node(behaviour)
+      const rpc = client([only])
+      const failure = await failureOf(rpc.request('eth_blockNumber', [], at))
+      expect(failure.name).to.equal('NETWORK')
+      expect(failure.message).to.match(reason).and.contain('ethereum/mainnet').and.contain(`${only.url}/v3/***`).and.not.contain(key)
+      expect(failure.retryAfterSeconds).to.be.greaterThan(0)
+      only.behave(healthy({ result: '0x9' }))
+      expect(await recovered(rpc)).to.equal('0x9')
+    })
+  }
+
+  it('refuses a batch that is answered by a single object', async () => {
+    const rpc = client([await node(checked((_asked, response) => json(response, { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'too large' } })))])
+    const failure = await failureOf(rpc.batch([{ method: 'eth_call', params: [] }], at))
+    expect(failure.message).to.match(/something else than a list/)
+  })
+
+  it('refuses a batch in which an answer is missing', async () => {
+    const rpc = client([await node(checked(({ calls }, response) => json(response, calls.slice(1).map(({ id }) => ({ jsonrpc: '2.0', id, result: '0x1' })))))])
+    const failure = await failureOf(rpc.batch([{ method: 'eth_call', params: [] }, { method: 'eth_call', params: [] }], at))
+    expect(failure.message).to.match(/left a call without an answer/)
+  })
+
+  it('says RATE_LIMIT with the least wait when every node is over its limit, and does not ask them meanwhile', async () => {
+    const first = await node(checked(status(429, { 'retry-after': '7' })))
+    const second = await node(checked(error(-32005, 'limit exceeded')))
+    const rpc = client([first, second])
+    expect(await failureOf(rpc.request('eth_blockNumber', [], at))).to.have.property('name', 'RATE_LIMIT')
+    const requests = first.requests
+    expect((await failureOf(rpc.request('eth_blockNumber', [], at))).name).to.equal('RATE_LIMIT')
+    expect(first.requests).to.equal(requests)
+
+    const alone = client([await node(checked(status(429, { 'retry-after': '7' })))])
+    expect(await failureOf(alone.request('eth_blockNumber', [], at))).to.include({ name: 'RATE_LIMIT', http: 429, retryAfterSeconds: 7 })
+  })
+
+  it('says NETWORK when one node is over its limit and the other is away', async () => {
+    const rpc = client([await node(status(429)), await node(hangUp)])
+    expect(await failureOf(rpc.request('eth_blockNumber', [], at))).to.have.property('name', 'NETWORK')
+  })
+
+  it('leaves "too many results" for logs to the caller, who can ask for fewer', async () => {
+    const rpc = client([await node(checked(error(-32005, 'query returned more than 10000 results')))])
+    const refused = await rpc.request('eth_getLogs', [], at).catch((failure: unknown) => failure)
+    expect(refused).to.be.instanceOf(RpcError)
+  })
+
+  it('fails at once while its only node is known to be away, and checks it once however many ask', async () => {
+    const only = await node(silent)
+    const rpc = client([only])
+    await Promise.allSettled(Array.from({ length: 50 }, () => rpc.request('eth_blockNumber', [], at)))
+    expect(only.asked).to.deep.equal(['eth_chainId'])
+    await failureOf(rpc.request('eth_blockNumber', [], at))
+    expect(only.requests).to.equal(1)
+  })
+
+  it('checks the chain id again after all connections were lost', async () => {
+    const first = await node()
+    const rpc = client([first])
+    await rpc.request('eth_blockNumber', [], at)
+    first.behave(healthy({ chainId: 5 }))
+    await first.dropConnections()
+    const failure = await failureOf(rpc.request('eth_blockNumber', [], at))
+    expect(failure.message).to.match(/serves chain id 5, not 1/)
+  })
+
+  it("gives up when the caller does, with the caller's reason, and does not blame the node", async () => {
+    const slow = await node(checked(silent))
+    const rpc = client([slow], { timeoutMs: 5000 })
+    const stop = new AbortController()
+    const asked = rpc.request('eth_blockNumber', [], { signal: stop.signal })
+    setTimeout(() => stop.abort(new Error('enough')), 50)
+    expect(await asked.catch((failure: unknown) => failure)).to.have.property('message', 'enough')
+    slow.behave(healthy({ result: '0x3' }))
+    expect(await rpc.request('eth_blockNumber', [], at)).to.equal('0x3')
+  })
+
+  it('says so when a network has no node', async () => {
+    const failure = await failureOf(client([]).request('eth_blockNumber', [], at))
+    expect(failure).to.have.property('name', 'NETWORK')
+    expect(failure.message).to.match(/ethereum\/mainnet has no RPC node: set rpcUrls/)
+  })
+
+  describe('broadcasting', () => {
+    it('gives the same bytes to every node and an answer of each', async () => {
+      const nodes = [await node(healthy({ result: '0xhash' })), await node(checked(error(-32000, 'nonce too low'))), await node(hangUp)]
+      const answers = await client(nodes).broadcast('0xraw', at)
+      expect(answers[0]).to.deep.equal({ result: '0xhash' })
+      expect(answers[1]).to.have.nested.property('error.message', 'nonce too low')
+      expect(answers[2]).to.have.property('unreachable').that.matches(/cannot be reached/).and.not.contains(key)
+    })
+
+    it('does not wait for a silent node once another has the transaction', async () => {
+      const rpc = client([await node(), await node(silent)], { timeoutMs: 60_000 })
+      const answers = await rpc.broadcast('0xraw', at)
+      expect(answers[0]).to.deep.equal({ result: '0x1' })
+      expect(answers[1]).to.have.property('unreachable').that.matches(/did not answer in time/)
+    })
+
+    it('sends to sendUrls only, when there are any, and never to a node of another chain', async () => {
+      const reading = await node()
+      const sending = await node()
+      const wrong = await node(healthy({ chainId: 5 }))
+      const rpc = client([reading], { sendUrls: [sending.url, wrong.url] })
+      await rpc.request('eth_blockNumber', [], at)
+      const answers = await rpc.broadcast('0xraw', at)
+      await rpc.broadcast('0xraw', at)
+      expect(answers).to.have.length(2)
+      expect(answers[1]).to.have.property('unreachable').that.matches(/serves chain id 5/)
+      expect(reading.asked).to.not.include('eth_sendRawTransaction')
+      expect(wrong.asked).to.not.include('eth_sendRawTransaction')
+      expect(sending.asked.filter((method) => method === 'eth_sendRawTransaction')).to.have.length(2)
+    })
+
+    it('takes a sending endpoint that knows no other method', async () => {
+      const relay = await node(({ calls, batched }, response) => (calls[0]?.method === 'eth_chainId' ? error(-32601) : healthy())({ calls, batched }, response))
+      const answers = await client([], { sendUrls: [relay.url] }).broadcast('0xraw', at)
+      expect(answers).to.deep.equal([{ result: '0x1' }])
+    })
+  })
+})

@@ -1,0 +1,82 @@
+import { expect } from 'chai'
+import type { AMM, Token } from '../../../core/contracts/index.ts'
+import type { Evm } from '../../../core/kits/evm/index.ts'
+import { exactTransfers } from '../../../core/kits/uniswap-v2/exact-transfers.ts'
+import { probeTransfers } from '../../../core/kits/uniswap-v2/transfer-probe.ts'
+import { uniswapV2 } from '../../../core/kits/uniswap-v2/uniswap-v2.ts'
+import { v2Deployments } from '../../../plugins/uniswap/deployments.ts'
+import { addresses } from '../../devnet/addresses.ts'
+import { rejection } from './rejection.ts'
+import { at, openTradingFloor, tokens, type TradingFloor } from './trading-floor.ts'
+
+const { WETH, USDC } = tokens
+const ether = 10n ** 18n
+
+describe('tokens that take a fee on transfer', () => {
+  let floor: TradingFloor
+  let amm: AMM<Evm>
+  let taxed: Token
+  let plain: Token
+  let drained: Token
+
+  before(async () => {
+    floor = await openTradingFloor()
+    amm = uniswapV2(floor.venue({ v2RouterAddress: addresses.exchanges.uniswap.router }), { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments })
+    taxed = await floor.list('FeeOnTransferToken', 'TAX', 1000n * ether, WETH, ether)
+    plain = await floor.list('TestToken', 'PLAIN', 1000n * ether, WETH, ether)
+    drained = await floor.list('TestToken', 'DRY', 1n, WETH, ether)
+  })
+  after(() => floor.close())
+
+  const buy = (token: Token) => amm.quote({ tokenIn: USDC, tokenOut: token, exact: 'in', amountRaw: 10n ** 7n }, {}, at())
+  const sell = (token: Token) => amm.quote({ tokenIn: token, tokenOut: WETH, exact: 'in', amountRaw: ether }, {}, at())
+
+  it('are refused when bought and when sold, with the fee named', async () => {
+    for (const error of [await rejection(buy(taxed)), await rejection(sell(taxed))]) {
+      expect(error).to.include({ name: 'TOKEN_NOT_SUPPORTED' })
+      expect(error.message).to.match(/^TAX \(0x[0-9a-fA-F]{40}\) takes a fee on transfer \(2 % when bought, 2 % when sold\)/)
+    }
+  })
+
+  it('are told from others by one call, at the first quote only', async () => {
+    await sell(plain)
+    const before = floor.counted.rpc
+    await sell(plain)
+    await buy(plain)
+    expect(floor.counted.rpc - before).to.equal(2)
+    const untried = await floor.list('TestToken', 'NEW', 1000n * ether, WETH, ether)
+    const beforeNew = floor.counted.rpc
+    await sell(untried)
+    expect(floor.counted.rpc - beforeNew).to.equal(2)
+  })
+
+  it('are not looked for in the network’s own intermediates', async () => {
+    await amm.quote({ tokenIn: USDC, tokenOut: WETH, exact: 'in', amountRaw: 10n ** 9n }, {}, at())
+    const before = floor.counted.rpc
+    await amm.quote({ tokenIn: tokens.USDT, tokenOut: tokens.WBTC, exact: 'in', amountRaw: 10n ** 9n }, {}, at())
+    expect(floor.counted.rpc - before).to.equal(1)
+  })
+
+  it('are not confused with a token that cannot be tried, which is refused with that reason', async () => {
+    const error = await rejection(sell(drained))
+    expect(error).to.include({ name: 'TOKEN_NOT_SUPPORTED' })
+    expect(error.message).to.match(/a trial transfer out of its pool failed/)
+  })
+
+  it('are measured to the unit, without a balance and without leaving a trace', async () => {
+    const pool = (await sell(plain)).route[0]?.pool ?? ''
+    const reserveRaw = await floor.balance(plain, pool)
+    expect(await probeTransfers(floor.chain.reader, { pool, token: plain.address, reserveRaw }, at())).to.deep.equal({
+      sentRaw: reserveRaw / 100_000n,
+      arrivedRaw: reserveRaw / 100_000n,
+      returnedRaw: reserveRaw / 100_000n,
+    })
+    expect(await floor.balance(plain, pool)).to.equal(reserveRaw)
+  })
+
+  it('are not a verdict when the node is away: the caller gets the node’s error', async () => {
+    const away = { ...floor.chain.reader, call: () => Promise.reject(new Error('away')) }
+    const outcome = await exactTransfers(away)([{ token: plain, pool: plain.address, reserveRaw: ether }], at()).catch(String)
+    expect(outcome).to.equal('Error: away')
+  })
+})

@@ -1,0 +1,158 @@
+import { expect } from 'chai'
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { SluiceError } from '../../core/contracts/index.ts'
+import { brokenPlugins, goodPlugins, keptLog, load } from './fixtures.ts'
+
+const chain = path.join(goodPlugins, 'fixture-chain')
+const broken = (name: string) => path.join(brokenPlugins, name)
+
+describe('loading plugins', function () {
+  this.timeout(120_000)
+  let folder: string
+  beforeEach(() => {
+    folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'sluice-loader-')))
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  it('gives chains first, then connectors, each by name, with what was created for each network', async () => {
+    const { loaded, refused } = await load([goodPlugins])
+
+    expect(refused).to.deep.equal([])
+    expect(loaded.map(({ name }) => name)).to.deep.equal(['fixture-chain', 'fixture-compiled', 'fixture-swap'])
+    const swap = loaded[2]
+    expect(swap?.venues.map(({ network }) => network)).to.deep.equal(['mainnet', 'testnet'])
+    expect(swap?.available_networks).to.deep.equal([{ chain: 'fixture-chain', networks: ['mainnet', 'testnet'] }])
+    expect(swap?.manifest).to.include({ name: 'fixture-swap', version: '1.2.3' })
+    expect(swap?.manifest.available_networks[0]?.networks).to.be.frozen
+    expect(swap?.configuration.config).to.be.frozen
+  })
+
+  it('gives a plugin that its own chain reads for, and contract addresses in the chain’s spelling', async () => {
+    const { loaded } = await load([goodPlugins])
+    const swap = loaded.find((plugin) => plugin.kind === 'connector' && plugin.name === 'fixture-swap')
+    if (swap?.kind !== 'connector') throw new Error('fixture-swap was refused')
+    const token = { symbol: 'A', address: '0x0a', decimals: 1 }
+
+    const quote = await swap.venues[0]?.implementation.AMM?.quote({ tokenIn: token, tokenOut: token, exact: 'in', amountRaw: 1n }, {}, { signal: new AbortController().signal })
+
+    expect(quote?.spender).to.equal('0xaa01')
+  })
+
+  it('shares one core with every plugin, so that an error class is the same on both sides', async () => {
+    const { loaded } = await load([goodPlugins])
+
+    for (const plugin of loaded) {
+      if (plugin.kind !== 'connector') continue
+      const token = { symbol: 'A', address: '0x0a', decimals: 1 }
+      const swap = { tokenIn: token, tokenOut: token, exact: 'in', amountRaw: 0n } as const
+      const thrown = await (async () => plugin.venues[0]?.implementation.AMM?.quote(swap, {}, { signal: new AbortController().signal }))().catch((error: unknown) => error)
+      expect(thrown, plugin.name).to.be.instanceOf(SluiceError)
+    }
+  })
+
+  it('loads a plugin from outside, with its own package.json, packages and a core of its own in them', async () => {
+    cpSync(path.join(goodPlugins, 'fixture-compiled'), path.join(folder, 'fixture-compiled'), { recursive: true })
+    cpSync(path.join(goodPlugins, 'fixture-swap'), path.join(folder, 'fixture-swap'), { recursive: true })
+    const packages = path.join(folder, 'fixture-swap', 'node_modules')
+    writeFileSync(path.join(folder, 'fixture-swap', 'package.json'), '{ "name": "fixture-swap", "type": "commonjs", "dependencies": { "three": "1.0.0" } }')
+    for (const [name, files] of Object.entries({
+      three: { 'package.json': '{ "name": "three", "version": "1.0.0", "main": "index.js" }', 'index.js': 'module.exports = 3' },
+      sluice: { 'package.json': '{ "name": "sluice", "version": "0.0.1", "exports": { "./plugin": "./index.js" } }', 'index.js': 'throw new Error("a second core")' },
+    })) {
+      mkdirSync(path.join(packages, name), { recursive: true })
+      for (const [file, text] of Object.entries(files)) writeFileSync(path.join(packages, name, file), text)
+    }
+    writeFileSync(path.join(folder, 'fixture-swap', 'facts.json'), '{ "version": "9.9.9" }')
+    const amm = path.join(folder, 'fixture-swap', 'amm.ts')
+    writeFileSync(amm, `import three from 'three'\nimport { SluiceError } from 'sluice/plugin'\nexport const amm = (): object => {\n  const refuse = () => { throw new SluiceError('PRICE_FAILED', String(three)) }\n  return { versions: [], quote: refuse, swap: refuse, fill: refuse }\n}\n`)
+
+    const { loaded, refused } = await load([chain, folder])
+
+    expect(refused).to.deep.equal([])
+    expect(loaded.map(({ folder: place }) => path.dirname(place))).to.deep.equal([goodPlugins, folder, folder])
+    const swap = loaded[2]
+    expect(swap?.manifest.version).to.equal('9.9.9')
+    const fill = swap?.kind === 'connector' ? swap.venues[0]?.implementation.AMM?.fill : undefined
+    expect(() => fill?.(null, null)).to.throw(SluiceError, '3')
+  })
+
+  it('lets disabled plugins alone', async () => {
+    const { loaded, refused } = await load([chain, broken('throws-while-loading')], { disabled: ['throws-while-loading'] })
+
+    expect(refused).to.deep.equal([])
+    expect(loaded).to.have.length(1)
+  })
+
+  it('gives the logger that carries the plugin’s name, and token lists in the chain’s spelling', async () => {
+    const own = keptLog()
+    const { loaded } = await load([goodPlugins], {
+      log: own.log,
+      tokensOf: () => [{ symbol: 'A', address: '0xAB', decimals: 6 }, { symbol: 'B', address: 'nonsense', decimals: 6 }],
+    })
+
+    expect(loaded[2]?.venues[0]?.tokens).to.deep.equal([{ symbol: 'A', address: '0xab', decimals: 6 }])
+    expect(own.lines.map(({ fields }) => fields)).to.deep.include({ chain: 'fixture-chain', network: 'mainnet', token: { symbol: 'B', address: 'nonsense', decimals: 6 } })
+  })
+
+  it('refuses the second of two plugins of one name, and names both folders', async () => {
+    cpSync(path.join(goodPlugins, 'fixture-swap'), path.join(folder, 'fixture-swap'), { recursive: true })
+
+    const { loaded, refused } = await load([goodPlugins, folder])
+
+    expect(loaded.find(({ name }) => name === 'fixture-swap')?.folder).to.equal(path.join(goodPlugins, 'fixture-swap'))
+    expect(refused).to.have.length(1)
+    expect(refused[0]).to.include({ name: 'fixture-swap', step: 'find', folder: path.join(folder, 'fixture-swap') })
+    expect(refused[0]?.reason).to.contain(path.join(goodPlugins, 'fixture-swap')).and.contain(path.join(folder, 'fixture-swap'))
+  })
+
+  it('refuses folders and files that are links to elsewhere, and names that are none', async () => {
+    const plugins = path.join(folder, 'plugins')
+    mkdirSync(path.join(plugins, 'linked-entry'), { recursive: true })
+    mkdirSync(path.join(plugins, 'linked-part'))
+    mkdirSync(path.join(plugins, 'Größer'))
+    symlinkSync(path.join(goodPlugins, 'fixture-swap'), path.join(plugins, 'linked-folder'))
+    symlinkSync(path.join(folder, 'nowhere'), path.join(plugins, 'linked-nowhere'))
+    symlinkSync(path.join(goodPlugins, 'fixture-compiled', 'index.js'), path.join(plugins, 'linked-entry', 'index.js'))
+    symlinkSync(path.join(goodPlugins, 'fixture-compiled', 'amm.js'), path.join(plugins, 'linked-part', 'amm.js'))
+    writeFileSync(path.join(plugins, 'linked-part', 'index.js'), "export { amm as default } from './amm.js'\n")
+    mkdirSync(path.join(plugins, 'a'.repeat(80)))
+
+    const { loaded, refused } = await load([plugins])
+
+    expect(loaded).to.deep.equal([])
+    expect(refused.map(({ name, step }) => `${name} ${step}`)).to.have.members(['Größer find', `${'a'.repeat(80)} find`, 'linked-entry find', 'linked-folder find', 'linked-nowhere find', 'linked-part import'])
+  })
+
+  it('says that a folder of the settings does not exist', async () => {
+    const { refused } = await load([path.join(folder, 'typo')])
+
+    expect(refused).to.have.length(1)
+    expect(refused[0]).to.include({ step: 'find', reason: 'The folder does not exist' })
+    expect(refused[0]?.cure).to.contain('plugins.folders')
+  })
+
+  it('serves the networks that are there, and says why not the others', async () => {
+    cpSync(path.join(goodPlugins, 'fixture-swap'), path.join(folder, 'fixture-swap'), { recursive: true })
+    writeFileSync(path.join(folder, 'fixture-swap', 'defaults.yml'), "allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  fixture_chain_testnet: { routerAddress: '0x02' }\n")
+
+    const { loaded } = await load([chain, folder])
+
+    expect(loaded[1]?.available_networks).to.deep.equal([{ chain: 'fixture-chain', networks: ['testnet'] }])
+    expect(loaded[1]?.unserved.map(({ network, reason }) => `${network}: ${reason}`)).to.deep.equal(['mainnet: contractAddresses has no entry for fixture-chain mainnet'])
+  })
+
+  it('leaves a connector without a network where its chain was refused', async () => {
+    mkdirSync(path.join(folder, 'fixture-chain'))
+    writeFileSync(path.join(folder, 'fixture-chain', 'index.ts'), "throw new Error('no chain today')\n")
+
+    const { loaded, refused } = await load([folder, path.join(goodPlugins, 'fixture-swap')])
+
+    expect(loaded).to.deep.equal([])
+    expect(refused.map(({ name, step, trading_type }) => ({ name, step, trading_type }))).to.deep.equal([
+      { name: 'fixture-chain', step: 'import', trading_type: undefined },
+      { name: 'fixture-swap', step: 'networks', trading_type: ['AMM'] },
+    ])
+  })
+})

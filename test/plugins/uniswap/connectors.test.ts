@@ -1,0 +1,80 @@
+import { expect } from 'chai'
+import { getAddress, keccak256 } from 'ethers'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { loadPluginConfig } from '../../../core/config/load-plugin-config.ts'
+import type { ConnectorConfig, Venue } from '../../../core/contracts/index.ts'
+import { readArtifact } from '../../../core/devnet/readArtifact.ts'
+import { evmChain, type Evm } from '../../../core/kits/evm/index.ts'
+import { networkNamed } from '../../../plugins/ethereum/networks.ts'
+import { deployments as sushiswapDeployments } from '../../../plugins/sushiswap/deployments.ts'
+import sushiswap from '../../../plugins/sushiswap/index.ts'
+import { v2Deployments } from '../../../plugins/uniswap/deployments.ts'
+import uniswap from '../../../plugins/uniswap/index.ts'
+import { addresses } from '../../devnet/addresses.ts'
+
+const connectors = [
+  { name: 'uniswap', plugin: uniswap, deployments: v2Deployments, routerKey: 'v2RouterAddress', versions: ['v2'] },
+  { name: 'sushiswap', plugin: sushiswap, deployments: sushiswapDeployments, routerKey: 'routerAddress', versions: [] },
+] as const
+
+const artifactsOfKit = new URL('../../../core/kits/uniswap-v2/devnet.ts', import.meta.url).href
+const log = { info() {}, warn() {} }
+const local = networkNamed('local')
+const { reader, nativeCurrency } = evmChain({ chain: 'ethereum', network: 'local', config: {}, log, meter: { rpc() {} } }, local)
+
+for (const { name, plugin, deployments, routerKey, versions } of connectors) {
+  describe(`the connector ${name}`, () => {
+    const pluginFolder = fileURLToPath(new URL(`../../../plugins/${name}/`, import.meta.url))
+    let confDir: string
+    let config: ConnectorConfig
+
+    before(async () => {
+      confDir = await mkdtemp(path.join(tmpdir(), 'sluice-connectors-'))
+      const checked = loadPluginConfig({ kind: 'connector', name, confDir, pluginFolder, schema: plugin.manifest.schema, env: {} }).config
+      // By the schema, whose shape this is.
+      config = checked as unknown as ConnectorConfig
+    })
+    after(() => rm(confDir, { recursive: true }))
+
+    const venue = (network: string, contracts: Readonly<Record<string, string>>): Venue<Evm, ConnectorConfig> => ({
+      chain: 'ethereum', network, config, contracts, reader, nativeCurrency, tokens: [], log,
+    })
+
+    it('has a router and a deployment for every network that it names, with checksums', () => {
+      const named = plugin.manifest.available_networks.flatMap(({ chain, networks }) => networks.map((network) => ({ chain, network })))
+      expect(Object.keys(deployments)).to.deep.equal(named.map(({ chain, network }) => `${chain}/${network}`))
+      expect(Object.keys(config.contractAddresses)).to.deep.equal(named.map(({ network }) => network))
+      const routers = Object.values(config.contractAddresses).map((entry) => entry[routerKey])
+      for (const address of [...routers, ...Object.values(deployments).map(({ factory }) => factory)]) {
+        expect(getAddress(address ?? '')).to.equal(address)
+      }
+    })
+
+    it('knows the devnet’s contracts', async () => {
+      const { factory, initCodeHash } = deployments['ethereum/local']
+      expect({ factory, router: config.contractAddresses['local']?.[routerKey] }).to.deep.equal(addresses.exchanges[name])
+      expect(initCodeHash).to.equal(keccak256((await readArtifact('UniswapV2Pair', artifactsOfKit)).bytecode))
+    })
+
+    it('is created on every network with its router as the spender', () => {
+      for (const [network, contracts] of Object.entries(config.contractAddresses)) {
+        const { AMM, spenders } = plugin.create(venue(network, contracts))
+        expect(AMM.versions).to.deep.equal(versions)
+        expect(spenders).to.deep.equal({ v2: contracts[routerKey] })
+      }
+    })
+
+    it('is refused where its constants or its router are missing, with what to do', () => {
+      expect(() => plugin.create(venue('nowhere', {}))).to.throw(/no factory and init-code hash for ethereum\/nowhere .*add them/)
+      expect(() => plugin.create(venue('local', {}))).to.throw(`no ${routerKey} for ethereum/local: add it`)
+    })
+
+    it('takes no more than 25 lines', async () => {
+      const code = await readFile(path.join(pluginFolder, 'index.ts'), 'utf8')
+      expect(code.trim().split('\n').length).to.be.at.most(25)
+    })
+  })
+}

@@ -1,0 +1,140 @@
+import { readFile } from 'node:fs/promises'
+import { HDNodeWallet, Interface, getBytes, keccak256, toQuantity } from 'ethers'
+import type { Chain, Json, Plan } from '../../core/contracts/index.ts'
+import { startAnvil } from '../../core/devnet/startAnvil.ts'
+import { evmChain, multicall3 } from '../../core/kits/evm/index.ts'
+import { createTransactions, memoryJournal } from '../../core/transactions/index.ts'
+import type { Journal, Kind, Order, Sign, Transactions } from '../../core/transactions/index.ts'
+import { startRelay } from './relay.ts'
+import type { Relay } from './relay.ts'
+
+const mnemonic = 'test test test test test test test test test test test junk'
+export const wallets = Array.from({ length: 10 }, (_, index) => HDNodeWallet.fromPhrase(mnemonic, undefined, `m/44'/60'/0'/0/${index}`))
+export const addressOf = (index: number): string => wallets[index]?.address ?? ''
+export const nowhere = '0x000000000000000000000000000000000000dEaD'
+export const gwei = 10n ** 9n
+
+export interface TestSite {
+  chain: Chain
+  network: Order['network']
+  relay: Relay
+  rpc(method: string, ...params: readonly unknown[]): Promise<unknown>
+  mine(blocks?: number): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A chain of our own; with `--no-mining` a block comes when the test makes one. */
+export async function startSite({ confirmations = 1, flags = [] }: { confirmations?: number; flags?: readonly string[] } = {}): Promise<TestSite> {
+  const anvil = await startAnvil(0, flags)
+  const relay = await startRelay(anvil.rpcUrl)
+  const artifact: unknown = JSON.parse(await readFile(new URL('../../plugins/ethereum/artifacts/Multicall3.json', import.meta.url), 'utf8'))
+  const code = await anvil.rpc('eth_call', { data: Reflect.get(Object(artifact), 'bytecode') }, 'latest')
+  await anvil.rpc('anvil_setCode', multicall3, code)
+  const wrapped = { symbol: 'WETH', address: nowhere, decimals: 18 }
+  const chain = evmChain(
+    {
+      chain: 'ethereum',
+      network: 'local',
+      config: { rpcUrls: [relay.url], confirmations, pollingSeconds: 0.05, feeCap: 500, requestTimeoutSeconds: 5 },
+      log: silent,
+      meter: { rpc: () => {} },
+    },
+    { chainId: 31337, nativeCurrency: 'ETH', wrapped, intermediates: [], multicall: multicall3, blockSeconds: 1, confirmations, local: true },
+  )
+  return {
+    chain,
+    network: { chain: 'ethereum', network: 'local', impl: chain },
+    relay,
+    rpc: anvil.rpc,
+    async mine(blocks = 1) {
+      await anvil.rpc('anvil_mine', toQuantity(blocks))
+    },
+    async stop() {
+      await chain.stop?.()
+      await relay.stop()
+      await anvil.stop()
+    },
+  }
+}
+
+export const silent = { info: () => {}, warn: () => {} }
+
+/** Signs as the signer process does, with keys that everybody knows. */
+export const sign: Sign = async ({ address, signable }) => {
+  const wallet = wallets.find((each) => each.address === address)
+  if (!wallet) throw new Error(`No key for ${address}.`)
+  return getBytes(wallet.signingKey.sign(keccak256(signable.bytes)).serialized)
+}
+
+export function transactionsOn({ journal = memoryJournal(), sign: signer = sign, walletQueue = 256 }: { journal?: Journal; sign?: Sign; walletQueue?: number } = {}): Transactions {
+  return createTransactions({ journal, sign: signer, walletQueue, log: silent })
+}
+
+let requests = 0
+
+/** A transfer of one wei, unless the test has something better to do. */
+export function order(site: TestSite, more: Partial<Order> & { kind?: Kind } = {}): Order {
+  requests += 1
+  return {
+    network: site.network,
+    address: addressOf(0),
+    caller: { commonName: 'client' },
+    requestId: `request-${requests}`,
+    wish: {},
+    kind: 'trade',
+    plan: planOf({ to: nowhere, data: '0x', value: '1' }),
+    ...more,
+  }
+}
+
+export function planOf(...steps: Plan['steps']): Plan {
+  return { steps, needs: [], memo: null }
+}
+
+/** Within how long the test may wait; it bounds the request as the server's deadline does. */
+export const soon = (milliseconds = 10_000): AbortSignal => AbortSignal.timeout(milliseconds)
+
+/** Waits until it holds; says what it was about when it never does. */
+export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + 12_000
+  while (performance.now() < end) {
+    if (await holds()) return
+    await new Promise((done) => setTimeout(done, 20))
+  }
+  throw new Error(`It did not come to pass: ${what}.`)
+}
+
+export async function stateOf(transactions: Transactions, txHash: string): Promise<string> {
+  return (await transactions.find('ethereum', 'local', txHash))?.state ?? 'none'
+}
+
+export async function reaches(transactions: Transactions, txHash: string, state: string): Promise<void> {
+  let last = ''
+  try {
+    await until(state, async () => (last = await stateOf(transactions, txHash)) === state)
+  } catch {
+    throw new Error(`${txHash} did not become ${state}; it is ${last}.`)
+  }
+}
+
+/** Another program that has the same key. */
+export async function sendForeign(site: TestSite, nonce: number, fees: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }): Promise<string> {
+  const raw = await wallets[0]?.signTransaction({ type: 2, chainId: 31337, nonce, to: nowhere, value: 5, gasLimit: 21_000, ...fees })
+  return String(await site.rpc('eth_sendRawTransaction', raw))
+}
+
+export const erc20 = new Interface([
+  'function approve(address spender, uint256 amount) returns (bool)',
+  'function transfer(address to, uint256 amount) returns (bool)',
+])
+
+export async function rejection(work: Promise<unknown>): Promise<{ name: string; message: string; details?: unknown }> {
+  try {
+    await work
+  } catch (error) {
+    if (error instanceof Error) return error
+  }
+  throw new Error('It was expected to fail.')
+}
+
+export const hexOf = (value: Json): string => toQuantity(BigInt(String(value)))

@@ -1,0 +1,103 @@
+import { expect } from 'chai'
+import { AbiCoder, concat, decodeRlp, encodeRlp, getBytes, Interface, MaxUint256, Signature, type RlpStructuredData, type TransactionLike } from 'ethers'
+import { checkTransaction } from '../../core/wallet/check-transaction.ts'
+import { Refusal } from '../../core/wallet/refusal.ts'
+import { readPolicy } from '../../core/wallet/signer-policy.ts'
+import { allowedSpender, bytesOf, examplePolicy, feeCapRaw, router, stranger, token, transaction, wrapper } from './example-policy.ts'
+
+const from = '0x6666666666666666666666666666666666666666'
+const rights = new Interface([
+  'function approve(address,uint256)', 'function increaseAllowance(address,uint256)', 'function setApprovalForAll(address,bool)',
+  'function transfer(address,uint256)', 'function transferFrom(address,address,uint256)',
+])
+const approve = (spender: string): string => rights.encodeFunctionData('approve', [spender, MaxUint256])
+
+const check = (bytes: Uint8Array, admin = false): string => {
+  const rules = readPolicy(examplePolicy).get('ethereum/local')
+  if (!rules) throw new Error('the example has no local network')
+  return checkTransaction({ bytes, from, admin, rules })
+}
+
+describe('what the signer signs of transactions', () => {
+  const signed: [string, TransactionLike<string>, boolean?][] = [
+    ['a call of a declared contract, with value', {}],
+    ['a legacy transaction', { type: 0, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: feeCapRaw }],
+    ['an allowance of any token for a connector', { to: token, value: 0n, data: approve(router) }],
+    ['an allowance of a declared token for a connector', { to: wrapper, value: 0n, data: approve(router) }],
+    ['an allowance for an allowed spender', { to: token, value: 0n, data: approve(allowedSpender) }],
+    ['an allowance for anybody, by an admin', { to: token, value: 0n, data: approve(stranger) }, true],
+    ['an empty transfer to oneself', { to: from, value: 0n, data: '0x' }],
+    ['value to a declared contract without data', { to: wrapper, value: 5n, data: '0x' }],
+  ]
+  for (const [what, changes, admin] of signed) {
+    it(`signs ${what}`, () => {
+      const tx = transaction(changes)
+      expect(check(bytesOf(tx), admin)).to.equal(tx.unsignedHash)
+    })
+  }
+
+  const refused: [string, TransactionLike<string>, RegExp, boolean?][] = [
+    ['another chain id', { chainId: 1 }, /for chain id 1, and ethereum\/local has 31337/],
+    ['a legacy transaction without a chain id', { type: 0, chainId: 0, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: 1n }, /for chain id 0/],
+    ['a fee above the cap', { maxFeePerGas: feeCapRaw + 1n }, /the fee cap of ethereum\/local is 100000000000 wei/],
+    ['a gas price above the cap', { type: 0, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: feeCapRaw + 1n }, /fee cap/],
+    ['a stranger as target', { to: stranger }, /no contract that a connector declares/],
+    ['plain value to a stranger', { to: stranger, data: '0x', value: 1n }, /no contract that a connector declares/],
+    ['an admin calling a stranger', { to: stranger }, /no contract that a connector declares/, true],
+    ['the creation of a contract', { to: null }, /creating a contract/],
+    ['an access list transaction', { type: 1, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: 1n }, /type 1/],
+    ['an allowance for a stranger', { to: token, value: 0n, data: approve(stranger) }, /goes to 0x5555.*allowedSpenders/],
+    ['an allowance for a stranger on a declared token', { to: wrapper, value: 0n, data: approve(stranger) }, /goes to 0x5555/],
+    ['an allowance with value', { to: token, value: 1n, data: approve(router) }, /must have no value/],
+    ['an allowance with value, by an admin', { to: token, value: 1n, data: approve(stranger) }, /must have no value/, true],
+    ['an allowance that is cut short', { to: token, value: 0n, data: approve(router).slice(0, -2) }, /wrong length/],
+    ['an allowance with more behind it', { to: token, value: 0n, data: `${approve(router)}00` }, /wrong length/],
+    ['an allowance with dirt above the address', { to: token, value: 0n, data: approve(router).replace('0x095ea7b300', '0x095ea7b301') }, /no address/],
+    ['a transfer of a token', { to: token, value: 0n, data: rights.encodeFunctionData('transfer', [router, 1n]) }, /only approve is/],
+    ['a transfer of a declared token to a stranger', { to: wrapper, value: 0n, data: rights.encodeFunctionData('transfer', [stranger, 1n]) }, /goes to 0x5555/],
+    ['a transfer of a declared token to a stranger, by an admin', { to: wrapper, value: 0n, data: rights.encodeFunctionData('transfer', [stranger, 1n]) }, /goes to 0x5555/, true],
+    ['transferFrom of a declared token', { to: wrapper, value: 0n, data: rights.encodeFunctionData('transferFrom', [from, stranger, 1n]) }, /goes to 0x5555/],
+    ['increaseAllowance of a declared token', { to: wrapper, value: 0n, data: rights.encodeFunctionData('increaseAllowance', [stranger, 1n]) }, /goes to 0x5555/],
+    ['setApprovalForAll on a declared contract', { to: wrapper, value: 0n, data: rights.encodeFunctionData('setApprovalForAll', [stranger, true]) }, /goes to 0x5555/],
+    ['value to oneself', { to: from, value: 1n, data: '0x' }, /to oneself/],
+    ['data to oneself', { to: from, value: 0n, data: '0x12345678' }, /to oneself/],
+  ]
+  for (const [what, changes, reason, admin] of refused) {
+    it(`refuses ${what}`, () => {
+      expect(() => check(bytesOf(transaction(changes)), admin)).to.throw(Refusal, reason)
+    })
+  }
+
+  it('refuses the delegation of the account (EIP-7702)', () => {
+    const signature = Signature.from({ r: `0x${'11'.repeat(32)}`, s: `0x${'22'.repeat(32)}`, yParity: 0 })
+    const tx = transaction({ type: 4, authorizationList: [{ address: router, nonce: 0n, chainId: 31337n, signature }] })
+    expect(() => check(bytesOf(tx))).to.throw(Refusal, /type 4/)
+  })
+
+  it('refuses a tip above the fee', () => {
+    expect(() => check(rewritten(fields => fields.with(2, '0xff').with(3, '0x05')))).to.throw(Refusal, /the tip \(255 wei\)/)
+  })
+
+  it('refuses a transaction that is signed already', () => {
+    const tx = transaction()
+    tx.signature = Signature.from({ r: `0x${'11'.repeat(32)}`, s: `0x${'22'.repeat(32)}`, yParity: 0 })
+    expect(() => check(Buffer.from(tx.serialized.slice(2), 'hex'))).to.throw(Refusal, /already has a signature/)
+  })
+
+  it('refuses bytes that are no transaction', () => {
+    expect(() => check(new Uint8Array())).to.throw(Refusal, /not a transaction/)
+    expect(() => check(getBytes(AbiCoder.defaultAbiCoder().encode(['uint256'], [1])))).to.throw(Refusal, /not a transaction/)
+    expect(() => check(getBytes(concat([bytesOf(transaction()), '0x00'])))).to.throw(Refusal, /not a transaction/)
+  })
+
+  it('refuses a second way to write the same transaction', () => {
+    expect(() => check(rewritten(fields => fields.with(1, '0x0001')))).to.throw(Refusal, /canonical/)
+  })
+})
+
+/** The example with its RLP fields changed, past what ethers would write. */
+function rewritten(change: (fields: RlpStructuredData[]) => RlpStructuredData[]): Uint8Array {
+  const fields = decodeRlp(bytesOf(transaction()).subarray(1))
+  if (typeof fields === 'string') throw new Error('a transaction is a list')
+  return getBytes(concat(['0x02', encodeRlp(change(fields))]))
+}

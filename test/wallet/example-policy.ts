@@ -1,0 +1,39 @@
+import { getBytes } from 'ethers/utils'
+import { Transaction, type TransactionLike } from 'ethers/transaction'
+import type { SignerPolicy } from '../../core/wallet/signer-policy.ts'
+import type { SignRequest } from '../../core/wallet/sign-request.ts'
+
+export const router = '0x1111111111111111111111111111111111111111'
+export const wrapper = '0x2222222222222222222222222222222222222222'
+export const token = '0x3333333333333333333333333333333333333333'
+export const allowedSpender = '0x4444444444444444444444444444444444444444'
+export const stranger = '0x5555555555555555555555555555555555555555'
+export const feeCapRaw = 100n * 10n ** 9n
+
+const network = {
+  chain: 'ethereum',
+  feeCapRaw: feeCapRaw.toString(),
+  contracts: [router, wrapper],
+  spenders: [router],
+  typedData: [{ domain: 'Book', primaryType: 'Order' }],
+}
+
+/** A devnet and a public network with a router, and a token that is declared so that it can be wrapped. */
+export const examplePolicy: SignerPolicy = {
+  networks: [
+    { ...network, network: 'local', chainId: 31337, local: true },
+    { ...network, network: 'mainnet', chainId: 1, local: false },
+  ],
+  allowedSpenders: [allowedSpender],
+}
+
+/** An unsigned call of the router on the devnet, with what the test changes. */
+export const transaction = (changes: TransactionLike<string> = {}): Transaction => Transaction.from({
+  type: 2, chainId: 31337, to: router, value: 1n, nonce: 0, data: '0x38ed1739', gasLimit: 200_000n,
+  maxFeePerGas: feeCapRaw, maxPriorityFeePerGas: 1n, ...changes,
+})
+
+export const bytesOf = (tx: Transaction): Uint8Array => getBytes(tx.unsignedSerialized)
+
+export const requestOf = (address: string, tx: Transaction, changes: Partial<SignRequest> = {}): SignRequest =>
+  ({ chain: 'ethereum', network: 'local', address, draft: { scheme: 'secp256k1', bytes: bytesOf(tx) }, ...changes })

@@ -1,0 +1,113 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { Wallet } from 'ethers'
+import { saveKey } from '../../core/wallet/save-key.ts'
+import { isAlive, parentOf, until } from './processes.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+const passphrase = 'a passphrase that is found nowhere else'
+const wallet = new Wallet(Wallet.createRandom().privateKey)
+const keyDigits = wallet.privateKey.slice(2)
+
+/** All writable memory of a process (Linux); undefined where this process may not look. */
+function* memoryOf(processId: number): Generator<Buffer> {
+  const memory = openSync(`/proc/${processId}/mem`, 'r')
+  try {
+    for (const line of readFileSync(`/proc/${processId}/maps`, 'utf8').split('\n')) {
+      const [, from, to] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(line) ?? []
+      if (from === undefined || to === undefined) continue
+      const start = BigInt(`0x${from}`)
+      const chunk = Buffer.alloc(Number(BigInt(`0x${to}`) - start))
+      try {
+        yield chunk.subarray(0, readSync(memory, chunk, 0, chunk.length, start))
+      } catch {
+        // Some regions are the kernel's and cannot be read by anybody.
+      }
+    }
+  } finally {
+    closeSync(memory)
+  }
+}
+
+function memoryHolds(processId: number, wanted: readonly Buffer[]): boolean {
+  for (const region of memoryOf(processId)) if (wanted.some(each => region.includes(each))) return true
+  return false
+}
+
+describe('the server\'s process', () => {
+  const folder = temporaryFolder()
+  let server: ChildProcess
+  let signerProcessId: number
+  let children: number[] = []
+  let said = ''
+
+  const heard = async (): Promise<number> => {
+    const [message] = await once(server, 'message')
+    const processId = Number(message.signerProcessId)
+    children = [processId, parentOf(processId)]
+    return processId
+  }
+
+  before(async () => {
+    const passphraseFile = path.join(folder, 'passphrase')
+    writeFileSync(passphraseFile, passphrase)
+    await saveKey({ dataDir: folder, chain: 'ethereum', privateKey: wallet.privateKey, passphrase, scryptN: 1024 })
+    server = fork(fileURLToPath(new URL('server-with-signer.ts', import.meta.url)), [folder, passphraseFile, wallet.address], {
+      execArgv: ['--import', import.meta.resolve('tsx/esm')],
+      env: { ...process.env, A_SECRET_OF_THE_SERVER: 'unshared' },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    for (const stream of [server.stdout, server.stderr]) stream?.on('data', chunk => { said += String(chunk) })
+    signerProcessId = await heard()
+  })
+  after(() => {
+    // Where the test that they end by themselves failed.
+    for (const processId of [server.pid ?? 0, ...children]) if (isAlive(processId)) process.kill(processId, 'SIGKILL')
+  })
+
+  it('has neither key nor passphrase in its heap after signing, and none after the signer was started again', async () => {
+    const file = path.join(folder, 'heap.heapsnapshot')
+    server.send(file)
+    signerProcessId = await heard()
+    const snapshot = readFileSync(file, 'utf8').toLowerCase()
+    expect(snapshot.includes(wallet.address.toLowerCase()), 'the address is there, so strings are seen').to.equal(true)
+    expect(snapshot.includes(keyDigits), 'key').to.equal(false)
+    expect(snapshot.includes(BigInt(wallet.privateKey).toString()), 'key in decimals').to.equal(false)
+    expect(snapshot.includes(passphrase), 'passphrase').to.equal(false)
+  })
+
+  it('has the key nowhere in its memory, and nor has the holder of the passphrase; the signer has', function () {
+    if (process.platform !== 'linux') this.skip()
+    const wanted = [Buffer.from(keyDigits, 'hex'), Buffer.from(keyDigits, 'latin1'), Buffer.from(keyDigits, 'utf16le')]
+    expect(memoryHolds(signerProcessId, wanted), 'signer').to.equal(true)
+    expect(memoryHolds(parentOf(signerProcessId), wanted), 'holder of the passphrase').to.equal(false)
+    expect(memoryHolds(server.pid ?? 0, wanted), 'server').to.equal(false)
+  })
+
+  it('shows neither in what it and its children were started with, and hands no secret of its environment on', function () {
+    if (process.platform !== 'linux') this.skip()
+    for (const processId of children) {
+      const started = ['cmdline', 'environ'].map(each => readFileSync(`/proc/${processId}/${each}`, 'latin1')).join()
+      expect(started).to.include('signer').and.not.include(keyDigits).and.not.include(passphrase).and.not.include('unshared')
+    }
+  })
+
+  it('opens no debugger into the signer for whoever sends SIGUSR1', async () => {
+    for (const processId of children) process.kill(processId, 'SIGUSR1')
+    // The control: the same signal does open one in a process that does not guard itself.
+    process.kill(server.pid ?? 0, 'SIGUSR1')
+    await until(() => said.includes('Debugger listening') || said.includes('Starting inspector'))
+    expect(said.match(/Debugger listening|Starting inspector/g)).to.have.length(1)
+  })
+
+  it('takes the signer with it when it is killed', async () => {
+    expect(children.map(isAlive)).to.deep.equal([true, true])
+    process.kill(server.pid ?? 0, 'SIGKILL')
+    await until(() => !children.some(isAlive))
+    expect(said).not.to.include(keyDigits).and.not.include(passphrase)
+  })
+})

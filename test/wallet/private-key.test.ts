@@ -1,0 +1,53 @@
+import { expect } from 'chai'
+import { HDNodeWallet } from 'ethers'
+import { parsePrivateKey } from '../../core/wallet/private-key.ts'
+import { wellKnownAddresses, wellKnownMnemonic, wellKnownPath } from '../../core/wallet/well-known-keys.ts'
+
+const key = '4bd6b45fdc4c8cbd7fd3e0318961b5d0470d6d4fb31bc1eb51aad054b7da2cb8'
+const order = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141'
+
+function refusalOf(text: string): string {
+  try {
+    parsePrivateKey(text)
+  } catch (error) {
+    return error instanceof Error ? error.message : ''
+  }
+  return 'it was taken'
+}
+
+describe('a private key as people paste it', () => {
+  it('is taken with and without 0x, in any letter case, with white space around it', () => {
+    for (const text of [key, `0x${key}`, `0X${key.toUpperCase()}`, `  ${key}\r\n`]) expect(parsePrivateKey(text)).to.equal(`0x${key}`)
+  })
+
+  const strange: [string, string, RegExp][] = [
+    ['nothing', ' \n', /Nothing was given/],
+    ['too few digits', key.slice(2), /this has 62/],
+    ['too many digits', `${key}00`, /this has 66/],
+    ['an address', `0x${key.slice(0, 40)}`, /it is an address/],
+    ['a public key', `04${key}${key}`, /it is a public key/],
+    ['other characters', key.replace('b', 'x'), /not hexadecimal/],
+    ['two keys', `${key}\n${key}`, /white space/],
+    ['a seed phrase', wellKnownMnemonic, /seed phrase/],
+    ['a keystore file', '{"version":3}', /--keystore-file/],
+    ['a key of Solana', '4'.repeat(88), /Solana/],
+    ['zero', '0'.repeat(64), /zero/],
+    ['the order of the curve', order, /order of the curve/],
+    ['more than the order of the curve', 'f'.repeat(64), /order of the curve/],
+  ]
+  for (const [what, text, reason] of strange) {
+    it(`gets a sentence when it is ${what}, which does not repeat it`, () => {
+      const message = refusalOf(text)
+      expect(message).to.match(reason)
+      for (const part of text.trim().split(/\s+/).filter(word => word.length > 8)) expect(message).not.to.include(part)
+    })
+  }
+
+  it('is refused when everybody has it', () => {
+    for (const [index, address] of wellKnownAddresses.entries()) {
+      const wallet = HDNodeWallet.fromPhrase(wellKnownMnemonic, '', wellKnownPath(index))
+      expect(wallet.address).to.equal(address)
+      expect(refusalOf(wallet.privateKey)).to.match(/test account of anvil and hardhat/).and.not.include(wallet.privateKey.slice(2))
+    }
+  })
+})

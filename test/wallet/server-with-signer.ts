@@ -1,0 +1,29 @@
+// A server's process with nothing but the signer, for tests that look into it from outside.
+import { readFileSync } from 'node:fs'
+import { writeHeapSnapshot } from 'node:v8'
+import { startSigner, type SignerOptions } from '../../core/wallet/start-signer.ts'
+import { examplePolicy, requestOf, transaction } from './example-policy.ts'
+
+const [dataDir = '', passphraseFile = '', address = ''] = process.argv.slice(2)
+const print = (fields: object, message = ''): void => console.log(message, JSON.stringify(fields))
+const options = (): SignerOptions => ({
+  dataDir,
+  passphrase: readFileSync(passphraseFile, 'utf8'),
+  devnet: true,
+  policy: examplePolicy,
+  log: { info: print, warn: print, error: print },
+})
+
+const signer = await startSigner(options())
+await signer.sign(requestOf(address, transaction()))
+process.send?.({ signerProcessId: signer.processId() })
+
+process.on('message', async file => {
+  // The signer is killed and started again first: that must not bring the passphrase here either.
+  process.kill(signer.processId() ?? 0, 'SIGKILL')
+  while (signer.isReady()) await new Promise(resolve => setTimeout(resolve, 20))
+  while (!signer.isReady()) await new Promise(resolve => setTimeout(resolve, 20))
+  await signer.sign(requestOf(address, transaction()))
+  writeHeapSnapshot(String(file))
+  process.send?.({ signerProcessId: signer.processId() })
+})

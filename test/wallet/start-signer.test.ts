@@ -1,0 +1,206 @@
+import path from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { hexlify, recoverAddress, Signature, verifyTypedData, Wallet } from 'ethers'
+import { SluiceError, type ErrorName } from '../../core/api/errors.ts'
+import { keyFile } from '../../core/wallet/keystore.ts'
+import { saveKey } from '../../core/wallet/save-key.ts'
+import { startSigner, type Signer, type SignerOptions } from '../../core/wallet/start-signer.ts'
+import { wellKnownAddresses } from '../../core/wallet/well-known-keys.ts'
+import { examplePolicy, requestOf, stranger, transaction } from './example-policy.ts'
+import { isAlive, parentOf, until } from './processes.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+const passphrase = 'correct horse'
+const real = new Wallet(`0x${'a1b2c3d4'.repeat(8)}`)
+const [devnet0 = ''] = wellKnownAddresses
+
+const logged: string[] = []
+const keep = (level: string) => (fields: object, message = ''): void => { logged.push(JSON.stringify({ level, message, ...fields })) }
+const log = { info: keep('info'), warn: keep('warn'), error: keep('error') }
+
+async function failure(promise: Promise<unknown>): Promise<{ name: ErrorName | 'none'; message: string }> {
+  const error = await promise.then(() => undefined, (reason: unknown) => reason)
+  return error instanceof SluiceError ? error : { name: 'none', message: String(error) }
+}
+
+describe('the signer', () => {
+  const dataDir = temporaryFolder()
+  let signer: Signer
+  const start = (changes: Partial<SignerOptions> = {}): Promise<Signer> =>
+    startSigner({ dataDir, passphrase, devnet: true, policy: examplePolicy, log, ...changes })
+
+  before(async () => {
+    await saveKey({ dataDir, chain: 'ethereum', privateKey: real.privateKey, passphrase, label: 'main', scryptN: 1024 })
+    signer = await start()
+  })
+  after(async () => {
+    await signer.stop()
+    expect(logged.join('\n')).not.to.include(real.privateKey.slice(2)).and.not.include(passphrase)
+  })
+
+  it('has the keystore\'s wallets and, with the devnet, accounts 0, 1 and 2', () => {
+    expect(signer.wallets()).to.have.deep.members([
+      { chain: 'ethereum', address: real.address, label: 'main' },
+      ...wellKnownAddresses.slice(0, 3).map((address, index) => ({ chain: 'ethereum', address, label: `devnet ${index}`, devnet: true })),
+    ])
+    expect(signer.isReady()).to.equal(true)
+  })
+
+  it('signs transactions that the wallet\'s address is recovered from', async () => {
+    for (const address of [real.address, devnet0, devnet0.toLowerCase()]) {
+      const tx = transaction()
+      const signature = await signer.sign(requestOf(address, tx))
+      expect(signature).to.have.length(65)
+      expect(signature[64]).to.be.lessThan(2)
+      expect(recoverAddress(tx.unsignedHash, Signature.from(hexlify(signature))).toLowerCase()).to.equal(address.toLowerCase())
+      tx.signature = hexlify(signature)
+      expect(tx.from?.toLowerCase()).to.equal(address.toLowerCase())
+    }
+  })
+
+  it('signs typed data that the wallet\'s address is recovered from', async () => {
+    const typedData = { domain: { name: 'Book', chainId: 1 }, types: { Order: [{ name: 'price', type: 'uint256' }] }, primaryType: 'Order', message: { price: '5' } }
+    const signature = await signer.sign({ chain: 'ethereum', network: 'mainnet', address: real.address, draft: { scheme: 'eip712', typedData } })
+    expect(verifyTypedData(typedData.domain, typedData.types, typedData.message, hexlify(signature))).to.equal(real.address)
+  })
+
+  it('signs a hundred at once, each its own', async () => {
+    const all = Array.from({ length: 100 }, (_, nonce) => transaction({ nonce }))
+    const signatures = await Promise.all(all.map(tx => signer.sign(requestOf(devnet0, tx))))
+    for (const [index, tx] of all.entries()) {
+      expect(recoverAddress(tx.unsignedHash, Signature.from(hexlify(signatures[index] ?? '0x')))).to.equal(devnet0)
+    }
+  })
+
+  it('lets the well-known wallets sign on a devnet only', async () => {
+    const refused = await failure(signer.sign(requestOf(devnet0, transaction({ chainId: 1 }), { network: 'mainnet' })))
+    expect(refused.name).to.equal('FORBIDDEN')
+    expect(refused.message).to.match(/everybody has the key of 0xf39F.*not on ethereum\/mainnet/)
+    await signer.sign(requestOf(real.address, transaction({ chainId: 1 }), { network: 'mainnet' }))
+  })
+
+  it('refuses with the reason, which it logs', async () => {
+    const refused = await failure(signer.sign(requestOf(real.address, transaction({ to: stranger }))))
+    expect(refused.name).to.equal('FORBIDDEN')
+    expect(refused.message).to.match(/The signer refused: .* no contract that a connector declares on ethereum\/local/)
+    expect(logged.at(-1)).to.match(/"warn".*refused to sign.*"network":"local".*no contract/)
+  })
+
+  it('refuses wallets and networks that it does not know, and what is no request', async () => {
+    expect((await failure(signer.sign(requestOf(stranger, transaction())))).name).to.equal('LOAD_WALLET')
+    expect((await failure(signer.sign(requestOf(real.address, transaction(), { chain: 'polygon' })))).name).to.equal('LOAD_WALLET')
+    expect((await failure(signer.sign(requestOf(real.address, transaction(), { network: 'goerli' })))).message).to.match(/no plugin serves it/)
+    for (const request of [{}, null, { ...requestOf(real.address, transaction()), draft: { scheme: 'secp256k1', bytes: '0x02' } }]) {
+      // @ts-expect-error what a plugin without types could send
+      expect((await failure(signer.sign(request))).message).to.match(/the request is malformed/)
+    }
+  })
+
+  it('does not sign what does not cross to its process', async () => {
+    // @ts-expect-error a function cannot be sent
+    const refused = await signer.sign({ ...requestOf(real.address, transaction()), admin: () => true }).catch((error: unknown) => error)
+    expect(refused).to.be.an('error')
+    await signer.sign(requestOf(real.address, transaction()))
+  })
+
+  it('follows a new policy at once, and keeps the old one when the new one is malformed', async () => {
+    const tx = transaction({ to: stranger })
+    const [local] = examplePolicy.networks
+    if (!local) throw new Error('the example has no network')
+    await signer.setPolicy({ ...examplePolicy, networks: [{ ...local, contracts: [stranger] }] })
+    await signer.sign(requestOf(real.address, tx))
+    expect((await failure(signer.setPolicy({ ...examplePolicy, networks: [local, local] }))).message).to.match(/ethereum\/local twice/)
+    expect((await failure(signer.setPolicy({ ...examplePolicy, allowedSpenders: ['0x12'] }))).message).to.match(/malformed at "\/allowedSpenders\/0"/)
+    await signer.sign(requestOf(real.address, tx))
+    await signer.setPolicy(examplePolicy)
+    expect((await failure(signer.sign(requestOf(real.address, tx)))).name).to.equal('FORBIDDEN')
+  })
+
+  it('is started again when it is killed, with its keys and its newest policy; what was under way fails in a definite way', async () => {
+    const [local] = examplePolicy.networks
+    if (!local) throw new Error('the example has no network')
+    await signer.setPolicy({ ...examplePolicy, networks: [{ ...local, contracts: [stranger] }] })
+    const killed = signer.processId() ?? 0
+    process.kill(killed, 'SIGSTOP')
+    const underWay = failure(signer.sign(requestOf(real.address, transaction({ to: stranger }))))
+    process.kill(killed, 'SIGKILL')
+    expect(await underWay).to.include({ name: 'SERVICE_UNINITIALIZED' }).and.property('message').match(/nothing was signed that could be sent/)
+    expect((await failure(signer.sign(requestOf(real.address, transaction())))).message).to.match(/being started again/)
+    expect(signer.isReady()).to.equal(false)
+    await until(() => signer.isReady())
+    expect(signer.processId()).not.to.equal(killed)
+    await signer.sign(requestOf(real.address, transaction({ to: stranger })))
+    expect((await failure(signer.sign(requestOf(real.address, transaction())))).name).to.equal('FORBIDDEN')
+    await signer.setPolicy(examplePolicy)
+  })
+
+  it('takes a policy while it is down', async () => {
+    process.kill(signer.processId() ?? 0, 'SIGKILL')
+    await until(() => !signer.isReady())
+    await signer.setPolicy({ networks: [], allowedSpenders: [] })
+    await until(() => signer.isReady())
+    expect((await failure(signer.sign(requestOf(real.address, transaction())))).message).to.match(/no plugin serves it/)
+    await signer.setPolicy(examplePolicy)
+  })
+
+  it('is not disturbed by Ctrl-C, SIGTERM and SIGHUP, which its group gets', async () => {
+    const processId = signer.processId() ?? 0
+    for (const each of [processId, parentOf(processId)]) {
+      for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(each, name)
+    }
+    await signer.sign(requestOf(real.address, transaction()))
+    expect(signer.processId()).to.equal(processId)
+    expect(isAlive(parentOf(processId))).to.equal(true)
+  })
+
+  it('keeps real keys locked, and says so, when the holder of the passphrase is killed', async () => {
+    const own = await start()
+    try {
+      const holder = parentOf(own.processId() ?? 0)
+      process.kill(holder, 'SIGKILL')
+      await until(() => !own.isReady())
+      await until(() => own.isReady())
+      await own.sign(requestOf(devnet0, transaction()))
+      const locked = await failure(own.sign(requestOf(real.address, transaction())))
+      expect(locked.name).to.equal('SERVICE_UNINITIALIZED')
+      expect(locked.message).to.match(/is locked/)
+      expect(logged.join('\n')).to.match(/restart the server to unlock it/)
+    } finally {
+      await own.stop()
+    }
+  })
+
+  it('leaves no process when it is stopped, and signs nothing any more', async () => {
+    const own = await start()
+    const processIds = [own.processId() ?? 0, parentOf(own.processId() ?? 0)]
+    const underWay = failure(own.sign(requestOf(real.address, transaction())))
+    await own.stop()
+    await own.stop()
+    expect(['none', 'SERVICE_UNINITIALIZED']).to.include((await underWay).name)
+    expect(processIds.filter(isAlive)).to.deep.equal([])
+    expect((await failure(own.sign(requestOf(real.address, transaction())))).name).to.equal('SERVICE_UNINITIALIZED')
+  })
+
+  it('does not start with a wrong passphrase, without one, or with a damaged key, and names the file', async () => {
+    const file = keyFile(dataDir, 'ethereum', real.address)
+    const wrong = await failure(start({ passphrase: 'wrong horse' }))
+    expect(wrong.message).to.include(file).and.match(/does not open/).and.not.include('wrong horse')
+    const { message } = await failure(start({ passphrase: undefined }))
+    expect(message).to.include(file).and.match(/SLUICE_WALLET_PASSPHRASE_FILE/)
+  })
+
+  it('starts without a passphrase where there are no keys', async () => {
+    const own = await start({ dataDir: path.join(dataDir, 'empty'), passphrase: undefined, devnet: false })
+    expect(own.wallets()).to.deep.equal([])
+    await own.stop()
+  })
+
+  it('names every damaged file at start', async () => {
+    const damagedDir = path.join(dataDir, 'damaged')
+    await saveKey({ dataDir: damagedDir, chain: 'ethereum', privateKey: real.privateKey, passphrase, scryptN: 1024 })
+    const file = keyFile(damagedDir, 'ethereum', real.address)
+    writeFileSync(file, 'garbage')
+    expect((await failure(start({ dataDir: damagedDir }))).message).to.include(file)
+  })
+})
