@@ -61,11 +61,11 @@ function secureContext({ pems: { ca, cert, key, crl } }: ServerCertificates) {
   return { ca, cert, key, crl, minVersion: 'TLSv1.2' as const }
 }
 
-function warnBeforeEnd({ validTo, caValidTo }: ServerCertificates, log: TlsLog): void {
+function warnBeforeEnd({ serverValidTo, caValidTo }: ServerCertificates, log: TlsLog): void {
   if (daysTo(caValidTo) <= warningDays) {
     log.warn({ caValidTo }, `the CA ${ending(caValidTo)}: make a new set of certificates in another folder and give every client its new files`)
-  } else if (daysTo(validTo) <= warningDays) {
-    log.warn({ validTo }, `the server certificate ${ending(validTo)}: run "sluice certs renew server"; the running server takes the new one at once`)
+  } else if (daysTo(serverValidTo) <= warningDays) {
+    log.warn({ serverValidTo }, `the server certificate ${ending(serverValidTo)}: run "sluice certs renew server"; the running server takes the new one at once`)
   }
 }
 

@@ -10,7 +10,7 @@ export interface ServerCertificates {
   revocations: Revocations
   caFingerprint256: string
   /** The server certificate's end; never later than the CA's. */
-  validTo: Date
+  serverValidTo: Date
   caValidTo: Date
 }
 
@@ -49,7 +49,7 @@ export async function checkServerCertificates(certsDir: string, pems: ServerPems
     pems,
     revocations,
     caFingerprint256: ca.fingerprint256,
-    validTo: new Date(server.validTo),
+    serverValidTo: new Date(server.validTo),
     caValidTo: new Date(ca.validTo),
   }
 }
