@@ -8,13 +8,14 @@ const events = new Interface([
   'event Swap(address indexed sender, uint256 amount0In, uint256 amount1In, uint256 amount0Out, uint256 amount1Out, address indexed to)',
 ])
 const address = (digit: string) => getAddress(`0x${digit.repeat(40)}`)
-const [trader, router, other, poolA, poolB, tokenA, tokenB, tokenC] = ['1', '2', '3', 'a', 'b', '4', '5', '6'].map(address) as [
-  string, string, string, string, string, string, string, string,
-]
+const [trader, router, other] = [address('1'), address('2'), address('3')]
+const [poolA, poolB] = [address('a'), address('b')]
+const [tokenA, tokenB, tokenC] = [address('4'), address('5'), address('6')]
 
 const log = (emitter: string, event: string, ...args: unknown[]): EvmLog => ({ address: emitter, ...events.encodeEventLog(event, args) })
 const transfer = (token: string, from: string, to: string, value: bigint) => log(token, 'Transfer', from, to, value)
 const swap = (pool: string, sender: string, to: string, into: bigint, out: bigint) => log(pool, 'Swap', sender, into, 0n, 0n, out, to)
+const lower = (entry: EvmLog): EvmLog => ({ ...entry, address: entry.address.toLowerCase() })
 const receipt = (...logs: EvmLog[]): EvmReceipt => ({
   status: 1, transactionHash: '0x', blockNumber: 1, blockHash: '0x', from: trader, to: router, gasUsed: '1', effectiveGasPrice: '1', logs,
 })
@@ -45,7 +46,6 @@ describe('the fill of a swap', () => {
   })
 
   it('does not depend on the letter case of addresses', () => {
-    const lower = (entry: EvmLog) => ({ ...entry, address: entry.address.toLowerCase() })
     expect(readFill(receipt(...[paid, passed, swappedA, got, swappedB].map(lower)), twoHops)).to.deep.equal(expected)
   })
 

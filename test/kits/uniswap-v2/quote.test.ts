@@ -13,6 +13,7 @@ import { at, openTradingFloor, tokens, type TradingFloor } from './trading-floor
 const { router } = addresses.exchanges.uniswap
 const options = { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments } as const
 const { WETH, USDC, DAI, WBTC, USDT } = tokens
+const oneOf = ({ decimals }: Token) => 10n ** BigInt(decimals)
 
 describe('quotes of a constant-product exchange', () => {
   let floor: TradingFloor
@@ -32,12 +33,13 @@ describe('quotes of a constant-product exchange', () => {
   })
   after(() => floor.close())
 
+  const refused = (swap: Swap) => rejection(amm.quote(swap, {}, at()))
+
   /** What the exchange's own router says of a path. */
   const ask = async (exact: 'in' | 'out', amountRaw: bigint, path: readonly string[], blockTag: number): Promise<bigint> => {
     const amounts: bigint[] = [...(await own.getFunction(exact === 'in' ? 'getAmountsOut' : 'getAmountsIn').staticCall(amountRaw, path, { blockTag }))]
     return (exact === 'in' ? amounts.at(-1) : amounts[0]) ?? 0n
   }
-  const oneOf = ({ decimals }: Token) => 10n ** BigInt(decimals)
 
   it('equal the router to the unit, at their block, for a thousand random swaps', async () => {
     const pair = fc.shuffledSubarray([eth, USDC, DAI, WBTC, USDT], { minLength: 2, maxLength: 2 })
@@ -55,7 +57,7 @@ describe('quotes of a constant-product exchange', () => {
       lengths.add(quote.route.length)
     }
     for (let done = 0; done < swaps.length; done += 25) await Promise.all(swaps.slice(done, done + 25).map(compare))
-    expect([...lengths].toSorted()).to.deep.equal([1, 2])
+    expect([...lengths]).to.have.members([1, 2])
   }).timeout(120_000)
 
   it('take the best of all routes the router knows', async () => {
@@ -97,8 +99,6 @@ describe('quotes of a constant-product exchange', () => {
   })
 
   describe('are refused', () => {
-    const refused = (swap: Swap) => rejection(amm.quote(swap, {}, at()))
-
     it('with the most that could be had, which can be had', async () => {
       const swap = { tokenIn: WETH, tokenOut: WBTC, exact: 'out' } as const
       const error = await refused({ ...swap, amountRaw: 1000n * 10n ** 8n })

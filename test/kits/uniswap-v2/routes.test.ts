@@ -8,7 +8,9 @@ import { candidatePaths } from '../../../core/kits/uniswap-v2/routes.ts'
 
 const fee: Fee = [3n, 1000n]
 const noGas = () => 0n
+const dear = (gasUnits: bigint) => gasUnits * 10n ** 15n
 const hop = (reserveInRaw: bigint, reserveOutRaw: bigint) => ({ pool: 'P', tokenIn: 'A', tokenOut: 'B', reserveInRaw, reserveOutRaw })
+const pool = (reserve0Raw: bigint, reserve1Raw: bigint) => () => ({ address: 'P', reserve0Raw, reserve1Raw })
 const reserve = fc.bigInt(1000n, 2n ** 111n)
 const someRoute = fc.array(fc.tuple(reserve, reserve).map(([into, out]) => hop(into, out)), { minLength: 1, maxLength: 3 })
 
@@ -42,7 +44,6 @@ describe('the best route', () => {
   })
 
   it('is the shorter one where gas costs more than the longer one brings', () => {
-    const dear = (gasUnits: bigint) => gasUnits * 10n ** 15n
     expect(bestRoute([shallow, deep], { exact: 'in', amountRaw: 10n ** 20n }, fee, dear)?.route).to.equal(shallow)
     expect(bestRoute([shallow, deep], { exact: 'out', amountRaw: 10n ** 20n }, fee, dear)?.route).to.equal(shallow)
   })
@@ -53,8 +54,6 @@ describe('the best route', () => {
 })
 
 describe('gas in a token', () => {
-  const pool = (reserve0Raw: bigint, reserve1Raw: bigint) => () => ({ address: 'P', reserve0Raw, reserve1Raw })
-
   it('is converted by the pool with the wrapped coin', () => {
     expect(gasCostIn('0xb', '0xa', pool(10n ** 21n, 3n * 10n ** 12n), 10n ** 9n)(10n ** 6n)).to.equal(3n * 10n ** 6n)
   })

@@ -11,6 +11,9 @@ const { router } = addresses.exchanges.uniswap
 const { WETH, USDC, DAI, WBTC, USDT } = tokens
 const zero = '0x0000000000000000000000000000000000000000'
 
+const inTenMinutes = () => Math.floor(Date.now() / 1000) + 600
+const loose = ({ swap, amountRaw }: Quote) => (swap.exact === 'in' ? (amountRaw * 99n) / 100n : (amountRaw * 101n) / 100n)
+
 describe('swaps of a constant-product exchange', () => {
   let floor: TradingFloor
   let amm: AMM<Evm>
@@ -24,8 +27,6 @@ describe('swaps of a constant-product exchange', () => {
   })
   after(() => floor.close())
 
-  const inTenMinutes = () => Math.floor(Date.now() / 1000) + 600
-  const loose = ({ swap, amountRaw }: Quote) => (swap.exact === 'in' ? (amountRaw * 99n) / 100n : (amountRaw * 101n) / 100n)
   const planned = (quote: Quote, terms: { boundRaw?: bigint; deadline?: number; recipient?: string } = {}) =>
     amm.swap(quote, { recipient: floor.trader.address, boundRaw: loose(quote), deadline: inTenMinutes(), ...terms })
 

@@ -15,9 +15,8 @@ const artifactsOfTokens = new URL('../../../plugins/ethereum/devnet.ts', import.
 
 export const at = (): At => ({ signal: AbortSignal.timeout(10_000) })
 
-export const tokens = Object.fromEntries(
-  Object.entries(addresses.tokens).map(([symbol, { address, decimals }]): [string, Token] => [symbol, { symbol, address, decimals }]),
-) as Record<keyof typeof addresses.tokens, Token>
+const token = (symbol: keyof typeof addresses.tokens): Token => ({ symbol, ...addresses.tokens[symbol] })
+export const tokens = { WETH: token('WETH'), USDC: token('USDC'), DAI: token('DAI'), WBTC: token('WBTC'), USDT: token('USDT') }
 
 export type TradingFloor = Awaited<ReturnType<typeof openTradingFloor>>
 

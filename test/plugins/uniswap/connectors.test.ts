@@ -33,9 +33,9 @@ for (const { name, plugin, deployments, routerKey, versions } of connectors) {
 
     before(async () => {
       confDir = await mkdtemp(path.join(tmpdir(), 'sluice-connectors-'))
-      const checked = loadPluginConfig({ kind: 'connector', name, confDir, pluginFolder, schema: plugin.manifest.schema, env: {} }).config
-      // By the schema, whose shape this is.
-      config = checked as unknown as ConnectorConfig
+      const { config: checked } = loadPluginConfig({ kind: 'connector', name, confDir, pluginFolder, schema: plugin.manifest.schema, env: {} })
+      if (!isConnectorConfig(checked)) throw new Error('The schema let something else through.')
+      config = checked
     })
     after(() => rm(confDir, { recursive: true }))
 
@@ -77,4 +77,8 @@ for (const { name, plugin, deployments, routerKey, versions } of connectors) {
       expect(code.trim().split('\n').length).to.be.at.most(25)
     })
   })
+}
+
+function isConnectorConfig(value: object): value is ConnectorConfig {
+  return 'allowedSlippage' in value && 'ttl' in value && 'contractAddresses' in value && typeof value.contractAddresses === 'object'
 }
