@@ -47,24 +47,24 @@ describe('a receipt', () => {
     const receipt = readReceipt(raw([log('event Transfer(address indexed from, address indexed to, uint256 value)', [owner, pool, 5n]), log(swap, [owner, 7n, [1n, 2n]]), unknown]))
     if (!receipt) throw new Error('No receipt.')
     const decoded = decodeLogs(receipt, [swap])
-    expect(decoded).to.have.nested.deep.property('logs[0].events', [{ name: 'from', value: owner }, { name: 'to', value: pool }, { name: 'value', value: '5' }])
+    expect(decoded).to.have.deep.nested.property('logs[0].events', [{ name: 'from', value: owner }, { name: 'to', value: pool }, { name: 'value', value: '5' }])
     expect(decoded).to.have.nested.property('logs[1].name', 'Swap')
-    expect(decoded).to.have.nested.deep.property('logs[1].events[2]', { name: 'steps', value: ['1', '2'] })
-    expect(decoded).to.have.nested.deep.property('logs[2]', unknown)
+    expect(decoded).to.have.deep.nested.property('logs[1].events[2]', { name: 'steps', value: ['1', '2'] })
+    expect(decoded).to.have.deep.nested.property('logs[2]', unknown)
     expect(JSON.parse(JSON.stringify(decoded))).to.deep.equal(decoded)
   })
 
   it('tells the transfer of an amount from that of one NFT, which share a signature', () => {
     const receipt = readReceipt(raw([log('event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)', [owner, pool, 42n])]))
     if (!receipt) throw new Error('No receipt.')
-    expect(decodeLogs(receipt, [])).to.have.nested.deep.property('logs[0].events[2]', { name: 'tokenId', value: '42' })
+    expect(decodeLogs(receipt, [])).to.have.deep.nested.property('logs[0].events[2]', { name: 'tokenId', value: '42' })
   })
 
   it('survives a log that lies about its event', () => {
     const lie = { address: pool, topics: [transfer.getEvent('Transfer')?.topicHash, `0x${'01'.repeat(32)}`, `0x${'02'.repeat(32)}`], data: '0x12' }
     const receipt = readReceipt(raw([lie]))
     if (!receipt) throw new Error('No receipt.')
-    expect(decodeLogs(receipt, [])).to.have.nested.deep.property('logs[0]', lie)
+    expect(decodeLogs(receipt, [])).to.have.deep.nested.property('logs[0]', lie)
   })
 
   it('refuses an event signature that is none, and says how one is written', () => {

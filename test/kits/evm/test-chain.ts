@@ -1,0 +1,79 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startAnvil } from '../../../core/devnet/startAnvil.ts'
+import { startDevnet } from '../../../core/devnet/startDevnet.ts'
+import type { Chain } from '../../../core/contracts/index.ts'
+import { multicall3 } from '../../../core/kits/evm/index.ts'
+import type { Evm, EvmChainConfig } from '../../../core/kits/evm/index.ts'
+import ethereum from '../../../plugins/ethereum/index.ts'
+
+export const at = { signal: new AbortController().signal }
+/** The first of anvil's well-known accounts; the node signs for it. */
+export const wallet = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+
+export interface TestChain {
+  chain: Chain<Evm>
+  rpcUrl: string
+  /** The methods that the chain asked nodes for since this was last called. */
+  asked(): string[]
+  /** Asks the node past the chain, and past what is counted. */
+  rpc(method: string, ...params: unknown[]): Promise<unknown>
+  stop(): Promise<void>
+}
+
+/** The plugin's local network over any nodes. */
+export function chainOver(config: EvmChainConfig): { chain: Chain<Evm>; asked(): string[] } {
+  let methods: string[] = []
+  const log = { info() {}, warn() {} }
+  const meter = { rpc: (method: string) => void methods.push(method) }
+  const chain = ethereum.create({ chain: 'ethereum', network: 'local', config, log, meter })
+  return { chain, asked: () => methods.splice(0) }
+}
+
+/** The real devnet with the chain's tokens, and nothing else on it. */
+export async function startDevnetChain(): Promise<TestChain> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'sluice-evm-'))
+  const devnetFiles = [fileURLToPath(new URL('../../../plugins/ethereum/devnet.ts', import.meta.url))]
+  const devnet = await startDevnet({ port: 0, dataDir, devnetFiles })
+  const { chain, asked } = chainOver({ rpcUrls: [devnet.rpcUrl] })
+  const stop = async () => {
+    await chain.stop?.()
+    await devnet.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  return { chain, asked, rpcUrl: devnet.rpcUrl, rpc: rpcTo(devnet.rpcUrl), stop }
+}
+
+/** A bare anvil that makes a block only when it is told to; with Multicall3 unless told otherwise. */
+export async function startStillChain({ multicall = true } = {}): Promise<TestChain> {
+  const anvil = await startAnvil(0, ['--no-mining'])
+  const { chain, asked } = chainOver({ rpcUrls: [anvil.rpcUrl] })
+  const rpc = rpcTo(anvil.rpcUrl)
+  if (multicall) {
+    const artifact: unknown = JSON.parse(await readFile(new URL('../../../plugins/ethereum/artifacts/Multicall3.json', import.meta.url), 'utf8'))
+    const bytecode = typeof artifact === 'object' && artifact !== null && 'bytecode' in artifact ? artifact.bytecode : undefined
+    await rpc('anvil_setCode', multicall3, await rpc('eth_call', { data: bytecode }, 'latest'))
+  }
+  const stop = async () => {
+    await chain.stop?.()
+    await anvil.stop()
+  }
+  return { chain, asked, rpcUrl: anvil.rpcUrl, rpc, stop }
+}
+
+export function rpcTo(url: string): TestChain['rpc'] {
+  return async (method, ...params) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    const answer: unknown = await response.json()
+    if (typeof answer === 'object' && answer !== null && 'result' in answer) return answer.result
+    throw new Error(`${method}: ${JSON.stringify(answer)}`)
+  }
+}
+
+/** Until the node has the transaction in a block. */
+export async function mined({ rpc }: TestChain, hash: unknown): Promise<void> {
+  while ((await rpc('eth_getTransactionReceipt', hash)) === null) await new Promise((resolve) => { setTimeout(resolve, 20) })
+}
