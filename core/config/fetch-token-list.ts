@@ -60,7 +60,8 @@ async function download(url: string, { dispatcher, signal }: FetchOptions): Prom
   const deadline = AbortSignal.timeout(timeoutMs)
   const response = await request(url, { signal: signal ? AbortSignal.any([signal, deadline]) : deadline, ...(dispatcher ? { dispatcher } : {}) })
   if (response.statusCode !== 200) {
-    response.body.destroy()
+    // Ending it is an error to the stream, which would end the process.
+    response.body.on('error', () => {}).destroy()
     const redirect = response.statusCode >= 300 && response.statusCode < 400
     if (!redirect) throw new Error(`the host answers ${response.statusCode}`)
     return { problem: `answers with a redirect (${response.statusCode}), which is not followed`, cure: 'Give the URL of the list itself.' }
