@@ -14,7 +14,7 @@ import { createApp } from './http/app.ts'
 import { createIdempotency, type Idempotency } from './http/idempotency.ts'
 import { createMetrics, measureDirectory, type Metrics } from './http/metrics.ts'
 import { listen } from './http/server.ts'
-import { loadPlugins, startVenue, startWatchdog, type LoadedPlugin, type LoadedVenue, type RunningVenue } from './loader/index.ts'
+import { loadPlugins, startVenue, startWatchdog, type LoadedPlugin, type LoadedVenue, type LoadResult, type RunningVenue } from './loader/index.ts'
 import { createLog } from './log.ts'
 import { ensureCertificates } from './tls/index.ts'
 import { createTransactions, memoryJournal, type Journal, type Sign, type Transactions } from './transactions/index.ts'
@@ -27,6 +27,7 @@ export interface Kernel {
   startedInMs: number
   services: Services
   devnet: Devnet | undefined
+  plugins: LoadResult
   /** Lets what is under way end, then ends every part. */
   stop(): Promise<void>
 }
@@ -106,7 +107,7 @@ export async function startKernel(settings: Settings, { say }: StartOptions): Pr
     const listener = await listen(container.build(createApp).callback(), settings, log)
     stops.push(() => listener.stop(settings.server.drainSeconds * 1000))
 
-    return { url: listener.url, startedInMs: performance.now() - startedAt, services, devnet, stop }
+    return { url: listener.url, startedInMs: performance.now() - startedAt, services, devnet, plugins, stop }
   } catch (error) {
     await stop()
     throw error

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -32,6 +32,7 @@ export interface TestServer {
 export async function startServer({ plugins = [], settings: flags = {}, conf = {} }: ServerOptions = {}): Promise<TestServer> {
   const home = await mkdtemp(path.join(tmpdir(), 'sluice-'))
   const confDir = path.join(home, 'conf')
+  await shareDevnetState(home)
   const everything = { clients: { client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' } } }
   for (const [name, content] of Object.entries({ 'clients.yml': everything, ...conf })) {
     const file = path.join(confDir, name)
@@ -48,7 +49,6 @@ export async function startServer({ plugins = [], settings: flags = {}, conf = {
       'devnet.port': 0,
       'log.level': 'silent',
       'plugins.folders': [path.join(root, 'plugins'), ...plugins],
-      // Kept between runs: deploying all exchanges takes longer than most tests.
       'data.dir': path.join(home, 'data'),
       ...flags,
     },
@@ -66,4 +66,12 @@ export async function startServer({ plugins = [], settings: flags = {}, conf = {
       await rm(home, { recursive: true, force: true })
     },
   }
+}
+
+/** Deploying all exchanges takes longer than most tests: what is deployed is kept from run to run, by the hash of its inputs. */
+async function shareDevnetState(home: string): Promise<void> {
+  const kept = path.join(tmpdir(), `sluice-devnet-${process.getuid?.() ?? ''}`)
+  await mkdir(kept, { recursive: true, mode: 0o700 })
+  await mkdir(path.join(home, 'data'), { mode: 0o700 })
+  await symlink(kept, path.join(home, 'data', 'devnet'))
 }

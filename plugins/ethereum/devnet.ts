@@ -1,5 +1,5 @@
 import { dataLength, parseUnits, type BaseContract } from 'ethers'
-import { defineDevnet, type DevnetSite, type MintableToken } from '../../core/testing/devnet-plugin.ts'
+import { defineDevnet, type DevnetSite, type MintableToken } from 'sluice/devnet'
 
 // The same on every chain that has it: https://github.com/mds1/multicall3
 const multicall3Address = '0xcA11bde05977b3631167028862bE2a173976CA11'

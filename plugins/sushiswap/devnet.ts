@@ -1,4 +1,4 @@
-import { uniswapV2Devnet } from '../../core/kits/uniswap-v2/devnet.ts'
+import { uniswapV2Devnet } from 'sluice/uniswap-v2/devnet'
 
 // Shallower than Uniswap's pools and priced a little apart, so that the two can be told from each other.
 export default uniswapV2Devnet({

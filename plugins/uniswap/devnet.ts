@@ -1,4 +1,4 @@
-import { uniswapV2Devnet } from '../../core/kits/uniswap-v2/devnet.ts'
+import { uniswapV2Devnet } from 'sluice/uniswap-v2/devnet'
 
 export default uniswapV2Devnet({
   name: 'uniswap',

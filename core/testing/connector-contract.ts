@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { JsonRpcProvider } from 'ethers'
+import { devnetNetwork, tradingWallets } from '../devnet/index.ts'
+import { devnetQuoter } from '../devnet/devnetQuoter.ts'
+import type { LoadedPlugin } from '../loader/index.ts'
+import { ammCards } from './cards/amm.ts'
+import { venueOf, type Bench } from './cards/bench.ts'
+import { configurationCards, pluginCards } from './cards/plugin.ts'
+import { devnetTokenSymbols } from './devnet-plugin.ts'
+import { startServer, type TestServer } from './server.ts'
+
+export interface ConnectorContract {
+  /** The plugin's folder, anywhere. */
+  folder: string
+}
+
+/** Mocha tests that every connector passes, ours or a third party's: the whole server, on real exchange code in the devnet. */
+export function connectorContract({ folder }: ConnectorContract): void {
+  const name = path.basename(folder)
+
+  describe(`connector ${name}`, function () {
+    this.timeout(60_000)
+    const bench: Bench = { connector: name, ...devnetNetwork, client: undefined as never, rpcUrl: '', wallets: ['', '', ''], pairs: [], quoter: undefined }
+    let server: TestServer
+    let provider: JsonRpcProvider | undefined
+    let plugin: LoadedPlugin
+
+    before(async () => {
+      server = await startServer({ plugins: [folder] })
+      plugin = loadedPlugin(server, name)
+      const file = ['devnet.ts', 'devnet.js'].map((each) => path.join(folder, each)).find((each) => existsSync(each))
+      provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, batchMaxCount: 1, cacheTimeout: -1 })
+      const [first = '', second = '', third = ''] = tradingWallets
+      Object.assign(bench, {
+        client: server.client,
+        rpcUrl: server.rpcUrl,
+        wallets: [first, second, third],
+        quoter: file && (await devnetQuoter(file, provider)),
+      })
+      bench.pairs = await quotedPairs(bench)
+    })
+    after(async () => {
+      provider?.destroy()
+      await server?.stop()
+    })
+
+    const found = () => ({ plugin, bench })
+    pluginCards(found)
+    configurationCards(found)
+    ammCards(bench)
+  })
+}
+
+function loadedPlugin({ kernel }: TestServer, name: string): LoadedPlugin {
+  const loaded = kernel.plugins.loaded.find((each) => each.name === name)
+  if (loaded) return loaded
+  const refusal = kernel.plugins.refused.find((each) => each.name === name)
+  throw new Error(refusal ? `${name} was refused (${refusal.step}): ${refusal.reason}. ${refusal.cure}` : `${name} was not found`)
+}
+
+/** Pairs of the devnet's tokens that have a pool of their own. */
+async function quotedPairs(bench: Bench): Promise<[string, string][]> {
+  const pairs: [string, string][] = []
+  for (const [i, base] of devnetTokenSymbols.entries()) {
+    for (const quote of devnetTokenSymbols.slice(i + 1)) {
+      const { status } = await bench.client.get('/amm/price', { ...venueOf(bench), base, quote, amount: '0.01', side: 'SELL' })
+      if (status === 200) pairs.push([base, quote])
+    }
+  }
+  return pairs
+}

@@ -1,0 +1,8 @@
+import { fileURLToPath } from 'node:url'
+import { chainContract, connectorContract } from '../../core/testing/index.ts'
+
+const plugin = (name: string) => fileURLToPath(new URL(`../../plugins/${name}`, import.meta.url))
+
+chainContract({ folder: plugin('ethereum'), network: 'local' })
+connectorContract({ folder: plugin('uniswap') })
+connectorContract({ folder: plugin('sushiswap') })
