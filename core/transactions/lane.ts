@@ -52,8 +52,8 @@ export interface Lane {
   claim(claim: Claim): { slots: readonly Json[]; occupants: readonly (Occupant | undefined)[] } | { conflict: Conflict }
   /** Signed bytes on a claimed slot are in the journal. */
   occupy(slot: Json, occupant: Occupant): void
-  /** Nothing was signed on claimed slots: they are free again. */
-  release(slots: readonly Json[]): void
+  /** Nothing was signed on claimed slots: they are free again. Gives those that others wait behind. */
+  release(slots: readonly Json[]): readonly Json[]
   /** What is on the slot is final. */
   settle(slot: Json): void
   occupant(nonce: number): Occupant | undefined
@@ -80,6 +80,8 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
     if (known === undefined) throw new Error(`Slots of ${name} were claimed before the chain was asked.`)
     return known
   }
+  /** What is still being signed may be released, so nothing is filled on its account; nor on a nonce's that the caller chose. */
+  const waiting = () => [...held.values()].filter(({ given, occupant }) => !given && occupant !== undefined).map(({ slot }) => slot)
   const next = () => rail.nonceOf(rail.claim(synced(), slots(), 1)[0] ?? 0)
 
   function conflictOn(slot: Json, fees: Json | undefined, { mayReplace }: Claim): Conflict | undefined {
@@ -141,6 +143,7 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
           if (!given) vacated.add(key)
         }
       }
+      return rail.gaps(synced(), synced(), slots(), waiting()).filter((slot) => vacated.has(keyOf(slot)))
     },
     settle(slot) {
       vacated.delete(keyOf(slot))
@@ -149,9 +152,7 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
     occupant: (nonce) => held.get(keyOf(rail.slotsFrom(nonce, 1)[0] ?? nonce))?.occupant,
     next,
     gaps(news) {
-      // What is still being signed may be released, so nothing is filled on its account.
-      const waiting = [...held.values()].filter(({ given, occupant }) => !given && occupant !== undefined).map(({ slot }) => slot)
-      const empty = rail.gaps(synced(), news, slots(), waiting)
+      const empty = rail.gaps(synced(), news, slots(), waiting())
       const sure = empty.filter((slot) => vacated.has(keyOf(slot)) || suspects.has(keyOf(slot)))
       suspects = new Set(empty.map(keyOf))
       for (const key of vacated) if (!suspects.has(key)) vacated.delete(key)

@@ -32,8 +32,8 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
   const lanes = new Map<string, Lane>()
   const filling = new Set<string>()
   const dispatch = createDispatch(site, recorder, closing, log, nowMs)
-  const watcher = createWatcher({ site, recorder, laneOf, dispatch, fill: (lane, nonce) => void fill(lane, nonce), log, closing, nowMs })
-  const submitOn = createSubmission({ site, recorder, sign, dispatch, wake: () => watcher.wake(), log, nowMs })
+  const watcher = createWatcher({ site, recorder, laneOf, dispatch, fill: startFill, log, closing, nowMs })
+  const submitOn = createSubmission({ site, recorder, sign, dispatch, wake: () => watcher.wake(), fill: startFill, log, nowMs })
 
   function laneOf(address: string): Lane {
     const lane = lanes.get(address) ?? createLane({ rail, address, limit: walletQueue, name: `${address} on ${site.chain}/${site.network}` })
@@ -84,6 +84,10 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
   function cancelPlan(address: string): Order['plan'] {
     if (!rail.replace) throw new SluiceError('UNSUPPORTED', `${site.chain} cannot replace a transaction once it was sent.`)
     return { steps: [rail.replace.cancel(address)], needs: [], memo: null }
+  }
+
+  function startFill(lane: Lane, nonce: number): void {
+    void fill(lane, nonce)
   }
 
   async function fill(lane: Lane, nonce: number): Promise<void> {

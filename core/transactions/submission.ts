@@ -18,6 +18,8 @@ export interface SubmissionParts {
   dispatch: Dispatch
   /** Told when there is something new to watch. */
   wake: () => void
+  /** Puts something harmless on an empty slot that others wait behind. */
+  fill: (lane: Lane, nonce: number) => void
   log: Log
   nowMs: () => number
 }
@@ -33,7 +35,7 @@ export interface Manner {
  * before its bytes are. Up to the second writing an error means that nothing was sent and nothing will be; from there on the answer is
  * the hash whatever the nodes say, for nobody can be certain that the bytes will never be mined.
  */
-export function createSubmission({ site, recorder, sign, dispatch, wake, log, nowMs }: SubmissionParts) {
+export function createSubmission({ site, recorder, sign, dispatch, wake, fill, log, nowMs }: SubmissionParts) {
   const { rail } = site.impl
 
   return async function submit(order: Order, lane: Lane, { over }: Manner, signal: AbortSignal): Promise<Submitted> {
@@ -65,7 +67,7 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, log, no
         await record(ready, occupants)
         return ready
       } catch (error) {
-        lane.release(slots)
+        for (const slot of lane.release(slots)) fill(lane, rail.nonceOf(slot))
         if (opened) await giveUp(queued, error)
         throw error
       }

@@ -7,10 +7,13 @@ import type { Lane } from './lane.ts'
 import { advance } from './lifecycle.ts'
 import type { Action, Rival } from './lifecycle.ts'
 import type { Site } from './order.ts'
+import { withPulse } from './pulse.ts'
 import type { Recorder } from './recorder.ts'
 
 const lookTimeoutMs = 30_000
 const pauseAfterTroubleMs = 1_000
+/** Without a new head for so long the old one is looked at again: what did not reach a node then goes out all the same. */
+const pulseMs = 5_000
 
 export interface WatcherParts {
   site: Site
@@ -42,7 +45,7 @@ export function createWatcher({ site, recorder, laneOf, dispatch, fill, log, clo
       woken = false
       const done = new AbortController()
       try {
-        for await (const head of site.impl.heads(AbortSignal.any([closing, done.signal]))) {
+        for await (const head of withPulse(site.impl.heads(AbortSignal.any([closing, done.signal])), pulseMs)) {
           woken = false
           if (!(await atHead(head)) && !woken) break
         }

@@ -20,6 +20,8 @@ export interface TestSite {
   relay: Relay
   rpc(method: string, ...params: readonly unknown[]): Promise<unknown>
   mine(blocks?: number): Promise<void>
+  /** Lets everything through again and waits until the server has noticed. */
+  heal(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -48,6 +50,10 @@ export async function startSite({ confirmations = 1, flags = [] }: { confirmatio
     rpc: anvil.rpc,
     async mine(blocks = 1) {
       await anvil.rpc('anvil_mine', toQuantity(blocks))
+    },
+    async heal() {
+      relay.meddle = () => 'pass'
+      await until('the node is used again', () => chain.head({ signal: soon() }).then(() => true, () => false))
     },
     async stop() {
       await chain.stop?.()

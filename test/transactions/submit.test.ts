@@ -102,7 +102,7 @@ describe('submitting transactions', () => {
       return 'pass'
     }
     const error = await rejection(transactions.submit(order(site), ending.signal))
-    site.relay.meddle = () => 'pass'
+    await site.heal()
     expect(error).to.include({ name: 'TIMEOUT' })
     const [entry] = (await transactions.list({})).entries
     expect(error.details).to.deep.equal({ txHash: entry?.attempts[0]?.id })
@@ -112,7 +112,7 @@ describe('submitting transactions', () => {
   it('answers with the hash when the line is cut after the node had the transaction, and sees it through', async () => {
     site.relay.meddle = (methods) => (methods.includes('eth_sendRawTransaction') ? 'cut-after' : 'pass')
     const { txHash } = await transactions.submit(order(site), soon())
-    site.relay.meddle = () => 'pass'
+    await site.heal()
     await reaches(transactions, txHash, 'CONFIRMED')
   })
 
@@ -121,7 +121,7 @@ describe('submitting transactions', () => {
     const { txHash } = await transactions.submit(order(site), soon())
     const entry = await transactions.find('ethereum', 'local', txHash)
     expect(entry && transactions.status(entry)).to.equal(0)
-    site.relay.meddle = () => 'pass'
+    await site.heal()
     await site.mine()
     await until('it is sent again and mined', async () => {
       await site.mine()
