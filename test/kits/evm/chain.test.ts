@@ -8,6 +8,11 @@ const spender = '0x1111111111111111111111111111111111111111'
 const otherSpender = '0x2222222222222222222222222222222222222222'
 const nobody = '0x00000000000000000000000000000000000000aa'
 
+/** What is refused, as an error of the table. */
+async function refusal(work: Promise<unknown>): Promise<unknown> {
+  return work.then(() => 'nothing was refused', (failure: unknown) => failure)
+}
+
 describe('an EVM chain', function () {
   this.timeout(60_000)
   let test: TestChain
@@ -27,9 +32,10 @@ describe('an EVM chain', function () {
     return found
   }
 
-  /** What is refused, as an error of the table. */
-  async function refusal(work: Promise<unknown>): Promise<unknown> {
-    return work.then(() => 'nothing was refused', (failure: unknown) => failure)
+  async function approve(symbol: string, amountRaw: bigint | undefined, to = spender) {
+    const verbs = test.chain.evm
+    if (!verbs) throw new Error('No EVM verbs.')
+    return verbs.approve(wallet, token(symbol), to, amountRaw, at)
   }
 
   /** As the wallet, by the node. */
@@ -145,12 +151,6 @@ describe('an EVM chain', function () {
   })
 
   describe('approving', () => {
-    async function approve(symbol: string, amountRaw: bigint | undefined, to = spender) {
-      const verbs = test.chain.evm
-      if (!verbs) throw new Error('No EVM verbs.')
-      return verbs.approve(wallet, token(symbol), to, amountRaw, at)
-    }
-
     it('takes one step and one round trip, and the largest amount when none is given', async () => {
       const { plan, amountRaw } = await approve('USDT', undefined)
       expect(test.asked()).to.deep.equal(['eth_call', 'eth_call'])

@@ -64,6 +64,18 @@ export function healthy({ chainId = 1, result = '0x1' }: { chainId?: number; res
   }
 }
 
+/** Answers each method as told; the chain id is the local network's. */
+export function answering(results: Record<string, unknown>): Behaviour {
+  return ({ calls, batched }, response) => {
+    const answers = calls.map(({ id, method }) => ({ jsonrpc: '2.0', id, ...answerOf({ eth_chainId: '0x7a69', ...results }[method]) }))
+    json(response, batched ? answers : answers[0])
+  }
+}
+
+function answerOf(result: unknown): object {
+  return result === undefined ? { error: { code: -32601, message: 'method not found' } } : { result }
+}
+
 export function status(code: number, headers: Record<string, string> = {}, body = ''): Behaviour {
   return (_asked, response) => void response.writeHead(code, headers).end(body)
 }

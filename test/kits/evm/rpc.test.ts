@@ -9,10 +9,33 @@ import type { Behaviour, FakeNode } from './fake-node.ts'
 const at = { signal: new AbortController().signal }
 const key = 'c0ffee0123456789c0ffee'
 
+async function failureOf(work: Promise<unknown>): Promise<SluiceError> {
+  try {
+    await work
+  } catch (failure) {
+    if (failure instanceof SluiceError) return failure
+    throw failure
+  }
+  throw new Error('It worked.')
+}
+
+/** Asks until it works; the test's own limit ends it. */
+async function recovered(rpc: Rpc): Promise<unknown> {
+  for (;;) {
+    try {
+      return await rpc.request('eth_blockNumber', [], at)
+    } catch {
+      await new Promise((resolve) => { setTimeout(resolve, 50) })
+    }
+  }
+}
+
 describe('an RPC client', () => {
   let open: { close(): Promise<void> }[] = []
   let said: string[] = []
   let metered: string[] = []
+
+  const hear = (fields: object, message?: string) => void said.push(`${JSON.stringify(fields)} ${message}`)
 
   async function node(behaviour: Behaviour = healthy()): Promise<FakeNode> {
     const started = await startFakeNode(behaviour)
@@ -22,7 +45,6 @@ describe('an RPC client', () => {
 
   /** Every URL carries a key in user info, path and query. */
   function client(nodes: readonly FakeNode[], { chainId = 1, timeoutMs = 300, sendUrls = [] as readonly string[] } = {}): Rpc {
-    const hear = (fields: object, message?: string) => void said.push(`${JSON.stringify(fields)} ${message}`)
     const rpc = createRpc({
       rpcUrls: nodes.map(({ url }) => `${url.replace('//', `//bot:${key}@`)}/v3/${key}?apikey=${key}`),
       sendUrls,
@@ -34,27 +56,6 @@ describe('an RPC client', () => {
     })
     open.push({ close: () => rpc.stop() })
     return rpc
-  }
-
-  async function failureOf(work: Promise<unknown>): Promise<SluiceError> {
-    try {
-      await work
-    } catch (failure) {
-      if (failure instanceof SluiceError) return failure
-      throw failure
-    }
-    throw new Error('It worked.')
-  }
-
-  /** Asks until it works; the test's own limit ends it. */
-  async function recovered(rpc: Rpc): Promise<unknown> {
-    for (;;) {
-      try {
-        return await rpc.request('eth_blockNumber', [], at)
-      } catch {
-        await new Promise((resolve) => { setTimeout(resolve, 50) })
-      }
-    }
   }
 
   afterEach(async () => {

@@ -1,0 +1,124 @@
+import { expect } from 'chai'
+import { Interface } from 'ethers'
+import type { Head } from '../../../core/contracts/index.ts'
+import type { EvmChainConfig } from '../../../core/kits/evm/index.ts'
+import { answering, hangUp, startFakeNode, status } from './fake-node.ts'
+import type { FakeNode } from './fake-node.ts'
+import { at, chainOver, wallet } from './test-chain.ts'
+
+const gwei = (amount: number) => `0x${(amount * 1e9).toString(16)}`
+const hash = `0x${'ab'.repeat(32)}`
+
+/** Half full, so that the next base fee is the same. */
+function block(number: number, baseFeeGwei: number, hashDigits = number.toString(16).padStart(64, '0')) {
+  return { number: `0x${number.toString(16)}`, hash: `0x${hashDigits}`, timestamp: '0x65000000', baseFeePerGas: gwei(baseFeeGwei), gasUsed: '0xe4e1c0', gasLimit: '0x1c9c380' }
+}
+
+/** What Multicall3 gives for number, timestamp and base fee of a block. */
+function multicallHead(number: number, baseFeeRaw: bigint): string {
+  const multicall = new Interface(['function aggregate3((address,bool,bytes)[]) returns ((bool,bytes)[])'])
+  const words = [BigInt(number), 0x65000000n, baseFeeRaw].map((value) => [true, `0x${value.toString(16).padStart(64, '0')}`])
+  return multicall.encodeFunctionResult('aggregate3', [words])
+}
+
+/** A node at that head. */
+const heads = (number: number, digits?: string) => answering({ eth_getBlockByNumber: block(number, 1, digits), eth_maxPriorityFeePerGas: '0x0' })
+
+describe('with nodes that answer as no devnet does, an EVM chain', () => {
+  let node: FakeNode
+  let stop: () => Promise<void>
+
+  async function chain(results: Record<string, unknown>, config: EvmChainConfig = {}) {
+    node = await startFakeNode(answering(results))
+    const over = chainOver({ rpcUrls: [node.url], ...config })
+    stop = async () => {
+      await over.chain.stop?.()
+      await node.close()
+    }
+    return over.chain
+  }
+  afterEach(() => stop())
+
+  it('says of a pending transaction that it pays too little when the base fee has risen above what it offers', async () => {
+    const pending = (maxFeeGwei: number) => ({ eth_getTransactionByHash: { hash, nonce: '0x1', maxFeePerGas: gwei(maxFeeGwei) }, eth_getTransactionReceipt: null, eth_getBlockByNumber: block(9, 20) })
+    const subject = await chain(pending(19))
+    expect(await subject.find(hash, at)).to.include({ pays: false })
+    node.behave(answering(pending(20)))
+    expect(await subject.find(hash, at)).to.include({ pays: true })
+  })
+
+  it("takes a block's own base fee where the node zeroes it in calls, as geth and reth do", async () => {
+    const subject = await chain({ eth_call: multicallHead(9, 0n), eth_getBlockByNumber: block(8, 30), eth_maxPriorityFeePerGas: gwei(2) })
+    await subject.head(at)
+    const { head } = await subject.reader.read([], at)
+    expect(head).to.deep.equal({ number: 9n, timestamp: 0x65000000, baseFeeRaw: 30_000_000_000n })
+    expect((await subject.gas(1n, head, at)).gasPriceRaw).to.equal(32_000_000_000n)
+  })
+
+  it('takes the tip from what recent blocks were paid where the node suggests none', async () => {
+    const reward = [3, 1, 2, 9, 8].map((tip) => [gwei(tip)])
+    const subject = await chain({ eth_getBlockByNumber: block(8, 30), eth_feeHistory: { reward } })
+    expect((await subject.gas(1n, undefined, at)).gasPriceRaw).to.equal(33_000_000_000n)
+  })
+
+  it('takes it from there too when the settings name a percentile, and keeps to the least tip of the settings', async () => {
+    const results = { eth_getBlockByNumber: block(8, 30), eth_feeHistory: { reward: [[gwei(1)]] }, eth_maxPriorityFeePerGas: gwei(7) }
+    const subject = await chain(results, { feePolicy: { tipPercentile: 20, minTip: '1.5' } })
+    expect((await subject.gas(1n, undefined, at)).gasPriceRaw).to.equal(31_500_000_000n)
+    expect(node.asked).to.not.include('eth_maxPriorityFeePerGas')
+  })
+
+  it('says NETWORK for a node that gives no tip in any way', async () => {
+    const subject = await chain({ eth_getBlockByNumber: block(8, 30) })
+    expect(await subject.gas(1n, undefined, at).catch((failure: unknown) => failure)).to.have.property('name', 'NETWORK')
+  })
+
+  it('asks for the tip once while many ask for the price', async () => {
+    const subject = await chain({ eth_getBlockByNumber: block(8, 30), eth_maxPriorityFeePerGas: gwei(2) })
+    await Promise.all(Array.from({ length: 20 }, () => subject.gas(1n, undefined, at)))
+    expect(node.asked).to.deep.equal(['eth_chainId', 'eth_getBlockByNumber', 'eth_maxPriorityFeePerGas'])
+  })
+
+  it('says NETWORK for blocks, receipts and calls that are garbage', async () => {
+    const subject = await chain({ eth_getBlockByNumber: { number: 'x' }, eth_call: '0x1234', eth_getTransactionByHash: { hash }, eth_getTransactionReceipt: { logs: 7 } })
+    const works = [() => subject.head(at), () => subject.balances(wallet, [subject.nativeCurrency], at), () => subject.find(hash, at)]
+    for (const work of works) expect(await work().catch((failure: unknown) => failure)).to.have.property('name', 'NETWORK')
+  })
+
+  it('follows heads through a node that goes away and comes back, with one poll for all followers, and through reorganisations', async () => {
+    const subject = await chain({}, { pollingSeconds: 0.05, requestTimeoutSeconds: 0.5 })
+    node.behave(heads(1))
+    const ends = new AbortController()
+    const seen: bigint[] = []
+    const other: Head[] = []
+    const follow = async () => { for await (const head of subject.heads(ends.signal)) other.push(head) }
+    const following = follow()
+    for await (const { number } of subject.heads(ends.signal)) {
+      seen.push(number)
+      if (seen.length === 1) {
+        const silence = setTimeout(() => node.behave(heads(2)), 600)
+        silence.unref()
+        node.behave(hangUp)
+      }
+      if (seen.length === 2) node.behave(heads(2, 'f'.repeat(64)))
+      if (seen.length === 3) ends.abort()
+    }
+    await following
+    expect(seen).to.deep.equal([1n, 2n, 2n])
+    expect(other.map(({ number }) => number).slice(0, 2)).to.deep.equal([1n, 2n])
+    const polled = node.requests
+    await new Promise((resolve) => { setTimeout(resolve, 200) })
+    expect(node.requests).to.equal(polled)
+  })
+
+  it('goes on following while nodes are over their limit', async () => {
+    const subject = await chain({}, { pollingSeconds: 0.05 })
+    node.behave(status(429))
+    setTimeout(() => node.behave(heads(5)), 300).unref()
+    const ends = new AbortController()
+    for await (const { number } of subject.heads(ends.signal)) {
+      expect(number).to.equal(5n)
+      ends.abort()
+    }
+  })
+})
