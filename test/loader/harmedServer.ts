@@ -1,0 +1,31 @@
+// A process like the server's, for tests: loads the harmful plugin, has one harm done, then lives until its input ends.
+import path from 'node:path'
+import { callPlugin, loadPlugins, startWatchdog, watchBackgroundFailures } from '../../core/loader/index.ts'
+import { fixtures, goodPlugins, keptLog, load } from './fixtures.ts'
+
+const [harm = '', stallSeconds] = process.argv.slice(2)
+const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
+
+let plugins: Awaited<ReturnType<typeof loadPlugins>>['loaded'] = []
+watchBackgroundFailures({
+  plugins: () => plugins,
+  survived: ({ plugin, what }) => say({ survived: what, plugin }),
+  fatal: () => process.exit(1),
+})
+plugins = (await load([path.join(goodPlugins, 'fixture-chain'), path.join(fixtures, 'harmful')])).loaded
+if (stallSeconds !== undefined) startWatchdog({ stallSeconds: Number(stallSeconds) }).watch(plugins)
+
+if (harm === 'own-defect') setTimeout(() => {
+  throw new Error('a defect of the server')
+})
+const token = { symbol: harm, address: '0x0a', decimals: 1 }
+for (const plugin of plugins) {
+  if (plugin.kind !== 'connector') continue
+  const { signal } = new AbortController()
+  const quote = async () => plugin.venues[0]?.implementation.AMM?.quote({ tokenIn: token, tokenOut: token, exact: 'in', amountRaw: 1n }, {}, { signal })
+  await callPlugin({ plugin: plugin.name, log: keptLog().log }, 'AMM.quote', quote, signal).catch((error: Error) => say({ answer: error.name }))
+}
+process.stdin.on('end', () => {
+  say({ alive: true })
+  process.exit(0)
+}).resume()

@@ -1,0 +1,64 @@
+import { expect } from 'chai'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('harmedServer.ts', import.meta.url))
+
+function run(...args: string[]) {
+  const child = spawn(process.execPath, ['--import', 'tsx/esm', program, ...args], { stdio: 'pipe' })
+  return { child, errors: text(child.stderr), exit: once(child, 'exit') }
+}
+
+describe('a plugin that does harm at run time', function () {
+  this.timeout(120_000)
+
+  for (const [harm, what, plugin] of [
+    ['reject', 'rejection', 'harmful-verbs'],
+    ['reject-nothing', 'rejection', undefined],
+    ['throw', 'exception', 'harmful-verbs'],
+    ['throw-nothing', 'exception', undefined],
+    ['connect', 'exception', undefined],
+  ] as const) {
+    it(`is survived, and named where its stack tells: ${harm}`, async () => {
+      const { child, exit } = run(harm)
+      const said: object[] = []
+      for await (const line of createInterface(child.stdout)) {
+        said.push(JSON.parse(line))
+        if (said.length === 2) child.stdin.end()
+      }
+
+      expect((await exit)[0]).to.equal(0)
+      expect(said).to.deep.include({ survived: what, ...(plugin && { plugin }) }).and.include({ answer: 'UNKNOWN_ERROR' }).and.include({ alive: true })
+    })
+  }
+
+  it('is not taken for the server’s own defects, which end the process', async () => {
+    const { child, exit } = run('own-defect')
+
+    expect((await exit)[0]).to.equal(1)
+    child.stdin.destroy()
+  })
+
+  it('is named by the watchdog when it loops, and the process ends for its supervisor', async () => {
+    const { errors, exit } = run('loop', '1')
+
+    const [code, signal] = await exit
+    const line: unknown = JSON.parse((await errors).trim().split('\n').at(-1) ?? '')
+
+    expect([code, signal]).to.deep.equal([null, 'SIGKILL'])
+    expect(line).to.include({ level: 60, plugin: 'harmful-verbs' })
+    expect(line).to.have.property('function').that.matches(/^spin \(file:.*harmful-verbs\/index\.ts:\d+\)$/)
+    expect(line).to.have.property('msg').that.matches(/stood still for 1 s: the plugin 'harmful-verbs' was running/)
+  })
+
+  it('leaves the watchdog quiet as long as the event loop turns', async () => {
+    const { child, errors, exit } = run('none', '2')
+    setTimeout(() => child.stdin.end(), 5_000)
+
+    expect((await exit)[0]).to.equal(0)
+    expect(await errors).to.equal('')
+  })
+})

@@ -1,0 +1,115 @@
+import { expect } from 'chai'
+import { once, EventEmitter } from 'node:events'
+import type { Life } from '../../core/contracts/index.ts'
+import { startVenue } from '../../core/loader/index.ts'
+import { keptLog } from './fixtures.ts'
+
+const quick = { firstPauseMs: 1, longestPauseMs: 4, attemptMs: 30, stopMs: 30 }
+
+function venue(implementation: Life) {
+  const { log, lines } = keptLog()
+  return { venue: { plugin: 'swap', chain: 'chain', network: 'mainnet', implementation, log }, lines }
+}
+
+describe('a venue', () => {
+  it('is ready at once when it has nothing to start', () => {
+    expect(startVenue(venue({}).venue).state).to.equal('ready')
+  })
+
+  it('is starting until its start succeeds, and tries again after each failure', async () => {
+    let attempts = 0
+    const { venue: failing, lines } = venue({
+      start: async () => {
+        attempts += 1
+        if (attempts < 4) throw new Error('the node is away')
+      },
+    })
+
+    const running = startVenue(failing, quick)
+    expect(running.state).to.equal('starting')
+    await running.settled
+
+    expect(running.state).to.equal('ready')
+    expect(running.lastError).to.equal(undefined)
+    expect(attempts).to.equal(4)
+    expect(lines.map(({ fields }) => fields)).to.deep.equal(
+      [0.001, 0.002, 0.004].map((nextAttemptSeconds) => ({ plugin: 'swap', chain: 'chain', network: 'mainnet', reason: 'the node is away', nextAttemptSeconds })),
+    )
+  })
+
+  it('says why it is not ready yet', async () => {
+    const events = new EventEmitter()
+    const running = startVenue(venue({
+      start: async () => {
+        queueMicrotask(() => events.emit('tried'))
+        throw new Error('the node is away')
+      },
+    }).venue, { ...quick, longestPauseMs: 1 })
+
+    await once(events, 'tried')
+    await once(events, 'tried')
+
+    expect(running).to.include({ state: 'starting', lastError: 'the node is away' })
+    await running.stop()
+  })
+
+  it('gives up a start that never settles, tells it so by its signal, and tries again', async () => {
+    const signals: AbortSignal[] = []
+    const running = startVenue(venue({
+      start: async (signal) => {
+        signals.push(signal)
+        if (signals.length === 1) await new Promise(() => {})
+      },
+    }).venue, quick)
+
+    await running.settled
+
+    expect(running.state).to.equal('ready')
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true, false])
+  })
+
+  it('takes a start that throws at once like one that rejects', async () => {
+    let attempts = 0
+    const running = startVenue(venue({
+      start: () => {
+        attempts += 1
+        if (attempts === 1) throw new Error('not even a promise')
+        return Promise.resolve()
+      },
+    }).venue, quick)
+
+    await running.settled
+
+    expect(running.state).to.equal('ready')
+  })
+
+  it('stops while it is starting, and does not start again', async () => {
+    let attempts = 0
+    let given: AbortSignal | undefined
+    const running = startVenue(venue({
+      start: async (signal) => {
+        attempts += 1
+        given = signal
+        await new Promise(() => {})
+      },
+    }).venue, { ...quick, attemptMs: 60_000 })
+
+    await running.stop()
+    await running.settled
+
+    expect(running.state).to.equal('stopped')
+    expect(given?.aborted).to.equal(true)
+    expect(attempts).to.equal(1)
+  })
+
+  it('does not wait longer for a stop than it has, nor minds one that throws', async () => {
+    const { venue: endless, lines } = venue({ stop: () => new Promise(() => {}) })
+    const { venue: throwing, lines: more } = venue({ stop: () => Promise.reject(new Error('no')) })
+
+    await startVenue(endless, quick).stop()
+    await startVenue(throwing, quick).stop()
+
+    expect(lines[0]?.message).to.equal('stop failed, going on without it')
+    expect(more[0]?.fields).to.include({ reason: 'no' })
+  })
+})
