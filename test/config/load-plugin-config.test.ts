@@ -86,7 +86,9 @@ describe("a connector's configuration", () => {
 
   it('accepts a schema of draft 7 and of 2020-12, and keywords of its own', () => {
     for (const $schema of ['http://json-schema.org/draft-07/schema#', 'https://json-schema.org/draft/2020-12/schema']) {
-      expect(load({ schema: { $schema, $id: 'same', 'x-own': 1, properties: { a: { type: 'string', format: 'uri' } } } }).config).to.deep.equal({})
+      for (const value of [1, 2]) {
+        expect(load({ schema: { $schema, $id: 'same', 'x-own': 1, properties: { a: { type: 'string', format: 'uri' }, b: { $id: 'inner', default: value } } } }).config).to.deep.equal({ b: value })
+      }
     }
   })
 

@@ -112,7 +112,7 @@ describe('the settings', () => {
   it('take a passphrase from a file only', async () => {
     await home.write('conf/server.yml', 'wallet:\n  passphrase: hunter2\n')
     const text = await described(() => load({ SLUICE_WALLET_PASSPHRASE: 'hunter2' }))
-    expect(text).to.contain('conf/server.yml:2  wallet.passphrase').and.to.contain('environment  SLUICE_WALLET_PASSPHRASE')
+    expect(text).to.match(/^conf\/server.yml:2 {2}wallet.passphrase: .*\n→ .*\nenvironment {2}SLUICE_WALLET_PASSPHRASE: .*\n→ .*$/)
     expect(text).to.contain('SLUICE_WALLET_PASSPHRASE_FILE').and.not.to.contain('hunter2')
 
     await rm(path.join(home.confDir, 'server.yml'))
