@@ -1,0 +1,54 @@
+import { Command } from 'commander'
+import type { Settings } from '../config/index.ts'
+import type { LoadResult } from '../loader/index.ts'
+
+/** `sluice plugin list`: what a start would load and refuse; starts nothing. */
+export function pluginCommand(settingsOf: () => Settings): Command {
+  const plugin = new Command('plugin').description('the chains and connectors that the server is made of')
+
+  plugin
+    .command('list')
+    .description('show every plugin that is found, and why one is refused; exits with 1 when any is')
+    .action(async () => {
+      const settings = settingsOf()
+      const result = await tryPlugins(settings)
+      console.log(pluginTable(result, settings.plugins.disabled))
+      // What a plugin has set going while it was created must not hold the command up.
+      process.exit(result.refused.length === 0 ? 0 : 1)
+    })
+
+  return plugin
+}
+
+async function tryPlugins(settings: Settings): Promise<LoadResult> {
+  const [{ default: pino }, { pluginOptions }, { createMetrics }, { loadPlugins }] = await Promise.all([
+    import('pino'), import('../boot/plugin-options.ts'), import('../http/metrics.ts'), import('../loader/index.ts'),
+  ])
+  // Where the devnet will be: its network is listed as if it were up.
+  const devnet = settings.devnet.enabled ? { rpcUrl: `http://127.0.0.1:${settings.devnet.port}` } : undefined
+  return loadPlugins(pluginOptions({ settings, log: pino({ level: 'silent' }), metrics: createMetrics(), devnet }))
+}
+
+/** A line per plugin; below one that is refused, or does not serve all of its networks, why and what to do. */
+export function pluginTable({ loaded, refused }: LoadResult, disabled: readonly string[]): string {
+  const rows: { cells: readonly string[]; below: readonly string[] }[] = [
+    { cells: ['NAME', 'KIND', 'VERSION', 'TRADING TYPES', 'NETWORKS', 'STATE'], below: [] },
+    ...loaded.map(({ name, kind, manifest, available_networks, unserved }) => ({
+      cells: [name, kind, manifest.version ?? '-', manifest.trading_type.join(',') || '-', networkList(available_networks), 'loads'],
+      below: unserved.map(({ chain, network, reason, cure }) => `does not serve ${chain}/${network}: ${reason}. ${cure}`),
+    })),
+    ...refused.map(({ name, kind, version, trading_type, available_networks, step, reason, cure, folder }) => ({
+      cells: [name, kind ?? '-', version ?? '-', trading_type?.join(',') || '-', networkList(available_networks ?? []), 'refused'],
+      below: [`${step}: ${reason}`, `→ ${cure}`, folder],
+    })),
+    ...disabled.map((name) => ({ cells: [name, '-', '-', '-', '-', 'disabled'], below: [] })),
+  ]
+  const widths = rows[0]?.cells.map((_, column) => Math.max(...rows.map(({ cells }) => cells[column]?.length ?? 0))) ?? []
+  return rows
+    .flatMap(({ cells, below }) => [cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd(), ...below.map((line) => `  ${line}`)])
+    .join('\n')
+}
+
+function networkList(available: readonly { chain: string; networks: readonly string[] }[]): string {
+  return available.flatMap(({ chain, networks }) => networks.map((network) => `${chain}/${network}`)).join(',') || '-'
+}

@@ -1,0 +1,41 @@
+import { expect } from 'chai'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brokenPlugins, goodPlugins } from './fixtures.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+describe('sluice plugin list', function () {
+  this.timeout(120_000)
+  let home: string
+  before(() => {
+    home = mkdtempSync(path.join(os.tmpdir(), 'sluice-plugin-list-'))
+    mkdirSync(path.join(home, 'conf'))
+  })
+  after(() => rmSync(home, { recursive: true, force: true }))
+
+  function list(folders: readonly string[], disabled = '') {
+    const env = { ...process.env, SLUICE_CONF: path.join(home, 'conf'), SLUICE_PLUGINS_FOLDERS: folders.join(','), SLUICE_PLUGINS_DISABLED: disabled }
+    return spawnSync(process.execPath, ['--import', import.meta.resolve('tsx/esm'), path.join(root, 'core/main.ts'), 'plugin', 'list'], { cwd: home, env, encoding: 'utf8' })
+  }
+
+  it('shows what is loaded, with its networks', () => {
+    const { status, stdout, stderr } = list([goodPlugins], 'fixture-compiled')
+
+    expect(stderr).to.equal('')
+    expect(stdout).to.match(/^fixture-chain +chain +0\.1\.0 +- +fixture-chain\/mainnet,fixture-chain\/testnet +loads$/m)
+    expect(stdout).to.match(/^fixture-swap +connector +1\.2\.3 +AMM +fixture-chain\/mainnet,fixture-chain\/testnet +loads$/m)
+    expect(stdout).to.match(/^fixture-compiled .* disabled$/m)
+    expect(status).to.equal(0)
+  })
+
+  it('shows what is refused with reason and cure, and fails', () => {
+    const { status, stdout } = list([goodPlugins, path.join(brokenPlugins, 'verb-missing')])
+
+    expect(stdout).to.match(/^verb-missing +connector +- +AMM +fixture-chain\/mainnet +refused\n {2}create: AMM has no fill\n {2}→ .+\n {2}.+verb-missing$/m)
+    expect(status).to.equal(1)
+  })
+})
