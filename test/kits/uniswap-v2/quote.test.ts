@@ -78,6 +78,15 @@ describe('quotes of a constant-product exchange', () => {
     expect(floor.counted.rpc - before).to.equal(10)
   })
 
+  it('ask the router once whether it is the right one', async () => {
+    const asked: number[] = []
+    const { reader } = floor.chain
+    const counting = { ...reader, read: (...args: Parameters<typeof reader.read>) => (asked.push(args[0].length), reader.read(...args)) }
+    const counted = uniswapV2({ ...floor.venue({ v2RouterAddress: router }), reader: counting }, options)
+    for (let count = 0; count < 2; count += 1) await counted.quote({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
+    expect((asked[0] ?? 0) - (asked[1] ?? 0)).to.equal(2)
+  })
+
   it('say where they go, what they cost in fees, and at which block', async () => {
     const quote = await amm.quote({ tokenIn: DAI, tokenOut: WBTC, exact: 'in', amountRaw: 10n ** 21n }, {}, at())
     expect(quote.route.map(({ tokenIn, tokenOut, version, fee }) => [tokenIn, tokenOut, version, fee])).to.deep.equal([

@@ -78,6 +78,13 @@ describe('the most that a route can do', () => {
     )
   })
 
+  it('can be had where the divisions leave nothing over, too', () => {
+    // The second pool gives 1 for 1000 exactly, and getAmountIn asks 1001 for it: more than the first pool has to give.
+    const route = [hop(10n ** 18n, 1001n), hop(997n, 2n)]
+    expect(amountAlong(route, 'out', 1n, fee)).to.equal(undefined)
+    expect(mostOut(route, fee)).to.equal(0n)
+  })
+
   it('is all that a pool takes', () => {
     const route = [hop(10n ** 24n, 10n ** 24n)]
     expect(amountAlong(route, 'in', mostIn(route), fee)).to.be.a('bigint')

@@ -1,12 +1,12 @@
 import { Contract, ContractFactory, JsonRpcProvider, MaxUint256, Wallet, type BaseContract, type TransactionReceipt } from 'ethers'
 import type { At, Chain, Plan, Token, Venue } from '../../../core/contracts/index.ts'
-import { readArtifact } from '../../../core/devnet/readArtifact.ts'
-import { startDevnet } from '../../../core/devnet/startDevnet.ts'
+import { readArtifact } from '../../../core/devnet/read-artifact.ts'
+import { startDevnet } from '../../../core/devnet/start-devnet.ts'
 import type { Evm, EvmReceipt } from '../../../core/kits/evm/index.ts'
 import { evmChain } from '../../../core/kits/evm/index.ts'
 import { networkNamed } from '../../../plugins/ethereum/networks.ts'
 import { addresses } from '../../devnet/addresses.ts'
-import { devnetFiles, temporaryFolder } from '../../devnet/testDevnet.ts'
+import { devnetFiles, temporaryFolder } from '../../devnet/test-devnet.ts'
 
 // Account 0 of anvil's well-known mnemonic.
 const traderKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
