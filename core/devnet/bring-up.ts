@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Settings } from '../config/index.ts'
 import { findPlugins, registerHook } from '../loader/index.ts'
-import { startDevnet, type Devnet } from './startDevnet.ts'
+import { startDevnet, type Devnet } from './start-devnet.ts'
 
 /** The devnet of these settings: everything that the plugins' `devnet.ts` put there. */
 export async function bringUpDevnet({ plugins, data, devnet }: Settings, say: (line: string) => void): Promise<Devnet> {

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { Contract, ContractFactory, Interface, JsonRpcProvider, MaxUint256, keccak256, parseUnits } from 'ethers'
-import { devnetQuoter } from '../../core/devnet/devnetQuoter.ts'
-import { readArtifact } from '../../core/devnet/readArtifact.ts'
-import { startDevnet, type Devnet } from '../../core/devnet/startDevnet.ts'
-import { tradingWallets } from '../../core/devnet/tradingWallets.ts'
+import { devnetQuoter } from '../../core/devnet/devnet-quoter.ts'
+import { readArtifact } from '../../core/devnet/read-artifact.ts'
+import { startDevnet, type Devnet } from '../../core/devnet/start-devnet.ts'
+import { tradingWallets } from '../../core/devnet/trading-wallets.ts'
 import { addresses } from './addresses.ts'
-import { devnetFiles, temporaryFolder } from './testDevnet.ts'
+import { devnetFiles, temporaryFolder } from './test-devnet.ts'
 
 const erc20 = [
   'function symbol() view returns (string)',

@@ -2,9 +2,9 @@ import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { startDevnet } from '../../core/devnet/startDevnet.ts'
-import { descendants, runServer, stillRunning } from './runServer.ts'
-import { devnetFiles, temporaryFolder } from './testDevnet.ts'
+import { startDevnet } from '../../core/devnet/start-devnet.ts'
+import { descendants, runServer, stillRunning } from './run-server.ts'
+import { devnetFiles, temporaryFolder } from './test-devnet.ts'
 
 const anvilOf = (pid: number): string[] => descendants(pid).map(({ command }) => command).filter(command => command.includes('anvil'))
 

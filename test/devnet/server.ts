@@ -1,6 +1,6 @@
 // A program that runs a devnet, for tests that end it from outside: server.ts <data folder> <devnet files>
-import { rpcTo } from '../../core/devnet/rpcTo.ts'
-import { startDevnet } from '../../core/devnet/startDevnet.ts'
+import { rpcTo } from '../../core/devnet/rpc-to.ts'
+import { startDevnet } from '../../core/devnet/start-devnet.ts'
 
 const [, , dataDir = '', ...devnetFiles] = process.argv
 

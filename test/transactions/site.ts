@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { HDNodeWallet, Interface, getBytes, keccak256, toQuantity } from 'ethers'
 import type { Chain, Json, Plan } from '../../core/contracts/index.ts'
-import { startAnvil } from '../../core/devnet/startAnvil.ts'
+import { startAnvil } from '../../core/devnet/start-anvil.ts'
 import { evmChain, multicall3 } from '../../core/kits/evm/index.ts'
 import { createTransactions, memoryJournal } from '../../core/transactions/index.ts'
 import type { Journal, Kind, Order, Sign, Transactions } from '../../core/transactions/index.ts'

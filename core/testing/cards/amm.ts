@@ -93,10 +93,11 @@ export function ammCards(bench: Bench): void {
     const [base, quote] = bench.pairs[0] ?? ['', '']
     const [victim, mover] = bench.wallets
     for (const address of [victim, mover]) await approve(bench, address, base)
-    const before = await balances(bench, victim, [base, quote])
-    const quoted = await price(bench, { base, quote, amount: '0.1', side: 'SELL' })
+    let before: unknown
     let txHash = ''
     await inOneBlock(bench, async () => {
+      before = await balances(bench, victim, [base, quote])
+      const quoted = await price(bench, { base, quote, amount: '0.1', side: 'SELL' })
       const limited = await bench.client.post('/amm/trade', { ...venueOf(bench), address: victim, base, quote, amount: '0.1', side: 'SELL', limitPrice: quoted.price })
       expect(limited.status, limited.text).to.equal(200)
       txHash = limited.body.txHash
@@ -114,9 +115,10 @@ export function ammCards(bench: Bench): void {
     const [base, quote] = bench.pairs[0] ?? ['', '']
     const [address] = bench.wallets
     await approve(bench, address, base)
-    const before = await balances(bench, address, [base, quote])
+    let before: unknown
     let txHash = ''
     await inOneBlock(bench, async () => {
+      before = await balances(bench, address, [base, quote])
       const { status, body, text } = await bench.client.post('/amm/trade', { ...venueOf(bench), address, base, quote, amount: '0.1', side: 'SELL' })
       expect(status, text).to.equal(200)
       txHash = body.txHash

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { DevnetError } from './devnetError.ts'
+import { DevnetError } from './devnet-error.ts'
 
 export interface AnvilBinary {
   path: string

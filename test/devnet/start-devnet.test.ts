@@ -5,11 +5,11 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { DevnetError } from '../../core/devnet/devnetError.ts'
-import { rpcTo } from '../../core/devnet/rpcTo.ts'
-import { startDevnet, type Devnet } from '../../core/devnet/startDevnet.ts'
+import { DevnetError } from '../../core/devnet/devnet-error.ts'
+import { rpcTo } from '../../core/devnet/rpc-to.ts'
+import { startDevnet, type Devnet } from '../../core/devnet/start-devnet.ts'
 import { addresses } from './addresses.ts'
-import { devnetFiles, temporaryFolder } from './testDevnet.ts'
+import { devnetFiles, temporaryFolder } from './test-devnet.ts'
 
 describe('startDevnet', () => {
   let place: Awaited<ReturnType<typeof temporaryFolder>>

@@ -1,8 +1,8 @@
 import { JsonRpcProvider, isHexString } from 'ethers'
 import type { DevnetPlugin, DevnetSite, DevnetToken, DevnetTokenSymbol, DevnetTokens, MintableToken } from '../testing/devnet-plugin.ts'
-import { DevnetError } from './devnetError.ts'
-import { devnetSite } from './devnetSite.ts'
-import { chainId, startAnvil } from './startAnvil.ts'
+import { DevnetError } from './devnet-error.ts'
+import { devnetSite } from './devnet-site.ts'
+import { chainId, startAnvil } from './start-anvil.ts'
 
 const pluginTimeoutMs = 60_000
 

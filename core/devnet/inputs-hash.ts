@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { anvilBinary } from './anvilBinary.ts'
+import { anvilBinary } from './anvil-binary.ts'
 
 const ownFolder = fileURLToPath(new URL('.', import.meta.url))
 // Those of this folder that what is deployed follows from; the others only run it.
-const builders = ['buildState', 'deployer', 'devnetSite', 'tradingWallets']
+const builders = ['build-state', 'deployer', 'devnet-site', 'trading-wallets']
 const kitsFolder = fileURLToPath(new URL('../kits/', import.meta.url))
 
 /** A name for everything that the deployed state follows from: the plugins' and kits' devnet files, what builds with them, anvil. */

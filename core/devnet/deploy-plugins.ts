@@ -1,6 +1,6 @@
 import type { DevnetPlugin } from '../testing/devnet-plugin.ts'
-import { DeploymentFailure, buildState } from './buildState.ts'
-import { loadDevnetPlugin } from './loadDevnetPlugin.ts'
+import { DeploymentFailure, buildState } from './build-state.ts'
+import { loadDevnetPlugin } from './load-devnet-plugin.ts'
 
 export interface Refusal {
   file: string

@@ -1,8 +1,8 @@
-import { DevnetError } from './devnetError.ts'
-import { anvilBinary } from './anvilBinary.ts'
-import { isPortFree } from './isPortFree.ts'
-import { rpcTo, type Rpc } from './rpcTo.ts'
-import { endWatched, spawnWatched, type WatchedProcess } from './spawnWatched.ts'
+import { DevnetError } from './devnet-error.ts'
+import { anvilBinary } from './anvil-binary.ts'
+import { isPortFree } from './is-port-free.ts'
+import { rpcTo, type Rpc } from './rpc-to.ts'
+import { endWatched, spawnWatched, type WatchedProcess } from './spawn-watched.ts'
 
 export const host = '127.0.0.1'
 export const chainId = 31337

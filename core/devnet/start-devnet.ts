@@ -1,9 +1,9 @@
 import path from 'node:path'
-import { deployPlugins, type Refusal } from './deployPlugins.ts'
-import { DevnetError } from './devnetError.ts'
-import { inputsHash } from './inputsHash.ts'
-import { keepState, readKeptState } from './keptState.ts'
-import { chainId, refuseTakenPort, startAnvil, type Anvil } from './startAnvil.ts'
+import { deployPlugins, type Refusal } from './deploy-plugins.ts'
+import { DevnetError } from './devnet-error.ts'
+import { inputsHash } from './inputs-hash.ts'
+import { keepState, readKeptState } from './kept-state.ts'
+import { chainId, refuseTakenPort, startAnvil, type Anvil } from './start-anvil.ts'
 
 export interface DevnetOptions {
   /** 0 takes any free one. */

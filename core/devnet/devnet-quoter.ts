@@ -1,7 +1,7 @@
 import type { JsonRpcProvider } from 'ethers'
 import type { Quoter } from '../testing/devnet-plugin.ts'
 import { deployerAddress } from './deployer.ts'
-import { loadDevnetPlugin } from './loadDevnetPlugin.ts'
+import { loadDevnetPlugin } from './load-devnet-plugin.ts'
 
 /** The quoter that a plugin's `devnet.ts` names, on a devnet that runs; undefined when it names none. */
 export async function devnetQuoter(devnetFile: string, provider: JsonRpcProvider): Promise<Quoter | undefined> {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { Interface, isHexString, type InterfaceAbi } from 'ethers'
 import type { Artifact } from '../testing/devnet-plugin.ts'
-import { DevnetError } from './devnetError.ts'
+import { DevnetError } from './devnet-error.ts'
 
 /** Reads `artifacts/<name>.json` in the folder of the module that asks for it. */
 export async function readArtifact(name: string, moduleUrl: string): Promise<Artifact> {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { devnetFiles } from './testDevnet.ts'
+import { devnetFiles } from './test-devnet.ts'
 
 const program = fileURLToPath(new URL('./server.ts', import.meta.url))
 

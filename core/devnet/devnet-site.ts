@@ -1,8 +1,8 @@
 import { ContractFactory, toQuantity, type BaseContract, type ContractTransactionResponse, type JsonRpcProvider, type TransactionReceipt } from 'ethers'
 import type { DevnetSite } from '../testing/devnet-plugin.ts'
 import { deployer } from './deployer.ts'
-import { readArtifact } from './readArtifact.ts'
-import { tradingWallets } from './tradingWallets.ts'
+import { readArtifact } from './read-artifact.ts'
+import { tradingWallets } from './trading-wallets.ts'
 
 const deployerEther = 1_000_000n
 

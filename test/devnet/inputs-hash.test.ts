@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
-import { inputsHash } from '../../core/devnet/inputsHash.ts'
-import { temporaryFolder } from './testDevnet.ts'
+import { inputsHash } from '../../core/devnet/inputs-hash.ts'
+import { temporaryFolder } from './test-devnet.ts'
 
 describe('the name of the kept state', () => {
   let places: Awaited<ReturnType<typeof temporaryFolder>>[]
