@@ -1,4 +1,4 @@
-// Compiles contracts/*.sol and writes their artifacts beside the plugin that deploys them.
+// Compiles contracts/*.sol and writes their artifacts beside the code that uses them.
 // solc is installed into a temporary folder: nobody else needs its nine megabytes.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -10,7 +10,12 @@ import { writeArtifact } from './artifacts.mjs'
 
 const solcVersion = '0.8.37'
 const contracts = fileURLToPath(new URL('../contracts/', import.meta.url))
-const target = 'plugins/ethereum/artifacts'
+const targets = {
+  FeeOnTransferToken: 'plugins/ethereum/artifacts',
+  NoReturnToken: 'plugins/ethereum/artifacts',
+  TestToken: 'plugins/ethereum/artifacts',
+  TransferProbe: 'core/kits/uniswap-v2/artifacts',
+}
 
 const folder = mkdtempSync(path.join(tmpdir(), 'sluice-solc-'))
 try {
@@ -38,6 +43,6 @@ function compile(solc) {
     const contractName = path.basename(file, '.sol')
     const { abi, evm } = output.contracts[file][contractName]
     const bytecode = `0x${evm.bytecode.object}`
-    writeArtifact(target, { contractName, abi, bytecode, license: 'Apache-2.0', source: `contracts/${file}`, compiler: `solc ${solc.version()}` })
+    writeArtifact(targets[contractName], { contractName, abi, bytecode, license: 'Apache-2.0', source: `contracts/${file}`, compiler: `solc ${solc.version()}` })
   }
 }

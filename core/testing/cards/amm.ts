@@ -50,7 +50,8 @@ export function ammCards(bench: Bench): void {
       const bought = await price(bench, { base: quote, quote: base, amount: sold.expectedAmount, side: 'BUY' })
       if (pools(sold) !== pools(bought)) return
       const cost = raw(bought.expectedAmount)
-      expect(cost <= BigInt(sold.rawAmount), `costs ${bought.expectedAmount}, and 1 was sold`).to.equal(true)
+      // An exchange may round a unit against the trader where it need not: then its own quoter says the same.
+      if (cost > BigInt(sold.rawAmount)) expect(await bench.quoter?.exactOut(bought.route, BigInt(bought.rawAmount), bought.blockNumber)).to.equal(cost)
       // Tight: what it costs buys as much, and one unit less of input does not.
       const again = await price(bench, { base, quote, amount: bought.expectedAmount, side: 'SELL' })
       if (pools(again) === pools(bought)) expect(raw(again.expectedAmount) >= raw(sold.expectedAmount)).to.equal(true)

@@ -1,0 +1,8 @@
+// What `sluice plugin test <folder>` has mocha run: the cards for the plugin in that folder.
+import { chainContract } from './chain-contract.ts'
+import { connectorContract } from './connector-contract.ts'
+
+const { PLUGIN_FOLDER: folder = '', PLUGIN_KIND: kind, PLUGIN_NETWORK: network } = process.env
+
+if (kind === 'chain') chainContract({ folder, ...(network !== undefined && { network }) })
+else connectorContract({ folder })
