@@ -13,7 +13,9 @@ export interface Trials {
   close(): Promise<void>
 }
 
-const mostThreads = 4
+const mostThreads = Math.max(2, Math.min(4, availableParallelism()))
+/** A trial that takes longer does not hold up the others. Until then one thread is quicker than two: it loads the kits once. */
+const patienceMs = 1_000
 /** Starting a thread is our own work, not the plugin's: it has a bound of its own. */
 const bootMs = 60_000
 const heapMegabytes = 512
@@ -25,19 +27,37 @@ const heapMegabytes = 512
 export function startTrials(deadlineMs: number): Trials {
   const idle: Thread[] = []
   const waiting: (() => void)[] = []
-  let free = Math.max(1, Math.min(mostThreads, availableParallelism()))
+  let running = 0
+  let turns = 1
+
+  /** Waits for a turn. The returned function passes it on; the second time it does nothing. */
+  async function takeTurn(): Promise<() => void> {
+    if (turns > 0) turns -= 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    let passed = false
+    return () => {
+      if (passed) return
+      passed = true
+      const next = waiting.shift()
+      if (next === undefined) turns += 1
+      else next()
+    }
+  }
 
   async function run(request: TrialRequest, step: Step): Promise<Description> {
-    if (free > 0) free -= 1
-    else await new Promise<void>((resolve) => waiting.push(resolve))
+    const passTurn = await takeTurn()
+    running += 1
+    const impatience = setTimeout(() => {
+      if (running < mostThreads) passTurn()
+    }, patienceMs)
     try {
       const inNew = async () => tryIn(await bootThread(), request, step, true)
       const thread = idle.pop()
       return thread === undefined ? await inNew() : await tryIn(thread, request, step, false).catch(inNew)
     } finally {
-      const next = waiting.shift()
-      if (next === undefined) free += 1
-      else next()
+      clearTimeout(impatience)
+      running -= 1
+      passTurn()
     }
   }
 
