@@ -1,5 +1,5 @@
 import { tradingVerbs, type Chain, type ChainPlugin, type ChainVenue, type Connector, type ConnectorPlugin, type Venue } from '../contracts/index.ts'
-import { deepFreeze } from './deepFreeze.ts'
+import { deepFreeze } from './deep-freeze.ts'
 import { PluginFault, faultOf } from './refusal.ts'
 
 /** `create` of a chain on one network, and a check of what it gave. Runs alike on trial and for good. Throws PluginFault. */

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { threadHere } from './codeLayout.ts'
-import type { FoundPlugin } from './findPlugins.ts'
-import type { Description } from './importPlugin.ts'
+import { threadHere } from './code-layout.ts'
+import type { FoundPlugin } from './find-plugins.ts'
+import type { Description } from './import-plugin.ts'
 import { PluginFault, messageOf, type Step } from './refusal.ts'
-import type { TrialReply, TrialRequest, TrialVenue } from './trialMessages.ts'
+import type { TrialReply, TrialRequest, TrialVenue } from './trial-messages.ts'
 
 /** Tries plugins in threads of their own. What fails throws a PluginFault. */
 export interface Trials {
@@ -88,7 +88,7 @@ interface Thread {
 }
 
 async function bootThread(): Promise<Thread> {
-  const worker = new Worker(threadHere('trialThread'), {
+  const worker = new Worker(threadHere('trial-thread'), {
     execArgv: ['--enable-source-maps'],
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
     stdout: true,

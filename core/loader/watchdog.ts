@@ -1,8 +1,8 @@
 import inspector from 'node:inspector'
 import { Worker } from 'node:worker_threads'
-import { threadHere } from './codeLayout.ts'
-import type { PluginFolder } from './pluginOfStack.ts'
-import type { WatchdogData } from './watchdogThread.ts'
+import { threadHere } from './code-layout.ts'
+import type { PluginFolder } from './plugin-of-stack.ts'
+import type { WatchdogData } from './watchdog-thread.ts'
 
 export interface Watchdog {
   /** The plugins that may be found to be at fault. */
@@ -21,7 +21,7 @@ export function startWatchdog({ stallSeconds }: { stallSeconds: number }): Watch
   const beatMs = Math.max(20, (stallSeconds * 1000) / beatsPerStall)
   const shared = new Int32Array(new SharedArrayBuffer(8))
   const data: WatchdogData = { shared, beatMs, beatsPerStall, stallSeconds }
-  const worker = new Worker(threadHere('watchdogThread'), { workerData: data, execArgv: [] })
+  const worker = new Worker(threadHere('watchdog-thread'), { workerData: data, execArgv: [] })
   worker.unref()
   const beat = setInterval(() => {
     Atomics.add(shared, 0, 1)

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-const program = fileURLToPath(new URL('harmedServer.ts', import.meta.url))
+const program = fileURLToPath(new URL('harmed-server.ts', import.meta.url))
 
 function run(...args: string[]) {
   const child = spawn(process.execPath, ['--import', 'tsx/esm', program, ...args], { stdio: 'pipe' })

@@ -1,6 +1,6 @@
 import type { Token, TradingType } from '../contracts/index.ts'
-import type { FoundPlugin } from './findPlugins.ts'
-import type { Description } from './importPlugin.ts'
+import type { FoundPlugin } from './find-plugins.ts'
+import type { Description } from './import-plugin.ts'
 import type { Step } from './refusal.ts'
 
 /** A venue as data: what a thread needs to build one of its own. */

@@ -1,12 +1,12 @@
 import type { Chain, Connector } from '../contracts/index.ts'
 import { enter, type Candidate } from './candidate.ts'
-import { checkContractKeys, contractsOf } from './contractsOf.ts'
-import type { FoundPlugin } from './findPlugins.ts'
+import { checkContractKeys, contractsOf } from './contracts-of.ts'
+import type { FoundPlugin } from './find-plugins.ts'
 import { instantiateConnector } from './instantiate.ts'
-import { networksOf, type LoadedChain, type LoadedConnector, type LoadedVenue, type UnservedNetwork } from './loadedPlugin.ts'
-import type { LoadOptions } from './loadOptions.ts'
+import { networksOf, type LoadedChain, type LoadedConnector, type LoadedVenue, type UnservedNetwork } from './loaded-plugin.ts'
+import type { LoadOptions } from './load-options.ts'
 import { PluginFault } from './refusal.ts'
-import type { TrialVenue } from './trialMessages.ts'
+import type { TrialVenue } from './trial-messages.ts'
 
 /** A network that a connector can be created on. */
 interface ConnectorVenue {

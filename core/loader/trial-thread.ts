@@ -2,12 +2,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
 import type { Chain, ChainVenue, Log } from '../contracts/index.ts'
-import type { FoundPlugin } from './findPlugins.ts'
-import { importPlugin } from './importPlugin.ts'
+import type { FoundPlugin } from './find-plugins.ts'
+import { importPlugin } from './import-plugin.ts'
 import { instantiateChain, instantiateConnector } from './instantiate.ts'
 import { PluginFault, faultOf } from './refusal.ts'
-import { registerHook } from './registerHook.ts'
-import type { TrialReply, TrialRequest, TrialVenue } from './trialMessages.ts'
+import { registerHook } from './register-hook.ts'
+import type { TrialReply, TrialRequest, TrialVenue } from './trial-messages.ts'
 
 const silent: Log = { info: () => {}, warn: () => {} }
 const chains = new Map<string, Chain>()

@@ -1,11 +1,11 @@
 import { makeCandidate, type Candidate, type Known } from './candidate.ts'
-import { findPlugins, type FoundPlugin } from './findPlugins.ts'
-import { chainVenues, loadChain } from './loadChain.ts'
-import { connectorVenues, loadConnector, trialVenues } from './loadConnector.ts'
-import type { LoadedChain, LoadedConnector, LoadedPlugin } from './loadedPlugin.ts'
-import type { LoadOptions } from './loadOptions.ts'
+import { findPlugins, type FoundPlugin } from './find-plugins.ts'
+import { chainVenues, loadChain } from './load-chain.ts'
+import { connectorVenues, loadConnector, trialVenues } from './load-connector.ts'
+import type { LoadedChain, LoadedConnector, LoadedPlugin } from './loaded-plugin.ts'
+import type { LoadOptions } from './load-options.ts'
 import { faultOf, type Refusal } from './refusal.ts'
-import { registerHook } from './registerHook.ts'
+import { registerHook } from './register-hook.ts'
 import { startTrials } from './trials.ts'
 
 export interface LoadResult {

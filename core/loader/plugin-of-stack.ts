@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { folderUrl } from './registerHook.ts'
+import { folderUrl } from './register-hook.ts'
 
 export interface PluginFolder {
   readonly name: string

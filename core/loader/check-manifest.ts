@@ -1,8 +1,8 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { apiVersion as ours, tradingVerbs, type Manifest, type TradingType } from '../contracts/index.ts'
-import { deepFreeze } from './deepFreeze.ts'
-import { namePattern, type FoundPlugin } from './findPlugins.ts'
-import type { Description } from './importPlugin.ts'
+import { deepFreeze } from './deep-freeze.ts'
+import { namePattern, type FoundPlugin } from './find-plugins.ts'
+import type { Description } from './import-plugin.ts'
 import { PluginFault } from './refusal.ts'
 
 const tradingTypes = Object.keys(tradingVerbs)

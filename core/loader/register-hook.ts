@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { register } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import { entryPoints, moduleHere } from './codeLayout.ts'
+import { entryPoints, moduleHere } from './code-layout.ts'
 import type { HookData } from './hook.ts'
 
 let port: MessagePort | undefined

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BuildFailure } from 'esbuild'
 import type { Json, Plugin } from '../contracts/index.ts'
-import { commonJsFault } from './findPlugins.ts'
+import { commonJsFault } from './find-plugins.ts'
 import { PluginFault, faultOf } from './refusal.ts'
 
 /** What a plugin says of itself, as data that may cross threads. */

@@ -1,4 +1,4 @@
-import { pluginOfStack, type PluginFolder } from './pluginOfStack.ts'
+import { pluginOfStack, type PluginFolder } from './plugin-of-stack.ts'
 
 export interface BackgroundFailure {
   /** Undefined where nothing says whose it is. */

@@ -1,12 +1,12 @@
 import type { Chain, ChainVenue, Token } from '../contracts/index.ts'
 import { enter, type Candidate } from './candidate.ts'
-import { asConfiguration } from './configurationFault.ts'
-import { deepFreeze } from './deepFreeze.ts'
+import { asConfiguration } from './configuration-fault.ts'
+import { deepFreeze } from './deep-freeze.ts'
 import { instantiateChain } from './instantiate.ts'
-import { networksOf, type LoadedChain, type LoadedVenue, type UnservedNetwork } from './loadedPlugin.ts'
-import type { ChainNetwork, LoadOptions } from './loadOptions.ts'
+import { networksOf, type LoadedChain, type LoadedVenue, type UnservedNetwork } from './loaded-plugin.ts'
+import type { ChainNetwork, LoadOptions } from './load-options.ts'
 import { PluginFault } from './refusal.ts'
-import type { TrialVenue } from './trialMessages.ts'
+import type { TrialVenue } from './trial-messages.ts'
 
 /** What a chain can be created with: its networks that have settings. Throws PluginFault where there are none. */
 export function chainVenues({ found, manifest, configuration }: Candidate): { venues: readonly TrialVenue[]; unserved: readonly UnservedNetwork[] } {
