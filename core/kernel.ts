@@ -7,7 +7,7 @@ import { pluginOptions } from './boot/plugin-options.ts'
 import { failingParts } from './boot/readiness.ts'
 import { openSigner } from './boot/signer.ts'
 import { signerPolicy } from './boot/signer-policy.ts'
-import type { Settings } from './config/index.ts'
+import { pluginFileWarnings, type Settings } from './config/index.ts'
 import { bringUpDevnet } from './devnet/bring-up.ts'
 import type { Devnet } from './devnet/index.ts'
 import { createApp } from './http/app.ts'
@@ -28,6 +28,8 @@ export interface Kernel {
   services: Services
   devnet: Devnet | undefined
   plugins: LoadResult
+  /** To be told to the operator; nothing that stopped the start. */
+  warnings: readonly string[]
   /** Lets what is under way end, then ends every part. */
   stop(): Promise<void>
 }
@@ -74,20 +76,24 @@ export async function startKernel(settings: Settings, { say }: StartOptions): Pr
 
     let loaded: readonly LoadedPlugin[] = []
     stops.push(backgroundFailures({ log, metrics }, () => loaded))
+    // Unlocking takes as long as scrypt does: it goes on beside the devnet and the plugins.
+    const opening = openSigner({ settings, log })
+    stops.push(async () => (await opening.catch(() => undefined))?.stop())
     const devnet = settings.devnet.enabled ? await bringUpDevnet(settings, say) : undefined
     if (devnet) stops.push(() => devnet.stop())
 
     const plugins = await loadPlugins(pluginOptions({ settings, log, metrics, devnet }))
     loaded = plugins.loaded
+    for (const { name, step, reason, cure, folder } of plugins.refused) log.error({ plugin: name, folder, step, cure }, `plugin refused: ${reason}`)
     const chains = loaded.filter((each) => each.kind === 'chain')
     const connectors = loaded.filter((each) => each.kind === 'connector')
-    for (const { name, step, reason, cure, folder } of plugins.refused) log.error({ plugin: name, folder, step, cure }, `plugin refused: ${reason}`)
+    const warnings = [...settings.warnings, ...pluginFileWarnings(settings.confDir, { chains: namesOf(chains), connectors: namesOf(connectors) })]
     const watchdog = startWatchdog({ stallSeconds: settings.limits.pluginStallSeconds })
     watchdog.watch(loaded)
     stops.push(() => watchdog.stop())
 
-    const signer = await openSigner({ settings, log }, signerPolicy(chains, connectors, settings.wallet.allowedSpenders))
-    stops.push(() => signer.stop())
+    const signer = await opening
+    await signer.setPolicy(signerPolicy(chains, connectors, settings.wallet.allowedSpenders))
 
     const venues = startVenues(container, loaded)
     stops.push(() => Promise.all(venues.scopes.map((scope) => scope.dispose())))
@@ -107,7 +113,7 @@ export async function startKernel(settings: Settings, { say }: StartOptions): Pr
     const listener = await listen(container.build(createApp).callback(), settings, log)
     stops.push(() => listener.stop(settings.server.drainSeconds * 1000))
 
-    return { url: listener.url, startedInMs: performance.now() - startedAt, services, devnet, plugins, stop }
+    return { url: listener.url, startedInMs: performance.now() - startedAt, services, devnet, plugins, warnings, stop }
   } catch (error) {
     await stop()
     throw error
@@ -125,3 +131,5 @@ function startVenues(container: AwilixContainer<Cradle>, loaded: readonly Loaded
   })
   return { running, scopes }
 }
+
+const namesOf = (plugins: readonly LoadedPlugin[]) => plugins.map(({ name }) => name)

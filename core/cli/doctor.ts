@@ -22,5 +22,5 @@ export function doctorCommand(settingsOf: () => Settings): Command {
 
 function show(finding: Finding): string {
   const line = `${signs[finding.state]} ${finding.part.padEnd(13)} ${finding.what}`
-  return finding.state === 'good' ? line : `${line}\n  ${' '.repeat(13)} → ${finding.cure}`
+  return finding.state === 'good' || finding.cure === undefined ? line : `${line}\n  ${' '.repeat(13)} → ${finding.cure}`
 }

@@ -3,11 +3,8 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
-import pino from 'pino'
-import { pluginOptions } from '../boot/plugin-options.ts'
 import type { Settings } from '../config/index.ts'
-import { createMetrics } from '../http/metrics.ts'
-import { loadPlugins } from '../loader/index.ts'
+import { tryPlugins } from './try-plugins.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const spec = fileURLToPath(new URL('../testing/contract-spec.ts', import.meta.url))
@@ -27,10 +24,7 @@ export function pluginTestCommand(settingsOf: () => Settings): Command {
 
 /** Loads it beside Sluice's own plugins, on trial first; says why where it is refused. */
 async function kindOf(folder: string, settings: Settings): Promise<'chain' | 'connector' | undefined> {
-  const log = pino({ level: 'silent' })
-  const folders = [path.join(root, 'plugins'), folder]
-  const devnet = { rpcUrl: `http://127.0.0.1:${settings.devnet.port}` }
-  const { loaded, refused } = await loadPlugins({ ...pluginOptions({ settings, log, metrics: createMetrics(), devnet }), folders })
+  const { loaded, refused } = await tryPlugins(settings, [path.join(root, 'plugins'), folder])
   const refusal = refused.find((each) => each.folder === folder)
   if (refusal) console.error(`${refusal.name} is refused (${refusal.step}): ${refusal.reason}\n${refusal.cure}`)
   return loaded.find((each) => each.folder === folder)?.kind

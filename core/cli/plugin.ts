@@ -1,6 +1,8 @@
 import { Command } from 'commander'
 import type { Settings } from '../config/index.ts'
 import type { LoadResult } from '../loader/index.ts'
+import { pluginTestCommand } from './plugin-test.ts'
+import { tryPlugins } from './try-plugins.ts'
 
 /** `sluice plugin list`: what a start would load and refuse; starts nothing. */
 export function pluginCommand(settingsOf: () => Settings): Command {
@@ -17,16 +19,7 @@ export function pluginCommand(settingsOf: () => Settings): Command {
       process.exit(result.refused.length === 0 ? 0 : 1)
     })
 
-  return plugin
-}
-
-async function tryPlugins(settings: Settings): Promise<LoadResult> {
-  const [{ default: pino }, { pluginOptions }, { createMetrics }, { loadPlugins }] = await Promise.all([
-    import('pino'), import('../boot/plugin-options.ts'), import('../http/metrics.ts'), import('../loader/index.ts'),
-  ])
-  // Where the devnet will be: its network is listed as if it were up.
-  const devnet = settings.devnet.enabled ? { rpcUrl: `http://127.0.0.1:${settings.devnet.port}` } : undefined
-  return loadPlugins(pluginOptions({ settings, log: pino({ level: 'silent' }), metrics: createMetrics(), devnet }))
+  return plugin.addCommand(pluginTestCommand(settingsOf))
 }
 
 /** A line per plugin; below one that is refused, or does not serve all of its networks, why and what to do. */

@@ -5,6 +5,7 @@ import { devnetCommand } from './devnet.ts'
 import { doctorCommand } from './doctor.ts'
 import { pluginCommand } from './plugin.ts'
 import { startCommand } from './start.ts'
+import { holdsKey } from '../wallet/private-key.ts'
 import { walletCommand } from './wallet.ts'
 
 interface GlobalOptions {
@@ -17,9 +18,10 @@ export function program(): Command {
   const root = new Command('sluice')
     .description('One HTTP interface over mutual TLS from trading bots to decentralized exchanges.')
     .option('--conf <folder>', 'the folder of the configuration (default: conf, or SLUICE_CONF)')
-    .option('--set <key=value>', 'a setting for this run, e.g. server.port=9000; may be repeated', readFlag, {})
-    .showHelpAfterError()
-    .showSuggestionAfterError()
+    .option('--set <key=value>', 'a setting for this run, e.g. server.port=9000; may be repeated', readFlag, {} as Record<string, string>)
+    .showHelpAfterError('(--help shows what there is)')
+    // Commander quotes what it does not understand, and that may be a key.
+    .configureOutput({ outputError: (text, write) => write(holdsKey(text) ? 'error: what looks like a private key was given as an argument: consider it burnt. See `sluice wallet add --help`.\n' : text) })
 
   const settings = (more: Flags = {}): Settings => {
     const { conf, set } = root.opts<GlobalOptions>()

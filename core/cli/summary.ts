@@ -26,7 +26,7 @@ export async function summary(kernel: Kernel, settings: Settings): Promise<strin
     '',
     bold('Certificates'),
     `  ${settings.ssl.certsDir}  ${dim('a bot needs ca_cert.pem, client_cert.pem and client_key.pem')}`,
-    ...settings.warnings.map((warning) => `\n${bad('!')} ${warning}`),
+    ...kernel.warnings.map((warning) => `\n${bad('!')} ${warning}`),
     '',
     ...examples(kernel, settings),
     '',
@@ -52,12 +52,13 @@ function pluginLines({ services }: Kernel): string[] {
 
 async function networkLines({ services }: Kernel): Promise<string[]> {
   const rows = await statusOfAll(services.directory.networks, AbortSignal.timeout(deadlineMs))
+  const required = (chain: string, network: string) => services.directory.networks.some((each) => each.required && each.chain === chain && each.network === network)
   const width = Math.max(0, ...rows.map(({ chain, network }) => chain.length + network.length + 1))
   return [
     bold('Networks'),
     ...rows.map(({ chain, network, currentBlockNumber, currentBlockSeconds, rpcUrl, error }) => {
       const name = `${chain}/${network}`.padEnd(width)
-      if (error !== undefined) return `  ${bad('✗')} ${name}  ${error}  ${dim(rpcUrl)}`
+      if (error !== undefined) return `  ${required(chain, network) ? bad('✗') : dim('-')} ${name}  ${dim(`no node answers; its nodes are set in conf/chains/${chain}.yml`)}`
       return `  ${good('✓')} ${name}  block ${currentBlockNumber}, ${currentBlockSeconds} s ago  ${dim(rpcUrl)}`
     }),
   ]

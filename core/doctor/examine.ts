@@ -1,9 +1,9 @@
 import pino from 'pino'
 import { pluginOptions } from '../boot/plugin-options.ts'
-import type { Settings } from '../config/index.ts'
+import { pluginFileWarnings, type Settings } from '../config/index.ts'
 import { devnetNetwork } from '../devnet/index.ts'
 import { createMetrics } from '../http/metrics.ts'
-import { loadPlugins } from '../loader/index.ts'
+import { loadPlugins, type LoadedPlugin } from '../loader/index.ts'
 import { examineCertificates } from './certificates.ts'
 import { examineDisk } from './disk.ts'
 import type { Finding } from './finding.ts'
@@ -19,8 +19,7 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
   const chains = loaded.filter((plugin) => plugin.kind === 'chain')
   const isRequired = (chain: string, network: string) => chains.find(({ name }) => name === chain)?.configuration.networks[network]?.required ?? false
   return [
-    { part: 'configuration', state: 'good', what: `${settings.confDir} is in order.` },
-    ...settings.warnings.map((what): Finding => ({ part: 'configuration', state: 'warn', what, cure: 'Remove or correct it.' })),
+    ...configuration(settings, loaded),
     ...(await examineCertificates(settings)),
     ...(await examineDisk(settings)),
     ...examineKeystore(settings),
@@ -31,4 +30,11 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
     ...refused.map(({ name, step, reason, cure }): Finding => ({ part: 'plugins', state: 'bad', what: `${name} is refused (${step}): ${reason}`, cure })),
     ...(await examineNetworks(chains, isRequired, settings)),
   ]
+}
+
+function configuration({ confDir, warnings }: Settings, loaded: readonly LoadedPlugin[]): Finding[] {
+  const names = (kind: LoadedPlugin['kind']) => loaded.filter((plugin) => plugin.kind === kind).map(({ name }) => name)
+  const all = [...warnings, ...pluginFileWarnings(confDir, { chains: names('chain'), connectors: names('connector') })]
+  if (all.length === 0) return [{ part: 'configuration', state: 'good', what: `${confDir} is in order.` }]
+  return all.map((what) => ({ part: 'configuration', state: 'warn', what, cure: 'Remove or correct it.' }))
 }
