@@ -55,7 +55,9 @@ describe('a receipt', () => {
   })
 
   it('tells the transfer of an amount from that of one NFT, which share a signature', () => {
-    const receipt = readReceipt(raw([log('event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)', [owner, pool, 42n])]))
+    const ofNft = log('event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)', [owner, pool, 42n])
+    // Data that could be taken for an amount.
+    const receipt = readReceipt(raw([{ ...ofNft, data: `0x${'09'.padStart(64, '0')}` }]))
     if (!receipt) throw new Error('No receipt.')
     expect(decodeLogs(receipt, [])).to.have.deep.nested.property('logs[0].events[2]', { name: 'tokenId', value: '42' })
   })

@@ -247,7 +247,7 @@ describe('an RPC client', () => {
       expect(answers).to.have.length(2)
       expect(answers[1]).to.have.property('unreachable').that.matches(/serves chain id 5/)
       expect(reading.asked).to.not.include('eth_sendRawTransaction')
-      expect(wrong.asked).to.not.include('eth_sendRawTransaction')
+      expect(wrong.asked).to.deep.equal(['eth_chainId'])
       expect(sending.asked.filter((method) => method === 'eth_sendRawTransaction')).to.have.length(2)
     })
 

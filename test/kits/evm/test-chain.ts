@@ -17,14 +17,14 @@ export interface TestChain {
   chain: Chain<Evm>
   rpcUrl: string
   /** The methods that the chain asked nodes for since this was last called. */
-  asked(): string[]
+  asked: () => string[]
   /** Asks the node past the chain, and past what is counted. */
-  rpc(method: string, ...params: unknown[]): Promise<unknown>
+  rpc: (method: string, ...params: unknown[]) => Promise<unknown>
   stop(): Promise<void>
 }
 
 /** The plugin's local network over any nodes. */
-export function chainOver(config: EvmChainConfig): { chain: Chain<Evm>; asked(): string[] } {
+export function chainOver(config: EvmChainConfig): { chain: Chain<Evm>; asked: () => string[] } {
   let methods: string[] = []
   const log = { info() {}, warn() {} }
   const meter = { rpc: (method: string) => void methods.push(method) }
