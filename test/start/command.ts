@@ -1,0 +1,87 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { stringify } from 'yaml'
+
+export const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** A home as an operator has one: its own conf, certs and data, with the plugins of the checkout. */
+export async function makeHome(server: Record<string, unknown> = {}): Promise<{ home: string; remove(): Promise<void> }> {
+  const home = await mkdtemp(path.join(tmpdir(), 'sluice-home-'))
+  await cp(path.join(root, 'conf'), path.join(home, 'conf'), { recursive: true })
+  await writeFile(
+    path.join(home, 'conf', 'server.yml'),
+    stringify({ server: { port: 0 }, devnet: { enabled: true, port: 0 }, plugins: { folders: [path.join(root, 'plugins')] }, ...server }),
+  )
+  return { home, remove: () => rm(home, { recursive: true, force: true }) }
+}
+
+/** Takes what is deployed from earlier runs: how it is deployed is tested elsewhere. */
+export async function keepDevnet(home: string): Promise<void> {
+  const kept = path.join(tmpdir(), `sluice-devnet-${process.getuid?.() ?? ''}`)
+  await mkdir(kept, { recursive: true, mode: 0o700 })
+  await mkdir(path.join(home, 'data'), { recursive: true })
+  await symlink(kept, path.join(home, 'data', 'devnet'))
+}
+
+export interface Running {
+  child: ChildProcess
+  /** Everything that was printed so far, both streams. */
+  printed(): string
+  /** Resolves when the text is there. */
+  until(pattern: RegExp): Promise<RegExpExecArray>
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+/** `bin/sluice …`, the command line as it is. */
+export function sluice(home: string, ...args: string[]): Running {
+  const { NODE_OPTIONS: _, ...env } = process.env
+  const clean = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SLUICE_')))
+  const child = spawn(process.execPath, [path.join(root, 'bin/launch.mjs'), ...args], { cwd: home, env: { ...clean, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let text = ''
+  const waiting = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+      for (const look of waiting) look()
+    })
+  }
+  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => child.once('close', (code, signal) => resolve({ code, signal })))
+  return {
+    child,
+    ended,
+    printed: () => text,
+    until: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const found = pattern.exec(text)
+          if (!found) return
+          waiting.delete(look)
+          resolve(found)
+        }
+        waiting.add(look)
+        void ended.then(() => reject(new Error(`It ended before it printed ${pattern}:\n${text}`)))
+        look()
+      }),
+  }
+}
+
+/** Whether a process is still there. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (await condition()) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`never: ${what}`)
+}

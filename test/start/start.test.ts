@@ -1,0 +1,104 @@
+import { spawnSync } from 'node:child_process'
+import { createServer, type AddressInfo } from 'node:net'
+import { expect } from 'chai'
+import { eventually, keepDevnet, makeHome, sluice, type Running } from './command.ts'
+
+const ready = /Sluice is ready at (https:\S+)/
+const rpc = /ethereum\/local\s+block \d+, \d+ s ago\s+(http:\S+)/
+
+describe('sluice start', function () {
+  this.timeout(60_000)
+  const cleanUps: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const each of cleanUps.splice(0).reverse()) await each()
+  })
+
+  async function home(server?: Record<string, unknown>): Promise<string> {
+    const made = await makeHome(server)
+    await keepDevnet(made.home)
+    cleanUps.push(made.remove)
+    return made.home
+  }
+  function run(where: string, ...args: string[]): Running {
+    const running = sluice(where, ...args)
+    cleanUps.push(async () => {
+      running.child.kill('SIGKILL')
+      await running.ended
+    })
+    return running
+  }
+
+  it('ends its start with a summary whose two curl commands work as they are pasted', async () => {
+    const where = await home()
+    const server = run(where, 'start')
+    await server.until(/Ctrl-C stops the server/)
+    const text = server.printed()
+    expect(text).to.match(/✓ uniswap +connector AMM/).and.match(rpc).and.include('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266').and.include('client_key.pem')
+    const [quote, trade] = text.split('\n').filter((line) => line.startsWith('  curl')).map((line) => paste(line, where))
+    expect(quote).to.have.property('expectedAmount')
+    expect(trade).to.have.property('txHash')
+    server.child.kill('SIGTERM')
+    expect(await server.ended).to.deep.equal({ code: 0, signal: null })
+  })
+
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
+    it(`leaves no devnet behind after ${signal}`, async () => {
+      const server = run(await home(), 'start')
+      const [, url = ''] = await server.until(rpc)
+      expect(await answers(url)).to.equal(true)
+      server.child.kill(signal)
+      await server.ended
+      await eventually(async () => !(await answers(url)), 'the devnet ends')
+    })
+  }
+
+  it('starts a second time with the same certificates and the kept devnet', async () => {
+    const where = await home()
+    const first = run(where, 'start')
+    await first.until(/Made certificates/)
+    await first.until(ready)
+    first.child.kill('SIGTERM')
+    await first.ended
+    const second = run(where, 'start')
+    await second.until(/Ctrl-C stops the server/)
+    expect(second.printed()).to.not.include('Made certificates').and.not.include('Deploying')
+  })
+
+  it('says which setting to change when its port is taken, and leaves the holder alone', async () => {
+    const holder = createServer().listen(0, '127.0.0.1')
+    cleanUps.push(() => new Promise((resolve) => holder.close(resolve)))
+    await new Promise((resolve) => holder.once('listening', resolve))
+    const { port } = holder.address() as AddressInfo
+    const server = run(await home(), 'start', '--port', String(port))
+    expect((await server.ended).code).to.equal(1)
+    expect(server.printed()).to.include(`Port ${port} on 127.0.0.1 is taken`).and.include('SLUICE_SERVER_PORT')
+    expect(holder.listening).to.equal(true)
+  })
+
+  it('does not start on a wrong setting, and says file, path and cure', async () => {
+    const server = run(await home({ server: { prot: 1 } }), 'start')
+    expect((await server.ended).code).to.equal(1)
+    expect(server.printed()).to.match(/server\.yml:\d+/).and.include('server.prot').and.include('port')
+  })
+
+  it('leaves the devnet and everything of it out when it is switched off', async () => {
+    const server = run(await home(), 'start', '--no-devnet')
+    await server.until(/Ctrl-C stops the server/)
+    expect(server.printed()).to.not.include('ethereum/local').and.not.include('0xf39Fd6e5')
+  })
+})
+
+/** Runs a line in a shell, as a person would. */
+function paste(line: string, cwd: string): unknown {
+  const { stdout, stderr } = spawnSync('sh', ['-c', line.replace('curl ', 'curl -sS ')], { cwd, encoding: 'utf8' })
+  expect(stderr).to.equal('')
+  return JSON.parse(stdout)
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url, { method: 'POST', body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}', headers: { 'content-type': 'application/json' } })).ok
+  } catch {
+    return false
+  }
+}
