@@ -56,8 +56,8 @@ function answerErrors({ metrics, log }: AppParts): Koa.Middleware<Exchange> {
     try {
       await next()
     } catch (error) {
-      const { http, name, body, retryAfterSeconds } = errorBody(error, state.requestId)
-      metrics.errors.inc({ name })
+      const { http, code, name, body, retryAfterSeconds } = errorBody(error, state.requestId)
+      metrics.errors.inc({ code, name })
       if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId: state.requestId, path: ctx.path }, 'a defect answered a request')
       ctx.status = http
       if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.ceil(retryAfterSeconds)))
@@ -74,8 +74,9 @@ function answerErrors({ metrics, log }: AppParts): Koa.Middleware<Exchange> {
 /** What is not one of the declared endpoints: documents and metrics. */
 function pages({ services, metrics }: AppParts): Router {
   const router = docsPage()
+  let document: object | undefined
   router.get('/openapi.json', (ctx) => {
-    ctx.body = openapi(services.directory)
+    ctx.body = document ??= openapi(services.directory)
   })
   router.get('/metrics', async (ctx) => {
     ctx.type = metrics.registry.contentType

@@ -5,6 +5,7 @@ export function errorBody(error: unknown, requestId: string) {
   const { name, code, http, message, details, retryAfterSeconds } = error instanceof SluiceError ? error : defect
   return {
     http,
+    code,
     name,
     retryAfterSeconds,
     body: { errorCode: code, name, message, httpErrorCode: http, requestId, ...(details !== undefined && { details }) },

@@ -10,10 +10,16 @@ const exactDigits = 15
  */
 export function refuseInexactNumbers(json: string): void {
   for (const [token] of json.matchAll(tokens)) {
-    if (token.startsWith('"')) continue
-    const [mantissa = ''] = token.split(/e/i)
-    const digits = mantissa.replace(/[-.]/g, '').replace(/^0+/, '')
-    if (digits.length <= exactDigits || (/^-?\d+$/.test(token) && Number.isSafeInteger(Number(token)))) continue
+    if (token.startsWith('"') || isExact(token)) continue
     throw badFields([{ field: 'body', problem: `the number ${token.slice(0, 40)} is not exact in JSON; write it as a string: "${token.slice(0, 40)}"` }])
   }
+}
+
+function isExact(token: string): boolean {
+  const value = Number(token)
+  if (/^-?\d+$/.test(token) && Number.isSafeInteger(value)) return true
+  const [mantissa = ''] = token.split(/e/i)
+  const digits = mantissa.replace(/[-.]/g, '').replace(/^0+/, '')
+  // 1e400 became infinite, and 1e-400 became 0: an approval of 0 revokes.
+  return digits.length <= exactDigits && Number.isFinite(value) && (value !== 0 || digits === '')
 }

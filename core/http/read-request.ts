@@ -27,17 +27,25 @@ export function requestReader({ request }: Endpoint): RequestReader {
 
   return (fields, from) => {
     const read: Fields = {}
-    for (const [name, value] of Object.entries(fields)) {
-      const field = from === 'query' && !Object.hasOwn(schemas, name) && name.endsWith('[]') ? name.slice(0, -2) : name
-      if (value === null || value === undefined || (from === 'query' && value === '')) {
-        if (Object.hasOwn(schemas, field)) continue
-      }
+    for (const [field, value] of Object.entries(from === 'query' ? joinLists(fields, schemas) : fields)) {
       const schema = Object.hasOwn(schemas, field) ? schemas[field] : undefined
+      if (schema !== undefined && (value === null || (from === 'query' && value === ''))) continue
       define(read, field, schema === undefined ? value : readField(schema, value, from))
     }
     if (!validate(read)) throw badFields(problemsOf(validate.errors ?? [], schemas, names))
     return read
   }
+}
+
+/** `a[]` is another way to write the list `a`; written in both ways, it is one list. */
+function joinLists(fields: Fields, schemas: Record<string, FieldSchema>): Fields {
+  const joined: Fields = {}
+  for (const [name, value] of Object.entries(fields)) {
+    const list = name.endsWith('[]') ? name.slice(0, -2) : undefined
+    const field = list !== undefined && Object.hasOwn(schemas, list) && schemas[list]?.type === 'array' ? list : name
+    define(joined, field, Object.hasOwn(joined, field) ? [joined[field], value].flat() : value)
+  }
+  return joined
 }
 
 /** An own property even when it is called `__proto__`. */
@@ -63,7 +71,7 @@ function exactDecimal(value: number): unknown {
 
 /** `a=x,y`, `a=x&a=y`, `a[]=x&a[]=y` and `a=["x","y"]`. */
 function readList(value: unknown): unknown {
-  if (Array.isArray(value)) return value
+  if (Array.isArray(value)) return value.flatMap((each) => (typeof each === 'string' ? splitAtCommas(each) : [each]))
   if (typeof value !== 'string') return value
   if (value.startsWith('[')) {
     try {
@@ -72,14 +80,18 @@ function readList(value: unknown): unknown {
       return value
     }
   }
-  return value.split(',').map((each) => each.trim())
+  return splitAtCommas(value)
 }
+
+const splitAtCommas = (text: string) => text.split(',').map((each) => each.trim())
 
 function problemsOf(errors: readonly ErrorObject[], schemas: Record<string, FieldSchema>, names: readonly string[]): [FieldProblem, ...FieldProblem[]] {
   const problems = new Map<string, string>()
   for (const error of errors) {
+    // A body may have thousands of unknown fields: to look for a name near each would hold up everybody.
+    if (problems.size >= mostProblems) break
     const [field, problem] = problemOf(error, schemas, names)
-    if (!problems.has(field) && problems.size < mostProblems) problems.set(field, problem)
+    if (!problems.has(field)) problems.set(field, problem)
   }
   const list = [...problems].map(([field, problem]) => ({ field, problem }))
   return list as [FieldProblem, ...FieldProblem[]]

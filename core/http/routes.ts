@@ -5,9 +5,10 @@ import { endpoints, type AnyEndpoint, type Endpoint } from '../api/index.ts'
 import type { Settings } from '../config/index.ts'
 import { requirePermission, requireWallet } from '../verbs/caller.ts'
 import type { Services, Verb, Verbs } from '../verbs/context.ts'
-import { deadlineOf, withDeadline } from './deadline.ts'
+import { startDeadline } from './deadline.ts'
 import { readIdempotencyKey, type Idempotency } from './idempotency.ts'
 import type { Exchange } from './exchange.ts'
+import { readQuery } from './read-query.ts'
 import { requestReader } from './read-request.ts'
 
 export interface RouteParts {
@@ -23,7 +24,7 @@ export const alsoPosts = ({ method, set, path }: Endpoint) =>
 
 /** One loop over the endpoints makes routes, validators and serializers. */
 export function routes(parts: RouteParts): Router<Exchange> {
-  const router = new Router<Exchange>()
+  const router = new Router<Exchange>({ sensitive: true, strict: true })
   for (const endpoint of endpoints) {
     const answer = handler(endpoint, parts)
     const methods = alsoPosts(endpoint) ? [endpoint.method, 'POST'] : [endpoint.method]
@@ -45,20 +46,21 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
   return async (ctx) => {
     const { caller, requestId, startedAt } = ctx.state
     if (permission) requirePermission(caller, permission)
-    const request = ctx.method === 'POST' ? read(bodyOf(ctx), 'body') : read(ctx.query, 'query')
+    const request = ctx.method === 'POST' ? read(bodyOf(ctx), 'body') : read(readQuery(ctx.querystring), 'query')
     // Only registered names: a label must not be of the caller's making.
     if (typeof request.connector === 'string' && services.directory.hasConnector(request.connector)) ctx.state.connector = request.connector
     if (wallet && typeof request.address === 'string') requireWallet(caller, request.address)
-    const key = acts ? readIdempotencyKey(ctx.get('idempotency-key')) : undefined
-    const signal = deadlineOf(requestTimeoutSeconds)
+    const key = acts ? readIdempotencyKey(ctx.headers['idempotency-key']) : undefined
+    const deadline = startDeadline(requestTimeoutSeconds)
 
     const act = async () => {
-      const answer: object = await verb(request, { services, caller, requestId, signal, idempotencyKey: key, ...lookUp(request) })
+      const answer: object = await verb(request, { services, caller, requestId, signal: deadline.signal, idempotencyKey: key, ...lookUp(request) })
       const enveloped = isEnveloped ? { ...answer, network: request.network, timestamp: Date.now(), latency: (performance.now() - startedAt) / 1000 } : answer
       return { status: statusOf(answer), body: serialize(enveloped) }
     }
-    const work = key === undefined ? act() : idempotency.once({ client: caller.fingerprint, path, key }, request, act)
-    const { status, body } = await withDeadline(work, signal, requestTimeoutSeconds)
+    const wasJournaled = () => hasEntry(services.transactions, { key, requestId, client: caller.commonName })
+    const work = key === undefined ? act() : idempotency.once({ key: { client: caller.fingerprint, path, key }, request, act, wasJournaled })
+    const { status, body } = await deadline.bound(work)
     ctx.status = status
     ctx.type = 'application/json'
     ctx.body = body
@@ -75,6 +77,12 @@ function lookupOf(on: Endpoint['on'], { directory }: Services) {
     const venue = directory.venue(String(request.connector), chain, network)
     return { venue, network: directory.network(chain, network) }
   }
+}
+
+/** Whether a request made a transaction, whatever it was answered. */
+async function hasEntry(transactions: Services['transactions'], { key, requestId, client }: { key: string | undefined; requestId: string; client: string }): Promise<boolean> {
+  const { entries } = await transactions.list({ idempotencyKey: key })
+  return entries.some((entry) => entry.requestId === requestId && entry.client === client)
 }
 
 const bodyOf = (ctx: Koa.Context): Record<string, unknown> => {

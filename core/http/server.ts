@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Settings } from '../config/index.ts'
 import { StartError } from '../start-error.ts'
 import { createTlsServer } from '../tls/index.ts'
+import { refuseMalformed } from './refuse-malformed.ts'
 
 export interface Listener {
   url: string
@@ -12,10 +13,15 @@ export interface Listener {
 }
 
 const pollMs = 50
+/** For queries of a thousand token addresses. */
+const mostHeaderBytes = 64 * 1024
+/** For whoever sends a request byte by byte; one that arrived has its own, server.requestTimeoutSeconds. */
+const arrivalMs = 60_000
 
 /** The one door: HTTPS with mutual TLS. */
 export async function listen(listener: RequestListener, { server: { host, port }, ssl }: Settings, log: Logger): Promise<Listener> {
-  const server = await createTlsServer({ certsDir: ssl.certsDir, log, http: { keepAliveTimeout: 60_000 } }, listener)
+  const server = await createTlsServer({ certsDir: ssl.certsDir, log, http: { keepAliveTimeout: 60_000, maxHeaderSize: mostHeaderBytes, headersTimeout: arrivalMs, requestTimeout: arrivalMs } }, listener)
+  refuseMalformed(server, mostHeaderBytes)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(new StartError(refusal(error, host, port))))
     server.listen(port, host, resolve)

@@ -43,6 +43,9 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
       }
       const address = chain.address(name)
       if (address !== undefined) return byAddressOrChain(address, at)
+      if (chain.address(name.toLowerCase()) !== undefined) {
+        throw new SluiceError('TOKEN_NOT_SUPPORTED', `${field}: "${name}" is no address on ${where}: its checksum, in the letters' case, is wrong. Copy it anew, or write it in lower case.`)
+      }
       throw new SluiceError('TOKEN_NOT_SUPPORTED', `${field}: ${where} has no token "${name}"${didYouMean(name, symbols)}; give a symbol of GET /network/tokens or a token's address.`)
     },
   }

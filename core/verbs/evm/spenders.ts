@@ -11,7 +11,8 @@ export interface Spenders {
 
 /** What `spender` stands for: a connector's name (all of its spenders), `name/version`, or an address. */
 export function readSpenders(text: string, { impl, chain, network }: NetworkEntry, directory: Directory): Spenders {
-  const [name = '', version] = text.split('/')
+  const [name = '', ...rest] = text.split('/')
+  const version = rest.length === 0 ? undefined : rest.join('/')
   if (directory.hasConnector(name)) {
     const spenders = directory.venue(name, chain, network).impl.spenders ?? {}
     const addresses = version === undefined ? Object.values(spenders) : Object.hasOwn(spenders, version) ? [spenders[version] ?? ''] : []

@@ -21,8 +21,9 @@ export const networkPoll: Verb<'NetworkPoll'> = async ({ txHash, connector }, { 
   ])
   const journaled = entry && mayUseWallet(caller, entry.address) ? entry : undefined
 
-  const currentBlock = Number(head.number)
   const txBlock = found?.blockNumber ?? -1
+  // A block may come between both questions.
+  const currentBlock = Math.max(Number(head.number), txBlock)
   const receipt = found?.receipt ?? null
   return {
     currentBlock,
@@ -31,7 +32,7 @@ export const networkPoll: Verb<'NetworkPoll'> = async ({ txHash, connector }, { 
     txBlock,
     txData: found?.tx ?? null,
     txReceipt: receipt && decode(receipt, network, services.directory, connector),
-    confirmations: txBlock < 0 ? 0 : Math.max(0, currentBlock - txBlock + 1),
+    confirmations: txBlock < 0 ? 0 : currentBlock - txBlock + 1,
     ...(journaled && { txState: journaled.state }),
     ...(journaled?.replacedBy !== undefined && { replacedBy: journaled.replacedBy }),
     ...fillOf(journaled, receipt, network, services.directory),
