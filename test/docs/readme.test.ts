@@ -1,0 +1,91 @@
+import { expect } from 'chai'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { evmChainSchema } from '../../core/kits/evm/index.ts'
+import { loadPluginConfig, loadSettings } from '../../core/config/index.ts'
+import { startServer, type TestServer } from '../../core/testing/index.ts'
+import { printed, unlike } from './like.ts'
+import { fencesOf, readPage, root, type Fence } from './page.ts'
+import { run } from './run.ts'
+
+describe('the README', function () {
+  this.timeout(60_000)
+  let server: TestServer
+  let home: string
+  let fences: readonly Fence[]
+
+  before(async () => {
+    fences = fencesOf(await readPage('README.md'))
+    server = await startServer()
+    home = server.settings.home
+    // What a checkout has besides what the test's home has.
+    for (const folder of ['bin', 'examples']) await symlink(path.join(root, folder), path.join(home, folder))
+  })
+  after(() => server?.stop())
+
+  const environment = () => ({ HOME: home, SLUICE_URL: server.kernel.url })
+
+  it('has commands that work as typed and answer as shown', async () => {
+    let functions = ''
+    for (const [index, { language, text, line }] of fences.entries()) {
+      if (language !== 'sh' || text.startsWith('npm ')) continue
+      const script = `${functions}${text.replaceAll('https://localhost:15888', server.kernel.url)}`
+      // Each block runs in a shell of its own; what they share is defined in one, and what is sent is waited for.
+      if (/^\w+\(\)/.test(text)) functions = text
+      const output = await run('sh', ['-euc', script], { cwd: home, env: environment() })
+      const shown = fences[index + 1]
+      if (shown?.language === 'json') {
+        const answer: unknown = JSON.parse(output)
+        expect(unlike(JSON.parse(shown.text), answer), `line ${line}: ${output}`).to.equal(undefined)
+        await confirmed(answer)
+      } else if (shown?.language === 'text') expect(printed(output), `line ${line}`).to.equal(printed(shown.text))
+    }
+  })
+
+  for (const [program, file] of [['node', 'examples/trade.mjs'], ['python3', 'examples/trade.py']] as const) {
+    it(`shows ${file} as it is, and what it prints`, async () => {
+      const index = fences.findIndex((each) => each.file === file)
+      expect(fences[index]?.text).to.equal(await readFile(path.join(root, file), 'utf8'))
+      const output = await run(program, [file], { cwd: home, env: environment() })
+      expect(printed(output)).to.equal(printed(fences[index + 1]?.text ?? ''))
+    })
+  }
+
+  it('has settings that are in order', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'sluice-readme-'))
+    try {
+      const files = fences.filter(({ language }) => language === 'yaml')
+      expect(files.map(({ file }) => file)).to.deep.equal(['conf/chains/ethereum.yml', 'conf/clients.yml'])
+      for (const { file = '', text } of files) {
+        await mkdir(path.join(folder, path.dirname(file)), { recursive: true })
+        await writeFile(path.join(folder, file), text)
+      }
+      const confDir = path.join(folder, 'conf')
+      const { clients } = loadSettings({ confDir, env: {} })
+      expect(clients.map(({ name }) => name)).to.deep.equal(['market-maker'])
+      const { config } = loadPluginConfig({ kind: 'chain', name: 'ethereum', confDir, pluginFolder: path.join(root, 'plugins/ethereum'), schema: evmChainSchema, env: { INFURA_KEY: 'key' } })
+      expect(config).to.have.nested.property('mainnet.rpcUrls[0]', 'https://mainnet.infura.io/v3/key')
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  it('names the two commands that package.json has', async () => {
+    const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+    const commands = fences.filter(({ text }) => text.startsWith('npm ')).map(({ text }) => text.trim().split(' ')[1] ?? '')
+    expect(commands).to.deep.equal(['start', 'test'])
+    expect(scripts).to.include.keys(commands)
+  })
+
+  /** A person takes longer to the next command than the chain to the next block. */
+  async function confirmed(answer: unknown): Promise<void> {
+    if (typeof answer !== 'object' || answer === null || !('txHash' in answer)) return
+    for (let tries = 0; tries < 100; tries++) {
+      const { body } = await server.client.get('/network/poll', { chain: 'ethereum', network: 'local', txHash: String(answer.txHash) })
+      if (body.txState === 'CONFIRMED') return
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    throw new Error(`${String(answer.txHash)} was not confirmed.`)
+  }
+})

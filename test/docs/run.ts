@@ -1,0 +1,13 @@
+import { spawn } from 'node:child_process'
+
+/** What a program prints, once it has ended. Throws when it fails or takes too long. */
+export async function run(command: string, args: readonly string[], { cwd, env = {}, input = '' }: { cwd: string; env?: Record<string, string>; input?: string }): Promise<string> {
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'], timeout: 60_000 })
+  child.stdin.end(input)
+  let [out, errors] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => void (out += chunk))
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => void (errors += chunk))
+  const code = await new Promise<number | null>((resolve, reject) => child.once('close', resolve).once('error', reject))
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${errors}${out}`)
+  return out
+}
