@@ -1,0 +1,84 @@
+import { Wallet } from 'ethers'
+import { createClient, type Answer, type Client } from '../../core/testing/client.ts'
+import { startServer, type TestServer } from '../../core/testing/server.ts'
+import { rpcTo, type Rpc } from '../../core/devnet/rpc-to.ts'
+import { newClient } from '../../core/tls/index.ts'
+
+/** The devnet's trading wallets. */
+export const [admins, traders, others] = [
+  '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+] as const
+
+/** Two listed tokens of one symbol, in a list that spells addresses without checksums. */
+export const twins = ['0x00000000000000000000000000000000000000a1', '0x00000000000000000000000000000000000000a2'] as const
+const twinList = { name: 'Twins', tokens: twins.map((address) => ({ chainId: 31337, address, symbol: 'TWIN', name: 'Twin', decimals: 9 })) }
+
+/** A certificate for each way of being listed; one is not listed at all. */
+const clients = {
+  client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' },
+  trader: { permissions: ['read', 'trade'], wallets: [traders] },
+  reader: { permissions: ['read'], wallets: [traders.toLowerCase()] },
+  slow: { permissions: ['read'], requestsPerSecond: 2 },
+}
+const certificates = ['trader', 'reader', 'slow', 'unlisted'] as const
+
+export interface SharedServer extends TestServer {
+  as: Record<(typeof certificates)[number], Client>
+  /** The devnet's node. */
+  rpc: Rpc
+}
+
+let started: Promise<SharedServer> | undefined
+
+/** One server for all tests of this folder; it ends after the last test. */
+export const sharedServer = (): Promise<SharedServer> => (started ??= start())
+
+after(async () => {
+  const server = await started
+  if (!server) return
+  for (const client of Object.values(server.as)) client.close()
+  await server.stop()
+})
+
+async function start(): Promise<SharedServer> {
+  const nobody = { rpcUrls: ['http://127.0.0.1:1'] }
+  const server = await startServer({
+    settings: { 'limits.bodyBytes': 100_000 },
+    conf: {
+      'clients.yml': { clients },
+      // The outside networks are away, whether this machine has an Internet or not.
+      'chains/ethereum.yml': { mainnet: nobody, sepolia: nobody, local: { required: true, feeCap: 300 } },
+      'tokens/ethereum/local.json': JSON.stringify(twinList),
+    },
+  })
+  const { certsDir } = server.settings.ssl
+  const as: Partial<SharedServer['as']> = {}
+  for (const name of certificates) {
+    await newClient(certsDir, name)
+    as[name] = createClient(server.kernel.url, certsDir, name)
+  }
+  return Object.assign(server, { as: as as SharedServer['as'], rpc: rpcTo(server.rpcUrl) })
+}
+
+export const local = { chain: 'ethereum', network: 'local' } as const
+export const uniswap = { ...local, connector: 'uniswap' } as const
+export const swap = { ...uniswap, base: 'WETH', quote: 'USDC', amount: '0.1', side: 'SELL' } as const
+
+/** `200`, or what the error table calls it, so that a failing test shows both. */
+export const outcome = ({ status, body }: Answer): string => (status === 200 ? '200' : `${status} ${body?.name}`)
+
+/** Waits until a transaction is mined. */
+export async function mined(client: Client, txHash: string): Promise<Answer> {
+  const until = Date.now() + 10_000
+  for (;;) {
+    const answer = await client.get('/network/poll', { ...local, txHash })
+    if (answer.body.txStatus === 1) return answer
+    if (Date.now() > until) throw new Error(`${txHash} was not mined: ${answer.text}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/** An address that nobody has used before. */
+export const freshAddress = (): string => Wallet.createRandom().address
