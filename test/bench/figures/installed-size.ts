@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { megabytes, times, type Row } from '../report.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const targetBytes = 80e6
+const largest = 5
+
+/** The files of node_modules that a production installation has, summed up. */
+export async function installedSize(): Promise<Row[]> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-bench-'))
+  try {
+    for (const file of ['package.json', 'package-lock.json', '.npmrc']) await cp(path.join(root, file), path.join(folder, file))
+    // Optional packages hold the binaries of this platform.
+    const npm = spawn('npm', ['install', '--omit=dev', '--include=optional', '--no-save', '--ignore-scripts', '--loglevel=error'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], shell: process.platform === 'win32' })
+    const [code]: unknown[] = await once(npm, 'exit')
+    if (code !== 0) return [{ name: 'node_modules', value: 'not known: npm install failed' }]
+    const packages = await packageSizes(path.join(folder, 'node_modules'))
+    const total = packages.reduce((sum, { bytes }) => sum + bytes, 0)
+    return [
+      { name: 'node_modules', value: megabytes(total), reference: `target ${megabytes(targetBytes)}`, ratio: times(total, targetBytes) },
+      ...packages.slice(0, largest).map(({ name, bytes }) => ({ name: `  ${name}`, value: megabytes(bytes) })),
+    ]
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function packageSizes(folder: string): Promise<{ name: string; bytes: number }[]> {
+  const sizes = new Map<string, number>()
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const file = path.join(entry.parentPath, entry.name)
+    const [first = '', second = ''] = path.relative(folder, file).split(path.sep)
+    const name = first.startsWith('@') ? `${first}/${second}` : first
+    sizes.set(name, (sizes.get(name) ?? 0) + (await stat(file)).size)
+  }
+  return [...sizes].map(([name, bytes]) => ({ name, bytes })).toSorted((a, b) => b.bytes - a.bytes)
+}

@@ -1,0 +1,25 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { stringify } from 'yaml'
+
+/** A folder with the configuration of a fresh checkout, for one measurement. */
+export interface Home {
+  readonly folder: string
+  readonly confDir: string
+  remove(): Promise<void>
+}
+
+export async function makeHome(): Promise<Home> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-bench-'))
+  const confDir = path.join(folder, 'conf')
+  const files = {
+    'clients.yml': { clients: { client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' } } },
+    'chains/ethereum.yml': { local: { required: true } },
+  }
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(confDir, name)), { recursive: true })
+    await writeFile(path.join(confDir, name), stringify(content))
+  }
+  return { folder, confDir, remove: () => rm(folder, { recursive: true, force: true }) }
+}

@@ -1,0 +1,52 @@
+// Bots: each has one kept-alive connection and sends its next request when it has the last one's answer.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { Client } from 'undici'
+import { serve } from '../child.ts'
+import { quotePath } from '../quote-path.ts'
+import { percentile } from '../statistics.ts'
+
+export interface Load {
+  url: string
+  connections: number
+  /** Of all connections together. */
+  requests: number
+  /** Where it stops although requests are left. */
+  mostSeconds?: number
+}
+
+const [certsDir = ''] = process.argv.slice(2)
+const read = (file: string) => readFileSync(path.join(certsDir, file))
+const connect = { ca: read('ca_cert.pem'), cert: read('client_cert.pem'), key: read('client_key.pem') }
+
+export type LoadProcess = typeof handlers
+const handlers = serve({ run })
+
+async function run({ url, connections, requests, mostSeconds = Infinity }: Load) {
+  const clients = Array.from({ length: connections }, () => new Client(url, { connect }))
+  // Handshakes are not what is measured.
+  await Promise.all(clients.map((client) => ask(client, 0)))
+  const latenciesMs: number[] = []
+  let next = 0
+  const startedAt = performance.now()
+  const isOver = () => next >= requests || performance.now() - startedAt > mostSeconds * 1000
+  await Promise.all(
+    clients.map(async (client) => {
+      while (!isOver()) {
+        const sentAt = performance.now()
+        await ask(client, (next += 1))
+        latenciesMs.push(performance.now() - sentAt)
+      }
+    }),
+  )
+  const seconds = (performance.now() - startedAt) / 1000
+  await Promise.all(clients.map((client) => client.close()))
+  return { requests: latenciesMs.length, seconds, p50Ms: percentile(latenciesMs, 0.5), p99Ms: percentile(latenciesMs, 0.99) }
+}
+
+/** The figure is worth nothing when answers are errors. */
+async function ask(client: Client, index: number): Promise<void> {
+  const { statusCode, body } = await client.request({ method: 'GET', path: quotePath(index) })
+  const text = await body.text()
+  if (statusCode !== 200) throw new Error(`answered ${statusCode}: ${text}`)
+}

@@ -1,0 +1,57 @@
+// `npm run bench`: each figure beside its reference, measured in the same run. Nothing here passes or fails.
+import { cpus, loadavg } from 'node:os'
+import { createClient } from '../../core/testing/client.ts'
+import { startChild } from './child.ts'
+import { installedSize } from './figures/installed-size.ts'
+import { memory } from './figures/memory.ts'
+import { nodeCalls } from './figures/node-calls.ts'
+import { pluginTrials } from './figures/plugin-trials.ts'
+import { priceRate } from './figures/price-rate.ts'
+import { signatures } from './figures/signatures.ts'
+import { startToReady } from './figures/start-to-ready.ts'
+import type { BareServerProcess } from './processes/bare-server.ts'
+import type { LoadProcess } from './processes/load.ts'
+import type { SluiceProcess } from './processes/sluice.ts'
+import { quotePath } from './quote-path.ts'
+import { report } from './report.ts'
+
+const figures: Readonly<Record<string, () => Promise<void>>> = {
+  start: async () => report('From the command to ready; reference: node importing koa and ethers', await startToReady()),
+  plugins: async () => report('Loading plugins, trials included', await pluginTrials()),
+  signatures: async () => report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
+  quotes,
+  size: async () => report('Installed for production', await installedSize()),
+}
+
+const [, , ...wanted] = process.argv
+const unknown = wanted.find((name) => !Object.hasOwn(figures, name))
+if (unknown !== undefined) {
+  console.error(`There is no figure ${unknown}: ${Object.keys(figures).join(', ')}; without a name all of them are measured.`)
+  process.exit(1)
+}
+console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, load average ${loadavg()[0]?.toFixed(1)}`)
+const startedAt = performance.now()
+for (const [name, measure] of Object.entries(figures)) if (wanted.length === 0 || wanted.includes(name)) await measure()
+console.log(`\nMeasured in ${Math.round((performance.now() - startedAt) / 1000)} s.`)
+
+/** Those that share one running server. */
+async function quotes(): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice')
+  try {
+    const { url, certsDir } = await sluice.ask('where')
+    const client = createClient(url, certsDir)
+    const { text } = await client.get(quotePath(1))
+    client.close()
+    const bare = await startChild<BareServerProcess>('bare-server', [certsDir, text])
+    const load = await startChild<LoadProcess>('load', [certsDir])
+    try {
+      report('/amm/price over mutual TLS; reference: a bare node:https server that answers as many bytes', await priceRate(sluice, bare, load))
+      report('What the node is asked', await nodeCalls(sluice))
+      report('Memory', await memory(sluice, load))
+    } finally {
+      await Promise.all([bare.end(), load.end()])
+    }
+  } finally {
+    await sluice.end()
+  }
+}
