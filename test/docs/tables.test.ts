@@ -1,0 +1,38 @@
+import { expect } from 'chai'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { errorTable } from '../../core/api/index.ts'
+import { settingsTable } from '../../core/config/index.ts'
+import { networkKeys } from '../../core/config/network-settings.ts'
+import { evmChainSchema } from '../../core/kits/evm/index.ts'
+import { readPage, root, tableOf } from './page.ts'
+
+describe('the pages that list what the code has', () => {
+  it('errors.md has every error with its code, its status, its cause and a cure', async () => {
+    const rows = tableOf(await readPage('docs/errors.md'), 'code')
+    const wanted = Object.entries(errorTable).map(([name, { code, http, when }]) => [String(code), name, String(http), when])
+    expect(rows.map((row) => row.slice(0, 4))).to.deep.equal(wanted)
+    for (const [, name, , , cure = ''] of rows) expect(cure, name).to.match(/\S.*\.$/)
+  })
+
+  it('configuration.md has every setting with its default, its variable and its values', async () => {
+    // The expected text is what to paste there.
+    expect(await readPage('docs/configuration.md')).to.include(settingsTable())
+  })
+
+  it("configuration.md has every key of a network of an EVM chain", async () => {
+    const rows = tableOf(await readPage('docs/configuration.md'), 'key of a network')
+    const { feePolicy, ...plain } = evmChainSchema.properties
+    const wanted = [...networkKeys, ...Object.keys(plain), ...Object.keys(feePolicy.properties).map((key) => `feePolicy.${key}`)]
+    expect(rows.map(([key]) => key)).to.have.members(wanted)
+  })
+
+  for (const [heading, field] of [['package', 'dependencies'], ['package for development', 'devDependencies']] as const) {
+    it(`dependencies.md has each of the ${field}, why it is here and what would replace it`, async () => {
+      const packageJson = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Record<typeof field, Record<string, string>>
+      const rows = tableOf(await readPage('docs/dependencies.md'), heading)
+      expect(rows.map(([name]) => name)).to.have.members(Object.keys(packageJson[field]))
+      for (const [name, why = '', instead = ''] of rows) expect(why && instead, name).to.match(/\S/)
+    })
+  }
+})
