@@ -40,7 +40,8 @@ async function takeAll() {
   }
 }
 
-function take(pack, folder) {
+/** Unpacks a package of npm below the folder. */
+export function take(pack, folder) {
   const packed = run('npm', ['pack', '--json', '--silent', '--pack-destination', folder, pack], folder)
   const [{ name, version, integrity, filename }] = JSON.parse(packed)
   const files = mkdtempSync(path.join(folder, 'unpacked-'))
