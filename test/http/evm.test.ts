@@ -1,0 +1,119 @@
+import { expect } from 'chai'
+import type { Client } from '../../core/testing/client.ts'
+import { freshAddress, local, mined, noted, others, outcome, sharedServer, traders } from './shared-server.ts'
+import type { SharedServer } from './shared-server.ts'
+
+const most = (2n ** 256n - 1n).toString()
+
+describe('/evm', function () {
+  this.timeout(60_000)
+  let server: SharedServer
+  let client: Client
+  const wallet = { ...local, address: others }
+  const approve = (fields: object) => client.post('/evm/approve', { ...wallet, spender: 'uniswap', token: 'USDC', ...fields })
+  const allowances = async (spender: string, ...tokenSymbols: string[]) => (await client.get('/evm/allowances', { ...wallet, spender, tokenSymbols })).body
+  let last = ''
+  const nonce = async (): Promise<number> => (await client.get('/evm/nonce', wallet)).body.nonce
+  before(async () => {
+    server = await sharedServer()
+    client = server.client
+  })
+
+  it('approves the largest amount without one, the amount given, and 0 to revoke', async () => {
+    for (const [amount, raw] of [[undefined, most], ['12.5', '12500000'], ['0', '0']] as const) {
+      const { body, status } = await approve({ amount })
+      expect(status).to.equal(200)
+      expect(body).to.include.keys('spender', 'tokenAddress', 'amount', 'nonce', 'txHash', 'network', 'timestamp', 'latency')
+      await mined(client, body.txHash)
+      expect(body.amount.replace('.', '').replace(/^0+(?=\d)/, '')).to.equal(raw)
+      expect((await allowances('uniswap', 'usdc')).approvals).to.deep.equal({ USDC: body.amount })
+    }
+  })
+
+  it('gives a token that refuses to change an allowance 0 first, in two transactions of one request', async () => {
+    const first = await approve({ token: 'USDT', amount: '5' })
+    expect(first.body).not.to.have.property('transactions')
+    await mined(client, first.body.txHash)
+    const next = await nonce()
+    const { body } = await approve({ token: 'USDT', amount: '6', nonce: next })
+    expect(body.transactions.map((each: { nonce: number }) => each.nonce)).to.deep.equal([next, next + 1])
+    expect(body).to.include({ nonce: next + 1, txHash: body.transactions[1].txHash, amount: '6.000000' })
+    for (const { txHash } of body.transactions) expect((await mined(client, txHash)).body.txReceipt.status).to.equal(1)
+    expect((await allowances('uniswap', 'USDT')).approvals.USDT).to.equal('6.000000')
+  })
+
+  it('knows a spender as connector, as connector/version and as address', async () => {
+    const byName = await allowances('uniswap', 'USDC', 'ETH')
+    expect(await allowances('uniswap/v2', 'USDC')).to.include({ spender: byName.spender })
+    expect(await allowances(byName.spender, 'USDC')).to.include({ spender: byName.spender })
+    expect(byName.approvals).to.have.all.keys('USDC', 'ETH')
+    for (const spender of ['uniswap/v9', 'uniswap/', 'uniswap/v2/x', 'uniswap/__proto__', '__proto__', 'constructor', 'uniswpa', '0x12']) {
+      const answer = await client.get('/evm/allowances', { ...wallet, spender, tokenSymbols: 'USDC' })
+      expect(outcome(answer), spender).to.equal('400 INCOMPLETE_PARAMS')
+      expect(answer.body.details[0].field).to.equal('spender')
+    }
+  })
+
+  it('approves a stranger only for the permission admin', async () => {
+    const stranger = freshAddress()
+    const before = (await server.as.trader.get('/evm/nonce', { ...local, address: traders })).body.nonce
+    const barred = await server.as.trader.post('/evm/approve', { ...local, address: traders, spender: stranger, token: 'USDC' })
+    expect(outcome(barred)).to.equal('403 FORBIDDEN')
+    expect(barred.body.message).to.contain('allowedSpenders')
+    expect((await server.as.trader.get('/evm/nonce', { ...local, address: traders })).body.nonce).to.equal(before)
+    const { body, status, text } = await approve({ spender: stranger, amount: '1' })
+    expect(status, text).to.equal(200)
+    await mined(client, body.txHash)
+    // The address of a connector's router is no stranger's.
+    const { spender } = await allowances('uniswap', 'USDC')
+    const known = await server.as.trader.post('/evm/approve', { ...local, address: traders, spender, token: 'USDC', amount: '1' })
+    expect(outcome(known)).to.equal('200')
+    await mined(client, known.body.txHash)
+  })
+
+  it('refuses the native coin, and amounts that no allowance can be', async () => {
+    expect(outcome(await approve({ token: 'ETH' }))).to.equal('400 INCOMPLETE_PARAMS')
+    for (const amount of ['-1', '1.0000001', '1e90', '0.1.2', 1e-7]) expect(outcome(await approve({ amount })), String(amount)).to.equal('400 INCOMPLETE_PARAMS')
+  })
+
+  it('cancels a pending transaction, and answers 409 when it is mined', async () => {
+    const { body: earlier } = await approve({ amount: '2' })
+    await noted(client, earlier.txHash)
+    await server.rpc('evm_setIntervalMining', 0)
+    await server.rpc('evm_setAutomine', false)
+    try {
+      const { body: pending } = await approve({ amount: '3' })
+      const { body: poll } = await client.get('/network/poll', { ...local, txHash: pending.txHash })
+      expect([poll.txStatus, poll.txBlock, poll.txReceipt]).to.deep.equal([2, -1, null])
+      const taken = await approve({ amount: '4', nonce: pending.nonce })
+      expect(outcome(taken)).to.equal('409 INVALID_NONCE')
+      expect(taken.body.message).to.contain(pending.txHash)
+      const { body: cancelled, status, text } = await client.post('/evm/cancel', wallet)
+      expect(status, text).to.equal(200)
+      expect(cancelled.nonce).to.equal(pending.nonce)
+      await server.rpc('evm_mine')
+      expect((await mined(client, cancelled.txHash)).body.txReceipt.status).to.equal(1)
+      const late = await client.post('/evm/cancel', { ...wallet, nonce: pending.nonce })
+      expect(outcome(late)).to.equal('409 INVALID_NONCE')
+      expect(late.body.message).to.contain('mined')
+      const lost = (await client.get('/network/poll', { ...local, txHash: pending.txHash })).body
+      expect(lost.txStatus).to.be.oneOf([3, -1])
+      expect(lost.replacedBy).to.equal(cancelled.txHash)
+      last = cancelled.txHash
+    } finally {
+      await server.rpc('evm_setAutomine', true)
+      await server.rpc('evm_setIntervalMining', 1)
+    }
+  })
+
+  it('answers 404 where there is nothing to cancel', async () => {
+    await noted(client, last)
+    expect(outcome(await client.post('/evm/cancel', wallet))).to.equal('404 UNKNOWN_TRANSACTION')
+    expect(outcome(await client.post('/evm/cancel', { ...wallet, nonce: (await nonce()) + 50 }))).to.equal('404 UNKNOWN_TRANSACTION')
+  })
+
+  it('answers the nonce of its own wallets only', async () => {
+    expect(await nonce()).to.be.a('number').and.to.be.at.least(0)
+    expect(outcome(await client.get('/evm/nonce', { ...local, address: freshAddress() }))).to.equal('404 LOAD_WALLET')
+  })
+})

@@ -1,0 +1,79 @@
+import { expect } from 'chai'
+import type { Client } from '../../core/testing/client.ts'
+import { admins, local, outcome, sharedServer, swap, traders } from './shared-server.ts'
+import type { SharedServer } from './shared-server.ts'
+
+/** What each way of being listed is answered: [unlisted, reader of the traders' wallet, trader with it]. */
+const table: readonly [what: string, ask: (client: Client) => ReturnType<Client['get']>, ...expected: [string, string, string]][] = [
+  ['the service', (client) => client.get('/'), '200', '200', '200'],
+  ['the connectors', (client) => client.get('/connectors'), '200', '200', '200'],
+  ['the status of networks', (client) => client.get('/network/status'), '200', '200', '200'],
+  ['tokens', (client) => client.get('/network/tokens', local), '200', '200', '200'],
+  ['a price', (client) => client.get('/amm/price', swap), '200', '200', '200'],
+  ['a price by POST', (client) => client.post('/amm/price', swap), '200', '200', '200'],
+  ['gas', (client) => client.post('/amm/estimateGas', { ...local, connector: 'uniswap' }), '200', '200', '200'],
+  ['any transaction', (client) => client.get('/network/poll', { ...local, txHash: `0x${'0'.repeat(64)}` }), '200', '200', '200'],
+  ['balances', (client) => client.get('/network/balances', { ...local, address: traders, tokenSymbols: 'ETH' }), '403 FORBIDDEN', '200', '200'],
+  ['balances by POST', (client) => client.post('/network/balances', { ...local, address: traders, tokenSymbols: ['ETH'] }), '403 FORBIDDEN', '200', '200'],
+  ["balances of another's wallet", (client) => client.get('/network/balances', { ...local, address: admins, tokenSymbols: 'ETH' }), '403 FORBIDDEN', '403 FORBIDDEN', '403 FORBIDDEN'],
+  ['the wallet in another spelling', (client) => client.get('/network/balances', { ...local, address: `0x${traders.slice(2).toUpperCase()}`, tokenSymbols: 'ETH' }), '403 FORBIDDEN', '200', '200'],
+  ['allowances', (client) => client.get('/evm/allowances', { ...local, address: traders, spender: 'uniswap', tokenSymbols: 'USDC' }), '403 FORBIDDEN', '200', '200'],
+  ['a nonce', (client) => client.get('/evm/nonce', { ...local, address: traders }), '403 FORBIDDEN', '200', '200'],
+  ['a price with an allowance', (client) => client.get('/amm/price', { ...swap, address: traders }), '403 FORBIDDEN', '200', '200'],
+  ['a price with the allowance of another', (client) => client.post('/amm/price', { ...swap, address: admins }), '403 FORBIDDEN', '403 FORBIDDEN', '403 FORBIDDEN'],
+  ['a trade', (client) => client.post('/amm/trade', { ...swap, base: 'ETH', amount: '0.001', address: traders }), '403 FORBIDDEN', '403 FORBIDDEN', '200'],
+  ["a trade of another's wallet", (client) => client.post('/amm/trade', { ...swap, base: 'ETH', address: admins }), '403 FORBIDDEN', '403 FORBIDDEN', '403 FORBIDDEN'],
+  ["an approval of another's wallet", (client) => client.post('/evm/approve', { ...local, address: admins, spender: 'uniswap', token: 'USDC' }), '403 FORBIDDEN', '403 FORBIDDEN', '403 FORBIDDEN'],
+  ["a cancel of another's", (client) => client.post('/evm/cancel', { ...local, address: admins }), '403 FORBIDDEN', '403 FORBIDDEN', '403 FORBIDDEN'],
+]
+
+const addresses = async (client: Client) => (await client.get('/wallet')).body.map(({ address }: { address: string }) => address)
+
+describe('who may do what', function () {
+  this.timeout(60_000)
+  let server: SharedServer
+  before(async () => {
+    server = await sharedServer()
+  })
+
+  for (const [what, ask, unlisted, reader, trader] of table) {
+    it(`answers ${what} by what the certificate may`, async () => {
+      const { as } = server
+      const answers = [await ask(as.unlisted), await ask(as.reader), await ask(as.trader)]
+      expect(answers.map(outcome)).to.deep.equal([unlisted, reader, trader])
+    })
+  }
+
+  it('lists the wallets that the certificate may use', async () => {
+    expect(await addresses(server.client)).to.have.length(3)
+    expect(await addresses(server.as.trader)).to.deep.equal([traders])
+    expect(await addresses(server.as.unlisted)).to.deep.equal([])
+  })
+
+  it("shows a transaction of another's wallet as the chain has it, without the journal", async () => {
+    const { body } = await server.client.post('/amm/trade', { ...swap, base: 'ETH', amount: '0.001', address: admins })
+    const asked = { ...local, txHash: body.txHash }
+    expect((await server.client.get('/network/poll', asked)).body).to.have.property('txState')
+    for (const client of [server.as.trader, server.as.unlisted]) {
+      const seen = await client.get('/network/poll', asked)
+      expect(seen.status).to.equal(200)
+      expect(seen.body).not.to.have.any.keys('txState', 'fill', 'replacedBy')
+    }
+  })
+
+  it('says who lacks what and where it is given', async () => {
+    const { body } = await server.as.reader.post('/amm/trade', { ...swap, address: traders })
+    expect(body.message).to.contain('"reader"').and.to.contain('trade').and.to.contain('conf/clients.yml')
+  })
+
+  it('holds a certificate to its own rate, with the seconds after which to come again', async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => server.as.slow.get('/')))
+    const limited = answers.filter(({ status }) => status === 429)
+    expect(limited.length).to.be.within(4, 7)
+    for (const { headers, body } of limited) {
+      expect(Number(headers['retry-after'])).to.be.at.least(1)
+      expect(body.name).to.equal('RATE_LIMIT')
+    }
+    expect((await server.client.get('/')).status).to.equal(200)
+  })
+})
