@@ -6,7 +6,8 @@ import { doctorCommand } from './doctor.ts'
 import { pluginCommand } from './plugin.ts'
 import { startCommand } from './start.ts'
 import { holdsKey } from '../wallet/private-key.ts'
-import { walletCommand } from './wallet.ts'
+import { tryPlugins } from './try-plugins.ts'
+import { walletCommand, type WalletContext } from './wallet.ts'
 
 interface GlobalOptions {
   conf?: string
@@ -42,4 +43,7 @@ function readFlag(text: string, flags: Record<string, string>): Record<string, s
   return { ...flags, [key]: value.join('=') }
 }
 
-const walletContext = ({ data }: Settings) => ({ dataDir: data.dir, chains: ['ethereum'] })
+const walletContext = (settings: Settings): WalletContext => ({
+  dataDir: settings.data.dir,
+  chains: async () => (await tryPlugins(settings)).loaded.filter(({ kind }) => kind === 'chain').map(({ name }) => name),
+})

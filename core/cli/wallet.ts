@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { getAddress, isAddress } from 'ethers/address'
 import { closest } from 'fastest-levenshtein'
+import { devnetNetwork } from '../devnet/network.ts'
 import { importKey, type KeySource } from '../wallet/import-key.ts'
 import { findWallets, keystoreFolder, listWallets } from '../wallet/keystore.ts'
 import { passphraseForNewKey } from '../wallet/passphrase.ts'
@@ -12,7 +13,7 @@ import { useNativeScrypt } from '../wallet/scrypt.ts'
 export interface WalletContext {
   readonly dataDir: string
   /** Chains that a key can be for. */
-  readonly chains: readonly string[]
+  chains(): Promise<readonly string[]>
   readonly passphrase?: string
 }
 
@@ -36,7 +37,7 @@ export function walletCommand(getContext: () => Promise<WalletContext>): Command
 
   wallet.command('add')
     .description('add a key: asked for at a hidden prompt, read from a file, or made new')
-    .option('--chain <chain>', 'the chain that it is for', 'ethereum')
+    .option('--chain <chain>', 'the chain that it is for', devnetNetwork.chain)
     .option('--label <label>', 'a name for people')
     .option('--key-file <file>', 'read the private key from a file; - is standard input')
     .option('--keystore-file <file>', 'import an encrypted key file (version 3 JSON of ethers, geth and others)')
@@ -78,8 +79,9 @@ function fail(message: string): void {
   process.exitCode = 1
 }
 
-async function add(options: AddOptions, { dataDir, chains, passphrase: given }: WalletContext): Promise<string> {
+async function add(options: AddOptions, { dataDir, chains: loadChains, passphrase: given }: WalletContext): Promise<string> {
   const { chain, label } = options
+  const chains = await loadChains()
   if (!chains.includes(chain)) {
     throw new Error(`There is no chain "${chain}"; ${chains.length === 0 ? 'no chain is set up.' : `did you mean "${closest(chain, [...chains])}"? There are: ${chains.join(', ')}.`}`)
   }

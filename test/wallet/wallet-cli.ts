@@ -3,5 +3,5 @@ import { Command } from 'commander'
 import { walletCommand } from '../../core/cli/wallet.ts'
 
 const program = new Command('sluice')
-program.addCommand(walletCommand(async () => ({ dataDir: process.env.TEST_DATA_DIR ?? '', chains: ['ethereum', 'polygon'] })))
+program.addCommand(walletCommand(async () => ({ dataDir: process.env.TEST_DATA_DIR ?? '', chains: async () => ['ethereum', 'polygon'] })))
 await program.parseAsync()

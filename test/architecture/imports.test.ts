@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** What each room of core may import of the others. Nothing imports upward. */
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  api: [],
+  contracts: ['api'],
+  config: ['api', 'contracts'],
+  tls: ['api'],
+  wallet: ['api', 'contracts'],
+  transactions: ['api', 'contracts'],
+  kits: ['contracts', 'testing/devnet-plugin'],
+  loader: ['api', 'contracts', 'config'],
+  devnet: ['config', 'loader', 'testing/devnet-plugin'],
+  verbs: ['api', 'contracts', 'config', 'transactions'],
+  http: ['api', 'config', 'tls', 'verbs', 'start-error'],
+  boot: ['api', 'contracts', 'config', 'devnet', 'http', 'loader', 'start-error', 'verbs', 'wallet'],
+  doctor: ['api', 'boot', 'config', 'devnet', 'http', 'loader', 'tls', 'wallet'],
+}
+
+const sources = (folder: string): string[] =>
+  readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const file = path.join(folder, entry.name)
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : sources(file)
+    return file.endsWith('.ts') ? [file] : []
+  })
+
+const importsOf = (file: string): string[] =>
+  [...readFileSync(path.join(root, file), 'utf8').matchAll(/(?:\bfrom|\bimport\(|^import) ?'([^']+)'/gm)].map(([, specifier = '']) => specifier)
+
+/** The file that a relative import means, from the root. */
+const resolved = (file: string, specifier: string) => path.join(path.dirname(file), specifier)
+
+describe('the directions of imports', () => {
+  for (const [room, allowed] of Object.entries(rooms)) {
+    it(`core/${room} imports of core only ${allowed.join(', ') || 'itself'}`, () => {
+      const upward = sources(`core/${room}`).flatMap((file) =>
+        importsOf(file)
+          .filter((specifier) => specifier.startsWith('.'))
+          .map((specifier) => resolved(file, specifier))
+          .filter((target) => ![room, ...allowed].some((each) => target.startsWith(`core/${each}/`) || target === `core/${each}.ts`))
+          .map((target) => `${file} → ${target}`),
+      )
+      expect(upward).to.deep.equal([])
+    })
+  }
+
+  it('a plugin imports its own files, packages and public entry points, and never another plugin', () => {
+    const { exports, dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+    const open = [...Object.keys(exports).map((each) => each.replace('.', 'sluice')), ...Object.keys(dependencies)]
+    const strange = sources('plugins').flatMap((file) => {
+      const [, plugin = ''] = file.split(path.sep)
+      return importsOf(file).filter((specifier) => {
+        if (specifier.startsWith('.')) return !resolved(file, specifier).startsWith(`plugins/${plugin}/`)
+        return !specifier.startsWith('node:') && !open.some((each) => specifier === each || (!each.startsWith('sluice') && specifier.startsWith(`${each}/`)))
+      }).map((specifier) => `${file} → ${specifier}`)
+    })
+    expect(strange).to.deep.equal([])
+  })
+
+  it('core names no exchange, and no chain but the one that the devnet is', () => {
+    const names = readdirSync(path.join(root, 'plugins'))
+    const inCode = (text: string) => text.replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, '')
+    const naming = sources('core')
+      .filter((file) => !file.startsWith('core/kits/'))
+      .flatMap((file) => names.filter((name) => new RegExp(`['"\`/]${name}['"\`/]`).test(inCode(readFileSync(path.join(root, file), 'utf8')))).map((name) => `${file}: ${name}`))
+    expect(naming).to.deep.equal(['core/devnet/network.ts: ethereum', 'core/wallet/devnet-wallets.ts: ethereum'])
+  })
+})
