@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { SluiceError } from '../contracts/index.ts'
 import type { Log } from '../contracts/index.ts'
 import { createDispatch } from './dispatch.ts'
+import type { Dispatch } from './dispatch.ts'
 import { isFinal } from './entry.ts'
 import type { Entry } from './entry.ts'
 import { createLane } from './lane.ts'
@@ -31,9 +32,17 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
   const { rail } = site.impl
   const lanes = new Map<string, Lane>()
   const filling = new Set<string>()
-  const dispatch = createDispatch(site, recorder, closing, log, nowMs)
+  /** What goes on after its request was answered. */
+  const behind = new Set<Promise<unknown>>()
+  const offer = createDispatch(site, recorder, closing, log, nowMs)
+  const dispatch: Dispatch = (entry, attempt) => goOn(offer(entry, attempt))
   const watcher = createWatcher({ site, recorder, laneOf, dispatch, fill: startFill, log, closing, nowMs })
   const submitOn = createSubmission({ site, recorder, sign, dispatch, wake: () => watcher.wake(), fill: startFill, log, nowMs })
+
+  function goOn(work: Promise<void>): Promise<void> {
+    behind.add(work)
+    return work.finally(() => behind.delete(work))
+  }
 
   function laneOf(address: string): Lane {
     const lane = lanes.get(address) ?? createLane({ rail, address, limit: walletQueue, name: `${address} on ${site.chain}/${site.network}` })
@@ -87,7 +96,7 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
   }
 
   function startFill(lane: Lane, nonce: number): void {
-    void fill(lane, nonce)
+    void goOn(fill(lane, nonce))
   }
 
   async function fill(lane: Lane, nonce: number): Promise<void> {
@@ -117,7 +126,10 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
       news(await orTimeout(rail.sync(address, { signal }), signal, nothingSent))
       return lane.next()
     },
-    idle: () => watcher.idle(),
+    /** After `closing`: settles when nothing here touches the journal any more. */
+    async idle(): Promise<void> {
+      await Promise.all([watcher.idle(), ...behind])
+    },
   }
 }
 

@@ -60,7 +60,6 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
     async function signAll(queued: readonly Entry[]): Promise<readonly Entry[]> {
       let opened = false
       try {
-        if (signal.aborted) throw nothingSent()
         await recorder.open(queued)
         opened = true
         const ready = await orTimeout(Promise.all(queued.map((entry, index) => signOne(entry, prepared[index], order.admin))), signal, nothingSent)

@@ -69,7 +69,7 @@ export function createWatcher({ site, recorder, laneOf, dispatch, fill, log, clo
     } catch (error) {
       if (!closing.aborted) log.warn({ open: open.length, reason: reasonOf(error) }, 'open transactions could not be looked at; the next head tries again')
     }
-    return true
+    return (await recorder.unfinished(site.chain, site.network)).length > 0
   }
 
   async function look(open: readonly Entry[], head: Head): Promise<void> {

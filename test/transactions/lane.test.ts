@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import fc from 'fast-check'
+import { array, assert, constant, integer, nat, oneof, property, record } from 'fast-check'
 import { evmRail } from '../../core/kits/evm/rail.ts'
 import type { Rpc } from '../../core/kits/evm/types.ts'
 import { createLane } from '../../core/transactions/lane.ts'
@@ -31,14 +31,14 @@ const occupy = (lane: Lane, nonce: number) => lane.occupy(nonce, { key: `k${nonc
 
 describe('a lane', () => {
   it('never gives a nonce twice and leaves none out, however claims, failures and news mix', () => {
-    const step = fc.oneof(
-      fc.record({ do: fc.constant('claim' as const), count: fc.integer({ min: 1, max: 3 }) }),
-      fc.record({ do: fc.constant('sign' as const), which: fc.nat(20) }),
-      fc.record({ do: fc.constant('fail' as const), which: fc.nat(20) }),
-      fc.record({ do: fc.constant('mine' as const) }),
-      fc.record({ do: fc.constant('stale' as const), back: fc.nat(5) }),
+    const step = oneof(
+      record({ do: constant('claim' as const), count: integer({ min: 1, max: 3 }) }),
+      record({ do: constant('sign' as const), which: nat(20) }),
+      record({ do: constant('fail' as const), which: nat(20) }),
+      record({ do: constant('mine' as const) }),
+      record({ do: constant('stale' as const), back: nat(5) }),
     )
-    fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    assert(property(array(step, { maxLength: 60 }), (steps) => {
       const lane = laneAt(0)
       const claimed = new Set<number>()
       const signed = new Set<number>()

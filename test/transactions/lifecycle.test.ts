@@ -28,6 +28,12 @@ function observed(sightings: readonly Sighting[], more: Partial<Observation> = {
   return { sightings: new Map(sightings.map((each) => [each.id, each])), confirmations: 3, nowMs: 500, ...more }
 }
 
+/** How often a look at that time has it sent again. */
+function sentAfter(sends: number, nowMs: number): number {
+  const waiting = { ...broadcast, attempts: [{ id, raw: new Uint8Array(), fees: null, sentAt: 0, sends }] }
+  return advance(waiting, observed([unseen], { nowMs })).actions.length
+}
+
 interface Case {
   when: string
   entry: Entry
@@ -105,8 +111,6 @@ describe('the life of a transaction', () => {
   })
 
   it('waits longer between sendings the more there were, and never more than a minute', () => {
-    const sentAfter = (sends: number, nowMs: number) =>
-      advance({ ...broadcast, attempts: [{ id, raw: new Uint8Array(), fees: null, sentAt: 0, sends }] }, observed([unseen], { nowMs })).actions.length
     expect([sentAfter(1, 999), sentAfter(1, 1_000), sentAfter(4, 7_999), sentAfter(4, 8_000), sentAfter(30, 59_999), sentAfter(30, 60_000)]).to.deep.equal([0, 1, 0, 1, 0, 1])
   })
 

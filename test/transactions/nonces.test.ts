@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Transactions } from '../../core/transactions/index.ts'
-import { addressOf, gwei, order, reaches, rejection, sendForeign, sign, soon, startSite, stateOf, transactionsOn, until } from './site.ts'
+import { addressOf, gate, gwei, order, reaches, rejection, sendForeign, sign, soon, startSite, stateOf, transactionsOn, until } from './site.ts'
 import type { TestSite } from './site.ts'
 
 const cheap = { maxFeePerGasRaw: 10n * gwei, maxPriorityFeePerGasRaw: gwei }
@@ -106,11 +106,10 @@ describe('nonces that a caller gives, and cancels', () => {
   })
 
   it('names the request that is signing on the nonce', async () => {
-    let open = () => {}
-    const gate = new Promise<void>((done) => { open = done })
+    const { pass, open } = gate()
     transactions = transactionsOn({
       async sign(request) {
-        await gate
+        await pass
         return sign(request)
       },
     })

@@ -1,5 +1,6 @@
-import { createServer } from 'node:http'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /** What the relay does with a request to the node: nothing special, answer in its place, or cut the line after the node had it. */
 export type Meddle = (methods: readonly string[]) => 'pass' | 'cut-after' | 'refuse'
@@ -25,7 +26,7 @@ export async function startRelay(target: string): Promise<Relay> {
     },
   }
 
-  async function forward(request: Parameters<Parameters<typeof createServer>[1] & object>[0], response: Parameters<Parameters<typeof createServer>[1] & object>[1]) {
+  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part)
     const body = Buffer.concat(parts).toString()
@@ -33,10 +34,10 @@ export async function startRelay(target: string): Promise<Relay> {
     const methods = (Array.isArray(parsed) ? parsed : [parsed]).map(({ method }: { method: string }) => method)
     relay.requests.push(methods)
     const what = relay.meddle(methods)
-    if (what === 'refuse') return void request.socket.destroy()
-    const answer = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body }).catch(() => undefined)
-    if (what === 'cut-after' || !answer) return void request.socket.destroy()
-    response.setHeader('content-type', 'application/json').end(await answer.text())
+    const ask = () => fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body }).catch(() => undefined)
+    const answer = what === 'refuse' ? undefined : await ask()
+    if (answer && what === 'pass') response.setHeader('content-type', 'application/json').end(await answer.text())
+    else request.socket.destroy()
   }
 
   server.listen(0, '127.0.0.1')

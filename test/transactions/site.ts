@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { HDNodeWallet, Interface, getBytes, keccak256, toQuantity } from 'ethers'
-import type { Chain, Json, Plan } from '../../core/contracts/index.ts'
+import type { Chain, Plan } from '../../core/contracts/index.ts'
 import { startAnvil } from '../../core/devnet/start-anvil.ts'
 import { evmChain, multicall3 } from '../../core/kits/evm/index.ts'
 import { createTransactions, memoryJournal } from '../../core/transactions/index.ts'
@@ -143,4 +143,9 @@ export async function rejection(work: Promise<unknown>): Promise<{ name: string;
   throw new Error('It was expected to fail.')
 }
 
-export const hexOf = (value: Json): string => toQuantity(BigInt(String(value)))
+/** What waits for `pass` until `open` is called. */
+export function gate(): { pass: Promise<void>; open: () => void } {
+  const opening = new AbortController()
+  const pass = new Promise<void>((done) => opening.signal.addEventListener('abort', () => done()))
+  return { pass, open: () => opening.abort() }
+}

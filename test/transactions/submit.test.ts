@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Transactions } from '../../core/transactions/index.ts'
-import { addressOf, gwei, order, planOf, reaches, rejection, sendForeign, sign, soon, startSite, transactionsOn, nowhere, until } from './site.ts'
+import { addressOf, gate, gwei, order, planOf, reaches, rejection, sendForeign, sign, soon, startSite, transactionsOn, nowhere, until } from './site.ts'
 import type { TestSite } from './site.ts'
 
 describe('submitting transactions', () => {
@@ -139,12 +139,11 @@ describe('submitting transactions', () => {
   })
 
   it('sheds load beyond the queue of a wallet without holding another one up', async () => {
-    let sealed = () => {}
-    const gate = new Promise<void>((done) => { sealed = done })
+    const { pass, open } = gate()
     transactions = transactionsOn({
       walletQueue: 2,
       async sign(request) {
-        if (request.address === addressOf(0)) await gate
+        if (request.address === addressOf(0)) await pass
         return sign(request)
       },
     })
@@ -152,7 +151,7 @@ describe('submitting transactions', () => {
     expect(await rejection(transactions.submit(order(site), soon()))).to.include({ name: 'OVERLOADED', retryAfterSeconds: 1 })
     const other = await transactions.submit(order(site, { address: addressOf(2) }), soon())
     await reaches(transactions, other.txHash, 'CONFIRMED')
-    sealed()
+    open()
     await Promise.all(held)
   })
 

@@ -5,31 +5,29 @@ export type Meaning = 'known' | 'nonce-too-low' | 'replacement-underpriced' | 'f
 const revertCode = 3
 
 /**
- * JSON-RPC has no codes for these: nearly all nodes say -32000. So the words of each, as its source has them, judged
- * after the codes. Searched in the message in lower case; the first that fits counts.
+ * JSON-RPC has no codes for these: nearly all nodes say -32000, and besu's own (-32001 to -32009) mean other things
+ * elsewhere. So the words of each, judged after the codes. Searched in the message in lower case; the first that fits counts.
  */
 const wordings: readonly { says: string; means: Meaning; from: string }[] = [
-  { says: 'already known', means: 'known', from: 'geth core/txpool/errors.go; erigon, reth, nethermind 1.2x' },
-  { says: 'alreadyknown', means: 'known', from: 'nethermind AcceptTxResult.AlreadyKnown' },
-  { says: 'known transaction', means: 'known', from: 'besu RpcErrorType.TRANSACTION_ALREADY_KNOWN; geth before 1.9' },
-  { says: 'transaction already imported', means: 'known', from: 'anvil PoolError::AlreadyImported; openethereum' },
-  { says: 'already exists', means: 'known', from: 'erigon txpool DiscardReason AlreadyKnown ("ALREADY_EXISTS")' },
-  { says: 'nonce too low', means: 'nonce-too-low', from: 'geth core/error.go ErrNonceTooLow; anvil, besu, erigon, reth' },
-  { says: 'oldnonce', means: 'nonce-too-low', from: 'nethermind AcceptTxResult.OldNonce' },
-  { says: 'replacement transaction underpriced', means: 'replacement-underpriced', from: 'geth core/txpool ErrReplaceUnderpriced; anvil, reth' },
-  { says: 'could not replace existing', means: 'replacement-underpriced', from: 'erigon txpool DiscardReason NotReplaced' },
-  { says: 'replacementnotallowed', means: 'replacement-underpriced', from: 'nethermind AcceptTxResult.ReplacementNotAllowed' },
+  { says: 'already known', means: 'known', from: 'geth core/txpool/errors.go; erigon ("ALREADY_EXISTS: already known"); nethermind TxPoolErrorMessages' },
+  { says: 'known transaction', means: 'known', from: 'besu RpcErrorType.ETH_SEND_TX_ALREADY_KNOWN; geth before 1.9' },
+  { says: 'alreadyknown', means: 'known', from: 'nethermind before TxPoolErrorMessages: AcceptTxResult.AlreadyKnown' },
+  { says: 'already imported', means: 'known', from: 'anvil; openethereum' },
+  { says: 'nonce too low', means: 'nonce-too-low', from: 'geth core/error.go ErrNonceTooLow; erigon ("INTERNAL_ERROR: nonce too low"), besu, nethermind, anvil' },
+  { says: 'oldnonce', means: 'nonce-too-low', from: 'nethermind before TxPoolErrorMessages: AcceptTxResult.OldNonce' },
+  { says: 'replacement transaction underpriced', means: 'replacement-underpriced', from: 'geth core/txpool ErrReplaceUnderpriced; besu ETH_SEND_TX_REPLACEMENT_UNDERPRICED, nethermind, anvil' },
+  { says: 'could not replace existing tx', means: 'replacement-underpriced', from: 'erigon ("INTERNAL_ERROR: could not replace existing tx")' },
+  { says: 'ownnoncealreadyused', means: 'replacement-underpriced', from: 'nethermind before TxPoolErrorMessages: AcceptTxResult.OwnNonceAlreadyUsed' },
   { says: 'max fee per gas less than block base fee', means: 'fee-too-low', from: 'geth core/error.go ErrFeeCapTooLow; anvil' },
-  { says: 'transaction underpriced', means: 'fee-too-low', from: 'geth core/txpool ErrUnderpriced; besu GAS_PRICE_TOO_LOW' },
-  { says: 'gas price below current base fee', means: 'fee-too-low', from: 'besu GAS_PRICE_BELOW_CURRENT_BASE_FEE' },
-  { says: 'feetoolow', means: 'fee-too-low', from: 'nethermind AcceptTxResult.FeeTooLow' },
-  { says: 'insufficient funds', means: 'insufficient-funds', from: 'geth core/error.go ErrInsufficientFunds; anvil, erigon, reth' },
-  { says: 'insufficientfunds', means: 'insufficient-funds', from: 'nethermind AcceptTxResult.InsufficientFunds' },
+  { says: 'transaction underpriced', means: 'fee-too-low', from: 'geth core/txpool ErrUnderpriced; nethermind' },
+  { says: 'gas price below', means: 'fee-too-low', from: 'besu GAS_PRICE_TOO_LOW, GAS_PRICE_BELOW_CURRENT_BASE_FEE' },
+  { says: 'insufficient funds', means: 'insufficient-funds', from: 'geth core/error.go ErrInsufficientFunds; nethermind, erigon, anvil' },
+  { says: 'insufficientfunds', means: 'insufficient-funds', from: 'nethermind before TxPoolErrorMessages: AcceptTxResult.InsufficientFunds' },
   { says: 'upfront cost exceeds account balance', means: 'insufficient-funds', from: 'besu TRANSACTION_UPFRONT_COST_EXCEEDS_BALANCE' },
-  { says: 'gas required exceeds', means: 'out-of-gas', from: 'geth eth/gasestimator; anvil BlockchainError::OutOfGas variants' },
-  { says: 'out of gas', means: 'out-of-gas', from: 'anvil InvalidTransactionError::BasicOutOfGas; geth vm.ErrOutOfGas' },
-  { says: 'intrinsic gas too', means: 'out-of-gas', from: 'geth core/error.go ErrIntrinsicGas; besu' },
-  { says: 'execution reverted', means: 'reverted', from: 'geth vm.ErrExecutionReverted; besu, erigon, anvil' },
+  { says: 'gas required exceeds', means: 'out-of-gas', from: 'geth eth/gasestimator ("gas required exceeds allowance")' },
+  { says: 'out of gas', means: 'out-of-gas', from: 'geth core/vm ErrOutOfGas; anvil' },
+  { says: 'intrinsic gas', means: 'out-of-gas', from: 'geth core/error.go ErrIntrinsicGas ("intrinsic gas too low"); besu INTRINSIC_GAS_EXCEEDS_LIMIT' },
+  { says: 'execution reverted', means: 'reverted', from: 'geth core/vm ErrExecutionReverted; besu, erigon, anvil' },
   { says: 'vm execution error', means: 'reverted', from: 'nethermind, openethereum (code -32015)' },
 ]
 

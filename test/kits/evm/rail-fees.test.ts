@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import fc from 'fast-check'
+import { assert, bigInt, property } from 'fast-check'
 import { checkWish, defaultFeePolicy, feesOf, leastReplacement, outbids, priceFees } from '../../../core/kits/evm/rail-fees.ts'
 import { meaningOf } from '../../../core/kits/evm/rail-wordings.ts'
 
@@ -29,8 +29,8 @@ describe('fees of EVM transactions', () => {
   })
 
   it('replace what they are to replace, unless the cap forbids', () => {
-    const wei = fc.bigInt(0n, 400n * gwei)
-    fc.assert(fc.property(wei, wei, wei, wei, (oldMax, oldTip, baseFeeRaw, tipRaw) => {
+    const wei = bigInt(0n, 400n * gwei)
+    assert(property(wei, wei, wei, wei, (oldMax, oldTip, baseFeeRaw, tipRaw) => {
       const old = { gasLimit: '21000', maxFeePerGas: String(oldMax), maxPriorityFeePerGas: String(oldTip) }
       const price = priceFees({}, old, { ...market, baseFeeRaw, tipRaw })
       const { fees } = feesOf(21_000n, price)
@@ -58,6 +58,9 @@ const wordings = [
   { node: 'geth', code: -32000, message: 'max fee per gas less than block base fee: address 0x1, maxFeePerGas: 1, baseFee: 2', means: 'fee-too-low' },
   { node: 'anvil', code: -32003, message: 'Insufficient funds for gas * price + value', means: 'insufficient-funds' },
   { node: 'besu', code: -32004, message: 'Upfront cost exceeds account balance', means: 'insufficient-funds' },
+  { node: 'erigon', code: -32000, message: 'INTERNAL_ERROR: could not replace existing tx', means: 'replacement-underpriced' },
+  { node: 'besu', code: -32009, message: 'Gas price below current base fee', means: 'fee-too-low' },
+  { node: 'besu', code: -32003, message: 'Intrinsic gas exceeds gas limit', means: 'out-of-gas' },
   { node: 'geth', code: 3, message: 'execution reverted: UniswapV2: K', means: 'reverted' },
   { node: 'nethermind', code: -32015, message: 'VM execution error.', means: 'reverted' },
   { node: 'a node in another language', code: 3, message: 'zurückgesetzt', means: 'reverted' },

@@ -7,7 +7,10 @@ import type { TestSite } from '../../transactions/site.ts'
 
 const owner = addressOf(0)
 const native = '0x0000000000000000000000000000000000000000'
+const at = () => ({ signal: soon() })
 const transfer = { to: nowhere, data: '0x', value: '1' }
+
+const sending = (valueRaw: bigint) => [{ ...transfer, value: String(valueRaw) }]
 
 /** Code that reverts with these bytes: a copy of what follows it, then REVERT. */
 function reverting(data: string): string {
@@ -18,7 +21,6 @@ function reverting(data: string): string {
 describe('the rail of EVM chains', () => {
   let site: TestSite
   let token: string
-  const at = () => ({ signal: soon() })
   const check = (steps = [transfer], needs: readonly Need[] = [], wish = {}) => site.chain.rail.check(steps, needs, owner, { wish }, at())
 
   before(async () => {
@@ -55,12 +57,11 @@ describe('the rail of EVM chains', () => {
 
   it('tells a value that is not there from gas that is not', async () => {
     const balance = BigInt(String(await site.rpc('eth_getBalance', owner, 'latest')))
-    const value = (raw: bigint) => [{ ...transfer, value: String(raw) }]
-    const poor = await rejection(check(value(balance + 1n)))
+    const poor = await rejection(check(sending(balance + 1n)))
     expect(poor).to.include({ name: 'INSUFFICIENT_BALANCE' })
     expect(poor.details).to.include({ token: 'ETH' })
-    expect(await rejection(check(value(balance)))).to.include({ name: 'OUT_OF_GAS' })
-    expect(await rejection(check(value(balance - 21_000n)))).to.include({ name: 'OUT_OF_GAS' })
+    expect(await rejection(check(sending(balance)))).to.include({ name: 'OUT_OF_GAS' })
+    expect(await rejection(check(sending(balance - 21_000n)))).to.include({ name: 'OUT_OF_GAS' })
   })
 
   const reverts = [
