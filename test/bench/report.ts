@@ -19,7 +19,7 @@ export function report(title: string, rows: readonly Row[], note?: string): void
 }
 
 export const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ms`
-export const micros = (seconds: number) => `${Math.round(seconds * 1e6)} µs`
+export const micros = (value: number) => `${Math.round(value)} µs`
 export const perSecond = (value: number) => `${Math.round(value)}/s`
 export const times = (value: number, reference: number) => `× ${(value / reference).toFixed(value / reference < 0.1 ? 3 : 2)}`
 export const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`

@@ -1,21 +1,21 @@
-import { subscribe } from 'node:diagnostics_channel'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 
-/**
- * Counts the HTTP requests that this process makes to a node, where they leave: at the HTTP client. Each is given as the
- * JSON-RPC methods in it.
- */
-export function countRoundTrips(rpcUrl: string): { take(): readonly (readonly string[])[] } {
-  let seen: string[][] = []
+/** Records the HTTP requests that this process makes to a node, where they leave: at the HTTP client. */
+export function roundTripsTo(rpcUrl: string) {
   const { origin } = new URL(rpcUrl)
-  subscribe('undici:request:create', (event) => {
+  let bodies: string[] = []
+  const record = (event: unknown): void => {
     // As undici documents the event.
     const { request } = event as { request: { origin: string | URL; body: Buffer | string | null } }
-    if (new URL(request.origin).origin === origin) seen.push(methodsOf(String(request.body)))
-  })
+    if (new URL(request.origin).origin === origin) bodies.push(String(request.body))
+  }
   return {
-    take() {
-      const taken = seen
-      seen = []
+    record: () => subscribe('undici:request:create', record),
+    /** Ends the recording: the JSON-RPC methods of each request. */
+    take(): readonly (readonly string[])[] {
+      unsubscribe('undici:request:create', record)
+      const taken = bodies.map(methodsOf)
+      bodies = []
       return taken
     },
   }

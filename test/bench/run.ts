@@ -46,7 +46,8 @@ async function quotes(): Promise<void> {
     const load = await startChild<LoadProcess>('load', [certsDir])
     try {
       report('/amm/price over mutual TLS; reference: a bare node:https server that answers as many bytes', await priceRate(sluice, bare, load))
-      report('What the node is asked', await nodeCalls(sluice))
+      const { rows, note } = await nodeCalls(sluice)
+      report('What the node is asked', rows, note)
       report('Memory', await memory(sluice, load))
     } finally {
       await Promise.all([bare.end(), load.end()])

@@ -8,14 +8,14 @@ const quotes = 200
 const trades = 5
 
 /** What a warm quote and a trade ask of the node, in HTTP round trips and in JSON-RPC calls. */
-export async function nodeCalls(sluice: Child<SluiceProcess>): Promise<Row[]> {
+export async function nodeCalls(sluice: Child<SluiceProcess>): Promise<{ rows: Row[]; note: string }> {
   const { url, certsDir, wallet } = await sluice.ask('where')
   const client = createClient(url, certsDir)
   try {
     await answered(client.get(quotePath(0)))
-    await sluice.ask('roundTrips')
+    await sluice.ask('recordRoundTrips')
     for (let index = 0; index < quotes; index += 1) await answered(client.get(quotePath(index)))
-    const seen = await sluice.ask('roundTrips')
+    const seen = await sluice.ask('takeRoundTrips')
     // Following the chain goes on beside the quotes, at its own pace.
     const asking = seen.filter((methods) => methods.some((method) => method === 'eth_call'))
     const beside = seen.length - asking.length
@@ -23,21 +23,20 @@ export async function nodeCalls(sluice: Child<SluiceProcess>): Promise<Row[]> {
     const trade = { chain: 'ethereum', network: 'local', connector: 'uniswap', address: wallet, base: 'ETH', quote: 'USDC', amount: '0.01', side: 'SELL' }
     const sequences: (readonly (readonly string[])[])[] = []
     for (let index = 0; index < trades; index += 1) {
-      await answered(client.post('/network/poll', { chain: 'ethereum', network: 'local', txHash: `0x${'0'.repeat(64)}` }))
-      await sluice.ask('roundTrips')
+      await sluice.ask('recordRoundTrips')
       await answered(client.post('/amm/trade', trade))
-      sequences.push(await sluice.ask('roundTrips'))
+      sequences.push(await sluice.ask('takeRoundTrips'))
     }
     // The chain is followed during some of them: the shortest is the trade's own.
     const [own = []] = sequences.toSorted((a, b) => a.length - b.length)
-    return [
+    const rows = [
       { name: 'round trips per quote', value: (asking.length / quotes).toFixed(2), reference: 'at most 1' },
       { name: 'calls per quote', value: (asking.flat().length / quotes).toFixed(2) },
-      { name: `round trips beside ${quotes} quotes (following the chain)`, value: String(beside) },
+      { name: `other round trips while ${quotes} quotes were made`, value: String(beside) },
       { name: 'round trips of a trade', value: String(own.length) },
       { name: 'calls of a trade', value: String(own.flat().length) },
-      ...own.map((methods, index) => ({ name: `  ${index + 1}. ${methods.join(', ')}`, value: '' })),
     ]
+    return { rows, note: `The trade's: ${own.map((methods) => methods.join(' + ')).join(' → ')}` }
   } finally {
     client.close()
   }

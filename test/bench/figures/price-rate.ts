@@ -16,7 +16,10 @@ interface Measure {
   rate: number
   p50Ms: number
   p99Ms: number
-  cpuSeconds: number
+  /** Per request. */
+  cpuMicros: number
+  /** Of it in the kernel: mostly sockets, which cost more when the other side is asleep and must be woken. */
+  systemMicros: number
 }
 
 /** Quotes over mutual TLS beside a bare server with a constant answer; the two take turns, so that both see the same machine. */
@@ -31,25 +34,28 @@ export async function priceRate(sluice: Child<SluiceProcess>, bare: Child<BareSe
     const quotes: Measure[] = []
     const constants: Measure[] = []
     for (let round = 0; round < rounds; round += 1) {
-      quotes.push(await measure(() => sluice.ask('cpuSeconds'), load, url, connections, requests))
-      constants.push(await measure(() => bare.ask('cpuSeconds'), load, bareUrl, connections, reference))
+      quotes.push(await measure(() => sluice.ask('cpu'), load, url, connections, requests))
+      constants.push(await measure(() => bare.ask('cpu'), load, bareUrl, connections, reference))
     }
     rows.push(...rowsOf(`${connections} connection${connections === 1 ? '' : 's'}`, middle(quotes), middle(constants)))
   }
   return rows
 }
 
-async function measure(cpuSeconds: () => Promise<number>, load: Child<LoadProcess>, url: string, connections: number, requests: number): Promise<Measure> {
-  const before = await cpuSeconds()
+async function measure(cpu: () => Promise<NodeJS.CpuUsage>, load: Child<LoadProcess>, url: string, connections: number, requests: number): Promise<Measure> {
+  const before = await cpu()
   const { requests: made, seconds, p50Ms, p99Ms } = await load.ask('run', { url, connections, requests })
-  return { rate: made / seconds, p50Ms, p99Ms, cpuSeconds: ((await cpuSeconds()) - before) / made }
+  const after = await cpu()
+  const systemMicros = (after.system - before.system) / made
+  return { rate: made / seconds, p50Ms, p99Ms, systemMicros, cpuMicros: (after.user - before.user) / made + systemMicros }
 }
 
 const middle = (measures: readonly Measure[]): Measure => ({
   rate: median(measures.map(({ rate }) => rate)),
   p50Ms: median(measures.map(({ p50Ms }) => p50Ms)),
   p99Ms: median(measures.map(({ p99Ms }) => p99Ms)),
-  cpuSeconds: median(measures.map(({ cpuSeconds }) => cpuSeconds)),
+  cpuMicros: median(measures.map(({ cpuMicros }) => cpuMicros)),
+  systemMicros: median(measures.map(({ systemMicros }) => systemMicros)),
 })
 
 function rowsOf(name: string, ours: Measure, bare: Measure): Row[] {
@@ -57,6 +63,7 @@ function rowsOf(name: string, ours: Measure, bare: Measure): Row[] {
     { name: `${name}: rate`, value: perSecond(ours.rate), reference: perSecond(bare.rate), ratio: times(ours.rate, bare.rate) },
     { name: `${name}: p50`, value: ms(ours.p50Ms), reference: ms(bare.p50Ms), ratio: times(ours.p50Ms, bare.p50Ms) },
     { name: `${name}: p99`, value: ms(ours.p99Ms), reference: ms(bare.p99Ms), ratio: times(ours.p99Ms, bare.p99Ms) },
-    { name: `${name}: CPU per request`, value: micros(ours.cpuSeconds), reference: micros(bare.cpuSeconds), ratio: times(ours.cpuSeconds, bare.cpuSeconds) },
+    { name: `${name}: CPU per request`, value: micros(ours.cpuMicros), reference: micros(bare.cpuMicros), ratio: times(ours.cpuMicros, bare.cpuMicros) },
+    { name: `${name}: of it system`, value: micros(ours.systemMicros), reference: micros(bare.systemMicros), ratio: times(ours.systemMicros, bare.systemMicros) },
   ]
 }

@@ -19,8 +19,6 @@ if (address === null || typeof address === 'string') throw new Error('The refere
 export type BareServerProcess = typeof handlers
 const handlers = serve({
   url: () => `https://127.0.0.1:${address.port}`,
-  cpuSeconds() {
-    const { user, system } = process.cpuUsage()
-    return (user + system) / 1e6
-  },
+  /** Microseconds of processor time so far. */
+  cpu: () => process.cpuUsage(),
 })

@@ -1,31 +1,27 @@
 // The whole server with the devnet, in a process of its own that tells what it costs.
 import { startServer } from '../../../core/testing/server.ts'
 import { serve } from '../child.ts'
-import { countRoundTrips } from '../round-trips.ts'
+import { roundTripsTo } from '../round-trips.ts'
 
 const server = await startServer()
 const { kernel, settings, rpcUrl } = server
-const roundTrips = countRoundTrips(rpcUrl)
+const roundTrips = roundTripsTo(rpcUrl)
 
 export type SluiceProcess = typeof handlers
 const handlers = serve(
   {
     where: () => ({ url: kernel.url, certsDir: settings.ssl.certsDir, wallet: kernel.services.wallets.all().find(({ devnet }) => devnet)?.address ?? '' }),
-    /** Seconds of processor time so far. */
-    cpuSeconds: () => cpuSeconds(),
+    /** Microseconds of processor time so far. */
+    cpu: () => process.cpuUsage(),
     /** Resident set size after a garbage collection, and the heap that is in use of it. */
     memory() {
       global.gc?.()
       const { rss, heapUsed } = process.memoryUsage()
       return { rss, heapUsed }
     },
-    /** The methods of each HTTP request to the node since the last time it was asked. */
-    roundTrips: () => roundTrips.take(),
+    recordRoundTrips: () => roundTrips.record(),
+    /** The methods of each HTTP request to the node since the recording began, which it ends. */
+    takeRoundTrips: () => roundTrips.take(),
   },
   () => server.stop(),
 )
-
-function cpuSeconds(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1e6
-}
