@@ -1,0 +1,90 @@
+import { expect } from 'chai'
+import type { Client } from '../../core/testing/client.ts'
+import { admins, local, outcome, sharedServer, swap, traders } from './shared-server.ts'
+import type { SharedServer } from './shared-server.ts'
+
+let count = 0
+const newKey = () => `key-${process.pid}-${(count += 1)}`
+
+describe('Idempotency-Key', function () {
+  this.timeout(60_000)
+  let server: SharedServer
+  let client: Client
+  const order = { ...swap, base: 'ETH', amount: '0.01', address: admins }
+  const trade = (key: string, fields: object = {}, as = client) => as.post('/amm/trade', { ...order, ...fields }, { headers: { 'idempotency-key': key } })
+  const nonce = async (): Promise<number> => (await client.get('/evm/nonce', { ...local, address: admins })).body.nonce
+  before(async () => {
+    server = await sharedServer()
+    client = server.client
+  })
+
+  it('gives the first answer again to the same request, and has one effect', async () => {
+    const [key, before] = [newKey(), await nonce()]
+    const first = await trade(key)
+    const again = await trade(key)
+    expect(first.status, first.text).to.equal(200)
+    expect(again.text).to.equal(first.text)
+    expect(await nonce()).to.equal(before + 1)
+  })
+
+  it('knows the same request with its fields in another order, and with an absent field as null', async () => {
+    const key = newKey()
+    const first = await trade(key)
+    const turned = Object.fromEntries(Object.entries({ ...order, limitPrice: null }).toReversed())
+    const again = await client.post('/amm/trade', turned, { headers: { 'idempotency-key': key } })
+    expect(again.text).to.equal(first.text)
+  })
+
+  it('answers 1022 to the key with another request', async () => {
+    const key = newKey()
+    await trade(key)
+    const other = await trade(key, { amount: '0.02' })
+    expect([outcome(other), other.body.errorCode]).to.deep.equal(['422 IDEMPOTENCY_CONFLICT', 1022])
+  })
+
+  it('lets one of several at once through and answers 1028 to the others, with the seconds after which to come again', async () => {
+    const [key, before] = [newKey(), await nonce()]
+    const answers = await Promise.all(Array.from({ length: 6 }, () => trade(key)))
+    const done = answers.filter(({ status }) => status === 200)
+    const waiting = answers.filter(({ status }) => status === 409)
+    expect(new Set(done.map(({ text }) => text)).size).to.equal(1)
+    expect(done.length + waiting.length).to.equal(6)
+    expect(waiting.length).to.be.above(0)
+    for (const { body, headers } of waiting) {
+      expect([body.name, body.errorCode]).to.deep.equal(['IN_FLIGHT', 1028])
+      expect(Number(headers['retry-after'])).to.be.at.least(1)
+    }
+    expect(await nonce()).to.equal(before + 1)
+    expect((await trade(key)).text).to.equal(done[0]?.text)
+  })
+
+  it('does not remember what was refused before anything was journaled', async () => {
+    const key = newKey()
+    expect(outcome(await trade(key, { side: 'SELL', limitPrice: '1000000' }))).to.equal('422 SWAP_PRICE_LOWER_THAN_LIMIT_PRICE')
+    expect(outcome(await trade(key, { amount: '0' }))).to.equal('400 INCOMPLETE_PARAMS')
+    expect(outcome(await trade(key))).to.equal('200')
+  })
+
+  it('keeps the keys of certificates and paths apart', async () => {
+    const key = newKey()
+    const first = await trade(key)
+    const others = await trade(key, { address: traders }, server.as.trader)
+    const approved = await client.post('/evm/approve', { ...local, address: admins, spender: 'uniswap', token: 'DAI', amount: '0' }, { headers: { 'idempotency-key': key } })
+    expect([first, others, approved].map(outcome)).to.deep.equal(['200', '200', '200'])
+    expect(new Set([first, others, approved].map(({ body }) => body.txHash)).size).to.equal(3)
+  })
+
+  for (const key of ['', ' ', 'two words', 'x'.repeat(256), 'schlüssel', '\t']) {
+    it(`refuses the key ${JSON.stringify(key).slice(0, 30)}`, async () => {
+      const before = await nonce()
+      const answer = await trade(key)
+      expect(outcome(answer)).to.equal('400 INCOMPLETE_PARAMS')
+      expect(answer.body.details[0].field).to.equal('Idempotency-Key')
+      expect(await nonce()).to.equal(before)
+    })
+  }
+
+  it('takes a key of 255 characters', async () => {
+    expect(outcome(await trade(`${newKey()}${'~'.repeat(255)}`.slice(0, 255)))).to.equal('200')
+  })
+})

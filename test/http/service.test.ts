@@ -1,0 +1,161 @@
+import { expect } from 'chai'
+import { endpoints, errorsOf, errorTable, interfaceVersion, type Endpoint } from '../../core/api/index.ts'
+import { startServer } from '../../core/testing/server.ts'
+import type { Client } from '../../core/testing/client.ts'
+import { outcome, sharedServer } from './shared-server.ts'
+
+/** Every `$ref` in a document. */
+function* refs(value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, each] of Object.entries(value)) {
+    if (key === '$ref' && typeof each === 'string') yield each
+    else yield* refs(each)
+  }
+}
+
+const at = (document: object, ref: string): unknown => ref.slice(2).split('/').reduce<unknown>((value, key) => Reflect.get(Object(value), key), document)
+
+const operationsOf = (of: object) => Object.entries(of).flatMap(([path, item]) => Object.keys(Object(item)).map((method) => `${method.toUpperCase()} ${path}`))
+
+describe('the service', function () {
+  this.timeout(60_000)
+  let client: Client
+  before(async () => {
+    client = (await sharedServer()).client
+  })
+
+  it('says that it is there', async () => {
+    const { body, headers } = await client.get('/')
+    expect(body).to.deep.equal({ status: 'ok' })
+    expect(headers['content-type']).to.contain('application/json')
+  })
+
+  it('lists the connectors with the networks that each serves', async () => {
+    const { body } = await client.get('/connectors')
+    expect(body.uniswap).to.deep.equal([{ chain: 'ethereum', networks: ['mainnet', 'sepolia', 'local'] }])
+    expect(body).to.have.keys('uniswap', 'sushiswap')
+  })
+
+  it('lists the plugins with what each is', async () => {
+    const { body } = await client.get('/plugins')
+    expect(body.map(({ name, kind, state }: Record<string, string>) => `${kind} ${name} ${state}`)).to.have.members(['chain ethereum loaded', 'connector uniswap loaded', 'connector sushiswap loaded'])
+    for (const plugin of body) expect(plugin).to.include.keys('version', 'trading_type', 'available_networks')
+    expect(body.find(({ name }: { name: string }) => name === 'ethereum').starting).to.have.members(['ethereum/mainnet', 'ethereum/sepolia'])
+  })
+
+  it("answers a connector's configuration with its attributes", async () => {
+    const { body } = await client.get('/connector/config', { connector: 'uniswap' })
+    expect(body).to.include({ name: 'uniswap', allowedSlippage: '1/100', ttl: 300 })
+    expect(body.trading_type).to.deep.equal(['AMM'])
+    expect(body).to.include.keys('available_networks', 'contractAddresses', 'versions')
+    expect(body).not.to.have.any.keys('timestamp', 'latency')
+    for (const connector of ['uniswpa', '__proto__', 'ethereum']) expect(outcome(await client.get('/connector/config', { connector }))).to.equal('404 UNKNOWN_CONNECTOR')
+  })
+
+  it('is alive and ready, with the required network there', async () => {
+    expect((await client.get('/health/live')).status).to.equal(200)
+    expect((await client.get('/health/ready')).body).to.deep.equal({ status: 'ok' })
+  })
+
+  it('counts requests by route and connector, RPC calls, errors by code, plugin states, the event loop and the process', async () => {
+    await client.get('/amm/price', { connector: 'uniswap' })
+    await client.get('/nowhere')
+    const { text, headers } = await client.get('/metrics')
+    expect(headers['content-type']).to.contain('text/plain')
+    for (const pattern of [
+      /^sluice_request_seconds_bucket\{le="[\d.]+",route="\/amm\/price",method="GET",status="400",connector=""\} \d+$/m,
+      /^sluice_rpc_calls_total\{chain="ethereum",network="local",method="eth_\w+",outcome="ok"\} \d+$/m,
+      /^sluice_errors_total\{code="1014",name="INCOMPLETE_PARAMS"\} \d+$/m,
+      /^sluice_plugin_state\{plugin="ethereum",kind="chain",state="starting"\} 1$/m,
+      /^nodejs_eventloop_lag_seconds /m,
+      /^process_resident_memory_bytes /m,
+    ]) expect(text).to.match(pattern)
+  })
+
+  it('keeps callers from making labels of the metrics', async () => {
+    await client.get('/amm/price', { connector: 'made-up', chain: 'made-up' })
+    await client.request('PATCH', '/made-up')
+    expect((await client.get('/metrics')).text).not.to.contain('made-up')
+  })
+
+  it('serves the page of the document from itself alone', async () => {
+    const { text, headers } = await client.get('/docs')
+    expect(headers['content-security-policy']).to.contain("default-src 'none'")
+    const links = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link ?? '')
+    expect(links).to.have.length(3)
+    for (const link of links) {
+      expect(link).to.match(/^\/docs\/[\w.-]+$/)
+      const asset = await client.get(link)
+      expect(asset.status).to.equal(200)
+      expect(asset.headers['content-type']).to.contain(link.endsWith('.css') ? 'text/css' : 'text/javascript')
+      expect(asset.text.length).to.be.above(20)
+    }
+    const start = await client.get('/docs/start.js')
+    expect(start.text).to.contain("url: '/openapi.json'").and.not.to.contain('http')
+  })
+})
+
+describe('/openapi.json', function () {
+  this.timeout(60_000)
+  // eslint-disable-next-line typescript/no-explicit-any -- a document, looked into
+  let document: any
+  before(async () => {
+    document = (await (await sharedServer()).client.get('/openapi.json')).body
+  })
+
+  it('is OpenAPI 3.1 with the version of the interface and mutual TLS as its only security', () => {
+    expect(document.openapi).to.match(/^3\.1\.\d$/)
+    expect(document.info.version).to.equal(interfaceVersion)
+    expect(document.security).to.deep.equal([{ mutualTLS: [] }])
+    expect(document.components.securitySchemes.mutualTLS.type).to.equal('mutualTLS')
+  })
+
+  it('refers to nothing that is not there', () => {
+    const all = [...refs(document)]
+    expect(all.length).to.be.above(50)
+    for (const ref of all) expect(at(document, ref), ref).to.be.an('object')
+  })
+
+  it('gives every operation an id of its own, a summary and answers', () => {
+    const operations = Object.values(document.paths).flatMap((item) => Object.values(Object(item))) as Record<string, unknown>[]
+    const ids = operations.map(({ operationId }) => operationId)
+    expect(new Set(ids).size).to.equal(ids.length)
+    for (const { summary, responses, parameters } of operations) {
+      expect(summary).to.be.a('string')
+      for (const [status, response] of Object.entries(Object(responses))) {
+        expect(status).to.match(/^[2-5]\d\d$/)
+        expect(response).to.have.property('description')
+      }
+      for (const parameter of parameters as object[]) expect(parameter).to.include.keys('name', 'in', 'schema')
+    }
+  })
+
+  it('names the interfaces after the URLs, one definition for each', () => {
+    for (const name of ['NetworkStatus', 'NetworkChainConfig', 'EVMAllowances', 'EVMApprove', 'ConnectorConfig', 'AMMPrice', 'AMMTrade', 'AMMEstimateGas']) {
+      expect(document.components.schemas).to.include.keys(`${name}Request`, `${name}Response`)
+    }
+    expect(JSON.stringify(document)).not.to.contain('"expects"')
+  })
+
+  it('lists every endpoint, the reading ones by POST too, with the errors of the table', () => {
+    const expected = endpoints.flatMap(({ method, path, set }) => (method === 'GET' && set !== 'Service' ? [`GET ${path}`, `POST ${path}`] : [`${method} ${path}`]))
+    expect(operationsOf(document.paths)).to.have.members(expected)
+    for (const endpoint of endpoints) {
+      const { responses } = document.paths[endpoint.path][endpoint.method.toLowerCase()]
+      for (const name of errorsOf(endpoint as Endpoint)) expect(responses[errorTable[name].http].description).to.contain(name)
+      expect(responses).not.to.have.property('500')
+    }
+  })
+
+  it('lists nothing that no loaded plugin answers', async () => {
+    const server = await startServer({ settings: { 'plugins.disabled': ['uniswap', 'sushiswap'] } })
+    try {
+      const { body } = await server.client.get('/openapi.json')
+      expect(operationsOf(body.paths).filter((each) => each.includes('/amm/'))).to.deep.equal([])
+      expect(Object.keys(body.components.schemas).filter((each) => each.startsWith('AMM'))).to.deep.equal([])
+      expect(body.paths).to.have.property('/evm/approve')
+    } finally {
+      await server.stop()
+    }
+  })
+})
