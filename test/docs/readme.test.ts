@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { evmChainSchema } from '../../core/kits/evm/index.ts'
 import { loadPluginConfig, loadSettings } from '../../core/config/index.ts'
-import { startServer, type TestServer } from '../../core/testing/index.ts'
+import type { TestServer } from '../../core/testing/index.ts'
 import { printed, unlike } from './like.ts'
 import { fencesOf, readPage, root, type Fence } from './page.ts'
+import { readyServer } from './ready-server.ts'
 import { run } from './run.ts'
 
 describe('the README', function () {
@@ -17,7 +18,7 @@ describe('the README', function () {
 
   before(async () => {
     fences = fencesOf(await readPage('README.md'))
-    server = await startServer()
+    server = await readyServer()
     home = server.settings.home
     // What a checkout has besides what the test's home has.
     for (const folder of ['bin', 'examples']) await symlink(path.join(root, folder), path.join(home, folder))
