@@ -21,7 +21,7 @@ describe('the README', function () {
     server = await readyServer()
     home = server.settings.home
     // What a checkout has besides what the test's home has.
-    for (const folder of ['bin', 'examples']) await symlink(path.join(root, folder), path.join(home, folder))
+    for (const folder of ['bin', 'examples', 'plugins']) await symlink(path.join(root, folder), path.join(home, folder))
   })
   after(() => server?.stop())
 
