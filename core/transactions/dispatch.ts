@@ -10,7 +10,11 @@ const sendTimeoutMs = 30_000
 export type Dispatch = (entry: Entry, attempt: Attempt) => Promise<void>
 
 export function createDispatch(site: Site, recorder: Recorder, closing: AbortSignal, log: Log, nowMs: () => number): Dispatch {
+  const underWay = new Set<string>()
   return async ({ key, address, nonce }, { id, raw }) => {
+    // The watcher may find it unseen while it is on its way.
+    if (underWay.has(id)) return
+    underWay.add(id)
     try {
       const signal = AbortSignal.any([closing, AbortSignal.timeout(sendTimeoutMs)])
       const reception = await site.impl.rail.send({ id, raw }, { signal })
@@ -19,6 +23,8 @@ export function createDispatch(site: Site, recorder: Recorder, closing: AbortSig
       await recorder.amend(key, (entry) => received(entry, id, reason, nowMs()))
     } catch (error) {
       log.warn({ txHash: id, reason: error instanceof Error ? error.message : 'unknown' }, 'what became of sending a transaction could not be noted')
+    } finally {
+      underWay.delete(id)
     }
   }
 }

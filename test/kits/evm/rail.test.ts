@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { AbiCoder, MaxUint256, Transaction, hexlify, id, parseEther, toQuantity } from 'ethers'
 import { expect } from 'chai'
 import type { Need } from '../../../core/contracts/index.ts'
-import { addressOf, erc20, gwei, nowhere, rejection, sign, soon, startSite } from '../../transactions/site.ts'
+import { addressOf, erc20, gwei, nowhere, rejection, sign, soon, startSite, until } from '../../transactions/site.ts'
 import type { TestSite } from '../../transactions/site.ts'
 
 const owner = addressOf(0)
@@ -116,6 +116,7 @@ describe('the rail of EVM chains', () => {
     expect(tx).to.include({ type: 2, chainId: 31337n, from: owner, to: nowhere, value: 1n, nonce: rail.nonceOf(slot), hash: sealed.id })
     expect(await rail.send(sealed, at())).to.deep.equal({ is: 'accepted' })
     expect(await site.rpc('eth_getTransactionByHash', sealed.id)).to.include({ hash: sealed.id })
+    await until('it is mined', async () => (await site.rpc('eth_getTransactionReceipt', sealed.id)) !== null)
     const again = await rail.send(sealed, at())
     expect(again.is).to.equal('refused')
     expect(again).to.have.property('reason').that.matches(/nonce/)
