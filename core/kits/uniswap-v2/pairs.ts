@@ -15,17 +15,24 @@ export function sortTokens(a: string, b: string): readonly [token0: string, toke
 // Callers may ask for any token there is, so what is remembered has a bound.
 const mostRemembered = 10_000
 
-/** Addresses of an exchange's pairs, computed (CREATE2) and remembered: two hashes would cost more than the rest of a quote. */
+/**
+ * Addresses of an exchange's pairs, computed (CREATE2) and remembered: two hashes would cost more than the rest of a quote.
+ * A quote asks some fifty times, so what is known is found by the names as they are, without sorting or joining them.
+ */
 export function pairFinder({ factory, initCodeHash }: Deployment): (a: string, b: string) => string {
-  const known = new Map<string, string>()
+  const known = new Map<string, Map<string, string>>()
+  let remembered = 0
   return (a, b) => {
-    const tokens = sortTokens(a, b)
-    const key = tokens.join('-')
-    const found = known.get(key)
-    if (found) return found
-    const address = getCreate2Address(factory, solidityPackedKeccak256(['address', 'address'], tokens), initCodeHash)
-    if (known.size >= mostRemembered) known.clear()
-    known.set(key, address)
+    const found = known.get(a)?.get(b)
+    if (found !== undefined) return found
+    const address = getCreate2Address(factory, solidityPackedKeccak256(['address', 'address'], sortTokens(a, b)), initCodeHash)
+    if (remembered >= mostRemembered) {
+      known.clear()
+      remembered = 0
+    }
+    const beside = known.get(a) ?? new Map<string, string>()
+    known.set(a, beside.set(b, address))
+    remembered += 1
     return address
   }
 }

@@ -1,10 +1,13 @@
 // The whole server with the devnet, in a process of its own that tells what it costs.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startServer } from '../../../core/testing/server.ts'
 import { serve } from '../child.ts'
+import { quotePath } from '../quote-path.ts'
 import { roundTripsTo } from '../round-trips.ts'
 
 const server = await startServer()
-const { kernel, settings, rpcUrl } = server
+const { kernel, settings, client, rpcUrl } = server
+await firstQuote()
 const roundTrips = roundTripsTo(rpcUrl)
 
 export type SluiceProcess = typeof handlers
@@ -25,3 +28,12 @@ const handlers = serve(
   },
   () => server.stop(),
 )
+
+/** Networks start beside the listener: a quote is there a moment later. */
+async function firstQuote(): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if ((await client.get(quotePath(0))).status === 200) return
+    await sleep(50)
+  }
+  throw new Error('The server gave no quote within 10 s.')
+}
