@@ -1,0 +1,85 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { Ajv } from 'ajv'
+import { expect } from 'chai'
+import * as fc from 'fast-check'
+import { endpoints, errorsOf, errorTable, type ErrorName } from '../../core/api/index.ts'
+import type { Answer } from '../../core/testing/client.ts'
+import { requests, type FuzzedRequest } from './fuzz/requests.ts'
+import { others, sharedServer } from './shared-server.ts'
+import type { SharedServer } from './shared-server.ts'
+
+const seed = Number(process.env.SLUICE_FUZZ_SEED ?? Date.now() % 2 ** 31)
+const atOnce = 8
+/** Caches are bounded, but not full yet; a few kilobytes left behind by each request would be more. */
+const slackBytes = 12 * 1024 * 1024
+
+const ajv = new Ajv({ strict: false })
+const answerOf = new Map(endpoints.map((each) => [each.name, ajv.compile(each.response)]))
+/** What HTTP has a number of its own for. */
+const httpsOwn = [404, 405, 413, 415, 431]
+
+describe(`whatever a caller sends (SLUICE_FUZZ_SEED=${seed})`, function () {
+  this.timeout(120_000)
+  let server: SharedServer
+  /** Transactions that were answered with a hash. */
+  let sent = 0
+  const seen = new Set<string>()
+  before(async () => {
+    server = await sharedServer()
+  })
+
+  const send = ({ method, path, headers, raw }: FuzzedRequest): Promise<Answer> => server.client.request(method, path, { headers, ...(raw !== undefined && { raw }) })
+  const pendingNonce = async (): Promise<number> => Number(await server.rpc('eth_getTransactionCount', others, 'pending'))
+
+  async function run(numRuns: number, offset: number): Promise<void> {
+    const property = fc.asyncProperty(fc.array(requests, { minLength: atOnce, maxLength: atOnce }), async (batch) => {
+      const answers = await Promise.all(batch.map(send))
+      for (const [index, answer] of answers.entries()) {
+        const request = batch[index]
+        if (request) judge(request, answer)
+      }
+    })
+    await fc.assert(property, { seed: seed + offset, numRuns, endOnFailure: true })
+  }
+
+  function judge({ endpoint, path, raw }: FuzzedRequest, { status, body, text }: Answer): void {
+    const about = `${endpoint.name} ${path.slice(0, 300)} ${raw?.slice(0, 300) ?? ''} -> ${status} ${text.slice(0, 500)}`
+    seen.add(`${endpoint.name} ${status === 200 ? 'answered' : 'refused'}`)
+    if (status === 200) {
+      expect(answerOf.get(endpoint.name as (typeof endpoints)[number]['name'])?.(body), about).to.equal(true)
+      if (endpoint.name === 'AMMTrade' || endpoint.name === 'EVMApprove') sent += body.transactions?.length ?? 1
+      return
+    }
+    expect(body, about).to.be.an('object')
+    expect(errorsOf(endpoint), about).to.include(body.name)
+    expect(body.httpErrorCode, about).to.equal(status)
+    const { code, http } = errorTable[body.name as ErrorName]
+    expect(body.errorCode, about).to.equal(code)
+    if (status !== http) expect([body.name, httpsOwn.includes(status)], about).to.deep.equal(['INCOMPLETE_PARAMS', true])
+    expect(body.message, about).to.be.a('string').and.to.have.length.within(10, 20_000)
+    expect(text, about).not.to.match(/\bat .+\.[tj]s:\d+|node_modules/)
+  }
+
+  it('gets a documented answer, and what is answered as an error sends nothing', async () => {
+    const before = await pendingNonce()
+    await run(250, 0)
+    expect(await pendingNonce()).to.equal(before + sent)
+    // A fuzz that never gets past the first check, or is never refused, shows nothing.
+    const expected = endpoints.flatMap(({ name }) => [`${name} refused`, ...(name === 'EVMCancel' ? [] : [`${name} answered`])])
+    expect([...seen]).to.include.members(expected)
+  })
+
+  it('leaves nothing behind in memory', async () => {
+    setFlagsFromString('--expose_gc')
+    const gc: unknown = runInNewContext('gc')
+    const heapUsed = () => {
+      if (typeof gc === 'function') gc()
+      return process.memoryUsage().heapUsed
+    }
+    const before = heapUsed()
+    await run(400, 1)
+    expect(heapUsed() - before).to.be.below(slackBytes)
+    expect((await server.client.get('/health/ready')).body).to.deep.equal({ status: 'ok' })
+  })
+})
