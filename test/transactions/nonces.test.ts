@@ -107,14 +107,17 @@ describe('nonces that a caller gives, and cancels', () => {
 
   it('names the request that is signing on the nonce', async () => {
     const { pass, open } = gate()
+    const signing = gate()
     transactions = transactionsOn({
       async sign(request) {
+        signing.open()
         await pass
         return sign(request)
       },
     })
     const nonce = await next()
     const first = transactions.submit(order(site, { nonce, requestId: 'the-first' }), soon())
+    await signing.pass
     let asked = await rejection(transactions.submit(order(site, { nonce, wish: dear }), soon()))
     expect(asked.message).to.contain('the-first')
     open()
