@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { errorTable } from '../../core/api/index.ts'
+import { endpoints, errorTable } from '../../core/api/index.ts'
 import { settingsTable } from '../../core/config/index.ts'
 import { networkKeys } from '../../core/config/network-settings.ts'
 import { evmChainSchema } from '../../core/kits/evm/index.ts'
@@ -13,6 +13,13 @@ describe('the pages that list what the code has', () => {
     const wanted = Object.entries(errorTable).map(([name, { code, http, when }]) => [String(code), name, String(http), when])
     expect(rows.map((row) => row.slice(0, 4))).to.deep.equal(wanted)
     for (const [, name, , , cure = ''] of rows) expect(cure, name).to.match(/\S.*\.$/)
+  })
+
+  it('api.md has every endpoint with the permission that it needs', async () => {
+    const rows = tableOf(await readPage('docs/api.md'), 'method')
+    // A union of literal types has the key only where it is set.
+    const wanted = endpoints.map((each) => [each.method, each.path, 'permission' in each ? each.permission : '', each.summary])
+    expect(rows).to.deep.equal(wanted)
   })
 
   it('configuration.md has every setting with its default, its variable and its values', async () => {
