@@ -25,12 +25,12 @@ const connectionCalls = new Set(['connect', 'read', 'write', 'getaddrinfo', 'shu
  * connection with none of the server's frames, which has one listener too few. Any other is fatal.
  * @returns a function that takes the listeners away again
  */
-export function watchBackgroundFailures({ plugins, survived, fatal }: BackgroundOptions): () => void {
-  const onRejection = (thrown: unknown) => survived({ plugin: blamed(thrown, plugins()), what: 'rejection', thrown })
+export function watchBackgroundFailures(options: BackgroundOptions): () => void {
+  const onRejection = (thrown: unknown) => options.survived({ plugin: blamed(thrown, options.plugins()), what: 'rejection', thrown })
   const onException = (thrown: unknown) => {
-    const plugin = blamed(thrown, plugins())
-    if (plugin !== undefined || isForeign(thrown)) survived({ plugin, what: 'exception', thrown })
-    else fatal(thrown)
+    const plugin = blamed(thrown, options.plugins())
+    if (plugin !== undefined || isForeign(thrown)) options.survived({ plugin, what: 'exception', thrown })
+    else options.fatal(thrown)
   }
   process.on('unhandledRejection', onRejection)
   process.on('uncaughtException', onException)

@@ -13,26 +13,28 @@ export interface Callee {
  */
 export function callPlugin<T>({ plugin, log }: Callee, verb: string, call: () => T | Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    let left = false
     const leave = () => {
-      left = true
       log.warn({ plugin, verb }, 'left behind at the deadline of the request')
       reject(new SluiceError('TIMEOUT', `The connector or chain '${plugin}' did not answer in time. Try again; for a transaction, look into /transactions first.`))
     }
     if (signal.aborted) return leave()
     signal.addEventListener('abort', leave, { once: true })
-    const settle = (done: () => void) => {
+    // After it was left behind, this changes nothing any more, but a defect is still logged.
+    const succeed = (value: T) => {
       signal.removeEventListener('abort', leave)
-      if (!left) done()
+      resolve(value)
     }
-    const failed = (thrown: unknown) => settle(() => reject(asCallersError({ plugin, log }, verb, thrown)))
+    const fail = (thrown: unknown) => {
+      signal.removeEventListener('abort', leave)
+      reject(asCallersError({ plugin, log }, verb, thrown))
+    }
     try {
       const outcome = call()
       // A promise of any make: plugins bring their own.
-      if (isThenable(outcome)) Promise.resolve(outcome).then((value) => settle(() => resolve(value)), failed)
-      else settle(() => resolve(outcome))
+      if (isThenable(outcome)) Promise.resolve(outcome).then(succeed, fail)
+      else succeed(outcome)
     } catch (thrown) {
-      failed(thrown)
+      fail(thrown)
     }
   })
 }

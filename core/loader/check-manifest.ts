@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv'
-import { apiVersion as ours, tradingVerbs, type Manifest, type TradingType } from '../contracts/index.ts'
+import { apiVersion as ours, tradingVerbs, type Manifest } from '../contracts/index.ts'
 import { deepFreeze } from './deep-freeze.ts'
 import { namePattern, type FoundPlugin } from './find-plugins.ts'
 import type { Description } from './import-plugin.ts'
@@ -74,7 +74,7 @@ function checkApiVersion(manifest: unknown): void {
   }
 }
 
-function checkNetworks(kind: 'chain' | 'connector', { name, trading_type, available_networks }: Manifest<readonly TradingType[]>): void {
+function checkNetworks(kind: 'chain' | 'connector', { name, trading_type, available_networks }: Manifest): void {
   const chains = available_networks.map(({ chain }) => chain)
   const twice = chains.find((chain, index) => chains.indexOf(chain) !== index)
   if (twice !== undefined) throw new PluginFault('manifest', `available_networks has '${twice}' twice`, 'List all networks of a chain in one entry.')

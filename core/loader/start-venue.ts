@@ -99,24 +99,24 @@ export function startVenue(venue: Startable, { attemptMs = 30_000, firstPauseMs 
 
 /** A promise that rejects after that time, or when the signal aborts. */
 function bound(afterMs: number, signal?: AbortSignal) {
-  let isReached = false
-  let clear = () => {}
+  const limit = new AbortController()
   const reached = new Promise<never>((_, reject) => {
-    const reach = (reason: string) => {
-      isReached = true
-      reject(new Error(reason))
-    }
-    const timer = setTimeout(() => reach(`not done after ${afterMs / 1000} s`), afterMs)
-    const onAbort = () => reach('stopped')
-    signal?.addEventListener('abort', onAbort, { once: true })
-    clear = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
-    }
+    limit.signal.addEventListener('abort', () => reject(limit.signal.reason), { once: true })
   })
+  const reach = (reason: string) => limit.abort(new Error(reason))
+  const timer = setTimeout(() => reach(`not done after ${afterMs / 1000} s`), afterMs)
+  const onAbort = () => reach('stopped')
+  signal?.addEventListener('abort', onAbort, { once: true })
   // Where nobody waits any more when it rejects.
   reached.catch(() => {})
-  return { reached, isReached: () => isReached, clear: () => clear() }
+  return {
+    reached,
+    isReached: () => limit.signal.aborted,
+    clear: () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    },
+  }
 }
 
 function pause(forMs: number, signal: AbortSignal): Promise<void> {

@@ -8,6 +8,11 @@ function callee() {
   return { swap: { plugin: 'swap', log }, lines }
 }
 const never = new AbortController().signal
+function withReject() {
+  let reject!: (error: Error) => void
+  const promise = new Promise((_, rejectIt) => { reject = rejectIt })
+  return { promise, reject }
+}
 const caught = (promise: Promise<unknown>) => promise.then(() => undefined, (error: unknown) => error)
 
 describe('calling a plugin', () => {
@@ -55,16 +60,18 @@ describe('calling a plugin', () => {
     expect(lines[0]?.fields).to.deep.equal({ plugin: 'swap', verb: 'AMM.quote' })
   })
 
-  it('minds nothing that a verb does after it was left behind', async () => {
-    const { swap } = callee()
+  it('only logs what a verb does after it was left behind', async () => {
+    const { swap, lines } = callee()
     const deadline = new AbortController()
-    let fail: (error: Error) => void = () => {}
+    const { promise, reject: fail } = withReject()
 
-    const answer = caught(callPlugin(swap, 'AMM.quote', () => new Promise((_, reject) => { fail = reject }), deadline.signal))
+    const answer = caught(callPlugin(swap, 'AMM.quote', () => promise, deadline.signal))
     deadline.abort()
     await answer
     fail(new Error('too late'))
     await new Promise((resolve) => { setImmediate(resolve) })
+
+    expect(lines.map(({ message }) => message)).to.deep.equal(['left behind at the deadline of the request', 'a defect of the plugin: it threw what is no SluiceError'])
   })
 
   it('does not call at all when the deadline has passed', async () => {

@@ -1,5 +1,6 @@
 // A process like the server's, for tests: loads the harmful plugin, has one harm done, then lives until its input ends.
 import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { callPlugin, loadPlugins, startWatchdog, watchBackgroundFailures } from '../../core/loader/index.ts'
 import { fixtures, goodPlugins, keptLog, load } from './fixtures.ts'
 
@@ -13,9 +14,13 @@ watchBackgroundFailures({
   fatal: () => process.exit(1),
 })
 plugins = (await load([path.join(goodPlugins, 'fixture-chain'), path.join(fixtures, 'harmful')])).loaded
-if (stallSeconds !== undefined) startWatchdog({ stallSeconds: Number(stallSeconds) }).watch(plugins)
+if (stallSeconds !== undefined) {
+  startWatchdog({ stallSeconds: Number(stallSeconds) }).watch(plugins)
+  // Some heartbeats first: it is their end that the watchdog looks for.
+  await setTimeout(500)
+}
 
-if (harm === 'own-defect') setTimeout(() => {
+if (harm === 'own-defect') setImmediate(() => {
   throw new Error('a defect of the server')
 })
 const token = { symbol: harm, address: '0x0a', decimals: 1 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
@@ -7,13 +7,20 @@ import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('harmed-server.ts', import.meta.url))
 
+const started = new Set<ChildProcess>()
+
 function run(...args: string[]) {
   const child = spawn(process.execPath, ['--import', 'tsx/esm', program, ...args], { stdio: 'pipe' })
+  started.add(child)
   return { child, errors: text(child.stderr), exit: once(child, 'exit') }
 }
 
 describe('a plugin that does harm at run time', function () {
-  this.timeout(120_000)
+  this.timeout(60_000)
+  afterEach(() => {
+    for (const child of started) child.kill('SIGKILL')
+    started.clear()
+  })
 
   for (const [harm, what, plugin] of [
     ['reject', 'rejection', 'harmful-verbs'],

@@ -8,6 +8,18 @@ import { brokenPlugins, goodPlugins, keptLog, load } from './fixtures.ts'
 const chain = path.join(goodPlugins, 'fixture-chain')
 const broken = (name: string) => path.join(brokenPlugins, name)
 
+/** A plugin that writes to a part of its venue. */
+const changing = (change: string) => `import { defineConnector, singleRouterSchema } from 'sluice/plugin'
+export default defineConnector({
+  family: { name: 'fixture' },
+  manifest: { name: '${change}', apiVersion: '1.0', trading_type: ['AMM'], available_networks: [{ chain: 'fixture-chain', networks: ['mainnet'] }], schema: singleRouterSchema },
+  create: (venue) => {
+    const { config, contracts, tokens, nativeCurrency } = venue
+    Object.assign({ venue, config, contracts, tokens, currency: nativeCurrency, networks: config.contractAddresses }.${change}, { ttl: 1 })
+    return {}
+  },
+})`
+
 describe('loading plugins', function () {
   this.timeout(120_000)
   let folder: string
@@ -25,8 +37,8 @@ describe('loading plugins', function () {
     expect(swap?.venues.map(({ network }) => network)).to.deep.equal(['mainnet', 'testnet'])
     expect(swap?.available_networks).to.deep.equal([{ chain: 'fixture-chain', networks: ['mainnet', 'testnet'] }])
     expect(swap?.manifest).to.include({ name: 'fixture-swap', version: '1.2.3' })
-    expect(swap?.manifest.available_networks[0]?.networks).to.be.frozen
-    expect(swap?.configuration.config).to.be.frozen
+    expect(Object.isFrozen(swap?.manifest.available_networks[0]?.networks)).to.equal(true)
+    expect(Object.isFrozen(swap?.configuration.config)).to.equal(true)
   })
 
   it('gives a plugin that its own chain reads for, and contract addresses in the chain’s spelling', async () => {
@@ -74,8 +86,22 @@ describe('loading plugins', function () {
     expect(loaded.map(({ folder: place }) => path.dirname(place))).to.deep.equal([goodPlugins, folder, folder])
     const swap = loaded[2]
     expect(swap?.manifest.version).to.equal('9.9.9')
-    const fill = swap?.kind === 'connector' ? swap.venues[0]?.implementation.AMM?.fill : undefined
-    expect(() => fill?.(null, null)).to.throw(SluiceError, '3')
+    const amm = swap?.kind === 'connector' ? swap.venues[0]?.implementation.AMM : undefined
+    expect(() => amm?.fill(null, null)).to.throw(SluiceError, '3')
+  })
+
+  it('gives plugins what they cannot change for others', async () => {
+    const parts = ['venue', 'config', 'contracts', 'tokens', 'currency', 'networks']
+    for (const part of parts) {
+      mkdirSync(path.join(folder, part))
+      writeFileSync(path.join(folder, part, 'index.ts'), changing(part))
+      writeFileSync(path.join(folder, part, 'defaults.yml'), "allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  mainnet: { routerAddress: '0x01' }\n")
+    }
+
+    const { refused } = await load([chain, folder])
+
+    expect(refused.map(({ name }) => name)).to.have.members(parts)
+    for (const { name, reason } of refused) expect(reason, name).to.match(/^TypeError: Cannot .*(read only|not extensible|assign)/)
   })
 
   it('lets disabled plugins alone', async () => {

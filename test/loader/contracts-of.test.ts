@@ -1,0 +1,43 @@
+import { expect } from 'chai'
+import type { Manifest } from '../../core/contracts/index.ts'
+import { checkContractKeys, contractsOf } from '../../core/loader/contracts-of.ts'
+
+const manifest: Manifest = {
+  name: 'swap',
+  apiVersion: '1.0',
+  trading_type: ['AMM'],
+  available_networks: [
+    { chain: 'ethereum', networks: ['mainnet', 'sepolia'] },
+    { chain: 'binance-smart-chain', networks: ['mainnet'] },
+  ],
+  schema: {},
+}
+const addresses = (contractAddresses: object) => ({ contractAddresses })
+const of = (config: unknown, chain: string, network: string) => contractsOf('swap', config, { chain, network }, manifest)
+
+describe("a network's contract addresses", () => {
+  it('are those under its bare name, or under chain_network, which wins', () => {
+    expect(of(addresses({ sepolia: { a: '1' } }), 'ethereum', 'sepolia')).to.deep.equal({ a: '1' })
+    expect(of(addresses({ sepolia: { a: '1' }, ethereum_sepolia: { a: '2' } }), 'ethereum', 'sepolia')).to.deep.equal({ a: '2' })
+    expect(of(addresses({ binance_smart_chain_mainnet: { a: '3' } }), 'binance-smart-chain', 'mainnet')).to.deep.equal({ a: '3' })
+  })
+
+  it('are none for an exchange without contracts', () => {
+    expect(of(addresses({}), 'ethereum', 'sepolia')).to.deep.equal({})
+    expect(of({}, 'ethereum', 'sepolia')).to.deep.equal({})
+  })
+
+  it('are missing where only other networks have some', () => {
+    expect(of(addresses({ sepolia: {} }), 'ethereum', 'mainnet')).to.equal(undefined)
+  })
+
+  it('are refused under a bare name that several chains have, with the candidates', () => {
+    expect(() => of(addresses({ mainnet: {} }), 'ethereum', 'mainnet')).to.throw('contractAddresses.mainnet may be any of ethereum_mainnet, binance_smart_chain_mainnet')
+  })
+
+  it('are refused under a name that no network has, and where they are no addresses', () => {
+    expect(() => checkContractKeys('swap', addresses({ mainet: {}, sepolia: {} }), manifest)).to.throw('contractAddresses has mainet')
+    expect(() => of(addresses({ sepolia: { a: 1 } }), 'ethereum', 'sepolia')).to.throw('contractAddresses.sepolia is no map')
+    expect(of(addresses({ sepolia: {} }), 'ethereum', 'constructor')).to.equal(undefined)
+  })
+})
