@@ -1,0 +1,133 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { endpoints, errorsOf, type Endpoint } from '../../core/api/index.ts'
+import { rpcTo, type Rpc } from '../../core/devnet/rpc-to.ts'
+import { createClient, type Answer, type Client } from '../../core/testing/client.ts'
+import { admins, outcome } from './shared-server.ts'
+import { faults, healthy, startFaultyProxy, type FaultyProxy } from './trouble/faulty-proxy.ts'
+
+const program = fileURLToPath(new URL('trouble/proxied-server.ts', import.meta.url))
+const secrets = ['us3r-hidden', 'p4ss-hidden', 'k3y-hidden-0123456789', 'qu3ry-hidden']
+const [user = '', password = '', key = '', apiKey = ''] = secrets
+
+const proxied = { chain: 'ethereum', network: 'proxied' }
+const order = { ...proxied, connector: 'uniswap', base: 'ETH', quote: 'USDC', amount: '0.01', side: 'SELL' }
+const wallet = { ...proxied, address: admins }
+
+/** What needs the node. */
+const questions: readonly [name: string, ask: (client: Client) => Promise<Answer>][] = [
+  ['NetworkBalances', (client) => client.get('/network/balances', { ...wallet, tokenSymbols: ['ETH', 'USDC'] })],
+  ['NetworkPoll', (client) => client.get('/network/poll', { ...proxied, txHash: `0x${'ab'.repeat(32)}` })],
+  ['NetworkTokens', (client) => client.get('/network/tokens', { ...proxied, tokenSymbols: `0x${'ab'.repeat(20)}` })],
+  ['EVMAllowances', (client) => client.get('/evm/allowances', { ...wallet, spender: 'uniswap', tokenSymbols: 'USDC' })],
+  ['EVMNonce', (client) => client.get('/evm/nonce', wallet)],
+  ['EVMApprove', (client) => client.post('/evm/approve', { ...wallet, spender: 'uniswap', token: 'USDC' })],
+  ['EVMCancel', (client) => client.post('/evm/cancel', { ...wallet, nonce: 999 })],
+  ['AMMPrice', (client) => client.get('/amm/price', order)],
+  ['AMMTrade', (client) => client.post('/amm/trade', { ...order, address: admins })],
+]
+/** Says nothing of the state of the chain. */
+const gas: (typeof questions)[number] = ['AMMEstimateGas', (client) => client.post('/amm/estimateGas', { ...proxied, connector: 'uniswap' })]
+
+describe('a node in trouble', function () {
+  this.timeout(60_000)
+  let proxy: FaultyProxy
+  let child: ChildProcess
+  let client: Client
+  let node: Rpc
+  let log = ''
+  const bodies: string[] = []
+
+  before(async () => {
+    proxy = await startFaultyProxy()
+    const url = `http://${user}:${password}@127.0.0.1:${proxy.port}/v3/${key}?apikey=${apiKey}`
+    child = spawn(process.execPath, ['--import', 'tsx/esm', program, url], { stdio: ['pipe', 'pipe', 'pipe'] })
+    child.stderr?.on('data', (chunk: Buffer) => { log += chunk.toString() })
+    if (!child.stdout) throw new Error('The server has no output.')
+    const said = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'exit').then(() => { throw new Error(log) })])
+    const { url: serverUrl, certsDir, node: nodeUrl } = JSON.parse(String(said[0])) as Record<string, string>
+    if (serverUrl === undefined || certsDir === undefined || nodeUrl === undefined) throw new Error('The server did not say where it is.')
+    proxy.target = nodeUrl
+    node = rpcTo(nodeUrl)
+    client = createClient(serverUrl, certsDir)
+    await healed()
+  })
+  after(async () => {
+    client?.close()
+    child?.stdin?.end()
+    const ended = once(child, 'exit')
+    const late = setTimeout(() => child.kill('SIGKILL'), 15_000)
+    await ended
+    clearTimeout(late)
+    await proxy.stop()
+  })
+
+  /** Without a restart. */
+  async function healed(): Promise<void> {
+    await proxy.become(healthy)
+    const until = Date.now() + 30_000
+    for (;;) {
+      const { status, text } = await client.get('/amm/price', order)
+      if (status === 200) return
+      if (Date.now() > until) throw new Error(`The server did not recover: ${text}`)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+
+  const mostNonce = async () => Number(await node('eth_getTransactionCount', admins, 'pending'))
+
+  for (const [what, fault] of Object.entries(faults(`${key} ${apiKey} http://${user}:${password}@host/${key}`))) {
+    it(`that ${what} is a clear error for every endpoint, and the server recovers`, async () => {
+      const before = await mostNonce()
+      await proxy.become(fault)
+      const answers = await Promise.all([...questions, gas].map(async ([name, ask]) => ({ name, answer: await ask(client) })))
+      for (const { name, answer } of answers) {
+        const endpoint = endpoints.find((each) => each.name === name) as Endpoint
+        if (name !== gas[0] || answer.status !== 200) {
+          expect(errorsOf(endpoint), `${name} ${answer.text}`).to.include(answer.body.name)
+          const expected = what.includes('limit') || what.includes('says so') ? ['RATE_LIMIT'] : what === 'does not answer' ? ['TIMEOUT', 'NETWORK'] : ['NETWORK']
+          expect(answer.body.name, `${name} ${answer.text}`).to.be.oneOf(expected)
+          if (answer.body.name !== 'TIMEOUT') expect(Number(answer.headers['retry-after']), name).to.be.at.least(1)
+        }
+        bodies.push(answer.text)
+      }
+      const status = await client.get('/network/status')
+      const entry = status.body.find(({ network }: { network: string }) => network === 'proxied')
+      expect(entry, status.text).to.include({ currentBlockNumber: -1, currentBlockSeconds: -1 })
+      expect(status.body.find(({ network }: { network: string }) => network === 'local').currentBlockNumber).to.be.above(0)
+      expect((await client.get('/health/ready')).status).to.equal(200)
+      bodies.push(status.text)
+      await healed()
+      expect(await mostNonce()).to.equal(before)
+    })
+  }
+
+  it('keeps one key to one trade when the answer to the sending is late, and says which it is', async () => {
+    const before = await mostNonce()
+    await proxy.become(async (exchange) => {
+      const text = await exchange.answer()
+      if (!exchange.methods.includes('eth_sendRawTransaction')) await healthy({ ...exchange, answer: async () => text })
+    })
+    const trade = () => client.post('/amm/trade', { ...order, address: admins }, { headers: { 'idempotency-key': 'late' } })
+    const first = await trade()
+    expect(outcome(first)).to.equal('504 TIMEOUT')
+    expect(first.body.details, first.text).to.have.property('txHash')
+    await healed()
+    const again = await trade()
+    expect(again.body.details, first.text).to.deep.equal(first.body.details)
+    const { body } = await client.get('/network/poll', { ...proxied, txHash: first.body.details.txHash })
+    expect(body.txStatus).to.equal(1)
+    expect(await mostNonce()).to.equal(before + 1)
+  })
+
+  it('shows no secret of a URL: not in bodies, not in the log, nowhere', async () => {
+    const pages = await Promise.all(['/network/status', '/network/chain_config?chain=ethereum', '/metrics', '/plugins', '/openapi.json', '/health/ready'].map((each) => client.get(each)))
+    const shown = [...bodies, ...pages.map(({ text }) => text), log].join('\n')
+    expect(shown).to.contain(`127.0.0.1:${proxy.port}`)
+    for (const secret of secrets) expect(shown).not.to.contain(secret)
+    expect(log).to.contain('RPC node is put aside')
+  })
+})

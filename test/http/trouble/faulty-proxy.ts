@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+
+/** What stands between a server and its node, and what it makes of the node's answers. */
+export interface FaultyProxy {
+  port: number
+  /** The node. */
+  target: string
+  /** What happens to a request, on new connections, as after a failover; settles when the clients' ends are gone too. */
+  become(fault: Fault): Promise<void>
+  /** Methods that were asked for, in order. */
+  asked: string[]
+  stop(): Promise<void>
+}
+
+export type Fault = (exchange: { methods: readonly string[]; request: IncomingMessage; response: ServerResponse; answer(): Promise<string> }) => unknown
+
+const json = { 'content-type': 'application/json' }
+
+export const healthy: Fault = async ({ response, answer }) => response.writeHead(200, json).end(await answer())
+
+/** Whatever nodes do on bad days. `secret` is what they quote back. */
+export const faults = (secret: string): Readonly<Record<string, Fault>> => ({
+  'is away': ({ request }) => request.socket.destroy(),
+  'does not answer': () => {},
+  'is over its limit': ({ response }) => response.writeHead(429, { ...json, 'retry-after': '1' }).end(`{"error":"too many requests for ${secret}"}`),
+  'says so by JSON-RPC': ({ response }) => response.writeHead(200, json).end(`{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"limit of ${secret} exceeded"}}`),
+  'serves another chain': async ({ methods, response, answer }) => response.writeHead(200, json).end(methods.includes('eth_chainId') ? (await answer()).replaceAll('0x7a69', '0x1') : await answer()),
+  'answers garbage': ({ response }) => response.writeHead(200, json).end(Buffer.from([0, 1, 2, 255, 254, 123])),
+  'answers half of the JSON': async ({ response, answer }) => response.writeHead(200, json).end((await answer()).slice(0, -7)),
+  'answers a web page': ({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end(`<html>Welcome ${secret}</html>`),
+  'closes in the middle of an answer': async ({ response, answer }) => {
+    const text = await answer()
+    response.writeHead(200, { ...json, 'content-length': String(text.length + 100) }).write(text)
+    setTimeout(() => response.destroy(), 20)
+  },
+  'fails': ({ response }) => response.writeHead(502, json).end(`{"error":"bad gateway ${secret}"}`),
+  'refuses the key': ({ response }) => response.writeHead(401, json).end(`{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"invalid key ${secret}"}}`),
+  'redirects': ({ response }) => response.writeHead(302, { location: `http://127.0.0.1:1/${secret}` }).end(),
+  'answers an empty list': ({ response }) => response.writeHead(200, json).end('[]'),
+  'answers null to everything': ({ methods, response }) => response.writeHead(200, json).end(JSON.stringify(methods.map((_, index) => ({ jsonrpc: '2.0', id: index, result: null })))),
+  'answers errors that quote the key': async ({ response, answer }) => {
+    const answers: unknown = JSON.parse(await answer())
+    const failed = [answers].flat().map((each) => ({ jsonrpc: '2.0', id: Reflect.get(Object(each), 'id'), error: { code: -32000, message: `not for ${secret}` } }))
+    response.writeHead(200, json).end(JSON.stringify(Array.isArray(answers) ? failed : failed[0]))
+  },
+})
+
+export async function startFaultyProxy(): Promise<FaultyProxy> {
+  let fault = healthy
+  const server = createServer((request, response) => void take(request, response).catch(() => response.destroy()))
+
+  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part)
+    const body = Buffer.concat(parts).toString()
+    const calls: unknown = JSON.parse(body)
+    const methods = [calls].flat().map((call) => String(Reflect.get(Object(call), 'method')))
+    proxy.asked.push(...methods)
+    await fault({
+      methods,
+      request,
+      response,
+      answer: async () => (await fetch(proxy.target, { method: 'POST', headers: json, body })).text(),
+    })
+  }
+
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('The proxy has no port.')
+  const proxy: FaultyProxy = {
+    port: address.port,
+    target: '',
+    async become(next) {
+      fault = next
+      server.closeAllConnections()
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    },
+    asked: [],
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return proxy
+}

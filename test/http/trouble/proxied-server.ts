@@ -1,0 +1,36 @@
+// A program: the whole server with a network `proxied`, which is the devnet behind the URL given, and its log on standard
+// error. A request has less time than a try at the node. It says where it listens in a line of JSON and ends with its input.
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startServer } from '../../../core/testing/server.ts'
+
+const [rpcUrl = ''] = process.argv.slice(2)
+const folder = await mkdtemp(path.join(tmpdir(), 'sluice-proxied-'))
+const plugins = path.join(folder, 'plugins')
+await cp(fileURLToPath(new URL('../../../plugins', import.meta.url)), plugins, { recursive: true })
+await add('ethereum/networks.ts', /^ {2}local: (\{.*\},)$/m, '  proxied: $1')
+await add('uniswap/deployments.ts', /^ {2}'ethereum\/local': (\{.*\},)$/m, "  'ethereum/proxied': $1")
+await add('uniswap/index.ts', /(networks: \['mainnet', 'sepolia', 'local')\]/, '', "$1, 'proxied']")
+await add('uniswap/defaults.yml', /^ {2}local:(\n {4}.*)$/m, '  proxied:$1')
+
+const server = await startServer({
+  settings: { 'plugins.folders': [plugins], 'log.level': 'trace', 'server.requestTimeoutSeconds': 2 },
+  conf: {
+    'chains/ethereum.yml': { mainnet: { enabled: false }, sepolia: { enabled: false }, local: { required: true }, proxied: { rpcUrls: [rpcUrl], requestTimeoutSeconds: 3 } },
+  },
+})
+process.stdin.resume().on('end', () => {
+  void server.stop().then(() => rm(folder, { recursive: true, force: true })).then(() => process.exit(0))
+})
+console.log(JSON.stringify({ url: server.kernel.url, certsDir: server.settings.ssl.certsDir, node: server.rpcUrl }))
+
+/** Adds a line after the one found, or replaces what was found. */
+async function add(file: string, found: RegExp, line: string, instead = `$&\n${line}`): Promise<void> {
+  const place = path.join(plugins, file)
+  const text = await readFile(place, 'utf8')
+  const changed = text.replace(found, instead)
+  if (changed === text) throw new Error(`${file} has nothing like ${found}.`)
+  await writeFile(place, changed)
+}
