@@ -1,9 +1,6 @@
 import { expect } from 'chai'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, symlink } from 'node:fs/promises'
 import path from 'node:path'
-import { evmChainSchema } from '../../core/kits/evm/index.ts'
-import { loadPluginConfig, loadSettings } from '../../core/config/index.ts'
 import type { TestServer } from '../../core/testing/index.ts'
 import { printed, unlike } from './like.ts'
 import { fencesOf, readPage, root, type Fence } from './page.ts'
@@ -53,30 +50,20 @@ describe('the README', function () {
     })
   }
 
-  it('has settings that are in order', async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'sluice-readme-'))
-    try {
-      const files = fences.filter(({ language }) => language === 'yaml')
-      expect(files.map(({ file }) => file)).to.deep.equal(['conf/chains/ethereum.yml', 'conf/clients.yml'])
-      for (const { file = '', text } of files) {
-        await mkdir(path.join(folder, path.dirname(file)), { recursive: true })
-        await writeFile(path.join(folder, file), text)
-      }
-      const confDir = path.join(folder, 'conf')
-      const { clients } = loadSettings({ confDir, env: {} })
-      expect(clients.map(({ name }) => name)).to.deep.equal(['market-maker'])
-      const { config } = loadPluginConfig({ kind: 'chain', name: 'ethereum', confDir, pluginFolder: path.join(root, 'plugins/ethereum'), schema: evmChainSchema, env: { INFURA_KEY: 'key' } })
-      expect(config).to.have.nested.property('mainnet.rpcUrls[0]', 'https://mainnet.infura.io/v3/key')
-    } finally {
-      await rm(folder, { recursive: true })
-    }
-  })
-
   it('names the two commands that package.json has', async () => {
     const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
     const commands = fences.filter(({ text }) => text.startsWith('npm ')).map(({ text }) => text.trim().split(' ')[1] ?? '')
     expect(commands).to.deep.equal(['start', 'test'])
     expect(scripts).to.include.keys(commands)
+  })
+
+  it('has beside it docs/errors.md, which shows an error as it is', async () => {
+    const [shown] = fencesOf(await readPage('docs/errors.md'))
+    const { body } = await server.client.post('/amm/trade', {
+      chain: 'ethereum', network: 'local', connector: 'sushiswap', address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL',
+    })
+    expect(unlike(JSON.parse(shown?.text ?? ''), body)).to.equal(undefined)
+    expect(body.name).to.equal('INSUFFICIENT_ALLOWANCE')
   })
 
   /** A person takes longer to the next command than the chain to the next block. */

@@ -1,0 +1,25 @@
+import { expect } from 'chai'
+import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fencesOf, readPage, root } from './page.ts'
+import { run } from './run.ts'
+
+describe('docs/security.md', function () {
+  this.timeout(60_000)
+  let folder: string
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'sluice-security-'))
+    await symlink(path.join(root, 'bin'), path.join(folder, 'bin'))
+  })
+  after(() => rm(folder, { recursive: true }))
+
+  it('has commands for certificates that work as typed', async () => {
+    const commands = fencesOf(await readPage('docs/security.md')).filter(({ language }) => language === 'sh').map(({ text }) => text)
+    expect(commands).to.have.length(1)
+    const output = await run('sh', ['-euc', `bin/sluice certs init\n${commands.join('')}bin/sluice certs list`], { cwd: folder })
+    expect(output).to.match(/Renewed the certificate of the client "market-maker"/)
+    // Both certificates of that name.
+    expect(output.split('Revoked:')[1]?.match(/market-maker\n +revoked/g)).to.have.length(4)
+  })
+})
