@@ -1,12 +1,12 @@
-import { asFunction, asValue, createContainer, InjectionMode, type AwilixContainer } from 'awilix'
+import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
 import type { Logger } from 'pino'
-import type { Life } from './contracts/index.ts'
 import { backgroundFailures } from './boot/background-failures.ts'
 import { directoryOf } from './boot/directory.ts'
 import { pluginOptions } from './boot/plugin-options.ts'
 import { failingParts } from './boot/readiness.ts'
 import { openSigner } from './boot/signer.ts'
 import { signerPolicy } from './boot/signer-policy.ts'
+import { startVenues } from './boot/venues.ts'
 import { pluginFileWarnings, type Settings } from './config/index.ts'
 import { bringUpDevnet } from './devnet/bring-up.ts'
 import type { Devnet } from './devnet/index.ts'
@@ -14,8 +14,9 @@ import { createApp } from './http/app.ts'
 import { createIdempotency, type Idempotency } from './http/idempotency.ts'
 import { createMetrics, measureDirectory, type Metrics } from './http/metrics.ts'
 import { listen } from './http/server.ts'
-import { loadPlugins, startVenue, startWatchdog, type LoadedPlugin, type LoadedVenue, type LoadResult, type RunningVenue } from './loader/index.ts'
+import { loadPlugins, startWatchdog, type LoadedPlugin, type LoadResult } from './loader/index.ts'
 import { createLog } from './log.ts'
+import { StartError } from './start-error.ts'
 import { ensureCertificates } from './tls/index.ts'
 import { createTransactions, memoryJournal, type Journal, type Sign, type Transactions } from './transactions/index.ts'
 import type { Services, Verbs } from './verbs/context.ts'
@@ -55,6 +56,7 @@ export interface StartOptions {
 /** Everything that happens at start, in its order. */
 export async function startKernel(settings: Settings, { say }: StartOptions): Promise<Kernel> {
   const startedAt = performance.now()
+  if (settings.store.url !== undefined) throw new StartError('store.url names a database, and this version keeps its journal in memory. Remove it from conf/server.yml.')
   const container = createContainer<Cradle>({ injectionMode: InjectionMode.PROXY, strict: true })
   container.register({
     settings: asValue(settings),
@@ -96,7 +98,7 @@ export async function startKernel(settings: Settings, { say }: StartOptions): Pr
     await signer.setPolicy(signerPolicy(chains, connectors, settings.wallet.allowedSpenders))
 
     const venues = startVenues(container, loaded)
-    stops.push(() => Promise.all(venues.scopes.map((scope) => scope.dispose())))
+    stops.push(() => venues.stop())
     const directory = directoryOf(plugins, venues.running)
     measureDirectory(metrics, directory)
 
@@ -118,18 +120,6 @@ export async function startKernel(settings: Settings, { say }: StartOptions): Pr
     await stop()
     throw error
   }
-}
-
-/** Each venue in a scope of its own, whose end is the venue's. Starting goes on beside the server: a dead node holds up nobody. */
-function startVenues(container: AwilixContainer<Cradle>, loaded: readonly LoadedPlugin[]) {
-  const running = new Map<LoadedVenue<object>, RunningVenue>()
-  const scopes = loaded.flatMap((plugin) => [...plugin.venues]).map((venue: LoadedVenue<Life>) => {
-    const scope = container.createScope<{ running: RunningVenue }>()
-    scope.register({ running: asFunction(() => startVenue(venue)).scoped().disposer((each) => each.stop()) })
-    running.set(venue, scope.cradle.running)
-    return scope
-  })
-  return { running, scopes }
 }
 
 const namesOf = (plugins: readonly LoadedPlugin[]) => plugins.map(({ name }) => name)

@@ -81,6 +81,12 @@ describe('sluice start', function () {
     expect(server.printed()).to.match(/server\.yml:\d+/).and.include('server.prot').and.include('port')
   })
 
+  it('does not start on a store that it does not have', async () => {
+    const server = run(await home({ store: { url: 'postgres://sluice:secret@db/sluice' } }), 'start')
+    expect((await server.ended).code).to.equal(1)
+    expect(server.printed()).to.include('store.url').and.not.include('secret')
+  })
+
   it('leaves the devnet and everything of it out when it is switched off', async () => {
     const server = run(await home(), 'start', '--no-devnet')
     await server.until(/Ctrl-C stops the server/)
