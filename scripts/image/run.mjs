@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+const running = new Set()
+
+/** Runs a program to its end and gives what it printed; rejects, with the last of it, when it fails. */
+export async function run(program, args, { timeoutSeconds = 300, ...options } = {}) {
+  // By force, also when time is up: of `inOwnProcessTable` that ends everything that was started below it.
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutSeconds * 1000, killSignal: 'SIGKILL', ...options })
+  running.add(child)
+  let stdout = ''
+  let all = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text
+    all += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text) => void (all += text))
+  try {
+    const [code, signal] = await once(child, 'close')
+    if (code !== 0) throw new Error(`${program} ${args.join(' ')} failed (${code ?? signal}):\n${all.split('\n').slice(-25).join('\n')}`)
+  } finally {
+    running.delete(child)
+  }
+  return stdout
+}
+
+/** The command line of a program whose children, however far down, end with it. */
+export function inOwnProcessTable(program, args) {
+  return ['unshare', ['--pid', '--fork', '--kill-child', '--mount-proc', program, ...args]]
+}
+
+/** Ends what is still running. */
+export function endRuns() {
+  for (const child of running) child.kill('SIGKILL')
+}
