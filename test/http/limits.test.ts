@@ -1,0 +1,87 @@
+import { expect } from 'chai'
+import { SluiceError } from '../../core/api/index.ts'
+import { createIdempotency } from '../../core/http/idempotency.ts'
+import { inFlightBound, rateLimit } from '../../core/http/limits.ts'
+
+const caller = (fingerprint: string, requestsPerSecond?: number) => ({ commonName: fingerprint, fingerprint, permissions: new Set<'read'>(), wallets: 'all' as const, requestsPerSecond })
+
+function nameOf(act: () => void): string | undefined {
+  try {
+    act()
+    return undefined
+  } catch (error) {
+    return error instanceof SluiceError ? error.name : String(error)
+  }
+}
+
+describe('the rate of a certificate', () => {
+  it('refills with time, each certificate for itself', () => {
+    let now = 0
+    const limit = rateLimit(() => now)
+    const [a, b] = [caller('a', 2), caller('b', 2)]
+    const tries = (count: number) => Array.from({ length: count }, () => nameOf(() => limit(a)))
+    expect(tries(3)).to.deep.equal([undefined, undefined, 'RATE_LIMIT'])
+    expect(nameOf(() => limit(b))).to.equal(undefined)
+    now = 500
+    expect(tries(2)).to.deep.equal([undefined, 'RATE_LIMIT'])
+    now = 3_600_000
+    expect(tries(3)).to.deep.equal([undefined, undefined, 'RATE_LIMIT'])
+  })
+
+  it('may be less than one a second, and is without end where none is set', () => {
+    let now = 0
+    const limit = rateLimit(() => now)
+    const slow = caller('slow', 0.1)
+    expect(nameOf(() => limit(slow))).to.equal(undefined)
+    expect(() => limit(slow)).to.throw(SluiceError).with.property('retryAfterSeconds', 10)
+    now = 10_000
+    expect(nameOf(() => limit(slow))).to.equal(undefined)
+    for (let i = 0; i < 1000; i += 1) limit(caller('free'))
+  })
+})
+
+describe('the bound on requests under way', () => {
+  it('sheds what is beyond it with 1027, and takes more when some are done', async () => {
+    const bound = inFlightBound(2)
+    const ends: (() => void)[] = []
+    const work = () => bound.run(() => new Promise<void>((resolve) => ends.push(resolve)))
+    const [first, second] = [work(), work()]
+    const third = await work().catch((error: unknown) => error)
+    expect(third).to.be.instanceOf(SluiceError).and.to.include({ name: 'OVERLOADED', http: 503, retryAfterSeconds: 1 })
+    ends[0]?.()
+    await first
+    const fourth = work()
+    for (const end of ends) end()
+    await Promise.all([second, fourth])
+    await bound.run(() => Promise.reject(new Error('x'))).catch(() => {})
+    expect(bound.count).to.equal(0)
+  })
+})
+
+const key = { client: 'c', path: '/p', key: 'k' }
+const answer = async () => ({ status: 200, body: '{}' })
+const never = async () => { throw new Error('It was done twice.') }
+
+describe('what is remembered of idempotency keys', () => {
+  it('lasts a day and is forgotten then', async () => {
+    let now = 0
+    const idempotency = createIdempotency(() => now)
+    await idempotency.once({ key, request: {}, act: answer, wasJournaled: async () => false })
+    now = 24 * 3_600_000 - 1
+    await idempotency.once({ key, request: {}, act: never, wasJournaled: async () => false })
+    now += 1
+    let again = 0
+    await idempotency.once({ key, request: {}, act: async () => { again += 1; return answer() }, wasJournaled: async () => false })
+    expect(again).to.equal(1)
+  })
+
+  for (const [what, wasJournaled] of [['it was journaled', async () => true], ['nobody can say whether it was journaled', () => Promise.reject(new Error('away'))]] as const) {
+    it(`is the error where ${what}`, async () => {
+      const idempotency = createIdempotency()
+      const failed = new SluiceError('TIMEOUT', 'late')
+      const once = (act: () => ReturnType<typeof answer>) => idempotency.once({ key, request: {}, act, wasJournaled }).catch((error: unknown) => error)
+      expect(await once(() => Promise.reject(failed))).to.equal(failed)
+      expect(await once(never)).to.equal(failed)
+    })
+  }
+})

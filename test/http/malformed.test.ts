@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { connect } from 'node:tls'
+import { expect } from 'chai'
+import { sharedServer } from './shared-server.ts'
+import type { SharedServer } from './shared-server.ts'
+
+describe('what is no HTTP', function () {
+  this.timeout(60_000)
+  let server: SharedServer
+  before(async () => {
+    server = await sharedServer()
+  })
+
+  /** All that the server says to bytes over mutual TLS. */
+  function say(bytes: string): Promise<string> {
+    const read = (file: string) => readFileSync(path.join(server.settings.ssl.certsDir, file))
+    const { hostname, port } = new URL(server.kernel.url)
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host: hostname, port: Number(port), ca: read('ca_cert.pem'), cert: read('client_cert.pem'), key: read('client_key.pem') }, () => socket.write(bytes, 'latin1'))
+      let said = ''
+      socket.on('data', (chunk: Buffer) => { said += chunk.toString() })
+      socket.on('error', reject)
+      socket.on('close', () => resolve(said))
+    })
+  }
+
+  for (const [what, bytes] of [
+    ['words', 'hello\r\n\r\n'], ['another protocol', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'], ['a line break in a URL', 'GET /\n HTTP/1.1\r\n\r\n'],
+    ['two lengths', 'POST /network/status HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
+    ['length and chunks', 'POST /network/status HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}'], ['an unknown method', 'BUY / HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ] as const) {
+    it(`answers 400 to ${what}, with a body like every error, and closes`, async () => {
+      const said = await say(bytes)
+      expect(said).to.match(/^HTTP\/1\.1 400 Bad Request\r\n/)
+      const body: unknown = JSON.parse(said.slice(said.indexOf('\r\n\r\n') + 4))
+      expect(body).to.include({ errorCode: 1014, name: 'INCOMPLETE_PARAMS', httpErrorCode: 400 }).and.to.have.keys('errorCode', 'name', 'message', 'httpErrorCode', 'requestId')
+    })
+  }
+
+  it('goes on after any of it', async () => {
+    expect((await server.client.get('/')).status).to.equal(200)
+  })
+})
