@@ -15,6 +15,12 @@ describe('the pages that list what the code has', () => {
     for (const [, name, , , cure = ''] of rows) expect(cure, name).to.match(/\S.*\.$/)
   })
 
+  it('errors.md quotes reasons of refused handshakes as the log has them', async () => {
+    const reasons = tableOf(await readPage('docs/errors.md'), 'the log says').map(([reason = '']) => reason)
+    const code = await readPage('core/tls/handshake-refusal.ts')
+    expect(reasons.filter((reason) => !code.includes(reason))).to.deep.equal([])
+  })
+
   it('api.md has every endpoint with the permission that it needs', async () => {
     const rows = tableOf(await readPage('docs/api.md'), 'method')
     // A union of literal types has the key only where it is set.
