@@ -17,7 +17,7 @@ import { report } from './report.ts'
 
 const figures: Readonly<Record<string, () => Promise<void>>> = {
   start: async () => report('From the command to ready; reference: node importing koa and ethers', await startToReady()),
-  plugins: async () => report('Loading plugins, trials included', await pluginTrials()),
+  plugins: async () => report('Loading plugins, trials included; reference: a thread that does nothing', await pluginTrials()),
   signatures: async () => report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
   quotes,
   size: async () => report('Installed for production', await installedSize()),

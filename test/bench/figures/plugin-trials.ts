@@ -1,6 +1,6 @@
 import { startChild } from '../child.ts'
 import type { PluginsProcess } from '../processes/plugins.ts'
-import { ms, type Row } from '../report.ts'
+import { ms, times, type Row } from '../report.ts'
 import { median } from '../statistics.ts'
 
 const rounds = 3
@@ -8,26 +8,29 @@ const copies = 10
 
 /** What loading plugins takes, their trials in threads included, and what each further one adds. */
 export async function pluginTrials(): Promise<Row[]> {
-  const own: number[] = []
-  const more: number[] = []
-  let count = 0
+  const few: Loading[] = []
+  const many: Loading[] = []
   for (let round = 0; round < rounds; round += 1) {
-    const few = await load(0)
-    count = few.plugins
-    own.push(few.ms)
-    more.push((await load(copies)).ms)
+    few.push(await load(0))
+    many.push(await load(copies))
   }
-  const [base, all] = [median(own), median(more)]
-  return [
-    { name: `the checkout's ${count} plugins`, value: ms(base) },
-    { name: `each of ${copies} more connectors`, value: ms((all - base) / copies), reference: '44 to 105 ms by trial import in a thread of its own' },
-  ]
+  const [fewMs, manyMs] = [median(few.map(({ ms }) => ms)), median(many.map(({ ms }) => ms))]
+  const threadMs = median([...few, ...many].map((loading) => loading.threadMs))
+  const row = (name: string, value: number): Row => ({ name, value: ms(value), reference: ms(threadMs), ratio: times(value, threadMs) })
+  return [row(`the checkout's ${few[0]?.plugins ?? 0} plugins`, fewMs), row(`each of ${copies} more connectors`, (manyMs - fewMs) / copies)]
 }
 
-async function load(extra: number): Promise<{ ms: number; plugins: number }> {
+interface Loading {
+  ms: number
+  plugins: number
+  threadMs: number
+}
+
+async function load(extra: number): Promise<Loading> {
   const child = await startChild<PluginsProcess>('plugins')
   try {
-    return await child.ask('load', extra)
+    const threadMs = await child.ask('emptyThread')
+    return { ...(await child.ask('load', extra)), threadMs }
   } finally {
     await child.end()
   }

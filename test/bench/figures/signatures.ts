@@ -4,6 +4,7 @@ import path from 'node:path'
 import { HDNodeWallet, Transaction } from 'ethers'
 import { startSigner, type Signer } from '../../../core/wallet/index.ts'
 import { examplePolicy, requestOf, transaction } from '../../wallet/example-policy.ts'
+import { cpuMsOf } from '../cpu-of.ts'
 import { ms, perSecond, times, type Row } from '../report.ts'
 import { median } from '../statistics.ts'
 
@@ -20,18 +21,20 @@ export async function signatures(): Promise<Row[]> {
   const signer = await startSigner({ dataDir, devnet: true, policy: examplePolicy, log: silent })
   try {
     const drafts = Array.from({ length: perRound }, (_, nonce) => transaction({ nonce }))
-    const [single, many, inProcess]: number[][] = [[], [], []]
-    for (let round = -1; round < rounds; round += 1) {
-      const [one, hundred, own] = [await oneByOne(signer, drafts), await together(signer, drafts), await withEthers(drafts)]
-      // The first round warms up.
-      if (round < 0) continue
-      single?.push(one)
-      many?.push(hundred)
-      inProcess?.push(own)
-    }
-    const [one, hundred, own] = [median(single ?? []), median(many ?? []), median(inProcess ?? [])]
+    const round = async () => ({ one: await oneByOne(signer, drafts), hundred: await together(signer, drafts), own: await withEthers(drafts) })
+    await round()
+    const signerBeforeMs = cpuMsOf(signer.processId())
+    const measured = []
+    for (let count = 0; count < rounds; count += 1) measured.push(await round())
+    const signerMs = (cpuMsOf(signer.processId()) - signerBeforeMs) / (rounds * perRound * 2)
+    const own = median(measured.map((each) => each.own.wallMs))
     const row = (name: string, each: number): Row => ({ name, value: `${ms(each)}, ${perSecond(1000 / each)}`, reference: `${ms(own)}, ${perSecond(1000 / own)}`, ratio: times(each, own) })
-    return [row('one at a time', one), row(`${atOnce} at once`, hundred)]
+    const ownCpuMs = median(measured.map((each) => each.own.cpuMs))
+    return [
+      row('one at a time', median(measured.map(({ one }) => one))),
+      row(`${atOnce} at once`, median(measured.map(({ hundred }) => hundred))),
+      { name: "CPU of the signer's process", value: ms(signerMs), reference: ms(ownCpuMs), ratio: times(signerMs, ownCpuMs) },
+    ]
   } finally {
     await signer.stop()
     await rm(dataDir, { recursive: true, force: true })
@@ -54,10 +57,13 @@ async function together(signer: Signer, drafts: readonly Transaction[]): Promise
 }
 
 /** The same work: bytes of an unsigned transaction to a signature over them. */
-async function withEthers(drafts: readonly Transaction[]): Promise<number> {
-  return timed(drafts.length, () => {
-    for (const draft of drafts) wallet.signingKey.sign(Transaction.from(draft.unsignedSerialized).unsignedHash).serialized satisfies string
+async function withEthers(drafts: readonly Transaction[]): Promise<{ wallMs: number; cpuMs: number }> {
+  const before = process.cpuUsage()
+  const wallMs = await timed(drafts.length, () => {
+    for (const draft of drafts) wallet.signingKey.sign(Transaction.from(draft.unsignedSerialized).unsignedHash)
   })
+  const { user, system } = process.cpuUsage(before)
+  return { wallMs, cpuMs: (user + system) / 1000 / drafts.length }
 }
 
 async function timed(count: number, work: () => unknown): Promise<number> {
