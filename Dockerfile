@@ -26,6 +26,7 @@ RUN echo 'sluice:x:10001:10001:sluice:/app:/usr/sbin/nologin' >> /etc/passwd && 
   && mkdir -p /app/certs /app/data && chown 10001:10001 /app/certs /app/data && chmod 700 /app/certs /app/data \
   && ln -s /app/bin/sluice /usr/local/bin/sluice
 WORKDIR /app
+COPY scripts/image/init.sh /usr/local/bin/init
 COPY --from=build /out/app /app
 ENV NODE_ENV=production \
     SLUICE_SERVER_HOST=0.0.0.0 \
@@ -36,7 +37,7 @@ EXPOSE 15888
 STOPSIGNAL SIGTERM
 # Alive, not ready: a container must not be ended because a chain's node is away. `sluice health --ready` asks for that too.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 CMD ["sluice", "health"]
-ENTRYPOINT ["sluice"]
+ENTRYPOINT ["init", "sluice"]
 CMD ["start"]
 
 FROM runtime AS devnet

@@ -27,7 +27,7 @@ export async function checkContents({ images: { production, devnet } }) {
     for (const { config } of [production, devnet]) {
       expect(config.User).to.match(/^[1-9]\d*:[1-9]\d*$/)
       expect(config.StopSignal).to.equal('SIGTERM')
-      expect(config.Entrypoint).to.deep.equal(['sluice'])
+      expect(config.Entrypoint).to.deep.equal(['init', 'sluice'])
       expect(config.Healthcheck.Test).to.deep.equal(['CMD', 'sluice', 'health'])
       expect(Object.keys(config.Volumes)).to.have.members(['/app/certs', '/app/data'])
     }

@@ -38,6 +38,7 @@ export function startContainer({ rootfs, config, volumes, environment = {}, args
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal }))
   return {
     ended,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     output: () => output,
     /** The pid, on this machine, of its process 1. */
     main: () => Number(childrenOf(child.pid)[0]),
@@ -49,7 +50,7 @@ export function startContainer({ rootfs, config, volumes, environment = {}, args
     },
     /** Whatever it does, it is gone afterwards: the end of process 1 ends all the others. */
     async kill() {
-      if (child.exitCode === null && child.signalCode === null) {
+      if (!this.hasEnded()) {
         this.signal('SIGKILL')
         child.kill('SIGKILL')
       }

@@ -23,10 +23,8 @@ export async function startServer({ image, running, volumes, bot, environment = 
     container,
     /** Waits for the summary of the start, when there are certificates too; gives a client. */
     async ready() {
-      let ended = false
-      void container.ended.then(() => { ended = true })
       await eventually(() => {
-        if (ended) throw new Error(`The server ended:\n${container.output()}`)
+        if (container.hasEnded()) throw new Error(`The server ended:\n${container.output()}`)
         return container.output().includes('is ready at')
       }, 60, container.output)
       return createClient(url, bot)
