@@ -7,6 +7,7 @@ import type { FoundPlugin } from './find-plugins.ts'
 import { importPlugin, type Description } from './import-plugin.ts'
 import type { LoadOptions } from './load-options.ts'
 import { PluginFault } from './refusal.ts'
+import { syntaxFault } from './syntax-fault.ts'
 import type { Trials } from './trials.ts'
 
 /** A plugin whose manifest and configuration are good, and whose code has not entered the server yet. */
@@ -25,7 +26,10 @@ export interface Known {
 
 /** The first half of a plugin's way: import on trial, manifest, configuration. Throws PluginFault. */
 export async function makeCandidate(found: FoundPlugin, known: Known, trials: Trials, options: LoadOptions): Promise<Candidate> {
-  const description = await trials.describe(found)
+  const description = await trials.describe(found).catch(async (thrown: unknown) => {
+    const mayBeSyntax = thrown instanceof PluginFault && thrown.step === 'import'
+    throw (mayBeSyntax && (await syntaxFault(found))) || thrown
+  })
   known.kind = description.kind
   const manifest = checkManifest(found, description)
   known.manifest = manifest

@@ -7,23 +7,33 @@ import type { LoadHook, ResolveFnOutput, ResolveHook } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { MessagePort } from 'node:worker_threads'
+import type { CompiledFiles } from './compile-plugin.ts'
 
 export interface HookData {
   /** Public entry point → URL in the running core. */
   entryPoints: Record<string, string>
-  /** Plugin folders to come: each message is a list of folder URLs that end with a slash; it is echoed when taken. */
+  /** Where HookNews come; each is answered when it is taken. */
   port: MessagePort
+}
+
+/** Plugins that may be imported from now on. */
+export interface HookNews {
+  /** URLs that end with a slash. */
+  folders: readonly string[]
+  compiled: CompiledFiles
 }
 
 let entryPoints: Readonly<Record<string, string>> = {}
 let packageName = ''
 const folders = new Set<string>()
+const compiled = new Map<string, CompiledFiles[string]>()
 
 export function initialize(data: HookData): void {
   entryPoints = data.entryPoints
   packageName = Object.keys(entryPoints)[0]?.split('/')[0] ?? ''
-  data.port.on('message', (more: readonly string[]) => {
-    for (const folder of more) folders.add(folder)
+  data.port.on('message', (news: HookNews) => {
+    for (const folder of news.folders) folders.add(folder)
+    for (const [url, file] of Object.entries(news.compiled)) compiled.set(url, file)
     data.port.postMessage('taken')
   })
   data.port.unref()
@@ -49,20 +59,11 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
 
 export const load: LoadHook = async (url, context, next) => {
   if (!isPluginFile(url)) return next(url, context)
-  const file = fileURLToPath(url)
-  const text = await readFile(file, 'utf8')
-  if (/\.m?js$/.test(url)) return { format: 'module', source: text, shortCircuit: true }
-  const { transform } = await import('esbuild')
-  const { code } = await transform(text, {
-    loader: 'ts',
-    format: 'esm',
-    target: 'node20.19',
-    sourcemap: 'inline',
-    sourcesContent: false,
-    sourcefile: file,
-    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
-  })
-  return { format: 'module', source: code, shortCircuit: true }
+  if (/\.m?js$/.test(url)) return { format: 'module', source: await readFile(fileURLToPath(url), 'utf8'), shortCircuit: true }
+  const file = compiled.get(url)
+  if (file === undefined) throw new Error(`${fileURLToPath(url)} was not there when the plugins were looked for`)
+  if ('error' in file) throw new SyntaxError(file.error)
+  return { format: 'module', source: file.code, shortCircuit: true }
 }
 
 function own(url: string): ResolveFnOutput {

@@ -1,9 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { BuildFailure } from 'esbuild'
 import type { Json, Plugin } from '../contracts/index.ts'
-import { commonJsFault } from './find-plugins.ts'
 import { PluginFault, faultOf } from './refusal.ts'
 
 /** What a plugin says of itself, as data that may cross threads. */
@@ -26,19 +23,11 @@ export async function importPlugin(entry: string): Promise<ImportedPlugin> {
     const module: unknown = await import(pathToFileURL(entry).href)
     exported = typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined
   } catch (thrown) {
-    throw await importFault(thrown, entry)
+    const isMissing = thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND'
+    throw faultOf(thrown, 'import', isMissing ? `Install the package with npm in the plugin's folder.` : 'Correct the plugin, or take its folder away.')
   }
-  if (exported === undefined && (await readSyntax(entry)).isCommonJs) throw commonJsFault(path.basename(entry))
   const plugin = assertPlugin(exported, entry)
   return { plugin, description: describe(plugin) }
-}
-
-async function importFault(thrown: unknown, entry: string): Promise<PluginFault> {
-  const { isCommonJs, error } = await readSyntax(entry)
-  if (isCommonJs) return commonJsFault(path.basename(entry))
-  if (error !== undefined) return new PluginFault('import', error, 'Correct the syntax.')
-  const isMissing = thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND'
-  return faultOf(thrown, 'import', isMissing ? `Install the package with npm in the plugin's folder.` : 'Correct the plugin, or take its folder away.')
 }
 
 function describe(plugin: Plugin): Description {
@@ -69,22 +58,4 @@ function isPlugin(value: unknown): value is Plugin {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
-}
-
-/** Looks at the file itself: the errors that CommonJS ends in look like any other, and V8's of syntax have no place. */
-async function readSyntax(entry: string): Promise<{ isCommonJs: boolean; error?: string }> {
-  const { build } = await import('esbuild')
-  try {
-    // As nameless text, so that no package.json decides what it is.
-    const stdin = { contents: await readFile(entry, 'utf8'), sourcefile: path.basename(entry), loader: entry.endsWith('.ts') ? 'ts' : 'js' } as const
-    const { metafile } = await build({ stdin, bundle: true, external: ['*'], write: false, metafile: true, logLevel: 'silent', platform: 'node', format: 'esm', target: 'node20.19' })
-    return { isCommonJs: Object.values(metafile.inputs).some(({ format }) => format === 'cjs') }
-  } catch (thrown) {
-    const [first] = isBuildFailure(thrown) ? thrown.errors : []
-    return { isCommonJs: false, ...(first?.location && { error: `${first.location.file}:${first.location.line}: ${first.text}` }) }
-  }
-}
-
-function isBuildFailure(thrown: unknown): thrown is BuildFailure {
-  return thrown instanceof Error && 'errors' in thrown && Array.isArray(thrown.errors)
 }

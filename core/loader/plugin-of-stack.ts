@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { folderUrl } from './register-hook.ts'
+import { folderUrl } from './folder-url.ts'
 
 export interface PluginFolder {
   readonly name: string

@@ -1,5 +1,6 @@
 import type { Token, TradingType } from '../contracts/index.ts'
 import type { FoundPlugin } from './find-plugins.ts'
+import type { HookNews } from './hook.ts'
 import type { Description } from './import-plugin.ts'
 import type { Step } from './refusal.ts'
 
@@ -18,9 +19,11 @@ export interface TrialVenue {
   }
 }
 
-export type TrialRequest =
-  | { readonly do: 'describe'; readonly plugin: FoundPlugin }
-  | { readonly do: 'create'; readonly plugin: FoundPlugin; readonly venues: readonly TrialVenue[] }
+export type TrialRequest = {
+  readonly plugin: FoundPlugin
+  /** Of the plugin, and of the chains that its venues are on. */
+  readonly news: HookNews
+} & ({ readonly do: 'describe' } | { readonly do: 'create'; readonly venues: readonly TrialVenue[] })
 
 export type TrialReply =
   | { readonly is: 'ready' }

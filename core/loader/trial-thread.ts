@@ -6,7 +6,7 @@ import type { FoundPlugin } from './find-plugins.ts'
 import { importPlugin } from './import-plugin.ts'
 import { instantiateChain, instantiateConnector } from './instantiate.ts'
 import { PluginFault, faultOf } from './refusal.ts'
-import { registerHook } from './register-hook.ts'
+import { tellHook } from './tell-hook.ts'
 import type { TrialReply, TrialRequest, TrialVenue } from './trial-messages.ts'
 
 const silent: Log = { info: () => {}, warn: () => {} }
@@ -17,7 +17,7 @@ reply({ is: 'ready' })
 
 async function answer(request: TrialRequest): Promise<void> {
   try {
-    await registerHook([request.plugin.folder])
+    await tellHook(request.news)
     const { plugin, description } = await importPlugin(request.plugin.entry)
     for (const venue of request.do === 'create' ? request.venues : []) {
       if (plugin.kind === 'chain') instantiateChain(plugin, chainVenue(venue, venue.config))
@@ -42,7 +42,6 @@ async function chainOf(venue: TrialVenue, on: { plugin: FoundPlugin; config: unk
   const key = `${venue.chain} ${venue.network}`
   const known = chains.get(key)
   if (known !== undefined) return known
-  await registerHook([on.plugin.folder])
   const { plugin } = await importPlugin(on.plugin.entry)
   if (plugin.kind !== 'chain') throw new PluginFault('create', `${on.plugin.name} is no chain`, 'Correct the chain plugin.')
   const chain = instantiateChain(plugin, chainVenue(venue, on.config))

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { threadHere } from './code-layout.ts'
 import type { FoundPlugin } from './find-plugins.ts'
 import type { Description } from './import-plugin.ts'
+import { hookNews } from './register-hook.ts'
 import { PluginFault, messageOf, type Step } from './refusal.ts'
 import type { TrialReply, TrialRequest, TrialVenue } from './trial-messages.ts'
 
@@ -76,8 +77,11 @@ export function startTrials(deadlineMs: number): Trials {
   }
 
   return {
-    describe: (plugin) => run({ do: 'describe', plugin }, 'import'),
-    create: async (plugin, venues) => void (await run({ do: 'create', plugin, venues }, 'create')),
+    describe: async (plugin) => run({ do: 'describe', plugin, news: await hookNews([plugin.folder]) }, 'import'),
+    create: async (plugin, venues) => {
+      const folders = [plugin, ...venues.flatMap(({ connector }) => connector?.on.plugin ?? [])].map(({ folder }) => folder)
+      await run({ do: 'create', plugin, venues, news: await hookNews([...new Set(folders)]) }, 'create')
+    },
     close: async () => void (await Promise.all(idle.splice(0).map((thread) => thread.end()))),
   }
 }

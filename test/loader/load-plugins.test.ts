@@ -86,8 +86,8 @@ describe('loading plugins', function () {
     expect(loaded.map(({ folder: place }) => path.dirname(place))).to.deep.equal([goodPlugins, folder, folder])
     const swap = loaded[2]
     expect(swap?.manifest.version).to.equal('9.9.9')
-    const amm = swap?.kind === 'connector' ? swap.venues[0]?.implementation.AMM : undefined
-    expect(() => amm?.fill(null, null)).to.throw(SluiceError, '3')
+    const outside = swap?.kind === 'connector' ? swap.venues[0]?.implementation.AMM : undefined
+    expect(() => outside?.fill(null, null)).to.throw(SluiceError, '3')
   })
 
   it('gives plugins what they cannot change for others', async () => {
@@ -102,6 +102,16 @@ describe('loading plugins', function () {
 
     expect(refused.map(({ name }) => name)).to.have.members(parts)
     for (const { name, reason } of refused) expect(reason, name).to.match(/^TypeError: Cannot .*(read only|not extensible|assign)/)
+  })
+
+  it('refuses a plugin whose files came after it was looked for, and does not compile what is in its packages', async () => {
+    mkdirSync(path.join(folder, 'late', 'node_modules', 'typed'), { recursive: true })
+    writeFileSync(path.join(folder, 'late', 'node_modules', 'typed', 'index.ts'), 'this is no TypeScript')
+    writeFileSync(path.join(folder, 'late', 'index.ts'), "import { writeFileSync } from 'node:fs'\nwriteFileSync(new URL('part.ts', import.meta.url), 'export {}')\nawait import('./part.ts')\n")
+
+    const { refused } = await load([folder])
+
+    expect(refused[0]?.reason).to.match(/late\/part\.ts was not there when the plugins were looked for/)
   })
 
   it('lets disabled plugins alone', async () => {
