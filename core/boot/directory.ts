@@ -25,7 +25,10 @@ export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMa
     } else {
       // The manifest's schema has checked it, and every connector's schema asks for these keys.
       const config = plugin.configuration.config as unknown as ConnectorConfig
-      for (const venue of plugin.venues) venues.push({ connector: plugin.name, chain: venue.chain, network: venue.network, impl: guarded(venue.implementation, venue), config, notReady: notReady(venue) })
+      for (const venue of plugin.venues) {
+        const { chain, network } = venue
+        venues.push({ connector: plugin.name, chain, network, impl: guarded(venue.implementation, venue), config, contracts: Object.values(venue.contracts), notReady: notReady(venue) })
+      }
     }
   }
   const plugins = [...loaded.map((plugin) => loadedEntry(plugin, running)), ...refused.map(refusedEntry)]

@@ -64,12 +64,20 @@ export interface Look<A = string, Synced extends Json = Json> {
   synced: ReadonlyMap<A, Synced>
 }
 
+/** What a step calls and sends: what a plan is judged by before anything is asked or signed. */
+export interface Outline<A = string> {
+  contracts: readonly A[]
+  /** Smallest units of the native coin. */
+  valueRaw: bigint
+}
+
 /**
  * All that differs between families in the life of a transaction. Core carries `Slot`, `Synced` and `Fees` about, keeps them
  * in the journal and does not look inside.
  * `check`, `sync`, `send` and `look` ask the network, each in one round trip where it can be one; all else is pure.
  */
 export interface Rail<I extends Json = Json, A = string, Slot extends Json = Json, Synced extends Json = Json, Fees extends Json = Json> {
+  outline(step: I): Outline<A>
   /**
    * Checks needs, simulates and prices the steps: one batch. Throws the caller's error. With `over`, fees that were not
    * wished for are at least what the network takes as a replacement of those.

@@ -66,8 +66,7 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
     const nonce = origin.nonce ?? (await lowestPending(address))
     const holder = lane.occupant(nonce)
     if (!holder) await requireSomethingOn(nonce, lane, signal)
-    const plan = cancelPlan(address)
-    const { txHash } = await submit({ ...origin, nonce, plan, kind: 'cancel' }, holder?.fees, signal)
+    const { txHash } = await submit({ ...origin, ...cancelPlan(address), nonce, kind: 'cancel' }, holder?.fees, signal)
     return { txHash, nonce }
   }
 
@@ -90,9 +89,9 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
     throw new SluiceError('UNKNOWN_TRANSACTION', `Nothing of ${lane.address} is pending on nonce ${nonce}: there is nothing to cancel.`)
   }
 
-  function cancelPlan(address: string): Order['plan'] {
+  function cancelPlan(address: string): Pick<Order, 'plan' | 'scope'> {
     if (!rail.replace) throw new SluiceError('UNSUPPORTED', `${site.chain} cannot replace a transaction once it was sent.`)
-    return { steps: [rail.replace.cancel(address)], needs: [], memo: null }
+    return { plan: { steps: [rail.replace.cancel(address)], needs: [], memo: null }, scope: { contracts: [address], valueRaw: 0n } }
   }
 
   function startFill(lane: Lane, nonce: number): void {
@@ -105,9 +104,8 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
     if (closing.aborted || filling.has(key)) return
     filling.add(key)
     try {
-      const plan = cancelPlan(address)
       const origin = { network: site, address, nonce, caller: { commonName: 'sluice' }, requestId: randomUUID(), wish: {} }
-      const { txHash } = await submit({ ...origin, plan, kind: 'fill' }, undefined, AbortSignal.any([closing, AbortSignal.timeout(fillTimeoutMs)]))
+      const { txHash } = await submit({ ...origin, ...cancelPlan(address), kind: 'fill' }, undefined, AbortSignal.any([closing, AbortSignal.timeout(fillTimeoutMs)]))
       log.info({ address, nonce, txHash }, 'a gap in the nonces was filled')
     } catch (error) {
       // The next head shows whether it is still there.

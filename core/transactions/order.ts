@@ -21,9 +21,18 @@ export interface Origin {
   nonce?: number
 }
 
+/** What a request lets its plan do. */
+export interface Scope {
+  /** Addresses that its steps may call. */
+  contracts: readonly string[]
+  /** The most of the native coin that all steps together may send, in smallest units. */
+  valueRaw: bigint
+}
+
 /** A plan to be carried out. */
 export interface Order extends Origin {
   plan: Plan
+  scope: Scope
   kind: Kind
   venue?: { connector: string }
   /** Kept in the journal for the verb that shows the outcome. */

@@ -1,5 +1,6 @@
 import { SluiceError } from '../contracts/index.ts'
 import type { GasTerms, Json, Log, Prepared } from '../contracts/index.ts'
+import { checkPlan } from './check-plan.ts'
 import type { Dispatch } from './dispatch.ts'
 import { txHashOf } from './entry.ts'
 import type { Entry } from './entry.ts'
@@ -40,6 +41,7 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
 
   return async function submit(order: Order, lane: Lane, { over }: Manner, signal: AbortSignal): Promise<Submitted> {
     const { plan, address, wish } = order
+    checkPlan(order)
     const news = lane.asking()
     const { prepared, synced } = await orTimeout(rail.check(plan.steps, plan.needs, address, { wish, over }, { signal }), signal, nothingSent)
     news(synced)

@@ -19,6 +19,8 @@ export interface VenueEntry {
   connector: string
   impl: Partial<Connector>
   config: ConnectorConfig
+  /** What its plans may call on this network. */
+  contracts: readonly string[]
   notReady(): string | undefined
 }
 

@@ -1,17 +1,10 @@
 import { expect } from 'chai'
 import { array, assert, constant, integer, nat, oneof, property, record } from 'fast-check'
 import { evmRail } from '../../core/kits/evm/rail.ts'
-import type { Rpc } from '../../core/kits/evm/types.ts'
 import { createLane } from '../../core/transactions/lane.ts'
 import type { Lane } from '../../core/transactions/lane.ts'
+import { never } from './never.ts'
 
-const never: Rpc = {
-  request: () => Promise.reject(new Error('A lane asks nobody.')),
-  batch: () => Promise.reject(new Error('A lane asks nobody.')),
-  broadcast: () => Promise.reject(new Error('A lane asks nobody.')),
-  url: () => '',
-  stop: async () => {},
-}
 const native = { symbol: 'ETH', address: '0x0', decimals: 18 }
 const rail = evmRail({ rpc: never, chainId: 1, network: 'n', nativeCurrency: native, multicall: '0x0', confirmations: 1, feeCapRaw: 10n, token: async () => undefined })
 const fees = { gasLimit: '21000', maxFeePerGas: '100', maxPriorityFeePerGas: '10' }

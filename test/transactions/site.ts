@@ -81,6 +81,7 @@ let requests = 0
 /** A transfer of one wei, unless the test has something better to do. */
 export function order(site: TestSite, more: Partial<Order> & { kind?: Kind } = {}): Order {
   requests += 1
+  const plan = more.plan ?? planOf({ to: nowhere, data: '0x', value: '1' })
   return {
     network: site.network,
     address: addressOf(0),
@@ -88,9 +89,16 @@ export function order(site: TestSite, more: Partial<Order> & { kind?: Kind } = {
     requestId: `request-${requests}`,
     wish: {},
     kind: 'trade',
-    plan: planOf({ to: nowhere, data: '0x', value: '1' }),
+    plan,
+    scope: scopeOf(plan, site.chain),
     ...more,
   }
+}
+
+/** What lets a plan through whatever it does. */
+function scopeOf({ steps }: Plan, { rail }: Chain): Order['scope'] {
+  const outlines = steps.map((step) => rail.outline(step))
+  return { contracts: outlines.flatMap(({ contracts }) => contracts), valueRaw: outlines.reduce((sum, { valueRaw }) => sum + valueRaw, 0n) }
 }
 
 export function planOf(...steps: Plan['steps']): Plan {

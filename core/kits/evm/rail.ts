@@ -35,6 +35,7 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
   const settled = { ...options, policy: { ...defaultFeePolicy, ...options.policy } }
   const { rpc, chainId, confirmations } = settled
   return {
+    outline: ({ to, value }) => ({ contracts: [to], valueRaw: BigInt(value) }),
     check: (steps, needs, from, price, at) => check(settled, steps, needs, from, price, at),
     sync: (from, at) => sync(settled, from, at),
     merge: mergeSynced,

@@ -4,7 +4,7 @@ import { readFees, showGas } from '../fees.ts'
 import { effectiveSlippage, slippageBound, tighterBound, tradeRules } from '../slippage.ts'
 import { readAddress, requireKey } from '../wallets.ts'
 import { aboutTrade } from './about-trade.ts'
-import { ammOf, orderPrice, quoteOrder, readOrder, showOrder, type Order } from './swap.ts'
+import { ammOf, orderPrice, quoteOrder, readOrder, showOrder, swapOf, type Order } from './swap.ts'
 
 export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
   const { network, venue, services, signal } = context
@@ -20,18 +20,22 @@ export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
   const deadline = quote.head.timestamp + tradeRules(venue.config, quote.route).ttlSeconds
   const plan = ammOf(venue).swap(quote, { recipient: address, boundRaw, deadline })
 
+  const scope = { contracts: venue.contracts, valueRaw: mostValueRaw(order, boundRaw) }
+  // Before anything is sent: a plugin's quote that cannot be shown must not become an error about a trade that was made.
+  const shown = { ...showOrder(order, quote), limitPrice: orderPrice(order, boundRaw), deadline }
+
   const sent = await services.transactions.submit(
-    { ...context, address, plan, kind: 'trade', nonce: request.nonce, wish, about: aboutTrade(order) },
+    { ...context, address, plan, scope, kind: 'trade', nonce: request.nonce, wish, about: aboutTrade(order) },
     signal,
   )
-  return {
-    ...showOrder(order, quote),
-    ...showGas(sent.gas, network),
-    nonce: sent.nonce,
-    txHash: sent.txHash,
-    limitPrice: orderPrice(order, boundRaw),
-    deadline,
-  }
+  return { ...shown, ...showGas(sent.gas, network), nonce: sent.nonce, txHash: sent.txHash }
+}
+
+/** The most of the native coin that the order lets the exchange have. */
+function mostValueRaw(order: Order, boundRaw: bigint): bigint {
+  const { tokenIn, exact, amountRaw } = swapOf(order)
+  if (!tokenIn.native) return 0n
+  return exact === 'in' ? amountRaw : boundRaw
 }
 
 /** The limit in the quote's smallest units: at most this much for a BUY, at least this much for a SELL. */

@@ -27,7 +27,10 @@ export const evmApprove: Verb<'EVMApprove'> = async (request, context) => {
     needs: approvals.flatMap((each) => each.plan.needs),
     memo: null,
   }
-  const sent = await services.transactions.submit({ ...context, address, plan, kind: 'approve', nonce: request.nonce, wish, admin, about: null }, signal)
+  const sent = await services.transactions.submit(
+    { ...context, address, plan, scope: { contracts: [token.address], valueRaw: 0n }, kind: 'approve', nonce: request.nonce, wish, admin, about: null },
+    signal,
+  )
 
   const transactions = sent.transactions.map((each, i) => ({ spender: spenderOfStep[i] ?? '', ...each }))
   return {
