@@ -14,7 +14,7 @@ import { createApp } from './http/app.ts'
 import { createIdempotency, type Idempotency } from './http/idempotency.ts'
 import { createMetrics, measureDirectory, type Metrics } from './http/metrics.ts'
 import { listen } from './http/server.ts'
-import { loadPlugins, startWatchdog, type LoadedPlugin, type LoadResult } from './loader/index.ts'
+import { findPlugins, loadPlugins, startWatchdog, type LoadedPlugin, type LoadResult } from './loader/index.ts'
 import { createLog } from './log.ts'
 import { StartError } from './start-error.ts'
 import { ensureCertificates } from './tls/index.ts'
@@ -84,15 +84,16 @@ export async function startKernel(settings: Settings, { say }: StartOptions): Pr
     const devnet = settings.devnet.enabled ? await bringUpDevnet(settings, say) : undefined
     if (devnet) stops.push(() => devnet.stop())
 
+    // Before any of their code runs here: what passes its trial may still loop in this thread.
+    const watchdog = startWatchdog({ stallSeconds: settings.limits.pluginStallSeconds })
+    stops.push(() => watchdog.stop())
+    watchdog.watch(findPlugins(settings.plugins.folders, settings.plugins.disabled).found)
     const plugins = await loadPlugins(pluginOptions({ settings, log, metrics, devnet }))
     loaded = plugins.loaded
     for (const { name, step, reason, cure, folder } of plugins.refused) log.error({ plugin: name, folder, step, cure }, `plugin refused: ${reason}`)
     const chains = loaded.filter((each) => each.kind === 'chain')
     const connectors = loaded.filter((each) => each.kind === 'connector')
     const warnings = [...settings.warnings, ...pluginFileWarnings(settings.confDir, { chains: namesOf(chains), connectors: namesOf(connectors) })]
-    const watchdog = startWatchdog({ stallSeconds: settings.limits.pluginStallSeconds })
-    watchdog.watch(loaded)
-    stops.push(() => watchdog.stop())
 
     const signer = await opening
     await signer.setPolicy(signerPolicy(chains, connectors, settings.wallet.allowedSpenders))

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { loadPluginConfig, loadTokens, type Settings } from '../config/index.ts'
+import { ConfigError, loadPluginConfig, loadTokens, type Settings, type TokenListSource } from '../config/index.ts'
 import { devnetNetwork, type Devnet } from '../devnet/index.ts'
 import type { LoadOptions } from '../loader/index.ts'
 import type { Metrics } from '../http/metrics.ts'
@@ -26,8 +26,16 @@ export function pluginOptions({ settings, log, metrics, devnet }: PluginSources)
       if (kind !== 'chain' || name !== devnetNetwork.chain) return configuration
       return { ...configuration, config: withDevnet(configuration.config, devnet), shown: withDevnet(configuration.shown, devnet) }
     },
-    tokensOf: ({ chain, network, folder, implementation: { chainId }, settings: own }) =>
-      loadTokens({ pluginFolder: folder, confDir, chain, network, chainId, home, tokenLists: own?.tokenLists ?? [], dataDir: data.dir }),
+    async tokensOf({ chain, network, folder, implementation: { chainId }, settings: own }) {
+      const tokensWith = (tokenLists: readonly TokenListSource[]) => loadTokens({ pluginFolder: folder, confDir, chain, network, chainId, home, tokenLists, dataDir: data.dir })
+      const tokenLists = own?.tokenLists ?? []
+      return tokensWith(tokenLists).catch((error: unknown) => {
+        // A host that is away is no mistake of the operator's: the network works with the lists that are here.
+        if (!(error instanceof ConfigError) || !error.problems.every(({ temporary }) => temporary)) throw error
+        log.warn({ chain, network, reason: error.message }, 'token lists from elsewhere are left out until the next start')
+        return tokensWith(tokenLists.filter((each) => typeof each === 'string'))
+      })
+    },
   }
 }
 
