@@ -58,6 +58,7 @@ function operation(endpoint: Endpoint, method: Endpoint['method']): object {
       200: { description: 'OK', content: { 'application/json': { schema: ref(`${name}Response`) } } },
       ...(name === 'HealthReady' && { 503: { description: 'Not ready', content: { 'application/json': { schema: ref(`${name}Response`) } } } }),
       ...errorResponses(endpoint, ref('Error')),
+      ...(method !== 'GET' && bodyResponses(ref('Error'))),
     },
   }
 }
@@ -82,6 +83,10 @@ function errorResponses(endpoint: Endpoint, schema: object): Record<string, obje
     }),
   )
 }
+
+/** What only a body can be refused for. */
+const bodyResponses = (schema: object): Record<string, object> =>
+  Object.fromEntries([413, 415].map((status) => [status, { description: `${STATUS_CODES[status]}: ${errorTable.INCOMPLETE_PARAMS.code} INCOMPLETE_PARAMS`, content: { 'application/json': { schema } } }]))
 
 const errorSchema = {
   type: 'object',

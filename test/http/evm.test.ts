@@ -76,6 +76,13 @@ describe('/evm', function () {
     for (const amount of ['-1', '1.0000001', '1e90', '0.1.2', 1e-7]) expect(outcome(await approve({ amount })), String(amount)).to.equal('400 INCOMPLETE_PARAMS')
   })
 
+  it('does not take a number that JSON makes 0 for a revocation', async () => {
+    const { body } = await approve({ amount: '8' })
+    await mined(client, body.txHash)
+    const raw = JSON.stringify({ ...wallet, spender: 'uniswap', token: 'USDC', amount: 'N' }).replace('"N"', '1e-400')
+    expect(outcome(await client.post('/evm/approve', undefined, { raw }))).to.equal('400 INCOMPLETE_PARAMS')
+  })
+
   it('cancels a pending transaction, and answers 409 when it is mined', async () => {
     const { body: earlier } = await approve({ amount: '2' })
     await noted(client, earlier.txHash)
