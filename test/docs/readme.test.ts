@@ -3,6 +3,7 @@ import { readFile, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import type { TestServer } from '../../core/testing/index.ts'
 import { printed, unlike } from './like.ts'
+import { packageJson } from './package-json.ts'
 import { fencesOf, readPage, root, type Fence } from './page.ts'
 import { readyServer } from './ready-server.ts'
 import { run } from './run.ts'
@@ -51,7 +52,7 @@ describe('the README', function () {
   }
 
   it('names the two commands that package.json has', async () => {
-    const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+    const { scripts } = await packageJson()
     const commands = fences.filter(({ text }) => text.startsWith('npm ')).map(({ text }) => text.trim().split(' ')[1] ?? '')
     expect(commands).to.deep.equal(['start', 'test'])
     expect(scripts).to.include.keys(commands)

@@ -1,11 +1,10 @@
 import { expect } from 'chai'
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import { endpoints, errorTable } from '../../core/api/index.ts'
 import { settingsTable } from '../../core/config/index.ts'
 import { networkKeys } from '../../core/config/network-settings.ts'
 import { evmChainSchema } from '../../core/kits/evm/index.ts'
-import { readPage, root, tableOf } from './page.ts'
+import { packageJson } from './package-json.ts'
+import { readPage, tableOf } from './page.ts'
 
 describe('the pages that list what the code has', () => {
   it('errors.md has every error with its code, its status, its cause and a cure', async () => {
@@ -42,9 +41,9 @@ describe('the pages that list what the code has', () => {
 
   for (const [heading, field] of [['package', 'dependencies'], ['package for development', 'devDependencies']] as const) {
     it(`dependencies.md has each of the ${field}, why it is here and what would replace it`, async () => {
-      const packageJson = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Record<typeof field, Record<string, string>>
+      const { [field]: wanted } = await packageJson()
       const rows = tableOf(await readPage('docs/dependencies.md'), heading)
-      expect(rows.map(([name]) => name)).to.have.members(Object.keys(packageJson[field]))
+      expect(rows.map(([name]) => name)).to.have.members(Object.keys(wanted))
       for (const [name, why = '', instead = ''] of rows) expect(why && instead, name).to.match(/\S/)
     })
   }
