@@ -12,7 +12,7 @@ refuseOldNode()
 if (existsSync(path.join(root, 'package-lock.json'))) installWhenStale()
 
 const [, , command = 'help', ...args] = process.argv
-if (command === 'test') process.exit(node('node_modules/mocha/bin/mocha.js', namesTests(args) ? args : [...args, 'test/**/*.test.ts']))
+if (command === 'test') process.exit(node('node_modules/mocha/bin/mocha.js', args.some((arg) => arg.endsWith('.ts')) ? args : [...args, 'test/**/*.test.ts']))
 else if (command === 'bench') process.exit(node('test/bench/run.ts', args, ['--import', 'tsx']))
 else await sluice(command, args)
 
@@ -39,8 +39,6 @@ function installWhenStale() {
   }
   writeFileSync(stamp, wanted)
 }
-
-const namesTests = (args) => args.some((arg) => arg.endsWith('.ts'))
 
 function node(script, args, flags = []) {
   const done = spawnSync(process.execPath, [...flags, path.join(root, script), ...args], { cwd: root, stdio: 'inherit' })

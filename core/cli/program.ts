@@ -3,6 +3,7 @@ import { loadSettings, type Flags, type Settings } from '../config/index.ts'
 import { certsCommand } from './certs.ts'
 import { devnetCommand } from './devnet.ts'
 import { doctorCommand } from './doctor.ts'
+import { healthCommand } from './health.ts'
 import { pluginCommand } from './plugin.ts'
 import { startCommand } from './start.ts'
 import { holdsKey } from '../wallet/private-key.ts'
@@ -32,6 +33,7 @@ export function program(): Command {
   return root
     .addCommand(startCommand(settings))
     .addCommand(doctorCommand(settings))
+    .addCommand(healthCommand(settings))
     .addCommand(certsCommand(() => settings().ssl.certsDir))
     .addCommand(walletCommand(async () => walletContext(settings())))
     .addCommand(pluginCommand(settings))

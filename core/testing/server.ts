@@ -4,6 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import { loadSettings, type Flags, type Settings } from '../config/index.ts'
+import { devnetNetwork } from '../devnet/index.ts'
 import { startKernel, type Kernel } from '../kernel.ts'
 import { createClient, type Client } from './client.ts'
 
@@ -54,6 +55,7 @@ export async function startServer({ plugins = [], settings: flags = {}, conf = {
     },
   })
   const kernel = await startKernel(settings, { say: () => {} })
+  await devnetReady(kernel)
   const client = createClient(kernel.url, settings.ssl.certsDir)
   return {
     kernel,
@@ -66,6 +68,14 @@ export async function startServer({ plugins = [], settings: flags = {}, conf = {
       await rm(home, { recursive: true, force: true })
     },
   }
+}
+
+/** Its venues start beside the server: a test wants them ready. */
+async function devnetReady({ services: { directory }, devnet }: Kernel): Promise<void> {
+  const { chain, network } = devnetNetwork
+  const onDevnet = [...directory.networks.filter((each) => each.chain === chain && each.network === network), ...directory.venuesOn(chain, network)]
+  const starting = () => onDevnet.some((each) => each.notReady() !== undefined)
+  for (let tries = 0; devnet && starting() && tries < 600; tries++) await new Promise((resolve) => setTimeout(resolve, 50))
 }
 
 /** Deploying all exchanges takes longer than most tests: what is deployed is kept from run to run, by the hash of its inputs. */
