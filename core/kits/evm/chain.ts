@@ -43,7 +43,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
   }
 
   const feePolicy = { baseFeeMultiplier, minTipRaw }
-  const rail = evmRail({ rpc, chainId, network: name, nativeCurrency, multicall, confirmations, feeCapRaw, policy: feePolicy, tipRaw: () => fees.tipRaw(), token })
+  const rail = evmRail({ rpc, chainId, network: name, nativeCurrency, multicall, confirmations, feeCapRaw, policy: feePolicy, tipFor: fees.tipFor, token })
 
   return {
     chainId,

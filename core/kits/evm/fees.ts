@@ -20,8 +20,11 @@ export interface Fees {
   seen(block: Block): void
   /** Wei per gas, of a block that was seen or of the one after it. */
   baseFeeRaw(number: bigint): bigint | undefined
-  /** The tip, wei per gas; undefined where none is known or it is old. */
-  tipRaw(): bigint | undefined
+  /**
+   * The tip of a transaction, wei per gas: the one that is known; where that is old, what a node has just suggested
+   * (`eth_maxPriorityFeePerGas`), or what recent blocks were paid where that is the policy or nodes suggest nothing.
+   */
+  tipFor(suggested: bigint | undefined, at: At): Promise<bigint | undefined>
   /** Base fee plus tip at a block, wei per gas, from what is known; the newest known base fee where the block's is not. */
   priceRaw(head: Head | undefined): bigint
   /** Makes sure that there is a tip: asks and waits where there was never one, refreshes an old one in the background. */
@@ -89,7 +92,12 @@ export function createFees({ rpc, tipPercentile, minTipRaw, tipMs, log }: FeesOp
 
   return {
     seen,
-    tipRaw: () => (isStale() ? undefined : tipRaw),
+    async tipFor(suggested, at) {
+      if (tipRaw !== undefined && !isStale()) return tipRaw
+      if (suggested !== undefined && !byHistory) return suggested
+      await withSignal(refresh(), at.signal)
+      return tipRaw
+    },
     baseFeeRaw,
     priceRaw: (head) => (head?.baseFeeRaw ?? (head && baseFeeRaw(head.number)) ?? latest?.nextBaseFeeRaw ?? 0n) + (tipRaw ?? 0n),
     async warm(at) {

@@ -41,7 +41,8 @@ export async function check(
 
   const nativeRaw = await judgeNeeds(options, wanted, resultOf(rpc, 'eth_call', amounts), at)
   const limits = readGas(steps, simulated, blockField(options, block?.result, 'gasLimit'))
-  const tipRaw = options.tipRaw?.() ?? quantityOf(tip?.result)
+  const suggested = quantityOf(tip?.result)
+  const tipRaw = options.tipFor && wish.maxPriorityFeePerGasRaw === undefined ? await options.tipFor(suggested, at) : suggested
   const price = priceFees(wish, over, { baseFeeRaw: blockField(options, block?.result, 'baseFeePerGas'), tipRaw, policy, feeCapRaw })
   const neededRaw = spentRaw + sum(limits) * price.maxFeeRaw
   if (nativeRaw < neededRaw) throw gasTooDear(options.nativeCurrency, nativeRaw, neededRaw)

@@ -22,8 +22,8 @@ export interface EvmRailOptions {
   /** The most a transaction may offer, wei per gas. */
   feeCapRaw: bigint
   policy: FeePolicy
-  /** The tip as the network's fees already know it, wei per gas; where undefined, the node's suggestion in the check's batch is taken. */
-  tipRaw?: () => bigint | undefined
+  /** The tip by the network's fees, wei per gas, given what the node suggested in the check's batch; absent: that. */
+  tipFor?: (suggested: bigint | undefined, at: At) => Promise<bigint | undefined>
   /** Symbol and decimals, for errors that name a token. */
   token: (address: string, at: At) => Promise<Token | undefined>
 }

@@ -15,9 +15,12 @@ function block(number: number, baseFeeGwei: number, hashDigits = number.toString
 }
 
 /** What Multicall3 gives for number, timestamp and base fee of a block. */
-function multicallHead(number: number, baseFeeRaw: bigint): string {
+const multicallHead = (number: number, baseFeeRaw: bigint) => multicallWords(BigInt(number), 0x65000000n, baseFeeRaw)
+
+/** What Multicall3 gives where every call answers with a number. */
+function multicallWords(...values: readonly bigint[]): string {
   const multicall = new Interface(['function aggregate3((address,bool,bytes)[]) returns ((bool,bytes)[])'])
-  const words = [BigInt(number), 0x65000000n, baseFeeRaw].map((value) => [true, `0x${value.toString(16).padStart(64, '0')}`])
+  const words = values.map((value) => [true, `0x${value.toString(16).padStart(64, '0')}`])
   return multicall.encodeFunctionResult('aggregate3', [words])
 }
 
@@ -67,6 +70,21 @@ describe('with nodes that answer as no devnet does, an EVM chain', () => {
     expect((await subject.gas(1n, undefined, at)).gasPriceRaw).to.equal(31_500_000_000n)
     expect(node.asked).to.not.include('eth_maxPriorityFeePerGas')
   })
+
+  /** What a node gives to the check of a transfer, besides a tip. */
+  const transferable = { eth_getBlockByNumber: block(8, 30), eth_getTransactionCount: '0x1', eth_call: multicallWords(10n ** 18n), eth_estimateGas: '0x5208' }
+  const fromBlocks = { eth_feeHistory: { reward: [[gwei(3)]] } }
+  for (const { title, results, feePolicy } of [
+    { title: 'what recent blocks were paid where the node suggests nothing', results: fromBlocks, feePolicy: {} },
+    { title: 'what recent blocks were paid where the settings name a percentile', results: { ...fromBlocks, eth_maxPriorityFeePerGas: gwei(7) }, feePolicy: { tipPercentile: 20 } },
+    { title: "the node's suggestion", results: { eth_maxPriorityFeePerGas: gwei(3) }, feePolicy: {} },
+  ]) {
+    it(`signs with a tip of ${title}, also when nothing was known before`, async () => {
+      const subject = await chain({ ...transferable, ...results }, { feePolicy })
+      const { prepared } = await subject.rail.check([{ to: wallet, data: '0x', value: '0' }], [], wallet, { wish: {} }, at)
+      expect(prepared[0]?.fees).to.include({ maxPriorityFeePerGas: '3000000000', maxFeePerGas: '63000000000' })
+    })
+  }
 
   it('says NETWORK for a node that gives no tip in any way', async () => {
     const subject = await chain({ eth_getBlockByNumber: block(8, 30) })
