@@ -50,7 +50,8 @@ function joinLists(fields: Fields, schemas: Record<string, FieldSchema>): Fields
 
 /** An own property even when it is called `__proto__`. */
 function define(target: Fields, name: string, value: unknown): void {
-  Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
+  if (name === '__proto__') Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
+  else target[name] = value
 }
 
 function readField(schema: FieldSchema, value: unknown, from: 'query' | 'body'): unknown {

@@ -81,5 +81,6 @@ describe(`whatever a caller sends (SLUICE_FUZZ_SEED=${seed})`, function () {
     await run(400, 1)
     expect(heapUsed() - before).to.be.below(slackBytes)
     expect((await server.client.get('/health/ready')).body).to.deep.equal({ status: 'ok' })
+    expect((await server.client.get('/metrics')).text).not.to.contain('code="1099"')
   })
 })

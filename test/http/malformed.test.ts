@@ -13,11 +13,15 @@ describe('what is no HTTP', function () {
   })
 
   /** All that the server says to bytes over mutual TLS. */
-  function say(bytes: string): Promise<string> {
+  function say(bytes: string, then: 'and listen' | 'and leave' = 'and listen'): Promise<string> {
     const read = (file: string) => readFileSync(path.join(server.settings.ssl.certsDir, file))
     const { hostname, port } = new URL(server.kernel.url)
     return new Promise((resolve, reject) => {
-      const socket = connect({ host: hostname, port: Number(port), ca: read('ca_cert.pem'), cert: read('client_cert.pem'), key: read('client_key.pem') }, () => socket.write(bytes, 'latin1'))
+      const socket = connect({ host: hostname, port: Number(port), ca: read('ca_cert.pem'), cert: read('client_cert.pem'), key: read('client_key.pem') }, () => {
+        socket.write(bytes, 'latin1', () => {
+          if (then === 'and leave') socket.destroy()
+        })
+      })
       let said = ''
       socket.on('data', (chunk: Buffer) => { said += chunk.toString() })
       socket.on('error', reject)
@@ -38,7 +42,14 @@ describe('what is no HTTP', function () {
     })
   }
 
+  it('takes a caller that goes away in the middle of a body for no defect', async () => {
+    for (const body of ['', '{"chain":', '{"chain":"ethereum"}']) await say(`POST /network/chain_config HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n${body}`, 'and leave')
+    expect((await server.client.get('/metrics')).text).not.to.contain('code="1099"')
+  })
+
   it('goes on after any of it', async () => {
     expect((await server.client.get('/')).status).to.equal(200)
+    const head = await server.client.request('HEAD', '/')
+    expect([head.status, head.text]).to.deep.equal([200, ''])
   })
 })
