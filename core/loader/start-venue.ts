@@ -25,7 +25,6 @@ export interface RunningVenue {
 }
 
 interface Startable {
-  readonly plugin: string
   readonly chain: string
   readonly network: string
   readonly implementation: Life
@@ -34,8 +33,8 @@ interface Startable {
 
 /** Starts a venue, again and again with growing pauses until it succeeds: a dead node never refuses a plugin. */
 export function startVenue(venue: Startable, { attemptMs = 30_000, firstPauseMs = 500, longestPauseMs = 30_000, stopMs = 5_000 }: StartOptions = {}): RunningVenue {
-  const { plugin, chain, network, implementation, log } = venue
-  const of = { plugin, chain, network }
+  const { chain, network, implementation, log } = venue
+  const of = { chain, network }
   const stopping = new AbortController()
   let state: VenueState = implementation.start === undefined ? 'ready' : 'starting'
   let lastError: string | undefined
@@ -53,8 +52,10 @@ export function startVenue(venue: Startable, { attemptMs = 30_000, firstPauseMs 
         return
       } catch (thrown) {
         if (stopping.signal.aborted) return
-        lastError = messageOf(thrown)
-        log.warn({ ...of, reason: lastError, nextAttemptSeconds: pauseMs / 1000 }, 'start failed, trying again')
+        const reason = messageOf(thrown)
+        // Said once for each reason: a network that nobody needs may be away for as long as the server runs.
+        if (reason !== lastError) log.warn({ ...of, reason }, 'start failed; tried again until it succeeds')
+        lastError = reason
         await pause(pauseMs, stopping.signal)
       }
     }

@@ -32,9 +32,8 @@ describe('a venue', () => {
     expect(running.state).to.equal('ready')
     expect(running.lastError).to.equal(undefined)
     expect(attempts).to.equal(4)
-    expect(lines.map(({ fields }) => fields)).to.deep.equal(
-      [0.001, 0.002, 0.004].map((nextAttemptSeconds) => ({ plugin: 'swap', chain: 'chain', network: 'mainnet', reason: 'the node is away', nextAttemptSeconds })),
-    )
+    // Once, however often: the reason was the same.
+    expect(lines.map(({ fields }) => fields)).to.deep.equal([{ chain: 'chain', network: 'mainnet', reason: 'the node is away' }])
   })
 
   it('says why it is not ready yet', async () => {
