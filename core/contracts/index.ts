@@ -7,5 +7,5 @@ export type { At, Family, Head, Json, Life, Log, Token, Types } from './family.t
 export type { Need, Plan } from './plan.ts'
 export { apiVersion, defineChain, defineConnector, tradingVerbs } from './plugin.ts'
 export type { ChainPlugin, Connector, ConnectorConfig, ConnectorPlugin, Manifest, NetworkNames, Plugin, Trading, TradingType, Venue } from './plugin.ts'
-export type { FeeWish, GasTerms, Look, OpenAttempt, Outline, Prepared, Rail, Reception, Sealed, Sighting, Signable, Standing } from './rail.ts'
+export type { Checked, FeeWish, GasTerms, Look, OpenAttempt, Outline, Prepared, Rail, Reception, Sealed, Sighting, Signable, Standing } from './rail.ts'
 export { singleRouterSchema, versionedSchema } from './schemas.ts'

@@ -1,3 +1,4 @@
+import type { SluiceError } from '../api/errors.ts'
 import type { At, Head, Json } from './family.ts'
 import type { Need } from './plan.ts'
 
@@ -71,6 +72,17 @@ export interface Outline<A = string> {
   valueRaw: bigint
 }
 
+/** What a check found. */
+export interface Checked<I extends Json = Json, Synced extends Json = Json, Fees extends Json = Json> {
+  prepared: readonly Prepared<I, Fees>[]
+  synced: Synced
+  /**
+   * The caller's error where the wallet cannot bear the steps beside what its transactions that were not mined at the check
+   * may still take of the native coin, in smallest units.
+   */
+  beside(committedRaw: bigint): SluiceError | undefined
+}
+
 /**
  * All that differs between families in the life of a transaction. Core carries `Slot`, `Synced` and `Fees` about, keeps them
  * in the journal and does not look inside.
@@ -82,7 +94,9 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
    * Checks needs, simulates and prices the steps: one batch. Throws the caller's error. With `over`, fees that were not
    * wished for are at least what the network takes as a replacement of those.
    */
-  check(steps: readonly I[], needs: readonly Need<A>[], from: A, price: { wish: FeeWish; over?: Fees }, at: At): Promise<{ prepared: readonly Prepared<I, Fees>[]; synced: Synced }>
+  check(steps: readonly I[], needs: readonly Need<A>[], from: A, price: { wish: FeeWish; over?: Fees }, at: At): Promise<Checked<I, Synced, Fees>>
+  /** The most that a step can take of the native coin, in smallest units: what it sends and what it may burn. */
+  cost(step: I, fees: Fees): bigint
   sync(from: A, at: At): Promise<Synced>
   /** What is known after news; what cannot be undone is kept from news of a node that lags. */
   merge(known: Synced, news: Synced): Synced

@@ -9,6 +9,8 @@ export interface Occupant {
   kind: Kind
   rank: number
   fees: Json
+  /** The most that it can take of the native coin, smallest units. */
+  costRaw: bigint
 }
 
 interface Held {
@@ -16,6 +18,8 @@ interface Held {
   given: boolean
   /** The request that is about to sign on it. */
   claimedBy?: string
+  /** The most that what is being signed can take. */
+  claimedRaw?: bigint
   occupant?: Occupant
 }
 
@@ -28,6 +32,8 @@ export interface Claim {
   given: boolean
   /** Of each step, to be compared with the occupants'. */
   fees: readonly Json[]
+  /** Of each step, the most that it can take of the native coin. */
+  costsRaw: readonly bigint[]
   /** The caller said what it pays, or asked for a cancel: it means to replace. */
   mayReplace: boolean
 }
@@ -57,6 +63,8 @@ export interface Lane {
   /** What is on the slot is final. */
   settle(slot: Json): void
   occupant(nonce: number): Occupant | undefined
+  /** What our transactions can still take of the native coin, but for those on some slots and those that were mined by some news. */
+  committedRaw(news: Json, except: readonly Json[]): bigint
   /** What the server would assign, as far as the chain was asked. */
   next(): number
   /** Empty slots that hold ours up: such as we gave back at once, others when two news in a row had them. */
@@ -116,17 +124,18 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
       }
     },
     claim(claim) {
-      const { nonce, count, given, fees, requestId } = claim
+      const { nonce, count, given, fees, costsRaw, requestId } = claim
       const wanted = nonce === undefined ? rail.claim(synced(), slots(), count) : rail.slotsFrom(nonce, count)
       if (nonce !== undefined) {
         const conflict = wanted.map((slot, index) => conflictOn(slot, fees[index], claim)).find((each) => each !== undefined)
         if (conflict) return { conflict }
       }
       const occupants = wanted.map((slot) => held.get(keyOf(slot))?.occupant)
-      for (const slot of wanted) {
+      for (const [index, slot] of wanted.entries()) {
         const key = keyOf(slot)
+        const before = held.get(key)
         vacated.delete(key)
-        held.set(key, { slot, given: given || (held.get(key)?.given ?? false), occupant: held.get(key)?.occupant, claimedBy: requestId })
+        held.set(key, { slot, given: given || (before?.given ?? false), occupant: before?.occupant, claimedBy: requestId, claimedRaw: costsRaw[index] })
       }
       return { slots: wanted, occupants }
     },
@@ -148,6 +157,12 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
     settle(slot) {
       vacated.delete(keyOf(slot))
       held.delete(keyOf(slot))
+    },
+    committedRaw(news, except) {
+      const left = new Set(except.map(keyOf))
+      const open = [...held].filter(([key, { slot }]) => !left.has(key) && rail.standing(news, slot) !== 'past')
+      // Of two on one slot at most one is mined: the dearer one counts.
+      return open.reduce((sum, [, { claimedRaw = 0n, occupant }]) => sum + (occupant && occupant.costRaw > claimedRaw ? occupant.costRaw : claimedRaw), 0n)
     },
     occupant: (nonce) => held.get(keyOf(rail.slotsFrom(nonce, 1)[0] ?? nonce))?.occupant,
     next,

@@ -1,5 +1,5 @@
 import { SluiceError } from '../contracts/index.ts'
-import type { GasTerms, Json, Log, Prepared } from '../contracts/index.ts'
+import type { Checked, GasTerms, Json, Log, Prepared } from '../contracts/index.ts'
 import { checkPlan } from './check-plan.ts'
 import type { Dispatch } from './dispatch.ts'
 import { txHashOf } from './entry.ts'
@@ -43,14 +43,15 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
     const { plan, address, wish } = order
     checkPlan(order)
     const news = lane.asking()
-    const { prepared, synced } = await orTimeout(rail.check(plan.steps, plan.needs, address, { wish, over }, { signal }), signal, nothingSent)
-    news(synced)
-    const { slots, occupants } = await claim(order, lane, prepared, over !== undefined)
+    const checked = await orTimeout(rail.check(plan.steps, plan.needs, address, { wish, over }, { signal }), signal, nothingSent)
+    const { prepared } = checked
+    news(checked.synced)
+    const { slots, occupants } = await claim(order, lane, checked, over !== undefined)
 
     const entries = newEntries(order, { slots, nonces: slots.map((slot) => rail.nonceOf(slot)), ranks: occupants.map((each) => (each ? each.rank + 1 : 0)), nowMs: nowMs() })
     const signed = await signAll(entries)
     for (const [index, entry] of signed.entries()) {
-      lane.occupy(entry.slot, { key: entry.key, txHash: hashOf(entry), kind: entry.kind, rank: entry.rank, fees: prepared[index]?.fees ?? null })
+      lane.occupy(entry.slot, { key: entry.key, txHash: hashOf(entry), kind: entry.kind, rank: entry.rank, fees: prepared[index]?.fees ?? null, costRaw: costs(prepared)[index] ?? 0n })
     }
     wake()
     const last = signed.at(-1)
@@ -68,7 +69,7 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
         await record(ready, occupants)
         return ready
       } catch (error) {
-        for (const slot of lane.release(slots)) fill(lane, rail.nonceOf(slot))
+        giveBack(lane, slots)
         if (opened) await giveUp(queued, error)
         throw error
       }
@@ -76,14 +77,28 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
   }
 
   /** @param replaces the order is meant to take the place of what is on its slot */
-  async function claim({ requestId, nonce, kind, wish }: Order, lane: Lane, prepared: readonly Prepared[], replaces: boolean) {
+  async function claim({ requestId, nonce, kind, wish }: Order, lane: Lane, { prepared, synced, beside }: Checked, replaces: boolean) {
     const mayReplace = replaces || wish.maxFeePerGasRaw !== undefined || wish.maxPriorityFeePerGasRaw !== undefined
-    const wanted: Claim = { requestId, nonce, count: prepared.length, given: nonce !== undefined && kind !== 'fill', fees: prepared.map(({ fees }) => fees), mayReplace }
+    const wanted: Claim = { requestId, nonce, count: prepared.length, given: nonce !== undefined && kind !== 'fill', fees: prepared.map(({ fees }) => fees), costsRaw: costs(prepared), mayReplace }
     const claimed = lane.claim(wanted)
-    if (!('conflict' in claimed)) return claimed
+    if (!('conflict' in claimed)) {
+      // What makes room is never refused for want of room. Judged in the same breath as the claim: of two that both fit alone, one goes.
+      const short = kind === 'cancel' || kind === 'fill' ? undefined : beside(lane.committedRaw(synced, claimed.slots))
+      if (!short) return claimed
+      giveBack(lane, claimed.slots)
+      throw short
+    }
     const { conflict } = claimed
     const { entries } = conflict.is === 'past' ? await recorder.list({ chain: site.chain, network: site.network, address: lane.address, nonce: conflict.nonce }) : { entries: [] }
     throw nonceConflict(conflict, entries.find(({ landed }) => landed), rail)
+  }
+
+  function giveBack(lane: Lane, slots: readonly Json[]): void {
+    for (const slot of lane.release(slots)) fill(lane, rail.nonceOf(slot))
+  }
+
+  function costs(prepared: readonly Prepared[]): readonly bigint[] {
+    return prepared.map(({ step, fees }) => rail.cost(step, fees))
   }
 
   async function signOne(entry: Entry, prepared: Prepared | undefined, admin: boolean | undefined): Promise<Entry> {

@@ -16,11 +16,11 @@ function laneAt(latest: number, pending = latest): Lane {
 }
 
 function take(lane: Lane, more: { nonce?: number; count?: number } = {}): readonly unknown[] | string {
-  const taken = lane.claim({ requestId: 'r', count: 1, given: more.nonce !== undefined, fees: [fees], mayReplace: false, ...more })
+  const taken = lane.claim({ requestId: 'r', count: 1, given: more.nonce !== undefined, fees: [fees], costsRaw: [1n], mayReplace: false, ...more })
   return 'conflict' in taken ? taken.conflict.is : taken.slots
 }
 
-const occupy = (lane: Lane, nonce: number) => lane.occupy(nonce, { key: `k${nonce}`, txHash: `0x${nonce}`, kind: 'trade', rank: 0, fees })
+const occupy = (lane: Lane, nonce: number) => lane.occupy(nonce, { key: `k${nonce}`, txHash: `0x${nonce}`, kind: 'trade', rank: 0, fees, costRaw: 1n })
 
 describe('a lane', () => {
   it('never gives a nonce twice and leaves none out, however claims, failures and news mix', () => {

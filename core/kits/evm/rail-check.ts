@@ -1,20 +1,15 @@
 import { SluiceError } from '../../contracts/index.ts'
-import type { At, FeeWish, Need, Prepared } from '../../contracts/index.ts'
+import type { At, Checked, FeeWish, Need } from '../../contracts/index.ts'
 import { nodeLied, resultOf } from './ask.ts'
 import { checkWish, feesOf, priceFees } from './rail-fees.ts'
 import type { EvmFees } from './rail-fees.ts'
 import { needsCall, judgeNeeds, nativeAddress } from './rail-needs.ts'
 import type { EvmRailOptions } from './rail.ts'
-import { gasTooDear } from './rail-shortage.ts'
+import { fundsCommitted, gasTooDear } from './rail-shortage.ts'
 import { readGas, simulationCalls } from './rail-simulation.ts'
 import type { EvmSynced } from './rail-slots.ts'
 import { isObject, quantityOf } from './quantity.ts'
 import type { EvmIntent } from './types.ts'
-
-interface Checked {
-  prepared: readonly Prepared<EvmIntent, EvmFees>[]
-  synced: EvmSynced
-}
 
 /** Everything there is to ask before signing, in one JSON-RPC batch; what is wrong is told in the order in which a person would cure it. */
 export async function check(
@@ -24,7 +19,7 @@ export async function check(
   from: string,
   { wish, over }: { wish: FeeWish; over?: EvmFees },
   at: At,
-): Promise<Checked> {
+): Promise<Checked<EvmIntent, EvmSynced, EvmFees>> {
   const { rpc, feeCapRaw, policy } = options
   checkWish(wish, feeCapRaw)
   const spentRaw = sum(steps.map(({ value }) => BigInt(value)))
@@ -48,7 +43,9 @@ export async function check(
   if (nativeRaw < neededRaw) throw gasTooDear(options.nativeCurrency, nativeRaw, neededRaw)
 
   const synced = { final: 0, latest: countOf(options, latest), pending: countOf(options, pending) }
-  return { prepared: steps.map((step, index) => ({ step, ...feesOf(limits[index] ?? 0n, price) })), synced }
+  const prepared = steps.map((step, index) => ({ step, ...feesOf(limits[index] ?? 0n, price) }))
+  const beside = (committedRaw: bigint) => (nativeRaw < committedRaw + neededRaw ? fundsCommitted(options.nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined)
+  return { prepared, synced, beside }
 }
 
 export async function sync({ rpc, ...options }: EvmRailOptions, from: string, at: At): Promise<EvmSynced> {

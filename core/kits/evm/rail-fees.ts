@@ -1,6 +1,7 @@
 import { formatUnits } from 'ethers/utils'
 import { badFields, SluiceError } from '../../contracts/index.ts'
 import type { FeeWish, GasTerms } from '../../contracts/index.ts'
+import type { EvmIntent } from './types.ts'
 
 /** What a transaction may burn: wei as decimal strings, for the journal. */
 export type EvmFees = { readonly gasLimit: string; readonly maxFeePerGas: string; readonly maxPriorityFeePerGas: string }
@@ -89,6 +90,11 @@ export function feesOf(gasLimit: bigint, { maxFeeRaw, tipRaw, gasPriceRaw }: Pri
     fees: { gasLimit: String(gasLimit), maxFeePerGas: String(maxFeeRaw), maxPriorityFeePerGas: String(tipRaw) },
     gas: { gasLimit, gasPriceRaw, gasCostRaw: gasLimit * gasPriceRaw },
   }
+}
+
+/** The most wei that a transaction can take: its value and all of its gas. */
+export function costOf({ value }: EvmIntent, { gasLimit, maxFeePerGas }: EvmFees): bigint {
+  return BigInt(value) + BigInt(gasLimit) * BigInt(maxFeePerGas)
 }
 
 function gwei(raw: bigint): string {

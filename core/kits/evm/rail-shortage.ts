@@ -25,6 +25,17 @@ export function gasTooDear(native: Token, currentRaw: bigint, neededRaw: bigint)
   return new SluiceError('OUT_OF_GAS', `The wallet holds ${details.current} ${native.symbol}, and with the most that the gas can cost it needs ${details.needed}: fund it, or offer lower fees.`, { details })
 }
 
+/** @param committedRaw what the wallet's transactions that were not mined yet can take: nodes count it, and refuse what goes beyond */
+export function fundsCommitted(native: Token, currentRaw: bigint, committedRaw: bigint, neededRaw: bigint): SluiceError {
+  const leftRaw = currentRaw > committedRaw ? currentRaw - committedRaw : 0n
+  const details = { ...shortage(native, leftRaw, neededRaw), committed: amountOf(committedRaw, native) }
+  return new SluiceError(
+    'INSUFFICIENT_BALANCE',
+    `The wallet's pending transactions can take ${details.committed} of its ${amountOf(currentRaw, native)} ${native.symbol}, and this one needs ${details.needed} beside them: wait until they are mined, fund the wallet, or offer lower fees.`,
+    { details },
+  )
+}
+
 function shortage(token: Token, currentRaw: bigint, neededRaw: bigint) {
   return { token: token.symbol, tokenAddress: token.address, current: amountOf(currentRaw, token), needed: amountOf(neededRaw, token) }
 }

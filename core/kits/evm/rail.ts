@@ -1,7 +1,7 @@
 import type { At, Rail, Token } from '../../contracts/index.ts'
 import { check, sync } from './rail-check.ts'
 import { draft, seal } from './rail-draft.ts'
-import { defaultFeePolicy, outbids, sayLeast } from './rail-fees.ts'
+import { costOf, defaultFeePolicy, outbids, sayLeast } from './rail-fees.ts'
 import type { EvmFees, FeePolicy } from './rail-fees.ts'
 import { look } from './rail-look.ts'
 import { send } from './rail-send.ts'
@@ -37,6 +37,7 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
   return {
     outline: ({ to, value }) => ({ contracts: [to], valueRaw: BigInt(value) }),
     check: (steps, needs, from, price, at) => check(settled, steps, needs, from, price, at),
+    cost: costOf,
     sync: (from, at) => sync(settled, from, at),
     merge: mergeSynced,
     claim: claimNonces,
