@@ -17,7 +17,8 @@ const looser = (a: Slippage, b: Slippage) => a.numerator * b.denominator > b.num
 /** The strictest slippage and the shortest ttl among the versions that a route takes. */
 export function tradeRules(config: ConnectorConfig, route: Quote['route']): { slippage: Slippage; slippageText: string; ttlSeconds: number } {
   const versions = [...new Set(route.map(({ version }) => version))]
-  const rules = versions.map((version) => config.versions?.[version] ?? config)
+  // A connector may not say which way it goes.
+  const rules = versions.length === 0 ? [config] : versions.map((version) => config.versions?.[version] ?? config)
   const strictest = rules.reduce((best, each) => (looser(readSlippage(best.allowedSlippage), readSlippage(each.allowedSlippage)) ? each : best), rules[0] ?? config)
   return {
     slippage: readSlippage(strictest.allowedSlippage),
