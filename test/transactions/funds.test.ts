@@ -4,11 +4,13 @@ import type { Transactions } from '../../core/transactions/index.ts'
 import { addressOf, gwei, nowhere, order, planOf, reaches, rejection, soon, startSite, transactionsOn } from './site.ts'
 import type { TestSite } from './site.ts'
 
+const sending = (ether: string) => ({ plan: planOf({ to: nowhere, data: '0x', value: parseEther(ether).toString() }) })
+const fees = (most: bigint) => ({ wish: { maxFeePerGasRaw: most * gwei, maxPriorityFeePerGasRaw: most * gwei } })
+
 describe("a wallet's coins, while its transactions wait", function () {
   this.timeout(20_000)
   let site: TestSite
   let transactions: Transactions
-  const sending = (ether: string) => ({ plan: planOf({ to: nowhere, data: '0x', value: parseEther(ether).toString() }) })
   const submit = (ether: string, more: object = {}) => transactions.submit(order(site, { ...sending(ether), ...more }), soon())
 
   before(async () => {
@@ -38,7 +40,6 @@ describe("a wallet's coins, while its transactions wait", function () {
   })
 
   it('are free for what takes the place of a transaction, and free again when it is cancelled', async () => {
-    const fees = (most: bigint) => ({ wish: { maxFeePerGasRaw: most * gwei, maxPriorityFeePerGasRaw: most * gwei } })
     const first = await submit('9', fees(10n))
     expect((await submit('9', { ...fees(20n), nonce: first.nonce })).nonce).to.equal(first.nonce)
     expect(await rejection(submit('9'))).to.include({ name: 'INSUFFICIENT_BALANCE' })

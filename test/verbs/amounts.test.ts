@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import fc from 'fast-check'
+import { assert, bigInt, integer, property } from 'fast-check'
 import { fromRaw, priceOf, ratio, toRaw, valueAt } from '../../core/verbs/amounts.ts'
 
-const decimals = fc.integer({ min: 0, max: 24 })
-const raw = fc.bigInt({ min: 1n, max: 2n ** 128n })
+const decimals = integer({ min: 0, max: 24 })
+const raw = bigInt({ min: 1n, max: 2n ** 128n })
 
 describe('amounts', () => {
   it('reads decimals and scientific notation exactly', () => {
@@ -27,12 +27,12 @@ describe('amounts', () => {
   })
 
   it('gives back what it read', () => {
-    fc.assert(fc.property(raw, decimals, (amount, places) => toRaw(fromRaw(amount, places), places) === amount))
+    assert(property(raw, decimals, (amount, places) => toRaw(fromRaw(amount, places), places) === amount))
   })
 
   it('gives prices at least 18 significant digits', () => {
-    fc.assert(
-      fc.property(raw, raw, (a, b) => {
+    assert(
+      property(raw, raw, (a, b) => {
         const digits = ratio(a, b, 'down').replace('.', '').replace(/^0+/, '')
         return digits.length >= 18
       }),
@@ -40,8 +40,8 @@ describe('amounts', () => {
   })
 
   it('takes a price back as a limit that the quoted amounts just meet', () => {
-    fc.assert(
-      fc.property(raw, decimals, raw, decimals, (quoteRaw, quoteDecimals, baseRaw, baseDecimals) => {
+    assert(
+      property(raw, decimals, raw, decimals, (quoteRaw, quoteDecimals, baseRaw, baseDecimals) => {
         const quote = { raw: quoteRaw, decimals: quoteDecimals }
         const base = { raw: baseRaw, decimals: baseDecimals }
         const most = valueAt(priceOf(quote, base, 'up'), base, quoteDecimals, 'down')

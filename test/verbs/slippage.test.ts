@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import fc from 'fast-check'
+import { assert, bigInt, property, record } from 'fast-check'
 import type { ConnectorConfig, Hop, Quote } from '../../core/contracts/index.ts'
 import { effectiveSlippage, readSlippage, slippageBound, tighterBound, tradeRules } from '../../core/verbs/slippage.ts'
 
@@ -13,12 +13,12 @@ const config: ConnectorConfig = {
   allowedSlippage: '1/50', ttl: 900, contractAddresses: {},
   versions: { v2: { allowedSlippage: '1/100', ttl: 600 }, v3: { allowedSlippage: '1/200', ttl: 300 } },
 }
-const raw = fc.bigInt({ min: 1n, max: 2n ** 128n })
-const slippage = fc.record({ numerator: fc.bigInt({ min: 0n, max: 1000n }), denominator: fc.bigInt({ min: 1n, max: 1000n }) })
+const raw = bigInt({ min: 1n, max: 2n ** 128n })
+const slippage = record({ numerator: bigInt({ min: 0n, max: 1000n }), denominator: bigInt({ min: 1n, max: 1000n }) })
 
 describe('the bound of a trade', () => {
   it('never allows more than the slippage says, to the unit, and is as wide as that', () => {
-    fc.assert(fc.property(raw, slippage, (amountRaw, { numerator, denominator }) => {
+    assert(property(raw, slippage, (amountRaw, { numerator, denominator }) => {
       const most = slippageBound(quoteOf('out', amountRaw), { numerator, denominator })
       expect(most * denominator <= amountRaw * (denominator + numerator)).to.equal(true)
       expect((most + 1n) * denominator > amountRaw * (denominator + numerator)).to.equal(true)
