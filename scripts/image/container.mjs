@@ -32,7 +32,8 @@ export function startContainer({ rootfs, config, volumes, environment = {}, args
   const variables = [...config.Env, `HOME=${config.WorkingDir}`, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)]
   const mounts = Object.entries(volumes).flatMap(([to, { from, mode = 'rw' }]) => [from, to, mode])
   const inside = ['chroot', `--userspec=${user}`, '--groups=', rootfs, '/usr/bin/env', '-i', '-C', config.WorkingDir, ...variables, program, ...before, ...args]
-  const child = spawn('unshare', ['--mount', 'sh', '-c', prepare, 'sh', rootfs, ...mounts, '--', ...inside], { stdio: ['ignore', 'pipe', 'pipe'] })
+  // It ends when this process does, in whatever way, and with it all that is below.
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', 'unshare', '--mount', 'sh', '-c', prepare, 'sh', rootfs, ...mounts, '--', ...inside], { stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => void (output += text))
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal }))

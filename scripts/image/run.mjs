@@ -24,9 +24,9 @@ export async function run(program, args, { timeoutSeconds = 300, ...options } = 
   return stdout
 }
 
-/** The command line of a program whose children, however far down, end with it. */
+/** The command line of a program that ends when this process does, in whatever way, and its children with it. */
 export function inOwnProcessTable(program, args) {
-  return ['unshare', ['--pid', '--fork', '--kill-child', '--mount-proc', program, ...args]]
+  return ['setpriv', ['--pdeathsig', 'KILL', 'unshare', '--pid', '--fork', '--kill-child', '--mount-proc', program, ...args]]
 }
 
 /** Ends what is still running. */
