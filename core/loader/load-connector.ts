@@ -1,5 +1,6 @@
 import type { Chain, Connector } from '../contracts/index.ts'
 import { enter, type Candidate } from './candidate.ts'
+import { checkSlippage } from './check-slippage.ts'
 import { checkContractKeys, contractsOf } from './contracts-of.ts'
 import type { FoundPlugin } from './find-plugins.ts'
 import { instantiateConnector } from './instantiate.ts'
@@ -22,6 +23,7 @@ interface ConnectorVenues {
 /** The manifest's networks that loaded chains have, with their contracts. Throws PluginFault where there are none. */
 export function connectorVenues({ found, description, manifest, configuration: { config } }: Candidate, chains: readonly LoadedChain[]): ConnectorVenues {
   checkContractKeys(found.name, config, manifest)
+  checkSlippage(found.name, config)
   const venues: ConnectorVenue[] = []
   const unserved: UnservedNetwork[] = []
   for (const { chain: name, networks } of manifest.available_networks) {

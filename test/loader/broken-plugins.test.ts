@@ -40,6 +40,7 @@ const expected: Record<string, [string, RegExp]> = {
   'rejects-in-background-of-create': ['create', /in the background in create\(\): nobody waits for me/],
   'same-chain-twice': ['manifest', /'fixture-chain' twice/],
   'schema-invalid': ['manifest', /not a valid JSON Schema/],
+  'slippage-upside-down': ['configuration', /allowedSlippage 100\/1 is the whole price or more/],
   'start-no-function': ['create', /start is no function/],
   'syntax-error': ['import', /index\.ts:2: Expected identifier/],
   'syntax-error-in-javascript': ['import', /index\.js:2: Expected identifier/],
