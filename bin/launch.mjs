@@ -28,7 +28,9 @@ function installWhenStale() {
     .update(readFileSync(path.join(root, 'package-lock.json')))
     .update(process.version + process.platform + process.arch)
     .digest('hex')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+  // An `npm install --omit=dev` takes packages away and leaves the stamp.
+  const isWhole = existsSync(path.join(root, 'node_modules', 'tsx'))
+  if (isWhole && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
   console.error('Installing dependencies from package-lock.json ...')
   // `npm ci` refuses a lockfile without other platforms' optional packages; --no-save leaves the lockfile as it is.
   const install = ['install', '--no-save', '--include=dev', '--include=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
