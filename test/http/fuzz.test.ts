@@ -6,7 +6,7 @@ import * as fc from 'fast-check'
 import { endpoints, errorsOf, errorTable, type ErrorName } from '../../core/api/index.ts'
 import type { Answer } from '../../core/testing/client.ts'
 import { requests, type FuzzedRequest } from './fuzz/requests.ts'
-import { others, sharedServer } from './shared-server.ts'
+import { admins, others, sharedServer } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
 
 const seed = Number(process.env.SLUICE_FUZZ_SEED ?? Date.now() % 2 ** 31)
@@ -30,7 +30,11 @@ describe(`whatever a caller sends (SLUICE_FUZZ_SEED=${seed})`, function () {
   })
 
   const send = ({ method, path, headers, raw }: FuzzedRequest): Promise<Answer> => server.client.request(method, path, { headers, ...(raw !== undefined && { raw }) })
-  const pendingNonce = async (): Promise<number> => Number(await server.rpc('eth_getTransactionCount', others, 'pending'))
+  /** Of the wallets that the fuzz knows. */
+  const nonces = async (): Promise<number> => {
+    const counts = await Promise.all([admins, others].map((wallet) => server.rpc('eth_getTransactionCount', wallet, 'pending')))
+    return counts.reduce<number>((sum, count) => sum + Number(count), 0)
+  }
 
   async function run(numRuns: number, offset: number): Promise<void> {
     const property = fc.asyncProperty(fc.array(requests, { minLength: atOnce, maxLength: atOnce }), async (batch) => {
@@ -62,9 +66,9 @@ describe(`whatever a caller sends (SLUICE_FUZZ_SEED=${seed})`, function () {
   }
 
   it('gets a documented answer, and what is answered as an error sends nothing', async () => {
-    const before = await pendingNonce()
+    const before = await nonces()
     await run(250, 0)
-    expect(await pendingNonce()).to.equal(before + sent.size)
+    expect(await nonces()).to.equal(before + sent.size)
     // A fuzz that never gets past the first check, or is never refused, shows nothing.
     const expected = endpoints.flatMap(({ name }) => [`${name} refused`, ...(name === 'EVMCancel' ? [] : [`${name} answered`])])
     expect([...seen]).to.include.members(expected)
