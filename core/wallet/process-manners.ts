@@ -6,6 +6,8 @@
 export function keepProcessManners(onServerGone: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {})
   process.on('disconnect', onServerGone)
+  // It may have ended while this process was still loading its modules: nobody heard that event.
+  if (!process.connected) onServerGone()
 }
 
 /** To the process that forked this one. When it is gone there is nobody to tell: `disconnect` follows. */

@@ -1,0 +1,17 @@
+import { once } from 'node:events'
+import { expect } from 'chai'
+import { forkBeside } from '../../core/wallet/fork-beside.ts'
+
+describe('a process beside the server', () => {
+  for (const module of ['signer-keeper', 'signer-process']) {
+    it(`ends when the server was gone before it had loaded: ${module}`, async () => {
+      const child = forkBeside(module)
+      try {
+        child.disconnect()
+        expect(await once(child, 'exit')).to.deep.equal([0, null])
+      } finally {
+        child.kill('SIGKILL')
+      }
+    })
+  }
+})
