@@ -1,8 +1,11 @@
+import { constants } from 'node:os'
 import { Command } from 'commander'
 import { ConfigError, type Flags, type Settings } from '../config/index.ts'
 import { DevnetError } from '../devnet/index.ts'
 import { StartError } from '../start-error.ts'
 import { summary } from './summary.ts'
+
+const endingSignals = ['SIGINT', 'SIGTERM'] as const
 
 interface StartOptions {
   host?: string
@@ -35,8 +38,10 @@ async function start(settings: Settings): Promise<void> {
   const { startKernel } = await import('../kernel.ts')
   try {
     const stopping = new AbortController()
-    onSignals(stopping)
+    const duringStart = endOnSignal()
     const kernel = await startKernel(settings, { say: (line) => console.log(line) })
+    duringStart.over()
+    onSignals(stopping)
     console.log(await summary(kernel, settings))
     if (!stopping.signal.aborted) await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve, { once: true }))
     console.log(`\n${String(stopping.signal.reason)}: finishing what is under way (at most ${settings.server.drainSeconds} s) ...`)
@@ -50,9 +55,20 @@ async function start(settings: Settings): Promise<void> {
   }
 }
 
+/** Before the server is up there is nothing to finish: whatever the start makes is whole or not there, and every process ends with this one. */
+function endOnSignal(): { over(): void } {
+  for (const signal of endingSignals) process.on(signal, endAtOnce)
+  return { over: () => endingSignals.forEach((signal) => process.off(signal, endAtOnce)) }
+}
+
+function endAtOnce(signal: NodeJS.Signals): never {
+  console.error(`\n${signal}: ended before the server was up.`)
+  process.exit(128 + constants.signals[signal])
+}
+
 /** The first signal ends the server in order; a second one of the terminal ends it at once. */
 function onSignals(stopping: AbortController): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of endingSignals) {
     process.on(signal, () => {
       if (stopping.signal.aborted && signal === 'SIGINT') process.exit(130)
       stopping.abort(signal)
