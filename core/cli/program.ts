@@ -1,13 +1,13 @@
 import { Command } from 'commander'
 import { loadSettings, type Flags, type Settings } from '../config/index.ts'
 import { certsCommand } from './certs.ts'
+import { chainNames } from './chain-names.ts'
 import { devnetCommand } from './devnet.ts'
 import { doctorCommand } from './doctor.ts'
 import { healthCommand } from './health.ts'
 import { pluginCommand } from './plugin.ts'
 import { startCommand } from './start.ts'
 import { holdsKey } from '../wallet/private-key.ts'
-import { tryPlugins } from './try-plugins.ts'
 import { walletCommand, type WalletContext } from './wallet.ts'
 
 interface GlobalOptions {
@@ -47,5 +47,5 @@ function readFlag(text: string, flags: Record<string, string>): Record<string, s
 
 const walletContext = (settings: Settings): WalletContext => ({
   dataDir: settings.data.dir,
-  chains: async () => (await tryPlugins(settings)).loaded.filter(({ kind }) => kind === 'chain').map(({ name }) => name),
+  chains: () => chainNames(settings),
 })

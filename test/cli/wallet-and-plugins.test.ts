@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Writes down in which thread it was loaded. */
+const curious = `import { appendFileSync } from 'node:fs'
+import { isMainThread } from 'node:worker_threads'
+appendFileSync(new URL('./loaded-in', import.meta.url), isMainThread ? 'the process itself\\n' : 'a thread\\n')
+export default {}
+`
+
+describe('sluice wallet add', function () {
+  this.timeout(60_000)
+  const home = mkdtempSync(path.join(tmpdir(), 'sluice-curious-'))
+  after(() => rmSync(home, { recursive: true, force: true }))
+
+  it('loads no plugin into the process that handles the key, and knows the chains all the same', () => {
+    const plugin = path.join(home, 'curious')
+    for (const folder of [plugin, path.join(home, 'conf')]) mkdirSync(folder)
+    writeFileSync(path.join(plugin, 'index.ts'), curious)
+    writeFileSync(path.join(home, 'conf', 'server.yml'), JSON.stringify({ plugins: { folders: [path.join(root, 'plugins'), plugin] } }))
+    writeFileSync(path.join(home, 'passphrase'), 'correct horse\n', { mode: 0o600 })
+    const sluice = (...args: string[]) => spawnSync(process.execPath, [path.join(root, 'bin/launch.mjs'), 'wallet', 'add', '--new', ...args], {
+      cwd: home, encoding: 'utf8', timeout: 50_000, env: { PATH: process.env.PATH, HOME: process.env.HOME, SLUICE_WALLET_PASSPHRASE_FILE: path.join(home, 'passphrase') },
+    })
+    const added = sluice()
+    expect(added.stderr).to.equal('')
+    expect(added.stdout).to.match(/^Added 0x[0-9a-fA-F]{40} for ethereum/)
+    const loadedIn = new Set(readFileSync(path.join(plugin, 'loaded-in'), 'utf8').trim().split('\n'))
+    expect([...loadedIn]).to.deep.equal(['a thread'])
+    expect(sluice('--chain', 'etherum').stderr).to.contain('did you mean "ethereum"').and.not.to.contain('curious')
+  })
+})
