@@ -35,7 +35,7 @@ export function plainYaml(document: Document, lineAt: (offset: number) => number
     } else if (isAlias(node)) {
       const target = node.resolve(document)
       if (target) return plain(target, pointer, depth + 1)
-      trap(pointer, node, `uses the alias *${node.source}, which is not defined before it`, 'Put quotes around the value, or define the anchor.')
+      trap(pointer, node, 'begins with *, as an alias does, and there is no such anchor before it', 'Put quotes around the value, or define the anchor.')
     } else if (isSeq(node)) {
       return node.items.map((item, index) => child(item, item, pointer + pointerOf([index]), depth))
     } else if (isMap(node)) {

@@ -44,7 +44,7 @@ export function readYaml(path: string, file: string, problems: ConfigProblem[]):
   // One fault can bring about any number of further ones.
   const faults = [...document.errors, ...document.warnings]
   for (const { message, pos, code } of faults.slice(0, 5)) {
-    report(`is not the YAML that Sluice reads: ${message}`, cures[code] ?? 'Correct that line, or put quotes around the value.', '', lineAt(pos[0]))
+    report(`is not the YAML that Sluice reads: ${withoutText(message)}`, cures[code] ?? 'Correct that line, or put quotes around the value.', '', lineAt(pos[0]))
   }
   if (faults.length > 0) return undefined
 
@@ -63,6 +63,11 @@ const cures: Readonly<Partial<Record<string, string>>> = {
   BAD_ALIAS: 'Put quotes around a value that begins with `*`.',
   MULTIPLE_DOCS: 'Remove the line `---` and what follows it.',
   TAG_RESOLVE_FAILED: 'Remove the tag (the word that begins with `!`).',
+}
+
+/** The parser ends some of its messages with what it found there, which may be a secret that lacks its quotes. */
+function withoutText(message: string): string {
+  return message.replace(/(:| %).*$/s, '')
 }
 
 function openBrackets(text: string): number {

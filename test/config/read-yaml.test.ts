@@ -35,7 +35,7 @@ describe('a YAML file of the configuration', () => {
     ['that is a list', '- a\n', '1 : is not a mapping'],
     ['that is a word', 'hello\n', 'is not a mapping'],
     ['with a lone star', 'wallets: *\n', 'Put quotes around a value that begins with `*`.'],
-    ['with an unknown alias', 'a: *x\n', '1 a: uses the alias *x'],
+    ['with an unknown alias', 'a: *x\n', '1 a: begins with *, as an alias does'],
     ['with a tag', 'a: !!binary aGk=\n', 'Remove the tag'],
     ['with several documents', 'a: 1\n---\nb: 2\n', 'Remove the line `---`'],
     ['with a list as a key', '? [a]\n: 1\n', 'all keys must be strings'],
@@ -48,6 +48,14 @@ describe('a YAML file of the configuration', () => {
       const { value, problems } = await read(text)
       expect(value).to.equal(undefined)
       expect(problems).to.contain(problem)
+    })
+  }
+
+  for (const text of ['a: *hunter2\n', 'a: !hunter2 x\n', 'a: |hunter2\n', '%hunter2 x\n---\na: 1\n', 'a: b\n]hunter2\n']) {
+    it(`is refused without repeating a secret that lacks its quotes: ${JSON.stringify(text)}`, async () => {
+      const { problems } = await read(text)
+      expect(problems).not.to.equal('')
+      expect(problems).not.to.contain('hunter2')
     })
   }
 
