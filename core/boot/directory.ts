@@ -1,3 +1,4 @@
+import { maskUrls } from '../config/index.ts'
 import type { ConnectorConfig } from '../contracts/index.ts'
 import type { LoadedPlugin, LoadedVenue, LoadResult, Refusal, RunningVenue } from '../loader/index.ts'
 import { createDirectory, type Directory, type NetworkEntry, type PluginEntry, type VenueEntry } from '../verbs/directory.ts'
@@ -10,7 +11,8 @@ const coreVersion = '0.1.0'
 export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMap<LoadedVenue<object>, RunningVenue>): Directory {
   const notReady = (venue: LoadedVenue<object>) => () => {
     const run = running.get(venue)
-    return run?.state === 'ready' ? undefined : (run?.lastError ?? run?.state ?? 'not started')
+    // A plugin's own words, which callers will read.
+    return run?.state === 'ready' ? undefined : maskUrls(run?.lastError ?? run?.state ?? 'not started')
   }
   const networks: NetworkEntry[] = []
   const venues: (VenueEntry & { chain: string; network: string })[] = []
@@ -55,6 +57,6 @@ function refusedEntry({ name, kind, folder, version, trading_type, available_net
     trading_type: trading_type ?? [],
     available_networks: available_networks ?? [],
     state: 'refused',
-    reason: `${step}: ${reason}${/[.!?]$/.test(reason) ? '' : '.'} ${cure}`,
+    reason: maskUrls(`${step}: ${reason}${/[.!?]$/.test(reason) ? '' : '.'} ${cure}`),
   }
 }
