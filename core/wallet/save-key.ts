@@ -1,4 +1,4 @@
-import { chmod, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, open, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { computeAddress } from 'ethers/transaction'
 import { encryptKeystoreJson } from 'ethers/wallet'
@@ -34,8 +34,8 @@ export async function saveKey({ dataDir, chain, privateKey, passphrase, label, s
 /** Deletes a wallet's key for good. Its chain's folder goes too when it is empty. */
 export async function removeKey(file: string): Promise<void> {
   await rm(file)
-  const folder = path.dirname(file)
-  if ((await readdir(folder)).length === 0) await rm(folder, { recursive: true })
+  // The system itself refuses while anything is in it: a key may be added at this very moment.
+  await rmdir(path.dirname(file)).catch(() => {})
 }
 
 // A field of our own beside the standard's: other programs pass over it, and label and key cannot part.
