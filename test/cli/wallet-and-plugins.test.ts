@@ -7,11 +7,19 @@ import { expect } from 'chai'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Writes down in which thread it was loaded. */
+/** A connector with nothing wrong with it, which writes down in which thread it was loaded. */
 const curious = `import { appendFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
+import { evm } from 'sluice/evm'
+import { defineConnector } from 'sluice/plugin'
+
 appendFileSync(new URL('./loaded-in', import.meta.url), isMainThread ? 'the process itself\\n' : 'a thread\\n')
-export default {}
+
+export default defineConnector({
+  family: evm,
+  manifest: { name: 'curious', apiVersion: '1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['mainnet'] }], schema: {} },
+  create: () => ({ AMM: { quote() {}, swap() {}, fill() {} } }),
+})
 `
 
 describe('sluice wallet add', function () {
@@ -23,6 +31,7 @@ describe('sluice wallet add', function () {
     const plugin = path.join(home, 'curious')
     for (const folder of [plugin, path.join(home, 'conf')]) mkdirSync(folder)
     writeFileSync(path.join(plugin, 'index.ts'), curious)
+    writeFileSync(path.join(plugin, 'defaults.yml'), 'contractAddresses:\n  mainnet: {}\n')
     writeFileSync(path.join(home, 'conf', 'server.yml'), JSON.stringify({ plugins: { folders: [path.join(root, 'plugins'), plugin] } }))
     writeFileSync(path.join(home, 'passphrase'), 'correct horse\n', { mode: 0o600 })
     const sluice = (...args: string[]) => spawnSync(process.execPath, [path.join(root, 'bin/launch.mjs'), 'wallet', 'add', '--new', ...args], {
