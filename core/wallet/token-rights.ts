@@ -11,6 +11,21 @@ export const tokenRights: ReadonlyMap<string, { readonly call: string; readonly 
   ['0x23b872dd', { call: 'transferFrom(address,address,uint256)', holderArgument: 1 }],
   ['0x42842e0e', { call: 'safeTransferFrom(address,address,uint256)', holderArgument: 1 }],
   ['0xb88d4fde', { call: 'safeTransferFrom(address,address,uint256,bytes)', holderArgument: 1 }],
+  // ERC-1155
+  ['0xf242432a', { call: 'safeTransferFrom(address,address,uint256,uint256,bytes)', holderArgument: 1 }],
+  ['0x2eb2c2d6', { call: 'safeBatchTransferFrom(address,address,uint256[],uint256[],bytes)', holderArgument: 1 }],
+  // ERC-677 and ERC-1363
+  ['0x4000aea0', { call: 'transferAndCall(address,uint256,bytes)', holderArgument: 0 }],
+  ['0x1296ee62', { call: 'transferAndCall(address,uint256)', holderArgument: 0 }],
+  ['0xc1d34b89', { call: 'transferFromAndCall(address,address,uint256,bytes)', holderArgument: 1 }],
+  ['0xd8fbe994', { call: 'transferFromAndCall(address,address,uint256)', holderArgument: 1 }],
+  ['0xcae9ca51', { call: 'approveAndCall(address,uint256,bytes)', holderArgument: 0 }],
+  ['0x3177029f', { call: 'approveAndCall(address,uint256)', holderArgument: 0 }],
+  // ERC-777
+  ['0x9bd9bbc6', { call: 'send(address,uint256,bytes)', holderArgument: 0 }],
+  ['0x959b8c3f', { call: 'authorizeOperator(address)', holderArgument: 0 }],
+  // Permit2: rights over every token that it may move
+  ['0x87517c45', { call: 'approve(address,address,uint160,uint48)', holderArgument: 1 }],
 ])
 
 export const approveSelector = '0x095ea7b3'

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
-import { AbiCoder, concat, decodeRlp, encodeRlp, getBytes, Interface, MaxUint256, Signature, type RlpStructuredData, type TransactionLike } from 'ethers'
+import { AbiCoder, concat, decodeRlp, encodeRlp, getBytes, id, Interface, MaxUint256, Signature, type RlpStructuredData, type TransactionLike } from 'ethers'
 import { checkTransaction } from '../../core/wallet/check-transaction.ts'
 import { Refusal } from '../../core/wallet/refusal.ts'
 import { readPolicy } from '../../core/wallet/signer-policy.ts'
+import { tokenRights } from '../../core/wallet/token-rights.ts'
 import { allowedSpender, bytesOf, examplePolicy, feeCapRaw, router, stranger, token, transaction, wrapper } from './example-policy.ts'
 
 const from = '0x6666666666666666666666666666666666666666'
@@ -65,6 +66,15 @@ describe('what the signer signs of transactions', () => {
   for (const [what, changes, reason, admin] of refused) {
     it(`refuses ${what}`, () => {
       expect(() => check(bytesOf(transaction(changes)), admin)).to.throw(Refusal, reason)
+    })
+  }
+
+  for (const [selector, { call, holderArgument }] of tokenRights) {
+    it(`refuses ${call} of a declared contract to a stranger, and signs it to a registered spender`, () => {
+      const to = (holder: string) => bytesOf(transaction({ to: wrapper, value: 0n, data: `${selector}${'0'.repeat(64).repeat(holderArgument)}${holder.slice(2).padStart(64, '0')}${'0'.repeat(64)}` }))
+      expect(id(call).slice(0, 10)).to.equal(selector)
+      expect(() => check(to(stranger))).to.throw(Refusal, /goes to 0x5555/)
+      expect(() => check(to(router))).not.to.throw()
     })
   }
 
