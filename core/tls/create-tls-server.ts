@@ -9,19 +9,23 @@ import { watchCertificates } from './watch-certificates.ts'
 const minuteMs = 60_000
 const dayMs = 1_440 * minuteMs
 const warningDays = 30
+/** Far more than bots need. Strangers who only connect must not take the files and the memory that open transactions need. */
+const mostConnectionsByDefault = 4_096
 
 export interface TlsServerOptions {
   certsDir: string
   log: TlsLog
   /** Settings of the HTTP server itself: timeouts, header sizes. */
   http?: ServerOptions
+  /** Beyond them a connection is closed before its handshake. */
+  mostConnections?: number
 }
 
 /**
  * An HTTPS server that only clients with a valid certificate of our CA get into. Certificates that are renewed or revoked
  * in `certsDir` take effect at once, on open connections and resumed sessions too. Closing it ends the watching.
  */
-export async function createTlsServer({ certsDir, log, http }: TlsServerOptions, listener?: RequestListener): Promise<Server> {
+export async function createTlsServer({ certsDir, log, http, mostConnections = mostConnectionsByDefault }: TlsServerOptions, listener?: RequestListener): Promise<Server> {
   let certificates = await readServerCertificates(certsDir)
   const server = createServer({
     ...http,
@@ -30,6 +34,7 @@ export async function createTlsServer({ certsDir, log, http }: TlsServerOptions,
     rejectUnauthorized: true,
     handshakeTimeout: 10_000,
   })
+  server.maxConnections = mostConnections
   if (listener) server.on('request', listener)
   const cutRefused = guardConnections(server, () => certificates, log)
   logRefusedHandshakes(server, log)

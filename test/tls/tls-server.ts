@@ -34,13 +34,13 @@ const running: Server[] = []
 const sockets: net.Socket[] = []
 
 /** Starts a server that answers with the client's common name. */
-export async function startServer(certsDir: string): Promise<RunningServer> {
+export async function startServer(certsDir: string, options: { mostConnections?: number } = {}): Promise<RunningServer> {
   const lines: string[] = []
   const refusals: RunningServer['refusals'] = []
   const write = (_fields: object, message: string) => void lines.push(message)
   // An idle connection that ends here was cut for its certificate.
   const http = { keepAliveTimeout: 0 }
-  const server = await createTlsServer({ certsDir, log: { info: write, warn: write }, http }, (request, response) => {
+  const server = await createTlsServer({ certsDir, log: { info: write, warn: write }, http, ...options }, (request, response) => {
     response.end(`hello ${request.socket instanceof tls.TLSSocket ? peerIdentity(request.socket).commonName : 'nobody'}`)
   })
   server.on('tlsClientError', (error: Error & { code?: string }, socket) => refusals.push({ code: error.code, verification: socket.authorizationError }))
