@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { SluiceError } from '../contracts/index.ts'
-import type { Log } from '../contracts/index.ts'
+import type { Json, Log } from '../contracts/index.ts'
 import { createDispatch } from './dispatch.ts'
 import type { Dispatch } from './dispatch.ts'
 import { isFinal } from './entry.ts'
@@ -63,7 +63,7 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
   async function cancel(origin: Origin, signal: AbortSignal): Promise<{ txHash: string; nonce: number }> {
     const { address } = origin
     const lane = laneOf(address)
-    const nonce = origin.nonce ?? (await lowestPending(address))
+    const nonce = origin.nonce ?? (await lowestPending(lane, signal))
     const holder = lane.occupant(nonce)
     if (!holder) await requireSomethingOn(nonce, lane, signal)
     const { txHash } = await submit({ ...origin, ...cancelPlan(address), nonce, kind: 'cancel' }, holder?.fees, signal)
@@ -71,9 +71,11 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
   }
 
   /** What was not cancelled yet comes first, so that asking again cancels the next one. */
-  async function lowestPending(address: string): Promise<number> {
+  async function lowestPending(lane: Lane, signal: AbortSignal): Promise<number> {
+    const { address } = lane
+    const synced = await newsOf(lane, signal)
     const unfinished = await recorder.unfinished(site.chain, site.network)
-    const pending = unfinished.filter((entry) => entry.address === address && !isFinal(entry) && !entry.landed && entry.attempts.length > 0 && entry.replacedBy === undefined)
+    const pending = unfinished.filter((entry) => entry.address === address && !isFinal(entry) && !entry.landed && entry.attempts.length > 0 && entry.replacedBy === undefined && rail.standing(synced, entry.slot) !== 'past')
     const [lowest] = pending.toSorted((a, b) => Number(a.kind === 'cancel') - Number(b.kind === 'cancel') || a.nonce - b.nonce)
     if (lowest) return lowest.nonce
     throw new SluiceError('UNKNOWN_TRANSACTION', `${address} has no pending transaction in the journal: there is nothing to cancel.`)
@@ -81,12 +83,18 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
 
   /** A nonce that nothing of ours is on may be another program's, or one that was never used. */
   async function requireSomethingOn(nonce: number, lane: Lane, signal: AbortSignal): Promise<void> {
-    const news = lane.asking()
-    const synced = await orTimeout(rail.sync(lane.address, { signal }), signal, nothingSent)
-    news(synced)
+    const synced = await newsOf(lane, signal)
     const [slot] = rail.slotsFrom(nonce, 1)
     if (slot !== undefined && rail.standing(synced, slot) !== 'free') return
     throw new SluiceError('UNKNOWN_TRANSACTION', `Nothing of ${lane.address} is pending on nonce ${nonce}: there is nothing to cancel.`)
+  }
+
+  /** What the chain says of the wallet's nonces now. */
+  async function newsOf(lane: Lane, signal: AbortSignal): Promise<Json> {
+    const news = lane.asking()
+    const synced = await orTimeout(rail.sync(lane.address, { signal }), signal, nothingSent)
+    news(synced)
+    return synced
   }
 
   function cancelPlan(address: string): Pick<Order, 'plan' | 'scope'> {
@@ -120,8 +128,7 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
     cancel,
     async nextNonce(address: string, signal: AbortSignal): Promise<number> {
       const lane = laneOf(address)
-      const news = lane.asking()
-      news(await orTimeout(rail.sync(address, { signal }), signal, nothingSent))
+      await newsOf(lane, signal)
       return lane.next()
     },
     /** After `closing`: settles when nothing here touches the journal any more. */

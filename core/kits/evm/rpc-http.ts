@@ -8,8 +8,11 @@ const idleSeconds = 60
 const connections = 16
 const closedCodes: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
+/** The node closed a kept connection just as it was used: nothing is wrong with it, and what was asked can be asked again. */
+export class ConnectionClosed extends NodeFailure {}
+
 export interface Http {
-  /** Posts JSON and gives the body of the answer. Throws NodeFailure, or the signal's reason. */
+  /** Posts JSON and gives the body of the answer. Throws NodeFailure (ConnectionClosed), or the signal's reason. */
   post(json: string, signal: AbortSignal): Promise<string>
   close(): Promise<void>
 }
@@ -52,17 +55,13 @@ export function createHttp(url: string, timeoutMs: number, onLost: () => void): 
     const timer = setTimeout(abort, timeoutMs)
     const forget = onAbort(signal, abort)
     try {
-      // A kept connection may be closed by the node just as it is used. All calls can be repeated: signed bytes too.
-      return await once(json, stop.signal).catch((error: unknown) => {
-        if (closedCodes.has(codeOf(error)) && !stop.signal.aborted) return once(json, stop.signal)
-        throw error
-      })
+      return await once(json, stop.signal)
     } catch (error) {
       if (error instanceof NodeFailure) throw error
       signal.throwIfAborted()
-      throw stop.signal.aborted
-        ? new NodeFailure('unreachable', `did not answer within ${timeoutMs / 1000} s`)
-        : new NodeFailure('unreachable', `cannot be reached (${codeOf(error)})`)
+      if (stop.signal.aborted) throw new NodeFailure('unreachable', `did not answer within ${timeoutMs / 1000} s`)
+      const code = codeOf(error)
+      throw new (closedCodes.has(code) ? ConnectionClosed : NodeFailure)('unreachable', `cannot be reached (${code})`)
     } finally {
       clearTimeout(timer)
       forget()

@@ -2,7 +2,7 @@ import type { At, Log } from '../../contracts/index.ts'
 import { maskUrl, secretsOf } from './mask-url.ts'
 import { NodeFailure } from './node-failure.ts'
 import { parseAnswers } from './rpc-answers.ts'
-import { createHttp } from './rpc-http.ts'
+import { ConnectionClosed, createHttp } from './rpc-http.ts'
 import type { RpcAnswer } from './types.ts'
 
 const firstBackoffMs = 250
@@ -52,14 +52,23 @@ export function createNode({ url, chainId, timeoutMs, meter, log }: NodeOptions)
   let last: NodeFailure | undefined
   let checking: Promise<void> | undefined
 
-  const http = createHttp(url, timeoutMs, () => {
-    // Behind the same URL may be another node by now.
-    if (state === 'ready') state = 'unchecked'
-  })
+  const http = createHttp(url, timeoutMs, disconnected)
 
-  async function post(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
+  /** Behind the same URL may be another node by now. */
+  function disconnected(): void {
+    if (state === 'ready') state = 'unchecked'
+  }
+
+  /** @param reconnected what to do before asking again over another connection */
+  async function post(calls: readonly RpcCall[], batched: boolean, at: At, reconnected = check): Promise<readonly RpcAnswer[]> {
     try {
-      return await exchange(calls, batched, at)
+      return await exchange(calls, batched, at).catch(async (error: unknown) => {
+        if (!(error instanceof ConnectionClosed)) throw error
+        // All calls can be repeated, signed bytes too.
+        disconnected()
+        await reconnected()
+        return exchange(calls, batched, at)
+      })
     } catch (error) {
       throw error instanceof NodeFailure ? putAside(error) : error
     }
@@ -87,7 +96,7 @@ export function createNode({ url, chainId, timeoutMs, meter, log }: NodeOptions)
   async function checkOnce(): Promise<void> {
     // Nobody's own signal: a check is shared, and bounded by the node's timeout.
     const at = { signal: new AbortController().signal }
-    const [answer] = await post([{ method: 'eth_chainId', params: [] }], false, at)
+    const [answer] = await post([{ method: 'eth_chainId', params: [] }], false, at, async () => {})
     // Endpoints that only take transactions may know no other method; signed bytes carry their chain id.
     const theirs = answer?.error?.code === methodNotFound ? chainId : Number(answer?.result)
     if (theirs !== chainId) throw putAside(new NodeFailure('wrong-chain', `serves chain id ${theirs}, not ${chainId}`))

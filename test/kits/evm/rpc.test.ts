@@ -99,6 +99,16 @@ describe('an RPC client', () => {
     expect(refused).to.be.instanceOf(RpcError).with.property('message', 'bad key ***')
   })
 
+  it('checks the chain id again before it repeats a call that a closed connection has lost', async () => {
+    const only = await node(healthy({ result: '0x1' }))
+    const rpc = client([only])
+    expect(await rpc.request('eth_blockNumber', [], at)).to.equal('0x1')
+    let asked = 0
+    only.behave((call, response) => ((asked += 1) === 1 ? hangUp : healthy({ chainId: 5, result: '0x666' }))(call, response))
+    const error = await rpc.request('eth_blockNumber', [], at).catch((thrown: unknown) => thrown)
+    expect(error).to.be.instanceOf(SluiceError).and.to.have.property('message').that.matches(/serves chain id 5, not 1/)
+  })
+
   const truncated = '{"jsonrpc":"2.0","id":1,"res'
   const faults: Record<string, [Behaviour, RegExp]> = {
     'is silent': [checked(silent), /did not answer within 0\.3 s/],
