@@ -4,7 +4,7 @@ import { backgroundFailures } from './boot/background-failures.ts'
 import { directoryOf } from './boot/directory.ts'
 import { pluginOptions } from './boot/plugin-options.ts'
 import { failingParts } from './boot/readiness.ts'
-import { openSigner } from './boot/signer.ts'
+import { askPassphrase, openSigner } from './boot/signer.ts'
 import { signerPolicy } from './boot/signer-policy.ts'
 import { startVenues } from './boot/venues.ts'
 import { pluginFileWarnings, type Settings } from './config/index.ts'
@@ -79,7 +79,7 @@ export async function startKernel(settings: Settings, { say }: StartOptions): Pr
     let loaded: readonly LoadedPlugin[] = []
     stops.push(backgroundFailures({ log, metrics }, () => loaded))
     // Unlocking takes as long as scrypt does: it goes on beside the devnet and the plugins.
-    const opening = openSigner({ settings, log })
+    const opening = openSigner({ settings, log, passphrase: await askPassphrase(settings) })
     stops.push(async () => (await opening.catch(() => undefined))?.stop())
     const devnet = settings.devnet.enabled ? await bringUpDevnet(settings, say) : undefined
     if (devnet) stops.push(() => devnet.stop())

@@ -6,11 +6,21 @@ import { getPassphrase, keystoreHasKeys, passphraseFromFile, startSigner, type S
 interface SignerParts {
   settings: Settings
   log: Logger
+  passphrase: string | undefined
+}
+
+/** Asked for only when there is a real key, and before any plugin's code runs beside the prompt. */
+export async function askPassphrase({ data, wallet }: Settings): Promise<string | undefined> {
+  if (!keystoreHasKeys(data.dir)) return undefined
+  try {
+    return await getPassphrase('Passphrase of the keystore: ', passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile }))
+  } catch (error) {
+    refuseStart(error)
+  }
 }
 
 /**
- * The signer's process with the keystore unlocked; asks for the passphrase only when there is a real key. It signs nothing
- * until it is told what the loaded plugins declare.
+ * The signer's process with the keystore unlocked. It signs nothing until it is told what the loaded plugins declare.
  */
 export function openSigner(parts: SignerParts): Promise<Signer> {
   const opening = open(parts)
@@ -19,12 +29,9 @@ export function openSigner(parts: SignerParts): Promise<Signer> {
   return opening
 }
 
-async function open({ settings: { data, devnet, wallet }, log }: SignerParts): Promise<Signer> {
-  const dataDir = data.dir
-  try {
-    const passphrase = keystoreHasKeys(dataDir) ? await getPassphrase('Passphrase of the keystore: ', passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile })) : undefined
-    return await startSigner({ dataDir, passphrase, devnet: devnet.enabled, policy: { networks: [], allowedSpenders: [] }, log })
-  } catch (error) {
-    throw new StartError(error instanceof Error ? error.message : String(error))
-  }
+const open = ({ settings: { data, devnet }, log, passphrase }: SignerParts): Promise<Signer> =>
+  startSigner({ dataDir: data.dir, passphrase, devnet: devnet.enabled, policy: { networks: [], allowedSpenders: [] }, log }).catch(refuseStart)
+
+function refuseStart(error: unknown): never {
+  throw new StartError(error instanceof Error ? error.message : String(error))
 }

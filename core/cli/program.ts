@@ -7,6 +7,7 @@ import { doctorCommand } from './doctor.ts'
 import { healthCommand } from './health.ts'
 import { pluginCommand } from './plugin.ts'
 import { startCommand } from './start.ts'
+import { passphraseFromFile } from '../wallet/passphrase.ts'
 import { holdsKey } from '../wallet/private-key.ts'
 import { walletCommand, type WalletContext } from './wallet.ts'
 
@@ -48,4 +49,5 @@ function readFlag(text: string, flags: Record<string, string>): Record<string, s
 const walletContext = (settings: Settings): WalletContext => ({
   dataDir: settings.data.dir,
   chains: () => chainNames(settings),
+  passphrase: passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: settings.wallet.passphraseFile }),
 })

@@ -1,3 +1,4 @@
+import { shownHost } from '../contracts/index.ts'
 import { isSection, mapTexts, setAt, type Section } from './tree.ts'
 
 /** Keys whose text is a secret, whatever it looks like. */
@@ -15,16 +16,11 @@ export function maskUrl(url: string): string {
   const { protocol, host, pathname, username, password, search, hash } = new URL(url)
   const path = pathname.split('/').map((segment) => (looksLikeKey(segment) ? '***' : segment)).join('/')
   const user = username || password ? '***@' : ''
-  return `${protocol}//${user}${host.split('.').map(shownLabel).join('.')}${path === '/' && !url.endsWith('/') ? '' : path}${search ? '?***' : ''}${hash ? '#***' : ''}`
+  return `${protocol}//${user}${shownHost(host)}${path === '/' && !url.endsWith('/') ? '' : path}${search ? '?***' : ''}${hash ? '#***' : ''}`
 }
 
 function looksLikeKey(segment: string): boolean {
   return segment.length >= 16 || (segment.length >= 8 && /\d/.test(segment) && /[a-z]/i.test(segment))
-}
-
-/** Some providers have the key in the host's name. */
-function shownLabel(label: string): string {
-  return label.length >= 24 && looksLikeKey(label) ? '***' : label
 }
 
 /** Masks every URL inside of a text, e.g. of an error of a library. Places of files in a stack stay readable. */

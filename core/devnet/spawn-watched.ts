@@ -18,12 +18,18 @@ kill "$guard" 2>/dev/null
 exit "$code"
 `
 
+/** The server's own holds keys of nodes. */
+function environment(): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR } = process.env
+  return { PATH, HOME, TMPDIR }
+}
+
 /**
  * Runs a program that ends when this process does, in whatever way, kill -9 included. It is in a process group of its
  * own, so that a Ctrl-C at the terminal reaches it only through this process.
  */
 export function spawnWatched(program: string, args: readonly string[]): WatchedProcess {
-  return spawn('/bin/sh', ['-c', watchdog, 'sh', program, ...args], { stdio: ['pipe', 'pipe', 'pipe'], detached: true })
+  return spawn('/bin/sh', ['-c', watchdog, 'sh', program, ...args], { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env: environment() })
 }
 
 /** Ends it and waits until it is gone; by force when it does not go by itself. */

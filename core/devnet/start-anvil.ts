@@ -19,7 +19,7 @@ export interface Anvil {
 /** Runs anvil on a port (0: any free one) until `stop` or the end of this process. */
 export async function startAnvil(port: number, flags: readonly string[] = []): Promise<Anvil> {
   await refuseTakenPort(port)
-  const child = spawnWatched(anvilBinary().path, ['--host', host, '--port', String(port), '--chain-id', String(chainId), ...flags])
+  const child = spawnWatched(anvilBinary().path, ['--host', host, '--port', String(port), '--chain-id', String(chainId), '--no-cors', ...flags])
   const ended = new Promise<void>(resolve => void child.once('exit', () => resolve()))
   try {
     const rpcUrl = `http://${host}:${await listeningPort(child, port)}`

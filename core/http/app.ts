@@ -35,9 +35,11 @@ export function createApp(parts: AppParts): Koa<Exchange> {
   app.use(async (ctx, next) => {
     ctx.state.caller = callerOf(ctx.req.socket as TLSSocket)
     limit(ctx.state.caller)
-    await bound.run(next)
+    await next()
   })
   for (const middleware of readBody(settings.limits.bodyBytes)) app.use(middleware)
+  // Counted once it has arrived: who sends slowly takes nobody's place.
+  app.use((_ctx, next) => bound.run(next))
   app.use(routes(parts).routes())
   app.use(pages(parts).routes() as Koa.Middleware<Exchange>)
   app.use((ctx) => refuseUnknown(ctx))
@@ -52,13 +54,15 @@ function answerErrors({ metrics, log }: AppParts): Koa.Middleware<Exchange> {
     state.startedAt = performance.now()
     state.requestId = readRequestId(ctx.get('x-request-id'))
     state.connector = ''
+    state.path = ''
     ctx.set({ 'X-Request-Id': state.requestId, 'Sluice-Api-Version': interfaceVersion })
     try {
+      state.path = readPath(ctx)
       await next()
     } catch (error) {
       const { http, code, name, body, retryAfterSeconds } = errorBody(error, state.requestId)
       metrics.errors.inc({ code, name })
-      if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId: state.requestId, path: ctx.path }, 'a defect answered a request')
+      if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId: state.requestId, path: state.path }, 'a defect answered a request')
       ctx.status = http
       if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.ceil(retryAfterSeconds)))
       ctx.body = body
@@ -67,7 +71,7 @@ function answerErrors({ metrics, log }: AppParts): Koa.Middleware<Exchange> {
     const route = String(ctx._matchedRoute ?? 'unknown')
     metrics.requests.observe({ route, method: ctx.method, status: String(ctx.status), connector: state.connector }, seconds)
     const level = ctx.method === 'POST' && ctx.status !== 404 ? 'info' : 'debug'
-    log[level]({ requestId: state.requestId, client: state.caller?.commonName, method: ctx.method, path: ctx.path, status: ctx.status, ms: Math.round(seconds * 1000) }, 'answered')
+    log[level]({ requestId: state.requestId, client: state.caller?.commonName, method: ctx.method, path: state.path, status: ctx.status, ms: Math.round(seconds * 1000) }, 'answered')
   }
 }
 
@@ -97,6 +101,15 @@ function refuseUnknown(ctx: Koa.Context): never {
   }
   const shown = ctx.path.slice(0, 80)
   throw new SluiceError('INCOMPLETE_PARAMS', `There is no path ${shown}${didYouMean(ctx.path, paths)}; GET /openapi.json lists them.`, { http: 404 })
+}
+
+/** Koa throws of an URL that is none. */
+function readPath(ctx: Koa.Context): string {
+  try {
+    return ctx.path
+  } catch {
+    throw new SluiceError('INCOMPLETE_PARAMS', 'The URL of the request is malformed.')
+  }
 }
 
 /** The caller's own id where it is short and plain, else one of ours. */

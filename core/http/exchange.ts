@@ -5,6 +5,8 @@ export interface Exchange {
   caller: Caller
   requestId: string
   startedAt: number
+  /** Empty where the URL is malformed. */
+  path: string
   /** For the metrics; empty where the request names none. */
   connector: string
 }

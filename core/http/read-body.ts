@@ -15,7 +15,15 @@ export function readBody(mostBytes: number): Koa.Middleware[] {
       throw bodyError(error, mostBytes)
     },
   })
-  return [refuseOtherTypes, parse, refuseOtherJson]
+  return [refuseEncodings, refuseOtherTypes, parse, refuseOtherJson]
+}
+
+/** The parser would unpack it in a stream whose errors, and whose end when the caller is gone, nobody hears. */
+const refuseEncodings: Koa.Middleware = async (ctx, next) => {
+  if (!/^(identity)?$/i.test(ctx.get('content-encoding'))) {
+    throw new SluiceError('INCOMPLETE_PARAMS', 'The body is compressed; send plain JSON without Content-Encoding.', { http: 415 })
+  }
+  return next()
 }
 
 const refuseOtherTypes: Koa.Middleware = async (ctx, next) => {
@@ -35,6 +43,6 @@ const refuseOtherJson: Koa.Middleware = async (ctx, next) => {
 
 function bodyError(error: Error & { status?: number }, mostBytes: number): SluiceError {
   if (error.status === 413) return new SluiceError('INCOMPLETE_PARAMS', `The body is over ${mostBytes} bytes (limits.bodyBytes).`, { http: 413 })
-  if (error.status === 415) return new SluiceError('INCOMPLETE_PARAMS', 'The encoding of the body is not supported; send plain JSON.', { http: 415 })
+  if (error.status === 415) return new SluiceError('INCOMPLETE_PARAMS', 'The character set of the body is not supported; send UTF-8.', { http: 415 })
   return new SluiceError('INCOMPLETE_PARAMS', `${noJson} It could not be read as one.`)
 }

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES, type Server } from 'node:http'
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { SluiceError } from '../api/index.ts'
 import { errorBody } from './error-body.ts'
 
-/** What never becomes a request, since HTTP itself is broken or too large, gets a body like all other errors. */
+/** What never becomes a request, since HTTP itself is broken, too large or asks for the impossible, gets a body like all other errors. */
 export function refuseMalformed(server: Server, mostHeaderBytes: number): void {
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const { http, body } = errorBody(new SluiceError('INCOMPLETE_PARAMS', 'The header Expect asks for what this server does not do; leave it out.', { http: 417 }), randomUUID())
+    response.writeHead(http, { 'content-type': 'application/json; charset=utf-8', connection: 'close' }).end(JSON.stringify(body))
+  })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const refusal = socket.writable ? refusalOf(error.code ?? '', mostHeaderBytes) : undefined
     // Anything else is of the connection, such as a refused handshake: nobody listens there.

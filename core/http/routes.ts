@@ -3,6 +3,7 @@ import fastJsonStringify from 'fast-json-stringify'
 import type Koa from 'koa'
 import { endpoints, type AnyEndpoint, type Endpoint } from '../api/index.ts'
 import type { Settings } from '../config/index.ts'
+import { isFinal } from '../transactions/index.ts'
 import { requirePermission, requireWallet } from '../verbs/caller.ts'
 import type { Services, Verb, Verbs } from '../verbs/context.ts'
 import { startDeadline } from './deadline.ts'
@@ -82,7 +83,8 @@ function lookupOf(on: Endpoint['on'], { directory }: Services) {
 /** Whether a request made a transaction, whatever it was answered. */
 async function hasEntry(transactions: Services['transactions'], { key, requestId, client }: { key: string | undefined; requestId: string; client: string }): Promise<boolean> {
   const { entries } = await transactions.list({ idempotencyKey: key })
-  return entries.some((entry) => entry.requestId === requestId && entry.client === client)
+  // One that was given up before it was signed made none.
+  return entries.some((entry) => entry.requestId === requestId && entry.client === client && !(isFinal(entry) && entry.attempts.length === 0))
 }
 
 const bodyOf = (ctx: Koa.Context): Record<string, unknown> => {

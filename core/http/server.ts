@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { Server } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Logger } from 'pino'
 import type { Settings } from '../config/index.ts'
 import { StartError } from '../start-error.ts'
@@ -26,6 +27,7 @@ export async function listen(listener: RequestListener, { server: { host, port }
     server.once('error', (error: NodeJS.ErrnoException) => reject(new StartError(refusal(error, host, port))))
     server.listen(port, host, resolve)
   })
+  const connections = connectionsOf(server)
   const address = server.address() as AddressInfo
   return {
     url: `https://${host === '127.0.0.1' || host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${address.port}`,
@@ -34,12 +36,22 @@ export async function listen(listener: RequestListener, { server: { host, port }
       // A kept-alive connection is idle only once its answer is out.
       const idle = setInterval(() => server.closeIdleConnections(), pollMs)
       server.closeIdleConnections()
-      const cut = setTimeout(() => server.closeAllConnections(), withinMs)
+      const cut = setTimeout(() => connections.forEach((socket) => socket.destroy()), withinMs)
       await closed
       clearInterval(idle)
       clearTimeout(cut)
     },
   }
+}
+
+/** Also those that are still in their handshake, which the server does not count as its own. */
+function connectionsOf(server: Server): ReadonlySet<Socket> {
+  const connections = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket)
+    socket.once('close', () => connections.delete(socket))
+  })
+  return connections
 }
 
 function refusal(error: NodeJS.ErrnoException, host: string, port: number): string {

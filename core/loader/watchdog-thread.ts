@@ -67,6 +67,10 @@ function end(frames: readonly Frame[]): void {
   const who = plugin === undefined ? 'no plugin was running' : `the plugin '${plugin}' was running`
   const msg = `The event loop has stood still for ${stallSeconds} s: ${who}${where === undefined ? '' : `, in ${where}`}. The process ends here, for its supervisor to start it again.`
   // Synchronous, and past the logger: the main thread writes nothing any more.
-  writeSync(2, `${JSON.stringify({ level: 60, time: Date.now(), pid: process.pid, hostname: hostname(), plugin, function: where, msg })}\n`)
-  process.kill(process.pid, 'SIGKILL')
+  try {
+    writeSync(2, `${JSON.stringify({ level: 60, time: Date.now(), pid: process.pid, hostname: hostname(), plugin, function: where, msg })}\n`)
+  } finally {
+    // Also when nobody reads the log any more and the pipe is full.
+    process.kill(process.pid, 'SIGKILL')
+  }
 }

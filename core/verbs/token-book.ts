@@ -14,6 +14,8 @@ export interface TokenBook {
    * @throws SluiceError TOKEN_NOT_SUPPORTED, or INCOMPLETE_PARAMS when several listed tokens share the symbol
    */
   resolve(name: string, field: string, at: At): Promise<Token>
+  /** The same for a list, as far as its first mistake. */
+  resolveAll(names: readonly string[], field: string, at: At): Promise<readonly Token[]>
 }
 
 export function createTokenBook(chain: Chain, list: readonly Token[], where: string): TokenBook {
@@ -23,18 +25,15 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
   const byAddress = new Map(listed.map((token) => [token.address, token]))
   const symbols = [...bySymbol.keys()]
 
-  async function byAddressOrChain(address: string, at: At): Promise<Token> {
-    const known = byAddress.get(address)
-    if (known) return known
+  async function fromChain(address: string, at: At): Promise<Token> {
     const found = await chain.token(address, at)
     if (!found) throw new SluiceError('TOKEN_NOT_SUPPORTED', `There is no token at ${address} on ${where}.`)
     if (byAddress.size < mostUnlisted) byAddress.set(address, found)
     return found
   }
 
-  return {
-    listed,
-    async resolve(name, field, at) {
+  /** The listed token, or the address of one that only the chain may know. */
+  function find(name: string, field: string): Token | string {
       const candidates = bySymbol.get(name) ?? byFolded.get(name.toLowerCase())
       if (candidates?.[0] && candidates.length === 1) return candidates[0]
       if (candidates) {
@@ -42,11 +41,21 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
         throw badFields([{ field, problem: `"${name}" is the symbol of several tokens on ${where}; give the address: ${addresses.join(' or ')}` }])
       }
       const address = chain.address(name)
-      if (address !== undefined) return byAddressOrChain(address, at)
+      if (address !== undefined) return byAddress.get(address) ?? address
       if (chain.address(name.toLowerCase()) !== undefined) {
         throw new SluiceError('TOKEN_NOT_SUPPORTED', `${field}: "${name}" is no address on ${where}: its checksum, in the letters' case, is wrong. Copy it anew, or write it in lower case.`)
       }
       throw new SluiceError('TOKEN_NOT_SUPPORTED', `${field}: ${where} has no token "${name}"${didYouMean(name, symbols)}; give a symbol of GET /network/tokens or a token's address.`)
+  }
+
+  const known = async (found: Token | string, at: At) => (typeof found === 'string' ? fromChain(found, at) : found)
+
+  return {
+    listed,
+    resolve: async (name, field, at) => known(find(name, field), at),
+    async resolveAll(names, field, at) {
+      const found = names.map((name) => find(name, field))
+      return Promise.all(found.map((each) => known(each, at)))
     },
   }
 }

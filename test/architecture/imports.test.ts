@@ -17,7 +17,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   loader: ['api', 'contracts', 'config'],
   devnet: ['config', 'loader', 'testing/devnet-plugin'],
   verbs: ['api', 'contracts', 'config', 'transactions'],
-  http: ['api', 'config', 'tls', 'verbs', 'start-error'],
+  http: ['api', 'config', 'tls', 'transactions', 'verbs', 'start-error'],
   boot: ['api', 'contracts', 'config', 'devnet', 'http', 'loader', 'start-error', 'verbs', 'wallet'],
   doctor: ['api', 'boot', 'config', 'devnet', 'http', 'loader', 'tls', 'wallet'],
 }

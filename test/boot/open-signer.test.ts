@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import pino from 'pino'
-import { openSigner } from '../../core/boot/signer.ts'
+import { askPassphrase, openSigner } from '../../core/boot/signer.ts'
 import { loadSettings } from '../../core/config/index.ts'
 
 describe('opening the keystore beside the rest of the start', () => {
@@ -18,20 +18,27 @@ describe('opening the keystore beside the rest of the start', () => {
   })
   after(() => rmSync(home, { recursive: true, force: true }))
 
-  it('fails for whoever awaits it later, and is nobody\'s unhandled rejection until then', async () => {
+  it('says at once which file should have the passphrase, from the folder above conf wherever the command was run', async () => {
     const settings = loadSettings({ confDir: conf, env: { SLUICE_WALLET_PASSPHRASE_FILE: 'passphrase' } })
+    expect(await askPassphrase(settings)).to.equal('correct horse')
     rmSync(path.join(home, 'passphrase'))
+    const error = await askPassphrase(settings).catch((thrown: unknown) => thrown)
+    expect(error).to.have.property('name', 'StartError')
+    expect(String(error)).to.contain(path.join(home, 'passphrase'))
+  })
+
+  it('fails for whoever awaits it later, and is nobody\'s unhandled rejection until then', async () => {
+    const settings = loadSettings({ confDir: conf, env: {} })
     const unhandled: unknown[] = []
     const note = (thrown: unknown) => unhandled.push(thrown)
     process.on('unhandledRejection', note)
     try {
-      const opening = openSigner({ settings, log: pino({ level: 'silent' }) })
-      for (let turn = 0; turn < 5; turn += 1) await setImmediate()
+      // The key file is none.
+      const opening = openSigner({ settings, log: pino({ level: 'silent' }), passphrase: 'correct horse' })
       const error = await opening.catch((thrown: unknown) => thrown)
+      for (let turn = 0; turn < 5; turn += 1) await setImmediate()
       expect(unhandled).to.deep.equal([])
-      // The file of the settings, from the folder above conf wherever the command was run.
       expect(error).to.have.property('name', 'StartError')
-      expect(String(error)).to.contain(path.join(home, 'passphrase'))
     } finally {
       process.off('unhandledRejection', note)
     }

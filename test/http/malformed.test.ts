@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { connect } from 'node:tls'
+import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { sharedServer } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
@@ -45,6 +46,24 @@ describe('what is no HTTP', function () {
   it('takes a caller that goes away in the middle of a body for no defect', async () => {
     for (const body of ['', '{"chain":', '{"chain":"ethereum"}']) await say(`POST /network/chain_config HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n${body}`, 'and leave')
     expect((await server.client.get('/metrics')).text).not.to.contain('code="1099"')
+  })
+
+  it('unpacks nothing: a compressed body, whole, broken or cut off, is 415 and takes nobody down or away', async () => {
+    const request = (body: Buffer, length = body.length) =>
+      `POST /network/chain_config HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: ${length}\r\n\r\n${body.toString('latin1')}`
+    for (const size of [98_000, 105_000, 114_000, 180_000]) {
+      const broken = gzipSync(Buffer.alloc(size, ' '))
+      broken.writeUInt8(broken.readUInt8(broken.length - 6) ^ 0xff, broken.length - 6)
+      expect(await say(request(broken))).to.match(/^HTTP\/1\.1 415 /)
+    }
+    for (let i = 0; i < 4; i++) await say(request(gzipSync('{"chain":"ethereum"}').subarray(0, 12), 100), 'and leave')
+    expect((await server.client.get('/')).status).to.equal(200)
+    expect((await server.client.get('/metrics')).text).not.to.contain('code="1099"')
+  })
+
+  it('answers 400 to a URL that is none, and 417 to an expectation that it does not meet', async () => {
+    expect(await say('GET http://[::1/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).to.match(/^HTTP\/1\.1 400 /).and.to.contain('"errorCode":1014')
+    expect(await say('GET / HTTP/1.1\r\nHost: a\r\nExpect: cake\r\n\r\n')).to.match(/^HTTP\/1\.1 417 /).and.to.contain('"errorCode":1014')
   })
 
   it('goes on after any of it', async () => {

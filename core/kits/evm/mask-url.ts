@@ -1,3 +1,5 @@
+import { shownHost } from '../../contracts/index.ts'
+
 /** Path segments that providers use as words; anything else may be a key. */
 const plain = /^(v\d+|rpc|eth|evm|ext|bc|mainnet|sepolia|ethereum|public)$/i
 const hidden = '***'
@@ -7,13 +9,14 @@ export function maskUrl(url: string): string {
   if (!URL.canParse(url)) return hidden
   const { protocol, host, pathname } = new URL(url)
   const segments = pathname.split('/').filter((segment) => segment !== '')
-  return [`${protocol}//${host}`, ...segments.map((segment) => (plain.test(segment) ? segment : hidden))].join('/')
+  return [`${protocol}//${shownHost(host)}`, ...segments.map((segment) => (plain.test(segment) ? segment : hidden))].join('/')
 }
 
 /** What `maskUrl` hides, for taking it out of texts that a node wrote itself. */
 export function secretsOf(url: string): readonly string[] {
   if (!URL.canParse(url)) return [url]
-  const { username, password, pathname, searchParams } = new URL(url)
+  const { username, password, host, pathname, searchParams } = new URL(url)
   const segments = pathname.split('/').filter((segment) => !plain.test(segment))
-  return [username, password, ...segments, ...searchParams.values()].filter((secret) => secret.length > 2)
+  const labels = host.split('.').filter((label) => shownHost(label) !== label)
+  return [username, password, ...labels, ...segments, ...searchParams.values()].filter((secret) => secret.length > 2)
 }

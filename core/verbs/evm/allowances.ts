@@ -8,7 +8,7 @@ export const evmAllowances: Verb<'EVMAllowances'> = async (request, { network, s
   const evm = evmOf(network)
   const owner = readAddress(network, request.address)
   const { addresses } = readSpenders(request.spender, network, directory)
-  const tokens = await Promise.all(request.tokenSymbols.map((name) => network.tokens.resolve(name, 'tokenSymbols', at)))
+  const tokens = await network.tokens.resolveAll(request.tokenSymbols, 'tokenSymbols', at)
   const raws = await evm.allowances(owner, addresses, tokens, at)
 
   const show = (of: (tokenIndex: number) => bigint) =>

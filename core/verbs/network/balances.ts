@@ -5,7 +5,7 @@ import { readAddress } from '../wallets.ts'
 export const networkBalances: Verb<'NetworkBalances'> = async ({ address, tokenSymbols }, { network, signal }) => {
   const at = { signal }
   const owner = readAddress(network, address)
-  const tokens = await Promise.all(tokenSymbols.map((name) => network.tokens.resolve(name, 'tokenSymbols', at)))
+  const tokens = await network.tokens.resolveAll(tokenSymbols, 'tokenSymbols', at)
   const raws = await network.impl.balances(owner, tokens, at)
   return { balances: Object.fromEntries(tokens.map(({ symbol, decimals }, i) => [symbolKey(tokenSymbols[i], symbol), fromRaw(raws[i] ?? 0n, decimals)])) }
 }

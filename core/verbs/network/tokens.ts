@@ -1,6 +1,6 @@
 import type { Verb } from '../context.ts'
 
 export const networkTokens: Verb<'NetworkTokens'> = async ({ tokenSymbols }, { network: { chain, network, tokens }, signal }) => {
-  const wanted = tokenSymbols === undefined ? tokens.listed : await Promise.all(tokenSymbols.map((name) => tokens.resolve(name, 'tokenSymbols', { signal })))
+  const wanted = tokenSymbols === undefined ? tokens.listed : await tokens.resolveAll(tokenSymbols, 'tokenSymbols', { signal })
   return wanted.map(({ symbol, address, decimals }) => ({ chain, network, symbol, address, decimals }))
 }
