@@ -35,7 +35,7 @@ export interface Chain<F extends Types = Types> extends Life {
   balances(owner: F['address'], tokens: readonly Token[], at: At): Promise<readonly bigint[]>
   /** A token that no list has, read from the chain; undefined where the address is no token. */
   token(address: F['address'], at: At): Promise<Token | undefined>
-  /** The price of that much gas at a block that was read, without asking again where possible. */
+  /** What would be signed for a step that uses about so much gas, at the price of a block that was read; asks nothing again where possible. */
   gas(units: bigint, head: Head | undefined, at: At): Promise<GasTerms>
   find(id: string, at: At): Promise<Transaction<F> | undefined>
   isTransactionId(text: string): boolean

@@ -100,9 +100,9 @@ export function chainContract({ folder, network }: ChainContract): void {
       for (const balance of balances) expect(balance > 0n).to.equal(true)
     })
 
-    it('CHAIN-09 gas has a price, and cost is price times units or more', async () => {
+    it('CHAIN-09 gas has a price, the limit covers the units, and cost is price times limit or more', async () => {
       const { gasLimit, gasPriceRaw, gasCostRaw } = await venue().implementation.gas(100_000n, undefined, at())
-      expect(gasLimit).to.equal(100_000n)
+      expect(gasLimit >= 100_000n).to.equal(true)
       expect(gasPriceRaw > 0n).to.equal(true)
       expect(gasCostRaw >= gasLimit * gasPriceRaw).to.equal(true)
     })

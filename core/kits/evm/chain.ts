@@ -19,6 +19,7 @@ import { createRpc } from './rpc.ts'
 import { readToken } from './token-metadata.ts'
 import type { Evm } from './types.ts'
 import { withSignal } from './with-signal.ts'
+import { limitFromUsed } from './rail-simulation.ts'
 
 /** One network of an EVM chain, from what is true of it and what the operator set. Connects on first use. */
 export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmChainConfig>, definition: EvmNetwork): Chain<Evm> {
@@ -63,7 +64,8 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     async gas(units, head, at) {
       await fees.warm(at)
       const gasPriceRaw = fees.priceRaw(head)
-      return { gasLimit: units, gasPriceRaw, gasCostRaw: units * gasPriceRaw }
+      const gasLimit = limitFromUsed(units)
+      return { gasLimit, gasPriceRaw, gasCostRaw: gasLimit * gasPriceRaw }
     },
     decode: decodeLogs,
     find: (id, at) => findTransaction(rpc, id.toLowerCase(), at),

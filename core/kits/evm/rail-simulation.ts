@@ -14,7 +14,7 @@ const transferGas = 21_000n
  */
 const withMargin = (estimate: bigint) => (estimate === transferGas ? estimate : (estimate * 5n) / 4n)
 /** `eth_simulateV1` says what was used, after refunds and without the 1/64 that calls must leave (EIP-150): half again covers both. */
-const fromUsed = (used: bigint) => (used === transferGas ? used : (used * 3n) / 2n)
+export const limitFromUsed = (used: bigint) => (used === transferGas ? used : (used * 3n) / 2n)
 /** For steps after the first where the node cannot simulate several: an approval takes about 50,000. */
 const unsimulatedGas = 300_000n
 
@@ -37,7 +37,7 @@ export function readGas(steps: readonly EvmIntent[], [estimated, simulated]: rea
     if (!isObject(result)) return unsimulatedGas
     if (result['status'] === '0x0') throw wouldFail(revertReason(result['returnData']))
     const used = quantityOf(result['gasUsed'])
-    return used === undefined ? unsimulatedGas : fromUsed(used)
+    return used === undefined ? unsimulatedGas : limitFromUsed(used)
   })
   return limits.map((limit) => (limit > blockGasLimit ? blockGasLimit : limit))
 }

@@ -2,8 +2,8 @@ import type { Verb } from '../context.ts'
 import { showGas } from '../fees.ts'
 import { ammOf } from './swap.ts'
 
-/** Gas of a swap through one pool: what the answer is for, since the request names no pair. */
-const typicalSwapGas = 150_000n
+/** What a swap through one pool uses: what the answer is for, since the request names no pair. */
+const typicalSwapGas = 110_000n
 
 export const ammEstimateGas: Verb<'AMMEstimateGas'> = async (_request, { network, venue, signal }) => {
   ammOf(venue)

@@ -78,7 +78,7 @@ describe('an EVM chain', function () {
     expect(test.asked()).to.deep.equal([])
     const tip = BigInt(String(await test.rpc('eth_maxPriorityFeePerGas')))
     expect(gas.gasPriceRaw).to.equal((head.baseFeeRaw ?? 0n) + tip)
-    expect(gas).to.deep.include({ gasLimit: 100_000n, gasCostRaw: gas.gasPriceRaw * 100_000n })
+    expect(gas).to.deep.include({ gasLimit: 150_000n, gasCostRaw: gas.gasPriceRaw * 150_000n })
     expect(chain.reader.gasPriceRaw(head)).to.equal(gas.gasPriceRaw)
   })
 
