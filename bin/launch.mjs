@@ -12,14 +12,17 @@ refuseOldNode()
 if (existsSync(path.join(root, 'package-lock.json'))) installWhenStale()
 
 const [, , command = 'help', ...args] = process.argv
-if (command === 'test') process.exit(node('node_modules/mocha/bin/mocha.js', args.some((arg) => arg.endsWith('.ts')) ? args : [...args, 'test/**/*.test.ts']))
+if (command === 'test')
+  process.exit(node('node_modules/mocha/bin/mocha.js', args.some((arg) => arg.endsWith('.ts')) ? args : [...args, 'test/**/*.test.ts']))
 else if (command === 'bench') process.exit(node('test/bench/run.ts', args, ['--import', 'tsx']))
 else await sluice(command, args)
 
 function refuseOldNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major > 20 || (major === 20 && minor >= 19)) return
-  console.error(`Sluice needs Node 20.19 or newer; this is ${process.version}. Install a newer one from your package manager or nodejs.org.`)
+  console.error(
+    `Sluice needs Node 20.19 or newer; this is ${process.version}. Install a newer one from your package manager or nodejs.org.`,
+  )
   process.exit(1)
 }
 
@@ -33,10 +36,21 @@ function installWhenStale() {
   if (isWhole && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
   console.error('Installing dependencies from package-lock.json ...')
   // `npm ci` refuses a lockfile without other platforms' optional packages; --no-save leaves the lockfile as it is.
-  const install = ['install', '--no-save', '--include=dev', '--include=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+  const install = [
+    'install',
+    '--no-save',
+    '--include=dev',
+    '--include=optional',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ]
   const done = spawnSync('npm', install, { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
   if (done.status !== 0) {
-    console.error(`npm install failed (${done.status ?? done.signal}). Is the npm registry reachable? Run the same command again: it goes on where it stopped.`)
+    console.error(
+      `npm install failed (${done.status ?? done.signal}). Is the npm registry reachable? Run the same command again: it goes on where it stopped.`,
+    )
     process.exit(1)
   }
   writeFileSync(stamp, wanted)

@@ -56,7 +56,8 @@ export interface StartOptions {
 /** Everything that happens at start, in its order. */
 export async function startKernel(settings: Settings, { say }: StartOptions): Promise<Kernel> {
   const startedAt = performance.now()
-  if (settings.store.url !== undefined) throw new StartError('store.url names a database, and this version keeps its journal in memory. Remove it from conf/server.yml.')
+  if (settings.store.url !== undefined)
+    throw new StartError('store.url names a database, and this version keeps its journal in memory. Remove it from conf/server.yml.')
   const container = createContainer<Cradle>({ injectionMode: InjectionMode.PROXY, strict: true })
   container.register({
     settings: asValue(settings),
@@ -90,10 +91,14 @@ export async function startKernel(settings: Settings, { say }: StartOptions): Pr
     watchdog.watch(findPlugins(settings.plugins.folders, settings.plugins.disabled).found)
     const plugins = await loadPlugins(pluginOptions({ settings, log, metrics, devnet }))
     loaded = plugins.loaded
-    for (const { name, step, reason, cure, folder } of plugins.refused) log.error({ plugin: name, folder, step, cure }, `plugin refused: ${reason}`)
+    for (const { name, step, reason, cure, folder } of plugins.refused)
+      log.error({ plugin: name, folder, step, cure }, `plugin refused: ${reason}`)
     const chains = loaded.filter((each) => each.kind === 'chain')
     const connectors = loaded.filter((each) => each.kind === 'connector')
-    const warnings = [...settings.warnings, ...pluginFileWarnings(settings.confDir, { chains: namesOf(chains), connectors: namesOf(connectors) })]
+    const warnings = [
+      ...settings.warnings,
+      ...pluginFileWarnings(settings.confDir, { chains: namesOf(chains), connectors: namesOf(connectors) }),
+    ]
 
     const signer = await opening
     await signer.setPolicy(signerPolicy(chains, connectors, settings.wallet.allowedSpenders))
@@ -106,12 +111,20 @@ export async function startKernel(settings: Settings, { say }: StartOptions): Pr
     container.register({
       sign: asValue<Sign>(({ signable, ...request }) => signer.sign({ ...request, draft: { scheme: 'secp256k1', bytes: signable.bytes } })),
       journal: asFunction(() => memoryJournal()).singleton(),
-      transactions: asFunction(({ journal, sign, log }: Cradle) => createTransactions({ journal, sign, log, walletQueue: settings.limits.walletQueue })).singleton(),
+      transactions: asFunction(({ journal, sign, log }: Cradle) =>
+        createTransactions({ journal, sign, log, walletQueue: settings.limits.walletQueue }),
+      ).singleton(),
     })
     const { transactions } = container.cradle
     stops.push(() => transactions.stop(settings.server.drainSeconds * 1000))
 
-    const services: Services = { directory, settings, transactions, wallets: { all: signer.wallets }, failing: () => failingParts(signer, directory) }
+    const services: Services = {
+      directory,
+      settings,
+      transactions,
+      wallets: { all: signer.wallets },
+      failing: () => failingParts(signer, directory),
+    }
     container.register({ services: asValue(services) })
     const listener = await listen(container.build(createApp).callback(), settings, log)
     stops.push(() => listener.stop(settings.server.drainSeconds * 1000))

@@ -12,7 +12,10 @@ export const createLog = ({ settings }: { settings: Pick<Settings, 'log'> }): Lo
   const lines = pino.destination({ fd: 2, sync: false, maxLength: mostBytesWaiting })
   lines.on('error', () => {})
   const write = (line: string) => void lines.write(line.includes('://') ? maskUrls(line) : line)
-  return pino({ level: settings.log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } }, { write })
+  return pino(
+    { level: settings.log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } },
+    { write },
+  )
 }
 
 /** Not every property of an error: a client library hangs requests and URLs with keys on its own. */

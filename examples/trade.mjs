@@ -16,11 +16,15 @@ function call(method, path, fields, headers = {}) {
     const options = { method, agent, headers: { 'content-type': 'application/json', ...headers } }
     const request = https.request(`${url}${path}${query}`, options, (response) => {
       let text = ''
-      response.setEncoding('utf8').on('data', (chunk) => (text += chunk)).on('error', reject).on('end', () => {
-        const answer = JSON.parse(text)
-        if (response.statusCode === 200) resolve(answer)
-        else reject(new Error(`${answer.name}: ${answer.message}`))
-      })
+      response
+        .setEncoding('utf8')
+        .on('data', (chunk) => (text += chunk))
+        .on('error', reject)
+        .on('end', () => {
+          const answer = JSON.parse(text)
+          if (response.statusCode === 200) resolve(answer)
+          else reject(new Error(`${answer.name}: ${answer.message}`))
+        })
     })
     request.on('error', reject).end(body)
   })

@@ -8,12 +8,28 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const wanted = [
-  { pack: '@uniswap/v2-core@1.0.1', contract: 'UniswapV2Factory', file: 'build/UniswapV2Factory.json', to: 'core/kits/uniswap-v2/artifacts' },
+  {
+    pack: '@uniswap/v2-core@1.0.1',
+    contract: 'UniswapV2Factory',
+    file: 'build/UniswapV2Factory.json',
+    to: 'core/kits/uniswap-v2/artifacts',
+  },
   { pack: '@uniswap/v2-core@1.0.1', contract: 'UniswapV2Pair', file: 'build/UniswapV2Pair.json', to: 'core/kits/uniswap-v2/artifacts' },
-  { pack: '@uniswap/v2-periphery@1.1.0-beta.0', contract: 'UniswapV2Router02', file: 'build/UniswapV2Router02.json', to: 'core/kits/uniswap-v2/artifacts' },
+  {
+    pack: '@uniswap/v2-periphery@1.1.0-beta.0',
+    contract: 'UniswapV2Router02',
+    file: 'build/UniswapV2Router02.json',
+    to: 'core/kits/uniswap-v2/artifacts',
+  },
   { pack: 'canonical-weth@1.4.0', contract: 'WETH9', file: 'build/contracts/WETH9.json', to: 'plugins/ethereum/artifacts' },
   // viem has ABI and creation code as constants of two modules.
-  { pack: 'viem@2.57.20', contract: 'Multicall3', modules: ['_esm/constants/abis.js', '_esm/constants/contracts.js'], exports: ['multicall3Abi', 'multicall3Bytecode'], to: 'plugins/ethereum/artifacts' },
+  {
+    pack: 'viem@2.57.20',
+    contract: 'Multicall3',
+    modules: ['_esm/constants/abis.js', '_esm/constants/contracts.js'],
+    exports: ['multicall3Abi', 'multicall3Bytecode'],
+    to: 'plugins/ethereum/artifacts',
+  },
 ]
 
 /** Writes one artifact as `<folder>/<contractName>.json`, the folder relative to the project. */
@@ -29,7 +45,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) await takeAll()
 async function takeAll() {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-artifacts-'))
   try {
-    const packages = new Map([...new Set(wanted.map(({ pack }) => pack))].map(pack => [pack, take(pack, folder)]))
+    const packages = new Map([...new Set(wanted.map(({ pack }) => pack))].map((pack) => [pack, take(pack, folder)]))
     for (const item of wanted) {
       const { files, ...origin } = packages.get(item.pack)
       const { abi, bytecode } = item.file ? fromJson(files, item) : await fromModules(files, item)
@@ -56,7 +72,7 @@ function fromJson(files, { file }) {
 }
 
 async function fromModules(files, { modules, exports: [abi, bytecode] }) {
-  const loaded = await Promise.all(modules.map(file => import(pathToFileURL(path.join(files, file)).href)))
+  const loaded = await Promise.all(modules.map((file) => import(pathToFileURL(path.join(files, file)).href)))
   const constants = Object.assign({}, ...loaded)
   return { abi: constants[abi], bytecode: constants[bytecode] }
 }

@@ -7,7 +7,10 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const { values } = parseArgs({ options: { out: { type: 'string', default: path.join(root, 'dist') }, devnet: { type: 'boolean', default: true } }, allowNegative: true })
+const { values } = parseArgs({
+  options: { out: { type: 'string', default: path.join(root, 'dist') }, devnet: { type: 'boolean', default: true } },
+  allowNegative: true,
+})
 const out = path.resolve(values.out)
 
 /** What a build makes anew. Whatever else is in the folder stays: conf, data and certs may be somebody's. */
@@ -23,7 +26,9 @@ console.log(`Compiled to ${path.relative(process.cwd(), out) || '.'}`)
 
 function compile() {
   const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const done = spawnSync(process.execPath, [compiler, '-p', path.join(root, 'scripts', 'build'), '--outDir', out], { stdio: ['ignore', 2, 2] })
+  const done = spawnSync(process.execPath, [compiler, '-p', path.join(root, 'scripts', 'build'), '--outDir', out], {
+    stdio: ['ignore', 2, 2],
+  })
   if (done.status !== 0) process.exit(done.status ?? 1)
   if (!values.devnet) for (const file of filesIn(path.join(out, 'plugins'))) if (isDevnetPart(file)) rmSync(path.join(out, 'plugins', file))
 }
@@ -50,7 +55,21 @@ function filesIn(folder) {
 
 /** The package's face, pointing to JavaScript, without what only development needs. */
 function manifest() {
-  const { name, version, description, license, type, engines, bin, exports, dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+  const { name, version, description, license, type, engines, bin, exports, dependencies } = JSON.parse(
+    readFileSync(path.join(root, 'package.json'), 'utf8'),
+  )
   const compiled = Object.fromEntries(Object.entries(exports).map(([subpath, target]) => [subpath, target.replace(/\.ts$/, '.js')]))
-  return { name, version, description, license, private: true, type, engines, bin, exports: compiled, scripts: { start: 'exec node bin/sluice start' }, dependencies }
+  return {
+    name,
+    version,
+    description,
+    license,
+    private: true,
+    type,
+    engines,
+    bin,
+    exports: compiled,
+    scripts: { start: 'exec node bin/sluice start' },
+    dependencies,
+  }
 }

@@ -27,8 +27,8 @@ try {
 }
 
 function compile(solc) {
-  const names = readdirSync(contracts).filter(name => name.endsWith('.sol'))
-  const sources = Object.fromEntries(names.map(name => [name, { content: readFileSync(path.join(contracts, name), 'utf8') }]))
+  const names = readdirSync(contracts).filter((name) => name.endsWith('.sol'))
+  const sources = Object.fromEntries(names.map((name) => [name, { content: readFileSync(path.join(contracts, name), 'utf8') }]))
   const settings = {
     optimizer: { enabled: true, runs: 200 },
     evmVersion: 'paris', // the oldest that a chain served here may still run
@@ -43,6 +43,13 @@ function compile(solc) {
     const contractName = path.basename(file, '.sol')
     const { abi, evm } = output.contracts[file][contractName]
     const bytecode = `0x${evm.bytecode.object}`
-    writeArtifact(targets[contractName], { contractName, abi, bytecode, license: 'Apache-2.0', source: `contracts/${file}`, compiler: `solc ${solc.version()}` })
+    writeArtifact(targets[contractName], {
+      contractName,
+      abi,
+      bytecode,
+      license: 'Apache-2.0',
+      source: `contracts/${file}`,
+      compiler: `solc ${solc.version()}`,
+    })
   }
 }

@@ -12,17 +12,24 @@ const target = 'test/fixtures/published'
 const chainIds = [1, 11155111]
 
 const wanted = [
-  { pack: 'viem@2.57.20', name: 'viem', read: async (files) => Object.fromEntries(await Promise.all(['mainnet', 'sepolia'].map((chain) => viemChain(files, chain)))) },
+  {
+    pack: 'viem@2.57.20',
+    name: 'viem',
+    read: async (files) => Object.fromEntries(await Promise.all(['mainnet', 'sepolia'].map((chain) => viemChain(files, chain)))),
+  },
   {
     pack: '@uniswap/sdk-core@7.19.4',
     name: 'uniswap-sdk-core',
-    read: async (files) => onOurChains(await constants(path.join(files, 'dist/esm/src/addresses.js'), ['V2_FACTORY_ADDRESSES', 'V2_ROUTER_ADDRESSES'])),
+    read: async (files) =>
+      onOurChains(await constants(path.join(files, 'dist/esm/src/addresses.js'), ['V2_FACTORY_ADDRESSES', 'V2_ROUTER_ADDRESSES'])),
   },
   {
     pack: '@uniswap/v2-sdk@4.21.4',
     name: 'uniswap-v2-sdk',
     // Its module imports half a library: the constant is read as text.
-    read: (files) => ({ INIT_CODE_HASH: /INIT_CODE_HASH = '(0x\w+)'/.exec(readFileSync(path.join(files, 'dist/esm/src/constants.js'), 'utf8'))[1] }),
+    read: (files) => ({
+      INIT_CODE_HASH: /INIT_CODE_HASH = '(0x\w+)'/.exec(readFileSync(path.join(files, 'dist/esm/src/constants.js'), 'utf8'))[1],
+    }),
   },
   {
     pack: 'sushi@7.3.15',
@@ -56,7 +63,13 @@ async function viemChain(files, name) {
 
 /** Bundled, since the packages import their own files as only bundlers do. */
 async function constants(file, names) {
-  const { outputFiles } = await build({ stdin: { contents: `export { ${names.join(', ')} } from ${JSON.stringify(file)}`, resolveDir: path.dirname(file) }, bundle: true, format: 'esm', write: false, logLevel: 'silent' })
+  const { outputFiles } = await build({
+    stdin: { contents: `export { ${names.join(', ')} } from ${JSON.stringify(file)}`, resolveDir: path.dirname(file) },
+    bundle: true,
+    format: 'esm',
+    write: false,
+    logLevel: 'silent',
+  })
   const module = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`)
   return Object.fromEntries(names.map((name) => [name, module[name]]))
 }
@@ -77,7 +90,11 @@ function onOurChains(maps) {
 
 /** Those that stand in a list of ours by address, or have a symbol of ours: a wrong address of ours shows beside the right one. */
 function ourTokens({ tokens }) {
-  const ours = JSON.parse(readFileSync(path.join(root, 'plugins/ethereum/tokens.json'), 'utf8')).tokens.filter(({ chainId }) => chainIds.includes(chainId))
+  const ours = JSON.parse(readFileSync(path.join(root, 'plugins/ethereum/tokens.json'), 'utf8')).tokens.filter(({ chainId }) =>
+    chainIds.includes(chainId),
+  )
   const symbols = new Set(ours.map(({ chainId, symbol }) => `${chainId} ${symbol}`))
-  return tokens.filter(({ chainId, symbol }) => symbols.has(`${chainId} ${symbol}`)).map(({ chainId, symbol, address, decimals }) => ({ chainId, symbol, address, decimals }))
+  return tokens
+    .filter(({ chainId, symbol }) => symbols.has(`${chainId} ${symbol}`))
+    .map(({ chainId, symbol, address, decimals }) => ({ chainId, symbol, address, decimals }))
 }

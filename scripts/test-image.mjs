@@ -31,7 +31,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void endA
 try {
   await installPackages(['buildah', 'mmdebstrap'])
   const storage = ['--root', path.join(folder, 'storage'), '--runroot', path.join(folder, 'run'), '--storage-driver', 'vfs']
-  const buildah = (...args) => run(...inOwnProcessTable('buildah', [...storage, ...args]), { env: { ...process.env, BUILDAH_ISOLATION: 'chroot' } })
+  const buildah = (...args) =>
+    run(...inOwnProcessTable('buildah', [...storage, ...args]), { env: { ...process.env, BUILDAH_ISOLATION: 'chroot' } })
   const base = await buildBase(buildah, folder)
   console.log(`Base made of Debian's packages and Node from npm in ${seconds(startedAt)} s`)
   const images = {}

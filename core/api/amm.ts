@@ -2,7 +2,12 @@ import Type, { type Static } from 'typebox'
 import { endpoint, enveloped, request } from './endpoint.ts'
 import { connectorFields, Decimal, gasFields, Side, Slippage, TokenName, transactionFields, WalletAddress } from './fields.ts'
 
-const Version = Type.String({ minLength: 1, maxLength: 32, expects: "one of the connector's versions", description: 'Restricts a connector with several protocol versions to one.' })
+const Version = Type.String({
+  minLength: 1,
+  maxLength: 32,
+  expects: "one of the connector's versions",
+  description: 'Restricts a connector with several protocol versions to one.',
+})
 
 const swapFields = {
   ...connectorFields,
@@ -32,7 +37,7 @@ export const AMMPriceResponse = enveloped({
   expectedAmount: Type.String({ description: 'Quote tokens to pay (BUY) or to receive (SELL).' }),
   price: Type.String({ description: 'Quote per one base; rounded up for BUY and down for SELL.' }),
   ...gasFields,
-  priceImpact: Type.String({ description: 'Fraction by which the price is worse than the pools\' marginal price, fees included.' }),
+  priceImpact: Type.String({ description: "Fraction by which the price is worse than the pools' marginal price, fees included." }),
   route: Type.Array(Hop),
   blockNumber: Type.Number({ description: 'The block that the quote holds for.' }),
   slippagePrice: Type.String({ description: 'The worst price that a trade without limitPrice would take.' }),
@@ -73,7 +78,39 @@ const amm = { set: 'AMM', on: 'connector' } as const
 const pricing = ['TOKEN_NOT_SUPPORTED', 'PRICE_FAILED', 'PAIR_NOT_FOUND'] as const
 
 export const ammEndpoints = [
-  endpoint({ ...amm, method: 'GET', permission: 'read', wallet: true, name: 'AMMPrice', path: '/amm/price', summary: 'The price of a swap at the latest block.', errors: pricing, request: AMMPriceRequest, response: AMMPriceResponse }),
-  endpoint({ ...amm, method: 'POST', permission: 'trade', wallet: true, acts: true, name: 'AMMTrade', path: '/amm/trade', summary: 'Swaps, with the bound and the deadline on chain.', errors: [...pricing, 'SWAP_PRICE_EXCEEDS_LIMIT_PRICE', 'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE', 'INSUFFICIENT_ALLOWANCE'], request: AMMTradeRequest, response: AMMTradeResponse }),
-  endpoint({ ...amm, method: 'POST', permission: 'read', name: 'AMMEstimateGas', path: '/amm/estimateGas', summary: 'What a typical swap costs.', request: AMMEstimateGasRequest, response: AMMEstimateGasResponse }),
+  endpoint({
+    ...amm,
+    method: 'GET',
+    permission: 'read',
+    wallet: true,
+    name: 'AMMPrice',
+    path: '/amm/price',
+    summary: 'The price of a swap at the latest block.',
+    errors: pricing,
+    request: AMMPriceRequest,
+    response: AMMPriceResponse,
+  }),
+  endpoint({
+    ...amm,
+    method: 'POST',
+    permission: 'trade',
+    wallet: true,
+    acts: true,
+    name: 'AMMTrade',
+    path: '/amm/trade',
+    summary: 'Swaps, with the bound and the deadline on chain.',
+    errors: [...pricing, 'SWAP_PRICE_EXCEEDS_LIMIT_PRICE', 'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE', 'INSUFFICIENT_ALLOWANCE'],
+    request: AMMTradeRequest,
+    response: AMMTradeResponse,
+  }),
+  endpoint({
+    ...amm,
+    method: 'POST',
+    permission: 'read',
+    name: 'AMMEstimateGas',
+    path: '/amm/estimateGas',
+    summary: 'What a typical swap costs.',
+    request: AMMEstimateGasRequest,
+    response: AMMEstimateGasResponse,
+  }),
 ]

@@ -9,5 +9,16 @@ export type ConnectorConfigRequest = Static<typeof ConnectorConfigRequest>
 export type ConnectorConfigResponse = Static<typeof ConnectorConfigResponse>
 
 export const connectorEndpoints = [
-  endpoint({ method: 'GET', set: 'ConnectorBase', on: 'service', permission: 'read', name: 'ConnectorConfig', path: '/connector/config', summary: "The connector's configuration and effective settings, secrets masked.", errors: ['UNKNOWN_CONNECTOR'], request: ConnectorConfigRequest, response: ConnectorConfigResponse }),
+  endpoint({
+    method: 'GET',
+    set: 'ConnectorBase',
+    on: 'service',
+    permission: 'read',
+    name: 'ConnectorConfig',
+    path: '/connector/config',
+    summary: "The connector's configuration and effective settings, secrets masked.",
+    errors: ['UNKNOWN_CONNECTOR'],
+    request: ConnectorConfigRequest,
+    response: ConnectorConfigResponse,
+  }),
 ]

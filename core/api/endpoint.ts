@@ -7,7 +7,12 @@ export type Permission = 'read' | 'trade' | 'admin'
 /** What the server looks up before it calls the verb. */
 export type Target = 'service' | 'chain' | 'connector'
 
-export interface Endpoint<Name extends string = string, Req extends TObject = TObject, Res extends TSchema = TSchema, On extends Target = Target> {
+export interface Endpoint<
+  Name extends string = string,
+  Req extends TObject = TObject,
+  Res extends TSchema = TSchema,
+  On extends Target = Target,
+> {
   /** The URL in capitals: the interfaces are `<name>Request` and `<name>Response`. */
   readonly name: Name
   readonly method: 'GET' | 'POST' | 'DELETE'
@@ -42,13 +47,25 @@ export const enveloped = <P extends TProperties>(fields: P) => Type.Object({ ...
 export type RequestOf<E> = E extends Endpoint<string, infer Req, TSchema> ? Static<Req> : never
 export type ResponseOf<E> = E extends Endpoint<string, TObject, infer Res> ? Static<Res> : never
 /** What a verb returns: the envelope is the server's to add. */
-export type AnswerOf<E> = ResponseOf<E> extends infer R ? (R extends { timestamp: number; latency: number } ? Omit<R, 'network' | 'timestamp' | 'latency'> : R) : never
+export type AnswerOf<E> =
+  ResponseOf<E> extends infer R
+    ? R extends { timestamp: number; latency: number }
+      ? Omit<R, 'network' | 'timestamp' | 'latency'>
+      : R
+    : never
 
 const everywhere: readonly ErrorName[] = ['INCOMPLETE_PARAMS', 'FORBIDDEN', 'RATE_LIMIT', 'OVERLOADED', 'TIMEOUT']
 const onChain: readonly ErrorName[] = ['UNKNOWN_CHAIN_ERROR', 'NETWORK', 'SERVICE_UNINITIALIZED']
 const onConnector: readonly ErrorName[] = [...onChain, 'UNKNOWN_CONNECTOR', 'UNSUPPORTED']
 const acting: readonly ErrorName[] = [
-  'LOAD_WALLET', 'OUT_OF_GAS', 'TRANSACTION_GAS_PRICE_TOO_LOW', 'INVALID_NONCE', 'TRADE_FAILED', 'INSUFFICIENT_BALANCE', 'IDEMPOTENCY_CONFLICT', 'IN_FLIGHT',
+  'LOAD_WALLET',
+  'OUT_OF_GAS',
+  'TRANSACTION_GAS_PRICE_TOO_LOW',
+  'INVALID_NONCE',
+  'TRADE_FAILED',
+  'INSUFFICIENT_BALANCE',
+  'IDEMPOTENCY_CONFLICT',
+  'IN_FLIGHT',
 ]
 
 /** Every error that an endpoint may answer with, as the OpenAPI document lists them. */

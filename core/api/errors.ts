@@ -5,7 +5,11 @@ export const errorTable = {
   OUT_OF_GAS: { code: 1003, http: 422, when: 'The wallet cannot pay the gas, or gas estimation failed for gas.' },
   TRANSACTION_GAS_PRICE_TOO_LOW: { code: 1004, http: 422, when: 'The given fees are below what the network takes.' },
   LOAD_WALLET: { code: 1005, http: 404, when: 'The server holds no key for the address on that chain.' },
-  TOKEN_NOT_SUPPORTED: { code: 1006, http: 404, when: 'The token is unknown, or one that cannot be traded exactly (it takes a fee on transfer).' },
+  TOKEN_NOT_SUPPORTED: {
+    code: 1006,
+    http: 404,
+    when: 'The token is unknown, or one that cannot be traded exactly (it takes a fee on transfer).',
+  },
   TRADE_FAILED: { code: 1007, http: 422, when: 'The exchange would refuse the trade; details.reason says why.' },
   SWAP_PRICE_EXCEEDS_LIMIT_PRICE: { code: 1008, http: 422, when: 'A BUY now costs more than limitPrice.' },
   SWAP_PRICE_LOWER_THAN_LIMIT_PRICE: { code: 1009, http: 422, when: 'A SELL now brings less than limitPrice.' },

@@ -2,13 +2,20 @@ import Type, { type Static } from 'typebox'
 import { endpoint, enveloped, request } from './endpoint.ts'
 import { chainFields, Decimal, TokenName, TokenSymbols, transactionFields, WalletAddress } from './fields.ts'
 
-const Spender = Type.String({ minLength: 1, maxLength: 256, expects: "a connector's name or an address", description: "A registered connector's name (its router on this network), `name/version`, or an address." })
+const Spender = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  expects: "a connector's name or an address",
+  description: "A registered connector's name (its router on this network), `name/version`, or an address.",
+})
 
 export const EVMAllowancesRequest = request({ ...chainFields, address: WalletAddress, spender: Spender, tokenSymbols: TokenSymbols })
 const Approvals = Type.Record(Type.String(), Type.String())
 export const EVMAllowancesResponse = enveloped({
   spender: Type.String({ description: 'Address; the first where the connector has several.' }),
-  approvals: Type.Record(Type.String(), Type.String(), { description: 'Token as it was asked for → decimal string; the least of them where the connector has several spenders.' }),
+  approvals: Type.Record(Type.String(), Type.String(), {
+    description: 'Token as it was asked for → decimal string; the least of them where the connector has several spenders.',
+  }),
   spenders: Type.Optional(Type.Record(Type.String(), Approvals)),
 })
 
@@ -47,8 +54,50 @@ export type EVMApproveResponse = Static<typeof EVMApproveResponse>
 const evm = { set: 'EVM', on: 'chain', wallet: true } as const
 
 export const evmEndpoints = [
-  endpoint({ ...evm, method: 'GET', permission: 'read', name: 'EVMAllowances', path: '/evm/allowances', summary: 'What a spender may move of a wallet, in one round trip.', errors: ['TOKEN_NOT_SUPPORTED', 'UNSUPPORTED'], request: EVMAllowancesRequest, response: EVMAllowancesResponse }),
-  endpoint({ ...evm, method: 'GET', permission: 'read', name: 'EVMNonce', path: '/evm/nonce', summary: 'The next nonce that the server would assign.', errors: ['LOAD_WALLET', 'UNSUPPORTED'], request: EVMNonceRequest, response: EVMNonceResponse }),
-  endpoint({ ...evm, method: 'POST', permission: 'trade', acts: true, name: 'EVMCancel', path: '/evm/cancel', summary: 'Replaces a pending transaction by one that does nothing.', errors: ['UNKNOWN_TRANSACTION', 'UNSUPPORTED'], request: EVMCancelRequest, response: EVMCancelResponse }),
-  endpoint({ ...evm, method: 'POST', permission: 'trade', acts: true, name: 'EVMApprove', path: '/evm/approve', summary: 'Lets a spender move a token.', errors: ['TOKEN_NOT_SUPPORTED', 'UNSUPPORTED', 'UNKNOWN_CONNECTOR'], request: EVMApproveRequest, response: EVMApproveResponse }),
+  endpoint({
+    ...evm,
+    method: 'GET',
+    permission: 'read',
+    name: 'EVMAllowances',
+    path: '/evm/allowances',
+    summary: 'What a spender may move of a wallet, in one round trip.',
+    errors: ['TOKEN_NOT_SUPPORTED', 'UNSUPPORTED'],
+    request: EVMAllowancesRequest,
+    response: EVMAllowancesResponse,
+  }),
+  endpoint({
+    ...evm,
+    method: 'GET',
+    permission: 'read',
+    name: 'EVMNonce',
+    path: '/evm/nonce',
+    summary: 'The next nonce that the server would assign.',
+    errors: ['LOAD_WALLET', 'UNSUPPORTED'],
+    request: EVMNonceRequest,
+    response: EVMNonceResponse,
+  }),
+  endpoint({
+    ...evm,
+    method: 'POST',
+    permission: 'trade',
+    acts: true,
+    name: 'EVMCancel',
+    path: '/evm/cancel',
+    summary: 'Replaces a pending transaction by one that does nothing.',
+    errors: ['UNKNOWN_TRANSACTION', 'UNSUPPORTED'],
+    request: EVMCancelRequest,
+    response: EVMCancelResponse,
+  }),
+  endpoint({
+    ...evm,
+    method: 'POST',
+    permission: 'trade',
+    acts: true,
+    name: 'EVMApprove',
+    path: '/evm/approve',
+    summary: 'Lets a spender move a token.',
+    errors: ['TOKEN_NOT_SUPPORTED', 'UNSUPPORTED', 'UNKNOWN_CONNECTOR'],
+    request: EVMApproveRequest,
+    response: EVMApproveResponse,
+  }),
 ]

@@ -17,9 +17,17 @@ export const ConnectorName = text('the name of a connector', { description: 'Nam
 export const WalletAddress = text('a wallet address', { description: 'Address of a wallet; the server holds its key.' })
 export const TokenName = text('a token symbol or address', { description: "A symbol of the network's token list, or a token's address." })
 export const TransactionHash = text('a transaction hash', { description: 'Hash (or signature) of a transaction.' })
-export const TokenSymbols = Type.Array(TokenName, { minItems: 1, maxItems: 1000, expects: 'a list of token symbols or addresses', description: 'Symbols or addresses.' })
+export const TokenSymbols = Type.Array(TokenName, {
+  minItems: 1,
+  maxItems: 1000,
+  expects: 'a list of token symbols or addresses',
+  description: 'Symbols or addresses.',
+})
 
-export const Side = Type.Enum(['BUY', 'SELL'], { expects: 'BUY or SELL', description: 'BUY or SELL of the base token, in any letter case.' })
+export const Side = Type.Enum(['BUY', 'SELL'], {
+  expects: 'BUY or SELL',
+  description: 'BUY or SELL of the base token, in any letter case.',
+})
 
 export const Nonce = Type.Integer({
   minimum: 0,

@@ -24,20 +24,26 @@ export const NetworkTokensResponse = Type.Array(
 )
 
 export const NetworkBalancesRequest = request({ ...chainFields, address: WalletAddress, tokenSymbols: TokenSymbols })
-export const NetworkBalancesResponse = enveloped({ balances: Type.Record(Type.String(), Type.String(), { description: 'Token as it was asked for → decimal string.' }) })
+export const NetworkBalancesResponse = enveloped({
+  balances: Type.Record(Type.String(), Type.String(), { description: 'Token as it was asked for → decimal string.' }),
+})
 
 export const NetworkPollRequest = request({ ...chainFields, txHash: TransactionHash, connector: Type.Optional(ConnectorName) })
 export const NetworkPollResponse = enveloped({
   currentBlock: Type.Number(),
   txHash: Type.String(),
-  txStatus: Type.Number({ description: '-1 unknown or dead, 0 accepted, 1 mined, 2 pending and pays enough, 3 pending and pays too little.' }),
+  txStatus: Type.Number({
+    description: '-1 unknown or dead, 0 accepted, 1 mined, 2 pending and pays enough, 3 pending and pays too little.',
+  }),
   txBlock: Type.Number({ description: '-1 until mined.' }),
   txData: Type.Unknown({ description: 'The decoded transaction, or null.' }),
   txReceipt: Type.Unknown({ description: 'The receipt with the logs of known contracts decoded, or null.' }),
   txState: Type.Optional(Type.String({ description: 'State in the journal.' })),
   confirmations: Type.Number(),
   replacedBy: Type.Optional(Type.String()),
-  fill: Type.Optional(Type.Object({ amountIn: Type.String(), amountOut: Type.String(), price: Type.String() }, { description: 'What a trade really gave.' })),
+  fill: Type.Optional(
+    Type.Object({ amountIn: Type.String(), amountOut: Type.String(), price: Type.String() }, { description: 'What a trade really gave.' }),
+  ),
 })
 
 export type NetworkStatusRequest = Static<typeof NetworkStatusRequest>
@@ -54,9 +60,55 @@ export type NetworkPollResponse = Static<typeof NetworkPollResponse>
 const network = { method: 'GET', set: 'NetworkBase', permission: 'read' } as const
 
 export const networkEndpoints = [
-  endpoint({ ...network, on: 'service', name: 'NetworkStatus', path: '/network/status', summary: 'Head of every network; one that is down keeps its entry.', errors: ['UNKNOWN_CHAIN_ERROR'], request: NetworkStatusRequest, response: NetworkStatusResponse }),
-  endpoint({ ...network, on: 'service', name: 'NetworkChainConfig', path: '/network/chain_config', summary: "The chain's configuration, secrets masked.", errors: ['UNKNOWN_CHAIN_ERROR'], request: NetworkChainConfigRequest, response: NetworkChainConfigResponse }),
-  endpoint({ ...network, on: 'chain', name: 'NetworkTokens', path: '/network/tokens', summary: "The network's tokens.", errors: ['TOKEN_NOT_SUPPORTED'], request: NetworkTokensRequest, response: NetworkTokensResponse }),
-  endpoint({ ...network, on: 'chain', wallet: true, name: 'NetworkBalances', path: '/network/balances', summary: "A wallet's balances, in one round trip.", errors: ['TOKEN_NOT_SUPPORTED'], request: NetworkBalancesRequest, response: NetworkBalancesResponse }),
-  endpoint({ ...network, on: 'chain', name: 'NetworkPoll', path: '/network/poll', summary: 'What became of a transaction.', errors: ['UNKNOWN_CONNECTOR'], request: NetworkPollRequest, response: NetworkPollResponse }),
+  endpoint({
+    ...network,
+    on: 'service',
+    name: 'NetworkStatus',
+    path: '/network/status',
+    summary: 'Head of every network; one that is down keeps its entry.',
+    errors: ['UNKNOWN_CHAIN_ERROR'],
+    request: NetworkStatusRequest,
+    response: NetworkStatusResponse,
+  }),
+  endpoint({
+    ...network,
+    on: 'service',
+    name: 'NetworkChainConfig',
+    path: '/network/chain_config',
+    summary: "The chain's configuration, secrets masked.",
+    errors: ['UNKNOWN_CHAIN_ERROR'],
+    request: NetworkChainConfigRequest,
+    response: NetworkChainConfigResponse,
+  }),
+  endpoint({
+    ...network,
+    on: 'chain',
+    name: 'NetworkTokens',
+    path: '/network/tokens',
+    summary: "The network's tokens.",
+    errors: ['TOKEN_NOT_SUPPORTED'],
+    request: NetworkTokensRequest,
+    response: NetworkTokensResponse,
+  }),
+  endpoint({
+    ...network,
+    on: 'chain',
+    wallet: true,
+    name: 'NetworkBalances',
+    path: '/network/balances',
+    summary: "A wallet's balances, in one round trip.",
+    errors: ['TOKEN_NOT_SUPPORTED'],
+    request: NetworkBalancesRequest,
+    response: NetworkBalancesResponse,
+  }),
+  endpoint({
+    ...network,
+    on: 'chain',
+    name: 'NetworkPoll',
+    path: '/network/poll',
+    summary: 'What became of a transaction.',
+    errors: ['UNKNOWN_CONNECTOR'],
+    request: NetworkPollRequest,
+    response: NetworkPollResponse,
+  }),
 ]

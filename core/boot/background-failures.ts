@@ -3,7 +3,10 @@ import type { Metrics } from '../http/metrics.ts'
 import { watchBackgroundFailures, type LoadedPlugin } from '../loader/index.ts'
 
 /** What nobody catches: a plugin's is logged, counted and survived; one of our own is logged and ends the process. */
-export function backgroundFailures({ log, metrics }: { log: Logger; metrics: Metrics }, plugins: () => readonly LoadedPlugin[]): () => void {
+export function backgroundFailures(
+  { log, metrics }: { log: Logger; metrics: Metrics },
+  plugins: () => readonly LoadedPlugin[],
+): () => void {
   return watchBackgroundFailures({
     plugins,
     survived({ plugin = 'unknown', what, thrown }) {

@@ -22,14 +22,29 @@ export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMa
         const { chain, network, tokens } = venue
         const impl = guarded(venue.implementation, venue)
         const required = plugin.configuration.networks[network]?.required ?? false
-        networks.push({ chain, network, impl, required, tokens: createTokenBook(impl, tokens, `${chain}/${network}`), notReady: notReady(venue) })
+        networks.push({
+          chain,
+          network,
+          impl,
+          required,
+          tokens: createTokenBook(impl, tokens, `${chain}/${network}`),
+          notReady: notReady(venue),
+        })
       }
     } else {
       // The manifest's schema has checked it, and every connector's schema asks for these keys.
       const config = plugin.configuration.config as unknown as ConnectorConfig
       for (const venue of plugin.venues) {
         const { chain, network } = venue
-        venues.push({ connector: plugin.name, chain, network, impl: guarded(venue.implementation, venue), config, contracts: Object.values(venue.contracts), notReady: notReady(venue) })
+        venues.push({
+          connector: plugin.name,
+          chain,
+          network,
+          impl: guarded(venue.implementation, venue),
+          config,
+          contracts: Object.values(venue.contracts),
+          notReady: notReady(venue),
+        })
       }
     }
   }
@@ -37,9 +52,15 @@ export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMa
   return createDirectory(plugins, networks, venues)
 }
 
-function loadedEntry({ name, kind, folder, manifest, available_networks, venues, configuration, unserved }: LoadedPlugin, running: ReadonlyMap<LoadedVenue<object>, RunningVenue>): PluginEntry {
+function loadedEntry(
+  { name, kind, folder, manifest, available_networks, venues, configuration, unserved }: LoadedPlugin,
+  running: ReadonlyMap<LoadedVenue<object>, RunningVenue>,
+): PluginEntry {
   return {
-    name, kind, folder, available_networks,
+    name,
+    kind,
+    folder,
+    available_networks,
     version: manifest.version ?? coreVersion,
     trading_type: manifest.trading_type,
     state: 'loaded',
@@ -51,7 +72,8 @@ function loadedEntry({ name, kind, folder, manifest, available_networks, venues,
 
 function refusedEntry({ name, kind, folder, version, trading_type, available_networks, step, reason, cure }: Refusal): PluginEntry {
   return {
-    name, folder,
+    name,
+    folder,
     kind: kind ?? 'unknown',
     version: version ?? '',
     trading_type: trading_type ?? [],

@@ -27,7 +27,8 @@ export function pluginOptions({ settings, log, metrics, devnet }: PluginSources)
       return { ...configuration, config: withDevnet(configuration.config, devnet), shown: withDevnet(configuration.shown, devnet) }
     },
     async tokensOf({ chain, network, folder, implementation: { chainId }, settings: own }) {
-      const tokensWith = (tokenLists: readonly TokenListSource[]) => loadTokens({ pluginFolder: folder, confDir, chain, network, chainId, home, tokenLists, dataDir: data.dir })
+      const tokensWith = (tokenLists: readonly TokenListSource[]) =>
+        loadTokens({ pluginFolder: folder, confDir, chain, network, chainId, home, tokenLists, dataDir: data.dir })
       const tokenLists = own?.tokenLists ?? []
       return tokensWith(tokenLists).catch((error: unknown) => {
         // A host that is away is no mistake of the operator's: the network works with the lists that are here.

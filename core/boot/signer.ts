@@ -30,7 +30,9 @@ export function openSigner(parts: SignerParts): Promise<Signer> {
 }
 
 const open = ({ settings: { data, devnet }, log, passphrase }: SignerParts): Promise<Signer> =>
-  startSigner({ dataDir: data.dir, passphrase, devnet: devnet.enabled, policy: { networks: [], allowedSpenders: [] }, log }).catch(refuseStart)
+  startSigner({ dataDir: data.dir, passphrase, devnet: devnet.enabled, policy: { networks: [], allowedSpenders: [] }, log }).catch(
+    refuseStart,
+  )
 
 function refuseStart(error: unknown): never {
   throw new StartError(error instanceof Error ? error.message : String(error))

@@ -10,11 +10,17 @@ export interface Venues {
 /** Each venue in a scope of its own, whose end is the venue's. Starting goes on beside the server: a dead node holds up nobody. */
 export function startVenues<C extends object>(container: AwilixContainer<C>, loaded: readonly LoadedPlugin[]): Venues {
   const running = new Map<LoadedVenue<object>, RunningVenue>()
-  const scopes = loaded.flatMap((plugin) => [...plugin.venues]).map((venue: LoadedVenue<Life>) => {
-    const scope = container.createScope<{ running: RunningVenue }>()
-    scope.register({ running: asFunction(() => startVenue(venue)).scoped().disposer((each) => each.stop()) })
-    running.set(venue, scope.cradle.running)
-    return scope
-  })
+  const scopes = loaded
+    .flatMap((plugin) => [...plugin.venues])
+    .map((venue: LoadedVenue<Life>) => {
+      const scope = container.createScope<{ running: RunningVenue }>()
+      scope.register({
+        running: asFunction(() => startVenue(venue))
+          .scoped()
+          .disposer((each) => each.stop()),
+      })
+      running.set(venue, scope.cradle.running)
+      return scope
+    })
   return { running, stop: () => Promise.all(scopes.map((scope) => scope.dispose())) }
 }

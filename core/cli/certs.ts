@@ -1,8 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import {
-  caKeyIsEncrypted, CertificateError, certificateFiles, ensureCertificates, listClients, newClient, renew, revoke,
-  type ClientCertificate, type MadeCertificate,
+  caKeyIsEncrypted,
+  CertificateError,
+  certificateFiles,
+  ensureCertificates,
+  listClients,
+  newClient,
+  renew,
+  revoke,
+  type ClientCertificate,
+  type MadeCertificate,
 } from '../tls/index.ts'
 import { askHidden, hasTerminal } from '../wallet/prompt.ts'
 
@@ -23,14 +31,20 @@ export function certsCommand(getCertsDir: () => string | Promise<string>): Comma
   caPassphraseOption(certs.command('new'))
     .description('make a certificate and key for a client')
     .argument('<client>', 'its name: letters, digits, dots, dashes and underscores')
-    .action((client: string, options: CaOptions) => run(async () => {
-      const certsDir = await getCertsDir()
-      const made = await newClient(certsDir, client, await caAccess(certsDir, options))
-      return [`Made a certificate for the client "${client}", valid until ${day(made.validTo)}.`, ...whatToCopy(certsDir, made),
-        'It may read market data only, until conf/clients.yml gives it more, by this name or by the fingerprint.']
-    }))
+    .action((client: string, options: CaOptions) =>
+      run(async () => {
+        const certsDir = await getCertsDir()
+        const made = await newClient(certsDir, client, await caAccess(certsDir, options))
+        return [
+          `Made a certificate for the client "${client}", valid until ${day(made.validTo)}.`,
+          ...whatToCopy(certsDir, made),
+          'It may read market data only, until conf/clients.yml gives it more, by this name or by the fingerprint.',
+        ]
+      }),
+    )
 
-  certs.command('list')
+  certs
+    .command('list')
     .description('show every client certificate: valid, expired or revoked')
     .action(() => run(async () => (await listClients(await getCertsDir())).flatMap(describe)))
 
@@ -38,40 +52,66 @@ export function certsCommand(getCertsDir: () => string | Promise<string>): Comma
     .description('make a new key and certificate for the server or a client, under the same name')
     .argument('<server|client>', '"server", "client" (the one made in set-up) or the name of a client')
     .option('--host <names...>', "for the server: names and addresses besides this machine's own (default: those it has)")
-    .addHelpText('after', "\nA client's old certificate stays valid until it expires, so that the bot runs on until it has the new files.\nIf the old key may be in wrong hands, revoke first, then renew: that cuts the bot off until it has the new files.")
-    .action((name: string, options: CaOptions & { host?: string[] }) => run(async () => {
-      const certsDir = await getCertsDir()
-      const made = await renew(certsDir, name, { ...(await caAccess(certsDir, options)), ...(options.host ? { hostnames: options.host } : {}) })
-      if (name === 'server') return [`Renewed the server certificate, valid until ${day(made.validTo)}. A running server uses it at once.`, `  ${made.certFile}`, `  ${made.keyFile}`]
-      return [`Renewed the certificate of the client "${name}", valid until ${day(made.validTo)}.`, ...whatToCopy(certsDir, made),
-        'Permissions by name in conf/clients.yml go on; those by fingerprint need the new one.']
-    }))
+    .addHelpText(
+      'after',
+      "\nA client's old certificate stays valid until it expires, so that the bot runs on until it has the new files.\nIf the old key may be in wrong hands, revoke first, then renew: that cuts the bot off until it has the new files.",
+    )
+    .action((name: string, options: CaOptions & { host?: string[] }) =>
+      run(async () => {
+        const certsDir = await getCertsDir()
+        const made = await renew(certsDir, name, {
+          ...(await caAccess(certsDir, options)),
+          ...(options.host ? { hostnames: options.host } : {}),
+        })
+        if (name === 'server')
+          return [
+            `Renewed the server certificate, valid until ${day(made.validTo)}. A running server uses it at once.`,
+            `  ${made.certFile}`,
+            `  ${made.keyFile}`,
+          ]
+        return [
+          `Renewed the certificate of the client "${name}", valid until ${day(made.validTo)}.`,
+          ...whatToCopy(certsDir, made),
+          'Permissions by name in conf/clients.yml go on; those by fingerprint need the new one.',
+        ]
+      }),
+    )
 
   caPassphraseOption(certs.command('revoke'))
     .description('refuse a client from now on, and cut its open connections')
     .argument('<client>', 'the name (all its certificates), or the serial number or fingerprint of one certificate')
-    .action((which: string, options: CaOptions) => run(async () => {
-      const certsDir = await getCertsDir()
-      const { revoked, before } = await revoke(certsDir, which, await caAccess(certsDir, options))
-      if (revoked.length === 0) return [`Nothing to do: "${which}" was revoked on ${before.map(client => day(client.revokedAt)).join(', ')}.`]
-      return ['Revoked:', ...revoked.flatMap(describe), 'A running server refuses it from now on and cuts its open connections.']
-    }))
+    .action((which: string, options: CaOptions) =>
+      run(async () => {
+        const certsDir = await getCertsDir()
+        const { revoked, before } = await revoke(certsDir, which, await caAccess(certsDir, options))
+        if (revoked.length === 0)
+          return [`Nothing to do: "${which}" was revoked on ${before.map((client) => day(client.revokedAt)).join(', ')}.`]
+        return ['Revoked:', ...revoked.flatMap(describe), 'A running server refuses it from now on and cuts its open connections.']
+      }),
+    )
 
   return certs
 }
 
 function caPassphraseOption(command: Command): Command {
-  return command.option('--ca-passphrase-file <file>', "a file with the passphrase of the CA's key (default: asked for at the terminal when the key is encrypted)")
+  return command.option(
+    '--ca-passphrase-file <file>',
+    "a file with the passphrase of the CA's key (default: asked for at the terminal when the key is encrypted)",
+  )
 }
 
 async function init(certsDir: string, options: CaOptions & { host?: string[]; encryptCaKey?: true }): Promise<string[]> {
-  const caPassphrase = options.caPassphraseFile !== undefined ? await fromFile(options.caPassphraseFile) : options.encryptCaKey ? await askTwice() : undefined
+  const caPassphrase =
+    options.caPassphraseFile !== undefined ? await fromFile(options.caPassphraseFile) : options.encryptCaKey ? await askTwice() : undefined
   const { made } = await ensureCertificates({
     certsDir,
     ...(options.host ? { hostnames: options.host } : {}),
     ...(caPassphrase === undefined ? {} : { caPassphrase }),
   })
-  if (!made) throw new CertificateError(`The certificates are there already, in ${certsDir}; nothing was changed. "sluice certs renew server" makes a new server certificate.`)
+  if (!made)
+    throw new CertificateError(
+      `The certificates are there already, in ${certsDir}; nothing was changed. "sluice certs renew server" makes a new server certificate.`,
+    )
   const files = certificateFiles(certsDir)
   return [
     `Made the certificates in ${certsDir}.`,
@@ -97,13 +137,21 @@ function describe({ state, revokedAt, serialNumber, certificate }: ClientCertifi
   const since = revokedAt ? ` ${day(revokedAt)}` : ''
   if (certificate === undefined) return ['(certificate no longer here)', `  ${state}${since}`, `  serial number ${serialNumber}`]
   const { name, validFrom, validTo, fingerprint256 } = certificate
-  return [name, `  ${state}${since}, made for ${day(validFrom)} to ${day(validTo)}`, `  serial number ${serialNumber}`, `  fingerprint ${fingerprint256}`]
+  return [
+    name,
+    `  ${state}${since}, made for ${day(validFrom)} to ${day(validTo)}`,
+    `  serial number ${serialNumber}`,
+    `  fingerprint ${fingerprint256}`,
+  ]
 }
 
 async function caAccess(certsDir: string, { caPassphraseFile }: CaOptions): Promise<{ caPassphrase?: string }> {
   if (caPassphraseFile !== undefined) return { caPassphrase: await fromFile(caPassphraseFile) }
   if (!(await caKeyIsEncrypted(certsDir))) return {}
-  if (!hasTerminal()) throw new CertificateError("The CA's key is encrypted and there is no terminal to ask at: write the passphrase into a file (mode 600) and give --ca-passphrase-file.")
+  if (!hasTerminal())
+    throw new CertificateError(
+      "The CA's key is encrypted and there is no terminal to ask at: write the passphrase into a file (mode 600) and give --ca-passphrase-file.",
+    )
   return { caPassphrase: await askHidden("Passphrase of the CA's key: ") }
 }
 

@@ -18,7 +18,10 @@ export function healthCommand(settingsOf: () => Settings): Command {
     .description('ask the running server whether it is alive; exits with 1 when not')
     .option('--ready', 'whether it can serve: the signer and every required network are there too')
     .option('--timeout <seconds>', 'how long to wait for the answer', '4')
-    .addHelpText('after', '\nThe certificate of the client "health" is used when there is one (sluice certs new health), else that of "client".')
+    .addHelpText(
+      'after',
+      '\nThe certificate of the client "health" is used when there is one (sluice certs new health), else that of "client".',
+    )
     .action(async ({ ready, timeout }: { ready?: true; timeout: string }) => {
       const { ok, what } = await askHealth(settingsOf(), ready ? '/health/ready' : '/health/live', Number(timeout) * 1000)
       console.log(what)
@@ -32,21 +35,35 @@ async function askHealth({ server, ssl: { certsDir } }: Settings, target: string
   try {
     const read = (file: string) => readFileSync(path.join(certsDir, file))
     return await new Promise<Health>((resolve, reject) => {
-      const request = https.get({
-        host: reachable(server.host), port: server.port, path: target,
-        // Always in the server's certificate, whatever address it listens on.
-        servername: 'localhost',
-        ca: read('ca_cert.pem'), cert: read(`${name}_cert.pem`), key: read(`${name}_key.pem`),
-        agent: false, signal: AbortSignal.timeout(timeoutMs),
-      }, (response) => {
-        let text = ''
-        response.setEncoding('utf8').on('data', (chunk: string) => void (text += chunk)).on('error', reject)
-          .on('end', () => resolve({ ok: response.statusCode === 200, what: text }))
-      })
+      const request = https.get(
+        {
+          host: reachable(server.host),
+          port: server.port,
+          path: target,
+          // Always in the server's certificate, whatever address it listens on.
+          servername: 'localhost',
+          ca: read('ca_cert.pem'),
+          cert: read(`${name}_cert.pem`),
+          key: read(`${name}_key.pem`),
+          agent: false,
+          signal: AbortSignal.timeout(timeoutMs),
+        },
+        (response) => {
+          let text = ''
+          response
+            .setEncoding('utf8')
+            .on('data', (chunk: string) => void (text += chunk))
+            .on('error', reject)
+            .on('end', () => resolve({ ok: response.statusCode === 200, what: text }))
+        },
+      )
       request.on('error', reject)
     })
   } catch (error) {
-    const why = error instanceof Error && error.name === 'AbortError' ? `no answer within ${timeoutMs / 1000} s` : String(error instanceof Error ? error.message : error)
+    const why =
+      error instanceof Error && error.name === 'AbortError'
+        ? `no answer within ${timeoutMs / 1000} s`
+        : String(error instanceof Error ? error.message : error)
     return { ok: false, what: `The server at ${reachable(server.host)}:${server.port} cannot be asked: ${why}.` }
   }
 }

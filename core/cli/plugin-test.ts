@@ -18,7 +18,10 @@ export function pluginTestCommand(settingsOf: () => Settings): Command {
     .action(async (given: string, { network }: { network?: string }) => {
       const folder = path.resolve(given)
       const kind = await kindOf(folder, settingsOf())
-      process.exitCode = kind === undefined ? 1 : await runMocha({ PLUGIN_FOLDER: folder, PLUGIN_KIND: kind, ...(network !== undefined && { PLUGIN_NETWORK: network }) })
+      process.exitCode =
+        kind === undefined
+          ? 1
+          : await runMocha({ PLUGIN_FOLDER: folder, PLUGIN_KIND: kind, ...(network !== undefined && { PLUGIN_NETWORK: network }) })
     })
 }
 

@@ -38,7 +38,13 @@ export function pluginTable({ loaded, refused }: LoadResult, disabled: readonly 
   ]
   const widths = rows[0]?.cells.map((_, column) => Math.max(...rows.map(({ cells }) => cells[column]?.length ?? 0))) ?? []
   return rows
-    .flatMap(({ cells, below }) => [cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd(), ...below.map((line) => `  ${line}`)])
+    .flatMap(({ cells, below }) => [
+      cells
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+      ...below.map((line) => `  ${line}`),
+    ])
     .join('\n')
 }
 

@@ -24,7 +24,14 @@ export function program(): Command {
     .option('--set <key=value>', 'a setting for this run, e.g. server.port=9000; may be repeated', readFlag, {} as Record<string, string>)
     .showHelpAfterError('(--help shows what there is)')
     // Commander quotes what it does not understand, and that may be a key.
-    .configureOutput({ outputError: (text, write) => write(holdsKey(text) ? 'error: what looks like a private key was given as an argument: consider it burnt. See `sluice wallet add --help`.\n' : text) })
+    .configureOutput({
+      outputError: (text, write) =>
+        write(
+          holdsKey(text)
+            ? 'error: what looks like a private key was given as an argument: consider it burnt. See `sluice wallet add --help`.\n'
+            : text,
+        ),
+    })
 
   const settings = (more: Flags = {}): Settings => {
     const { conf, set } = root.opts<GlobalOptions>()

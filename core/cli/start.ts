@@ -49,7 +49,8 @@ async function start(settings: Settings): Promise<void> {
     console.log('Stopped.')
     process.exit(0)
   } catch (error) {
-    if (error instanceof ConfigError || error instanceof StartError || error instanceof DevnetError) console.error(`\nSluice did not start. ${error.message}`)
+    if (error instanceof ConfigError || error instanceof StartError || error instanceof DevnetError)
+      console.error(`\nSluice did not start. ${error.message}`)
     else console.error(error)
     process.exit(1)
   }

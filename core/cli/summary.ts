@@ -43,7 +43,9 @@ function pluginLines({ services }: Kernel): string[] {
   return [
     bold('Plugins'),
     ...loaded.map(({ name, kind, trading_type, available_networks }) => {
-      const where = available_networks.map(({ chain, networks }) => `${kind === 'chain' ? '' : `${chain}: `}${networks.join(', ')}`).join('; ')
+      const where = available_networks
+        .map(({ chain, networks }) => `${kind === 'chain' ? '' : `${chain}: `}${networks.join(', ')}`)
+        .join('; ')
       return `  ${good('✓')} ${name.padEnd(width)}  ${[kind, ...trading_type].join(' ').padEnd(13)}  ${dim(where)}`
     }),
     ...refused.map(({ name, reason, folder }) => `  ${bad('✗')} ${name}  refused: ${reason ?? ''}  ${dim(folder)}`),
@@ -52,13 +54,15 @@ function pluginLines({ services }: Kernel): string[] {
 
 async function networkLines({ services }: Kernel): Promise<string[]> {
   const rows = await statusOfAll(services.directory.networks, AbortSignal.timeout(deadlineMs))
-  const required = (chain: string, network: string) => services.directory.networks.some((each) => each.required && each.chain === chain && each.network === network)
+  const required = (chain: string, network: string) =>
+    services.directory.networks.some((each) => each.required && each.chain === chain && each.network === network)
   const width = Math.max(0, ...rows.map(({ chain, network }) => chain.length + network.length + 1))
   return [
     bold('Networks'),
     ...rows.map(({ chain, network, currentBlockNumber, currentBlockSeconds, rpcUrl, error }) => {
       const name = `${chain}/${network}`.padEnd(width)
-      if (error !== undefined) return `  ${required(chain, network) ? bad('✗') : dim('-')} ${name}  ${dim(`no node answers; its nodes are set in conf/chains/${chain}.yml`)}`
+      if (error !== undefined)
+        return `  ${required(chain, network) ? bad('✗') : dim('-')} ${name}  ${dim(`no node answers; its nodes are set in conf/chains/${chain}.yml`)}`
       return `  ${good('✓')} ${name}  block ${currentBlockNumber}, ${currentBlockSeconds} s ago  ${dim(rpcUrl)}`
     }),
   ]
@@ -69,7 +73,10 @@ function walletLines({ services }: Kernel): string[] {
   if (wallets.length === 0) return [bold('Wallets'), '  none; add one with `bin/sluice wallet add`']
   return [
     bold('Wallets'),
-    ...wallets.map(({ chain, address, label, devnet }) => `  ${chain}  ${address}  ${dim([label, devnet && 'devnet only: everybody knows its key'].filter(Boolean).join(', '))}`),
+    ...wallets.map(
+      ({ chain, address, label, devnet }) =>
+        `  ${chain}  ${address}  ${dim([label, devnet && 'devnet only: everybody knows its key'].filter(Boolean).join(', '))}`,
+    ),
   ]
 }
 
@@ -78,7 +85,10 @@ function examples({ url, services, devnet }: Kernel, { ssl }: Settings): string[
   const certs = path.relative(process.cwd(), ssl.certsDir) || '.'
   const curl = `curl --cacert ${certs}/ca_cert.pem --cert ${certs}/client_cert.pem --key ${certs}/client_key.pem`
   const wallet = services.wallets.all().find((each) => each.devnet)
-  const connector = services.directory.plugins.find(({ state, kind, available_networks }) => state === 'loaded' && kind === 'connector' && available_networks.some(({ networks }) => networks.includes('local')))
+  const connector = services.directory.plugins.find(
+    ({ state, kind, available_networks }) =>
+      state === 'loaded' && kind === 'connector' && available_networks.some(({ networks }) => networks.includes('local')),
+  )
   if (!devnet || !wallet || !connector) return [bold('Try it'), `  ${curl} ${url}/network/status`]
   const venue = { chain: wallet.chain, network: 'local', connector: connector.name }
   const query = new URLSearchParams({ ...venue, base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' })

@@ -26,8 +26,9 @@ interface AddOptions {
   new?: true
 }
 
-const burnt = 'A private key or seed phrase was given as an argument. It is now in the shell\'s history and was visible to every program on this machine: '
-  + 'consider it burnt, and move what it holds to a new one. Sluice asks for keys at a hidden prompt or reads them from a file (--key-file).'
+const burnt =
+  "A private key or seed phrase was given as an argument. It is now in the shell's history and was visible to every program on this machine: " +
+  'consider it burnt, and move what it holds to a new one. Sluice asks for keys at a hidden prompt or reads them from a file (--key-file).'
 
 /** `sluice wallet add|list|remove`: the only way that keys go in and out. Nothing ever prints one. */
 export function walletCommand(getContext: () => Promise<WalletContext>): Command {
@@ -35,7 +36,8 @@ export function walletCommand(getContext: () => Promise<WalletContext>): Command
   // Commander quotes what it does not understand, and that may be a key.
   wallet.configureOutput({ outputError: (text, write) => write(holdsKey(text) ? `error: ${burnt}\n` : text) })
 
-  wallet.command('add')
+  wallet
+    .command('add')
     .description('add a key: asked for at a hidden prompt, read from a file, or made new')
     .option('--chain <chain>', 'the chain that it is for', devnetNetwork.chain)
     .option('--label <label>', 'a name for people')
@@ -46,27 +48,31 @@ export function walletCommand(getContext: () => Promise<WalletContext>): Command
     .allowExcessArguments()
     .action((options: AddOptions, command: Command) => run(command, 0, async () => add(options, await getContext())))
 
-  wallet.command('list')
+  wallet
+    .command('list')
     .description('list the wallets; needs no passphrase')
     .allowExcessArguments()
     .action((_options: object, command: Command) => run(command, 0, async () => list(await getContext())))
 
-  wallet.command('remove')
+  wallet
+    .command('remove')
     .description('delete the key of a wallet for good')
     .argument('<address>', 'the address of the wallet')
     .option('--chain <chain>', 'when it is there for several chains')
     .option('--yes', 'do not ask')
     .allowExcessArguments()
     .action((address: string, options: { chain?: string; yes?: true }, command: Command) =>
-      run(command, 1, async () => remove(address, options, await getContext())))
+      run(command, 1, async () => remove(address, options, await getContext())),
+    )
 
   return wallet
 }
 
 async function run(command: Command, argumentCount: number, action: () => Promise<string>): Promise<void> {
   const given = [...Object.values(command.opts()), ...command.args, command.args.join(' ')]
-  if (given.some(value => typeof value === 'string' && looksLikeSecret(value))) return fail(burnt)
-  if (command.args.length > argumentCount) return fail(`"${command.name()}" takes ${argumentCount} arguments, and ${command.args.length} were given.`)
+  if (given.some((value) => typeof value === 'string' && looksLikeSecret(value))) return fail(burnt)
+  if (command.args.length > argumentCount)
+    return fail(`"${command.name()}" takes ${argumentCount} arguments, and ${command.args.length} were given.`)
   try {
     process.stdout.write(`${await action()}\n`)
   } catch (error) {
@@ -83,7 +89,9 @@ async function add(options: AddOptions, { dataDir, chains: loadChains, passphras
   const { chain, label } = options
   const chains = await loadChains()
   if (!chains.includes(chain)) {
-    throw new Error(`There is no chain "${chain}"; ${chains.length === 0 ? 'no chain is set up.' : `did you mean "${closest(chain, [...chains])}"? There are: ${chains.join(', ')}.`}`)
+    throw new Error(
+      `There is no chain "${chain}"; ${chains.length === 0 ? 'no chain is set up.' : `did you mean "${closest(chain, [...chains])}"? There are: ${chains.join(', ')}.`}`,
+    )
   }
   if (label !== undefined && !/^[^\p{C}]{1,64}$/u.test(label)) throw new Error('--label takes 1 to 64 characters without line breaks.')
   const source = sourceOf(options)
@@ -111,16 +119,21 @@ async function list({ dataDir }: WalletContext): Promise<string> {
   const wallets = listWallets(dataDir)
   if (wallets.length === 0) return `There are no wallets in ${keystoreFolder(dataDir)}. Add one with: sluice wallet add`
   const width = Math.max(...wallets.map(({ chain }) => chain.length))
-  return wallets.map(({ chain, address, label, problem }) =>
-    `${chain.padEnd(width)}  ${address}  ${label ?? ''}${problem === undefined ? '' : `  ! ${problem}`}`.trimEnd()).join('\n')
+  return wallets
+    .map(({ chain, address, label, problem }) =>
+      `${chain.padEnd(width)}  ${address}  ${label ?? ''}${problem === undefined ? '' : `  ! ${problem}`}`.trimEnd(),
+    )
+    .join('\n')
 }
 
 async function remove(given: string, { chain, yes }: { chain?: string; yes?: true }, { dataDir }: WalletContext): Promise<string> {
   if (!isAddress(given)) throw new Error('That is no address (0x and 40 hexadecimal digits); "sluice wallet list" shows them.')
   const address = getAddress(given)
   const [found, ...others] = findWallets(dataDir, address, chain)
-  if (!found) throw new Error(`There is no wallet ${address}${chain === undefined ? '' : ` for ${chain}`}; "sluice wallet list" shows what there is.`)
-  if (others.length > 0) throw new Error(`${address} is there for ${[found, ...others].map(each => each.chain).join(', ')}: say which with --chain.`)
+  if (!found)
+    throw new Error(`There is no wallet ${address}${chain === undefined ? '' : ` for ${chain}`}; "sluice wallet list" shows what there is.`)
+  if (others.length > 0)
+    throw new Error(`${address} is there for ${[found, ...others].map((each) => each.chain).join(', ')}: say which with --chain.`)
   if (!yes) {
     if (!hasTerminal()) throw new Error('There is no terminal to ask at; say --yes to delete the key for good.')
     const answer = await ask(`This deletes ${found.file}, and with it the key of ${address} unless you have a copy. Type yes to go on: `)

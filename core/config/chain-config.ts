@@ -20,13 +20,18 @@ export function chainConfig(tree: Section, { validate, env, networks, home }: Ch
   const kernel: Record<string, NetworkSettings> = {}
 
   for (const network of Object.keys(tree)) {
-    if (networks && !networks.includes(network)) troubles.push({ pointer: pointerOf([network]), problem: 'is not a network of this chain', cure: suggestion(network, networks) })
+    if (networks && !networks.includes(network))
+      troubles.push({ pointer: pointerOf([network]), problem: 'is not a network of this chain', cure: suggestion(network, networks) })
   }
   for (const network of networks ?? Object.keys(tree)) {
     const at = pointerOf([network])
     const entry = Object.hasOwn(tree, network) ? tree[network] : {}
     if (!isSection(entry)) {
-      troubles.push({ pointer: at, problem: 'is of the wrong type', cure: "Write the network's settings as a mapping (`key: value` lines)." })
+      troubles.push({
+        pointer: at,
+        problem: 'is of the wrong type',
+        cure: "Write the network's settings as a mapping (`key: value` lines).",
+      })
       continue
     }
     const parts = splitEntry(entry)

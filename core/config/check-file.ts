@@ -17,7 +17,12 @@ export interface Layers {
 }
 
 /** Lays the layers over one another and validates; undefined when there is a problem. */
-export function checkFile<T>(validate: ValidateFunction<T>, { file, defaults = {}, yaml, overrides = [] }: Layers, env: Environment, problems: ConfigProblem[]): Checked<T> | undefined {
+export function checkFile<T>(
+  validate: ValidateFunction<T>,
+  { file, defaults = {}, yaml, overrides = [] }: Layers,
+  env: Environment,
+  problems: ConfigProblem[],
+): Checked<T> | undefined {
   const checked = checkTree(layOver(defaults, yaml?.value ?? {}), { validate, env, overrides })
   if ('value' in checked) return checked
   for (const { pointer, problem, cure } of checked.troubles) {

@@ -31,7 +31,10 @@ export function compile<S extends TSchema>(schema: S): ValidateFunction<Static<S
 }
 
 /** Puts the environment into a tree and validates it. The tree is left as it is. */
-export function checkTree<T>(tree: Section, { validate, env, overrides = [], alsoKnown }: Check<T>): Checked<T> | { troubles: readonly Trouble[] } {
+export function checkTree<T>(
+  tree: Section,
+  { validate, env, overrides = [], alsoKnown }: Check<T>,
+): Checked<T> | { troubles: readonly Trouble[] } {
   const own = structuredClone(tree)
   // What is overridden is not looked at: its variables need not be set.
   for (const { pointer } of overrides) setAt(own, pointer, undefined)

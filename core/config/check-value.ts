@@ -31,7 +31,11 @@ function fromText(text: string, type: unknown): number | boolean | readonly stri
 
 /** `a, b` or `["a","b"]`. */
 function listFromText(text: string): readonly string[] | undefined {
-  if (!text.startsWith('[')) return text.split(',').map((item) => item.trim()).filter((item) => item !== '')
+  if (!text.startsWith('['))
+    return text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
   try {
     const list: unknown = JSON.parse(text)
     return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined

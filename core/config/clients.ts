@@ -19,9 +19,12 @@ export const clientsSchema = Type.Object(
           {
             permissions: Type.Array(permission, { uniqueItems: true, description: 'What the certificate may do' }),
             wallets: Type.Optional(
-              Type.Union([Type.Literal('all'), Type.Array(Type.String({ minLength: 1 }), { uniqueItems: true, description: 'wallet addresses' })], {
-                description: 'The wallets that it may use and see',
-              }),
+              Type.Union(
+                [Type.Literal('all'), Type.Array(Type.String({ minLength: 1 }), { uniqueItems: true, description: 'wallet addresses' })],
+                {
+                  description: 'The wallets that it may use and see',
+                },
+              ),
             ),
             requestsPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'Its own rate limit' })),
           },
@@ -45,15 +48,28 @@ export interface Client {
   readonly requestsPerSecond?: number
 }
 
-export function readClients(yaml: YamlFile | undefined, file: string, env: Environment, problems: ConfigProblem[]): { clients: readonly Client[]; shown: Section } | undefined {
+export function readClients(
+  yaml: YamlFile | undefined,
+  file: string,
+  env: Environment,
+  problems: ConfigProblem[],
+): { clients: readonly Client[]; shown: Section } | undefined {
   const checked = checkFile(validate, { file, yaml }, env, problems)
   if (!checked) return undefined
   const clients = Object.entries(checked.value.clients ?? {}).map(([name, { wallets = [], ...rest }]): Client => {
     const fingerprint = fingerprintOf(name)
     return { name, ...(fingerprint === undefined ? {} : { fingerprint }), ...rest, wallets }
   })
-  const twice = clients.find((one, index) => one.fingerprint !== undefined && clients.findIndex((other) => other.fingerprint === one.fingerprint) < index)
-  if (twice) problems.push({ file, path: `clients.${twice.name}`, problem: 'is the fingerprint of an entry above, written in another way', cure: 'Keep one of the two.' })
+  const twice = clients.find(
+    (one, index) => one.fingerprint !== undefined && clients.findIndex((other) => other.fingerprint === one.fingerprint) < index,
+  )
+  if (twice)
+    problems.push({
+      file,
+      path: `clients.${twice.name}`,
+      problem: 'is the fingerprint of an entry above, written in another way',
+      cure: 'Keep one of the two.',
+    })
   return twice ? undefined : { clients, shown: checked.shown }
 }
 

@@ -12,7 +12,15 @@ let ajv7: Ajv | undefined
 
 /** Compiles the schema of a plugin's manifest (JSON Schema 2020-12, or draft 7 where `$schema` says so). @throws ConfigError */
 export function compilePluginSchema(schema: unknown, plugin: string): ValidateFunction<Section> {
-  const refuse = (problem: string) => new ConfigError([{ file: `plugin ${plugin}`, path: 'manifest.schema', problem, cure: 'This is a defect of the plugin: tell its author, or disable it in plugins.disabled.' }])
+  const refuse = (problem: string) =>
+    new ConfigError([
+      {
+        file: `plugin ${plugin}`,
+        path: 'manifest.schema',
+        problem,
+        cure: 'This is a defect of the plugin: tell its author, or disable it in plugins.disabled.',
+      },
+    ])
   if (!isSection(schema)) throw refuse('is not a JSON Schema object')
   // Such a schema would validate by a promise.
   if (schema['$async'] === true) throw refuse('is an asynchronous schema')

@@ -9,7 +9,9 @@ const folders = ['chains', 'connectors', 'tokens']
 export function confFolderWarnings(folder: string): string[] {
   const entries = entriesOf(folder)
   if (entries === undefined) {
-    return [`There is no folder ${folder}: everything has its default. Go to Sluice's folder, or name the conf folder by --conf or SLUICE_CONF.`]
+    return [
+      `There is no folder ${folder}: everything has its default. Go to Sluice's folder, or name the conf folder by --conf or SLUICE_CONF.`,
+    ]
   }
   return entries
     .filter((entry) => !files.includes(entry.name) && !folders.includes(entry.name))
@@ -26,7 +28,15 @@ export function pluginFileWarnings(confDir: string, plugins: { chains: readonly 
   return (['chains', 'connectors'] as const).flatMap((folder) =>
     (entriesOf(join(confDir, folder)) ?? [])
       .filter(({ name }) => /\.(ya?ml|json)$/i.test(name) && !plugins[folder].some((plugin) => name === `${plugin}.yml`))
-      .map(({ name }) => notRead(join(confDir, folder, name), nearest(name, plugins[folder].map((plugin) => `${plugin}.yml`)))),
+      .map(({ name }) =>
+        notRead(
+          join(confDir, folder, name),
+          nearest(
+            name,
+            plugins[folder].map((plugin) => `${plugin}.yml`),
+          ),
+        ),
+      ),
   )
 }
 

@@ -19,7 +19,9 @@ export class ConfigError extends Error {
 
   constructor(problems: readonly ConfigProblem[]) {
     const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
-    super([`The configuration has ${count}:`, ...problems.map((problem) => `  ${describeProblem(problem).replace('\n', '\n    ')}`)].join('\n'))
+    super(
+      [`The configuration has ${count}:`, ...problems.map((problem) => `  ${describeProblem(problem).replace('\n', '\n    ')}`)].join('\n'),
+    )
     this.problems = problems
   }
 }

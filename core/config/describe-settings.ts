@@ -21,14 +21,22 @@ export function describeSettings(): SettingRow[] {
     environmentName: key.environmentName,
     description: expected({ ...key.schema, default: undefined }),
   }))
-  const passphrase = { name: 'wallet.passphrase', file: 'none', default: '', environmentName: passphraseVariable, description: 'file that holds the passphrase of the keystore; without it, it is asked for at a terminal' }
+  const passphrase = {
+    name: 'wallet.passphrase',
+    file: 'none',
+    default: '',
+    environmentName: passphraseVariable,
+    description: 'file that holds the passphrase of the keystore; without it, it is asked for at a terminal',
+  }
   const after = rows.findLastIndex(({ name }) => name.startsWith('wallet.')) + 1
   return rows.toSpliced(after, 0, passphrase)
 }
 
 /** The same as a table in Markdown. */
 export function settingsTable(): string {
-  const rows = describeSettings().map((row) => `| \`${row.name}\` | ${code(row.default)} | \`${row.environmentName}\` | ${cell(row.description)} |`)
+  const rows = describeSettings().map(
+    (row) => `| \`${row.name}\` | ${code(row.default)} | \`${row.environmentName}\` | ${cell(row.description)} |`,
+  )
   return ['| setting | default | environment | value |', '|---|---|---|---|', ...rows].join('\n')
 }
 

@@ -37,6 +37,7 @@ function shape(schema: Record<string, unknown>): string {
 function range(schema: Record<string, unknown>): string {
   const { minimum, maximum, exclusiveMinimum } = schema
   if (typeof minimum === 'number' && typeof maximum === 'number') return ` from ${minimum} to ${maximum}`
-  const low = typeof minimum === 'number' ? ` of at least ${minimum}` : typeof exclusiveMinimum === 'number' ? ` above ${exclusiveMinimum}` : ''
+  const low =
+    typeof minimum === 'number' ? ` of at least ${minimum}` : typeof exclusiveMinimum === 'number' ? ` above ${exclusiveMinimum}` : ''
   return typeof maximum === 'number' ? `${low}${low ? ' and' : ' of'} at most ${maximum}` : low
 }

@@ -26,7 +26,11 @@ export interface FetchOptions {
  * The text of a list, from the cache or by HTTPS. It is taken only when its SHA-256 is the given one; redirects are
  * not followed. Undefined when there is a problem, which is added to `problems`.
  */
-export async function fetchTokenList({ url, sha256 }: RemoteTokenList, options: FetchOptions, problems: ConfigProblem[]): Promise<string | undefined> {
+export async function fetchTokenList(
+  { url, sha256 }: RemoteTokenList,
+  options: FetchOptions,
+  problems: ConfigProblem[],
+): Promise<string | undefined> {
   const cached = join(options.dataDir, 'token-lists', `${sha256}.json`)
   const report = (problem: string, cure: string, temporary?: true) =>
     void problems.push({ file: maskUrl(url), path: '', problem, cure, ...(temporary ? { temporary } : {}) })
@@ -41,7 +45,11 @@ export async function fetchTokenList({ url, sha256 }: RemoteTokenList, options: 
   try {
     bytes = await download(url, options)
   } catch (error) {
-    report(`cannot be fetched: ${reason(error)}`, 'Try again when the host can be reached, or save the list to a file and name that in tokenLists.', true)
+    report(
+      `cannot be fetched: ${reason(error)}`,
+      'Try again when the host can be reached, or save the list to a file and name that in tokenLists.',
+      true,
+    )
     return undefined
   }
   if ('problem' in bytes) {
@@ -49,7 +57,10 @@ export async function fetchTokenList({ url, sha256 }: RemoteTokenList, options: 
     return undefined
   }
   if (sha256Of(bytes.body) !== sha256) {
-    report(`has the SHA-256 ${sha256Of(bytes.body)}, not the expected one`, 'The list was changed: read what changed, then write the new hash.')
+    report(
+      `has the SHA-256 ${sha256Of(bytes.body)}, not the expected one`,
+      'The list was changed: read what changed, then write the new hash.',
+    )
     return undefined
   }
   await keep(cached, bytes.body)
@@ -58,7 +69,10 @@ export async function fetchTokenList({ url, sha256 }: RemoteTokenList, options: 
 
 async function download(url: string, { dispatcher, signal }: FetchOptions): Promise<{ body: Buffer } | { problem: string; cure: string }> {
   const deadline = AbortSignal.timeout(timeoutMs)
-  const response = await request(url, { signal: signal ? AbortSignal.any([signal, deadline]) : deadline, ...(dispatcher ? { dispatcher } : {}) })
+  const response = await request(url, {
+    signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+    ...(dispatcher ? { dispatcher } : {}),
+  })
   if (response.statusCode !== 200) {
     // Ending it is an error to the stream, which would end the process.
     response.body.on('error', () => {}).destroy()

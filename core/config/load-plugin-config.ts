@@ -33,8 +33,19 @@ export interface PluginConfig {
 }
 
 /** `defaults.yml` of the plugin's folder with the operator's file laid over it. @throws ConfigError with every problem */
-export function loadPluginConfig({ kind, name, confDir, pluginFolder, schema, env = process.env, networks }: PluginConfigSources): PluginConfig {
-  if (!/^\w[\w-]*$/.test(name)) throw new ConfigError([{ file: pluginFolder, path: 'manifest.name', problem: 'is not a name that a file can have', cure: 'Use letters, digits, - and _.' }])
+export function loadPluginConfig({
+  kind,
+  name,
+  confDir,
+  pluginFolder,
+  schema,
+  env = process.env,
+  networks,
+}: PluginConfigSources): PluginConfig {
+  if (!/^\w[\w-]*$/.test(name))
+    throw new ConfigError([
+      { file: pluginFolder, path: 'manifest.name', problem: 'is not a name that a file can have', cure: 'Use letters, digits, - and _.' },
+    ])
   const validate = compilePluginSchema(schema, name)
   const file = join(`${kind}s`, `${name}.yml`)
   const shownFile = join(basename(confDir), file)
@@ -46,7 +57,10 @@ export function loadPluginConfig({ kind, name, confDir, pluginFolder, schema, en
   if (problems.length > 0) throw new ConfigError(problems)
 
   const tree = layers.reduce<Section>((below, layer) => layOver(below, layer.value), {})
-  const checked = kind === 'chain' ? chainConfig(tree, { validate, env, networks, home: dirname(confDir) }) : connectorConfig(checkTree(tree, { validate, env }))
+  const checked =
+    kind === 'chain'
+      ? chainConfig(tree, { validate, env, networks, home: dirname(confDir) })
+      : connectorConfig(checkTree(tree, { validate, env }))
   if ('config' in checked) return checked
   throw new ConfigError(checked.troubles.map(({ pointer, problem, cure }) => ({ ...place(pointer, layers, shownFile), problem, cure })))
 }

@@ -58,7 +58,12 @@ export function loadSettings({ flags = {}, env = process.env, confDir }: Setting
 
   if (named !== undefined && !existsSync(folder)) {
     const cure = 'Name the folder that holds server.yml, ssl.yml and clients.yml.'
-    problems.push({ file: confDir === undefined ? 'environment' : 'command line', path: confDir === undefined ? 'SLUICE_CONF' : '--conf', problem: `names ${folder}, which does not exist`, cure })
+    problems.push({
+      file: confDir === undefined ? 'environment' : 'command line',
+      path: confDir === undefined ? 'SLUICE_CONF' : '--conf',
+      problem: `names ${folder}, which does not exist`,
+      cure,
+    })
   }
   problems.push(...unknownFlags(flags))
   const serverLayers = layers(serverFile)

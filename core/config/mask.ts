@@ -2,7 +2,8 @@ import { shownHost } from '../contracts/index.ts'
 import { isSection, mapTexts, setAt, type Section } from './tree.ts'
 
 /** Keys whose text is a secret, whatever it looks like. */
-const secretName = /secret|passw(or)?d|passphrase|mnemonic|credential|(api|access|private|signing)[-_]?keys?|(access|auth|api|bearer)[-_]?token/i
+const secretName =
+  /secret|passw(or)?d|passphrase|mnemonic|credential|(api|access|private|signing)[-_]?keys?|(access|auth|api|bearer)[-_]?token/i
 
 /**
  * A URL fit to be shown: protocol, host, port and the readable part of the path stay; user info, query and fragment
@@ -14,7 +15,10 @@ const secretName = /secret|passw(or)?d|passphrase|mnemonic|credential|(api|acces
 export function maskUrl(url: string): string {
   if (!URL.canParse(url)) return '***'
   const { protocol, host, pathname, username, password, search, hash } = new URL(url)
-  const path = pathname.split('/').map((segment) => (looksLikeKey(segment) ? '***' : segment)).join('/')
+  const path = pathname
+    .split('/')
+    .map((segment) => (looksLikeKey(segment) ? '***' : segment))
+    .join('/')
   const user = username || password ? '***@' : ''
   return `${protocol}//${user}${shownHost(host)}${path === '/' && !url.endsWith('/') ? '' : path}${search ? '?***' : ''}${hash ? '#***' : ''}`
 }

@@ -16,7 +16,11 @@ const networkSchema = Type.Object(
   {
     required: Type.Optional(Type.Boolean({ description: 'Whether the server is ready only when this network is' })),
     enabled: Type.Optional(Type.Boolean({ description: 'false: the network is not loaded, and its entry not checked' })),
-    tokenLists: Type.Optional(Type.Array(Type.Union([Type.String({ minLength: 1, description: 'a file' }), remoteList]), { description: 'Token lists that go over the chain’s own' })),
+    tokenLists: Type.Optional(
+      Type.Array(Type.Union([Type.String({ minLength: 1, description: 'a file' }), remoteList]), {
+        description: 'Token lists that go over the chain’s own',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -38,7 +42,12 @@ export function splitEntry(entry: Section): { kernel: Section; family: Section }
   return { kernel: of(true), family: of(false) }
 }
 
-export function networkSettings({ required = false, enabled = true, tokenLists = [] }: Static<typeof networkSchema>, home: string): NetworkSettings {
-  const lists = tokenLists.map((source) => (typeof source === 'string' ? resolve(home, source) : { url: source.url, sha256: source.sha256.toLowerCase() }))
+export function networkSettings(
+  { required = false, enabled = true, tokenLists = [] }: Static<typeof networkSchema>,
+  home: string,
+): NetworkSettings {
+  const lists = tokenLists.map((source) =>
+    typeof source === 'string' ? resolve(home, source) : { url: source.url, sha256: source.sha256.toLowerCase() },
+  )
   return { required, enabled, tokenLists: lists }
 }

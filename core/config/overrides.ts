@@ -19,7 +19,13 @@ export interface Override {
 }
 
 /** What flags and environment say about these keys; the flag wins. */
-export function overridesOf(keys: readonly SettingKey[], flags: Flags, env: Environment, home: string, problems: ConfigProblem[]): Override[] {
+export function overridesOf(
+  keys: readonly SettingKey[],
+  flags: Flags,
+  env: Environment,
+  home: string,
+  problems: ConfigProblem[],
+): Override[] {
   return keys.flatMap(({ name, pointer, environmentName }): Override[] => {
     const flag = flags[name]
     if (flag !== undefined) return [{ pointer, value: flag, file: 'command line', path: name, secret: false }]
@@ -28,7 +34,12 @@ export function overridesOf(keys: readonly SettingKey[], flags: Flags, env: Envi
   })
 }
 
-function fromEnvironment(name: string, env: Environment, home: string, problems: ConfigProblem[]): { name: string; text: string } | undefined {
+function fromEnvironment(
+  name: string,
+  env: Environment,
+  home: string,
+  problems: ConfigProblem[],
+): { name: string; text: string } | undefined {
   const text = variable(env, name)
   const fileName = `${name}_FILE`
   if (variable(env, fileName) === undefined) return text === undefined ? undefined : { name, text }

@@ -13,7 +13,10 @@ const validate = compile(
       Type.Object({
         chainId: Type.Integer({ minimum: 1, description: 'the number of the chain' }),
         address: Type.String({ pattern: '^[!-~]{1,128}$', description: 'the address, without spaces' }),
-        symbol: Type.String({ pattern: '^[^\\s\\p{C}]([^\\p{C}]{0,62}[^\\s\\p{C}])?$', description: 'the symbol, up to 64 visible characters' }),
+        symbol: Type.String({
+          pattern: '^[^\\s\\p{C}]([^\\p{C}]{0,62}[^\\s\\p{C}])?$',
+          description: 'the symbol, up to 64 visible characters',
+        }),
         decimals: Type.Integer({ minimum: 0, maximum: 255, description: 'the decimals of the token' }),
       }),
     ),
@@ -40,18 +43,29 @@ export function parseTokenList(text: string, file: string, { chainId, own }: Tok
   if (!validate(list)) {
     const found = schemaProblems(validate.errors ?? [])
     for (const { pointer, problem, cure } of found.slice(0, mostProblems)) report(dotted(pointer), problem, cure)
-    if (found.length > mostProblems) report('', `has ${found.length - mostProblems} more such problems`, 'Correct the file; it is in the Uniswap Token Lists format.')
+    if (found.length > mostProblems)
+      report('', `has ${found.length - mostProblems} more such problems`, 'Correct the file; it is in the Uniswap Token Lists format.')
     return []
   }
   const tokens = new Map<string, Token>()
   for (const [index, { chainId: of, symbol, address, decimals }] of list.tokens.entries()) {
     const entry = `tokens[${index}]`
     if (of !== chainId) {
-      if (own) report(`${entry}.chainId`, `(${symbol}) is ${of}, and this network's is ${chainId}`, `Write ${chainId}, or move the entry to its own network's file.`)
+      if (own)
+        report(
+          `${entry}.chainId`,
+          `(${symbol}) is ${of}, and this network's is ${chainId}`,
+          `Write ${chainId}, or move the entry to its own network's file.`,
+        )
       continue
     }
     const before = tokens.get(tokenKey(address))
-    if (before && (before.decimals !== decimals || before.symbol !== symbol)) report(`${entry}.address`, `(${symbol}) is also that of another entry, ${before.symbol} with ${before.decimals} decimals`, 'Keep the right one.')
+    if (before && (before.decimals !== decimals || before.symbol !== symbol))
+      report(
+        `${entry}.address`,
+        `(${symbol}) is also that of another entry, ${before.symbol} with ${before.decimals} decimals`,
+        'Keep the right one.',
+      )
     tokens.set(tokenKey(address), { symbol, address, decimals })
   }
   return [...tokens.values()]

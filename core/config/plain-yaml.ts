@@ -25,7 +25,8 @@ export function plainYaml(document: Document, lineAt: (offset: number) => number
   let gaveUp = false
 
   const lineOf = (node: unknown) => (isNode(node) && node.range ? lineAt(node.range[0]) : undefined)
-  const trap = (pointer: string, node: unknown, problem: string, cure: string) => void traps.push({ pointer, line: lineOf(node), problem, cure })
+  const trap = (pointer: string, node: unknown, problem: string, cure: string) =>
+    void traps.push({ pointer, line: lineOf(node), problem, cure })
 
   function plain(node: unknown, pointer: string, depth: number): unknown {
     if (gaveUp) return null
@@ -35,7 +36,12 @@ export function plainYaml(document: Document, lineAt: (offset: number) => number
     } else if (isAlias(node)) {
       const target = node.resolve(document)
       if (target) return plain(target, pointer, depth + 1)
-      trap(pointer, node, 'begins with *, as an alias does, and there is no such anchor before it', 'Put quotes around the value, or define the anchor.')
+      trap(
+        pointer,
+        node,
+        'begins with *, as an alias does, and there is no such anchor before it',
+        'Put quotes around the value, or define the anchor.',
+      )
     } else if (isSeq(node)) {
       return node.items.map((item, index) => child(item, item, pointer + pointerOf([index]), depth))
     } else if (isMap(node)) {
@@ -66,7 +72,8 @@ export function plainYaml(document: Document, lineAt: (offset: number) => number
 
 function numberTrap(value: unknown, source: string): [problem: string, cure: string] | undefined {
   if (typeof value !== 'number') return undefined
-  if (/^[-+]?0\d/.test(source)) return ['is a number with leading zeros, which some take for octal', 'Write it without leading zeros, or put quotes around it.']
+  if (/^[-+]?0\d/.test(source))
+    return ['is a number with leading zeros, which some take for octal', 'Write it without leading zeros, or put quotes around it.']
   if (!Number.isFinite(value)) return ['is not a finite number', 'Write a number.']
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return ['is a number too large to be exact', 'Put quotes around it.']
   return undefined

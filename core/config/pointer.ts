@@ -4,7 +4,10 @@ export function pointerOf(segments: readonly (string | number)[]): string {
 }
 
 export function segmentsOf(pointer: string): string[] {
-  return pointer.split('/').slice(1).map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
 /** For people: `/mainnet/rpcUrls/0` → `mainnet.rpcUrls[0]`. */

@@ -10,7 +10,8 @@ export function readTextFile(file: string, limitBytes = maxBytes): TextFile {
   try {
     const stats = statSync(file)
     // A FIFO or a device would block the start for ever.
-    if (!stats.isFile()) return bad(stats.isDirectory() ? 'is a folder, not a file' : 'is not a regular file', `Put a file in its place, or remove it.`)
+    if (!stats.isFile())
+      return bad(stats.isDirectory() ? 'is a folder, not a file' : 'is not a regular file', `Put a file in its place, or remove it.`)
     if (stats.size > limitBytes) return bad(`is larger than ${limitBytes} bytes`, 'Put the right file in its place.')
     // The decoder drops a byte order mark.
     return { is: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file)) }
@@ -26,7 +27,10 @@ function failure(error: unknown): TextFile {
       return { is: 'absent' }
     case 'EACCES':
     case 'EPERM':
-      return bad('cannot be read: permission denied', `Let the user that runs Sluice${process.getuid ? ` (uid ${process.getuid()})` : ''} read it.`)
+      return bad(
+        'cannot be read: permission denied',
+        `Let the user that runs Sluice${process.getuid ? ` (uid ${process.getuid()})` : ''} read it.`,
+      )
     case 'ERR_ENCODING_INVALID_ENCODED_DATA':
       return bad('is not UTF-8 text', 'Save it with the encoding UTF-8.')
     default:

@@ -44,7 +44,12 @@ export function readYaml(path: string, file: string, problems: ConfigProblem[]):
   // One fault can bring about any number of further ones.
   const faults = [...document.errors, ...document.warnings]
   for (const { message, pos, code } of faults.slice(0, 5)) {
-    report(`is not the YAML that Sluice reads: ${withoutText(message)}`, cures[code] ?? 'Correct that line, or put quotes around the value.', '', lineAt(pos[0]))
+    report(
+      `is not the YAML that Sluice reads: ${withoutText(message)}`,
+      cures[code] ?? 'Correct that line, or put quotes around the value.',
+      '',
+      lineAt(pos[0]),
+    )
   }
   if (faults.length > 0) return undefined
 

@@ -52,11 +52,19 @@ function trouble({ keyword, instancePath, params, parentSchema, data, message }:
       return { pointer: instancePath + pointerOf([key]), problem: 'is missing', cure: `Add it: ${expected(properties[key])}.` }
     }
     case 'propertyNames':
-      return { pointer: instancePath + pointerOf([name('propertyName')]), problem: 'is not a key that can stand here', cure: `Use ${isSection(schema) ? expected(schema['propertyNames']) : 'another key'}.` }
+      return {
+        pointer: instancePath + pointerOf([name('propertyName')]),
+        problem: 'is not a key that can stand here',
+        cure: `Use ${isSection(schema) ? expected(schema['propertyNames']) : 'another key'}.`,
+      }
     case 'uniqueItems':
       return { pointer: instancePath, problem: 'lists the same entry twice', cure: 'Keep one of them.' }
     default:
-      return { pointer: instancePath, problem: problemOf(keyword, message), cure: `Write ${expected(schema)}.${typeHint(keyword, data, params['type'])}` }
+      return {
+        pointer: instancePath,
+        problem: problemOf(keyword, message),
+        cure: `Write ${expected(schema)}.${typeHint(keyword, data, params['type'])}`,
+      }
   }
 }
 

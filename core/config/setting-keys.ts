@@ -41,7 +41,9 @@ function keysOf(schema: unknown, pointer: string, prefix: string): SettingKey[] 
   return propertiesOf(schema).flatMap(([key, inner]) => {
     const name = prefix + key
     const at = `${pointer}/${key}`
-    return inner['type'] === 'object' ? keysOf(inner, at, `${name}.`) : [{ name, pointer: at, environmentName: environmentName(name), schema: inner }]
+    return inner['type'] === 'object'
+      ? keysOf(inner, at, `${name}.`)
+      : [{ name, pointer: at, environmentName: environmentName(name), schema: inner }]
   })
 }
 

@@ -16,24 +16,47 @@ export const serverSchema = closed({
     drainSeconds: seconds(10, 'How long requests under way may go on after a stop was asked for'),
   }),
   plugins: closed({
-    folders: Type.Array(path('plugins', 'Folder of plugins, or of one'), { minItems: 1, default: ['plugins'], description: 'Where plugins are looked for' }),
-    disabled: Type.Array(Type.String({ minLength: 1 }), { uniqueItems: true, default: [], description: 'Names of plugins that are not to be loaded' }),
+    folders: Type.Array(path('plugins', 'Folder of plugins, or of one'), {
+      minItems: 1,
+      default: ['plugins'],
+      description: 'Where plugins are looked for',
+    }),
+    disabled: Type.Array(Type.String({ minLength: 1 }), {
+      uniqueItems: true,
+      default: [],
+      description: 'Names of plugins that are not to be loaded',
+    }),
   }),
   data: closed({
     dir: path('data', 'Folder of the keystore, the journal and the devnet'),
   }),
   store: closed({
-    url: Type.Optional(Type.String({ pattern: '^postgres(ql)?://', description: 'PostgreSQL for several servers, postgres://…; absent: the embedded store in data.dir' })),
+    url: Type.Optional(
+      Type.String({
+        pattern: '^postgres(ql)?://',
+        description: 'PostgreSQL for several servers, postgres://…; absent: the embedded store in data.dir',
+      }),
+    ),
   }),
   wallet: closed({
-    allowedSpenders: Type.Array(Type.String({ minLength: 1 }), { uniqueItems: true, default: [], description: 'Addresses besides the connectors’ that may be approved without the permission admin' }),
+    allowedSpenders: Type.Array(Type.String({ minLength: 1 }), {
+      uniqueItems: true,
+      default: [],
+      description: 'Addresses besides the connectors’ that may be approved without the permission admin',
+    }),
   }),
   devnet: closed({
-    enabled: Type.Boolean({ default: false, description: 'Whether the local chain is started; conf/server.yml of a fresh checkout says true' }),
+    enabled: Type.Boolean({
+      default: false,
+      description: 'Whether the local chain is started; conf/server.yml of a fresh checkout says true',
+    }),
     port: port(8545, 'Port of the local chain’s node'),
   }),
   log: closed({
-    level: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info', description: 'The least serious level that is logged' }),
+    level: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      default: 'info',
+      description: 'The least serious level that is logged',
+    }),
   }),
   limits: closed({
     bodyBytes: count(100_000, 'Largest request body, in bytes'),

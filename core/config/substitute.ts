@@ -29,7 +29,11 @@ export function substitute(tree: unknown, env: Environment): Substituted {
     for (const [, escaped, name = '', closed] of text.matchAll(reference)) {
       const problem = escaped ? undefined : wrong(name, closed === '}', env)
       if (problem) troubles.push({ pointer, ...problem })
-      else if (!escaped) shown.set(pointer, from(() => '***'))
+      else if (!escaped)
+        shown.set(
+          pointer,
+          from(() => '***'),
+        )
     }
     return from((name) => variable(env, name) ?? '')
   })
@@ -39,8 +43,14 @@ export function substitute(tree: unknown, env: Environment): Substituted {
 function wrong(name: string, closed: boolean, env: Environment): { problem: string; cure: string } | undefined {
   if (!closed) return { problem: 'has ${ without a closing }', cure: 'Close it, or write $${ for the characters themselves.' }
   if (!variableName.test(name)) {
-    return { problem: `has \${${name}}, which does not name a variable`, cure: 'Write ${NAME} with letters, digits and _, or $${ for the characters themselves.' }
+    return {
+      problem: `has \${${name}}, which does not name a variable`,
+      cure: 'Write ${NAME} with letters, digits and _, or $${ for the characters themselves.',
+    }
   }
   if (variable(env, name) !== undefined) return undefined
-  return { problem: `needs the environment variable ${name}, which is not set`, cure: `Set ${name} before the start, or remove this value.` }
+  return {
+    problem: `needs the environment variable ${name}, which is not set`,
+    cure: `Set ${name} before the start, or remove this value.`,
+  }
 }

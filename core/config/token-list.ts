@@ -26,13 +26,28 @@ export interface TokenSources extends FetchOptions {
  * Addresses are as the lists spell them.
  * @throws ConfigError with every problem; those that only an unreachable host causes are `temporary`
  */
-export async function loadTokens({ pluginFolder, confDir, chain, network, chainId, tokenLists, home, ...fetching }: TokenSources): Promise<Token[]> {
+export async function loadTokens({
+  pluginFolder,
+  confDir,
+  chain,
+  network,
+  chainId,
+  tokenLists,
+  home,
+  ...fetching
+}: TokenSources): Promise<Token[]> {
   const problems: ConfigProblem[] = []
   const fromFile = (path: string, file: string, { own = false, optional = false }) => {
     const read = readTextFile(path, maxBytes)
     if (read.is === 'text') return parseTokenList(read.text, file, { chainId, own }, problems)
     if (read.is === 'bad') problems.push({ file, path: '', problem: read.problem, cure: read.cure })
-    else if (!optional) problems.push({ file, path: '', problem: 'does not exist, and tokenLists names it', cure: `Put the list there, or take it out of tokenLists in ${basename(confDir)}/chains/${chain}.yml.` })
+    else if (!optional)
+      problems.push({
+        file,
+        path: '',
+        problem: 'does not exist, and tokenLists names it',
+        cure: `Put the list there, or take it out of tokenLists in ${basename(confDir)}/chains/${chain}.yml.`,
+      })
     return []
   }
   const fromSource = async (source: TokenListSource) => {

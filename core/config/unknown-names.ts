@@ -5,7 +5,11 @@ import type { Flags } from './overrides.ts'
 import { settingKeys } from './setting-keys.ts'
 import { passphraseVariable } from './wallet-passphrase.ts'
 
-const knownVariables = ['SLUICE_CONF', passphraseVariable, ...settingKeys.flatMap(({ environmentName }) => [environmentName, `${environmentName}_FILE`])]
+const knownVariables = [
+  'SLUICE_CONF',
+  passphraseVariable,
+  ...settingKeys.flatMap(({ environmentName }) => [environmentName, `${environmentName}_FILE`]),
+]
 
 /** A warning for each variable that looks as if it should set something, and does not. */
 export function unknownVariables(env: Environment): string[] {

@@ -18,5 +18,6 @@ export function refusePassphrase(yaml: YamlFile | undefined, env: Environment, p
     delete wallet['passphrase']
   }
   const name = passphraseVariable.replace(/_FILE$/, '')
-  if (variable(env, name) !== undefined) problems.push({ file: 'environment', path: name, problem: 'may not hold the passphrase itself', cure })
+  if (variable(env, name) !== undefined)
+    problems.push({ file: 'environment', path: name, problem: 'may not hold the passphrase itself', cure })
 }

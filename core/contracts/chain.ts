@@ -47,9 +47,20 @@ export interface Chain<F extends Types = Types> extends Life {
 /** What only EVM chains have. */
 export interface EvmVerbs<F extends Types = Types> {
   /** One round trip. Outer array by spender, inner by token. */
-  allowances(owner: F['address'], spenders: readonly F['address'][], tokens: readonly Token[], at: At): Promise<readonly (readonly bigint[])[]>
+  allowances(
+    owner: F['address'],
+    spenders: readonly F['address'][],
+    tokens: readonly Token[],
+    at: At,
+  ): Promise<readonly (readonly bigint[])[]>
   /** `amountRaw` undefined approves the largest amount. Two steps where the token refuses to change a non-zero allowance. */
-  approve(owner: F['address'], token: Token, spender: F['address'], amountRaw: bigint | undefined, at: At): Promise<{ plan: Plan<F>; amountRaw: bigint }>
+  approve(
+    owner: F['address'],
+    token: Token,
+    spender: F['address'],
+    amountRaw: bigint | undefined,
+    at: At,
+  ): Promise<{ plan: Plan<F>; amountRaw: bigint }>
 }
 
 /** What a chain plugin's `create` gets for one network. */

@@ -6,7 +6,32 @@ export type { Chain, ChainVenue, EvmVerbs, Transaction } from './chain.ts'
 export type { At, Family, Head, Json, Life, Log, Token, Types } from './family.ts'
 export type { Need, Plan } from './plan.ts'
 export { apiVersion, defineChain, defineConnector, tradingVerbs } from './plugin.ts'
-export type { ChainPlugin, Connector, ConnectorConfig, ConnectorPlugin, Manifest, NetworkNames, Plugin, Trading, TradingType, Venue } from './plugin.ts'
-export type { Checked, FeeWish, GasTerms, Look, OpenAttempt, Outline, Prepared, Rail, Reception, Sealed, Sighting, Signable, Standing } from './rail.ts'
+export type {
+  ChainPlugin,
+  Connector,
+  ConnectorConfig,
+  ConnectorPlugin,
+  Manifest,
+  NetworkNames,
+  Plugin,
+  Trading,
+  TradingType,
+  Venue,
+} from './plugin.ts'
+export type {
+  Checked,
+  FeeWish,
+  GasTerms,
+  Look,
+  OpenAttempt,
+  Outline,
+  Prepared,
+  Rail,
+  Reception,
+  Sealed,
+  Sighting,
+  Signable,
+  Standing,
+} from './rail.ts'
 export { shownHost } from './shown-host.ts'
 export { singleRouterSchema, versionedSchema } from './schemas.ts'

@@ -1,9 +1,7 @@
 import type { Json, Types } from './family.ts'
 
 /** What a wallet must have before a plan is signed. `token` is an address; the native coin is its zero address. */
-export type Need<A = string> =
-  | { is: 'balance'; token: A; amountRaw: bigint }
-  | { is: 'allowance'; token: A; spender: A; amountRaw: bigint }
+export type Need<A = string> = { is: 'balance'; token: A; amountRaw: bigint } | { is: 'allowance'; token: A; spender: A; amountRaw: bigint }
 
 /** What every acting verb returns: what is to be done, never a transaction. All of it but the needs goes into the journal. */
 export interface Plan<F extends Types = Types> {

@@ -50,12 +50,13 @@ export interface Venue<F extends Types = Types, C = unknown> {
   readonly log: Log
 }
 
-export type Connector<F extends Types = Types, K extends TradingType = TradingType> = Pick<Trading<F>, K> & Life & {
-  /** Version label → the contract that moves tokens: what a connector's name stands for in `/evm/approve`. */
-  readonly spenders?: Readonly<Record<string, F['address']>>
-  /** Signatures of the events that the exchange's contracts emit, as the family writes them: `/network/poll` decodes logs by them. */
-  readonly events?: readonly string[]
-}
+export type Connector<F extends Types = Types, K extends TradingType = TradingType> = Pick<Trading<F>, K> &
+  Life & {
+    /** Version label → the contract that moves tokens: what a connector's name stands for in `/evm/approve`. */
+    readonly spenders?: Readonly<Record<string, F['address']>>
+    /** Signatures of the events that the exchange's contracts emit, as the family writes them: `/network/poll` decodes logs by them. */
+    readonly events?: readonly string[]
+  }
 
 export interface ConnectorPlugin<F extends Types = Types, K extends readonly TradingType[] = readonly TradingType[], C = unknown> {
   readonly kind: 'connector'

@@ -94,7 +94,13 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
    * Checks needs, simulates and prices the steps: one batch. Throws the caller's error. With `over`, fees that were not
    * wished for are at least what the network takes as a replacement of those.
    */
-  check(steps: readonly I[], needs: readonly Need<A>[], from: A, price: { wish: FeeWish; over?: Fees }, at: At): Promise<Checked<I, Synced, Fees>>
+  check(
+    steps: readonly I[],
+    needs: readonly Need<A>[],
+    from: A,
+    price: { wish: FeeWish; over?: Fees },
+    at: At,
+  ): Promise<Checked<I, Synced, Fees>>
   /** The most that a step can take of the native coin, in smallest units: what it sends and what it may burn. */
   cost(step: I, fees: Fees): bigint
   sync(from: A, at: At): Promise<Synced>

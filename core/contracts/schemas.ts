@@ -41,7 +41,12 @@ export function versionedSchema(byVersion: Readonly<Record<string, readonly stri
         properties: Object.fromEntries(
           Object.keys(byVersion).map((version) => [
             version,
-            { type: 'object', properties: { allowedSlippage: slippage, ttl }, required: ['allowedSlippage', 'ttl'], additionalProperties: false },
+            {
+              type: 'object',
+              properties: { allowedSlippage: slippage, ttl },
+              required: ['allowedSlippage', 'ttl'],
+              additionalProperties: false,
+            },
           ]),
         ),
         minProperties: 1,

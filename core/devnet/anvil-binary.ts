@@ -32,6 +32,7 @@ function missing(what: string, cause?: unknown): DevnetError {
 }
 
 function versionOf(manifest: unknown): string {
-  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest && typeof manifest.version === 'string') return manifest.version
+  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest && typeof manifest.version === 'string')
+    return manifest.version
   throw new Error('The package of anvil has no version.')
 }

@@ -8,6 +8,11 @@ import { startDevnet, type Devnet } from './start-devnet.ts'
 export async function bringUpDevnet({ plugins, data, devnet }: Settings, say: (line: string) => void): Promise<Devnet> {
   const { found } = findPlugins(plugins.folders, plugins.disabled)
   await registerHook(found.map(({ folder }) => folder))
-  const devnetFiles = found.flatMap(({ folder }) => ['devnet.ts', 'devnet.js'].map((name) => path.join(folder, name)).filter((file) => existsSync(file)).slice(0, 1))
+  const devnetFiles = found.flatMap(({ folder }) =>
+    ['devnet.ts', 'devnet.js']
+      .map((name) => path.join(folder, name))
+      .filter((file) => existsSync(file))
+      .slice(0, 1),
+  )
   return startDevnet({ port: devnet.port, dataDir: data.dir, devnetFiles, log: say })
 }

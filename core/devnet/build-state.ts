@@ -18,10 +18,16 @@ export class DeploymentFailure extends DevnetError {
 
 /** Deploys everything on a fresh chain of its own and gives the state of that chain, as anvil dumps it (JSON, gzipped). */
 export async function buildState(plugins: readonly DevnetPlugin[]): Promise<Buffer> {
-  const [chain, ...others] = plugins.filter(plugin => plugin.tokens)
-  if (!chain?.tokens || others.length > 0) throw new DevnetError('The devnet needs exactly one devnet.ts with `tokens`: the one of its chain.')
+  const [chain, ...others] = plugins.filter((plugin) => plugin.tokens)
+  if (!chain?.tokens || others.length > 0)
+    throw new DevnetError('The devnet needs exactly one devnet.ts with `tokens`: the one of its chain.')
   const anvil = await startAnvil(0)
-  const provider = new JsonRpcProvider(anvil.rpcUrl, chainId, { staticNetwork: true, batchMaxCount: 1, cacheTimeout: -1, pollingInterval: 4 })
+  const provider = new JsonRpcProvider(anvil.rpcUrl, chainId, {
+    staticNetwork: true,
+    batchMaxCount: 1,
+    cacheTimeout: -1,
+    pollingInterval: 4,
+  })
   try {
     const tokens = await deployed(chain, chain.tokens(await devnetSite(chain.name, provider)))
     for (const plugin of plugins) {
@@ -52,6 +58,10 @@ async function deployed<T>(plugin: DevnetPlugin, work: Promise<T>): Promise<T> {
 }
 
 function mintedBy(site: DevnetSite, tokens: Record<DevnetTokenSymbol, MintableToken>): DevnetTokens {
-  const bind = ({ address, decimals, mint }: MintableToken): DevnetToken => ({ address, decimals, mint: (to, amountRaw) => mint(site, to, amountRaw) })
+  const bind = ({ address, decimals, mint }: MintableToken): DevnetToken => ({
+    address,
+    decimals,
+    mint: (to, amountRaw) => mint(site, to, amountRaw),
+  })
   return { WETH: bind(tokens.WETH), USDC: bind(tokens.USDC), DAI: bind(tokens.DAI), WBTC: bind(tokens.WBTC), USDT: bind(tokens.USDT) }
 }

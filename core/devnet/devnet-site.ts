@@ -1,4 +1,11 @@
-import { ContractFactory, toQuantity, type BaseContract, type ContractTransactionResponse, type JsonRpcProvider, type TransactionReceipt } from 'ethers'
+import {
+  ContractFactory,
+  toQuantity,
+  type BaseContract,
+  type ContractTransactionResponse,
+  type JsonRpcProvider,
+  type TransactionReceipt,
+} from 'ethers'
 import type { DevnetSite } from '../testing/devnet-plugin.ts'
 import { deployer } from './deployer.ts'
 import { readArtifact } from './read-artifact.ts'
@@ -20,7 +27,10 @@ export async function devnetSite(pluginName: string, provider: JsonRpcProvider):
       return contract.waitForDeployment()
     },
     async send(contract: BaseContract, method: string, ...args: unknown[]): Promise<TransactionReceipt> {
-      const sent: ContractTransactionResponse = await contract.connect(signer).getFunction(method).send(...args)
+      const sent: ContractTransactionResponse = await contract
+        .connect(signer)
+        .getFunction(method)
+        .send(...args)
       const receipt = await sent.wait() // throws when it reverted
       if (!receipt) throw new Error(`${method} was not mined.`)
       return receipt

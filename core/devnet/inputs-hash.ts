@@ -11,12 +11,12 @@ const kitsFolder = fileURLToPath(new URL('../kits/', import.meta.url))
 
 /** A name for everything that the deployed state follows from: the plugins' and kits' devnet files, what builds with them, anvil. */
 export async function inputsHash(devnetFiles: readonly string[]): Promise<string> {
-  const kits = (await readdir(kitsFolder)).map(kit => path.join(kitsFolder, kit))
-  const pluginFolders = [...new Set(devnetFiles.map(file => path.dirname(file)))]
+  const kits = (await readdir(kitsFolder)).map((kit) => path.join(kitsFolder, kit))
+  const pluginFolders = [...new Set(devnetFiles.map((file) => path.dirname(file)))]
   const parts = await Promise.all([
-    hashOf(ownFolder, name => builders.includes(path.parse(name).name)),
-    ...devnetFiles.map(file => hashOf(file)),
-    ...[...kits, ...pluginFolders].map(folder => hashOf(folder, isDevnetPart)),
+    hashOf(ownFolder, (name) => builders.includes(path.parse(name).name)),
+    ...devnetFiles.map((file) => hashOf(file)),
+    ...[...kits, ...pluginFolders].map((folder) => hashOf(folder, isDevnetPart)),
   ])
   return digest(anvilBinary().version, ...parts.toSorted())
 }
@@ -29,7 +29,7 @@ function isDevnetPart(name: string): boolean {
 async function hashOf(place: string, wanted: (name: string) => boolean = () => true): Promise<string> {
   if (!(await stat(place)).isDirectory()) return digest(await readFile(place))
   const names = (await readdir(place)).filter(wanted).toSorted()
-  const contents = await Promise.all(names.map(name => hashOf(path.join(place, name))))
+  const contents = await Promise.all(names.map((name) => hashOf(path.join(place, name))))
   return digest(...names, ...contents)
 }
 

@@ -16,5 +16,5 @@ function isDevnetPlugin(value: unknown): value is DevnetPlugin {
     'deploy' in value ? value.deploy : undefined,
     'quoter' in value ? value.quoter : undefined,
   ]
-  return methods.every(method => method === undefined || typeof method === 'function') && methods.some(method => method !== undefined)
+  return methods.every((method) => method === undefined || typeof method === 'function') && methods.some((method) => method !== undefined)
 }

@@ -36,7 +36,7 @@ export function spawnWatched(program: string, args: readonly string[]): WatchedP
 export async function endWatched(child: WatchedProcess, patienceMs = 3000): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
   const group = -child.pid
-  const gone = new Promise<void>(resolve => void child.once('exit', () => resolve()))
+  const gone = new Promise<void>((resolve) => void child.once('exit', () => resolve()))
   child.stdin.end()
   const force = setTimeout(() => process.kill(group, 'SIGKILL'), patienceMs)
   await gone

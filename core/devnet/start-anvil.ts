@@ -19,8 +19,17 @@ export interface Anvil {
 /** Runs anvil on a port (0: any free one) until `stop` or the end of this process. */
 export async function startAnvil(port: number, flags: readonly string[] = []): Promise<Anvil> {
   await refuseTakenPort(port)
-  const child = spawnWatched(anvilBinary().path, ['--host', host, '--port', String(port), '--chain-id', String(chainId), '--no-cors', ...flags])
-  const ended = new Promise<void>(resolve => void child.once('exit', () => resolve()))
+  const child = spawnWatched(anvilBinary().path, [
+    '--host',
+    host,
+    '--port',
+    String(port),
+    '--chain-id',
+    String(chainId),
+    '--no-cors',
+    ...flags,
+  ])
+  const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()))
   try {
     const rpcUrl = `http://${host}:${await listeningPort(child, port)}`
     const rpc = rpcTo(rpcUrl)
@@ -36,7 +45,8 @@ export async function startAnvil(port: number, flags: readonly string[] = []): P
 /** Says so when another program has the port: it is asked to move, never moved. */
 export async function refuseTakenPort(port: number): Promise<void> {
   if (port === 0 || (await isPortFree(host, port))) return
-  const cure = 'Stop that program, or set devnet.port in conf/server.yml (environment: SLUICE_DEVNET_PORT) to another port; 0 takes any free one.'
+  const cure =
+    'Stop that program, or set devnet.port in conf/server.yml (environment: SLUICE_DEVNET_PORT) to another port; 0 takes any free one.'
   throw new DevnetError(`The devnet cannot start: another program listens on port ${port} of ${host}. ${cure}`)
 }
 
@@ -47,7 +57,12 @@ async function listeningPort(child: WatchedProcess, wanted: number): Promise<num
   let said = ''
   try {
     return await new Promise<number>((resolve, reject) => {
-      const fail = (why: string): void => reject(new DevnetError(`The devnet cannot start: anvil on port ${wanted} (devnet.port, SLUICE_DEVNET_PORT) ${why}. ${said.trim().slice(-500)}`))
+      const fail = (why: string): void =>
+        reject(
+          new DevnetError(
+            `The devnet cannot start: anvil on port ${wanted} (devnet.port, SLUICE_DEVNET_PORT) ${why}. ${said.trim().slice(-500)}`,
+          ),
+        )
       const hear = (chunk: Buffer): void => {
         said += chunk.toString()
         const port = /^Listening on \S+:(\d+)\s/m.exec(said)?.[1]
@@ -55,7 +70,7 @@ async function listeningPort(child: WatchedProcess, wanted: number): Promise<num
       }
       for (const stream of streams) stream.on('data', hear)
       child.once('error', reject)
-      child.once('exit', code => fail(`ended with ${code ?? 'a signal'}`))
+      child.once('exit', (code) => fail(`ended with ${code ?? 'a signal'}`))
       const limit = setTimeout(() => fail(`did not listen within ${startTimeoutMs / 1000} seconds`), startTimeoutMs)
       spent.signal.addEventListener('abort', () => clearTimeout(limit))
     })

@@ -10,7 +10,14 @@ const renewAuthority = 'Move the certs folder away, run `bin/sluice certs init`,
 
 export async function examineCertificates({ ssl: { certsDir } }: Settings): Promise<Finding[]> {
   if (!existsSync(certificateFiles(certsDir).caCert)) {
-    return [{ part, state: 'warn', what: `There are none in ${certsDir} yet.`, cure: 'The first start makes them; `bin/sluice certs init` does so now.' }]
+    return [
+      {
+        part,
+        state: 'warn',
+        what: `There are none in ${certsDir} yet.`,
+        cure: 'The first start makes them; `bin/sluice certs init` does so now.',
+      },
+    ]
   }
   try {
     const { serverValidTo, caValidTo } = await readServerCertificates(certsDir)
@@ -19,7 +26,15 @@ export async function examineCertificates({ ssl: { certsDir } }: Settings): Prom
       expiry('The server certificate', serverValidTo, 'Run `bin/sluice certs renew server`.'),
       expiry('The certificate authority', caValidTo, renewAuthority),
       ...clients.flatMap(({ state, certificate }) =>
-        state === 'valid' && certificate ? [expiry(`The client certificate "${certificate.name}"`, certificate.validTo, `Run \`bin/sluice certs renew ${certificate.name}\`.`)] : [],
+        state === 'valid' && certificate
+          ? [
+              expiry(
+                `The client certificate "${certificate.name}"`,
+                certificate.validTo,
+                `Run \`bin/sluice certs renew ${certificate.name}\`.`,
+              ),
+            ]
+          : [],
       ),
     ]
   } catch (error) {

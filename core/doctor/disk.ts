@@ -13,9 +13,17 @@ export async function examineDisk({ data: { dir } }: Settings): Promise<Finding[
     const { bavail, bsize } = await statfs(dir)
     const free = bavail * bsize
     const shown = `${(free / 1e9).toFixed(1)} GB free in ${dir}`
-    if (free < enoughBytes) return [{ part, state: 'warn', what: `Only ${shown}.`, cure: 'Make room, or move data.dir (conf/server.yml) to a larger disk.' }]
+    if (free < enoughBytes)
+      return [{ part, state: 'warn', what: `Only ${shown}.`, cure: 'Make room, or move data.dir (conf/server.yml) to a larger disk.' }]
     return [{ part, state: 'good', what: `${shown}.` }]
   } catch (error) {
-    return [{ part, state: 'bad', what: `${dir} cannot be written: ${error instanceof Error ? error.message : String(error)}.`, cure: 'Make it belong to the user that Sluice runs as, or correct data.dir in conf/server.yml.' }]
+    return [
+      {
+        part,
+        state: 'bad',
+        what: `${dir} cannot be written: ${error instanceof Error ? error.message : String(error)}.`,
+        cure: 'Make it belong to the user that Sluice runs as, or correct data.dir in conf/server.yml.',
+      },
+    ]
   }
 }

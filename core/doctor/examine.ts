@@ -15,9 +15,12 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
   const silent = pino({ level: 'silent' })
   // Where the devnet will be: its network is examined as if it were up.
   const rpcUrl = `http://127.0.0.1:${settings.devnet.port}`
-  const { loaded, refused } = await loadPlugins(pluginOptions({ settings, log: silent, metrics: createMetrics(), devnet: settings.devnet.enabled ? { rpcUrl } : undefined }))
+  const { loaded, refused } = await loadPlugins(
+    pluginOptions({ settings, log: silent, metrics: createMetrics(), devnet: settings.devnet.enabled ? { rpcUrl } : undefined }),
+  )
   const chains = loaded.filter((plugin) => plugin.kind === 'chain')
-  const isRequired = (chain: string, network: string) => chains.find(({ name }) => name === chain)?.configuration.networks[network]?.required ?? false
+  const isRequired = (chain: string, network: string) =>
+    chains.find(({ name }) => name === chain)?.configuration.networks[network]?.required ?? false
   return [
     ...configuration(settings, loaded),
     ...(await examineCertificates(settings)),
@@ -25,9 +28,21 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
     ...examineKeystore(settings),
     ...loaded.flatMap(({ name, unserved }): Finding[] => [
       { part: 'plugins', state: 'good', what: `${name} loads.` },
-      ...unserved.filter(({ chain, network }) => chain !== devnetNetwork.chain || network !== devnetNetwork.network).map(({ chain, network, reason, cure }): Finding => ({ part: 'plugins', state: 'warn', what: `${name} does not serve ${chain}/${network}: ${reason}.`, cure })),
+      ...unserved
+        .filter(({ chain, network }) => chain !== devnetNetwork.chain || network !== devnetNetwork.network)
+        .map(({ chain, network, reason, cure }): Finding => ({
+          part: 'plugins',
+          state: 'warn',
+          what: `${name} does not serve ${chain}/${network}: ${reason}.`,
+          cure,
+        })),
     ]),
-    ...refused.map(({ name, step, reason, cure }): Finding => ({ part: 'plugins', state: 'bad', what: `${name} is refused (${step}): ${reason}`, cure })),
+    ...refused.map(({ name, step, reason, cure }): Finding => ({
+      part: 'plugins',
+      state: 'bad',
+      what: `${name} is refused (${step}): ${reason}`,
+      cure,
+    })),
     ...(await examineNetworks(chains, isRequired, settings)),
   ]
 }

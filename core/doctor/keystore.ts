@@ -11,7 +11,12 @@ export function examineKeystore({ data, wallet }: Settings): Finding[] {
     problem === undefined ? { part, state: 'good', what: `${chain} ${address}` } : { part, state: 'bad', what: problem },
   )
   if (keystoreHasKeys(data.dir) && wallet.passphraseFile === undefined) {
-    findings.push({ part, state: 'warn', what: 'The passphrase is asked for at each start: no file holds it.', cure: 'For unattended starts write it into a file (mode 600) and name that in SLUICE_WALLET_PASSPHRASE_FILE.' })
+    findings.push({
+      part,
+      state: 'warn',
+      what: 'The passphrase is asked for at each start: no file holds it.',
+      cure: 'For unattended starts write it into a file (mode 600) and name that in SLUICE_WALLET_PASSPHRASE_FILE.',
+    })
   }
   return findings
 }

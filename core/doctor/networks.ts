@@ -7,21 +7,43 @@ const deadlineMs = 5_000
 const mostSkewSeconds = 120
 
 /** Whether the nodes answer, and whether this machine's clock is theirs: deadlines of trades are counted from the chain's. */
-export async function examineNetworks(chains: readonly LoadedChain[], required: (chain: string, network: string) => boolean, { devnet }: Settings): Promise<Finding[]> {
+export async function examineNetworks(
+  chains: readonly LoadedChain[],
+  required: (chain: string, network: string) => boolean,
+  { devnet }: Settings,
+): Promise<Finding[]> {
   const venues = chains.flatMap((chain) => chain.venues)
   return (
     await Promise.all(
       venues.map(async ({ chain, network, implementation }): Promise<Finding[]> => {
         const name = `${chain}/${network}`
-        if (implementation.local && devnet.enabled) return [{ part: 'nodes', state: 'good', what: `${name} is the devnet: it comes up with the server.` }]
+        if (implementation.local && devnet.enabled)
+          return [{ part: 'nodes', state: 'good', what: `${name} is the devnet: it comes up with the server.` }]
         try {
           const { number, timestamp } = await implementation.head({ signal: AbortSignal.timeout(deadlineMs) })
           const skew = timestamp - Date.now() / 1000
           const answers: Finding = { part: 'nodes', state: 'good', what: `${name} answers at ${implementation.rpcUrl()}, block ${number}.` }
-          return skew > mostSkewSeconds ? [answers, { part: 'clock', state: 'bad', what: `This machine's clock is ${Math.round(skew)} s behind ${name}.`, cure: 'Set the clock: turn on time synchronisation (NTP).' }] : [answers]
+          return skew > mostSkewSeconds
+            ? [
+                answers,
+                {
+                  part: 'clock',
+                  state: 'bad',
+                  what: `This machine's clock is ${Math.round(skew)} s behind ${name}.`,
+                  cure: 'Set the clock: turn on time synchronisation (NTP).',
+                },
+              ]
+            : [answers]
         } catch (error) {
           const reason = error instanceof SluiceError ? error.message : `no answer within ${deadlineMs / 1000} s`
-          return [{ part: 'nodes', state: required(chain, network) ? 'bad' : 'warn', what: `${name}: ${reason}`, cure: `Check the network connection and rpcUrls in conf/chains/${chain}.yml; \`enabled: false\` leaves the network out.` }]
+          return [
+            {
+              part: 'nodes',
+              state: required(chain, network) ? 'bad' : 'warn',
+              what: `${name}: ${reason}`,
+              cure: `Check the network connection and rpcUrls in conf/chains/${chain}.yml; \`enabled: false\` leaves the network out.`,
+            },
+          ]
         }
       }),
     )

@@ -71,7 +71,17 @@ function answerErrors({ metrics, log }: AppParts): Koa.Middleware<Exchange> {
     const route = String(ctx._matchedRoute ?? 'unknown')
     metrics.requests.observe({ route, method: ctx.method, status: String(ctx.status), connector: state.connector }, seconds)
     const level = ctx.method === 'POST' && ctx.status !== 404 ? 'info' : 'debug'
-    log[level]({ requestId: state.requestId, client: state.caller?.commonName, method: ctx.method, path: state.path, status: ctx.status, ms: Math.round(seconds * 1000) }, 'answered')
+    log[level](
+      {
+        requestId: state.requestId,
+        client: state.caller?.commonName,
+        method: ctx.method,
+        path: state.path,
+        status: ctx.status,
+        ms: Math.round(seconds * 1000),
+      },
+      'answered',
+    )
   }
 }
 
@@ -93,14 +103,18 @@ const pagePaths = ['/docs', '/openapi.json', '/metrics']
 const paths = [...new Set([...endpoints.map(({ path }) => path), ...pagePaths])]
 
 function refuseUnknown(ctx: Koa.Context): never {
-  const allowed = endpoints.filter(({ path }) => path === ctx.path).flatMap((each) => (alsoPosts(each) ? [each.method, 'POST'] : [each.method]))
+  const allowed = endpoints
+    .filter(({ path }) => path === ctx.path)
+    .flatMap((each) => (alsoPosts(each) ? [each.method, 'POST'] : [each.method]))
   if (pagePaths.includes(ctx.path)) allowed.push('GET')
   if (allowed.length > 0) {
     ctx.set('Allow', allowed.join(', '))
     throw new SluiceError('INCOMPLETE_PARAMS', `${ctx.path} takes ${allowed.join(' and ')}, not ${ctx.method}.`, { http: 405 })
   }
   const shown = ctx.path.slice(0, 80)
-  throw new SluiceError('INCOMPLETE_PARAMS', `There is no path ${shown}${didYouMean(ctx.path, paths)}; GET /openapi.json lists them.`, { http: 404 })
+  throw new SluiceError('INCOMPLETE_PARAMS', `There is no path ${shown}${didYouMean(ctx.path, paths)}; GET /openapi.json lists them.`, {
+    http: 404,
+  })
 }
 
 /** Koa throws of an URL that is none. */

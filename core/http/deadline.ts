@@ -36,4 +36,7 @@ export function startDeadline(seconds: number): Deadline {
 }
 
 const timeout = (seconds: number) =>
-  new SluiceError('TIMEOUT', `No answer within ${seconds} s (server.requestTimeoutSeconds). If the request made a transaction, the same request with the same Idempotency-Key tells its outcome.`)
+  new SluiceError(
+    'TIMEOUT',
+    `No answer within ${seconds} s (server.requestTimeoutSeconds). If the request made a transaction, the same request with the same Idempotency-Key tells its outcome.`,
+  )

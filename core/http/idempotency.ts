@@ -65,9 +65,13 @@ export function createIdempotency(now: () => number = Date.now): Idempotency {
       const before = remembered.get(id)
       if (!before) return first(id, keyed)
       if (before.request !== fingerprintOf(keyed.request)) {
-        throw new SluiceError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another request; use a new key for a new request.')
+        throw new SluiceError(
+          'IDEMPOTENCY_CONFLICT',
+          'This Idempotency-Key was used with another request; use a new key for a new request.',
+        )
       }
-      if (!before.outcome) throw new SluiceError('IN_FLIGHT', 'The first request with this Idempotency-Key is still under way.', { retryAfterSeconds: 1 })
+      if (!before.outcome)
+        throw new SluiceError('IN_FLIGHT', 'The first request with this Idempotency-Key is still under way.', { retryAfterSeconds: 1 })
       if ('error' in before.outcome) throw before.outcome.error
       return before.outcome.answer
     },

@@ -11,7 +11,9 @@ const exactDigits = 15
 export function refuseInexactNumbers(json: string): void {
   for (const [token] of json.matchAll(tokens)) {
     if (token.startsWith('"') || isExact(token)) continue
-    throw badFields([{ field: 'body', problem: `the number ${token.slice(0, 40)} is not exact in JSON; write it as a string: "${token.slice(0, 40)}"` }])
+    throw badFields([
+      { field: 'body', problem: `the number ${token.slice(0, 40)} is not exact in JSON; write it as a string: "${token.slice(0, 40)}"` },
+    ])
   }
 }
 

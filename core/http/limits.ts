@@ -6,7 +6,10 @@ export function inFlightBound(most: number) {
   let count = 0
   return {
     async run<T>(work: () => Promise<T>): Promise<T> {
-      if (count >= most) throw new SluiceError('OVERLOADED', `The server has ${most} requests under way (limits.inFlight); try again shortly.`, { retryAfterSeconds: 1 })
+      if (count >= most)
+        throw new SluiceError('OVERLOADED', `The server has ${most} requests under way (limits.inFlight); try again shortly.`, {
+          retryAfterSeconds: 1,
+        })
       count += 1
       try {
         return await work()
@@ -32,7 +35,9 @@ export function rateLimit(now: () => number = () => performance.now()) {
     bucket.at = now()
     if (bucket.tokens < 1) {
       const retryAfterSeconds = Math.max(1, Math.ceil((1 - bucket.tokens) / requestsPerSecond))
-      throw new SluiceError('RATE_LIMIT', `This client certificate may make ${requestsPerSecond} requests a second (conf/clients.yml).`, { retryAfterSeconds })
+      throw new SluiceError('RATE_LIMIT', `This client certificate may make ${requestsPerSecond} requests a second (conf/clients.yml).`, {
+        retryAfterSeconds,
+      })
     }
     bucket.tokens -= 1
   }

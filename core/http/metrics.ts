@@ -15,9 +15,24 @@ export function createMetrics() {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers,
     }),
-    errors: new Counter({ name: 'sluice_errors_total', help: 'Errors answered, as in the error table.', labelNames: ['code', 'name'], registers }),
-    rpcCalls: new Counter({ name: 'sluice_rpc_calls_total', help: 'Calls to RPC nodes.', labelNames: ['chain', 'network', 'method', 'outcome'], registers }),
-    pluginFaults: new Counter({ name: 'sluice_plugin_faults_total', help: "Errors of a plugin's own making: throws and background rejections.", labelNames: ['plugin'], registers }),
+    errors: new Counter({
+      name: 'sluice_errors_total',
+      help: 'Errors answered, as in the error table.',
+      labelNames: ['code', 'name'],
+      registers,
+    }),
+    rpcCalls: new Counter({
+      name: 'sluice_rpc_calls_total',
+      help: 'Calls to RPC nodes.',
+      labelNames: ['chain', 'network', 'method', 'outcome'],
+      registers,
+    }),
+    pluginFaults: new Counter({
+      name: 'sluice_plugin_faults_total',
+      help: "Errors of a plugin's own making: throws and background rejections.",
+      labelNames: ['plugin'],
+      registers,
+    }),
   }
 }
 

@@ -56,7 +56,9 @@ function operation(endpoint: Endpoint, method: Endpoint['method']): object {
     ...(method !== 'GET' && { requestBody: { required: true, content: { 'application/json': { schema: ref(`${name}Request`) } } } }),
     responses: {
       200: { description: 'OK', content: { 'application/json': { schema: ref(`${name}Response`) } } },
-      ...(name === 'HealthReady' && { 503: { description: 'Not ready', content: { 'application/json': { schema: ref(`${name}Response`) } } } }),
+      ...(name === 'HealthReady' && {
+        503: { description: 'Not ready', content: { 'application/json': { schema: ref(`${name}Response`) } } },
+      }),
       ...errorResponses(endpoint, ref('Error')),
       ...(method !== 'GET' && bodyResponses(ref('Error'))),
     },
@@ -86,7 +88,15 @@ function errorResponses(endpoint: Endpoint, schema: object): Record<string, obje
 
 /** What only a body can be refused for. */
 const bodyResponses = (schema: object): Record<string, object> =>
-  Object.fromEntries([413, 415].map((status) => [status, { description: `${STATUS_CODES[status]}: ${errorTable.INCOMPLETE_PARAMS.code} INCOMPLETE_PARAMS`, content: { 'application/json': { schema } } }]))
+  Object.fromEntries(
+    [413, 415].map((status) => [
+      status,
+      {
+        description: `${STATUS_CODES[status]}: ${errorTable.INCOMPLETE_PARAMS.code} INCOMPLETE_PARAMS`,
+        content: { 'application/json': { schema } },
+      },
+    ]),
+  )
 
 const errorSchema = {
   type: 'object',

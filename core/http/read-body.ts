@@ -36,13 +36,16 @@ const refuseOtherTypes: Koa.Middleware = async (ctx, next) => {
 
 const refuseOtherJson: Koa.Middleware = async (ctx, next) => {
   const body: unknown = ctx.request.body
-  if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) throw new SluiceError('INCOMPLETE_PARAMS', noJson)
+  if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body)))
+    throw new SluiceError('INCOMPLETE_PARAMS', noJson)
   if (typeof ctx.request.rawBody === 'string') refuseInexactNumbers(ctx.request.rawBody)
   return next()
 }
 
 function bodyError(error: Error & { status?: number }, mostBytes: number): SluiceError {
-  if (error.status === 413) return new SluiceError('INCOMPLETE_PARAMS', `The body is over ${mostBytes} bytes (limits.bodyBytes).`, { http: 413 })
-  if (error.status === 415) return new SluiceError('INCOMPLETE_PARAMS', 'The character set of the body is not supported; send UTF-8.', { http: 415 })
+  if (error.status === 413)
+    return new SluiceError('INCOMPLETE_PARAMS', `The body is over ${mostBytes} bytes (limits.bodyBytes).`, { http: 413 })
+  if (error.status === 415)
+    return new SluiceError('INCOMPLETE_PARAMS', 'The character set of the body is not supported; send UTF-8.', { http: 415 })
   return new SluiceError('INCOMPLETE_PARAMS', `${noJson} It could not be read as one.`)
 }

@@ -55,7 +55,8 @@ function define(target: Fields, name: string, value: unknown): void {
 }
 
 function readField(schema: FieldSchema, value: unknown, from: 'query' | 'body'): unknown {
-  if (schema.enum && typeof value === 'string') return schema.enum.find((each) => String(each).toLowerCase() === value.toLowerCase()) ?? value
+  if (schema.enum && typeof value === 'string')
+    return schema.enum.find((each) => String(each).toLowerCase() === value.toLowerCase()) ?? value
   if (schema.acceptsNumber && typeof value === 'number') return exactDecimal(value)
   if (from === 'body') return value
   if (schema.type === 'array') return readList(value)
@@ -86,7 +87,11 @@ function readList(value: unknown): unknown {
 
 const splitAtCommas = (text: string) => text.split(',').map((each) => each.trim())
 
-function problemsOf(errors: readonly ErrorObject[], schemas: Record<string, FieldSchema>, names: readonly string[]): [FieldProblem, ...FieldProblem[]] {
+function problemsOf(
+  errors: readonly ErrorObject[],
+  schemas: Record<string, FieldSchema>,
+  names: readonly string[],
+): [FieldProblem, ...FieldProblem[]] {
   const problems = new Map<string, string>()
   for (const error of errors) {
     // A body may have thousands of unknown fields: to look for a name near each would hold up everybody.
@@ -98,7 +103,11 @@ function problemsOf(errors: readonly ErrorObject[], schemas: Record<string, Fiel
   return list as [FieldProblem, ...FieldProblem[]]
 }
 
-function problemOf({ keyword, params, instancePath, message }: ErrorObject, schemas: Record<string, FieldSchema>, names: readonly string[]): [string, string] {
+function problemOf(
+  { keyword, params, instancePath, message }: ErrorObject,
+  schemas: Record<string, FieldSchema>,
+  names: readonly string[],
+): [string, string] {
   if (keyword === 'required') {
     const missing = String(params.missingProperty)
     return [missing, `is required${expectation(schemas[missing])}`]
@@ -110,7 +119,8 @@ function problemOf({ keyword, params, instancePath, message }: ErrorObject, sche
   }
   const field = instancePath.split('/')[1] ?? ''
   const schema = Object.hasOwn(schemas, field) ? schemas[field] : undefined
-  if (keyword === 'type' && schema?.acceptsNumber) return [field, 'must be a decimal string such as "1.5" (a JSON number only where it is exact)']
+  if (keyword === 'type' && schema?.acceptsNumber)
+    return [field, 'must be a decimal string such as "1.5" (a JSON number only where it is exact)']
   if (schema?.expects !== undefined) return [field, `must be ${schema.expects}`]
   return [field, message ?? 'is malformed']
 }

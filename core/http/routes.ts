@@ -55,12 +55,22 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
     const deadline = startDeadline(requestTimeoutSeconds)
 
     const act = async () => {
-      const answer: object = await verb(request, { services, caller, requestId, signal: deadline.signal, idempotencyKey: key, ...lookUp(request) })
-      const enveloped = isEnveloped ? { ...answer, network: request.network, timestamp: Date.now(), latency: (performance.now() - startedAt) / 1000 } : answer
+      const answer: object = await verb(request, {
+        services,
+        caller,
+        requestId,
+        signal: deadline.signal,
+        idempotencyKey: key,
+        ...lookUp(request),
+      })
+      const enveloped = isEnveloped
+        ? { ...answer, network: request.network, timestamp: Date.now(), latency: (performance.now() - startedAt) / 1000 }
+        : answer
       return { status: statusOf(answer), body: serialize(enveloped) }
     }
     const wasJournaled = () => hasEntry(services.transactions, { key, requestId, client: caller.commonName })
-    const work = key === undefined ? act() : idempotency.once({ key: { client: caller.fingerprint, path, key }, request, act, wasJournaled })
+    const work =
+      key === undefined ? act() : idempotency.once({ key: { client: caller.fingerprint, path, key }, request, act, wasJournaled })
     const { status, body } = await deadline.bound(work)
     ctx.status = status
     ctx.type = 'application/json'
@@ -81,10 +91,15 @@ function lookupOf(on: Endpoint['on'], { directory }: Services) {
 }
 
 /** Whether a request made a transaction, whatever it was answered. */
-async function hasEntry(transactions: Services['transactions'], { key, requestId, client }: { key: string | undefined; requestId: string; client: string }): Promise<boolean> {
+async function hasEntry(
+  transactions: Services['transactions'],
+  { key, requestId, client }: { key: string | undefined; requestId: string; client: string },
+): Promise<boolean> {
   const { entries } = await transactions.list({ idempotencyKey: key })
   // One that was given up before it was signed made none.
-  return entries.some((entry) => entry.requestId === requestId && entry.client === client && !(isFinal(entry) && entry.attempts.length === 0))
+  return entries.some(
+    (entry) => entry.requestId === requestId && entry.client === client && !(isFinal(entry) && entry.attempts.length === 0),
+  )
 }
 
 const bodyOf = (ctx: Koa.Context): Record<string, unknown> => {
@@ -92,7 +107,8 @@ const bodyOf = (ctx: Koa.Context): Record<string, unknown> => {
   return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
 }
 
-const hasEnvelope = ({ response }: Endpoint) => 'properties' in response && typeof response.properties === 'object' && response.properties !== null && 'latency' in response.properties
+const hasEnvelope = ({ response }: Endpoint) =>
+  'properties' in response && typeof response.properties === 'object' && response.properties !== null && 'latency' in response.properties
 
 /** Health endpoints answer 503 with the failing part named. */
 const statusOf = (answer: object) => ('status' in answer && answer.status === 'failing' ? 503 : 200)

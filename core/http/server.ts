@@ -21,7 +21,14 @@ const arrivalMs = 60_000
 
 /** The one door: HTTPS with mutual TLS. */
 export async function listen(listener: RequestListener, { server: { host, port }, ssl }: Settings, log: Logger): Promise<Listener> {
-  const server = await createTlsServer({ certsDir: ssl.certsDir, log, http: { keepAliveTimeout: 60_000, maxHeaderSize: mostHeaderBytes, headersTimeout: arrivalMs, requestTimeout: arrivalMs } }, listener)
+  const server = await createTlsServer(
+    {
+      certsDir: ssl.certsDir,
+      log,
+      http: { keepAliveTimeout: 60_000, maxHeaderSize: mostHeaderBytes, headersTimeout: arrivalMs, requestTimeout: arrivalMs },
+    },
+    listener,
+  )
   refuseMalformed(server, mostHeaderBytes)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(new StartError(refusal(error, host, port))))
@@ -55,8 +62,11 @@ function connectionsOf(server: Server): ReadonlySet<Socket> {
 }
 
 function refusal(error: NodeJS.ErrnoException, host: string, port: number): string {
-  if (error.code === 'EADDRINUSE') return `Port ${port} on ${host} is taken by another program. Stop that one, or choose another port: --port, SLUICE_SERVER_PORT or server.port in conf/server.yml.`
-  if (error.code === 'EACCES') return `This user may not listen on port ${port}. Choose one above 1023: --port, SLUICE_SERVER_PORT or server.port in conf/server.yml.`
-  if (error.code === 'EADDRNOTAVAIL') return `This machine has no address ${host}. Correct server.host in conf/server.yml; 127.0.0.1 is this machine alone, 0.0.0.0 every address.`
+  if (error.code === 'EADDRINUSE')
+    return `Port ${port} on ${host} is taken by another program. Stop that one, or choose another port: --port, SLUICE_SERVER_PORT or server.port in conf/server.yml.`
+  if (error.code === 'EACCES')
+    return `This user may not listen on port ${port}. Choose one above 1023: --port, SLUICE_SERVER_PORT or server.port in conf/server.yml.`
+  if (error.code === 'EADDRNOTAVAIL')
+    return `This machine has no address ${host}. Correct server.host in conf/server.yml; 127.0.0.1 is this machine alone, 0.0.0.0 every address.`
   return `Listening on ${host}:${port} failed: ${error.message}`
 }

@@ -15,7 +15,12 @@ export function callPlugin<T>({ plugin, log }: Callee, verb: string, call: () =>
   return new Promise((resolve, reject) => {
     const leave = () => {
       log.warn({ plugin, verb }, 'left behind at the deadline of the request')
-      reject(new SluiceError('TIMEOUT', `The connector or chain '${plugin}' did not answer in time. Try again; for a transaction, look into /transactions first.`))
+      reject(
+        new SluiceError(
+          'TIMEOUT',
+          `The connector or chain '${plugin}' did not answer in time. Try again; for a transaction, look into /transactions first.`,
+        ),
+      )
     }
     if (signal.aborted) return leave()
     signal.addEventListener('abort', leave, { once: true })
@@ -51,7 +56,11 @@ export function callPluginSync<T>(callee: Callee, verb: string, call: () => T): 
 function asCallersError({ plugin, log }: Callee, verb: string, thrown: unknown): SluiceError {
   if (thrown instanceof SluiceError) return thrown
   log.warn({ plugin, verb, err: thrown }, 'a defect of the plugin: it threw what is no SluiceError')
-  return new SluiceError('UNKNOWN_ERROR', `The connector or chain '${plugin}' has failed. The server's log has the reason under this requestId.`, { cause: thrown })
+  return new SluiceError(
+    'UNKNOWN_ERROR',
+    `The connector or chain '${plugin}' has failed. The server's log has the reason under this requestId.`,
+    { cause: thrown },
+  )
 }
 
 function isThenable<T>(value: T | Promise<T>): value is Promise<T> {

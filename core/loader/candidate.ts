@@ -36,7 +36,12 @@ export async function makeCandidate(found: FoundPlugin, known: Known, trials: Tr
   return { found, description, manifest, configuration: deepFreeze(await configurationOf(found, description, manifest, options)) }
 }
 
-async function configurationOf({ name, folder }: FoundPlugin, { kind }: Description, manifest: Manifest, options: LoadOptions): Promise<PluginConfig> {
+async function configurationOf(
+  { name, folder }: FoundPlugin,
+  { kind }: Description,
+  manifest: Manifest,
+  options: LoadOptions,
+): Promise<PluginConfig> {
   const { schema, available_networks } = manifest
   const networks = available_networks.flatMap((entry) => entry.networks)
   const configure = async () => options.configOf({ kind, name, folder, schema, ...(kind === 'chain' && { networks }) })
@@ -47,7 +52,11 @@ async function configurationOf({ name, folder }: FoundPlugin, { kind }: Descript
 export async function enter({ found, description }: Candidate, deadlineMs: number): Promise<Plugin> {
   const { plugin, description: again } = await within(deadlineMs, importPlugin(found.entry))
   if (JSON.stringify(again) !== JSON.stringify(description)) {
-    throw new PluginFault('import', 'It says something else of itself each time it is imported', 'A manifest is constant: it depends on neither time, thread nor environment.')
+    throw new PluginFault(
+      'import',
+      'It says something else of itself each time it is imported',
+      'A manifest is constant: it depends on neither time, thread nor environment.',
+    )
   }
   return plugin
 }
@@ -56,7 +65,13 @@ async function within<T>(deadlineMs: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new PluginFault('import', `It did not finish loading within ${deadlineMs / 1000} s, though it did on trial`, 'A plugin loads alike in every thread: remove what tells them apart.'))
+      reject(
+        new PluginFault(
+          'import',
+          `It did not finish loading within ${deadlineMs / 1000} s, though it did on trial`,
+          'A plugin loads alike in every thread: remove what tells them apart.',
+        ),
+      )
     }, deadlineMs)
   })
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))

@@ -52,7 +52,11 @@ export function checkManifest(found: FoundPlugin, { kind, manifest }: Descriptio
     throw new PluginFault('manifest', (isManifest.errors ?? []).map(describe).join('; '), "Correct these keys of the plugin's manifest.")
   }
   if (manifest.name !== found.name) {
-    throw new PluginFault('manifest', `The manifest's name '${manifest.name}' is not the folder's, '${found.name}'`, 'Give both the same name.')
+    throw new PluginFault(
+      'manifest',
+      `The manifest's name '${manifest.name}' is not the folder's, '${found.name}'`,
+      'Give both the same name.',
+    )
   }
   checkNetworks(kind, manifest)
   return deepFreeze(manifest)
@@ -61,15 +65,24 @@ export function checkManifest(found: FoundPlugin, { kind, manifest }: Descriptio
 /** First of all: what a later version may have more would only confuse the other checks. */
 function checkApiVersion(manifest: unknown): void {
   const theirs = typeof manifest === 'object' && manifest !== null && 'apiVersion' in manifest ? manifest.apiVersion : undefined
-  const [major, minor] = /^(\d{1,6})\.(\d{1,6})$/.exec(typeof theirs === 'string' ? theirs : '')?.slice(1).map(Number) ?? []
+  const [major, minor] =
+    /^(\d{1,6})\.(\d{1,6})$/
+      .exec(typeof theirs === 'string' ? theirs : '')
+      ?.slice(1)
+      .map(Number) ?? []
   const [ourMajor = 0, ourMinor = 0] = ours.split('.').map(Number)
   if (major === undefined || minor === undefined) {
-    throw new PluginFault('manifest', `apiVersion ${JSON.stringify(theirs)} is no 'major.minor'; this server's is '${ours}'`, `Write apiVersion: '${ours}' when the plugin was made for this version.`)
+    throw new PluginFault(
+      'manifest',
+      `apiVersion ${JSON.stringify(theirs)} is no 'major.minor'; this server's is '${ours}'`,
+      `Write apiVersion: '${ours}' when the plugin was made for this version.`,
+    )
   }
   if (major !== ourMajor || minor > ourMinor) {
-    const cure = major > ourMajor || (major === ourMajor && minor > ourMinor)
-      ? 'Use a newer server, or a version of the plugin that was made for this one.'
-      : 'Use a version of the plugin that was made for this server.'
+    const cure =
+      major > ourMajor || (major === ourMajor && minor > ourMinor)
+        ? 'Use a newer server, or a version of the plugin that was made for this one.'
+        : 'Use a version of the plugin that was made for this server.'
     throw new PluginFault('manifest', `The plugin is written for plugin interface ${major}.${minor}, this server has ${ours}`, cure)
   }
 }
@@ -77,13 +90,19 @@ function checkApiVersion(manifest: unknown): void {
 function checkNetworks(kind: 'chain' | 'connector', { name, trading_type, available_networks }: Manifest): void {
   const chains = available_networks.map(({ chain }) => chain)
   const twice = chains.find((chain, index) => chains.indexOf(chain) !== index)
-  if (twice !== undefined) throw new PluginFault('manifest', `available_networks has '${twice}' twice`, 'List all networks of a chain in one entry.')
+  if (twice !== undefined)
+    throw new PluginFault('manifest', `available_networks has '${twice}' twice`, 'List all networks of a chain in one entry.')
   if (kind === 'connector' && trading_type.length === 0) {
     throw new PluginFault('manifest', 'trading_type is empty', `Name at least one of ${tradingTypes.join(', ')}.`)
   }
-  if (kind === 'chain' && trading_type.length > 0) throw new PluginFault('manifest', "A chain's trading_type is empty", 'Write trading_type: [].')
+  if (kind === 'chain' && trading_type.length > 0)
+    throw new PluginFault('manifest', "A chain's trading_type is empty", 'Write trading_type: [].')
   if (kind === 'chain' && (chains.length !== 1 || chains[0] !== name)) {
-    throw new PluginFault('manifest', `A chain's available_networks are its own, this one has ${chains.join(', ')}`, `Write available_networks: [{ chain: '${name}', networks: [ … ] }].`)
+    throw new PluginFault(
+      'manifest',
+      `A chain's available_networks are its own, this one has ${chains.join(', ')}`,
+      `Write available_networks: [{ chain: '${name}', networks: [ … ] }].`,
+    )
   }
 }
 

@@ -7,13 +7,18 @@ import { PluginFault } from './refusal.ts'
 export function checkSlippage(name: string, { allowedSlippage, versions }: Readonly<Record<string, unknown>>): void {
   check(name, 'allowedSlippage', allowedSlippage)
   if (!isRecord(versions)) return
-  for (const [version, rules] of Object.entries(versions)) check(name, `versions.${version}.allowedSlippage`, isRecord(rules) ? rules.allowedSlippage : undefined)
+  for (const [version, rules] of Object.entries(versions))
+    check(name, `versions.${version}.allowedSlippage`, isRecord(rules) ? rules.allowedSlippage : undefined)
 }
 
 function check(name: string, key: string, value: unknown): void {
   const [, numerator, denominator] = /^(\d+)\/(\d+)$/.exec(typeof value === 'string' ? value : '') ?? []
   if (numerator === undefined || denominator === undefined || BigInt(numerator) < BigInt(denominator)) return
-  throw new PluginFault('configuration', `${key} ${numerator}/${denominator} is the whole price or more: trades would have no bound`, `Write a fraction below 1 in conf/connectors/${name}.yml, such as 1/100 for one percent.`)
+  throw new PluginFault(
+    'configuration',
+    `${key} ${numerator}/${denominator} is the whole price or more: trades would have no bound`,
+    `Write a fraction below 1 in conf/connectors/${name}.yml, such as 1/100 for one percent.`,
+  )
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

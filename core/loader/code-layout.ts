@@ -24,10 +24,7 @@ export function threadHere(name: string): URL {
 export function entryPoints(): Record<string, string> {
   const { name, targets } = readExports()
   return Object.fromEntries(
-    targets.map(([subpath, target]) => [
-      `${name}${subpath.slice(1)}`,
-      new URL(target.replace(/\.(ts|js)$/, extension), codeRoot).href,
-    ]),
+    targets.map(([subpath, target]) => [`${name}${subpath.slice(1)}`, new URL(target.replace(/\.(ts|js)$/, extension), codeRoot).href]),
   )
 }
 

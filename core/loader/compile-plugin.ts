@@ -18,7 +18,9 @@ export function compilePlugin(folder: string): Promise<CompiledFiles> {
   if (known !== undefined) return known
   const files = withCompiler(async () => {
     const paths = await typeScriptFiles(folder)
-    return Object.fromEntries(await Promise.all(paths.map(async (file) => [pathToFileURL(file).href, await compileFile(folder, file)] as const)))
+    return Object.fromEntries(
+      await Promise.all(paths.map(async (file) => [pathToFileURL(file).href, await compileFile(folder, file)] as const)),
+    )
   })
   compiled.set(folder, files)
   return files

@@ -14,7 +14,9 @@ export async function asConfiguration<T>(read: () => Promise<T>, cure: string): 
 function configurationFault(thrown: unknown, cure: string): PluginFault {
   if (!(thrown instanceof ConfigError)) return faultOf(thrown, 'configuration', cure)
   const { problems } = thrown
-  const reason = problems.map(({ file, line, path, problem }) => `${line === undefined ? file : `${file}:${line}`} ${path}: ${problem}`).join('; ')
+  const reason = problems
+    .map(({ file, line, path, problem }) => `${line === undefined ? file : `${file}:${line}`} ${path}: ${problem}`)
+    .join('; ')
   const step = problems.some(({ path }) => path === 'manifest.schema') ? 'manifest' : 'configuration'
   return new PluginFault(step, reason, [...new Set(problems.map((problem) => problem.cure))].join(' '))
 }

@@ -18,20 +18,32 @@ export function contractsOf(name: string, config: unknown, { chain, network }: N
   if (all.size === 0) return {}
   const own = all.get(longKey(chain, network))
   if (own !== undefined) return own
-  const namesakes = manifest.available_networks.filter(({ networks }) => networks.includes(network)).map((entry) => longKey(entry.chain, network))
+  const namesakes = manifest.available_networks
+    .filter(({ networks }) => networks.includes(network))
+    .map((entry) => longKey(entry.chain, network))
   const bare = all.get(network)
   if (bare !== undefined && namesakes.length > 1) {
-    throw new PluginFault('configuration', `contractAddresses.${network} may be any of ${namesakes.join(', ')}`, `Write one of these instead of ${network} in conf/connectors/${name}.yml.`)
+    throw new PluginFault(
+      'configuration',
+      `contractAddresses.${network} may be any of ${namesakes.join(', ')}`,
+      `Write one of these instead of ${network} in conf/connectors/${name}.yml.`,
+    )
   }
   return bare
 }
 
 /** A key that names no network is a misspelt one. Throws PluginFault. */
 export function checkContractKeys(name: string, config: unknown, manifest: Manifest): void {
-  const known = manifest.available_networks.flatMap(({ chain, networks }) => networks.flatMap((network) => [network, longKey(chain, network)]))
+  const known = manifest.available_networks.flatMap(({ chain, networks }) =>
+    networks.flatMap((network) => [network, longKey(chain, network)]),
+  )
   const unknown = [...contractAddresses(config).keys()].filter((key) => !known.includes(key))
   if (unknown.length > 0) {
-    throw new PluginFault('configuration', `contractAddresses has ${unknown.join(', ')}, which the connector does not serve`, `In conf/connectors/${name}.yml, use ${known.join(', ')}.`)
+    throw new PluginFault(
+      'configuration',
+      `contractAddresses has ${unknown.join(', ')}, which the connector does not serve`,
+      `In conf/connectors/${name}.yml, use ${known.join(', ')}.`,
+    )
   }
 }
 
@@ -40,7 +52,11 @@ function contractAddresses(config: unknown): ReadonlyMap<string, Addresses> {
   return new Map(
     Object.entries(config.contractAddresses).map(([network, entry]): [string, Addresses] => {
       if (isAddresses(entry)) return [network, entry]
-      throw new PluginFault('configuration', `contractAddresses.${network} is no map of names to addresses`, 'Write each address as a quoted string.')
+      throw new PluginFault(
+        'configuration',
+        `contractAddresses.${network} is no map of names to addresses`,
+        'Write each address as a quoted string.',
+      )
     }),
   )
 }

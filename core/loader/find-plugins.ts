@@ -61,14 +61,22 @@ function pluginFolders(given: string, refused: Refusal[]): string[] {
 
 function inspect(name: string, folder: string, rival: FoundPlugin | undefined): FoundPlugin {
   if (!namePattern.test(name)) {
-    throw new PluginFault('find', `'${name}' is no name for a plugin`, 'Rename the folder: lower-case letters, digits and hyphens, at most 64, and the same name in the manifest.')
+    throw new PluginFault(
+      'find',
+      `'${name}' is no name for a plugin`,
+      'Rename the folder: lower-case letters, digits and hyphens, at most 64, and the same name in the manifest.',
+    )
   }
   const real = realpathSync(folder)
   if (real !== path.join(realpathSync(path.dirname(folder)), name)) {
     throw new PluginFault('find', `The folder is a link to ${real}`, 'Name that folder in plugins.folders instead of linking to it.')
   }
   if (rival !== undefined) {
-    throw new PluginFault('find', `There is a plugin '${name}' already, in ${rival.folder}; this one is in ${folder}`, 'Remove one of the two folders, or rename this one and its manifest.')
+    throw new PluginFault(
+      'find',
+      `There is a plugin '${name}' already, in ${rival.folder}; this one is in ${folder}`,
+      'Remove one of the two folders, or rename this one and its manifest.',
+    )
   }
   return { name, folder: real, entry: entryOf(real) }
 }
@@ -78,7 +86,11 @@ function entryOf(folder: string): string {
   if (entry === undefined) {
     const commonJs = commonJsNames.find((file) => existsSync(path.join(folder, file)))
     if (commonJs !== undefined) throw commonJsFault(commonJs)
-    throw new PluginFault('find', 'It has neither index.ts nor index.js', 'Add the file that exports the plugin, or move the folder out of the plugins folder.')
+    throw new PluginFault(
+      'find',
+      'It has neither index.ts nor index.js',
+      'Add the file that exports the plugin, or move the folder out of the plugins folder.',
+    )
   }
   const file = realpathSync(path.join(folder, entry))
   if (!file.startsWith(folder + path.sep)) {
@@ -89,7 +101,11 @@ function entryOf(folder: string): string {
 }
 
 export function commonJsFault(file: string): PluginFault {
-  return new PluginFault('import', `${file} is CommonJS`, 'Plugins are ES modules: write import and export, or compile with "module": "nodenext" and "type": "module".')
+  return new PluginFault(
+    'import',
+    `${file} is CommonJS`,
+    'Plugins are ES modules: write import and export, or compile with "module": "nodenext" and "type": "module".',
+  )
 }
 
 function isPlugin(folder: string): boolean {

@@ -49,10 +49,15 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
   if (!/^(\.{1,2}\/|file:)/.test(specifier)) return next(specifier, context)
   const asked = new URL(specifier, context.parentURL)
   const url = existing(asked)
-  if (url === undefined) throw new Error(`'${specifier}' is not there, and ${path.relative(fileURLToPath(folder), fileURLToPath(context.parentURL ?? folder))} imports it (with its extension, as ES modules do)`)
+  if (url === undefined)
+    throw new Error(
+      `'${specifier}' is not there, and ${path.relative(fileURLToPath(folder), fileURLToPath(context.parentURL ?? folder))} imports it (with its extension, as ES modules do)`,
+    )
   const target = pluginFolder(url.href)
   if (target === undefined ? asked.href.startsWith(folder) && !url.href.startsWith(folder) : target !== folder) {
-    throw new Error(`'${specifier}' leads out of the plugin's folder to ${url.href}: a plugin imports its own files, its packages and ${Object.keys(entryPoints).join(', ')}`)
+    throw new Error(
+      `'${specifier}' leads out of the plugin's folder to ${url.href}: a plugin imports its own files, its packages and ${Object.keys(entryPoints).join(', ')}`,
+    )
   }
   return isPluginFile(url.href) ? own(url.href) : next(url.href, context)
 }

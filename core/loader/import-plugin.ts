@@ -24,7 +24,11 @@ export async function importPlugin(entry: string): Promise<ImportedPlugin> {
     exported = typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined
   } catch (thrown) {
     const isMissing = thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND'
-    throw faultOf(thrown, 'import', isMissing ? `Install the package with npm in the plugin's folder.` : 'Correct the plugin, or take its folder away.')
+    throw faultOf(
+      thrown,
+      'import',
+      isMissing ? `Install the package with npm in the plugin's folder.` : 'Correct the plugin, or take its folder away.',
+    )
   }
   const plugin = assertPlugin(exported, entry)
   return { plugin, description: describe(plugin) }
@@ -42,17 +46,27 @@ function describe(plugin: Plugin): Description {
 function assertPlugin(exported: unknown, entry: string): Plugin {
   if (isPlugin(exported)) return exported
   const what = exported === undefined ? 'has no default export' : 'has a default export that is no plugin'
-  throw new PluginFault('import', `${path.basename(entry)} ${what}`, 'Export the result of defineConnector or defineChain: export default defineConnector({ … }).')
+  throw new PluginFault(
+    'import',
+    `${path.basename(entry)} ${what}`,
+    'Export the result of defineConnector or defineChain: export default defineConnector({ … }).',
+  )
 }
 
 /** The outline only: the manifest is checked by checkManifest, what `create` gives by its callers. */
 function isPlugin(value: unknown): value is Plugin {
   return (
     isObject(value) &&
-    'kind' in value && (value.kind === 'chain' || value.kind === 'connector') &&
-    'create' in value && typeof value.create === 'function' &&
-    'manifest' in value && isObject(value.manifest) &&
-    'family' in value && isObject(value.family) && 'name' in value.family && typeof value.family.name === 'string'
+    'kind' in value &&
+    (value.kind === 'chain' || value.kind === 'connector') &&
+    'create' in value &&
+    typeof value.create === 'function' &&
+    'manifest' in value &&
+    isObject(value.manifest) &&
+    'family' in value &&
+    isObject(value.family) &&
+    'name' in value.family &&
+    typeof value.family.name === 'string'
   )
 }
 

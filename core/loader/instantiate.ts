@@ -1,11 +1,29 @@
-import { tradingVerbs, type Chain, type ChainPlugin, type ChainVenue, type Connector, type ConnectorPlugin, type Venue } from '../contracts/index.ts'
+import {
+  tradingVerbs,
+  type Chain,
+  type ChainPlugin,
+  type ChainVenue,
+  type Connector,
+  type ConnectorPlugin,
+  type Venue,
+} from '../contracts/index.ts'
 import { deepFreeze } from './deep-freeze.ts'
 import { PluginFault, faultOf } from './refusal.ts'
 
 /** `create` of a chain on one network, and a check of what it gave. Runs alike on trial and for good. Throws PluginFault. */
 export function instantiateChain(plugin: ChainPlugin, venue: ChainVenue<unknown>): Chain {
   const chain = created(() => plugin.create(frozen(venue)), venue)
-  requireVerbs(chain, 'the chain', ['rpcUrl', 'address', 'head', 'heads', 'balances', 'token', 'gas', 'find', 'isTransactionId'] satisfies (keyof Chain)[])
+  requireVerbs(chain, 'the chain', [
+    'rpcUrl',
+    'address',
+    'head',
+    'heads',
+    'balances',
+    'token',
+    'gas',
+    'find',
+    'isTransactionId',
+  ] satisfies (keyof Chain)[])
   for (const part of ['reader', 'rail', 'nativeCurrency'] satisfies (keyof Chain)[]) {
     if (typeof chain[part] !== 'object' || chain[part] === null) throw missing(`the chain has no ${part}`)
   }
@@ -14,7 +32,11 @@ export function instantiateChain(plugin: ChainPlugin, venue: ChainVenue<unknown>
 }
 
 /** `create` of a connector on one network, and a check that each declared trading type has all of its verbs. Throws PluginFault. */
-export function instantiateConnector(plugin: ConnectorPlugin, tradingTypes: readonly (keyof typeof tradingVerbs)[], venue: Venue): Partial<Connector> {
+export function instantiateConnector(
+  plugin: ConnectorPlugin,
+  tradingTypes: readonly (keyof typeof tradingVerbs)[],
+  venue: Venue,
+): Partial<Connector> {
   const connector = created<Partial<Connector>>(() => plugin.create(frozen(venue)), venue)
   for (const type of tradingTypes) {
     const implementation: unknown = connector[type]
@@ -32,7 +54,8 @@ function created<T>(create: () => T, { chain, network }: { chain: string; networ
     throw faultOf(thrown, 'create', `Correct what create() does for ${chain} ${network}, or its configuration.`)
   }
   if (typeof implementation !== 'object' || implementation === null) throw missing('create() returned no object')
-  if ('then' in implementation) throw new PluginFault('create', 'create() returned a promise', 'Wire in create() without awaiting, and do what needs I/O in start().')
+  if ('then' in implementation)
+    throw new PluginFault('create', 'create() returned a promise', 'Wire in create() without awaiting, and do what needs I/O in start().')
   for (const life of ['start', 'stop']) {
     const step: unknown = Reflect.get(implementation, life)
     if (step !== undefined && typeof step !== 'function') throw missing(`${life} is no function`)

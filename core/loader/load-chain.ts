@@ -9,13 +9,18 @@ import { PluginFault } from './refusal.ts'
 import type { TrialVenue } from './trial-messages.ts'
 
 /** What a chain can be created with: its networks that have settings. Throws PluginFault where there are none. */
-export function chainVenues({ found, manifest, configuration }: Candidate): { venues: readonly TrialVenue[]; unserved: readonly UnservedNetwork[] } {
+export function chainVenues({ found, manifest, configuration }: Candidate): {
+  venues: readonly TrialVenue[]
+  unserved: readonly UnservedNetwork[]
+} {
   const chain = manifest.name
   const settings = new Map(Object.entries(configuration.config))
   const networks = manifest.available_networks.flatMap((entry) => entry.networks)
   const venues = networks.filter((network) => settings.has(network)).map((network) => ({ chain, network, config: settings.get(network) }))
   const cure = `Add the network to conf/chains/${found.name}.yml.`
-  const unserved = networks.filter((network) => !settings.has(network)).map((network) => ({ chain, network, reason: 'It has no settings, or is switched off in them', cure }))
+  const unserved = networks
+    .filter((network) => !settings.has(network))
+    .map((network) => ({ chain, network, reason: 'It has no settings, or is switched off in them', cure }))
   if (venues.length === 0) throw new PluginFault('networks', `None of its networks (${networks.join(', ')}) has settings`, cure)
   return { venues, unserved }
 }
@@ -31,11 +36,21 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
   for (const { chain, network, config: settings } of wanted) {
     const meter: ChainVenue['meter'] = options.meterOf?.(chain, network) ?? { rpc: () => {} }
     const implementation = instantiateChain(plugin, { chain, network, config: settings, log, meter })
-    const tokens = await tokensOf({ chain, network, folder: found.folder, implementation, settings: configuration.networks[network] }, options)
+    const tokens = await tokensOf(
+      { chain, network, folder: found.folder, implementation, settings: configuration.networks[network] },
+      options,
+    )
     venues.push(Object.freeze({ plugin: found.name, chain, network, implementation, contracts: {}, tokens, log }))
   }
   return Object.freeze<LoadedChain>({
-    kind: 'chain', name: found.name, folder: found.folder, family: description.family, manifest, configuration, unserved, venues,
+    kind: 'chain',
+    name: found.name,
+    folder: found.folder,
+    family: description.family,
+    manifest,
+    configuration,
+    unserved,
+    venues,
     available_networks: networksOf(venues),
   })
 }
@@ -45,7 +60,8 @@ async function tokensOf(of: ChainNetwork, options: LoadOptions): Promise<readonl
   const tokens: Token[] = []
   for (const token of await asConfiguration(async () => options.tokensOf(of), `Correct the token lists of ${of.chain} ${of.network}.`)) {
     const address = of.implementation.address(token.address)
-    if (address === undefined) options.log.warn({ chain: of.chain, network: of.network, token }, 'token list: no address of this chain, left out')
+    if (address === undefined)
+      options.log.warn({ chain: of.chain, network: of.network, token }, 'token list: no address of this chain, left out')
     else tokens.push({ ...token, address })
   }
   return deepFreeze(tokens)

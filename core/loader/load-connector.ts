@@ -21,7 +21,10 @@ interface ConnectorVenues {
 }
 
 /** The manifest's networks that loaded chains have, with their contracts. Throws PluginFault where there are none. */
-export function connectorVenues({ found, description, manifest, configuration: { config } }: Candidate, chains: readonly LoadedChain[]): ConnectorVenues {
+export function connectorVenues(
+  { found, description, manifest, configuration: { config } }: Candidate,
+  chains: readonly LoadedChain[],
+): ConnectorVenues {
   checkContractKeys(found.name, config, manifest)
   checkSlippage(found.name, config)
   const venues: ConnectorVenue[] = []
@@ -29,14 +32,36 @@ export function connectorVenues({ found, description, manifest, configuration: {
   for (const { chain: name, networks } of manifest.available_networks) {
     const chain = chains.find((loaded) => loaded.name === name)
     if (chain !== undefined && chain.family !== description.family) {
-      throw new PluginFault('networks', `It is written for chains of the family '${description.family}', and ${name} is of '${chain.family}'`, `Take ${name} out of available_networks, or use the family's kit.`)
+      throw new PluginFault(
+        'networks',
+        `It is written for chains of the family '${description.family}', and ${name} is of '${chain.family}'`,
+        `Take ${name} out of available_networks, or use the family's kit.`,
+      )
     }
     for (const network of networks) {
       const on = chain?.venues.find((venue) => venue.network === network)
       const contracts = contractsOf(found.name, config, { chain: name, network }, manifest)
-      if (chain === undefined) unserved.push({ chain: name, network, reason: `There is no chain '${name}' here`, cure: "Add the chain's plugin, or see why it was refused." })
-      else if (on === undefined) unserved.push({ chain: name, network, reason: `The chain '${name}' does not serve the network '${network}' here`, cure: `See conf/chains/${name}.yml.` })
-      else if (contracts === undefined) unserved.push({ chain: name, network, reason: `contractAddresses has no entry for ${name} ${network}`, cure: `Add it to conf/connectors/${found.name}.yml.` })
+      if (chain === undefined)
+        unserved.push({
+          chain: name,
+          network,
+          reason: `There is no chain '${name}' here`,
+          cure: "Add the chain's plugin, or see why it was refused.",
+        })
+      else if (on === undefined)
+        unserved.push({
+          chain: name,
+          network,
+          reason: `The chain '${name}' does not serve the network '${network}' here`,
+          cure: `See conf/chains/${name}.yml.`,
+        })
+      else if (contracts === undefined)
+        unserved.push({
+          chain: name,
+          network,
+          reason: `contractAddresses has no entry for ${name} ${network}`,
+          cure: `Add it to conf/connectors/${found.name}.yml.`,
+        })
       else venues.push({ on, contracts: canonical(found, on, contracts) })
     }
   }
@@ -48,19 +73,29 @@ export function connectorVenues({ found, description, manifest, configuration: {
 }
 
 /** The same venues as data, for the trial. */
-export function trialVenues({ manifest, configuration: { config } }: Candidate, { venues }: ConnectorVenues, chains: readonly Candidate[]): readonly TrialVenue[] {
+export function trialVenues(
+  { manifest, configuration: { config } }: Candidate,
+  { venues }: ConnectorVenues,
+  chains: readonly Candidate[],
+): readonly TrialVenue[] {
   return venues.flatMap(({ on: { chain, network, tokens }, contracts }) =>
     chains
       .filter(({ found }) => found.name === chain)
       .map(({ found, configuration }) => ({
-        chain, network, config,
+        chain,
+        network,
+        config,
         connector: { contracts, tokens, tradingTypes: manifest.trading_type, on: { plugin: found, config: configuration.config[network] } },
       })),
   )
 }
 
 /** The second half of a connector's way, after its trial: import and create for good. Throws PluginFault. */
-export async function loadConnector(candidate: Candidate, { venues: wanted, unserved }: ConnectorVenues, options: LoadOptions): Promise<LoadedConnector> {
+export async function loadConnector(
+  candidate: Candidate,
+  { venues: wanted, unserved }: ConnectorVenues,
+  options: LoadOptions,
+): Promise<LoadedConnector> {
   const { found, description, manifest, configuration } = candidate
   const plugin = await enter(candidate, options.deadlineMs)
   if (plugin.kind !== 'connector') throw new PluginFault('import', 'It is no connector any more', 'Correct the plugin.')
@@ -68,21 +103,45 @@ export async function loadConnector(candidate: Candidate, { venues: wanted, unse
   const venues: LoadedVenue<Partial<Connector>>[] = wanted.map(({ on, contracts }) => {
     const { chain, network, tokens } = on
     const { reader, nativeCurrency } = on.implementation
-    const implementation = instantiateConnector(plugin, manifest.trading_type, { chain, network, config: configuration.config, contracts, tokens, reader, nativeCurrency, log })
+    const implementation = instantiateConnector(plugin, manifest.trading_type, {
+      chain,
+      network,
+      config: configuration.config,
+      contracts,
+      tokens,
+      reader,
+      nativeCurrency,
+      log,
+    })
     return Object.freeze({ plugin: found.name, chain, network, implementation, contracts, tokens, log })
   })
   return Object.freeze<LoadedConnector>({
-    kind: 'connector', name: found.name, folder: found.folder, family: description.family, manifest, configuration, unserved, venues,
+    kind: 'connector',
+    name: found.name,
+    folder: found.folder,
+    family: description.family,
+    manifest,
+    configuration,
+    unserved,
+    venues,
     available_networks: networksOf(venues),
   })
 }
 
-function canonical({ name }: FoundPlugin, { chain, network, implementation }: LoadedVenue<Chain>, contracts: Readonly<Record<string, string>>) {
+function canonical(
+  { name }: FoundPlugin,
+  { chain, network, implementation }: LoadedVenue<Chain>,
+  contracts: Readonly<Record<string, string>>,
+) {
   return Object.fromEntries(
     Object.entries(contracts).map(([key, text]) => {
       const address = implementation.address(text)
       if (address !== undefined) return [key, address]
-      throw new PluginFault('configuration', `contractAddresses: ${key} '${text}' is no address on ${chain} ${network}`, `Correct it in conf/connectors/${name}.yml: quoted, complete, and with the right checksum where it has one.`)
+      throw new PluginFault(
+        'configuration',
+        `contractAddresses: ${key} '${text}' is no address on ${chain} ${network}`,
+        `Correct it in conf/connectors/${name}.yml: quoted, complete, and with the right checksum where it has one.`,
+      )
     }),
   )
 }

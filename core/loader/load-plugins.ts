@@ -37,23 +37,36 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
 
   try {
     await registerHook(findings.found.map(({ folder }) => folder))
-    const candidates = (await Promise.all(findings.found.map((found) => passing(found, () => makeCandidate(found, known.get(found) ?? {}, trials, options))))).flat()
+    const candidates = (
+      await Promise.all(findings.found.map((found) => passing(found, () => makeCandidate(found, known.get(found) ?? {}, trials, options))))
+    ).flat()
     candidates.sort((a, b) => (a.found.name < b.found.name ? -1 : 1))
 
-    const triedChains = await Promise.all(candidates.filter(isChain).map((candidate) => passing(candidate.found, async () => {
-      await trials.create(candidate.found, chainVenues(candidate).venues)
-      return candidate
-    })))
+    const triedChains = await Promise.all(
+      candidates.filter(isChain).map((candidate) =>
+        passing(candidate.found, async () => {
+          await trials.create(candidate.found, chainVenues(candidate).venues)
+          return candidate
+        }),
+      ),
+    )
     const chains: LoadedChain[] = []
     for (const candidate of triedChains.flat()) chains.push(...(await passing(candidate.found, () => loadChain(candidate, options))))
 
-    const triedConnectors = await Promise.all(candidates.filter((candidate) => !isChain(candidate)).map((candidate) => passing(candidate.found, async () => {
-      const venues = connectorVenues(candidate, chains)
-      await trials.create(candidate.found, trialVenues(candidate, venues, candidates))
-      return { candidate, venues }
-    })))
+    const triedConnectors = await Promise.all(
+      candidates
+        .filter((candidate) => !isChain(candidate))
+        .map((candidate) =>
+          passing(candidate.found, async () => {
+            const venues = connectorVenues(candidate, chains)
+            await trials.create(candidate.found, trialVenues(candidate, venues, candidates))
+            return { candidate, venues }
+          }),
+        ),
+    )
     const connectors: LoadedConnector[] = []
-    for (const { candidate, venues } of triedConnectors.flat()) connectors.push(...(await passing(candidate.found, () => loadConnector(candidate, venues, options))))
+    for (const { candidate, venues } of triedConnectors.flat())
+      connectors.push(...(await passing(candidate.found, () => loadConnector(candidate, venues, options))))
 
     return { loaded: [...chains, ...connectors], refused: refused.toSorted((a, b) => (a.name + a.folder < b.name + b.folder ? -1 : 1)) }
   } finally {
@@ -68,7 +81,11 @@ function isChain({ description }: Candidate): boolean {
 function refusalOf({ name, folder }: FoundPlugin, { kind, manifest }: Known, thrown: unknown): Refusal {
   const { step, message: reason, cure } = faultOf(thrown, 'create', 'Correct the plugin.')
   return {
-    name, folder, step, reason, cure,
+    name,
+    folder,
+    step,
+    reason,
+    cure,
     ...(kind && { kind }),
     ...(manifest && { trading_type: manifest.trading_type, available_networks: manifest.available_networks }),
     ...(manifest?.version !== undefined && { version: manifest.version }),

@@ -32,7 +32,10 @@ interface Startable {
 }
 
 /** Starts a venue, again and again with growing pauses until it succeeds: a dead node never refuses a plugin. */
-export function startVenue(venue: Startable, { attemptMs = 30_000, firstPauseMs = 500, longestPauseMs = 30_000, stopMs = 5_000 }: StartOptions = {}): RunningVenue {
+export function startVenue(
+  venue: Startable,
+  { attemptMs = 30_000, firstPauseMs = 500, longestPauseMs = 30_000, stopMs = 5_000 }: StartOptions = {},
+): RunningVenue {
   const { chain, network, implementation, log } = venue
   const of = { chain, network }
   const stopping = new AbortController()

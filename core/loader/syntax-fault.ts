@@ -11,13 +11,31 @@ import { withCompiler } from './with-compiler.ts'
  */
 export async function syntaxFault({ entry }: FoundPlugin): Promise<PluginFault | undefined> {
   // As nameless text, so that no package.json decides what it is.
-  const stdin = { contents: await readFile(entry, 'utf8'), sourcefile: path.basename(entry), loader: entry.endsWith('.ts') ? 'ts' : 'js' } as const
+  const stdin = {
+    contents: await readFile(entry, 'utf8'),
+    sourcefile: path.basename(entry),
+    loader: entry.endsWith('.ts') ? 'ts' : 'js',
+  } as const
   try {
-    const { metafile } = await withCompiler(() => build({ stdin, bundle: true, external: ['*'], write: false, metafile: true, logLevel: 'silent', platform: 'node', format: 'esm', target: 'node20.19' }))
+    const { metafile } = await withCompiler(() =>
+      build({
+        stdin,
+        bundle: true,
+        external: ['*'],
+        write: false,
+        metafile: true,
+        logLevel: 'silent',
+        platform: 'node',
+        format: 'esm',
+        target: 'node20.19',
+      }),
+    )
     return Object.values(metafile.inputs).some(({ format }) => format === 'cjs') ? commonJsFault(path.basename(entry)) : undefined
   } catch (thrown) {
     const first = isBuildFailure(thrown) ? thrown.errors[0] : undefined
-    return first?.location ? new PluginFault('import', `${first.location.file}:${first.location.line}: ${first.text}`, 'Correct the syntax.') : undefined
+    return first?.location
+      ? new PluginFault('import', `${first.location.file}:${first.location.line}: ${first.text}`, 'Correct the syntax.')
+      : undefined
   }
 }
 

@@ -121,11 +121,23 @@ function nextReply(worker: Worker, withinMs: number, step: Step): Promise<TrialR
   const [what, when] = step === 'create' ? ['create()', 'in create()'] : ['Loading', 'while it was loaded']
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      settle(() => reject(new PluginFault(step, `${what} was not done after ${withinMs / 1000} s: an endless loop, or an await that never settles`, 'Do nothing but wiring there, and I/O in start(); limits.pluginLoadSeconds in conf/server.yml is the time it has.')))
+      settle(() =>
+        reject(
+          new PluginFault(
+            step,
+            `${what} was not done after ${withinMs / 1000} s: an endless loop, or an await that never settles`,
+            'Do nothing but wiring there, and I/O in start(); limits.pluginLoadSeconds in conf/server.yml is the time it has.',
+          ),
+        ),
+      )
     }, withinMs)
     const onMessage = (reply: TrialReply) => settle(() => resolve(reply))
-    const onError = (error: unknown) => settle(() => reject(new PluginFault(step, reasonOf(error, when), 'Correct the plugin; handle what it starts in the background.')))
-    const onExit = (code: number) => settle(() => reject(new PluginFault(step, `It ended the process ${when}: process.exit(${code})`, 'A plugin throws when it cannot go on.')))
+    const onError = (error: unknown) =>
+      settle(() => reject(new PluginFault(step, reasonOf(error, when), 'Correct the plugin; handle what it starts in the background.')))
+    const onExit = (code: number) =>
+      settle(() =>
+        reject(new PluginFault(step, `It ended the process ${when}: process.exit(${code})`, 'A plugin throws when it cannot go on.')),
+      )
     worker.on('message', onMessage).on('error', onError).on('exit', onExit)
 
     function settle(done: () => void): void {
@@ -137,6 +149,7 @@ function nextReply(worker: Worker, withinMs: number, step: Step): Promise<TrialR
 }
 
 function reasonOf(error: unknown, when: string): string {
-  if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') return `It took more than ${heapMegabytes} MB ${when}`
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')
+    return `It took more than ${heapMegabytes} MB ${when}`
   return `Failed in the background ${when}: ${messageOf(error)}`
 }

@@ -50,7 +50,13 @@ function inquire(): void {
     session.connectToMainThread()
     session.on('Debugger.scriptParsed', ({ params }) => scripts.set(params.scriptId, params.url))
     session.on('Debugger.paused', ({ params }) => {
-      end(params.callFrames.map(({ functionName, location, url }) => ({ functionName, url: scripts.get(location.scriptId) ?? url, line: location.lineNumber + 1 })))
+      end(
+        params.callFrames.map(({ functionName, location, url }) => ({
+          functionName,
+          url: scripts.get(location.scriptId) ?? url,
+          line: location.lineNumber + 1,
+        })),
+      )
     })
     session.post('Debugger.enable')
     session.post('Debugger.pause')
@@ -68,7 +74,10 @@ function end(frames: readonly Frame[]): void {
   const msg = `The event loop has stood still for ${stallSeconds} s: ${who}${where === undefined ? '' : `, in ${where}`}. The process ends here, for its supervisor to start it again.`
   // Synchronous, and past the logger: the main thread writes nothing any more.
   try {
-    writeSync(2, `${JSON.stringify({ level: 60, time: Date.now(), pid: process.pid, hostname: hostname(), plugin, function: where, msg })}\n`)
+    writeSync(
+      2,
+      `${JSON.stringify({ level: 60, time: Date.now(), pid: process.pid, hostname: hostname(), plugin, function: where, msg })}\n`,
+    )
   } finally {
     // Also when nobody reads the log any more and the pipe is full.
     process.kill(process.pid, 'SIGKILL')

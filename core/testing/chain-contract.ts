@@ -26,7 +26,10 @@ export function chainContract({ folder, network }: ChainContract): void {
       server = await startServer({ plugins: [folder] })
       const plugin = server.kernel.plugins.loaded.find((each) => each.name === name)
       const refusal = server.kernel.plugins.refused.find((each) => each.name === name)
-      if (plugin?.kind !== 'chain') throw new Error(refusal ? `${name} was refused (${refusal.step}): ${refusal.reason}. ${refusal.cure}` : `${name} is no chain, or was not found`)
+      if (plugin?.kind !== 'chain')
+        throw new Error(
+          refusal ? `${name} was refused (${refusal.step}): ${refusal.reason}. ${refusal.cure}` : `${name} is no chain, or was not found`,
+        )
       venues = plugin.venues
     })
     after(() => server?.stop())
@@ -52,7 +55,8 @@ export function chainContract({ folder, network }: ChainContract): void {
           expect(implementation.address(address)).to.equal(address)
           expect(implementation.address(address.slice(0, -1))).to.equal(undefined)
         }
-        for (const nonsense of ['', '0x', 'WETH', '../..', '0x' + 'g'.repeat(40)]) expect(implementation.address(nonsense), nonsense).to.equal(undefined)
+        for (const nonsense of ['', '0x', 'WETH', '../..', '0x' + 'g'.repeat(40)])
+          expect(implementation.address(nonsense), nonsense).to.equal(undefined)
       }
     })
 

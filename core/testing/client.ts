@@ -28,31 +28,39 @@ export interface Client {
 export function createClient(url: string, certsDir: string, name = 'client'): Client {
   const read = (file: string) => readFileSync(path.join(certsDir, file))
   const agent = new https.Agent({ keepAlive: true, ca: read('ca_cert.pem'), cert: read(`${name}_cert.pem`), key: read(`${name}_key.pem`) })
-  const request = (method: string, target: string, { headers = {}, raw }: RequestOptions = {}) => send(new URL(target, url), method, agent, headers, raw)
+  const request = (method: string, target: string, { headers = {}, raw }: RequestOptions = {}) =>
+    send(new URL(target, url), method, agent, headers, raw)
   const json = { 'content-type': 'application/json' }
 
   return {
     request,
     get(target, query = {}, options = {}) {
-      const search = new URLSearchParams(Object.entries(query).flatMap(([key, value]) => [value].flat().map((each): [string, string] => [key, each])))
+      const search = new URLSearchParams(
+        Object.entries(query).flatMap(([key, value]) => [value].flat().map((each): [string, string] => [key, each])),
+      )
       return request('GET', search.size === 0 ? target : `${target}?${search}`, options)
     },
-    post: (target, body = {}, { headers, ...options } = {}) => request('POST', target, { raw: JSON.stringify(body), ...options, headers: { ...json, ...headers } }),
+    post: (target, body = {}, { headers, ...options } = {}) =>
+      request('POST', target, { raw: JSON.stringify(body), ...options, headers: { ...json, ...headers } }),
     close: () => agent.destroy(),
   }
 }
 
 function send(url: URL, method: string, agent: https.Agent, headers: Record<string, string>, raw: string | undefined): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const outgoing = https.request(url, { method, agent, headers: { ...headers, ...(raw !== undefined && { 'content-length': String(Buffer.byteLength(raw)) }) } }, (incoming) => {
-      const chunks: Buffer[] = []
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
-      incoming.on('error', reject)
-      incoming.on('end', () => {
-        const text = Buffer.concat(chunks).toString('utf8')
-        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, body: parse(text) })
-      })
-    })
+    const outgoing = https.request(
+      url,
+      { method, agent, headers: { ...headers, ...(raw !== undefined && { 'content-length': String(Buffer.byteLength(raw)) }) } },
+      (incoming) => {
+        const chunks: Buffer[] = []
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+        incoming.on('error', reject)
+        incoming.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8')
+          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, body: parse(text) })
+        })
+      },
+    )
     outgoing.on('error', reject)
     outgoing.end(raw)
   })

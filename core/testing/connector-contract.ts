@@ -21,7 +21,15 @@ export function connectorContract({ folder }: ConnectorContract): void {
 
   describe(`connector ${name}`, function () {
     this.timeout(60_000)
-    const bench: Bench = { connector: name, ...devnetNetwork, client: undefined as never, rpcUrl: '', wallets: ['', '', ''], pairs: [], quoter: undefined }
+    const bench: Bench = {
+      connector: name,
+      ...devnetNetwork,
+      client: undefined as never,
+      rpcUrl: '',
+      wallets: ['', '', ''],
+      pairs: [],
+      quoter: undefined,
+    }
     let server: TestServer
     let provider: JsonRpcProvider | undefined
     let plugin: LoadedPlugin

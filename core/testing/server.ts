@@ -73,7 +73,10 @@ export async function startServer({ plugins = [], settings: flags = {}, conf = {
 /** Its venues start beside the server: a test wants them ready. */
 async function devnetReady({ services: { directory }, devnet }: Kernel): Promise<void> {
   const { chain, network } = devnetNetwork
-  const onDevnet = [...directory.networks.filter((each) => each.chain === chain && each.network === network), ...directory.venuesOn(chain, network)]
+  const onDevnet = [
+    ...directory.networks.filter((each) => each.chain === chain && each.network === network),
+    ...directory.venuesOn(chain, network),
+  ]
   const starting = () => onDevnet.some((each) => each.notReady() !== undefined)
   for (let tries = 0; devnet && starting() && tries < 600; tries++) await new Promise((resolve) => setTimeout(resolve, 50))
 }

@@ -69,7 +69,9 @@ export function newKeys(): Promise<webcrypto.CryptoKeyPair> {
 /** A private key as PKCS#8 PEM, encrypted when a passphrase is given. */
 export function keyToPem(key: webcrypto.CryptoKey, passphrase?: string): string {
   const encryption = passphrase === undefined ? {} : { cipher: 'aes-256-cbc', passphrase }
-  return KeyObject.from(key).export({ type: 'pkcs8', format: 'pem', ...encryption }).toString()
+  return KeyObject.from(key)
+    .export({ type: 'pkcs8', format: 'pem', ...encryption })
+    .toString()
 }
 
 function isEncrypted(keyPem: string): boolean {

@@ -27,7 +27,9 @@ const reservedNames = new Set(['ca', 'server', 'client'])
 /** Throws unless `name` can be a further client's name: it becomes a file name and a common name. */
 export function checkClientName(name: string): void {
   if (!clientName.test(name)) {
-    throw new CertificateError(`"${name}" cannot be a client's name: use 1 to 63 letters, digits, dots, dashes or underscores, beginning with a letter or digit.`)
+    throw new CertificateError(
+      `"${name}" cannot be a client's name: use 1 to 63 letters, digits, dots, dashes or underscores, beginning with a letter or digit.`,
+    )
   }
   if (reservedNames.has(name.toLowerCase())) {
     throw new CertificateError(`"${name}" is the name of a certificate made in set-up: choose another name for the new client.`)

@@ -25,7 +25,10 @@ export interface TlsServerOptions {
  * An HTTPS server that only clients with a valid certificate of our CA get into. Certificates that are renewed or revoked
  * in `certsDir` take effect at once, on open connections and resumed sessions too. Closing it ends the watching.
  */
-export async function createTlsServer({ certsDir, log, http, mostConnections = mostConnectionsByDefault }: TlsServerOptions, listener?: RequestListener): Promise<Server> {
+export async function createTlsServer(
+  { certsDir, log, http, mostConnections = mostConnectionsByDefault }: TlsServerOptions,
+  listener?: RequestListener,
+): Promise<Server> {
   let certificates = await readServerCertificates(certsDir)
   const server = createServer({
     ...http,
@@ -48,7 +51,11 @@ export async function createTlsServer({ certsDir, log, http, mostConnections = m
       log.info({ certsDir, revoked: next.revocations.size }, 'certificates read again')
       cutRefused(caReplaced)
     },
-    refused: error => log.warn({ certsDir }, `changed certificates not taken, the earlier ones stay in use: ${error instanceof Error ? error.message : String(error)}`),
+    refused: (error) =>
+      log.warn(
+        { certsDir },
+        `changed certificates not taken, the earlier ones stay in use: ${error instanceof Error ? error.message : String(error)}`,
+      ),
   })
 
   warnBeforeEnd(certificates, log)
@@ -68,9 +75,15 @@ function secureContext({ pems: { ca, cert, key, crl } }: ServerCertificates) {
 
 function warnBeforeEnd({ serverValidTo, caValidTo }: ServerCertificates, log: TlsLog): void {
   if (daysTo(caValidTo) <= warningDays) {
-    log.warn({ caValidTo }, `the CA ${ending(caValidTo)}: make a new set of certificates in another folder and give every client its new files`)
+    log.warn(
+      { caValidTo },
+      `the CA ${ending(caValidTo)}: make a new set of certificates in another folder and give every client its new files`,
+    )
   } else if (daysTo(serverValidTo) <= warningDays) {
-    log.warn({ serverValidTo }, `the server certificate ${ending(serverValidTo)}: run "sluice certs renew server"; the running server takes the new one at once`)
+    log.warn(
+      { serverValidTo },
+      `the server certificate ${ending(serverValidTo)}: run "sluice certs renew server"; the running server takes the new one at once`,
+    )
   }
 }
 

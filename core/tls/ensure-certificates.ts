@@ -40,13 +40,17 @@ async function state(certsDir: string): Promise<'complete' | 'none'> {
   const files = certificateFiles(certsDir)
   const there = new Set(await namesIn(certsDir))
   // The CA's key and the clients' files may live elsewhere: the server does not use them.
-  const missing = [files.caCert, files.serverCert, files.serverKey, files.revoked].map(file => path.basename(file)).filter(file => !there.has(file))
+  const missing = [files.caCert, files.serverCert, files.serverKey, files.revoked]
+    .map((file) => path.basename(file))
+    .filter((file) => !there.has(file))
   if (missing.length === 0) return 'complete'
-  const present = Object.values(files).map(file => path.basename(file)).filter(file => there.has(file))
+  const present = Object.values(files)
+    .map((file) => path.basename(file))
+    .filter((file) => there.has(file))
   if (present.length === 0) return 'none'
   throw new CertificateError(
     `${certsDir} holds ${present.join(', ')} but not ${missing.join(', ')}: put the missing files back from a backup` +
-      `${missing.every(file => file.startsWith('server_')) ? ', or run "sluice certs renew server"' : ''}` +
+      `${missing.every((file) => file.startsWith('server_')) ? ', or run "sluice certs renew server"' : ''}` +
       '. To begin anew (every client then needs a new certificate), move the folder away.',
   )
 }

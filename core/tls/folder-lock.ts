@@ -30,7 +30,11 @@ async function acquire(lock: string): Promise<void> {
     try {
       return await writeFile(lock, `${process.pid}@${hostname()}\n`, { flag: 'wx', mode: 0o600 })
     } catch (error) {
-      if (hasCode(error, 'ENOENT')) throw new CertificateError(`There is no folder ${path.dirname(lock)}: make the certificates first, with "sluice certs init" or "npm start".`, { cause: error })
+      if (hasCode(error, 'ENOENT'))
+        throw new CertificateError(
+          `There is no folder ${path.dirname(lock)}: make the certificates first, with "sluice certs init" or "npm start".`,
+          { cause: error },
+        )
       if (!hasCode(error, 'EEXIST')) throw error
     }
     if (await isAbandoned(lock)) await clearAway(lock)

@@ -12,7 +12,7 @@ export function guardConnections(server: Server, certificates: () => ServerCerti
   const open = new Set<TLSSocket>()
 
   // Before the HTTP server's own listener: it must never see such a connection.
-  server.prependListener('secureConnection', socket => {
+  server.prependListener('secureConnection', (socket) => {
     const problem = problemOf(socket, certificates())
     if (problem !== undefined) return cut(socket, problem)
     open.add(socket)
@@ -21,7 +21,10 @@ export function guardConnections(server: Server, certificates: () => ServerCerti
 
   function cut(socket: TLSSocket, problem: string): void {
     const { commonName, serialNumber } = findPeerIdentity(socket) ?? {}
-    log.warn({ commonName, serialNumber, remoteAddress: socket.remoteAddress }, `connection cut: ${problem}${commonName ? ` (CN=${commonName})` : ''}`)
+    log.warn(
+      { commonName, serialNumber, remoteAddress: socket.remoteAddress },
+      `connection cut: ${problem}${commonName ? ` (CN=${commonName})` : ''}`,
+    )
     socket.destroy()
   }
 

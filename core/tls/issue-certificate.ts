@@ -27,7 +27,7 @@ export async function issueCertificate(authority: Authority, request: Certificat
   const now = Date.now()
   const usages = { server: x509.ExtendedKeyUsage.serverAuth, client: x509.ExtendedKeyUsage.clientAuth }
   const notAfter = request.notAfter ?? new Date(now + yearMs)
-  const names = (request.hostnames ?? []).map(name => ({ type: isIP(name) ? ('ip' as const) : ('dns' as const), value: name }))
+  const names = (request.hostnames ?? []).map((name) => ({ type: isIP(name) ? ('ip' as const) : ('dns' as const), value: name }))
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: newSerial(),
     subject: nameOf(request.commonName),

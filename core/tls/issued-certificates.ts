@@ -13,8 +13,8 @@ export async function issuedCertificates(certsDir: string): Promise<X509Certific
   const files = certificateFiles(certsDir)
   const ca = new X509Certificate(await readCertificateFile(files.caCert))
   const found = new Map<string, X509Certificate>()
-  const notClients = new Set([files.caCert, files.serverCert].map(file => path.basename(file)))
-  const names = (await namesIn(certsDir)).filter(name => name.endsWith('_cert.pem') && !notClients.has(name))
+  const notClients = new Set([files.caCert, files.serverCert].map((file) => path.basename(file)))
+  const names = (await namesIn(certsDir)).filter((name) => name.endsWith('_cert.pem') && !notClients.has(name))
   for (const name of ['issued.pem', ...names]) {
     for (const certificate of await certificatesIn(path.join(certsDir, name))) {
       if (certificate.verify(ca.publicKey)) found.set(certificate.fingerprint256, certificate)
@@ -26,7 +26,7 @@ export async function issuedCertificates(certsDir: string): Promise<X509Certific
 /** The content of `issued.pem` with one more certificate. */
 export async function issuedWith(certsDir: string, certPem: string): Promise<string> {
   const known = await issuedCertificates(certsDir)
-  return [...known.map(certificate => certificate.toString()), certPem].join('')
+  return [...known.map((certificate) => certificate.toString()), certPem].join('')
 }
 
 /** The common name of a certificate, which is the client's name. */

@@ -19,8 +19,10 @@ export async function listClients(certsDir: string, now = new Date()): Promise<C
   const files = certificateFiles(certsDir)
   const [revokedPem, caPem] = await Promise.all([readCertificateFile(files.revoked), readCertificateFile(files.caCert)])
   const revocations = await readRevocationList(revokedPem, caPem, files.revoked)
-  const known = (await issuedCertificates(certsDir)).map(certificate => describe(certificate, revocations.get(normalSerial(certificate.serialNumber)), now))
-  const serials = new Set(known.map(client => client.serialNumber))
+  const known = (await issuedCertificates(certsDir)).map((certificate) =>
+    describe(certificate, revocations.get(normalSerial(certificate.serialNumber)), now),
+  )
+  const serials = new Set(known.map((client) => client.serialNumber))
   const bySerialOnly = [...revocations]
     .filter(([serialNumber]) => !serials.has(serialNumber))
     .map(([serialNumber, revokedAt]): ClientCertificate => ({ serialNumber, state: 'revoked', revokedAt }))

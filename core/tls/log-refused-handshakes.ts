@@ -27,7 +27,10 @@ export function logRefusedHandshakes(server: Server, log: TlsLog): void {
     const commonName = findPeerIdentity(socket)?.commonName
     const remoteAddress = addresses.get(socket) ?? socket.remoteAddress
     const others = keptQuiet > 0 ? `; ${keptQuiet} more were refused before` : ''
-    log.warn({ remoteAddress, commonName }, `handshake refused: ${handshakeRefusal(error, socket)}${commonName ? ` (CN=${printable(commonName)})` : ''}${others}`)
+    log.warn(
+      { remoteAddress, commonName },
+      `handshake refused: ${handshakeRefusal(error, socket)}${commonName ? ` (CN=${printable(commonName)})` : ''}${others}`,
+    )
   })
 }
 

@@ -31,10 +31,12 @@ export interface MadeCertificate {
 /** Makes key and certificate for a further client; its name becomes the certificate's common name. */
 export async function newClient(certsDir: string, name: string, access: CaAccess = {}): Promise<MadeCertificate> {
   checkClientName(name)
-  return withAuthority(certsDir, access, async authority => {
-    const taken = (await namesOfClients(certsDir)).find(known => known.toLowerCase() === name.toLowerCase())
+  return withAuthority(certsDir, access, async (authority) => {
+    const taken = (await namesOfClients(certsDir)).find((known) => known.toLowerCase() === name.toLowerCase())
     if (taken !== undefined) {
-      throw new CertificateError(`There is already a client "${taken}": renew it with "sluice certs renew ${taken}", or choose another name.`)
+      throw new CertificateError(
+        `There is already a client "${taken}": renew it with "sluice certs renew ${taken}", or choose another name.`,
+      )
     }
     return makeClient(certsDir, authority, name)
   })
@@ -45,14 +47,19 @@ export async function newClient(certsDir: string, name: string, access: CaAccess
  * certificate stays valid, so that the bot trades on until the new files are with it; revoke it when its key leaked.
  * `hostnames` are a server's further names; without them it keeps those that it has.
  */
-export async function renew(certsDir: string, name: string, options: CaAccess & { hostnames?: readonly string[] } = {}): Promise<MadeCertificate> {
-  return withAuthority(certsDir, options, async authority => {
+export async function renew(
+  certsDir: string,
+  name: string,
+  options: CaAccess & { hostnames?: readonly string[] } = {},
+): Promise<MadeCertificate> {
+  return withAuthority(certsDir, options, async (authority) => {
     if (name === 'server') {
       const hostnames = serverNames(options.hostnames ?? (await presentServerNames(certsDir)))
       const pair = await issueCertificate(authority, { commonName: 'server', usage: 'server', hostnames })
       return writePair(certsDir, name, pair, {})
     }
-    if (options.hostnames !== undefined) throw new CertificateError('Only the server certificate has host names: leave them out for a client.')
+    if (options.hostnames !== undefined)
+      throw new CertificateError('Only the server certificate has host names: leave them out for a client.')
     const known = await namesOfClients(certsDir)
     if (name !== 'client' && !known.includes(name)) throw unknownClient(name, known)
     return makeClient(certsDir, authority, name)
@@ -73,7 +80,7 @@ export function unknownClient(wanted: string, known: readonly string[]): Certifi
 }
 
 export async function namesOfClients(certsDir: string): Promise<string[]> {
-  return [...new Set((await listClients(certsDir)).flatMap(client => client.certificate?.name ?? []))]
+  return [...new Set((await listClients(certsDir)).flatMap((client) => client.certificate?.name ?? []))]
 }
 
 async function makeClient(certsDir: string, authority: Authority, name: string): Promise<MadeCertificate> {

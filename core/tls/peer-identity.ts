@@ -17,7 +17,8 @@ const identities = new WeakMap<TLSSocket, PeerIdentity>()
 export function peerIdentity(socket: TLSSocket): PeerIdentity {
   const identity = findPeerIdentity(socket)
   // No handshake ends without one: this is for connections that did not come through `createTlsServer`.
-  if (identity === undefined) throw new SluiceError('FORBIDDEN', 'The connection has no client certificate: use one that "sluice certs new" made.')
+  if (identity === undefined)
+    throw new SluiceError('FORBIDDEN', 'The connection has no client certificate: use one that "sluice certs new" made.')
   return identity
 }
 

@@ -37,7 +37,7 @@ export async function readRevocationList(pem: string, caCertPem: string, file: s
   if (!(await list.verify({ publicKey: new x509.X509Certificate(caCertPem) }))) {
     throw new CertificateError(`${file} was not signed by the CA beside it: put back the files that belong together.`)
   }
-  return new Map(list.entries.map(entry => [normalSerial(entry.serialNumber), entry.revocationDate]))
+  return new Map(list.entries.map((entry) => [normalSerial(entry.serialNumber), entry.revocationDate]))
 }
 
 function evenHex(serial: string): string {

@@ -29,7 +29,12 @@ export async function readServerCertificates(certsDir: string): Promise<ServerCe
 
 export async function readServerPems(certsDir: string): Promise<ServerPems> {
   const files = certificateFiles(certsDir)
-  const [ca, cert, key, crl] = await Promise.all([readCertificateFile(files.caCert), readCertificateFile(files.serverCert), readCertificateFile(files.serverKey), readCertificateFile(files.revoked)])
+  const [ca, cert, key, crl] = await Promise.all([
+    readCertificateFile(files.caCert),
+    readCertificateFile(files.serverCert),
+    readCertificateFile(files.serverKey),
+    readCertificateFile(files.revoked),
+  ])
   return { ca, cert, key, crl }
 }
 
@@ -39,10 +44,14 @@ export async function checkServerCertificates(certsDir: string, pems: ServerPems
   const server = parse(files.serverCert, () => new X509Certificate(pems.cert))
   const key = parse(files.serverKey, () => createPrivateKey(pems.key))
   if (!server.checkPrivateKey(key)) {
-    throw new CertificateError(`${files.serverKey} is not the key of ${files.serverCert}: put back the two that belong together, or run "sluice certs renew server".`)
+    throw new CertificateError(
+      `${files.serverKey} is not the key of ${files.serverCert}: put back the two that belong together, or run "sluice certs renew server".`,
+    )
   }
   if (!server.verify(ca.publicKey)) {
-    throw new CertificateError(`${files.serverCert} was not signed by ${files.caCert}: put back the files that belong together, or run "sluice certs renew server".`)
+    throw new CertificateError(
+      `${files.serverCert} was not signed by ${files.caCert}: put back the files that belong together, or run "sluice certs renew server".`,
+    )
   }
   const revocations = await readRevocationList(pems.crl, pems.ca, files.revoked)
   return {

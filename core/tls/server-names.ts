@@ -6,10 +6,12 @@ const dnsName = /^(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z0-9_]([a-z
 
 /** What a server certificate is valid for: this machine by all its usual names, and the names that were asked for. */
 export function serverNames(wanted: readonly string[] = []): string[] {
-  const asked = wanted.map(name => name.trim().toLowerCase())
-  const wrong = asked.find(name => !isServerName(name))
+  const asked = wanted.map((name) => name.trim().toLowerCase())
+  const wrong = asked.find((name) => !isServerName(name))
   if (wrong !== undefined) {
-    throw new CertificateError(`"${wrong}" is neither a host name nor an IP address: give names such as sluice.example.org or 10.0.0.7, without a port.`)
+    throw new CertificateError(
+      `"${wrong}" is neither a host name nor an IP address: give names such as sluice.example.org or 10.0.0.7, without a port.`,
+    )
   }
   // A machine's own name may be something that no certificate can hold; then it is left out.
   const machine = [hostname().toLowerCase()].filter(isServerName)

@@ -17,7 +17,8 @@ export function checkPlan({ plan, scope, network: { impl }, venue }: Pick<Order,
     if (outline.valueRaw < 0n) throw defect(who, 'sends a negative value')
     valueRaw += outline.valueRaw
   }
-  if (valueRaw > scope.valueRaw) throw defect(who, `sends ${valueRaw} of the native coin's smallest units, and the request is for ${scope.valueRaw} at most`)
+  if (valueRaw > scope.valueRaw)
+    throw defect(who, `sends ${valueRaw} of the native coin's smallest units, and the request is for ${scope.valueRaw} at most`)
 }
 
 /** By the chain's own spelling; what is no address is nothing that may be called. */
@@ -26,4 +27,5 @@ function isWithin(contract: string, allowed: readonly string[], impl: Pick<Order
   return target !== undefined && allowed.some((each) => impl.address(each) === target)
 }
 
-const defect = (who: string, what: string) => new SluiceError('UNKNOWN_ERROR', `${who} ${what}: nothing was signed. This is a defect of the plugin.`)
+const defect = (who: string, what: string) =>
+  new SluiceError('UNKNOWN_ERROR', `${who} ${what}: nothing was signed. This is a defect of the plugin.`)

@@ -19,10 +19,14 @@ export function createDispatch(site: Site, recorder: Recorder, closing: AbortSig
       const signal = AbortSignal.any([closing, AbortSignal.timeout(sendTimeoutMs)])
       const reception = await site.impl.rail.send({ id, raw }, { signal })
       const reason = reception.is === 'accepted' ? undefined : reception.reason
-      if (reason !== undefined) log.warn({ txHash: id, address, nonce, reception: reception.is, reason }, 'the nodes did not take a transaction')
+      if (reason !== undefined)
+        log.warn({ txHash: id, address, nonce, reception: reception.is, reason }, 'the nodes did not take a transaction')
       await recorder.amend(key, (entry) => received(entry, id, reason, nowMs()))
     } catch (error) {
-      log.warn({ txHash: id, reason: error instanceof Error ? error.message : 'unknown' }, 'what became of sending a transaction could not be noted')
+      log.warn(
+        { txHash: id, reason: error instanceof Error ? error.message : 'unknown' },
+        'what became of sending a transaction could not be noted',
+      )
     } finally {
       underWay.delete(id)
     }

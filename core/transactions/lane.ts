@@ -110,10 +110,14 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
     address,
     enter() {
       if (inside >= limit) {
-        throw new SluiceError('OVERLOADED', `${limit} requests of ${name} are under way already (limits.walletQueue): try again shortly.`, { retryAfterSeconds: 1 })
+        throw new SluiceError('OVERLOADED', `${limit} requests of ${name} are under way already (limits.walletQueue): try again shortly.`, {
+          retryAfterSeconds: 1,
+        })
       }
       inside += 1
-      return () => { inside -= 1 }
+      return () => {
+        inside -= 1
+      }
     },
     asking() {
       const order = (asked += 1)
@@ -135,7 +139,13 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
         const key = keyOf(slot)
         const before = held.get(key)
         vacated.delete(key)
-        held.set(key, { slot, given: given || (before?.given ?? false), occupant: before?.occupant, claimedBy: requestId, claimedRaw: costsRaw[index] })
+        held.set(key, {
+          slot,
+          given: given || (before?.given ?? false),
+          occupant: before?.occupant,
+          claimedBy: requestId,
+          claimedRaw: costsRaw[index],
+        })
       }
       return { slots: wanted, occupants }
     },
@@ -162,7 +172,10 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
       const left = new Set(except.map(keyOf))
       const open = [...held].filter(([key, { slot }]) => !left.has(key) && rail.standing(news, slot) !== 'past')
       // Of two on one slot at most one is mined: the dearer one counts.
-      return open.reduce((sum, [, { claimedRaw = 0n, occupant }]) => sum + (occupant && occupant.costRaw > claimedRaw ? occupant.costRaw : claimedRaw), 0n)
+      return open.reduce(
+        (sum, [, { claimedRaw = 0n, occupant }]) => sum + (occupant && occupant.costRaw > claimedRaw ? occupant.costRaw : claimedRaw),
+        0n,
+      )
     },
     occupant: (nonce) => held.get(keyOf(rail.slotsFrom(nonce, 1)[0] ?? nonce))?.occupant,
     next,

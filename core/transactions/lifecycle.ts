@@ -46,13 +46,19 @@ export function advance(entry: Entry, { sightings, rival, confirmations, nowMs }
   if (seen.length === 0) return { entry, actions: [] }
   if (seen.every(({ is }) => is === 'dead')) {
     const deadLooks = entry.deadLooks + 1
-    return settled({ ...contested(entry), deadLooks, ...(deadLooks >= deadLooksNeeded && { state: 'DROPPED' as const, replacedBy: undefined }) }, entry)
+    return settled(
+      { ...contested(entry), deadLooks, ...(deadLooks >= deadLooksNeeded && { state: 'DROPPED' as const, replacedBy: undefined }) },
+      entry,
+    )
   }
   const pending = seen.filter((each) => each.is === 'pending')
   if (pending.length > 0) {
     const underpriced = pending.every((each) => each.underpriced)
     // A stuck one is bumped here, and one whose deadline has passed is cancelled where that is cheaper.
-    return settled({ ...unlanded(entry), state: 'BROADCAST', seen: underpriced ? 'underpriced' : 'pays', deadLooks: 0, reason: undefined }, entry)
+    return settled(
+      { ...unlanded(entry), state: 'BROADCAST', seen: underpriced ? 'underpriced' : 'pays', deadLooks: 0, reason: undefined },
+      entry,
+    )
   }
   return missing(entry, nowMs)
 }
@@ -98,6 +104,14 @@ function settled(next: Entry, entry: Entry): Step {
 }
 
 function isSame(a: Entry, b: Entry): boolean {
-  return a.state === b.state && a.seen === b.seen && a.replacedBy === b.replacedBy && a.deadLooks === b.deadLooks && a.reason === b.reason
-    && a.landed?.id === b.landed?.id && a.landed?.blockNumber === b.landed?.blockNumber && a.landed?.ok === b.landed?.ok
+  return (
+    a.state === b.state &&
+    a.seen === b.seen &&
+    a.replacedBy === b.replacedBy &&
+    a.deadLooks === b.deadLooks &&
+    a.reason === b.reason &&
+    a.landed?.id === b.landed?.id &&
+    a.landed?.blockNumber === b.landed?.blockNumber &&
+    a.landed?.ok === b.landed?.ok
+  )
 }

@@ -50,7 +50,13 @@ export function memoryJournal(keepFinished = 10_000): Journal {
       return [...unfinished.values()].filter((entry) => entry.chain === chain && entry.network === network).toSorted(byAge)
     },
     async list(filter) {
-      return page([...entries.values()].filter((entry) => matches(entry, filter)).toSorted(byAge).toReversed(), filter)
+      return page(
+        [...entries.values()]
+          .filter((entry) => matches(entry, filter))
+          .toSorted(byAge)
+          .toReversed(),
+        filter,
+      )
     },
   }
 }
@@ -66,12 +72,14 @@ function page(newestFirst: readonly Entry[], { limit = defaultLimit, cursor }: F
 }
 
 function matches(entry: Entry, { chain, network, address, addresses, state, txHash, idempotencyKey, nonce }: Filter): boolean {
-  return (chain === undefined || entry.chain === chain)
-    && (network === undefined || entry.network === network)
-    && (address === undefined || entry.address.toLowerCase() === address.toLowerCase())
-    && (addresses === undefined || addresses.has(entry.address.toLowerCase()))
-    && (state === undefined || entry.state === state)
-    && (txHash === undefined || entry.attempts.some(({ id }) => id.toLowerCase() === txHash.toLowerCase()))
-    && (idempotencyKey === undefined || entry.idempotencyKey === idempotencyKey)
-    && (nonce === undefined || entry.nonce === nonce)
+  return (
+    (chain === undefined || entry.chain === chain) &&
+    (network === undefined || entry.network === network) &&
+    (address === undefined || entry.address.toLowerCase() === address.toLowerCase()) &&
+    (addresses === undefined || addresses.has(entry.address.toLowerCase())) &&
+    (state === undefined || entry.state === state) &&
+    (txHash === undefined || entry.attempts.some(({ id }) => id.toLowerCase() === txHash.toLowerCase())) &&
+    (idempotencyKey === undefined || entry.idempotencyKey === idempotencyKey) &&
+    (nonce === undefined || entry.nonce === nonce)
+  )
 }

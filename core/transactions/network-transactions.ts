@@ -45,7 +45,8 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
   }
 
   function laneOf(address: string): Lane {
-    const lane = lanes.get(address) ?? createLane({ rail, address, limit: walletQueue, name: `${address} on ${site.chain}/${site.network}` })
+    const lane =
+      lanes.get(address) ?? createLane({ rail, address, limit: walletQueue, name: `${address} on ${site.chain}/${site.network}` })
     lanes.set(address, lane)
     return lane
   }
@@ -75,7 +76,15 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
     const { address } = lane
     const synced = await newsOf(lane, signal)
     const unfinished = await recorder.unfinished(site.chain, site.network)
-    const pending = unfinished.filter((entry) => entry.address === address && !isFinal(entry) && !entry.landed && entry.attempts.length > 0 && entry.replacedBy === undefined && rail.standing(synced, entry.slot) !== 'past')
+    const pending = unfinished.filter(
+      (entry) =>
+        entry.address === address &&
+        !isFinal(entry) &&
+        !entry.landed &&
+        entry.attempts.length > 0 &&
+        entry.replacedBy === undefined &&
+        rail.standing(synced, entry.slot) !== 'past',
+    )
     const [lowest] = pending.toSorted((a, b) => Number(a.kind === 'cancel') - Number(b.kind === 'cancel') || a.nonce - b.nonce)
     if (lowest) return lowest.nonce
     throw new SluiceError('UNKNOWN_TRANSACTION', `${address} has no pending transaction in the journal: there is nothing to cancel.`)
@@ -113,7 +122,11 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
     filling.add(key)
     try {
       const origin = { network: site, address, nonce, caller: { commonName: 'sluice' }, requestId: randomUUID(), wish: {} }
-      const { txHash } = await submit({ ...origin, ...cancelPlan(address), kind: 'fill' }, undefined, AbortSignal.any([closing, AbortSignal.timeout(fillTimeoutMs)]))
+      const { txHash } = await submit(
+        { ...origin, ...cancelPlan(address), kind: 'fill' },
+        undefined,
+        AbortSignal.any([closing, AbortSignal.timeout(fillTimeoutMs)]),
+      )
       log.info({ address, nonce, txHash }, 'a gap in the nonces was filled')
     } catch (error) {
       // The next head shows whether it is still there.

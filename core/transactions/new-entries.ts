@@ -20,7 +20,17 @@ interface Places {
 
 /** What the journal keeps of an order before it is signed: an entry for each step. */
 export function newEntries(order: Order, { slots, nonces, ranks, nowMs }: Places): readonly Entry[] {
-  const { network: { chain, network }, address, kind, venue, caller, requestId, idempotencyKey, plan, about } = order
+  const {
+    network: { chain, network },
+    address,
+    kind,
+    venue,
+    caller,
+    requestId,
+    idempotencyKey,
+    plan,
+    about,
+  } = order
   return plan.steps.map((step, index) => ({
     key: nextKey(nowMs),
     version: 1,

@@ -52,4 +52,10 @@ export interface Submitted {
 }
 
 /** @returns the signature's bytes; a rejection means that nothing was signed that may leave */
-export type Sign = (request: { chain: string; network: string; address: string; signable: Signable; admin?: boolean }) => Promise<Uint8Array>
+export type Sign = (request: {
+  chain: string
+  network: string
+  address: string
+  signable: Signable
+  admin?: boolean
+}) => Promise<Uint8Array>

@@ -48,10 +48,22 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
     news(checked.synced)
     const { slots, occupants } = await claim(order, lane, checked, over !== undefined)
 
-    const entries = newEntries(order, { slots, nonces: slots.map((slot) => rail.nonceOf(slot)), ranks: occupants.map((each) => (each ? each.rank + 1 : 0)), nowMs: nowMs() })
+    const entries = newEntries(order, {
+      slots,
+      nonces: slots.map((slot) => rail.nonceOf(slot)),
+      ranks: occupants.map((each) => (each ? each.rank + 1 : 0)),
+      nowMs: nowMs(),
+    })
     const signed = await signAll(entries)
     for (const [index, entry] of signed.entries()) {
-      lane.occupy(entry.slot, { key: entry.key, txHash: hashOf(entry), kind: entry.kind, rank: entry.rank, fees: prepared[index]?.fees ?? null, costRaw: costs(prepared)[index] ?? 0n })
+      lane.occupy(entry.slot, {
+        key: entry.key,
+        txHash: hashOf(entry),
+        kind: entry.kind,
+        rank: entry.rank,
+        fees: prepared[index]?.fees ?? null,
+        costRaw: costs(prepared)[index] ?? 0n,
+      })
     }
     wake()
     const last = signed.at(-1)
@@ -65,7 +77,11 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
       try {
         await recorder.open(queued)
         opened = true
-        const ready = await orTimeout(Promise.all(queued.map((entry, index) => signOne(entry, prepared[index], order.admin))), signal, nothingSent)
+        const ready = await orTimeout(
+          Promise.all(queued.map((entry, index) => signOne(entry, prepared[index], order.admin))),
+          signal,
+          nothingSent,
+        )
         await record(ready, occupants)
         return ready
       } catch (error) {
@@ -79,7 +95,15 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
   /** @param replaces the order is meant to take the place of what is on its slot */
   async function claim({ requestId, nonce, kind, wish }: Order, lane: Lane, { prepared, synced, beside }: Checked, replaces: boolean) {
     const mayReplace = replaces || wish.maxFeePerGasRaw !== undefined || wish.maxPriorityFeePerGasRaw !== undefined
-    const wanted: Claim = { requestId, nonce, count: prepared.length, given: nonce !== undefined && kind !== 'fill', fees: prepared.map(({ fees }) => fees), costsRaw: costs(prepared), mayReplace }
+    const wanted: Claim = {
+      requestId,
+      nonce,
+      count: prepared.length,
+      given: nonce !== undefined && kind !== 'fill',
+      fees: prepared.map(({ fees }) => fees),
+      costsRaw: costs(prepared),
+      mayReplace,
+    }
     const claimed = lane.claim(wanted)
     if (!('conflict' in claimed)) {
       // What makes room is never refused for want of room. Judged in the same breath as the claim: of two that both fit alone, one goes.
@@ -89,8 +113,15 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
       throw short
     }
     const { conflict } = claimed
-    const { entries } = conflict.is === 'past' ? await recorder.list({ chain: site.chain, network: site.network, address: lane.address, nonce: conflict.nonce }) : { entries: [] }
-    throw nonceConflict(conflict, entries.find(({ landed }) => landed), rail)
+    const { entries } =
+      conflict.is === 'past'
+        ? await recorder.list({ chain: site.chain, network: site.network, address: lane.address, nonce: conflict.nonce })
+        : { entries: [] }
+    throw nonceConflict(
+      conflict,
+      entries.find(({ landed }) => landed),
+      rail,
+    )
   }
 
   function giveBack(lane: Lane, slots: readonly Json[]): void {
@@ -112,10 +143,12 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
   /** The signed bytes, and with them on whom they are to replace, in one write. */
   async function record(signed: readonly Entry[], occupants: readonly (Occupant | undefined)[]): Promise<void> {
     for (;;) {
-      const replaced = await Promise.all(signed.map(async (entry, index) => {
-        const before = await recorder.read(occupants[index]?.key ?? '')
-        return before && !before.landed ? [nextVersion({ ...before, replacedBy: hashOf(entry) }, before, nowMs())] : []
-      }))
+      const replaced = await Promise.all(
+        signed.map(async (entry, index) => {
+          const before = await recorder.read(occupants[index]?.key ?? '')
+          return before && !before.landed ? [nextVersion({ ...before, replacedBy: hashOf(entry) }, before, nowMs())] : []
+        }),
+      )
       if (await recorder.write([...signed, ...replaced.flat()])) return
       // Only what is to be replaced can have moved meanwhile: nobody else writes a queued entry.
     }
@@ -128,7 +161,10 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
       try {
         await recorder.amend(key, (entry) => (entry.state === 'QUEUED' ? { ...entry, state: 'EXPIRED', reason } : entry))
       } catch (failure) {
-        log.warn({ requestId: entries[0]?.requestId, reason: failure instanceof Error ? failure.message : 'unknown' }, 'a request that was given up could not be noted')
+        log.warn(
+          { requestId: entries[0]?.requestId, reason: failure instanceof Error ? failure.message : 'unknown' },
+          'a request that was given up could not be noted',
+        )
       }
     }
   }

@@ -40,7 +40,14 @@ export interface Transactions {
   stop(drainMs: number): Promise<void>
 }
 
-export function createTransactions({ journal, sign, walletQueue, log, onChange = () => {}, nowMs = Date.now }: TransactionsOptions): Transactions {
+export function createTransactions({
+  journal,
+  sign,
+  walletQueue,
+  log,
+  onChange = () => {},
+  nowMs = Date.now,
+}: TransactionsOptions): Transactions {
   const recorder = createRecorder(journal, onChange, nowMs)
   const networks = new Map<string, NetworkTransactions>()
   const underWay = new Set<Promise<unknown>>()
@@ -55,7 +62,10 @@ export function createTransactions({ journal, sign, walletQueue, log, onChange =
   }
 
   async function counted<T>(start: () => Promise<T>): Promise<T> {
-    if (stopping) throw new SluiceError('OVERLOADED', 'The server is stopping and takes no new transactions: try again when it is back.', { retryAfterSeconds: 5 })
+    if (stopping)
+      throw new SluiceError('OVERLOADED', 'The server is stopping and takes no new transactions: try again when it is back.', {
+        retryAfterSeconds: 5,
+      })
     const work = start()
     underWay.add(work)
     try {

@@ -67,7 +67,8 @@ export function createWatcher({ site, recorder, laneOf, dispatch, fill, log, clo
     try {
       await look(open, head)
     } catch (error) {
-      if (!closing.aborted) log.warn({ open: open.length, reason: reasonOf(error) }, 'open transactions could not be looked at; the next head tries again')
+      if (!closing.aborted)
+        log.warn({ open: open.length, reason: reasonOf(error) }, 'open transactions could not be looked at; the next head tries again')
     }
     return (await recorder.unfinished(site.chain, site.network)).length > 0
   }
@@ -110,7 +111,9 @@ export function createWatcher({ site, recorder, laneOf, dispatch, fill, log, clo
     }
     if (entry.replacedBy === undefined) return undefined
     const heir = await recorder.find(entry.chain, entry.network, entry.replacedBy)
-    return heir?.landed && isFinal(heir) ? { txHash: txHashOf(heir) ?? heir.landed.id, kind: heir.kind, rank: heir.rank, final: true } : undefined
+    return heir?.landed && isFinal(heir)
+      ? { txHash: txHashOf(heir) ?? heir.landed.id, kind: heir.kind, rank: heir.rank, final: true }
+      : undefined
   }
 
   return {

@@ -18,10 +18,16 @@ export const mayUseWallet = ({ wallets }: Caller, address: string) => wallets ==
 
 export function requirePermission(caller: Caller, permission: Permission): void {
   if (may(caller, permission)) return
-  throw new SluiceError('FORBIDDEN', `The client certificate "${caller.commonName}" lacks the permission ${permission}; an operator gives it in conf/clients.yml.`)
+  throw new SluiceError(
+    'FORBIDDEN',
+    `The client certificate "${caller.commonName}" lacks the permission ${permission}; an operator gives it in conf/clients.yml.`,
+  )
 }
 
 export function requireWallet(caller: Caller, address: string): void {
   if (mayUseWallet(caller, address)) return
-  throw new SluiceError('FORBIDDEN', `The client certificate "${caller.commonName}" may not use the wallet ${address}; an operator allows it in conf/clients.yml.`)
+  throw new SluiceError(
+    'FORBIDDEN',
+    `The client certificate "${caller.commonName}" may not use the wallet ${address}; an operator allows it in conf/clients.yml.`,
+  )
 }

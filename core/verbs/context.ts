@@ -24,7 +24,11 @@ export interface Call {
 }
 
 /** What the server has looked up for the request, by the endpoint's `on`. */
-export type On<T extends Target> = T extends 'connector' ? { network: NetworkEntry; venue: VenueEntry } : T extends 'chain' ? { network: NetworkEntry } : object
+export type On<T extends Target> = T extends 'connector'
+  ? { network: NetworkEntry; venue: VenueEntry }
+  : T extends 'chain'
+    ? { network: NetworkEntry }
+    : object
 
 /** One function per endpoint. The envelope is added around it. */
 export type Verb<N extends EndpointName> = (

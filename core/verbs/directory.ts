@@ -54,7 +54,11 @@ export interface Directory {
   hasConnector(name: string): boolean
 }
 
-export function createDirectory(plugins: readonly PluginEntry[], networks: readonly NetworkEntry[], venues: readonly (VenueEntry & { chain: string; network: string })[]): Directory {
+export function createDirectory(
+  plugins: readonly PluginEntry[],
+  networks: readonly NetworkEntry[],
+  venues: readonly (VenueEntry & { chain: string; network: string })[],
+): Directory {
   const byNetwork = new Map(networks.map((entry) => [`${entry.chain}/${entry.network}`, entry]))
   const byVenue = new Map(venues.map((entry) => [`${entry.connector}/${entry.chain}/${entry.network}`, entry]))
   const chains = [...new Set(networks.map(({ chain }) => chain))]
@@ -64,7 +68,11 @@ export function createDirectory(plugins: readonly PluginEntry[], networks: reado
     const entry = byNetwork.get(`${chain}/${network}`)
     if (entry) return entry
     if (!chains.includes(chain)) throw unknown('chain', chain, chains)
-    throw unknown(`network of ${chain}`, network, networks.filter((each) => each.chain === chain).map((each) => each.network))
+    throw unknown(
+      `network of ${chain}`,
+      network,
+      networks.filter((each) => each.chain === chain).map((each) => each.network),
+    )
   }
 
   return {
@@ -77,16 +85,25 @@ export function createDirectory(plugins: readonly PluginEntry[], networks: reado
       const entry = byVenue.get(`${connector}/${chain}/${network}`)
       if (entry) return ready(entry, `The connector ${connector} on ${chain}/${network}`)
       if (!connectors.includes(connector)) {
-        throw new SluiceError('UNKNOWN_CONNECTOR', `There is no connector "${connector}"${didYouMean(connector, connectors)}; GET /connectors lists them.`)
+        throw new SluiceError(
+          'UNKNOWN_CONNECTOR',
+          `There is no connector "${connector}"${didYouMean(connector, connectors)}; GET /connectors lists them.`,
+        )
       }
       findNetwork(chain, network)
-      throw new SluiceError('UNKNOWN_CHAIN_ERROR', `The connector ${connector} does not serve ${chain}/${network}; GET /connectors lists what it serves.`)
+      throw new SluiceError(
+        'UNKNOWN_CHAIN_ERROR',
+        `The connector ${connector} does not serve ${chain}/${network}; GET /connectors lists what it serves.`,
+      )
     },
   }
 }
 
 const unknown = (what: string, name: string, known: readonly string[]) =>
-  new SluiceError('UNKNOWN_CHAIN_ERROR', `There is no ${what} called "${name}"${didYouMean(name, known)}; known: ${known.join(', ') || 'none'}.`)
+  new SluiceError(
+    'UNKNOWN_CHAIN_ERROR',
+    `There is no ${what} called "${name}"${didYouMean(name, known)}; known: ${known.join(', ') || 'none'}.`,
+  )
 
 function ready<T extends { notReady(): string | undefined }>(entry: T, what: string): T {
   const reason = entry.notReady()

@@ -18,7 +18,9 @@ export function readFees(fields: FeeFields, { impl }: NetworkEntry): FeeWish {
     const raw = toRaw(text, gweiDecimals)
     if (raw === undefined) throw badFields([{ field, problem: `${text} gwei has more than ${gweiDecimals} decimals` }])
     if (raw > impl.feeCapRaw) {
-      throw badFields([{ field, problem: `${text} gwei is above the network's feeCap of ${shortGwei(impl.feeCapRaw)} gwei; the unit is gwei, not wei` }])
+      throw badFields([
+        { field, problem: `${text} gwei is above the network's feeCap of ${shortGwei(impl.feeCapRaw)} gwei; the unit is gwei, not wei` },
+      ])
     }
     return raw
   }

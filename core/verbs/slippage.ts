@@ -15,11 +15,17 @@ export function readSlippage(text: string): Slippage {
 const looser = (a: Slippage, b: Slippage) => a.numerator * b.denominator > b.numerator * a.denominator
 
 /** The strictest slippage and the shortest ttl among the versions that a route takes. */
-export function tradeRules(config: ConnectorConfig, route: Quote['route']): { slippage: Slippage; slippageText: string; ttlSeconds: number } {
+export function tradeRules(
+  config: ConnectorConfig,
+  route: Quote['route'],
+): { slippage: Slippage; slippageText: string; ttlSeconds: number } {
   const versions = [...new Set(route.map(({ version }) => version))]
   // A connector may not say which way it goes.
   const rules = versions.length === 0 ? [config] : versions.map((version) => config.versions?.[version] ?? config)
-  const strictest = rules.reduce((best, each) => (looser(readSlippage(best.allowedSlippage), readSlippage(each.allowedSlippage)) ? each : best), rules[0] ?? config)
+  const strictest = rules.reduce(
+    (best, each) => (looser(readSlippage(best.allowedSlippage), readSlippage(each.allowedSlippage)) ? each : best),
+    rules[0] ?? config,
+  )
   return {
     slippage: readSlippage(strictest.allowedSlippage),
     slippageText: strictest.allowedSlippage,
@@ -47,9 +53,17 @@ export function slippageBound({ swap, amountRaw }: Quote, { numerator, denominat
 export function tighterBound({ swap, amountRaw }: Quote, slippage: bigint, limit: bigint | undefined): bigint {
   if (limit === undefined) return slippage
   if (swap.exact === 'out') {
-    if (amountRaw > limit) throw new SluiceError('SWAP_PRICE_EXCEEDS_LIMIT_PRICE', 'The price is above limitPrice now: nothing was sent. Raise limitPrice or wait.')
+    if (amountRaw > limit)
+      throw new SluiceError(
+        'SWAP_PRICE_EXCEEDS_LIMIT_PRICE',
+        'The price is above limitPrice now: nothing was sent. Raise limitPrice or wait.',
+      )
     return slippage < limit ? slippage : limit
   }
-  if (amountRaw < limit) throw new SluiceError('SWAP_PRICE_LOWER_THAN_LIMIT_PRICE', 'The price is below limitPrice now: nothing was sent. Lower limitPrice or wait.')
+  if (amountRaw < limit)
+    throw new SluiceError(
+      'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE',
+      'The price is below limitPrice now: nothing was sent. Lower limitPrice or wait.',
+    )
   return slippage > limit ? slippage : limit
 }

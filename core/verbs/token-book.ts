@@ -34,18 +34,26 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
 
   /** The listed token, or the address of one that only the chain may know. */
   function find(name: string, field: string): Token | string {
-      const candidates = bySymbol.get(name) ?? byFolded.get(name.toLowerCase())
-      if (candidates?.[0] && candidates.length === 1) return candidates[0]
-      if (candidates) {
-        const addresses = candidates.map(({ symbol, address }) => `${symbol} ${address}`)
-        throw badFields([{ field, problem: `"${name}" is the symbol of several tokens on ${where}; give the address: ${addresses.join(' or ')}` }])
-      }
-      const address = chain.address(name)
-      if (address !== undefined) return byAddress.get(address) ?? address
-      if (chain.address(name.toLowerCase()) !== undefined) {
-        throw new SluiceError('TOKEN_NOT_SUPPORTED', `${field}: "${name}" is no address on ${where}: its checksum, in the letters' case, is wrong. Copy it anew, or write it in lower case.`)
-      }
-      throw new SluiceError('TOKEN_NOT_SUPPORTED', `${field}: ${where} has no token "${name}"${didYouMean(name, symbols)}; give a symbol of GET /network/tokens or a token's address.`)
+    const candidates = bySymbol.get(name) ?? byFolded.get(name.toLowerCase())
+    if (candidates?.[0] && candidates.length === 1) return candidates[0]
+    if (candidates) {
+      const addresses = candidates.map(({ symbol, address }) => `${symbol} ${address}`)
+      throw badFields([
+        { field, problem: `"${name}" is the symbol of several tokens on ${where}; give the address: ${addresses.join(' or ')}` },
+      ])
+    }
+    const address = chain.address(name)
+    if (address !== undefined) return byAddress.get(address) ?? address
+    if (chain.address(name.toLowerCase()) !== undefined) {
+      throw new SluiceError(
+        'TOKEN_NOT_SUPPORTED',
+        `${field}: "${name}" is no address on ${where}: its checksum, in the letters' case, is wrong. Copy it anew, or write it in lower case.`,
+      )
+    }
+    throw new SluiceError(
+      'TOKEN_NOT_SUPPORTED',
+      `${field}: ${where} has no token "${name}"${didYouMean(name, symbols)}; give a symbol of GET /network/tokens or a token's address.`,
+    )
   }
 
   const known = async (found: Token | string, at: At) => (typeof found === 'string' ? fromChain(found, at) : found)

@@ -24,6 +24,11 @@ export function readAddress({ impl, chain }: NetworkEntry, text: string, field =
 /** @throws SluiceError LOAD_WALLET unless the server can sign for the address on that network */
 export function requireKey(wallets: Wallets, { chain, network, impl }: NetworkEntry, address: string): void {
   const wallet = wallets.all().find((each) => each.chain === chain && each.address.toLowerCase() === address.toLowerCase())
-  if (!wallet) throw new SluiceError('LOAD_WALLET', `The server holds no key for ${address} on ${chain}; an operator adds it with \`sluice wallet add\`.`)
-  if (wallet.devnet && !impl.local) throw new SluiceError('LOAD_WALLET', `${address} is a devnet wallet with a well-known key: it is refused on ${chain}/${network}.`)
+  if (!wallet)
+    throw new SluiceError(
+      'LOAD_WALLET',
+      `The server holds no key for ${address} on ${chain}; an operator adds it with \`sluice wallet add\`.`,
+    )
+  if (wallet.devnet && !impl.local)
+    throw new SluiceError('LOAD_WALLET', `${address} is a devnet wallet with a well-known key: it is refused on ${chain}/${network}.`)
 }

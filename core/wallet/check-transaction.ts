@@ -89,6 +89,8 @@ function checkTokenRights(
   const holder = addressArgument(data, holderArgument)
   if (holder === undefined) throw new Refusal(`${call} is malformed: argument ${holderArgument + 1} is no address`)
   if (rules.spenders.has(holder) || (isApprove && admin)) return
-  const cure = isApprove ? 'add it to wallet.allowedSpenders or use a certificate with the permission admin' : 'it is not signed for anybody else'
+  const cure = isApprove
+    ? 'add it to wallet.allowedSpenders or use a certificate with the permission admin'
+    : 'it is not signed for anybody else'
   throw new Refusal(`${call} goes to ${holder}, which is no registered connector's spender on ${rules.name}; ${cure}`)
 }

@@ -11,10 +11,10 @@ import type { TypedData } from './sign-request.ts'
  */
 export function checkTypedData({ domain, types, primaryType, message }: TypedData, rules: NetworkRules): string {
   const kind = `${primaryType} of the domain "${domain.name ?? ''}"`
-  const declared = rules.typedData.filter(each => each.domain === domain.name && each.primaryType === primaryType)
+  const declared = rules.typedData.filter((each) => each.domain === domain.name && each.primaryType === primaryType)
   if (declared.length === 0) throw new Refusal(`typed data ${kind} is of no kind that a connector declares on ${rules.name}`)
   const { chainId } = domain
-  const right = declared.some(each => chainId === undefined || BigInt(chainId) === BigInt(each.chainId ?? rules.chainId))
+  const right = declared.some((each) => chainId === undefined || BigInt(chainId) === BigInt(each.chainId ?? rules.chainId))
   if (!right) throw new Refusal(`typed data ${kind} is for chain id ${chainId}, which is not that of ${rules.name}`)
 
   // ethers derives the domain's type itself and takes it for a second primary type.

@@ -36,7 +36,7 @@ export function keepRunning({ module, onMessage, onDown, onAgain }: KeepRunning)
     const launched = forkBeside(module)
     child = launched
     launched.on('message', onMessage)
-    ended = new Promise(resolve => {
+    ended = new Promise((resolve) => {
       const end = (reason: string): void => {
         if (child !== launched) return
         child = undefined
@@ -49,7 +49,9 @@ export function keepRunning({ module, onMessage, onDown, onAgain }: KeepRunning)
       }
       launched.once('exit', (code, signal) => end(signal ? `signal ${signal}` : `exit code ${code}`))
       // Without a pid it never started and there will be no exit; other errors here are messages that were not delivered.
-      launched.on('error', error => { if (launched.pid === undefined) end(error.message) })
+      launched.on('error', (error) => {
+        if (launched.pid === undefined) end(error.message)
+      })
     })
   }
   const relaunch = (): void => {

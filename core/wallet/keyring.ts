@@ -14,8 +14,8 @@ export interface Keyring {
 
 /** The unlocked keys, and the one way to use them. For the signer's process only. */
 export function createKeyring(wallets: readonly UnlockedWallet[], locked: readonly LockedWallet[] = []): Keyring {
-  const unlocked = new Map(wallets.map(wallet => [walletKey(wallet), wallet]))
-  const problems = new Map(locked.map(wallet => [walletKey(wallet), wallet.problem]))
+  const unlocked = new Map(wallets.map((wallet) => [walletKey(wallet), wallet]))
+  const problems = new Map(locked.map((wallet) => [walletKey(wallet), wallet.problem]))
 
   return {
     sign(request, rules) {
@@ -33,13 +33,16 @@ export function createKeyring(wallets: readonly UnlockedWallet[], locked: readon
 const walletKey = ({ chain, address }: { chain: string; address: string }): string => `${chain}/${address.toLowerCase()}`
 
 function missing({ chain, address }: SignRequest, problem: string | undefined): Refusal {
-  if (problem === undefined) return new Refusal(`there is no key for ${address} on ${chain}; add it with "sluice wallet add" and restart the server`, 'LOAD_WALLET')
+  if (problem === undefined)
+    return new Refusal(`there is no key for ${address} on ${chain}; add it with "sluice wallet add" and restart the server`, 'LOAD_WALLET')
   return new Refusal(`the key of ${address} is locked: ${problem}`, 'SERVICE_UNINITIALIZED')
 }
 
 function checkWallet({ address }: UnlockedWallet, network: NetworkRules): void {
   if (network.local || !isWellKnown(address)) return
-  throw new Refusal(`everybody has the key of ${address} (it is a test account of anvil and hardhat), so it signs on a devnet only, not on ${network.name}`)
+  throw new Refusal(
+    `everybody has the key of ${address} (it is a test account of anvil and hardhat), so it signs on a devnet only, not on ${network.name}`,
+  )
 }
 
 function checkDraft({ draft, address, admin = false }: SignRequest, rules: NetworkRules): string {

@@ -25,34 +25,41 @@ export function keyFile(dataDir: string, chain: string, address: string): string
 export const keystoreHasKeys = (dataDir: string): boolean => keystoreFiles(dataDir).length > 0
 
 /** All wallets of the keystore, by chain and address. A file that cannot be used is in the list, with its `problem`. */
-export const listWallets = (dataDir: string): KeystoreEntry[] =>
-  keystoreFiles(dataDir).map(({ chain, file }) => readEntry(chain, file))
+export const listWallets = (dataDir: string): KeystoreEntry[] => keystoreFiles(dataDir).map(({ chain, file }) => readEntry(chain, file))
 
 /** The wallet with this address (any letter case), on one chain or on all of them. */
 export const findWallets = (dataDir: string, address: string, chain?: string): KeystoreEntry[] =>
-  listWallets(dataDir).filter(entry =>
-    entry.address.toLowerCase() === address.toLowerCase() && (chain === undefined || entry.chain === chain))
+  listWallets(dataDir).filter(
+    (entry) => entry.address.toLowerCase() === address.toLowerCase() && (chain === undefined || entry.chain === chain),
+  )
 
 function keystoreFiles(dataDir: string): { chain: string; file: string }[] {
   const folder = keystoreFolder(dataDir)
   if (!existsSync(folder)) return []
-  const chains = readdirSync(folder, { withFileTypes: true }).filter(entry => entry.isDirectory()).map(({ name }) => name)
-  return chains.toSorted().flatMap(chain =>
+  const chains = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+  return chains.toSorted().flatMap((chain) =>
     readdirSync(path.join(folder, chain))
-      .filter(name => name.endsWith('.json') && !name.startsWith('.'))
+      .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
       .toSorted()
-      .map(name => ({ chain, file: path.join(folder, chain, name) })))
+      .map((name) => ({ chain, file: path.join(folder, chain, name) })),
+  )
 }
 
 function readEntry(chain: string, file: string): KeystoreEntry {
   const named = path.basename(file, '.json')
-  if (!isAddress(named)) return { chain, address: named, file, problem: `${file} is not named after an address; move it out of the keystore.` }
+  if (!isAddress(named))
+    return { chain, address: named, file, problem: `${file} is not named after an address; move it out of the keystore.` }
   const address = getAddress(named)
   try {
     const { address: inside, label } = readHeader(readFileSync(file, 'utf8'))
     const entry = { chain, address, file, ...(label === undefined ? {} : { label }) }
     if (inside === address) return entry
-    return { ...entry, problem: `${file} holds the key of ${inside}, not of the address in its name; rename it or restore it from a backup.` }
+    return {
+      ...entry,
+      problem: `${file} holds the key of ${inside}, not of the address in its name; rename it or restore it from a backup.`,
+    }
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unreadable'
     return { chain, address, file, problem: `${file} is not a usable key file (${reason}); restore it from a backup.` }

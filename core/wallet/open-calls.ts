@@ -37,8 +37,14 @@ export function createOpenCalls(timeoutMs: number): OpenCalls {
           take(id)?.reject(unavailable(`The signer did not answer within ${timeoutMs / 1000} s: nothing was signed that could be sent.`))
         }, timeoutMs)
         open.set(id, {
-          resolve: signature => { clearTimeout(timer); resolve(signature) },
-          reject: error => { clearTimeout(timer); reject(error) },
+          resolve: (signature) => {
+            clearTimeout(timer)
+            resolve(signature)
+          },
+          reject: (error) => {
+            clearTimeout(timer)
+            reject(error)
+          },
           survivesRestart,
         })
         try {

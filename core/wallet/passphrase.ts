@@ -29,7 +29,9 @@ export async function getPassphrase(question: string, given?: string): Promise<s
   const passphrase = given ?? passphraseFromFile()
   if (passphrase !== undefined) return passphrase
   if (hasTerminal()) return askHidden(question)
-  throw new Error(`The keystore's passphrase is needed, and there is no terminal to ask at. Write it into a file (mode 600) and name that in ${passphraseVariable}.`)
+  throw new Error(
+    `The keystore's passphrase is needed, and there is no terminal to ask at. Write it into a file (mode 600) and name that in ${passphraseVariable}.`,
+  )
 }
 
 /**
@@ -39,7 +41,8 @@ export async function getPassphrase(question: string, given?: string): Promise<s
 export async function passphraseForNewKey(dataDir: string, given?: string): Promise<string> {
   const wallets = listWallets(dataDir)
   const usable = wallets.find(({ problem }) => problem === undefined)
-  if (wallets[0]?.problem !== undefined && !usable) throw new Error(`${wallets[0].problem} Without a sound key the passphrase cannot be checked.`)
+  if (wallets[0]?.problem !== undefined && !usable)
+    throw new Error(`${wallets[0].problem} Without a sound key the passphrase cannot be checked.`)
   if (usable) {
     const passphrase = await getPassphrase('Passphrase of the keystore: ', given)
     await decryptKey(readFileSync(usable.file, 'utf8'), passphrase, usable.file)
@@ -47,7 +50,8 @@ export async function passphraseForNewKey(dataDir: string, given?: string): Prom
   }
   const asked = given === undefined && passphraseFromFile() === undefined
   const passphrase = await getPassphrase('New passphrase for the keystore (it protects all keys; the server asks for it at start): ', given)
-  if (passphrase.length < shortestPassphrase) throw new Error(`The passphrase has fewer than ${shortestPassphrase} characters; take a longer one.`)
+  if (passphrase.length < shortestPassphrase)
+    throw new Error(`The passphrase has fewer than ${shortestPassphrase} characters; take a longer one.`)
   if (asked && (await askHidden('The same again: ')) !== passphrase) throw new Error('The two do not match; nothing was changed.')
   return passphrase
 }

@@ -1,16 +1,19 @@
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
 
-const bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), value => value instanceof Uint8Array)
+const bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array)
 
 const typedData = Type.Object({
-  domain: Type.Object({
-    name: Type.Optional(Type.String()),
-    version: Type.Optional(Type.String()),
-    chainId: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^[0-9]+$' })])),
-    verifyingContract: Type.Optional(Type.String()),
-    salt: Type.Optional(Type.String()),
-  }, { additionalProperties: false }),
+  domain: Type.Object(
+    {
+      name: Type.Optional(Type.String()),
+      version: Type.Optional(Type.String()),
+      chainId: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^[0-9]+$' })])),
+      verifyingContract: Type.Optional(Type.String()),
+      salt: Type.Optional(Type.String()),
+    },
+    { additionalProperties: false },
+  ),
   types: Type.Record(Type.String(), Type.Array(Type.Object({ name: Type.String(), type: Type.String() }))),
   primaryType: Type.String(),
   message: Type.Record(Type.String(), Type.Unknown()),

@@ -8,12 +8,16 @@ let open: OpenMessage | undefined
 
 const signer = keepRunning({
   module: 'signer-process',
-  onMessage: message => { if (message instanceof Object) tellParent(message) },
-  onDown: reason => tellParent({ type: 'down', reason }),
-  onAgain: () => { if (open) signer.send(open) },
+  onMessage: (message) => {
+    if (message instanceof Object) tellParent(message)
+  },
+  onDown: (reason) => tellParent({ type: 'down', reason }),
+  onAgain: () => {
+    if (open) signer.send(open)
+  },
 })
 
-process.on('message', received => {
+process.on('message', (received) => {
   const message = readToSigner(received)
   if (!message) return
   if (message.type === 'open') open = message

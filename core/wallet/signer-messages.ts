@@ -28,8 +28,8 @@ const wallet = Type.Object({
 export type Wallet = Static<typeof wallet>
 
 const level = Type.Union([Type.Literal('info'), Type.Literal('warn'), Type.Literal('error')])
-const errorName = Type.Refine(Type.Unsafe<ErrorName>({}), value => typeof value === 'string' && Object.hasOwn(errorTable, value))
-const signature = Type.Refine(Type.Unsafe<Uint8Array>({}), value => value instanceof Uint8Array && value.length === 65)
+const errorName = Type.Refine(Type.Unsafe<ErrorName>({}), (value) => typeof value === 'string' && Object.hasOwn(errorTable, value))
+const signature = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array && value.length === 65)
 
 /** What comes back. `down` is the keeper's: the signer ended and is being started again. */
 const fromSigner = Type.Union([
@@ -42,8 +42,10 @@ const fromSigner = Type.Union([
 ])
 export type FromSigner = Static<typeof fromSigner>
 
-const reader = <S extends TSchema>(schema: S) => (message: unknown): Static<S> | undefined =>
-  Value.Check(schema, message) ? message : undefined
+const reader =
+  <S extends TSchema>(schema: S) =>
+  (message: unknown): Static<S> | undefined =>
+    Value.Check(schema, message) ? message : undefined
 
 export const readToSigner = reader(toSigner)
 export const readFromSigner = reader(fromSigner)

@@ -4,35 +4,44 @@ import { Value } from 'typebox/value'
 
 const address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
 
-const typedDataPolicy = Type.Object({
-  /** `domain.name` of the typed data. */
-  domain: Type.String(),
-  primaryType: Type.String(),
-  /** What `domain.chainId` must be where the domain has one; absent: the network's own chain id. */
-  chainId: Type.Optional(Type.Integer({ minimum: 0 })),
-}, { additionalProperties: false })
+const typedDataPolicy = Type.Object(
+  {
+    /** `domain.name` of the typed data. */
+    domain: Type.String(),
+    primaryType: Type.String(),
+    /** What `domain.chainId` must be where the domain has one; absent: the network's own chain id. */
+    chainId: Type.Optional(Type.Integer({ minimum: 0 })),
+  },
+  { additionalProperties: false },
+)
 
-const networkPolicy = Type.Object({
-  chain: Type.String({ minLength: 1 }),
-  network: Type.String({ minLength: 1 }),
-  chainId: Type.Integer({ minimum: 1 }),
-  /** The most a transaction may pay per unit of gas, in wei. */
-  feeCapRaw: Type.String({ pattern: '^[0-9]+$' }),
-  /** A devnet: the only place where keys that everybody knows may sign. */
-  local: Type.Boolean(),
-  /** What transactions may call: the contracts that connectors declare for this network. */
-  contracts: Type.Array(address),
-  /** Who may be given rights over tokens: the spenders of registered connectors on this network. */
-  spenders: Type.Array(address),
-  /** Which typed data (EIP-712) connectors declare that they have signed. */
-  typedData: Type.Array(typedDataPolicy),
-}, { additionalProperties: false })
+const networkPolicy = Type.Object(
+  {
+    chain: Type.String({ minLength: 1 }),
+    network: Type.String({ minLength: 1 }),
+    chainId: Type.Integer({ minimum: 1 }),
+    /** The most a transaction may pay per unit of gas, in wei. */
+    feeCapRaw: Type.String({ pattern: '^[0-9]+$' }),
+    /** A devnet: the only place where keys that everybody knows may sign. */
+    local: Type.Boolean(),
+    /** What transactions may call: the contracts that connectors declare for this network. */
+    contracts: Type.Array(address),
+    /** Who may be given rights over tokens: the spenders of registered connectors on this network. */
+    spenders: Type.Array(address),
+    /** Which typed data (EIP-712) connectors declare that they have signed. */
+    typedData: Type.Array(typedDataPolicy),
+  },
+  { additionalProperties: false },
+)
 
-const signerPolicy = Type.Object({
-  networks: Type.Array(networkPolicy),
-  /** `wallet.allowedSpenders` of the settings: further spenders, on every network. */
-  allowedSpenders: Type.Array(address),
-}, { additionalProperties: false })
+const signerPolicy = Type.Object(
+  {
+    networks: Type.Array(networkPolicy),
+    /** `wallet.allowedSpenders` of the settings: further spenders, on every network. */
+    allowedSpenders: Type.Array(address),
+  },
+  { additionalProperties: false },
+)
 
 /** What the signer signs; everything else it refuses. Plain JSON: it crosses a process boundary. */
 export type SignerPolicy = Static<typeof signerPolicy>
@@ -81,4 +90,4 @@ export function readPolicy(policy: unknown): SignerRules {
 }
 
 // getAddress refuses a wrong checksum: a mistyped spender must not become a valid one.
-const lowerCase = (addresses: readonly string[]): string[] => addresses.map(address => getAddress(address).toLowerCase())
+const lowerCase = (addresses: readonly string[]): string[] => addresses.map((address) => getAddress(address).toLowerCase())

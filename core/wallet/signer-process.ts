@@ -22,8 +22,12 @@ async function unlock({ dataDir, passphrase, devnet, policy }: OpenMessage): Pro
   tell({ type: 'ready', processId: process.pid, wallets: all.map(withoutKey), problems: locked.map(({ problem }) => problem) })
 }
 
-const withoutKey = ({ chain, address, label, devnet }: UnlockedWallet) =>
-  ({ chain, address, ...(label === undefined ? {} : { label }), ...(devnet ? { devnet } : {}) })
+const withoutKey = ({ chain, address, label, devnet }: UnlockedWallet) => ({
+  chain,
+  address,
+  ...(label === undefined ? {} : { label }),
+  ...(devnet ? { devnet } : {}),
+})
 
 function sign(request: unknown): Uint8Array {
   if (!isSignRequest(request)) throw new Refusal('the request is malformed')
@@ -53,14 +57,14 @@ function answer(message: ToSigner): void {
 // Messages of unexpected errors may quote what they were about; their names do not.
 const describe = (error: unknown): string => (error instanceof Error ? error.name : typeof error)
 
-process.on('uncaughtException', error => {
+process.on('uncaughtException', (error) => {
   tell({ type: 'log', level: 'error', fields: { error: describe(error) }, message: 'The signer ends on an unexpected error' })
   setImmediate(() => process.exit(1))
 })
 
 useNativeScrypt()
 keepProcessManners(() => process.exit(0))
-process.on('message', received => {
+process.on('message', (received) => {
   const message = readToSigner(received)
   if (message) answer(message)
 })

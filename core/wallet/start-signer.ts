@@ -100,11 +100,11 @@ function superviseSigner({ dataDir, devnet, policy: firstPolicy, log }: Omit<Sig
 
   const keeper = keepRunning({
     module: 'signer-keeper',
-    onMessage: received => {
+    onMessage: (received) => {
       const message = readFromSigner(received)
       if (message) receive(message)
     },
-    onDown: reason => down(`its keeper: ${reason}`),
+    onDown: (reason) => down(`its keeper: ${reason}`),
     // The passphrase went with the keeper: real keys stay locked until the server is restarted, devnet wallets do not.
     onAgain: () => send({ type: 'open', dataDir, devnet, policy }),
   })
@@ -119,7 +119,7 @@ function superviseSigner({ dataDir, devnet, policy: firstPolicy, log }: Omit<Sig
     async sign(request: SignRequest) {
       if (stopped) throw unavailable('The server is stopping and signs nothing any more.')
       if (signerProcessId === undefined) throw unavailable('The signer is being started again; try again in a moment.')
-      const signature = await calls.ask(id => send({ type: 'sign', id, request }), false)
+      const signature = await calls.ask((id) => send({ type: 'sign', id, request }), false)
       if (!signature) throw unavailable('The signer gave no signature; try again.')
       return signature
     },

@@ -27,7 +27,10 @@ export interface LockedWallet {
  * Decrypts every key of the keystore, a few at a time. For the signer's process only.
  * @returns the wallets, and those whose file could not be opened
  */
-export async function unlockKeystore(dataDir: string, passphrase: string | undefined): Promise<{ wallets: UnlockedWallet[]; locked: LockedWallet[] }> {
+export async function unlockKeystore(
+  dataDir: string,
+  passphrase: string | undefined,
+): Promise<{ wallets: UnlockedWallet[]; locked: LockedWallet[] }> {
   const wallets: UnlockedWallet[] = []
   const locked: LockedWallet[] = []
   const waiting = listWallets(dataDir)
@@ -49,7 +52,9 @@ async function unlock(entry: KeystoreEntry, passphrase: string | undefined): Pro
   const { chain, address, label, file, problem } = entry
   if (problem !== undefined) throw new KeyFileError(problem)
   if (passphrase === undefined) {
-    throw new KeyFileError(`${file} needs the keystore's passphrase and none was given: put it into a file and name that in SLUICE_WALLET_PASSPHRASE_FILE.`)
+    throw new KeyFileError(
+      `${file} needs the keystore's passphrase and none was given: put it into a file and name that in SLUICE_WALLET_PASSPHRASE_FILE.`,
+    )
   }
   const opened = await decryptKey(await readFile(file, 'utf8'), passphrase, file)
   if (opened.address !== address) throw new KeyFileError(`${file} holds the key of ${opened.address}; restore it from a backup.`)

@@ -33,7 +33,7 @@ export const wellKnownAddresses: readonly string[] = [
   '0x8626f6940E2eb28930eFb4CeF49B2d1F2C9C1199',
 ]
 
-const known = new Set(wellKnownAddresses.map(address => address.toLowerCase()))
+const known = new Set(wellKnownAddresses.map((address) => address.toLowerCase()))
 
 /** Whether everybody has the key of this address. */
 export const isWellKnown = (address: string): boolean => known.has(address.toLowerCase())

@@ -37,7 +37,9 @@ async function nodeBinary(folder) {
   const processor = { x64: 'x64', arm64: 'arm64' }[process.arch]
   const to = path.join(folder, 'node')
   mkdirSync(to)
-  const [{ filename }] = JSON.parse(await run('npm', ['pack', '--json', '--silent', '--pack-destination', to, `node-linux-${processor}@24`]))
+  const [{ filename }] = JSON.parse(
+    await run('npm', ['pack', '--json', '--silent', '--pack-destination', to, `node-linux-${processor}@24`]),
+  )
   await run('tar', ['xzf', path.join(to, filename), '-C', to, '--strip-components=1'])
   return path.join(to, 'bin', 'node')
 }

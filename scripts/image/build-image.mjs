@@ -7,7 +7,20 @@ export async function buildImage({ buildah, root, base, folder, target }) {
   const name = `sluice-test-${target}`
   const npmrc = path.join(folder, 'npmrc')
   writeFileSync(npmrc, await registryOfThisMachine())
-  await buildah('build', '--format', 'docker', '--target', target, '--build-arg', `NODE_IMAGE=${base}`, '--secret', `id=npmrc,src=${npmrc}`, '--tag', name, root)
+  await buildah(
+    'build',
+    '--format',
+    'docker',
+    '--target',
+    target,
+    '--build-arg',
+    `NODE_IMAGE=${base}`,
+    '--secret',
+    `id=npmrc,src=${npmrc}`,
+    '--tag',
+    name,
+    root,
+  )
   const container = (await buildah('from', '--pull-never', name)).trim()
   const rootfs = (await buildah('mount', container)).trim()
   const inspected = JSON.parse(await buildah('inspect', '--type', 'image', name))

@@ -12,13 +12,16 @@ export async function checkContents({ images: { production, devnet } }) {
     const files = filesIn(production)
     const size = sizeOf(files)
     const modules = sizeOf(files.filter(({ name }) => name.startsWith('node_modules/')))
-    console.log(`    ${megabytes(size)} MB without base and Node: node_modules ${megabytes(modules)}, Sluice itself ${megabytes(size - modules)}; with the devnet ${megabytes(sizeOf(filesIn(devnet)))}`)
+    console.log(
+      `    ${megabytes(size)} MB without base and Node: node_modules ${megabytes(modules)}, Sluice itself ${megabytes(size - modules)}; with the devnet ${megabytes(sizeOf(filesIn(devnet)))}`,
+    )
     expect(size / 1e6).to.be.below(mostMegabytes)
   })
 
   await check('the production image holds nothing of the devnet, no source, no key and no tool of development', () => {
     const names = filesIn(production).map(({ name }) => name)
-    const unwanted = /(^|\/)devnet\.[jt]s$|^plugins\/.*\/artifacts\/|(^|\/)anvil$|\.ts$|\.map$|_key\.pem$|^node_modules\/(mocha|chai|tsx|typescript|oxlint)\/|^(test|data|certs)\/./
+    const unwanted =
+      /(^|\/)devnet\.[jt]s$|^plugins\/.*\/artifacts\/|(^|\/)anvil$|\.ts$|\.map$|_key\.pem$|^node_modules\/(mocha|chai|tsx|typescript|oxlint)\/|^(test|data|certs)\/./
     // Of core, the code that would run it stays, and is not loaded.
     expect(names.filter((name) => unwanted.test(name) && !name.startsWith('core/'))).to.deep.equal([])
   })

@@ -13,7 +13,9 @@ const serverFiles = ['ca_cert.pem', 'health_cert.pem', 'health_key.pem', 'revoke
 /** The image as the service `production` runs it: conf and certificates read-only, no CA key, a wallet with a passphrase. */
 export async function checkProduction({ images: { production: image }, running, newFolder }) {
   console.log('\nFor real: without the devnet')
-  const [allCerts, certs, bot, data, ownConf, secrets, plugins] = ['all-certs', 'certs', 'bot', 'data', 'conf', 'secrets', 'plugins'].map((name) => newFolder(`production-${name}`))
+  const [allCerts, certs, bot, data, ownConf, secrets, plugins] = ['all-certs', 'certs', 'bot', 'data', 'conf', 'secrets', 'plugins'].map(
+    (name) => newFolder(`production-${name}`),
+  )
   const environment = { SLUICE_WALLET_PASSPHRASE_FILE: '/run/secrets/wallet_passphrase', SLUICE_LOG_LEVEL: 'error' }
   const volumes = {
     '/app/conf': { from: ownConf, mode: 'ro' },
@@ -28,7 +30,10 @@ export async function checkProduction({ images: { production: image }, running, 
 
   await check('`sluice certs` makes certificates in a folder that the server never sees', async () => {
     const maker = { image, running, volumes: { '/app/certs': { from: allCerts } } }
-    for (const args of [['init', '--host', 'sluice.example.org'], ['new', 'health']]) {
+    for (const args of [
+      ['init', '--host', 'sluice.example.org'],
+      ['new', 'health'],
+    ]) {
       const { code, output } = await runCommand(maker, ['certs', ...args])
       expect(code, output).to.equal(0)
     }

@@ -29,7 +29,9 @@ export async function checkTrial({ images: { devnet: image }, running, newFolder
   await check('runs without a privilege, and so does all that it started', () => {
     const processes = server.container.processes()
     expect(processes).to.have.length.above(3)
-    expect(processes.map((each) => [each.user, each.capabilities, each.newPrivileges])).to.deep.equal(processes.map(() => [String(uid), '0000000000000000', '1']))
+    expect(processes.map((each) => [each.user, each.capabilities, each.newPrivileges])).to.deep.equal(
+      processes.map(() => [String(uid), '0000000000000000', '1']),
+    )
   })
 
   await check('writes the certificates to where curl finds them, the keys for their owner only', () => {
@@ -45,7 +47,9 @@ export async function checkTrial({ images: { devnet: image }, running, newFolder
 
   await check('refuses a caller without a certificate in the handshake', async () => {
     const refused = await new Promise((resolve) => {
-      https.get(`${server.url}/`, { ca: readFileSync(path.join(certs, 'ca_cert.pem')), agent: false }, () => resolve('answered')).on('error', ({ code }) => resolve(code))
+      https
+        .get(`${server.url}/`, { ca: readFileSync(path.join(certs, 'ca_cert.pem')), agent: false }, () => resolve('answered'))
+        .on('error', ({ code }) => resolve(code))
     })
     expect(refused).not.to.equal('answered')
   })
@@ -55,10 +59,14 @@ export async function checkTrial({ images: { devnet: image }, running, newFolder
     expect(quote.status, quote.text).to.equal(200)
     const trade = await client.post('/amm/trade', { ...pair, base: 'ETH', address })
     expect(trade.status, trade.text).to.equal(200)
-    const mined = await eventually(async () => {
-      const { body } = await client.get('/network/poll', { chain: pair.chain, network: pair.network, txHash: trade.body.txHash })
-      return body.txStatus === 1 && body
-    }, 20, server.container.output)
+    const mined = await eventually(
+      async () => {
+        const { body } = await client.get('/network/poll', { chain: pair.chain, network: pair.network, txHash: trade.body.txHash })
+        return body.txStatus === 1 && body
+      },
+      20,
+      server.container.output,
+    )
     expect(mined.txReceipt.status).to.be.oneOf([1, '1'])
     console.log(`    1 WETH = ${quote.body.price} USDC`)
   })
@@ -101,7 +109,11 @@ export async function checkTrial({ images: { devnet: image }, running, newFolder
   await check('ends when a plugin holds it up, for its supervisor to start it again', async () => {
     const looping = writeOutsidePlugin(newFolder('trial-plugins', { uid }), 'looping', { quote: 'function spin() { for (;;); }' })
     const server = await startServer({
-      image, running, bot: certs, user: `${uid}:${uid}`, environment: { SLUICE_LIMITS_PLUGIN_STALL_SECONDS: 2 },
+      image,
+      running,
+      bot: certs,
+      user: `${uid}:${uid}`,
+      environment: { SLUICE_LIMITS_PLUGIN_STALL_SECONDS: 2 },
       volumes: { ...volumes, '/app/plugins/looping': { from: looping, mode: 'ro' } },
     })
     const client = await server.ready()
@@ -120,9 +132,18 @@ function slowRequest(url, certs) {
   const read = (file) => readFileSync(path.join(certs, file))
   const body = JSON.stringify(pair)
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), expect: '100-continue' }
-  const request = https.request(`${url}/amm/price`, { method: 'POST', headers, agent: false, ca: read('ca_cert.pem'), cert: read('client_cert.pem'), key: read('client_key.pem') })
+  const request = https.request(`${url}/amm/price`, {
+    method: 'POST',
+    headers,
+    agent: false,
+    ca: read('ca_cert.pem'),
+    cert: read('client_cert.pem'),
+    key: read('client_key.pem'),
+  })
   const begun = new Promise((resolve, reject) => request.once('continue', resolve).once('error', reject))
-  const status = new Promise((resolve, reject) => request.once('response', (response) => resolve(response.resume().statusCode)).once('error', reject))
+  const status = new Promise((resolve, reject) =>
+    request.once('response', (response) => resolve(response.resume().statusCode)).once('error', reject),
+  )
   status.catch(() => {})
   request.flushHeaders()
   return { begun, status, finish: () => request.end(body) }

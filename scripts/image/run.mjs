@@ -6,7 +6,12 @@ const running = new Set()
 /** Runs a program to its end and gives what it printed; rejects, with the last of it, when it fails. */
 export async function run(program, args, { timeoutSeconds = 300, ...options } = {}) {
   // By force, also when time is up: of `inOwnProcessTable` that ends everything that was started below it.
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutSeconds * 1000, killSignal: 'SIGKILL', ...options })
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: timeoutSeconds * 1000,
+    killSignal: 'SIGKILL',
+    ...options,
+  })
   running.add(child)
   let stdout = ''
   let all = ''

@@ -5,8 +5,18 @@ import { eventually } from './checks.mjs'
 import { startContainer } from './container.mjs'
 
 /** Runs one command of the image to its end, on these volumes. */
-export async function runCommand({ image, running, volumes, environment = {}, user = image.config.User, entrypoint = image.config.Entrypoint }, args) {
-  const container = startContainer({ rootfs: image.rootfs, config: { ...image.config, Entrypoint: entrypoint }, volumes, environment, args, user })
+export async function runCommand(
+  { image, running, volumes, environment = {}, user = image.config.User, entrypoint = image.config.Entrypoint },
+  args,
+) {
+  const container = startContainer({
+    rootfs: image.rootfs,
+    config: { ...image.config, Entrypoint: entrypoint },
+    volumes,
+    environment,
+    args,
+    user,
+  })
   track(running, container)
   return { ...(await container.ended), output: container.output() }
 }
@@ -23,10 +33,14 @@ export async function startServer({ image, running, volumes, bot, environment = 
     container,
     /** Waits for the summary of the start, when there are certificates too; gives a client. */
     async ready() {
-      await eventually(() => {
-        if (container.hasEnded()) throw new Error(`The server ended:\n${container.output()}`)
-        return container.output().includes('is ready at')
-      }, 60, container.output)
+      await eventually(
+        () => {
+          if (container.hasEnded()) throw new Error(`The server ended:\n${container.output()}`)
+          return container.output().includes('is ready at')
+        },
+        60,
+        container.output,
+      )
       return createClient(url, bot)
     },
     /** As an engine asks it. */

@@ -30,7 +30,9 @@ const sources = (folder: string): string[] =>
   })
 
 const importsOf = (file: string): string[] =>
-  [...readFileSync(path.join(root, file), 'utf8').matchAll(/(?:\bfrom|\bimport\(|^import) ?'([^']+)'/gm)].map(([, specifier = '']) => specifier)
+  [...readFileSync(path.join(root, file), 'utf8').matchAll(/(?:\bfrom|\bimport\(|^import) ?'([^']+)'/gm)].map(
+    ([, specifier = '']) => specifier,
+  )
 
 /** The file that a relative import means, from the root. */
 const resolved = (file: string, specifier: string) => path.join(path.dirname(file), specifier)
@@ -54,10 +56,15 @@ describe('the directions of imports', () => {
     const open = [...Object.keys(exports).map((each) => each.replace('.', 'sluice')), ...Object.keys(dependencies)]
     const strange = sources('plugins').flatMap((file) => {
       const [, plugin = ''] = file.split(path.sep)
-      return importsOf(file).filter((specifier) => {
-        if (specifier.startsWith('.')) return !resolved(file, specifier).startsWith(`plugins/${plugin}/`)
-        return !specifier.startsWith('node:') && !open.some((each) => specifier === each || (!each.startsWith('sluice') && specifier.startsWith(`${each}/`)))
-      }).map((specifier) => `${file} → ${specifier}`)
+      return importsOf(file)
+        .filter((specifier) => {
+          if (specifier.startsWith('.')) return !resolved(file, specifier).startsWith(`plugins/${plugin}/`)
+          return (
+            !specifier.startsWith('node:') &&
+            !open.some((each) => specifier === each || (!each.startsWith('sluice') && specifier.startsWith(`${each}/`)))
+          )
+        })
+        .map((specifier) => `${file} → ${specifier}`)
     })
     expect(strange).to.deep.equal([])
   })
@@ -67,7 +74,11 @@ describe('the directions of imports', () => {
     const inCode = (text: string) => text.replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, '')
     const naming = sources('core')
       .filter((file) => !file.startsWith('core/kits/'))
-      .flatMap((file) => names.filter((name) => new RegExp(`['"\`/]${name}['"\`/]`).test(inCode(readFileSync(path.join(root, file), 'utf8')))).map((name) => `${file}: ${name}`))
+      .flatMap((file) =>
+        names
+          .filter((name) => new RegExp(`['"\`/]${name}['"\`/]`).test(inCode(readFileSync(path.join(root, file), 'utf8'))))
+          .map((name) => `${file}: ${name}`),
+      )
     expect(naming).to.deep.equal(['core/devnet/network.ts: ethereum', 'core/wallet/devnet-wallets.ts: ethereum'])
   })
 })

@@ -21,8 +21,15 @@ interface Reply {
 }
 
 /** Starts one of the modules in `processes/`: what is measured and what measures it share no event loop. */
-export async function startChild<H extends Handlers>(name: string, args: readonly string[] = [], execArgv: readonly string[] = []): Promise<Child<H>> {
-  const child = fork(new URL(`./processes/${name}.ts`, import.meta.url), args, { execArgv: ['--import', 'tsx/esm', '--expose-gc', ...execArgv], serialization: 'advanced' })
+export async function startChild<H extends Handlers>(
+  name: string,
+  args: readonly string[] = [],
+  execArgv: readonly string[] = [],
+): Promise<Child<H>> {
+  const child = fork(new URL(`./processes/${name}.ts`, import.meta.url), args, {
+    execArgv: ['--import', 'tsx/esm', '--expose-gc', ...execArgv],
+    serialization: 'advanced',
+  })
   const failed = failureOf(child, name)
   // Who asks is told; an end that nobody waits for is no error.
   failed.catch(() => {})

@@ -8,7 +8,10 @@ export function cpuMsOf(processId: number | undefined): number {
   try {
     const stat = readFileSync(`/proc/${processId}/stat`, 'utf8')
     // The name, in parentheses, may hold anything; utime and stime are fields 14 and 15 of the whole.
-    const [utime, stime] = stat.slice(stat.lastIndexOf(')') + 2).split(' ').slice(11, 13)
+    const [utime, stime] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13)
     return (Number(utime) + Number(stime)) * msPerTick
   } catch {
     return Number.NaN

@@ -18,7 +18,8 @@ import { report } from './report.ts'
 const figures: Readonly<Record<string, () => Promise<void>>> = {
   start: async () => report('From the command to ready; reference: node importing koa and ethers', await startToReady()),
   plugins: async () => report('Loading plugins, trials included; reference: a thread that does nothing', await pluginTrials()),
-  signatures: async () => report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
+  signatures: async () =>
+    report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
   quotes,
   size: async () => report('Installed for production', await installedSize()),
 }
@@ -29,7 +30,9 @@ if (unknown !== undefined) {
   console.error(`There is no figure ${unknown}: ${Object.keys(figures).join(', ')}; without a name all of them are measured.`)
   process.exit(1)
 }
-console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, load average ${loadavg()[0]?.toFixed(1)}`)
+console.log(
+  `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, load average ${loadavg()[0]?.toFixed(1)}`,
+)
 const startedAt = performance.now()
 for (const [name, measure] of Object.entries(figures)) if (wanted.length === 0 || wanted.includes(name)) await measure()
 console.log(`\nMeasured in ${Math.round((performance.now() - startedAt) / 1000)} s.`)
@@ -45,7 +48,10 @@ async function quotes(): Promise<void> {
     const bare = await startChild<BareServerProcess>('bare-server', [certsDir, text])
     const load = await startChild<LoadProcess>('load', [certsDir])
     try {
-      report('/amm/price over mutual TLS; reference: a bare node:https server that answers as many bytes', await priceRate(sluice, bare, load))
+      report(
+        '/amm/price over mutual TLS; reference: a bare node:https server that answers as many bytes',
+        await priceRate(sluice, bare, load),
+      )
       const { rows, note } = await nodeCalls(sluice)
       report('What the node is asked', rows, note)
       report('Memory', await memory(sluice, load))

@@ -27,7 +27,7 @@ describe('opening the keystore beside the rest of the start', () => {
     expect(String(error)).to.contain(path.join(home, 'passphrase'))
   })
 
-  it('fails for whoever awaits it later, and is nobody\'s unhandled rejection until then', async () => {
+  it("fails for whoever awaits it later, and is nobody's unhandled rejection until then", async () => {
     const settings = loadSettings({ confDir: conf, env: {} })
     const unhandled: unknown[] = []
     const note = (thrown: unknown) => unhandled.push(thrown)

@@ -42,7 +42,9 @@ describe('what a plugin declares wrongly to be signed', () => {
     // A start that fails leaves its home behind: it is to be in a folder that is removed.
     const { TMPDIR } = process.env
     process.env.TMPDIR = folder
-    const error = await startServer({ settings: { 'devnet.enabled': false, 'wallet.allowedSpenders': [wrong] } }).catch((thrown: unknown) => thrown)
+    const error = await startServer({ settings: { 'devnet.enabled': false, 'wallet.allowedSpenders': [wrong] } }).catch(
+      (thrown: unknown) => thrown,
+    )
     if (TMPDIR === undefined) delete process.env.TMPDIR
     else process.env.TMPDIR = TMPDIR
     expect(error).to.have.property('name', 'StartError')

@@ -41,7 +41,14 @@ describe('the compiled tree', function () {
     const child = spawn(process.execPath, [path.join(dist, 'bin', 'sluice'), 'start'], {
       cwd: tmpdir(),
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'], SLUICE_CONF: path.join(dist, 'conf'), SLUICE_SERVER_PORT: '0', SLUICE_DEVNET_PORT: '0', SLUICE_LOG_LEVEL: 'fatal', ...environment },
+      env: {
+        PATH: process.env['PATH'],
+        SLUICE_CONF: path.join(dist, 'conf'),
+        SLUICE_SERVER_PORT: '0',
+        SLUICE_DEVNET_PORT: '0',
+        SLUICE_LOG_LEVEL: 'fatal',
+        ...environment,
+      },
     })
     children.add(child)
     const ended = once(child, 'exit')
@@ -61,7 +68,8 @@ describe('the compiled tree', function () {
 
   it('is complete: package.json names only what is there, and no source is left', () => {
     const manifest = JSON.parse(readFileSync(path.join(dist, 'package.json'), 'utf8'))
-    for (const file of [...Object.values<string>(manifest.exports), ...Object.values<string>(manifest.bin)]) expect(existsSync(path.join(dist, file)), file).to.equal(true)
+    for (const file of [...Object.values<string>(manifest.exports), ...Object.values<string>(manifest.bin)])
+      expect(existsSync(path.join(dist, file)), file).to.equal(true)
     expect(manifest).not.to.have.property('devDependencies')
     expect(readdirSync(path.join(dist, 'core'), { recursive: true }).filter((name) => String(name).endsWith('.ts'))).to.deep.equal([])
   })
@@ -106,7 +114,10 @@ describe('the compiled tree', function () {
   })
 
   it('is ended by its watchdog when a plugin holds it up', async () => {
-    const { ended, client, output } = await start({ SLUICE_PLUGINS_FOLDERS: `plugins,${path.join(folder, 'looping')}`, SLUICE_LIMITS_PLUGIN_STALL_SECONDS: '1' })
+    const { ended, client, output } = await start({
+      SLUICE_PLUGINS_FOLDERS: `plugins,${path.join(folder, 'looping')}`,
+      SLUICE_LIMITS_PLUGIN_STALL_SECONDS: '1',
+    })
     await client.get('/amm/price', { ...pair, connector: 'looping' }).catch(() => {})
     client.close()
     expect(await ended).to.deep.equal([null, 'SIGKILL'])
@@ -124,14 +135,18 @@ async function settled(client: Client, txHash: string): Promise<number> {
 }
 
 function build(out: string, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(root, 'scripts', 'build.mjs'), '--out', out, ...args], { encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(root, 'scripts', 'build.mjs'), '--out', out, ...args], {
+    encoding: 'utf8',
+  })
   expect(status, stdout + stderr).to.equal(0)
 }
 
 /** What `npm install --omit=dev` would put there, by the lockfile, and the devnet's chain. */
 function linkProductionPackages(modules: string) {
   const lock: { packages: Record<string, { dev?: boolean }> } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'))
-  const names = Object.entries(lock.packages).filter(([name, { dev }]) => /^node_modules\/(@[^/]+\/)?[^/]+$/.test(name) && (!dev || name === 'node_modules/@foundry-rs/anvil')).map(([name]) => name.slice('node_modules/'.length))
+  const names = Object.entries(lock.packages)
+    .filter(([name, { dev }]) => /^node_modules\/(@[^/]+\/)?[^/]+$/.test(name) && (!dev || name === 'node_modules/@foundry-rs/anvil'))
+    .map(([name]) => name.slice('node_modules/'.length))
   for (const name of names) {
     const from = path.join(root, 'node_modules', name)
     if (!existsSync(from)) continue

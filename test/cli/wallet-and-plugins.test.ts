@@ -34,9 +34,13 @@ describe('sluice wallet add', function () {
     writeFileSync(path.join(plugin, 'defaults.yml'), 'contractAddresses:\n  mainnet: {}\n')
     writeFileSync(path.join(home, 'conf', 'server.yml'), JSON.stringify({ plugins: { folders: [path.join(root, 'plugins'), plugin] } }))
     writeFileSync(path.join(home, 'passphrase'), 'correct horse\n', { mode: 0o600 })
-    const sluice = (...args: string[]) => spawnSync(process.execPath, [path.join(root, 'bin/launch.mjs'), 'wallet', 'add', '--new', ...args], {
-      cwd: home, encoding: 'utf8', timeout: 50_000, env: { PATH: process.env.PATH, HOME: process.env.HOME, SLUICE_WALLET_PASSPHRASE_FILE: path.join(home, 'passphrase') },
-    })
+    const sluice = (...args: string[]) =>
+      spawnSync(process.execPath, [path.join(root, 'bin/launch.mjs'), 'wallet', 'add', '--new', ...args], {
+        cwd: home,
+        encoding: 'utf8',
+        timeout: 50_000,
+        env: { PATH: process.env.PATH, HOME: process.env.HOME, SLUICE_WALLET_PASSPHRASE_FILE: path.join(home, 'passphrase') },
+      })
     const added = sluice()
     expect(added.stderr).to.equal('')
     expect(added.stdout).to.match(/^Added 0x[0-9a-fA-F]{40} for ethereum/)

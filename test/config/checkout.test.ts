@@ -23,18 +23,32 @@ describe('the conf folder of a fresh checkout', () => {
       const key = name.slice(name.indexOf('.') + 1)
       const line = `# ${key}:${value === '' ? '' : ` ${value}`}`
       if (name === 'devnet.enabled') expect(text).to.contain('  enabled: true')
-      else expect(text.split('\n').map((one) => one.trim()), `${file} ${name}`).to.include(line)
+      else
+        expect(
+          text.split('\n').map((one) => one.trim()),
+          `${file} ${name}`,
+        ).to.include(line)
     }
   })
 
   it('requires the local network only', () => {
     const networks = ['mainnet', 'sepolia', 'local']
-    const chain = loadPluginConfig({ kind: 'chain', name: 'ethereum', confDir, pluginFolder: `${root}plugins/ethereum`, schema: evmChainSchema, env: {}, networks })
+    const chain = loadPluginConfig({
+      kind: 'chain',
+      name: 'ethereum',
+      confDir,
+      pluginFolder: `${root}plugins/ethereum`,
+      schema: evmChainSchema,
+      env: {},
+      networks,
+    })
     expect(Object.keys(chain.networks).filter((network) => chain.networks[network]?.required)).to.deep.equal(['local'])
   })
 
   it('has examples that work once the comment signs are gone', async () => {
-    expect(parse(example(await read('conf/chains/ethereum.yml'), 'mainnet'))).to.have.nested.property('mainnet.rpcUrls').with.length(2)
+    expect(parse(example(await read('conf/chains/ethereum.yml'), 'mainnet')))
+      .to.have.nested.property('mainnet.rpcUrls')
+      .with.length(2)
     expect(parse(example(await read('conf/clients.yml'), 'market-maker'))).to.have.nested.property('market-maker.requestsPerSecond', 50)
     const uniswap: unknown = parse(example(await read('conf/connectors/uniswap.yml'), 'contractAddresses'))
     expect(uniswap).to.have.nested.property('contractAddresses.mainnet')

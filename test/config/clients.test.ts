@@ -10,7 +10,10 @@ describe('clients.yml', () => {
   const load = () => loadSettings({ confDir: home.confDir, env: { RATE: '5' } }).clients
 
   it('says what a certificate may do by its common name or fingerprint', async () => {
-    await home.write('conf/clients.yml', `clients:\n  bot:\n    permissions: [read, trade]\n    wallets: [0xA1]\n    requestsPerSecond: \${RATE}\n  ${colons}: { permissions: [admin], wallets: all }\n  watcher: { permissions: [read] }\n`)
+    await home.write(
+      'conf/clients.yml',
+      `clients:\n  bot:\n    permissions: [read, trade]\n    wallets: [0xA1]\n    requestsPerSecond: \${RATE}\n  ${colons}: { permissions: [admin], wallets: all }\n  watcher: { permissions: [read] }\n`,
+    )
     const clients = load()
     expect(clients).to.deep.equal([
       { name: 'bot', permissions: ['read', 'trade'], wallets: ['0xA1'], requestsPerSecond: 5 },
@@ -25,7 +28,10 @@ describe('clients.yml', () => {
   })
 
   it('is refused with file, path and cure', async () => {
-    await home.write('conf/clients.yml', `clients:\n  a: { permission: [read] }\n  b: { permissions: [read, write], wallets: some }\n  c: { permissions: [read], requestsPerSecond: 0 }\nclient: {}\n`)
+    await home.write(
+      'conf/clients.yml',
+      `clients:\n  a: { permission: [read] }\n  b: { permissions: [read, write], wallets: some }\n  c: { permissions: [read], requestsPerSecond: 0 }\nclient: {}\n`,
+    )
     const text = await described(load)
     expect(text).to.contain('conf/clients.yml:2  clients.a.permissions: is missing')
     expect(text).to.contain('conf/clients.yml:2  clients.a.permission: is not a known key\n→ Did you mean "permissions"?')

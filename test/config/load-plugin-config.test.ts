@@ -6,21 +6,41 @@ import { described, eachWithHome, problemsOf } from './home.ts'
 
 const network = {
   type: 'object',
-  properties: { rpcUrls: { type: 'array', items: { type: 'string', pattern: '^https?://' } }, confirmations: { type: 'integer', minimum: 1, default: 12 } },
+  properties: {
+    rpcUrls: { type: 'array', items: { type: 'string', pattern: '^https?://' } },
+    confirmations: { type: 'integer', minimum: 1, default: 12 },
+  },
   additionalProperties: false,
 }
 
 describe("a connector's configuration", () => {
   const home = eachWithHome()
   const load = (more: Partial<PluginConfigSources> = {}) =>
-    loadPluginConfig({ kind: 'connector', name: 'dex', confDir: home.confDir, pluginFolder: path.join(home.folder, 'plugins/dex'), schema: singleRouterSchema, env: {}, ...more })
-  const defaults = 'allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  mainnet:\n    routerAddress: 0xA1\n  sepolia:\n    routerAddress: 0xA2\n'
+    loadPluginConfig({
+      kind: 'connector',
+      name: 'dex',
+      confDir: home.confDir,
+      pluginFolder: path.join(home.folder, 'plugins/dex'),
+      schema: singleRouterSchema,
+      env: {},
+      ...more,
+    })
+  const defaults =
+    'allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  mainnet:\n    routerAddress: 0xA1\n  sepolia:\n    routerAddress: 0xA2\n'
 
   it("is the operator's file laid over the plugin's defaults", async () => {
     await home.write('plugins/dex/defaults.yml', defaults)
-    expect(load().config).to.deep.equal({ allowedSlippage: '1/100', ttl: 300, contractAddresses: { mainnet: { routerAddress: '0xA1' }, sepolia: { routerAddress: '0xA2' } } })
+    expect(load().config).to.deep.equal({
+      allowedSlippage: '1/100',
+      ttl: 300,
+      contractAddresses: { mainnet: { routerAddress: '0xA1' }, sepolia: { routerAddress: '0xA2' } },
+    })
     await home.write('conf/connectors/dex.yml', 'ttl: 60\nallowedSlippage:\ncontractAddresses: { mainnet: { routerAddress: 0xB1 } }\n')
-    expect(load().config).to.deep.equal({ allowedSlippage: '1/100', ttl: 60, contractAddresses: { mainnet: { routerAddress: '0xB1' }, sepolia: { routerAddress: '0xA2' } } })
+    expect(load().config).to.deep.equal({
+      allowedSlippage: '1/100',
+      ttl: 60,
+      contractAddresses: { mainnet: { routerAddress: '0xB1' }, sepolia: { routerAddress: '0xA2' } },
+    })
   })
 
   it('is refused with the path of every offending key, and the file and line that it stands in', async () => {
@@ -44,17 +64,27 @@ describe("a connector's configuration", () => {
 
   it('needs the addresses of the listed versions only', async () => {
     const schema = versionedSchema({ v2: ['v2RouterAddress'], v3: ['v3RouterAddress'] })
-    await home.write('conf/connectors/dex.yml', 'allowedSlippage: 1/100\nttl: 9\nversions: { v3: { allowedSlippage: 1/200, ttl: 5 } }\ncontractAddresses: { mainnet: { v2RouterAddress: 0xA1 } }\n')
-    expect((await problemsOf(() => load({ schema }))).map(({ path, problem }) => `${path} ${problem}`)).to.deep.equal(['contractAddresses.mainnet.v3RouterAddress is missing'])
+    await home.write(
+      'conf/connectors/dex.yml',
+      'allowedSlippage: 1/100\nttl: 9\nversions: { v3: { allowedSlippage: 1/200, ttl: 5 } }\ncontractAddresses: { mainnet: { v2RouterAddress: 0xA1 } }\n',
+    )
+    expect((await problemsOf(() => load({ schema }))).map(({ path, problem }) => `${path} ${problem}`)).to.deep.equal([
+      'contractAddresses.mainnet.v3RouterAddress is missing',
+    ])
   })
 
   it('takes ${NAME} from the environment and does not show it, nor keys in URLs', async () => {
-    await home.write('conf/connectors/dex.yml', 'url: https://h/v2/${KEY}\nother: https://u:p@h/v3/0123456789abcdef?apikey=x\nttl: ${TTL}\n')
+    await home.write(
+      'conf/connectors/dex.yml',
+      'url: https://h/v2/${KEY}\nother: https://u:p@h/v3/0123456789abcdef?apikey=x\nttl: ${TTL}\n',
+    )
     const schema = { properties: { ttl: { type: 'integer' } } }
     const { config, shown } = load({ schema, env: { KEY: 'hunter2', TTL: '5' } })
     expect(config).to.include({ url: 'https://h/v2/hunter2', ttl: 5 })
     expect(shown).to.deep.equal({ url: 'https://h/v2/***', other: 'https://***@h/v3/***?***', ttl: '***' })
-    expect(await described(() => load({ schema }))).to.contain('conf/connectors/dex.yml:1  url: needs the environment variable KEY').and.to.contain(':3  ttl: needs')
+    expect(await described(() => load({ schema })))
+      .to.contain('conf/connectors/dex.yml:1  url: needs the environment variable KEY')
+      .and.to.contain(':3  ttl: needs')
   })
 
   it("fills in the schema's own defaults", () => {
@@ -62,12 +92,22 @@ describe("a connector's configuration", () => {
   })
 
   it('tells of a choice what is wrong in the branch that was meant', async () => {
-    const schema = { properties: { of: { anyOf: [{ type: 'string' }, { type: 'object', properties: { a: { type: 'integer' } }, additionalProperties: false }] } } }
+    const schema = {
+      properties: {
+        of: { anyOf: [{ type: 'string' }, { type: 'object', properties: { a: { type: 'integer' } }, additionalProperties: false }] },
+      },
+    }
     await home.write('conf/connectors/dex.yml', 'of: { a: x }\n')
     expect((await problemsOf(() => load({ schema }))).map(({ path }) => path)).to.deep.equal(['of.a'])
     await home.write('conf/connectors/dex.yml', 'of: 5\n')
     expect(await problemsOf(() => load({ schema }))).to.deep.equal([
-      { file: 'conf/connectors/dex.yml', line: 1, path: 'of', problem: 'has none of the possible forms', cure: 'Write text, or a mapping (`key: value` lines).' },
+      {
+        file: 'conf/connectors/dex.yml',
+        line: 1,
+        path: 'of',
+        problem: 'has none of the possible forms',
+        cure: 'Write text, or a mapping (`key: value` lines).',
+      },
     ])
   })
 
@@ -87,7 +127,16 @@ describe("a connector's configuration", () => {
   it('accepts a schema of draft 7 and of 2020-12, and keywords of its own', () => {
     for (const $schema of ['http://json-schema.org/draft-07/schema#', 'https://json-schema.org/draft/2020-12/schema']) {
       for (const value of [1, 2]) {
-        expect(load({ schema: { $schema, $id: 'same', 'x-own': 1, properties: { a: { type: 'string', format: 'uri' }, b: { $id: 'inner', default: value } } } }).config).to.deep.equal({ b: value })
+        expect(
+          load({
+            schema: {
+              $schema,
+              $id: 'same',
+              'x-own': 1,
+              properties: { a: { type: 'string', format: 'uri' }, b: { $id: 'inner', default: value } },
+            },
+          }).config,
+        ).to.deep.equal({ b: value })
       }
     }
   })
@@ -111,16 +160,32 @@ describe("a connector's configuration", () => {
 describe("a chain's configuration", () => {
   const home = eachWithHome()
   const load = (more: Partial<PluginConfigSources> = {}) =>
-    loadPluginConfig({ kind: 'chain', name: 'ethereum', confDir: home.confDir, pluginFolder: path.join(home.folder, 'plugins/ethereum'), schema: network, env: {}, networks: ['mainnet', 'local'], ...more })
+    loadPluginConfig({
+      kind: 'chain',
+      name: 'ethereum',
+      confDir: home.confDir,
+      pluginFolder: path.join(home.folder, 'plugins/ethereum'),
+      schema: network,
+      env: {},
+      networks: ['mainnet', 'local'],
+      ...more,
+    })
 
   it("has an entry per network, the kernel's keys and the family's apart", async () => {
     await home.write('plugins/ethereum/defaults.yml', 'mainnet: { rpcUrls: [https://a/] }\n')
     const hash = 'AB'.repeat(32)
-    await home.write('conf/chains/ethereum.yml', `mainnet:\n  required: true\n  tokenLists: [lists/a.json, { url: https://l/x, sha256: ${hash} }]\n  rpcUrls: ["https://u:p@n/v3/\${KEY}"]\n`)
+    await home.write(
+      'conf/chains/ethereum.yml',
+      `mainnet:\n  required: true\n  tokenLists: [lists/a.json, { url: https://l/x, sha256: ${hash} }]\n  rpcUrls: ["https://u:p@n/v3/\${KEY}"]\n`,
+    )
     const { config, shown, networks } = load({ env: { KEY: 'hunter2' } })
     expect(config).to.deep.equal({ mainnet: { rpcUrls: ['https://u:p@n/v3/hunter2'], confirmations: 12 }, local: { confirmations: 12 } })
     expect(networks).to.deep.equal({
-      mainnet: { required: true, enabled: true, tokenLists: [path.join(home.folder, 'lists/a.json'), { url: 'https://l/x', sha256: hash.toLowerCase() }] },
+      mainnet: {
+        required: true,
+        enabled: true,
+        tokenLists: [path.join(home.folder, 'lists/a.json'), { url: 'https://l/x', sha256: hash.toLowerCase() }],
+      },
       local: { required: false, enabled: true, tokenLists: [] },
     })
     expect(shown).to.have.nested.property('mainnet.rpcUrls[0]', 'https://***@n/v3/***')
@@ -128,10 +193,19 @@ describe("a chain's configuration", () => {
   })
 
   it('is refused with the path of every offending key', async () => {
-    await home.write('conf/chains/ethereum.yml', 'mainet: {}\nmainnet:\n  requird: true\n  enabled: yes\n  tokenLists: [{ url: http://l/ }]\nlocal:\n  confirmation: 0\n  confirmations: 0\n')
+    await home.write(
+      'conf/chains/ethereum.yml',
+      'mainet: {}\nmainnet:\n  requird: true\n  enabled: yes\n  tokenLists: [{ url: http://l/ }]\nlocal:\n  confirmation: 0\n  confirmations: 0\n',
+    )
     const problems = await problemsOf(load)
     expect(problems.map(({ line, path }) => `${line ?? ''} ${path}`)).to.have.members([
-      '1 mainet', '4 mainnet.enabled', '5 mainnet.tokenLists[0].sha256', '5 mainnet.tokenLists[0].url', '3 mainnet.requird', '7 local.confirmation', '8 local.confirmations',
+      '1 mainet',
+      '4 mainnet.enabled',
+      '5 mainnet.tokenLists[0].sha256',
+      '5 mainnet.tokenLists[0].url',
+      '3 mainnet.requird',
+      '7 local.confirmation',
+      '8 local.confirmations',
     ])
     expect(problems.find(({ path }) => path === 'mainnet.requird')?.cure).to.equal('Did you mean "required"?')
     expect(problems.find(({ path }) => path === 'mainet')?.cure).to.equal('Did you mean "mainnet"?')

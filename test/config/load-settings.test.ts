@@ -11,11 +11,23 @@ describe('the settings', () => {
   it('hold their defaults with an empty conf folder', () => {
     const settings = load()
     expect(settings.server).to.deep.equal({ host: '127.0.0.1', port: 15888, requestTimeoutSeconds: 30, drainSeconds: 10 })
-    expect(settings.limits).to.deep.equal({ bodyBytes: 100_000, walletQueue: 256, inFlight: 1024, pageSize: 500, pluginLoadSeconds: 10, pluginStallSeconds: 10 })
+    expect(settings.limits).to.deep.equal({
+      bodyBytes: 100_000,
+      walletQueue: 256,
+      inFlight: 1024,
+      pageSize: 500,
+      pluginLoadSeconds: 10,
+      pluginStallSeconds: 10,
+    })
     expect(settings.plugins).to.deep.equal({ folders: [path.join(home.folder, 'plugins')], disabled: [] })
     expect(settings.data.dir).to.equal(path.join(home.folder, 'data'))
     expect(settings.ssl.certsDir).to.equal(path.join(home.folder, 'certs'))
-    expect([settings.store, settings.wallet, settings.devnet, settings.log]).to.deep.equal([{}, { allowedSpenders: [] }, { enabled: false, port: 8545 }, { level: 'info' }])
+    expect([settings.store, settings.wallet, settings.devnet, settings.log]).to.deep.equal([
+      {},
+      { allowedSpenders: [] },
+      { enabled: false, port: 8545 },
+      { level: 'info' },
+    ])
     expect([settings.clients, settings.warnings]).to.deep.equal([[], []])
   })
 
@@ -26,7 +38,12 @@ describe('the settings', () => {
   })
 
   it('read lists, truth values and numbers from the environment', () => {
-    const settings = load({ SLUICE_PLUGINS_DISABLED: 'a, b', SLUICE_PLUGINS_FOLDERS: '["/x,y"]', SLUICE_DEVNET_ENABLED: 'true', SLUICE_SERVER_DRAIN_SECONDS: '0.5' })
+    const settings = load({
+      SLUICE_PLUGINS_DISABLED: 'a, b',
+      SLUICE_PLUGINS_FOLDERS: '["/x,y"]',
+      SLUICE_DEVNET_ENABLED: 'true',
+      SLUICE_SERVER_DRAIN_SECONDS: '0.5',
+    })
     expect(settings.plugins).to.deep.equal({ disabled: ['a', 'b'], folders: ['/x,y'] })
     expect(settings.devnet.enabled).to.equal(true)
     expect(settings.server.drainSeconds).to.equal(0.5)
@@ -54,7 +71,15 @@ describe('the settings', () => {
 
   it('say what is wrong with a file named by the environment', async () => {
     await home.write('empty', '\n')
-    const text = await described(() => load({ SLUICE_STORE_URL_FILE: 'none', SLUICE_SERVER_HOST_FILE: 'conf', SLUICE_DATA_DIR_FILE: 'empty', SLUICE_LOG_LEVEL: 'info', SLUICE_LOG_LEVEL_FILE: 'empty' }))
+    const text = await described(() =>
+      load({
+        SLUICE_STORE_URL_FILE: 'none',
+        SLUICE_SERVER_HOST_FILE: 'conf',
+        SLUICE_DATA_DIR_FILE: 'empty',
+        SLUICE_LOG_LEVEL: 'info',
+        SLUICE_LOG_LEVEL_FILE: 'empty',
+      }),
+    )
     expect(text).to.contain('SLUICE_STORE_URL_FILE: names none, which does not exist')
     expect(text).to.contain('SLUICE_SERVER_HOST_FILE: names conf, which is a folder')
     expect(text).to.contain('SLUICE_DATA_DIR_FILE: names empty, which is empty')
@@ -72,8 +97,20 @@ describe('the settings', () => {
   it('report a variable that is not set with file, line, path and cure', async () => {
     await home.write('conf/server.yml', '# one\nserver:\n  host: ${HOST}\n  port: ${}\n')
     expect(await problemsOf(load)).to.deep.equal([
-      { file: 'conf/server.yml', line: 3, path: 'server.host', problem: 'needs the environment variable HOST, which is not set', cure: 'Set HOST before the start, or remove this value.' },
-      { file: 'conf/server.yml', line: 4, path: 'server.port', problem: 'has ${}, which does not name a variable', cure: 'Write ${NAME} with letters, digits and _, or $${ for the characters themselves.' },
+      {
+        file: 'conf/server.yml',
+        line: 3,
+        path: 'server.host',
+        problem: 'needs the environment variable HOST, which is not set',
+        cure: 'Set HOST before the start, or remove this value.',
+      },
+      {
+        file: 'conf/server.yml',
+        line: 4,
+        path: 'server.port',
+        problem: 'has ${}, which does not name a variable',
+        cure: 'Write ${NAME} with letters, digits and _, or $${ for the characters themselves.',
+      },
     ])
   })
 
@@ -106,7 +143,9 @@ describe('the settings', () => {
   it('never show a value of the environment, in problems or otherwise', async () => {
     const text = await described(() => load({ SLUICE_SERVER_PORT: 'hunter2', SLUICE_STORE_URL: 'mysql://hunter2' }))
     expect(text).to.contain('SLUICE_SERVER_PORT').and.not.to.contain('hunter2')
-    expect(load({ SLUICE_SERVER_HOST: 'hunter2', SLUICE_SERVER_PORT: '2' }).shown).to.have.property('server').that.includes({ host: '***', port: '***', drainSeconds: 10 })
+    expect(load({ SLUICE_SERVER_HOST: 'hunter2', SLUICE_SERVER_PORT: '2' }).shown)
+      .to.have.property('server')
+      .that.includes({ host: '***', port: '***', drainSeconds: 10 })
   })
 
   it('take a passphrase from a file only', async () => {
@@ -142,7 +181,9 @@ describe('the settings', () => {
   })
 
   it('refuse a conf folder that was named and is not there', async () => {
-    expect(await described(() => loadSettings({ confDir: path.join(home.folder, 'cnf'), env: {} }))).to.contain('--conf: names').and.to.contain('does not exist')
+    expect(await described(() => loadSettings({ confDir: path.join(home.folder, 'cnf'), env: {} })))
+      .to.contain('--conf: names')
+      .and.to.contain('does not exist')
     expect(await described(() => loadSettings({ env: { SLUICE_CONF: path.join(home.folder, 'cnf') } }))).to.contain('SLUICE_CONF: names')
   })
 

@@ -8,7 +8,14 @@ import { loadTokens, type TokenSources } from '../../core/config/index.ts'
 import { ensureCertificates } from '../../core/tls/ensure-certificates.ts'
 import { described, eachWithHome, problemsOf } from './home.ts'
 
-const entry = (symbol: string, address: string, decimals: unknown = 18, chainId = 1) => ({ chainId, address, symbol, decimals, name: symbol, logoURI: 'x' })
+const entry = (symbol: string, address: string, decimals: unknown = 18, chainId = 1) => ({
+  chainId,
+  address,
+  symbol,
+  decimals,
+  name: symbol,
+  logoURI: 'x',
+})
 const list = (...tokens: unknown[]) => JSON.stringify({ name: 'a list', tokens })
 
 describe('the tokens of a network', () => {
@@ -29,7 +36,10 @@ describe('the tokens of a network', () => {
   it('are none without any list', async () => expect(await load()).to.deep.equal([]))
 
   it("are the plugin's of that chain id, under the settings' lists, under the operator's own", async () => {
-    await home.write('plugins/ethereum/tokens.json', list(entry('A', '0xa1'), entry('B', '0xb1'), entry('C', '0xc1'), entry('A', '0xa1', 6, 5)))
+    await home.write(
+      'plugins/ethereum/tokens.json',
+      list(entry('A', '0xa1'), entry('B', '0xb1'), entry('C', '0xc1'), entry('A', '0xa1', 6, 5)),
+    )
     await home.write('lists/x.json', list(entry('B2', '0xB1', 8), entry('C2', '0xc1')))
     await home.write('conf/tokens/ethereum/mainnet.json', list(entry('C3', '0xC1'), entry('A', '0xd1')))
     expect(await load({ tokenLists: [path.join(home.folder, 'lists/x.json')] })).to.deep.equal([
@@ -46,11 +56,16 @@ describe('the tokens of a network', () => {
   })
 
   it('name the file and the entry that is wrong', async () => {
-    await home.write('plugins/ethereum/tokens.json', list(entry('A', '0xa1', '18'), entry('', '0xb1'), entry('US\u200bD', '0xc1'), { chainId: 1 }))
+    await home.write(
+      'plugins/ethereum/tokens.json',
+      list(entry('A', '0xa1', '18'), entry('', '0xb1'), entry('US\u200bD', '0xc1'), { chainId: 1 }),
+    )
     await home.write('conf/tokens/ethereum/mainnet.json', list(entry('D', '0xd1', 18, 5)))
     await home.write('lists/x.json', 'nonsense')
     await home.write('lists/y.json', list(entry('E', '0xE1', 6), entry('E', '0xe1', 18)))
-    const problems = await problemsOf(() => load({ tokenLists: ['x', 'y', 'z'].map((name) => path.join(home.folder, `lists/${name}.json`)) }))
+    const problems = await problemsOf(() =>
+      load({ tokenLists: ['x', 'y', 'z'].map((name) => path.join(home.folder, `lists/${name}.json`)) }),
+    )
     expect(problems.map(({ file, path }) => `${file} ${path}`)).to.have.members([
       'ethereum/tokens.json tokens[0].decimals',
       'ethereum/tokens.json tokens[1].symbol',
@@ -140,7 +155,9 @@ describe('the tokens of a network', () => {
     })
 
     it('are not fetched without TLS', async () => {
-      expect(await described(() => load({ tokenLists: [{ url: url.replace('https', 'http'), sha256 }] }))).to.contain('Give an https:// URL')
+      expect(await described(() => load({ tokenLists: [{ url: url.replace('https', 'http'), sha256 }] }))).to.contain(
+        'Give an https:// URL',
+      )
     })
   })
 })

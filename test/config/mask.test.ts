@@ -23,19 +23,39 @@ describe('a URL that is shown', () => {
   }
 
   it('is masked inside of a text too', () => {
-    expect(maskUrls('connect to https://u:p@n/v3/0123456789abcdef failed, "postgres://a:b@c/d"')).to.equal('connect to https://***@n/v3/*** failed, "postgres://***@c/d"')
+    expect(maskUrls('connect to https://u:p@n/v3/0123456789abcdef failed, "postgres://a:b@c/d"')).to.equal(
+      'connect to https://***@n/v3/*** failed, "postgres://***@c/d"',
+    )
   })
 
   it('leaves the places of files in a stack, and text after it, as they are', () => {
     const stack = 'at call (file:///home/somebody-with-a-long-name1/plugin/index.ts:3:5)'
     expect(maskUrls(stack)).to.equal(stack)
-    expect(maskUrls(JSON.stringify({ url: 'https://n/v3/0123456789abcdef', quoted: '"https://n/v3/0123456789abcdef"' }))).to.equal(JSON.stringify({ url: 'https://n/v3/***', quoted: '"https://n/v3/***"' }))
+    expect(maskUrls(JSON.stringify({ url: 'https://n/v3/0123456789abcdef', quoted: '"https://n/v3/0123456789abcdef"' }))).to.equal(
+      JSON.stringify({ url: 'https://n/v3/***', quoted: '"https://n/v3/***"' }),
+    )
   })
 })
 
 describe('a configuration that is shown', () => {
   it('hides texts under the name of a secret, wherever they came from', () => {
-    const tree = { apiKey: 'k1', auth: { password: 'p' }, 'access-token': 't', signing_keys: ['a', 'b'], feeToken: 'USDC', tokenLists: ['list.json'], ttl: 3 }
-    expect(shownCopy(tree, new Map())).to.deep.equal({ apiKey: '***', auth: { password: '***' }, 'access-token': '***', signing_keys: ['***', '***'], feeToken: 'USDC', tokenLists: ['list.json'], ttl: 3 })
+    const tree = {
+      apiKey: 'k1',
+      auth: { password: 'p' },
+      'access-token': 't',
+      signing_keys: ['a', 'b'],
+      feeToken: 'USDC',
+      tokenLists: ['list.json'],
+      ttl: 3,
+    }
+    expect(shownCopy(tree, new Map())).to.deep.equal({
+      apiKey: '***',
+      auth: { password: '***' },
+      'access-token': '***',
+      signing_keys: ['***', '***'],
+      feeToken: 'USDC',
+      tokenLists: ['list.json'],
+      ttl: 3,
+    })
   })
 })

@@ -8,15 +8,26 @@ describe('a YAML file of the configuration', () => {
   const read = async (text: string) => {
     const problems: ConfigProblem[] = []
     const yaml = readYaml(await home.write('x.yml', text), 'x.yml', problems)
-    return { value: yaml?.value, problems: problems.map(({ line, path, problem, cure }) => `${line ?? ''} ${path}: ${problem} → ${cure}`).join('\n') }
+    return {
+      value: yaml?.value,
+      problems: problems.map(({ line, path, problem, cure }) => `${line ?? ''} ${path}: ${problem} → ${cure}`).join('\n'),
+    }
   }
 
   for (const [what, text, value] of [
     ['that is empty says nothing', '', {}],
     ['of comments says nothing', '# a: 1\n', {}],
     ['may have a byte order mark and Windows line ends', '\uFEFFa: 1\r\nb: x\r\n', { a: 1, b: 'x' }],
-    ['keeps an address without quotes as text', 'a: 0x7a250d5630B4cF539739dF2C5dAcb4c659F2488D\n', { a: '0x7a250d5630B4cF539739dF2C5dAcb4c659F2488D' }],
-    ['keeps yes, no, on, off and octal digits as text', '[{a: yes, b: no, c: off, d: 0o17}]\n'.slice(1, -2) + '\n', { a: 'yes', b: 'no', c: 'off', d: '0o17' }],
+    [
+      'keeps an address without quotes as text',
+      'a: 0x7a250d5630B4cF539739dF2C5dAcb4c659F2488D\n',
+      { a: '0x7a250d5630B4cF539739dF2C5dAcb4c659F2488D' },
+    ],
+    [
+      'keeps yes, no, on, off and octal digits as text',
+      '[{a: yes, b: no, c: off, d: 0o17}]\n'.slice(1, -2) + '\n',
+      { a: 'yes', b: 'no', c: 'off', d: '0o17' },
+    ],
     ['takes every key for text', '1: a\ntrue: b\n', { 1: 'a', true: 'b' }],
     ['may use an anchor', 'a: &x [1, 2]\nb: *x\n', { a: [1, 2], b: [1, 2] }],
     ['does not get other types by naming an old version', '%YAML 1.1\n---\na: yes\nb: 0x10\n', { a: 'yes', b: '0x10' }],

@@ -13,7 +13,11 @@ const erc20 = [
   'function balanceOf(address) view returns (uint256)',
   'function allowance(address, address) view returns (uint256)',
 ]
-const router = ['function factory() view returns (address)', 'function WETH() view returns (address)', 'function getAmountsOut(uint256, address[]) view returns (uint256[])']
+const router = [
+  'function factory() view returns (address)',
+  'function WETH() view returns (address)',
+  'function getAmountsOut(uint256, address[]) view returns (uint256[])',
+]
 const multicall3 = [
   'function aggregate3((address target, bool allowFailure, bytes callData)[]) view returns ((bool success, bytes returnData)[])',
   'function getEthBalance(address) view returns (uint256)',
@@ -93,9 +97,9 @@ describe('the contracts of the devnet', () => {
 
     const swap = 'function swapExactETHForTokens(uint256, address[], address, uint256) payable returns (uint256[])'
     const signer = await provider.getSigner(wallet)
-    const trade = await new Contract(addresses.exchanges.uniswap.router, [swap], signer).getFunction('swapExactETHForTokens').send(
-      0n, [WETH.address, USDC.address], wallet, MaxUint256, { value: parseUnits('100', 18) },
-    )
+    const trade = await new Contract(addresses.exchanges.uniswap.router, [swap], signer)
+      .getFunction('swapExactETHForTokens')
+      .send(0n, [WETH.address, USDC.address], wallet, MaxUint256, { value: parseUnits('100', 18) })
     const receipt = await trade.wait()
     expect(await quoter?.exactIn(route, parseUnits('1', 18), receipt?.blockNumber ?? 0)).to.satisfy((raw: bigint) => raw < (quoted ?? 0n))
     expect(await quoter?.exactIn(route, parseUnits('1', 18), before)).to.equal(quoted)
@@ -105,7 +109,10 @@ describe('the contracts of the devnet', () => {
     const { address } = addresses.tokens.USDT
     const signer = await provider.getSigner(wallet)
     const abi = new Interface(['function approve(address, uint256)'])
-    const approve = (raw: bigint): { to: string; data: string } => ({ to: address, data: abi.encodeFunctionData('approve', [addresses.exchanges.uniswap.router, raw]) })
+    const approve = (raw: bigint): { to: string; data: string } => ({
+      to: address,
+      data: abi.encodeFunctionData('approve', [addresses.exchanges.uniswap.router, raw]),
+    })
     expect(await signer.call(approve(5n))).to.equal('0x')
 
     await (await signer.sendTransaction(approve(5n))).wait()
@@ -120,9 +127,16 @@ describe('the contracts of the devnet', () => {
     const balanceOf = new Interface(erc20).encodeFunctionData('balanceOf', [wallet])
     const results = await read(addresses.multicall3, multicall3, 'aggregate3', [
       { target: WETH.address, allowFailure: false, callData: balanceOf },
-      { target: WETH.address, allowFailure: true, callData: new Interface(['function transfer(address, uint256)']).encodeFunctionData('transfer', [wallet, 1n]) },
+      {
+        target: WETH.address,
+        allowFailure: true,
+        callData: new Interface(['function transfer(address, uint256)']).encodeFunctionData('transfer', [wallet, 1n]),
+      },
     ])
-    expect(results).to.deep.equal([[true, `0x${parseUnits('1000', 18).toString(16).padStart(64, '0')}`], [false, '0x']])
+    expect(results).to.deep.equal([
+      [true, `0x${parseUnits('1000', 18).toString(16).padStart(64, '0')}`],
+      [false, '0x'],
+    ])
     expect(await read(addresses.multicall3, multicall3, 'getChainId')).to.equal(31337n)
     expect(await read(addresses.multicall3, multicall3, 'getEthBalance', wallet)).to.equal(await provider.getBalance(wallet))
   })
@@ -131,7 +145,10 @@ describe('the contracts of the devnet', () => {
     const { abi, bytecode } = await readArtifact('FeeOnTransferToken', new URL('../../plugins/ethereum/devnet.ts', import.meta.url).href)
     const token = await new ContractFactory(abi, bytecode, await provider.getSigner(wallet)).deploy('Fee', 'FEE', 18)
     await token.waitForDeployment()
-    for (const [method, to, amountRaw] of [['mint', wallet, 1000n], ['transfer', otherWallet, 100n]] as const) {
+    for (const [method, to, amountRaw] of [
+      ['mint', wallet, 1000n],
+      ['transfer', otherWallet, 100n],
+    ] as const) {
       const sent = await token.getFunction(method).send(to, amountRaw)
       await sent.wait()
     }
@@ -141,5 +158,8 @@ describe('the contracts of the devnet', () => {
 })
 
 async function rejection(work: Promise<unknown>): Promise<string> {
-  return work.then(() => 'nothing was wrong', (error: unknown) => String(error))
+  return work.then(
+    () => 'nothing was wrong',
+    (error: unknown) => String(error),
+  )
 }

@@ -20,7 +20,7 @@ describe('the name of the kept state', () => {
   beforeEach(() => {
     places = []
   })
-  afterEach(() => Promise.all(places.map(place => place.remove())))
+  afterEach(() => Promise.all(places.map((place) => place.remove())))
 
   for (const name of ['devnet.ts', 'artifacts/Router.json', 'artifacts/New.json', 'devnetPools.ts', 'devnet/pools.ts']) {
     it(`follows ${name}`, async () => {

@@ -6,7 +6,10 @@ import { startDevnet } from '../../core/devnet/start-devnet.ts'
 import { descendants, runServer, stillRunning } from './run-server.ts'
 import { devnetFiles, temporaryFolder } from './test-devnet.ts'
 
-const anvilOf = (pid: number): string[] => descendants(pid).map(({ command }) => command).filter(command => command.includes('anvil'))
+const anvilOf = (pid: number): string[] =>
+  descendants(pid)
+    .map(({ command }) => command)
+    .filter((command) => command.includes('anvil'))
 
 describe('the processes of the devnet', () => {
   let place: Awaited<ReturnType<typeof temporaryFolder>>
@@ -58,7 +61,7 @@ describe('the processes of the devnet', () => {
       }
       const devnet = await startDevnet({ port: 0, dataDir: folder, devnetFiles })
       await devnet.stop()
-      expect((await readdir(path.join(folder, 'devnet'))).filter(name => name.endsWith('.json.gz'))).to.have.length(1)
+      expect((await readdir(path.join(folder, 'devnet'))).filter((name) => name.endsWith('.json.gz'))).to.have.length(1)
     } finally {
       await remove()
     }

@@ -16,12 +16,15 @@ export interface RunningServer {
 
 /** Runs server.ts in a process group of its own, as a terminal does, until it has printed that many lines. */
 export async function runServer(dataDir: string, lineCount: number): Promise<RunningServer> {
-  const child = spawn(process.execPath, ['--import', 'tsx/esm', program, dataDir, ...devnetFiles], { stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+  const child = spawn(process.execPath, ['--import', 'tsx/esm', program, dataDir, ...devnetFiles], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  })
   if (child.pid === undefined) throw new Error('server.ts did not start')
   const ended = once(child, 'exit')
   const lines: string[] = []
-  const enough = new Promise<void>(resolve => {
-    createInterface(child.stdout).on('line', line => {
+  const enough = new Promise<void>((resolve) => {
+    createInterface(child.stdout).on('line', (line) => {
       lines.push(line)
       if (lines.length === lineCount) resolve()
     })
@@ -34,7 +37,7 @@ export async function runServer(dataDir: string, lineCount: number): Promise<Run
 export function descendants(pid: number): { pid: number; command: string }[] {
   const all = processes()
   const children = all.filter(({ parent }) => parent === pid)
-  return children.flatMap(child => [child, ...descendants(child.pid)])
+  return children.flatMap((child) => [child, ...descendants(child.pid)])
 }
 
 /** Waits, for ten seconds at most, until none of these processes runs; gives those that still do. */
@@ -48,7 +51,7 @@ export async function stillRunning(pids: readonly number[]): Promise<number[]> {
 
 function processes(): { pid: number; parent: number; state: string; command: string }[] {
   const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,comm='], { encoding: 'utf8' }).trim().split('\n')
-  return lines.map(line => {
+  return lines.map((line) => {
     const [pid, parent, state = '', ...command] = line.trim().split(/\s+/)
     return { pid: Number(pid), parent: Number(parent), state, command: command.join(' ') }
   })

@@ -9,7 +9,7 @@ const devnet = await startDevnet({ port: 0, dataDir, devnetFiles })
 
 // What a server does that has work to finish on the chain when it is asked to end.
 process.once('SIGINT', () => {
-  void rpcTo(devnet.rpcUrl)('eth_chainId').then(chainId => {
+  void rpcTo(devnet.rpcUrl)('eth_chainId').then((chainId) => {
     console.log(`still has chain ${String(chainId)}`)
     return devnet.stop()
   })

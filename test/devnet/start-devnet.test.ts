@@ -35,7 +35,7 @@ describe('startDevnet', () => {
     stateFolder = path.join(place.folder, 'devnet')
   })
   afterEach(async () => {
-    await Promise.all(running.splice(0).map(devnet => devnet.stop()))
+    await Promise.all(running.splice(0).map((devnet) => devnet.stop()))
     await Promise.all(places.splice(0).map(({ remove }) => remove()))
   })
   after(() => place.remove())
@@ -69,9 +69,9 @@ describe('startDevnet', () => {
   })
 
   const broken: Record<string, (state: Buffer) => Buffer> = {
-    'is cut short': state => state.subarray(0, state.length / 2),
+    'is cut short': (state) => state.subarray(0, state.length / 2),
     'is empty': () => Buffer.alloc(0),
-    'has one bit turned': state => Buffer.from(state.map((byte, index) => (index === Math.floor(state.length / 2) ? byte ^ 1 : byte))),
+    'has one bit turned': (state) => Buffer.from(state.map((byte, index) => (index === Math.floor(state.length / 2) ? byte ^ 1 : byte))),
     'is whole but no state': () => gzipSync('{"block":1}'),
   }
   for (const [how, breakIt] of Object.entries(broken)) {
@@ -98,9 +98,11 @@ describe('startDevnet', () => {
     const folder = await emptyFolder()
     await start({ dataDir: folder })
     const [older] = await readdir(path.join(folder, 'devnet'))
-    const fewer = await start({ dataDir: folder, files: devnetFiles.filter(file => !file.includes('sushiswap')) })
+    const fewer = await start({ dataDir: folder, files: devnetFiles.filter((file) => !file.includes('sushiswap')) })
     expect(fewer.built).to.equal(true)
-    expect(await readdir(path.join(folder, 'devnet'))).to.have.length(1).and.not.include(older)
+    expect(await readdir(path.join(folder, 'devnet')))
+      .to.have.length(1)
+      .and.not.include(older)
   })
 
   it('names a taken port and the setting, and leaves its holder alone', async () => {
@@ -124,7 +126,9 @@ describe('startDevnet', () => {
     const port = await freePort()
     const results = await Promise.allSettled([start({ port }), start({ port })])
     expect(results.map(({ status }) => status)).to.have.members(['fulfilled', 'rejected'])
-    expect(results.map(result => (result.status === 'rejected' ? String(result.reason) : '')).join('')).to.include(`port ${port}`).and.include('devnet.port')
+    expect(results.map((result) => (result.status === 'rejected' ? String(result.reason) : '')).join(''))
+      .to.include(`port ${port}`)
+      .and.include('devnet.port')
     expect(running).to.have.length(1)
     expect(await Promise.all(running.map(hasContracts))).to.deep.equal([true])
   })
@@ -139,17 +143,22 @@ describe('startDevnet', () => {
       'namesake.mjs': `export default { name: 'uniswap', async deploy() {} }`,
     }
     for (const [name, source] of Object.entries(faults)) await writeFile(path.join(folder, name), source)
-    const files = [...devnetFiles, ...Object.keys(faults).map(name => path.join(folder, name))]
+    const files = [...devnetFiles, ...Object.keys(faults).map((name) => path.join(folder, name))]
 
     const devnet = await start({ dataDir: folder, files })
     expect(devnet.refused.map(({ file }) => path.basename(file))).to.have.members(Object.keys(faults))
-    expect(devnet.refused.map(({ reason }) => reason).join('\n')).to.include('no such contract').and.include('defineDevnet').and.include('has the name uniswap already')
+    expect(devnet.refused.map(({ reason }) => reason).join('\n'))
+      .to.include('no such contract')
+      .and.include('defineDevnet')
+      .and.include('has the name uniswap already')
     expect(await hasContracts(devnet)).to.equal(true)
     expect((await start({ dataDir: folder, files })).built).to.equal(true)
   })
 
   it('says that a chain is missing when there is none among the devnet files', async () => {
-    const error: unknown = await start({ files: devnetFiles.filter(file => !file.includes('ethereum')) }).catch((reason: unknown) => reason)
+    const error: unknown = await start({ files: devnetFiles.filter((file) => !file.includes('ethereum')) }).catch(
+      (reason: unknown) => reason,
+    )
     expect(String(error)).to.include('exactly one')
   })
 
@@ -178,9 +187,14 @@ async function freePort(): Promise<number> {
 }
 
 async function hasContracts(devnet: Devnet): Promise<boolean> {
-  const places = [addresses.multicall3, addresses.tokens.USDT.address, addresses.exchanges.uniswap.router, addresses.exchanges.sushiswap.router]
-  const codes = await Promise.all(places.map(place => rpcTo(devnet.rpcUrl)('eth_getCode', place, 'latest')))
-  return codes.every(code => typeof code === 'string' && code.length > 2)
+  const places = [
+    addresses.multicall3,
+    addresses.tokens.USDT.address,
+    addresses.exchanges.uniswap.router,
+    addresses.exchanges.sushiswap.router,
+  ]
+  const codes = await Promise.all(places.map((place) => rpcTo(devnet.rpcUrl)('eth_getCode', place, 'latest')))
+  return codes.every((code) => typeof code === 'string' && code.length > 2)
 }
 
 async function latestBlock(devnet: Devnet): Promise<{ number: number; timestamp: number }> {

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The devnet files of this repository; the chain's is not the first, as the order must not matter. */
-export const devnetFiles = ['uniswap', 'sushiswap', 'ethereum'].map(name =>
+export const devnetFiles = ['uniswap', 'sushiswap', 'ethereum'].map((name) =>
   fileURLToPath(new URL(`../../plugins/${name}/devnet.ts`, import.meta.url)),
 )
 

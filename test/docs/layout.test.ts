@@ -26,4 +26,5 @@ describe('the layouts on pages', () => {
   })
 })
 
-const layoutOf = async (page: string) => fencesOf(await readPage(page)).find(({ language, text }) => language === 'text' && text.includes('core/'))?.text ?? ''
+const layoutOf = async (page: string) =>
+  fencesOf(await readPage(page)).find(({ language, text }) => language === 'text' && text.includes('core/'))?.text ?? ''

@@ -9,12 +9,18 @@ export function unlike(shown: unknown, real: unknown, at = 'answer'): string | u
   if (!isRecord(shown) || !isRecord(real)) return undefined
   const [wanted, found] = [Object.keys(shown).toSorted().join(), Object.keys(real).toSorted().join()]
   if (wanted !== found) return `${at} has ${found}, the page shows ${wanted}`
-  return Object.keys(shown).map((key) => unlike(shown[key], real[key], `${at}.${key}`)).find((each) => each !== undefined)
+  return Object.keys(shown)
+    .map((key) => unlike(shown[key], real[key], `${at}.${key}`))
+    .find((each) => each !== undefined)
 }
 
 /** Printed text without what differs from run to run: addresses, hashes, paths, numbers. */
 export const printed = (text: string): string =>
-  text.trim().replaceAll(/0x[0-9a-f]+/gi, '0x').replaceAll(/(?<=\s)\/\S+/g, '/path').replaceAll(/\d[\d.]*/g, '#')
+  text
+    .trim()
+    .replaceAll(/0x[0-9a-f]+/gi, '0x')
+    .replaceAll(/(?<=\s)\/\S+/g, '/path')
+    .replaceAll(/\d[\d.]*/g, '#')
 
 function kindOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value

@@ -45,5 +45,15 @@ export function tableOf(markdown: string, heading: string): string[][] {
   const start = lines.findIndex((line) => line.startsWith(`| ${heading} |`))
   if (start < 0) throw new Error(`There is no table that begins with the column "${heading}".`)
   const end = lines.findIndex((line, index) => index > start && !line.startsWith('|'))
-  return lines.slice(start + 2, end < 0 ? undefined : end).map((line) => line.split(/(?<!\\)\|/).slice(1, -1).map((cell) => cell.trim().replaceAll('\\|', '|').replace(/^`([^`]*)`$/, '$1')))
+  return lines.slice(start + 2, end < 0 ? undefined : end).map((line) =>
+    line
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) =>
+        cell
+          .trim()
+          .replaceAll('\\|', '|')
+          .replace(/^`([^`]*)`$/, '$1'),
+      ),
+  )
 }

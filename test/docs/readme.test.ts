@@ -42,7 +42,10 @@ describe('the README', function () {
     }
   })
 
-  for (const [program, file] of [['node', 'examples/trade.mjs'], ['python3', 'examples/trade.py']] as const) {
+  for (const [program, file] of [
+    ['node', 'examples/trade.mjs'],
+    ['python3', 'examples/trade.py'],
+  ] as const) {
     it(`shows ${file} as it is, and what it prints`, async () => {
       const index = fences.findIndex((each) => each.file === file)
       expect(fences[index]?.text).to.equal(await readFile(path.join(root, file), 'utf8'))
@@ -61,7 +64,14 @@ describe('the README', function () {
   it('has beside it docs/errors.md, which shows an error as it is', async () => {
     const [shown] = fencesOf(await readPage('docs/errors.md'))
     const { body } = await server.client.post('/amm/trade', {
-      chain: 'ethereum', network: 'local', connector: 'sushiswap', address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL',
+      chain: 'ethereum',
+      network: 'local',
+      connector: 'sushiswap',
+      address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      base: 'WETH',
+      quote: 'USDC',
+      amount: '1',
+      side: 'SELL',
     })
     expect(unlike(JSON.parse(shown?.text ?? ''), body)).to.equal(undefined)
     expect(body.name).to.equal('INSUFFICIENT_ALLOWANCE')

@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process'
 
 /** What a program prints, once it has ended. Throws when it fails or takes too long. */
-export async function run(command: string, args: readonly string[], { cwd, env = {} }: { cwd: string; env?: Record<string, string> }): Promise<string> {
+export async function run(
+  command: string,
+  args: readonly string[],
+  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+): Promise<string> {
   const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 })
   let [out, errors] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => void (out += chunk))

@@ -16,7 +16,9 @@ describe('docs/security.md', function () {
   after(() => rm(folder, { recursive: true }))
 
   it('has commands for certificates that work as typed', async () => {
-    const commands = fencesOf(await readPage('docs/security.md')).filter(({ language }) => language === 'sh').map(({ text }) => text)
+    const commands = fencesOf(await readPage('docs/security.md'))
+      .filter(({ language }) => language === 'sh')
+      .map(({ text }) => text)
     expect(commands).to.have.length(1)
     const certsDir = path.join(folder, 'certs')
     await ensureCertificates({ certsDir })

@@ -39,7 +39,10 @@ for (const [page, shown] of [
       expect(client?.wallets).to.have.length(1)
     })
 
-    for (const { kind, manifest: { name, schema } } of plugins) {
+    for (const {
+      kind,
+      manifest: { name, schema },
+    } of plugins) {
       it(`are in order for ${name}`, () => {
         const { config } = loadPluginConfig({ kind, name, confDir: confDir(), pluginFolder: path.join(root, 'plugins', name), schema, env })
         if (name === 'ethereum') expect(config).to.have.nested.property('mainnet.rpcUrls[0]', 'https://mainnet.infura.io/v3/key')

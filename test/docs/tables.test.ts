@@ -32,14 +32,17 @@ describe('the pages that list what the code has', () => {
     expect(await readPage('docs/configuration.md')).to.include(settingsTable())
   })
 
-  it("configuration.md has every key of a network of an EVM chain", async () => {
+  it('configuration.md has every key of a network of an EVM chain', async () => {
     const rows = tableOf(await readPage('docs/configuration.md'), 'key of a network')
     const { feePolicy, ...plain } = evmChainSchema.properties
     const wanted = [...networkKeys, ...Object.keys(plain), ...Object.keys(feePolicy.properties).map((key) => `feePolicy.${key}`)]
     expect(rows.map(([key]) => key)).to.have.members(wanted)
   })
 
-  for (const [heading, field] of [['package', 'dependencies'], ['package for development', 'devDependencies']] as const) {
+  for (const [heading, field] of [
+    ['package', 'dependencies'],
+    ['package for development', 'devDependencies'],
+  ] as const) {
     it(`dependencies.md has each of the ${field}, why it is here and what would replace it`, async () => {
       const { [field]: wanted } = await packageJson()
       const rows = tableOf(await readPage('docs/dependencies.md'), heading)

@@ -16,7 +16,12 @@ describe('docs/writing-a-chain.md', function () {
 
   it('shows a chain in 15 lines', async () => {
     const code = await readFile(path.join(folder, 'gnosis', 'index.ts'), 'utf8')
-    expect(code.trim().split('\n').filter((line) => line !== '').length).to.be.at.most(15)
+    expect(
+      code
+        .trim()
+        .split('\n')
+        .filter((line) => line !== '').length,
+    ).to.be.at.most(15)
   })
 
   it('shows what the command line says of it', async () => {

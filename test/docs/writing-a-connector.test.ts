@@ -42,7 +42,8 @@ describe('docs/writing-a-connector.md', function () {
     await symlink(path.join(root, 'plugins'), path.join(folder, 'plugins'))
     await symlink(path.join(root, 'bin'), path.join(folder, 'bin'))
     await mkdir(path.join(home, 'plugins', 'riverswap'))
-    for (const file of ['index.ts', 'defaults.yml']) await copyFile(path.join(folder, 'riverswap', file), path.join(home, 'plugins', 'riverswap', file))
+    for (const file of ['index.ts', 'defaults.yml'])
+      await copyFile(path.join(folder, 'riverswap', file), path.join(home, 'plugins', 'riverswap', file))
 
     const env = { HOME: home, SLUICE_DEVNET_ENABLED: 'true' }
     for (const [index, { language, text }] of fences.entries()) {

@@ -17,7 +17,8 @@ describe('/amm', function () {
   let client: Client
   const price = (fields: object = {}): Promise<Answer> => client.post('/amm/price', { ...swap, ...fields })
   const trade = (fields: object = {}): Promise<Answer> => client.post('/amm/trade', { ...swap, address: admins, ...fields })
-  const balances = async (...tokenSymbols: string[]): Promise<Record<string, string>> => (await client.get('/network/balances', { ...local, address: admins, tokenSymbols })).body.balances
+  const balances = async (...tokenSymbols: string[]): Promise<Record<string, string>> =>
+    (await client.get('/network/balances', { ...local, address: admins, tokenSymbols })).body.balances
   const nonce = async (): Promise<number> => (await client.get('/evm/nonce', { ...local, address: admins })).body.nonce
 
   before(async () => {
@@ -31,7 +32,25 @@ describe('/amm', function () {
 
   it('answers a price with every field and the envelope', async () => {
     const { body } = await price()
-    expect(body).to.include.keys('base', 'quote', 'amount', 'rawAmount', 'expectedAmount', 'price', 'network', 'timestamp', 'latency', 'gasPrice', 'gasPriceToken', 'gasLimit', 'gasCost', 'priceImpact', 'route', 'blockNumber', 'slippagePrice')
+    expect(body).to.include.keys(
+      'base',
+      'quote',
+      'amount',
+      'rawAmount',
+      'expectedAmount',
+      'price',
+      'network',
+      'timestamp',
+      'latency',
+      'gasPrice',
+      'gasPriceToken',
+      'gasLimit',
+      'gasCost',
+      'priceImpact',
+      'route',
+      'blockNumber',
+      'slippagePrice',
+    )
     expect(body.network).to.equal('local')
     expect(Math.abs(body.timestamp - Date.now())).to.be.below(60_000)
     expect(body.latency).to.be.within(0, 60)
@@ -41,7 +60,11 @@ describe('/amm', function () {
   })
 
   for (const side of ['BUY', 'SELL'] as const) {
-    for (const [base, quote, amount] of [['WETH', 'USDC', '0.7'], ['USDC', 'WETH', '3333.333333'], ['WBTC', 'USDC', '0.01234567']] as const) {
+    for (const [base, quote, amount] of [
+      ['WETH', 'USDC', '0.7'],
+      ['USDC', 'WETH', '3333.333333'],
+      ['WBTC', 'USDC', '0.01234567'],
+    ] as const) {
       it(`keeps price, amount and expectedAmount of a ${side} of ${base} together`, async () => {
         const { body } = await price({ base, quote, amount, side })
         const product = (exact(body.price) * exact(body.amount)) / one
@@ -53,7 +76,9 @@ describe('/amm', function () {
         const worse = exact(body.slippagePrice) - exact(body.price)
         expect(side === 'BUY' ? worse > 0n : worse < 0n).to.equal(true)
         // One per cent, as configured; the bound is in whole units of the quote.
-        expect(Number((worse * 10_000n) / exact(body.price))).to.be.within(-100, 100).and.not.be.within(-98, 98)
+        expect(Number((worse * 10_000n) / exact(body.price)))
+          .to.be.within(-100, 100)
+          .and.not.be.within(-98, 98)
       })
     }
   }
@@ -63,7 +88,8 @@ describe('/amm', function () {
     expect(exact(none.body.price) - exact(none.body.slippagePrice) < exact('0.00001')).to.equal(true)
     const loose = await price({ allowedSlippage: '2/100' })
     expect([outcome(loose), loose.body.details[0].field]).to.deep.equal(['400 INCOMPLETE_PARAMS', 'allowedSlippage'])
-    for (const allowedSlippage of ['1', '1/0', '-1/100', '1/200/3', '0.5/100']) expect(outcome(await price({ allowedSlippage }))).to.equal('400 INCOMPLETE_PARAMS')
+    for (const allowedSlippage of ['1', '1/0', '-1/100', '1/200/3', '0.5/100'])
+      expect(outcome(await price({ allowedSlippage }))).to.equal('400 INCOMPLETE_PARAMS')
   })
 
   it('takes a version that the connector has, and names those when it has not', async () => {
@@ -90,10 +116,29 @@ describe('/amm', function () {
       const { body: quoted } = await price({ side })
       const { body, status, text } = await trade({ side, limitPrice: quoted.price })
       expect(status, text).to.equal(200)
-      expect(body).to.include.keys('base', 'quote', 'price', 'gasPrice', 'gasLimit', 'gasCost', 'nonce', 'txHash', 'amount', 'rawAmount', 'expectedAmount', 'limitPrice', 'deadline', 'network', 'timestamp', 'latency')
+      expect(body).to.include.keys(
+        'base',
+        'quote',
+        'price',
+        'gasPrice',
+        'gasLimit',
+        'gasCost',
+        'nonce',
+        'txHash',
+        'amount',
+        'rawAmount',
+        'expectedAmount',
+        'limitPrice',
+        'deadline',
+        'network',
+        'timestamp',
+        'latency',
+      )
       const { body: poll } = await mined(client, body.txHash)
       expect(poll.fill.price).to.equal(body.price)
-      expect([poll.fill.amountIn, poll.fill.amountOut]).to.deep.equal(side === 'SELL' ? [body.amount, body.expectedAmount] : [body.expectedAmount, body.amount])
+      expect([poll.fill.amountIn, poll.fill.amountOut]).to.deep.equal(
+        side === 'SELL' ? [body.amount, body.expectedAmount] : [body.expectedAmount, body.amount],
+      )
       expect(poll.txReceipt.status).to.equal(1)
     }
   })
@@ -104,7 +149,9 @@ describe('/amm', function () {
     expect(loose.body.limitPrice).to.equal(quoted.slippagePrice)
     const { body: again } = await price()
     const tight = (exact(again.price) * 999n) / 1000n
-    const limitPrice = `${tight / one}.${String(tight % one).padStart(30, '0').slice(0, 4)}`
+    const limitPrice = `${tight / one}.${String(tight % one)
+      .padStart(30, '0')
+      .slice(0, 4)}`
     const { body } = await trade({ limitPrice })
     expect(exact(body.limitPrice) >= exact(limitPrice) && exact(body.limitPrice) <= exact(body.price)).to.equal(true)
     await mined(client, body.txHash)
@@ -126,7 +173,12 @@ describe('/amm', function () {
     await mined(client, body.txHash)
   })
 
-  for (const [side, base, quote] of [['SELL', 'ETH', 'USDC'], ['BUY', 'ETH', 'USDC'], ['SELL', 'USDC', 'ETH'], ['BUY', 'USDC', 'ETH']] as const) {
+  for (const [side, base, quote] of [
+    ['SELL', 'ETH', 'USDC'],
+    ['BUY', 'ETH', 'USDC'],
+    ['SELL', 'USDC', 'ETH'],
+    ['BUY', 'USDC', 'ETH'],
+  ] as const) {
     it(`makes a ${side} of ${base} for ${quote} with the native coin itself`, async () => {
       const amount = base === 'ETH' ? '0.5' : '1000'
       const before = await balances('ETH', 'WETH', 'USDC')
@@ -163,9 +215,15 @@ describe('/amm', function () {
   })
 
   for (const [fields, problem] of [
-    [{ maxFeePerGas: '20000000000' }, 'gwei'], [{ maxFeePerGas: '301' }, 'feeCap of 300 gwei'], [{ maxPriorityFeePerGas: 20_000_000_000 }, 'gwei'],
-    [{ maxFeePerGas: '1.0000000001' }, 'more than 9 decimals'], [{ maxFeePerGas: '2', maxPriorityFeePerGas: '3' }, 'above maxFeePerGas'],
-    [{ nonce: -1 }, 'non-negative integer'], [{ nonce: 1.5 }, 'non-negative integer'], [{ nonce: '1' }, 'non-negative integer'], [{ nonce: 9007199254740992 }, 'not exact'],
+    [{ maxFeePerGas: '20000000000' }, 'gwei'],
+    [{ maxFeePerGas: '301' }, 'feeCap of 300 gwei'],
+    [{ maxPriorityFeePerGas: 20_000_000_000 }, 'gwei'],
+    [{ maxFeePerGas: '1.0000000001' }, 'more than 9 decimals'],
+    [{ maxFeePerGas: '2', maxPriorityFeePerGas: '3' }, 'above maxFeePerGas'],
+    [{ nonce: -1 }, 'non-negative integer'],
+    [{ nonce: 1.5 }, 'non-negative integer'],
+    [{ nonce: '1' }, 'non-negative integer'],
+    [{ nonce: 9007199254740992 }, 'not exact'],
   ] as const) {
     it(`refuses ${JSON.stringify(fields)} and says why`, async () => {
       const answer = await trade(fields)
@@ -198,7 +256,8 @@ describe('/amm', function () {
     const unknown = await price({ connector: 'uniswapp' })
     expect(outcome(unknown)).to.equal('404 UNKNOWN_CONNECTOR')
     expect(unknown.body.message).to.contain('did you mean "uniswap"')
-    for (const connector of ['__proto__', 'constructor', 'ethereum']) expect(outcome(await price({ connector }))).to.equal('404 UNKNOWN_CONNECTOR')
+    for (const connector of ['__proto__', 'constructor', 'ethereum'])
+      expect(outcome(await price({ connector }))).to.equal('404 UNKNOWN_CONNECTOR')
     for (const network of ['__proto__', 'goerli']) expect(outcome(await price({ network }))).to.equal('404 UNKNOWN_CHAIN_ERROR')
     for (const chain of ['__proto__', 'solana']) expect(outcome(await price({ chain }))).to.equal('404 UNKNOWN_CHAIN_ERROR')
     expect(outcome(await price({ network: 'sepolia' }))).to.equal('503 SERVICE_UNINITIALIZED')

@@ -11,8 +11,13 @@ describe('amounts, tokens and sides', function () {
   })
 
   for (const [amount, rawAmount] of [
-    ['1.5', '1500000000000000000'], ['1E-8', '10000000000'], ['1e-18', '1'], ['1.50e1', '15000000000000000000'], ['0001.0', '1000000000000000000'],
-    [`1.${'0'.repeat(60)}`, '1000000000000000000'], ['10e-1', '1000000000000000000'],
+    ['1.5', '1500000000000000000'],
+    ['1E-8', '10000000000'],
+    ['1e-18', '1'],
+    ['1.50e1', '15000000000000000000'],
+    ['0001.0', '1000000000000000000'],
+    [`1.${'0'.repeat(60)}`, '1000000000000000000'],
+    ['10e-1', '1000000000000000000'],
   ] as const) {
     it(`reads ${amount} WETH as ${rawAmount}`, async () => {
       const { body } = await price({ amount, side: 'BUY' })
@@ -33,7 +38,32 @@ describe('amounts, tokens and sides', function () {
     expect(outcome(await price({ base: 'USDC', quote: 'WETH', amount: '1.000000000000000000' }))).to.equal('200')
   })
 
-  for (const amount of ['', '-1', '+1', '.5', '1.', '0x10', '1,5', '1 ', ' 1', 'NaN', 'Infinity', '1e', 'e5', '1e100', '١', '1\n', '1_000', '0', '0.0', '9'.repeat(80), '9'.repeat(300), true, [1], { value: 1 }]) {
+  for (const amount of [
+    '',
+    '-1',
+    '+1',
+    '.5',
+    '1.',
+    '0x10',
+    '1,5',
+    '1 ',
+    ' 1',
+    'NaN',
+    'Infinity',
+    '1e',
+    'e5',
+    '1e100',
+    '١',
+    '1\n',
+    '1_000',
+    '0',
+    '0.0',
+    '9'.repeat(80),
+    '9'.repeat(300),
+    true,
+    [1],
+    { value: 1 },
+  ]) {
     it(`refuses the amount ${JSON.stringify(amount).slice(0, 40)}`, async () => {
       const answer = await price({ amount })
       expect(outcome(answer)).to.equal('400 INCOMPLETE_PARAMS')
@@ -41,13 +71,30 @@ describe('amounts, tokens and sides', function () {
     })
   }
 
-  const withNumber = (number: string) => client.post('/amm/price', undefined, { raw: JSON.stringify({ ...swap, amount: 'N' }).replace('"N"', number) })
-  for (const [number, amount] of [['0.1', '0.100000000000000000'], ['3', '3.000000000000000000'], ['1e-8', '0.000000010000000000'], ['1.50', '1.500000000000000000'], ['123.456789012345', '123.456789012345000000']] as const) {
+  const withNumber = (number: string) =>
+    client.post('/amm/price', undefined, { raw: JSON.stringify({ ...swap, amount: 'N' }).replace('"N"', number) })
+  for (const [number, amount] of [
+    ['0.1', '0.100000000000000000'],
+    ['3', '3.000000000000000000'],
+    ['1e-8', '0.000000010000000000'],
+    ['1.50', '1.500000000000000000'],
+    ['123.456789012345', '123.456789012345000000'],
+  ] as const) {
     it(`takes the JSON number ${number} as it is written`, async () => {
       expect((await withNumber(number)).body.amount).to.equal(amount)
     })
   }
-  for (const number of ['9007199254740993', '1.0000000000000001', '0.30000000000000004', '1e400', '1e-400', '-1', '1e309', '123456789012345678901234567890', '5e-324']) {
+  for (const number of [
+    '9007199254740993',
+    '1.0000000000000001',
+    '0.30000000000000004',
+    '1e400',
+    '1e-400',
+    '-1',
+    '1e309',
+    '123456789012345678901234567890',
+    '5e-324',
+  ]) {
     it(`refuses the JSON number ${number}`, async () => {
       expect(outcome(await withNumber(number))).to.equal('400 INCOMPLETE_PARAMS')
     })
@@ -91,8 +138,14 @@ describe('amounts, tokens and sides', function () {
   })
 
   for (const [base, says] of [
-    ['usdcc', 'did you mean "USDC"'], ['0x1B9f902252Ad25601aCB5E70ac1E2035B285D348', 'checksum'], ['0x000000000000000000000000000000000000dEaD', 'no token at'], ['0x1b9f', 'no token'],
-    ['__proto__', 'no token'], ['constructor', 'no token'], ['𝕌𝕊𝔻ℂ', 'no token'], ['US\0DC', 'no token'],
+    ['usdcc', 'did you mean "USDC"'],
+    ['0x1B9f902252Ad25601aCB5E70ac1E2035B285D348', 'checksum'],
+    ['0x000000000000000000000000000000000000dEaD', 'no token at'],
+    ['0x1b9f', 'no token'],
+    ['__proto__', 'no token'],
+    ['constructor', 'no token'],
+    ['𝕌𝕊𝔻ℂ', 'no token'],
+    ['US\0DC', 'no token'],
   ] as const) {
     it(`answers 1006 to the token ${JSON.stringify(base)}`, async () => {
       const answer = await price({ base })

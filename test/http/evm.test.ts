@@ -11,7 +11,8 @@ describe('/evm', function () {
   let client: Client
   const wallet = { ...local, address: others }
   const approve = (fields: object) => client.post('/evm/approve', { ...wallet, spender: 'uniswap', token: 'USDC', ...fields })
-  const allowances = async (spender: string, ...tokenSymbols: string[]) => (await client.get('/evm/allowances', { ...wallet, spender, tokenSymbols })).body
+  const allowances = async (spender: string, ...tokenSymbols: string[]) =>
+    (await client.get('/evm/allowances', { ...wallet, spender, tokenSymbols })).body
   let last = ''
   const nonce = async (): Promise<number> => (await client.get('/evm/nonce', wallet)).body.nonce
   before(async () => {
@@ -20,7 +21,11 @@ describe('/evm', function () {
   })
 
   it('approves the largest amount without one, the amount given, and 0 to revoke', async () => {
-    for (const [amount, raw] of [[undefined, most], ['12.5', '12500000'], ['0', '0']] as const) {
+    for (const [amount, raw] of [
+      [undefined, most],
+      ['12.5', '12500000'],
+      ['0', '0'],
+    ] as const) {
       const { body, status } = await approve({ amount })
       expect(status).to.equal(200)
       expect(body).to.include.keys('spender', 'tokenAddress', 'amount', 'nonce', 'txHash', 'network', 'timestamp', 'latency')
@@ -73,7 +78,8 @@ describe('/evm', function () {
 
   it('refuses the native coin, and amounts that no allowance can be', async () => {
     expect(outcome(await approve({ token: 'ETH' }))).to.equal('400 INCOMPLETE_PARAMS')
-    for (const amount of ['-1', '1.0000001', '1e90', '0.1.2', 1e-7]) expect(outcome(await approve({ amount })), String(amount)).to.equal('400 INCOMPLETE_PARAMS')
+    for (const amount of ['-1', '1.0000001', '1e90', '0.1.2', 1e-7])
+      expect(outcome(await approve({ amount })), String(amount)).to.equal('400 INCOMPLETE_PARAMS')
   })
 
   it('does not take a number that JSON makes 0 for a revocation', async () => {
@@ -120,7 +126,9 @@ describe('/evm', function () {
   })
 
   it('answers the nonce of its own wallets only', async () => {
-    expect(await nonce()).to.be.a('number').and.to.be.at.least(0)
+    expect(await nonce())
+      .to.be.a('number')
+      .and.to.be.at.least(0)
     expect(outcome(await client.get('/evm/nonce', { ...local, address: freshAddress() }))).to.equal('404 LOAD_WALLET')
   })
 })

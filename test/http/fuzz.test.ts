@@ -29,7 +29,8 @@ describe(`whatever a caller sends (SLUICE_FUZZ_SEED=${seed})`, function () {
     server = await sharedServer()
   })
 
-  const send = ({ method, path, headers, raw }: FuzzedRequest): Promise<Answer> => server.client.request(method, path, { headers, ...(raw !== undefined && { raw }) })
+  const send = ({ method, path, headers, raw }: FuzzedRequest): Promise<Answer> =>
+    server.client.request(method, path, { headers, ...(raw !== undefined && { raw }) })
   /** Of the wallets that the fuzz knows. */
   const nonces = async (): Promise<number> => {
     const counts = await Promise.all([admins, others].map((wallet) => server.rpc('eth_getTransactionCount', wallet, 'pending')))
@@ -52,7 +53,8 @@ describe(`whatever a caller sends (SLUICE_FUZZ_SEED=${seed})`, function () {
     seen.add(`${endpoint.name} ${status === 200 ? 'answered' : 'refused'}`)
     if (status === 200) {
       expect(answerOf.get(endpoint.name as (typeof endpoints)[number]['name'])?.(body), about).to.equal(true)
-      if (endpoint.name === 'AMMTrade' || endpoint.name === 'EVMApprove') for (const { txHash } of body.transactions ?? [body]) sent.add(txHash)
+      if (endpoint.name === 'AMMTrade' || endpoint.name === 'EVMApprove')
+        for (const { txHash } of body.transactions ?? [body]) sent.add(txHash)
       return
     }
     expect(body, about).to.be.an('object')

@@ -11,7 +11,8 @@ describe('Idempotency-Key', function () {
   let server: SharedServer
   let client: Client
   const order = { ...swap, base: 'ETH', amount: '0.01', address: admins }
-  const trade = (key: string, fields: object = {}, as = client) => as.post('/amm/trade', { ...order, ...fields }, { headers: { 'idempotency-key': key } })
+  const trade = (key: string, fields: object = {}, as = client) =>
+    as.post('/amm/trade', { ...order, ...fields }, { headers: { 'idempotency-key': key } })
   const nonce = async (): Promise<number> => (await client.get('/evm/nonce', { ...local, address: admins })).body.nonce
   before(async () => {
     server = await sharedServer()
@@ -69,7 +70,11 @@ describe('Idempotency-Key', function () {
     const key = newKey()
     const first = await trade(key)
     const others = await trade(key, { address: traders }, server.as.trader)
-    const approved = await client.post('/evm/approve', { ...local, address: admins, spender: 'uniswap', token: 'DAI', amount: '0' }, { headers: { 'idempotency-key': key } })
+    const approved = await client.post(
+      '/evm/approve',
+      { ...local, address: admins, spender: 'uniswap', token: 'DAI', amount: '0' },
+      { headers: { 'idempotency-key': key } },
+    )
     expect([first, others, approved].map(outcome)).to.deep.equal(['200', '200', '200'])
     expect(new Set([first, others, approved].map(({ body }) => body.txHash)).size).to.equal(3)
   })

@@ -3,7 +3,13 @@ import { SluiceError } from '../../core/api/index.ts'
 import { createIdempotency } from '../../core/http/idempotency.ts'
 import { inFlightBound, rateLimit } from '../../core/http/limits.ts'
 
-const caller = (fingerprint: string, requestsPerSecond?: number) => ({ commonName: fingerprint, fingerprint, permissions: new Set<'read'>(), wallets: 'all' as const, requestsPerSecond })
+const caller = (fingerprint: string, requestsPerSecond?: number) => ({
+  commonName: fingerprint,
+  fingerprint,
+  permissions: new Set<'read'>(),
+  wallets: 'all' as const,
+  requestsPerSecond,
+})
 
 function nameOf(act: () => void): string | undefined {
   try {
@@ -33,7 +39,9 @@ describe('the rate of a certificate', () => {
     const limit = rateLimit(() => now)
     const slow = caller('slow', 0.1)
     expect(nameOf(() => limit(slow))).to.equal(undefined)
-    expect(() => limit(slow)).to.throw(SluiceError).with.property('retryAfterSeconds', 10)
+    expect(() => limit(slow))
+      .to.throw(SluiceError)
+      .with.property('retryAfterSeconds', 10)
     now = 10_000
     expect(nameOf(() => limit(slow))).to.equal(undefined)
     for (let i = 0; i < 1000; i += 1) limit(caller('free'))
@@ -60,7 +68,9 @@ describe('the bound on requests under way', () => {
 
 const key = { client: 'c', path: '/p', key: 'k' }
 const answer = async () => ({ status: 200, body: '{}' })
-const never = async () => { throw new Error('It was done twice.') }
+const never = async () => {
+  throw new Error('It was done twice.')
+}
 
 describe('what is remembered of idempotency keys', () => {
   it('lasts a day and is forgotten then', async () => {
@@ -71,15 +81,27 @@ describe('what is remembered of idempotency keys', () => {
     await idempotency.once({ key, request: {}, act: never, wasJournaled: async () => false })
     now += 1
     let again = 0
-    await idempotency.once({ key, request: {}, act: async () => { again += 1; return answer() }, wasJournaled: async () => false })
+    await idempotency.once({
+      key,
+      request: {},
+      act: async () => {
+        again += 1
+        return answer()
+      },
+      wasJournaled: async () => false,
+    })
     expect(again).to.equal(1)
   })
 
-  for (const [what, wasJournaled] of [['it was journaled', async () => true], ['nobody can say whether it was journaled', () => Promise.reject(new Error('away'))]] as const) {
+  for (const [what, wasJournaled] of [
+    ['it was journaled', async () => true],
+    ['nobody can say whether it was journaled', () => Promise.reject(new Error('away'))],
+  ] as const) {
     it(`is the error where ${what}`, async () => {
       const idempotency = createIdempotency()
       const failed = new SluiceError('TIMEOUT', 'late')
-      const once = (act: () => ReturnType<typeof answer>) => idempotency.once({ key, request: {}, act, wasJournaled }).catch((error: unknown) => error)
+      const once = (act: () => ReturnType<typeof answer>) =>
+        idempotency.once({ key, request: {}, act, wasJournaled }).catch((error: unknown) => error)
       expect(await once(() => Promise.reject(failed))).to.equal(failed)
       expect(await once(never)).to.equal(failed)
     })

@@ -18,33 +18,47 @@ describe('what is no HTTP', function () {
     const read = (file: string) => readFileSync(path.join(server.settings.ssl.certsDir, file))
     const { hostname, port } = new URL(server.kernel.url)
     return new Promise((resolve, reject) => {
-      const socket = connect({ host: hostname, port: Number(port), ca: read('ca_cert.pem'), cert: read('client_cert.pem'), key: read('client_key.pem') }, () => {
-        socket.write(bytes, 'latin1', () => {
-          if (then === 'and leave') socket.destroy()
-        })
-      })
+      const socket = connect(
+        { host: hostname, port: Number(port), ca: read('ca_cert.pem'), cert: read('client_cert.pem'), key: read('client_key.pem') },
+        () => {
+          socket.write(bytes, 'latin1', () => {
+            if (then === 'and leave') socket.destroy()
+          })
+        },
+      )
       let said = ''
-      socket.on('data', (chunk: Buffer) => { said += chunk.toString() })
+      socket.on('data', (chunk: Buffer) => {
+        said += chunk.toString()
+      })
       socket.on('error', reject)
       socket.on('close', () => resolve(said))
     })
   }
 
   for (const [what, bytes] of [
-    ['words', 'hello\r\n\r\n'], ['another protocol', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'], ['a line break in a URL', 'GET /\n HTTP/1.1\r\n\r\n'],
+    ['words', 'hello\r\n\r\n'],
+    ['another protocol', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['a line break in a URL', 'GET /\n HTTP/1.1\r\n\r\n'],
     ['two lengths', 'POST /network/status HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
-    ['length and chunks', 'POST /network/status HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}'], ['an unknown method', 'BUY / HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['length and chunks', 'POST /network/status HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}'],
+    ['an unknown method', 'BUY / HTTP/1.1\r\nHost: a\r\n\r\n'],
   ] as const) {
     it(`answers 400 to ${what}, with a body like every error, and closes`, async () => {
       const said = await say(bytes)
       expect(said).to.match(/^HTTP\/1\.1 400 Bad Request\r\n/)
       const body: unknown = JSON.parse(said.slice(said.indexOf('\r\n\r\n') + 4))
-      expect(body).to.include({ errorCode: 1014, name: 'INCOMPLETE_PARAMS', httpErrorCode: 400 }).and.to.have.keys('errorCode', 'name', 'message', 'httpErrorCode', 'requestId')
+      expect(body)
+        .to.include({ errorCode: 1014, name: 'INCOMPLETE_PARAMS', httpErrorCode: 400 })
+        .and.to.have.keys('errorCode', 'name', 'message', 'httpErrorCode', 'requestId')
     })
   }
 
   it('takes a caller that goes away in the middle of a body for no defect', async () => {
-    for (const body of ['', '{"chain":', '{"chain":"ethereum"}']) await say(`POST /network/chain_config HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n${body}`, 'and leave')
+    for (const body of ['', '{"chain":', '{"chain":"ethereum"}'])
+      await say(
+        `POST /network/chain_config HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n${body}`,
+        'and leave',
+      )
     expect((await server.client.get('/metrics')).text).not.to.contain('code="1099"')
   })
 
@@ -62,8 +76,12 @@ describe('what is no HTTP', function () {
   })
 
   it('answers 400 to a URL that is none, and 417 to an expectation that it does not meet', async () => {
-    expect(await say('GET http://[::1/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).to.match(/^HTTP\/1\.1 400 /).and.to.contain('"errorCode":1014')
-    expect(await say('GET / HTTP/1.1\r\nHost: a\r\nExpect: cake\r\n\r\n')).to.match(/^HTTP\/1\.1 417 /).and.to.contain('"errorCode":1014')
+    expect(await say('GET http://[::1/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'))
+      .to.match(/^HTTP\/1\.1 400 /)
+      .and.to.contain('"errorCode":1014')
+    expect(await say('GET / HTTP/1.1\r\nHost: a\r\nExpect: cake\r\n\r\n'))
+      .to.match(/^HTTP\/1\.1 417 /)
+      .and.to.contain('"errorCode":1014')
   })
 
   it('goes on after any of it', async () => {

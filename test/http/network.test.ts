@@ -60,7 +60,7 @@ describe('/network', function () {
     const tokenSymbols = ['ETH', 'WETH', 'usdc', 'DAI', 'WBTC', 'USDT']
     const before = await rpcCalls(client)
     const { body } = await client.get('/network/balances', { ...local, address: admins, tokenSymbols })
-    expect(await rpcCalls(client) - before).to.equal(1)
+    expect((await rpcCalls(client)) - before).to.equal(1)
     expect(body.balances).to.have.all.keys('ETH', 'WETH', 'USDC', 'DAI', 'WBTC', 'USDT')
     expect(body.balances.ETH).to.match(/^\d+\.\d{18}$/)
     expect(body.balances.USDC).to.match(/^\d+\.\d{6}$/)
@@ -90,12 +90,19 @@ describe('/network', function () {
     expect(status).to.equal(200)
     expect(body).to.include({ txHash, txStatus: -1, txBlock: -1, txData: null, txReceipt: null, confirmations: 0, network: 'local' })
     expect(body.currentBlock).to.be.above(0)
-    for (const bad of ['0x12', 'ab'.repeat(32), `${txHash}00`, '__proto__']) expect(outcome(await client.get('/network/poll', { ...local, txHash: bad }))).to.equal('400 INCOMPLETE_PARAMS')
+    for (const bad of ['0x12', 'ab'.repeat(32), `${txHash}00`, '__proto__'])
+      expect(outcome(await client.get('/network/poll', { ...local, txHash: bad }))).to.equal('400 INCOMPLETE_PARAMS')
     expect(outcome(await client.get('/network/poll', { ...local, txHash, connector: 'nobody' }))).to.equal('404 UNKNOWN_CONNECTOR')
   })
 
   it('decodes a mined transaction, its receipt and its logs, and finds it in any letter case', async () => {
-    const { body: approved } = await client.post('/evm/approve', { ...local, address: admins, spender: 'sushiswap', token: 'USDC', amount: '7' })
+    const { body: approved } = await client.post('/evm/approve', {
+      ...local,
+      address: admins,
+      spender: 'sushiswap',
+      token: 'USDC',
+      amount: '7',
+    })
     const { body } = await mined(client, approved.txHash)
     expect(body.txState).to.be.oneOf(['MINED', 'CONFIRMED', 'BROADCAST'])
     expect(body.confirmations).to.be.above(0)

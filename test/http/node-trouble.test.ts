@@ -30,7 +30,10 @@ const questions: readonly [name: string, ask: (client: Client) => Promise<Answer
   ['AMMTrade', (client) => client.post('/amm/trade', { ...order, address: admins })],
 ]
 /** Says nothing of the state of the chain. */
-const gas: (typeof questions)[number] = ['AMMEstimateGas', (client) => client.post('/amm/estimateGas', { ...proxied, connector: 'uniswap' })]
+const gas: (typeof questions)[number] = [
+  'AMMEstimateGas',
+  (client) => client.post('/amm/estimateGas', { ...proxied, connector: 'uniswap' }),
+]
 
 describe('a node in trouble', function () {
   this.timeout(60_000)
@@ -45,9 +48,16 @@ describe('a node in trouble', function () {
     proxy = await startFaultyProxy()
     const url = `http://${user}:${password}@127.0.0.1:${proxy.port}/v3/${key}?apikey=${apiKey}`
     child = spawn(process.execPath, ['--import', 'tsx/esm', program, url], { stdio: ['pipe', 'pipe', 'pipe'] })
-    child.stderr?.on('data', (chunk: Buffer) => { log += chunk.toString() })
+    child.stderr?.on('data', (chunk: Buffer) => {
+      log += chunk.toString()
+    })
     if (!child.stdout) throw new Error('The server has no output.')
-    const said = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'exit').then(() => { throw new Error(log) })])
+    const said = await Promise.race([
+      once(createInterface(child.stdout), 'line'),
+      once(child, 'exit').then(() => {
+        throw new Error(log)
+      }),
+    ])
     const { url: serverUrl, certsDir, node: nodeUrl } = JSON.parse(String(said[0])) as Record<string, string>
     if (serverUrl === undefined || certsDir === undefined || nodeUrl === undefined) throw new Error('The server did not say where it is.')
     proxy.target = nodeUrl
@@ -88,7 +98,12 @@ describe('a node in trouble', function () {
         const endpoint = endpoints.find((each) => each.name === name) as Endpoint
         if (name !== gas[0] || answer.status !== 200) {
           expect(errorsOf(endpoint), `${name} ${answer.text}`).to.include(answer.body.name)
-          const expected = what.includes('limit') || what.includes('says so') ? ['RATE_LIMIT'] : what === 'does not answer' ? ['TIMEOUT', 'NETWORK'] : ['NETWORK']
+          const expected =
+            what.includes('limit') || what.includes('says so')
+              ? ['RATE_LIMIT']
+              : what === 'does not answer'
+                ? ['TIMEOUT', 'NETWORK']
+                : ['NETWORK']
           expect(answer.body.name, `${name} ${answer.text}`).to.be.oneOf(expected)
           if (answer.body.name !== 'TIMEOUT') expect(Number(answer.headers['retry-after']), name).to.be.at.least(1)
         }
@@ -124,7 +139,11 @@ describe('a node in trouble', function () {
   })
 
   it('shows no secret of a URL: not in bodies, not in the log, nowhere', async () => {
-    const pages = await Promise.all(['/network/status', '/network/chain_config?chain=ethereum', '/metrics', '/plugins', '/openapi.json', '/health/ready'].map((each) => client.get(each)))
+    const pages = await Promise.all(
+      ['/network/status', '/network/chain_config?chain=ethereum', '/metrics', '/plugins', '/openapi.json', '/health/ready'].map((each) =>
+        client.get(each),
+      ),
+    )
     const shown = [...bodies, ...pages.map(({ text }) => text), log].join('\n')
     expect(shown).to.contain(`127.0.0.1:${proxy.port}`)
     for (const secret of secrets) expect(shown).not.to.contain(secret)

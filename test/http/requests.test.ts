@@ -16,7 +16,14 @@ describe('the form of requests', function () {
     expect(post.body.balances).to.deep.equal(get.body.balances)
   })
 
-  for (const query of ['tokenSymbols=USDC,dai', 'tokenSymbols=USDC&tokenSymbols=dai', 'tokenSymbols[]=USDC&tokenSymbols[]=dai', 'tokenSymbols=["USDC","dai"]', 'tokenSymbols%5B%5D=USDC%2Cdai', 'tokenSymbols=USDC&tokenSymbols[]=dai']) {
+  for (const query of [
+    'tokenSymbols=USDC,dai',
+    'tokenSymbols=USDC&tokenSymbols=dai',
+    'tokenSymbols[]=USDC&tokenSymbols[]=dai',
+    'tokenSymbols=["USDC","dai"]',
+    'tokenSymbols%5B%5D=USDC%2Cdai',
+    'tokenSymbols=USDC&tokenSymbols[]=dai',
+  ]) {
     it(`reads the list ${query}`, async () => {
       const { body } = await client.get(`/network/tokens?chain=ethereum&network=local&${query}`)
       expect(body.map(({ symbol }: { symbol: string }) => symbol)).to.deep.equal(['USDC', 'DAI'])
@@ -57,7 +64,9 @@ describe('the form of requests', function () {
         expect(body.details[0].field).to.equal(field)
         expect(outcome(await client.get(`${path}?${field}`)), `${path}?${field}`).to.equal('400 INCOMPLETE_PARAMS')
       }
-      expect(outcome(await client.post('/network/status', undefined, { raw: `{"${field}":{"chain":"ethereum"}}` }))).to.equal('400 INCOMPLETE_PARAMS')
+      expect(outcome(await client.post('/network/status', undefined, { raw: `{"${field}":{"chain":"ethereum"}}` }))).to.equal(
+        '400 INCOMPLETE_PARAMS',
+      )
     })
   }
 
@@ -87,9 +96,19 @@ describe('the form of HTTP', function () {
     expect((await client.post('/network/chain_config', undefined, { raw: padded(100_000) })).status).to.equal(200)
   })
 
-  for (const [what, raw] of [['no JSON', '{"chain":'], ['a list', '[]'], ['a text', '"chain"'], ['null', 'null'], ['NaN', '{"chain":NaN}'], ['a NUL', '\0'], ['half of a character', '{"chain":"\\ud800"}']] as const) {
+  for (const [what, raw] of [
+    ['no JSON', '{"chain":'],
+    ['a list', '[]'],
+    ['a text', '"chain"'],
+    ['null', 'null'],
+    ['NaN', '{"chain":NaN}'],
+    ['a NUL', '\0'],
+    ['half of a character', '{"chain":"\\ud800"}'],
+  ] as const) {
     it(`answers 400 or 404 to a body of ${what}`, async () => {
-      expect(outcome(await client.post('/network/chain_config', undefined, { raw }))).to.match(/^400 INCOMPLETE_PARAMS$|^404 UNKNOWN_CHAIN_ERROR$/)
+      expect(outcome(await client.post('/network/chain_config', undefined, { raw }))).to.match(
+        /^400 INCOMPLETE_PARAMS$|^404 UNKNOWN_CHAIN_ERROR$/,
+      )
     })
   }
 
@@ -101,14 +120,26 @@ describe('the form of HTTP', function () {
   })
 
   it('takes JSON with a charset, and a POST without a body where nothing is required', async () => {
-    expect((await client.request('POST', '/network/chain_config', { headers: { 'content-type': 'application/json; charset=utf-8' }, raw: '{"chain":"ethereum"}' })).status).to.equal(200)
+    expect(
+      (
+        await client.request('POST', '/network/chain_config', {
+          headers: { 'content-type': 'application/json; charset=utf-8' },
+          raw: '{"chain":"ethereum"}',
+        })
+      ).status,
+    ).to.equal(200)
     expect((await client.request('POST', '/network/status')).status).to.equal(200)
     expect((await client.post('/network/status', undefined, { raw: '' })).status).to.equal(200)
   })
 
   for (const [method, path, allow] of [
-    ['DELETE', '/amm/price', 'GET, POST'], ['GET', '/amm/trade', 'POST'], ['PUT', '/network/balances', 'GET, POST'], ['POST', '/', 'GET'], ['POST', '/wallet', 'GET'],
-    ['POST', '/metrics', 'GET'], ['DELETE', '/docs', 'GET'],
+    ['DELETE', '/amm/price', 'GET, POST'],
+    ['GET', '/amm/trade', 'POST'],
+    ['PUT', '/network/balances', 'GET, POST'],
+    ['POST', '/', 'GET'],
+    ['POST', '/wallet', 'GET'],
+    ['POST', '/metrics', 'GET'],
+    ['DELETE', '/docs', 'GET'],
   ] as const) {
     it(`answers 405 to ${method} ${path} with Allow: ${allow}`, async () => {
       const { status, headers, body } = await client.request(method, path)
@@ -133,7 +164,9 @@ describe('the form of HTTP', function () {
     const made = await client.get('/nowhere', {}, { headers: { 'x-request-id': 'two words' } })
     expect(given.headers['sluice-api-version']).to.match(/^\d+\.\d+\.\d+$/)
     expect(given.headers['x-request-id']).to.equal('bot-7')
-    expect(made.headers['x-request-id']).to.match(/^[\da-f-]{36}$/).and.to.equal(made.body.requestId)
+    expect(made.headers['x-request-id'])
+      .to.match(/^[\da-f-]{36}$/)
+      .and.to.equal(made.body.requestId)
   })
 
   it('gives every error one shape', async () => {

@@ -1,3 +1,4 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
 import { endpoints, errorsOf, errorTable, interfaceVersion, type Endpoint } from '../../core/api/index.ts'
 import { openapi } from '../../core/http/openapi.ts'
@@ -13,9 +14,14 @@ function* refs(value: unknown): Generator<string> {
   }
 }
 
-const at = (document: object, ref: string): unknown => ref.slice(2).split('/').reduce<unknown>((value, key) => Reflect.get(Object(value), key), document)
+const at = (document: object, ref: string): unknown =>
+  ref
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((value, key) => Reflect.get(Object(value), key), document)
 
-const operationsOf = (of: object) => Object.entries(of).flatMap(([path, item]) => Object.keys(Object(item)).map((method) => `${method.toUpperCase()} ${path}`))
+const operationsOf = (of: object) =>
+  Object.entries(of).flatMap(([path, item]) => Object.keys(Object(item)).map((method) => `${method.toUpperCase()} ${path}`))
 
 describe('the service', function () {
   this.timeout(60_000)
@@ -38,9 +44,16 @@ describe('the service', function () {
 
   it('lists the plugins with what each is', async () => {
     const { body } = await client.get('/plugins')
-    expect(body.map(({ name, kind, state }: Record<string, string>) => `${kind} ${name} ${state}`)).to.have.members(['chain ethereum loaded', 'connector uniswap loaded', 'connector sushiswap loaded'])
+    expect(body.map(({ name, kind, state }: Record<string, string>) => `${kind} ${name} ${state}`)).to.have.members([
+      'chain ethereum loaded',
+      'connector uniswap loaded',
+      'connector sushiswap loaded',
+    ])
     for (const plugin of body) expect(plugin).to.include.keys('version', 'trading_type', 'available_networks')
-    expect(body.find(({ name }: { name: string }) => name === 'ethereum').starting).to.have.members(['ethereum/mainnet', 'ethereum/sepolia'])
+    expect(body.find(({ name }: { name: string }) => name === 'ethereum').starting).to.have.members([
+      'ethereum/mainnet',
+      'ethereum/sepolia',
+    ])
   })
 
   it("answers a connector's configuration with its attributes", async () => {
@@ -49,7 +62,8 @@ describe('the service', function () {
     expect(body.trading_type).to.deep.equal(['AMM'])
     expect(body).to.include.keys('available_networks', 'contractAddresses', 'versions')
     expect(body).not.to.have.any.keys('timestamp', 'latency')
-    for (const connector of ['uniswpa', '__proto__', 'ethereum']) expect(outcome(await client.get('/connector/config', { connector }))).to.equal('404 UNKNOWN_CONNECTOR')
+    for (const connector of ['uniswpa', '__proto__', 'ethereum'])
+      expect(outcome(await client.get('/connector/config', { connector }))).to.equal('404 UNKNOWN_CONNECTOR')
   })
 
   it('is alive and ready, with the required network there', async () => {
@@ -69,7 +83,8 @@ describe('the service', function () {
       /^sluice_plugin_state\{plugin="ethereum",kind="chain",state="starting"\} 1$/m,
       /^nodejs_eventloop_lag_seconds /m,
       /^process_resident_memory_bytes /m,
-    ]) expect(text).to.match(pattern)
+    ])
+      expect(text).to.match(pattern)
   })
 
   it('keeps callers from making labels of the metrics', async () => {
@@ -103,7 +118,9 @@ describe('/openapi.json', function () {
     document = (await (await sharedServer()).client.get('/openapi.json')).body
   })
 
-  it('is OpenAPI 3.1 with the version of the interface and mutual TLS as its only security', () => {
+  it('is OpenAPI 3.1 with the version of the interface and mutual TLS as its only security', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document))
+    expect(valid, JSON.stringify(errors)).to.equal(true)
     expect(document.openapi).to.match(/^3\.1\.\d$/)
     expect(document.info.version).to.equal(interfaceVersion)
     expect(document.security).to.deep.equal([{ mutualTLS: [] }])
@@ -131,14 +148,25 @@ describe('/openapi.json', function () {
   })
 
   it('names the interfaces after the URLs, one definition for each', () => {
-    for (const name of ['NetworkStatus', 'NetworkChainConfig', 'EVMAllowances', 'EVMApprove', 'ConnectorConfig', 'AMMPrice', 'AMMTrade', 'AMMEstimateGas']) {
+    for (const name of [
+      'NetworkStatus',
+      'NetworkChainConfig',
+      'EVMAllowances',
+      'EVMApprove',
+      'ConnectorConfig',
+      'AMMPrice',
+      'AMMTrade',
+      'AMMEstimateGas',
+    ]) {
       expect(document.components.schemas).to.include.keys(`${name}Request`, `${name}Response`)
     }
     expect(JSON.stringify(document)).not.to.contain('"expects"')
   })
 
   it('lists every endpoint, the reading ones by POST too, with the errors of the table', () => {
-    const expected = endpoints.flatMap(({ method, path, set }) => (method === 'GET' && set !== 'Service' ? [`GET ${path}`, `POST ${path}`] : [`${method} ${path}`]))
+    const expected = endpoints.flatMap(({ method, path, set }) =>
+      method === 'GET' && set !== 'Service' ? [`GET ${path}`, `POST ${path}`] : [`${method} ${path}`],
+    )
     expect(operationsOf(document.paths)).to.have.members(expected)
     for (const endpoint of endpoints) {
       const { responses } = document.paths[endpoint.path][endpoint.method.toLowerCase()]
@@ -150,8 +178,14 @@ describe('/openapi.json', function () {
   it('lists nothing that no loaded plugin answers', async () => {
     const { directory } = (await sharedServer()).kernel.services
     const bare = JSON.stringify(openapi({ ...directory, plugins: directory.plugins.filter(({ kind }) => kind === 'chain') }))
-    expect(bare).to.contain('/evm/approve').and.not.to.match(/\/amm\/|AMMPrice/)
-    const refused = JSON.stringify(openapi({ ...directory, networks: [], plugins: directory.plugins.map((each) => ({ ...each, state: 'refused' as const })) }))
-    expect(refused).to.contain('/network/status').and.not.to.match(/\/amm\/|\/evm\//)
+    expect(bare)
+      .to.contain('/evm/approve')
+      .and.not.to.match(/\/amm\/|AMMPrice/)
+    const refused = JSON.stringify(
+      openapi({ ...directory, networks: [], plugins: directory.plugins.map((each) => ({ ...each, state: 'refused' as const })) }),
+    )
+    expect(refused)
+      .to.contain('/network/status')
+      .and.not.to.match(/\/amm\/|\/evm\//)
   })
 })

@@ -90,7 +90,9 @@ describe('a broken plugin', function () {
 
   for (const [name, [step, reason]] of Object.entries(endless)) {
     it(`is refused at its deadline: ${name}`, async () => {
-      const { loaded, refused } = await load([path.join(goodPlugins, 'fixture-chain'), path.join(brokenPlugins, name)], { deadlineMs: 4_000 })
+      const { loaded, refused } = await load([path.join(goodPlugins, 'fixture-chain'), path.join(brokenPlugins, name)], {
+        deadlineMs: 4_000,
+      })
 
       expect(loaded.map((plugin) => plugin.name)).to.deep.equal(['fixture-chain'])
       expect(refused.map((refusal) => refusal.name)).to.deep.equal([name])

@@ -10,10 +10,16 @@ function callee() {
 const never = new AbortController().signal
 function withReject() {
   let reject!: (error: Error) => void
-  const promise = new Promise((_, rejectIt) => { reject = rejectIt })
+  const promise = new Promise((_, rejectIt) => {
+    reject = rejectIt
+  })
   return { promise, reject }
 }
-const caught = (promise: Promise<unknown>) => promise.then(() => undefined, (error: unknown) => error)
+const caught = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
 
 describe('calling a plugin', () => {
   it('gives what the verb gives', async () => {
@@ -30,11 +36,17 @@ describe('calling a plugin', () => {
     const error = new SluiceError('PRICE_FAILED', 'No pool.')
 
     expect(await caught(callPlugin(swap, 'AMM.quote', () => Promise.reject(error), never))).to.equal(error)
-    expect(() => callPluginSync(swap, 'AMM.swap', () => { throw error })).to.throw(error)
+    expect(() =>
+      callPluginSync(swap, 'AMM.swap', () => {
+        throw error
+      }),
+    ).to.throw(error)
   })
 
   for (const [how, call] of Object.entries({
-    throws: () => { throw new TypeError('secret internals') },
+    throws: () => {
+      throw new TypeError('secret internals')
+    },
     rejects: () => Promise.reject(new TypeError('secret internals')),
     'rejects with nothing': () => Promise.reject(),
   })) {
@@ -56,7 +68,9 @@ describe('calling a plugin', () => {
     const answer = caught(callPlugin(swap, 'AMM.quote', () => new Promise(() => {}), deadline.signal))
     deadline.abort()
 
-    expect(await answer).to.be.instanceOf(SluiceError).and.to.include({ name: 'TIMEOUT' })
+    expect(await answer)
+      .to.be.instanceOf(SluiceError)
+      .and.to.include({ name: 'TIMEOUT' })
     expect(lines[0]?.fields).to.deep.equal({ plugin: 'swap', verb: 'AMM.quote' })
   })
 
@@ -69,16 +83,30 @@ describe('calling a plugin', () => {
     deadline.abort()
     await answer
     fail(new Error('too late'))
-    await new Promise((resolve) => { setImmediate(resolve) })
+    await new Promise((resolve) => {
+      setImmediate(resolve)
+    })
 
-    expect(lines.map(({ message }) => message)).to.deep.equal(['left behind at the deadline of the request', 'a defect of the plugin: it threw what is no SluiceError'])
+    expect(lines.map(({ message }) => message)).to.deep.equal([
+      'left behind at the deadline of the request',
+      'a defect of the plugin: it threw what is no SluiceError',
+    ])
   })
 
   it('does not call at all when the deadline has passed', async () => {
     const { swap } = callee()
     let called = false
 
-    const error = await caught(callPlugin(swap, 'AMM.quote', () => { called = true }, AbortSignal.abort()))
+    const error = await caught(
+      callPlugin(
+        swap,
+        'AMM.quote',
+        () => {
+          called = true
+        },
+        AbortSignal.abort(),
+      ),
+    )
 
     expect(error).to.include({ name: 'TIMEOUT' })
     expect(called).to.equal(false)

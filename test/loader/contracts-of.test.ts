@@ -32,7 +32,9 @@ describe("a network's contract addresses", () => {
   })
 
   it('are refused under a bare name that several chains have, with the candidates', () => {
-    expect(() => of(addresses({ mainnet: {} }), 'ethereum', 'mainnet')).to.throw('contractAddresses.mainnet may be any of ethereum_mainnet, binance_smart_chain_mainnet')
+    expect(() => of(addresses({ mainnet: {} }), 'ethereum', 'mainnet')).to.throw(
+      'contractAddresses.mainnet may be any of ethereum_mainnet, binance_smart_chain_mainnet',
+    )
   })
 
   it('are refused under a name that no network has, and where they are no addresses', () => {

@@ -18,7 +18,8 @@ export interface LogLine {
 /** A log that can be read afterwards. */
 export function keptLog(plugin?: string): { log: Log; lines: LogLine[] } {
   const lines: LogLine[] = []
-  const write = (level: 'info' | 'warn') => (fields: object, message?: string) => void lines.push({ level, fields, message, ...(plugin !== undefined && { plugin }) })
+  const write = (level: 'info' | 'warn') => (fields: object, message?: string) =>
+    void lines.push({ level, fields, message, ...(plugin !== undefined && { plugin }) })
   return { log: { info: write('info'), warn: write('warn') }, lines }
 }
 

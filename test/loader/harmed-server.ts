@@ -20,17 +20,23 @@ if (stallSeconds !== undefined) {
   await setTimeout(500)
 }
 
-if (harm === 'own-defect') setImmediate(() => {
-  throw new Error('a defect of the server')
-})
+if (harm === 'own-defect')
+  setImmediate(() => {
+    throw new Error('a defect of the server')
+  })
 const token = { symbol: harm, address: '0x0a', decimals: 1 }
 for (const plugin of plugins) {
   if (plugin.kind !== 'connector') continue
   const { signal } = new AbortController()
-  const quote = async () => plugin.venues[0]?.implementation.AMM?.quote({ tokenIn: token, tokenOut: token, exact: 'in', amountRaw: 1n }, {}, { signal })
-  await callPlugin({ plugin: plugin.name, log: keptLog().log }, 'AMM.quote', quote, signal).catch((error: Error) => say({ answer: error.name }))
+  const quote = async () =>
+    plugin.venues[0]?.implementation.AMM?.quote({ tokenIn: token, tokenOut: token, exact: 'in', amountRaw: 1n }, {}, { signal })
+  await callPlugin({ plugin: plugin.name, log: keptLog().log }, 'AMM.quote', quote, signal).catch((error: Error) =>
+    say({ answer: error.name }),
+  )
 }
-process.stdin.on('end', () => {
-  say({ alive: true })
-  process.exit(0)
-}).resume()
+process.stdin
+  .on('end', () => {
+    say({ alive: true })
+    process.exit(0)
+  })
+  .resume()

@@ -38,7 +38,10 @@ describe('a plugin that does harm at run time', function () {
       }
 
       expect((await exit)[0]).to.equal(0)
-      expect(said).to.deep.include({ survived: what, ...(plugin && { plugin }) }).and.include({ answer: 'UNKNOWN_ERROR' }).and.include({ alive: true })
+      expect(said)
+        .to.deep.include({ survived: what, ...(plugin && { plugin }) })
+        .and.include({ answer: 'UNKNOWN_ERROR' })
+        .and.include({ alive: true })
     })
   }
 
@@ -57,8 +60,12 @@ describe('a plugin that does harm at run time', function () {
 
     expect([code, signal]).to.deep.equal([null, 'SIGKILL'])
     expect(line).to.include({ level: 60, plugin: 'harmful-verbs' })
-    expect(line).to.have.property('function').that.matches(/^spin \(file:.*harmful-verbs\/index\.ts:\d+\)$/)
-    expect(line).to.have.property('msg').that.matches(/stood still for 1 s: the plugin 'harmful-verbs' was running/)
+    expect(line)
+      .to.have.property('function')
+      .that.matches(/^spin \(file:.*harmful-verbs\/index\.ts:\d+\)$/)
+    expect(line)
+      .to.have.property('msg')
+      .that.matches(/stood still for 1 s: the plugin 'harmful-verbs' was running/)
   })
 
   it('leaves the watchdog quiet as long as the event loop turns', async () => {

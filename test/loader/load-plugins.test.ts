@@ -47,7 +47,11 @@ describe('loading plugins', function () {
     if (swap?.kind !== 'connector') throw new Error('fixture-swap was refused')
     const token = { symbol: 'A', address: '0x0a', decimals: 1 }
 
-    const quote = await swap.venues[0]?.implementation.AMM?.quote({ tokenIn: token, tokenOut: token, exact: 'in', amountRaw: 1n }, {}, { signal: new AbortController().signal })
+    const quote = await swap.venues[0]?.implementation.AMM?.quote(
+      { tokenIn: token, tokenOut: token, exact: 'in', amountRaw: 1n },
+      {},
+      { signal: new AbortController().signal },
+    )
 
     expect(quote?.spender).to.equal('0xaa01')
   })
@@ -59,7 +63,8 @@ describe('loading plugins', function () {
       if (plugin.kind !== 'connector') continue
       const token = { symbol: 'A', address: '0x0a', decimals: 1 }
       const swap = { tokenIn: token, tokenOut: token, exact: 'in', amountRaw: 0n } as const
-      const thrown = await (async () => plugin.venues[0]?.implementation.AMM?.quote(swap, {}, { signal: new AbortController().signal }))().catch((error: unknown) => error)
+      const thrown = await (async () =>
+        plugin.venues[0]?.implementation.AMM?.quote(swap, {}, { signal: new AbortController().signal }))().catch((error: unknown) => error)
       expect(thrown, plugin.name).to.be.instanceOf(SluiceError)
     }
   })
@@ -68,17 +73,26 @@ describe('loading plugins', function () {
     cpSync(path.join(goodPlugins, 'fixture-compiled'), path.join(folder, 'fixture-compiled'), { recursive: true })
     cpSync(path.join(goodPlugins, 'fixture-swap'), path.join(folder, 'fixture-swap'), { recursive: true })
     const packages = path.join(folder, 'fixture-swap', 'node_modules')
-    writeFileSync(path.join(folder, 'fixture-swap', 'package.json'), '{ "name": "fixture-swap", "type": "commonjs", "dependencies": { "three": "1.0.0" } }')
+    writeFileSync(
+      path.join(folder, 'fixture-swap', 'package.json'),
+      '{ "name": "fixture-swap", "type": "commonjs", "dependencies": { "three": "1.0.0" } }',
+    )
     for (const [name, files] of Object.entries({
       three: { 'package.json': '{ "name": "three", "version": "1.0.0", "main": "index.js" }', 'index.js': 'module.exports = 3' },
-      sluice: { 'package.json': '{ "name": "sluice", "version": "0.0.1", "exports": { "./plugin": "./index.js" } }', 'index.js': 'throw new Error("a second core")' },
+      sluice: {
+        'package.json': '{ "name": "sluice", "version": "0.0.1", "exports": { "./plugin": "./index.js" } }',
+        'index.js': 'throw new Error("a second core")',
+      },
     })) {
       mkdirSync(path.join(packages, name), { recursive: true })
       for (const [file, text] of Object.entries(files)) writeFileSync(path.join(packages, name, file), text)
     }
     writeFileSync(path.join(folder, 'fixture-swap', 'facts.json'), '{ "version": "9.9.9" }')
     const amm = path.join(folder, 'fixture-swap', 'amm.ts')
-    writeFileSync(amm, `import three from 'three'\nimport { SluiceError } from 'sluice/plugin'\nexport const amm = (): object => {\n  const refuse = () => { throw new SluiceError('PRICE_FAILED', String(three)) }\n  return { versions: [], quote: refuse, swap: refuse, fill: refuse }\n}\n`)
+    writeFileSync(
+      amm,
+      `import three from 'three'\nimport { SluiceError } from 'sluice/plugin'\nexport const amm = (): object => {\n  const refuse = () => { throw new SluiceError('PRICE_FAILED', String(three)) }\n  return { versions: [], quote: refuse, swap: refuse, fill: refuse }\n}\n`,
+    )
 
     const { loaded, refused } = await load([chain, folder])
 
@@ -95,7 +109,10 @@ describe('loading plugins', function () {
     for (const part of parts) {
       mkdirSync(path.join(folder, part))
       writeFileSync(path.join(folder, part, 'index.ts'), changing(part))
-      writeFileSync(path.join(folder, part, 'defaults.yml'), "allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  mainnet: { routerAddress: '0x01' }\n")
+      writeFileSync(
+        path.join(folder, part, 'defaults.yml'),
+        "allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  mainnet: { routerAddress: '0x01' }\n",
+      )
     }
 
     const { refused } = await load([chain, folder])
@@ -107,7 +124,10 @@ describe('loading plugins', function () {
   it('refuses a plugin whose files came after it was looked for, and does not compile what is in its packages', async () => {
     mkdirSync(path.join(folder, 'late', 'node_modules', 'typed'), { recursive: true })
     writeFileSync(path.join(folder, 'late', 'node_modules', 'typed', 'index.ts'), 'this is no TypeScript')
-    writeFileSync(path.join(folder, 'late', 'index.ts'), "import { writeFileSync } from 'node:fs'\nwriteFileSync(new URL('part.ts', import.meta.url), 'export {}')\nawait import('./part.ts')\n")
+    writeFileSync(
+      path.join(folder, 'late', 'index.ts'),
+      "import { writeFileSync } from 'node:fs'\nwriteFileSync(new URL('part.ts', import.meta.url), 'export {}')\nawait import('./part.ts')\n",
+    )
 
     const { refused } = await load([folder])
 
@@ -125,11 +145,18 @@ describe('loading plugins', function () {
     const own = keptLog()
     const { loaded } = await load([goodPlugins], {
       log: own.log,
-      tokensOf: () => [{ symbol: 'A', address: '0xAB', decimals: 6 }, { symbol: 'B', address: 'nonsense', decimals: 6 }],
+      tokensOf: () => [
+        { symbol: 'A', address: '0xAB', decimals: 6 },
+        { symbol: 'B', address: 'nonsense', decimals: 6 },
+      ],
     })
 
     expect(loaded[2]?.venues[0]?.tokens).to.deep.equal([{ symbol: 'A', address: '0xab', decimals: 6 }])
-    expect(own.lines.map(({ fields }) => fields)).to.deep.include({ chain: 'fixture-chain', network: 'mainnet', token: { symbol: 'B', address: 'nonsense', decimals: 6 } })
+    expect(own.lines.map(({ fields }) => fields)).to.deep.include({
+      chain: 'fixture-chain',
+      network: 'mainnet',
+      token: { symbol: 'B', address: 'nonsense', decimals: 6 },
+    })
   })
 
   it('refuses the second of two plugins of one name, and names both folders', async () => {
@@ -158,7 +185,14 @@ describe('loading plugins', function () {
     const { loaded, refused } = await load([plugins])
 
     expect(loaded).to.deep.equal([])
-    expect(refused.map(({ name, step }) => `${name} ${step}`)).to.have.members(['Größer find', `${'a'.repeat(80)} find`, 'linked-entry find', 'linked-folder find', 'linked-nowhere find', 'linked-part import'])
+    expect(refused.map(({ name, step }) => `${name} ${step}`)).to.have.members([
+      'Größer find',
+      `${'a'.repeat(80)} find`,
+      'linked-entry find',
+      'linked-folder find',
+      'linked-nowhere find',
+      'linked-part import',
+    ])
   })
 
   it('says that a folder of the settings does not exist', async () => {
@@ -171,12 +205,17 @@ describe('loading plugins', function () {
 
   it('serves the networks that are there, and says why not the others', async () => {
     cpSync(path.join(goodPlugins, 'fixture-swap'), path.join(folder, 'fixture-swap'), { recursive: true })
-    writeFileSync(path.join(folder, 'fixture-swap', 'defaults.yml'), "allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  fixture_chain_testnet: { routerAddress: '0x02' }\n")
+    writeFileSync(
+      path.join(folder, 'fixture-swap', 'defaults.yml'),
+      "allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  fixture_chain_testnet: { routerAddress: '0x02' }\n",
+    )
 
     const { loaded } = await load([chain, folder])
 
     expect(loaded[1]?.available_networks).to.deep.equal([{ chain: 'fixture-chain', networks: ['testnet'] }])
-    expect(loaded[1]?.unserved.map(({ network, reason }) => `${network}: ${reason}`)).to.deep.equal(['mainnet: contractAddresses has no entry for fixture-chain mainnet'])
+    expect(loaded[1]?.unserved.map(({ network, reason }) => `${network}: ${reason}`)).to.deep.equal([
+      'mainnet: contractAddresses has no entry for fixture-chain mainnet',
+    ])
   })
 
   it('leaves a connector without a network where its chain was refused', async () => {

@@ -45,32 +45,52 @@ describe('plugins and core', function () {
     copyFileSync(path.join(root, 'package.json'), path.join(folder, 'package.json'))
     mkdirSync(path.join(folder, 'conf'))
     const files = ['index', 'hook', 'trial-thread', 'watchdog-thread'].map((name) => path.join(root, 'core/loader', `${name}.ts`))
-    writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({
-      extends: path.join(root, 'tsconfig.json'),
-      compilerOptions: { rootDir: root, outDir: folder, sourceMap: false, noCheck: true },
-      files: [...files, path.join(root, 'core/config/index.ts')],
-      include: [],
-    }))
+    writeFileSync(
+      path.join(folder, 'tsconfig.json'),
+      JSON.stringify({
+        extends: path.join(root, 'tsconfig.json'),
+        compilerOptions: { rootDir: root, outDir: folder, sourceMap: false, noCheck: true },
+        files: [...files, path.join(root, 'core/config/index.ts')],
+        include: [],
+      }),
+    )
     const built = spawnSync(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], { encoding: 'utf8' })
     expect(built.status, built.stdout).to.equal(0)
     writeFileSync(path.join(folder, 'run.js'), program)
 
     const ran = spawnSync(process.execPath, [path.join(folder, 'run.js')], { cwd: folder, encoding: 'utf8', timeout: 60_000 })
 
-    expect(ran.stdout.trim(), ran.stderr).to.equal(JSON.stringify({
-      loaded: ['fixture-chain', 'fixture-compiled', 'fixture-swap', 'harmful-verbs'],
-      refused: [['throws-in-create', 'create']],
-      same: [true, true],
-    }))
+    expect(ran.stdout.trim(), ran.stderr).to.equal(
+      JSON.stringify({
+        loaded: ['fixture-chain', 'fixture-compiled', 'fixture-swap', 'harmful-verbs'],
+        refused: [['throws-in-create', 'create']],
+        same: [true, true],
+      }),
+    )
     expect(ran.signal).to.equal('SIGKILL')
     expect(JSON.parse(ran.stderr.trim().split('\n').at(-1) ?? '')).to.include({ level: 60, plugin: 'harmful-verbs' })
   })
 
   it('share one instance when the tests run in parallel', () => {
-    const flags = ['--no-config', '--node-option', 'import=tsx/esm', '--parallel', '--jobs', '2', '--timeout', '100000', '--reporter', 'dot']
+    const flags = [
+      '--no-config',
+      '--node-option',
+      'import=tsx/esm',
+      '--parallel',
+      '--jobs',
+      '2',
+      '--timeout',
+      '100000',
+      '--reporter',
+      'dot',
+    ]
     const specs = ['load-plugins', 'call-plugin'].map((name) => path.join(root, 'test/loader', `${name}.test.ts`))
 
-    const ran = spawnSync(process.execPath, [path.join(root, 'node_modules/mocha/bin/mocha.js'), ...flags, '--grep', 'one core|outside|calling', ...specs], { cwd: root, encoding: 'utf8' })
+    const ran = spawnSync(
+      process.execPath,
+      [path.join(root, 'node_modules/mocha/bin/mocha.js'), ...flags, '--grep', 'one core|outside|calling', ...specs],
+      { cwd: root, encoding: 'utf8' },
+    )
 
     expect(ran.status, ran.stdout + ran.stderr).to.equal(0)
     expect(ran.stdout).to.match(/1\d passing/)

@@ -18,8 +18,17 @@ describe('sluice plugin list', function () {
   after(() => rmSync(home, { recursive: true, force: true }))
 
   function list(folders: readonly string[], disabled = '') {
-    const env = { ...process.env, SLUICE_CONF: path.join(home, 'conf'), SLUICE_PLUGINS_FOLDERS: folders.join(','), SLUICE_PLUGINS_DISABLED: disabled }
-    return spawnSync(process.execPath, ['--import', import.meta.resolve('tsx/esm'), path.join(root, 'core/main.ts'), 'plugin', 'list'], { cwd: home, env, encoding: 'utf8' })
+    const env = {
+      ...process.env,
+      SLUICE_CONF: path.join(home, 'conf'),
+      SLUICE_PLUGINS_FOLDERS: folders.join(','),
+      SLUICE_PLUGINS_DISABLED: disabled,
+    }
+    return spawnSync(process.execPath, ['--import', import.meta.resolve('tsx/esm'), path.join(root, 'core/main.ts'), 'plugin', 'list'], {
+      cwd: home,
+      env,
+      encoding: 'utf8',
+    })
   }
 
   it('shows what is loaded, with its networks', () => {
@@ -35,7 +44,9 @@ describe('sluice plugin list', function () {
   it('shows what is refused with reason and cure, and fails', () => {
     const { status, stdout } = list([goodPlugins, path.join(brokenPlugins, 'verb-missing')])
 
-    expect(stdout).to.match(/^verb-missing +connector +- +AMM +fixture-chain\/mainnet +refused\n {2}create: AMM has no fill\n {2}→ .+\n {2}.+verb-missing$/m)
+    expect(stdout).to.match(
+      /^verb-missing +connector +- +AMM +fixture-chain\/mainnet +refused\n {2}create: AMM has no fill\n {2}→ .+\n {2}.+verb-missing$/m,
+    )
     expect(status).to.equal(1)
   })
 })

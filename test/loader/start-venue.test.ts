@@ -38,12 +38,15 @@ describe('a venue', () => {
 
   it('says why it is not ready yet', async () => {
     const events = new EventEmitter()
-    const running = startVenue(venue({
-      start: async () => {
-        queueMicrotask(() => events.emit('tried'))
-        throw new Error('the node is away')
-      },
-    }).venue, { ...quick, longestPauseMs: 1 })
+    const running = startVenue(
+      venue({
+        start: async () => {
+          queueMicrotask(() => events.emit('tried'))
+          throw new Error('the node is away')
+        },
+      }).venue,
+      { ...quick, longestPauseMs: 1 },
+    )
 
     await once(events, 'tried')
     await once(events, 'tried')
@@ -54,12 +57,15 @@ describe('a venue', () => {
 
   it('gives up a start that never settles, tells it so by its signal, and tries again', async () => {
     const signals: AbortSignal[] = []
-    const running = startVenue(venue({
-      start: async (signal) => {
-        signals.push(signal)
-        if (signals.length === 1) await new Promise(() => {})
-      },
-    }).venue, quick)
+    const running = startVenue(
+      venue({
+        start: async (signal) => {
+          signals.push(signal)
+          if (signals.length === 1) await new Promise(() => {})
+        },
+      }).venue,
+      quick,
+    )
 
     await running.settled
 
@@ -69,13 +75,16 @@ describe('a venue', () => {
 
   it('takes a start that throws at once like one that rejects', async () => {
     let attempts = 0
-    const running = startVenue(venue({
-      start: () => {
-        attempts += 1
-        if (attempts === 1) throw new Error('not even a promise')
-        return Promise.resolve()
-      },
-    }).venue, quick)
+    const running = startVenue(
+      venue({
+        start: () => {
+          attempts += 1
+          if (attempts === 1) throw new Error('not even a promise')
+          return Promise.resolve()
+        },
+      }).venue,
+      quick,
+    )
 
     await running.settled
 
@@ -85,13 +94,16 @@ describe('a venue', () => {
   it('stops while it is starting, and does not start again', async () => {
     let attempts = 0
     let given: AbortSignal | undefined
-    const running = startVenue(venue({
-      start: async (signal) => {
-        attempts += 1
-        given = signal
-        await new Promise(() => {})
-      },
-    }).venue, { ...quick, attemptMs: 60_000 })
+    const running = startVenue(
+      venue({
+        start: async (signal) => {
+          attempts += 1
+          given = signal
+          await new Promise(() => {})
+        },
+      }).venue,
+      { ...quick, attemptMs: 60_000 },
+    )
 
     await running.stop()
     await running.settled

@@ -6,7 +6,10 @@ import { expect } from 'chai'
 describe('the log', () => {
   let talker: ChildProcess
   beforeEach(() => {
-    talker = fork(fileURLToPath(new URL('talker.ts', import.meta.url)), { execArgv: ['--import', import.meta.resolve('tsx/esm')], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+    talker = fork(fileURLToPath(new URL('talker.ts', import.meta.url)), {
+      execArgv: ['--import', import.meta.resolve('tsx/esm')],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    })
   })
   afterEach(() => talker.kill('SIGKILL'))
 
@@ -17,15 +20,24 @@ describe('the log', () => {
 
   it('is whole when the process ends, each line JSON, and shows no key of a URL wherever it stands', async () => {
     let text = ''
-    talker.stderr?.on('data', (chunk) => { text += String(chunk) })
+    talker.stderr?.on('data', (chunk) => {
+      text += String(chunk)
+    })
     talker.send('end')
     await once(talker, 'close')
-    const [error, last, ...more] = text.trimEnd().split('\n').map((line) => JSON.parse(line))
+    const [error, last, ...more] = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
     expect(more).to.deep.equal([])
     expect(last.msg).to.equal('the last line')
     expect(error.err.message).to.equal('no answer (info={ "requestUrl": "https://node.example/v3/***" })')
     expect(error.err.stack).to.contain(new URL('talker.ts', import.meta.url).pathname)
-    expect(error).to.include({ url: 'wss://***@node.example/***', quoted: '"https://node.example/v3/***"', msg: 'tried https://node.example/v3/***' })
+    expect(error).to.include({
+      url: 'wss://***@node.example/***',
+      quoted: '"https://node.example/v3/***"',
+      msg: 'tried https://node.example/v3/***',
+    })
     expect(text).not.to.contain('0123456789abcdef').and.not.to.contain('word@')
   })
 })

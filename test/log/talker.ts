@@ -13,7 +13,10 @@ process.on('message', (what) => {
   if (what === 'end') {
     const error = new Error(`no answer (info={ "requestUrl": "https://node.example/v3/${key}" })`)
     error.cause = error
-    log.error({ err: error, url: `wss://user:word@node.example/${key}`, quoted: `"https://node.example/v3/${key}"` }, `tried https://node.example/v3/${key}`)
+    log.error(
+      { err: error, url: `wss://user:word@node.example/${key}`, quoted: `"https://node.example/v3/${key}"` },
+      `tried https://node.example/v3/${key}`,
+    )
     log.fatal('the last line')
     process.exit(0)
   }

@@ -12,7 +12,8 @@ import uniswap from '../fixtures/published/uniswap-sdk-core.json' with { type: '
 import uniswapV2 from '../fixtures/published/uniswap-v2-sdk.json' with { type: 'json' }
 import viem from '../fixtures/published/viem.json' with { type: 'json' }
 
-const routers = (plugin: string) => parse(readFileSync(new URL(`../../plugins/${plugin}/defaults.yml`, import.meta.url), 'utf8')).contractAddresses
+const routers = (plugin: string) =>
+  parse(readFileSync(new URL(`../../plugins/${plugin}/defaults.yml`, import.meta.url), 'utf8')).contractAddresses
 
 // test/fixtures/published/ is what the projects publish on npm; scripts/published-facts.mjs takes it from there.
 describe('what projects publish about their own deployments', () => {
@@ -26,20 +27,30 @@ describe('what projects publish about their own deployments', () => {
 
     it(`is ours of uniswap v2 on ${name}`, () => {
       const id = String(viem.facts[name].id) as '1' | '11155111'
-      expect(v2Deployments[`ethereum/${name}`]).to.deep.equal({ factory: uniswap.facts.V2_FACTORY_ADDRESSES[id], initCodeHash: uniswapV2.facts.INIT_CODE_HASH })
+      expect(v2Deployments[`ethereum/${name}`]).to.deep.equal({
+        factory: uniswap.facts.V2_FACTORY_ADDRESSES[id],
+        initCodeHash: uniswapV2.facts.INIT_CODE_HASH,
+      })
       expect(routers('uniswap')[name].v2RouterAddress).to.equal(uniswap.facts.V2_ROUTER_ADDRESSES[id])
     })
 
     it(`is ours of sushiswap on ${name}`, () => {
       const id = String(viem.facts[name].id) as '1' | '11155111'
-      expect(sushiswapDeployments[`ethereum/${name}`]).to.deep.equal({ factory: getAddress(sushi.facts.SUSHISWAP_V2_FACTORY_ADDRESS[id]), initCodeHash: sushi.facts.SUSHISWAP_V2_INIT_CODE_HASH[id] })
+      expect(sushiswapDeployments[`ethereum/${name}`]).to.deep.equal({
+        factory: getAddress(sushi.facts.SUSHISWAP_V2_FACTORY_ADDRESS[id]),
+        initCodeHash: sushi.facts.SUSHISWAP_V2_INIT_CODE_HASH[id],
+      })
       expect(routers('sushiswap')[name].routerAddress).to.equal(getAddress(sushi.facts.SUSHISWAP_V2_ROUTER_ADDRESS[id]))
     })
   }
 
   it('is ours of every token, but for those that only their issuer publishes', () => {
-    const published = new Set(tokens.facts.map(({ chainId, symbol, address, decimals }) => `${chainId} ${symbol} ${getAddress(address)} ${decimals}`))
-    const unpublished = list.tokens.filter(({ chainId, symbol, address, decimals }) => chainId !== 31337 && !published.has(`${chainId} ${symbol} ${address} ${decimals}`))
+    const published = new Set(
+      tokens.facts.map(({ chainId, symbol, address, decimals }) => `${chainId} ${symbol} ${getAddress(address)} ${decimals}`),
+    )
+    const unpublished = list.tokens.filter(
+      ({ chainId, symbol, address, decimals }) => chainId !== 31337 && !published.has(`${chainId} ${symbol} ${address} ${decimals}`),
+    )
     expect(unpublished.map(({ chainId, symbol }) => `${chainId} ${symbol}`)).to.deep.equal(['11155111 USDC'])
   })
 })

@@ -39,7 +39,11 @@ export interface Running {
 export function sluice(home: string, ...args: string[]): Running {
   const { NODE_OPTIONS: _, ...env } = process.env
   const clean = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SLUICE_')))
-  const child = spawn(process.execPath, [path.join(root, 'bin/launch.mjs'), ...args], { cwd: home, env: { ...clean, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [path.join(root, 'bin/launch.mjs'), ...args], {
+    cwd: home,
+    env: { ...clean, NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let text = ''
   const waiting = new Set<() => void>()
   for (const stream of [child.stdout, child.stderr]) {
@@ -48,7 +52,9 @@ export function sluice(home: string, ...args: string[]): Running {
       for (const look of waiting) look()
     })
   }
-  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => child.once('close', (code, signal) => resolve({ code, signal })))
+  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) =>
+    child.once('close', (code, signal) => resolve({ code, signal })),
+  )
   return {
     child,
     ended,

@@ -18,7 +18,10 @@ function processesIn(folder: string): string[] {
 describe('a start that is interrupted', function () {
   this.timeout(60_000)
 
-  for (const [signal, code, when] of [['SIGINT', 130, /Made certificates/], ['SIGTERM', 143, /Deploying the exchanges/]] as const) {
+  for (const [signal, code, when] of [
+    ['SIGINT', 130, /Made certificates/],
+    ['SIGTERM', 143, /Deploying the exchanges/],
+  ] as const) {
     it(`ends at once on ${signal}, not only when it is through, and leaves neither a process nor half of a file`, async function () {
       if (process.platform !== 'linux') this.skip()
       const { home, remove } = await makeHome()

@@ -33,8 +33,15 @@ describe('sluice start', function () {
     const server = run(where, 'start')
     await server.until(/Ctrl-C stops the server/)
     const text = server.printed()
-    expect(text).to.match(/✓ uniswap +connector AMM/).and.match(rpc).and.include('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266').and.include('client_key.pem')
-    const [quote, trade] = text.split('\n').filter((line) => line.startsWith('  curl')).map((line) => paste(line, where))
+    expect(text)
+      .to.match(/✓ uniswap +connector AMM/)
+      .and.match(rpc)
+      .and.include('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266')
+      .and.include('client_key.pem')
+    const [quote, trade] = text
+      .split('\n')
+      .filter((line) => line.startsWith('  curl'))
+      .map((line) => paste(line, where))
     expect(quote).to.have.property('expectedAmount')
     expect(trade).to.have.property('txHash')
     server.child.kill('SIGTERM')
@@ -78,7 +85,10 @@ describe('sluice start', function () {
   it('does not start on a wrong setting, and says file, path and cure', async () => {
     const server = run(await home({ server: { prot: 1 } }), 'start')
     expect((await server.ended).code).to.equal(1)
-    expect(server.printed()).to.match(/server\.yml:\d+/).and.include('server.prot').and.include('port')
+    expect(server.printed())
+      .to.match(/server\.yml:\d+/)
+      .and.include('server.prot')
+      .and.include('port')
   })
 
   it('does not start on a store that it does not have', async () => {
@@ -103,7 +113,13 @@ function paste(line: string, cwd: string): unknown {
 
 async function answers(url: string): Promise<boolean> {
   try {
-    return (await fetch(url, { method: 'POST', body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}', headers: { 'content-type': 'application/json' } })).ok
+    return (
+      await fetch(url, {
+        method: 'POST',
+        body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}',
+        headers: { 'content-type': 'application/json' },
+      })
+    ).ok
   } catch {
     return false
   }

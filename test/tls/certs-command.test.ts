@@ -10,7 +10,9 @@ import { emptyFolder, madeCertificates, pem, removeFolders } from './certificate
 async function certs(certsDir: string, ...args: string[]): Promise<{ code: unknown; out: string; err: string }> {
   const module = new URL('../../core/cli/certs.ts', import.meta.url).href
   const script = `const { certsCommand } = await import(${JSON.stringify(module)})\nawait certsCommand(() => ${JSON.stringify(certsDir)}).parseAsync(process.argv.slice(1), { from: 'user' })`
-  const child = spawn(process.execPath, ['--import', 'tsx/esm', '--input-type=module', '-e', script, '--', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, ['--import', 'tsx/esm', '--input-type=module', '-e', script, '--', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let out = ''
   let err = ''
   child.stdout.on('data', (data: Buffer) => (out += data.toString()))
@@ -31,8 +33,14 @@ describe('sluice certs', () => {
     expect(await certs(certsDir, ...init)).to.include({ code: 0, err: '' })
 
     expect(await pem(certsDir, 'ca_key.pem')).to.include('ENCRYPTED')
-    expect(await certs(certsDir, ...init)).to.include({ code: 1 }).and.property('err').includes('there already')
-    expect(await certs(certsDir, 'new', 'bot-1')).to.include({ code: 1 }).and.property('err').includes('--ca-passphrase-file')
+    expect(await certs(certsDir, ...init))
+      .to.include({ code: 1 })
+      .and.property('err')
+      .includes('there already')
+    expect(await certs(certsDir, 'new', 'bot-1'))
+      .to.include({ code: 1 })
+      .and.property('err')
+      .includes('--ca-passphrase-file')
     expect(await certs(certsDir, 'new', 'bot-1', '--ca-passphrase-file', passphraseFile)).to.include({ code: 0, err: '' })
   })
 
@@ -46,26 +54,42 @@ describe('sluice certs', () => {
     expect((await certs(certsDir, 'renew', 'server')).out).to.match(/^Renewed the server certificate/)
     expect((await certs(certsDir, 'revoke', 'bot-1')).out).to.match(/^Revoked:\nbot-1\n {2}revoked \d{4}-\d\d-\d\d/)
     expect((await certs(certsDir, 'revoke', 'bot-1')).out).to.match(/^Nothing to do/)
-    expect((await certs(certsDir, 'list')).out.match(/^(bot-1|client)\n {2}\w+/gm)).to.deep.equal(['bot-1\n  revoked', 'bot-1\n  revoked', 'client\n  valid'])
+    expect((await certs(certsDir, 'list')).out.match(/^(bot-1|client)\n {2}\w+/gm)).to.deep.equal([
+      'bot-1\n  revoked',
+      'bot-1\n  revoked',
+      'client\n  valid',
+    ])
   })
 
   it('ends with an error in one sentence, without a stack, when it cannot be done', async () => {
     const certsDir = await madeCertificates()
     const before = await readdir(certsDir)
 
-    const attempts = [['new', '../bot'], ['new', 'server'], ['revoke', 'nobody'], ['renew', 'client', '--host', 'x'], ['new', 'bot', '--ca-passphrase-file', '/nowhere'], ['new']]
-    for (const { code, out, err } of await Promise.all(attempts.map(args => certs(certsDir, ...args)))) {
-      expect(err).to.match(/^error: .+\n$/).and.not.include('    at ')
+    const attempts = [
+      ['new', '../bot'],
+      ['new', 'server'],
+      ['revoke', 'nobody'],
+      ['renew', 'client', '--host', 'x'],
+      ['new', 'bot', '--ca-passphrase-file', '/nowhere'],
+      ['new'],
+    ]
+    for (const { code, out, err } of await Promise.all(attempts.map((args) => certs(certsDir, ...args)))) {
+      expect(err)
+        .to.match(/^error: .+\n$/)
+        .and.not.include('    at ')
       expect({ code, out }).to.deep.equal({ code: 1, out: '' })
     }
     expect(await readdir(certsDir)).to.deep.equal(before)
-    expect(await certs(path.join(certsDir, 'nowhere'), 'list')).to.include({ code: 1 }).and.property('err').includes('sluice certs init')
+    expect(await certs(path.join(certsDir, 'nowhere'), 'list'))
+      .to.include({ code: 1 })
+      .and.property('err')
+      .includes('sluice certs init')
   })
 
   it('explains every command', () => {
     const { commands } = certsCommand(() => '/nowhere')
 
-    expect(commands.map(command => command.name())).to.deep.equal(['init', 'new', 'list', 'renew', 'revoke'])
+    expect(commands.map((command) => command.name())).to.deep.equal(['init', 'new', 'list', 'renew', 'revoke'])
     for (const command of commands) expect(command.helpInformation()).to.match(/^Usage: certs \w+ .*\n\n\w{3}/)
   })
 })

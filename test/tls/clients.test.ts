@@ -11,7 +11,7 @@ import { madeCertificates, pairOf, pem, removeFolders } from './certificates.ts'
 import { rejection } from './rejection.ts'
 
 async function namesAndStates(certsDir: string): Promise<string[]> {
-  return (await listClients(certsDir)).map(client => `${client.certificate?.name} ${client.state}`)
+  return (await listClients(certsDir)).map((client) => `${client.certificate?.name} ${client.state}`)
 }
 
 describe('client certificates', () => {
@@ -53,7 +53,7 @@ describe('client certificates', () => {
     expect(bot).to.include({ state: 'valid', serialNumber: made.serialNumber })
     expect(bot?.certificate).to.include({ name: 'bot-1', fingerprint256: made.fingerprint256 })
     const inTwoYears = new Date(Date.now() + 2 * 365 * 86_400_000)
-    expect((await listClients(certsDir, inTwoYears)).map(client => client.state)).to.deep.equal(['expired', 'expired'])
+    expect((await listClients(certsDir, inTwoYears)).map((client) => client.state)).to.deep.equal(['expired', 'expired'])
   })
 
   it('stay in the list as revoked when their files are deleted, by serial number alone when nothing else is left', async () => {
@@ -66,7 +66,7 @@ describe('client certificates', () => {
     await rm(path.join(certsDir, 'issued.pem'))
 
     const clients = await listClients(certsDir)
-    expect(clients.map(client => client.state)).to.deep.equal(['valid', 'revoked'])
+    expect(clients.map((client) => client.state)).to.deep.equal(['valid', 'revoked'])
     expect(clients[1]).to.include({ serialNumber }).and.not.have.property('certificate')
   })
 
@@ -79,7 +79,7 @@ describe('client certificates', () => {
     expect((await pairOf(certsDir, 'bot-1')).keyPem).not.to.equal(keyPem)
     expect(await namesAndStates(certsDir)).to.deep.equal(['bot-1 valid', 'bot-1 valid', 'client valid'])
     const { revoked } = await revoke(certsDir, 'bot-1')
-    expect(revoked.map(client => client.serialNumber)).to.have.members([old.serialNumber, renewed.serialNumber])
+    expect(revoked.map((client) => client.serialNumber)).to.have.members([old.serialNumber, renewed.serialNumber])
     expect((await revoke(certsDir, 'bot-1')).revoked).to.deep.equal([])
     expect(await namesAndStates(certsDir)).to.deep.equal(['bot-1 revoked', 'bot-1 revoked', 'client valid'])
   })
@@ -94,23 +94,26 @@ describe('client certificates', () => {
     await newClient(certsDir, 'bot-1')
     for (const spell of spellings) {
       const made = await renew(certsDir, 'bot-1')
-      expect((await revoke(certsDir, spell(made))).revoked.map(client => client.serialNumber)).to.deep.equal([made.serialNumber])
+      expect((await revoke(certsDir, spell(made))).revoked.map((client) => client.serialNumber)).to.deep.equal([made.serialNumber])
     }
-    expect((await listClients(certsDir)).filter(client => client.state === 'valid')).to.have.length(2)
+    expect((await listClients(certsDir)).filter((client) => client.state === 'valid')).to.have.length(2)
   })
 
   it('are all revoked when several are revoked at once', async () => {
     const names = ['bot-1', 'bot-2', 'bot-3', 'bot-4']
-    await Promise.all(names.map(name => newClient(certsDir, name)))
+    await Promise.all(names.map((name) => newClient(certsDir, name)))
 
-    await Promise.all(names.map(name => revoke(certsDir, name)))
+    await Promise.all(names.map((name) => revoke(certsDir, name)))
 
-    expect(await namesAndStates(certsDir)).to.deep.equal([...names.map(name => `${name} revoked`), 'client valid'])
+    expect(await namesAndStates(certsDir)).to.deep.equal([...names.map((name) => `${name} revoked`), 'client valid'])
   })
 
   it('that are unknown are refused with the names that are known; the server certificate is not revoked', async () => {
     for (const attempt of [() => revoke(certsDir, 'bto-1'), () => renew(certsDir, 'bto-1'), () => renew(certsDir, '../client')]) {
-      expect(await rejection(attempt())).to.be.instanceOf(CertificateError).with.property('message').that.includes('Known are: client')
+      expect(await rejection(attempt()))
+        .to.be.instanceOf(CertificateError)
+        .with.property('message')
+        .that.includes('Known are: client')
     }
     expect(await rejection(revoke(certsDir, 'server'))).to.be.instanceOf(CertificateError)
   })
@@ -118,7 +121,8 @@ describe('client certificates', () => {
   it('need the passphrase when the key of the CA is encrypted', async () => {
     const encrypted = await madeCertificates({ caPassphrase: 'correct horse' })
 
-    for (const access of [{}, { caPassphrase: 'wrong' }]) expect(await rejection(newClient(encrypted, 'bot-1', access))).to.be.instanceOf(CertificateError)
+    for (const access of [{}, { caPassphrase: 'wrong' }])
+      expect(await rejection(newClient(encrypted, 'bot-1', access))).to.be.instanceOf(CertificateError)
     await newClient(encrypted, 'bot-1', { caPassphrase: 'correct horse' })
     await revoke(encrypted, 'bot-1', { caPassphrase: 'correct horse' })
 
@@ -183,7 +187,10 @@ describe("the server's certificate", () => {
       const certsDir = await madeCertificates()
       await writeFile(path.join(certsDir, name), await pem(other, name))
 
-      expect(await rejection(readServerCertificates(certsDir)), name).to.be.instanceOf(CertificateError).with.property('message').that.includes(name)
+      expect(await rejection(readServerCertificates(certsDir)), name)
+        .to.be.instanceOf(CertificateError)
+        .with.property('message')
+        .that.includes(name)
     }
   })
 })

@@ -13,7 +13,16 @@ import { readServerCertificates } from '../../core/tls/server-certificates.ts'
 import { emptyFolder, madeCertificates, pem, removeFolders } from './certificates.ts'
 import { rejection } from './rejection.ts'
 
-const all = ['ca_cert.pem', 'ca_key.pem', 'client_cert.pem', 'client_key.pem', 'issued.pem', 'revoked.pem', 'server_cert.pem', 'server_key.pem']
+const all = [
+  'ca_cert.pem',
+  'ca_key.pem',
+  'client_cert.pem',
+  'client_key.pem',
+  'issued.pem',
+  'revoked.pem',
+  'server_cert.pem',
+  'server_key.pem',
+]
 const yearMs = 365 * 86_400_000
 
 function yearsOf({ validFrom, validTo }: X509Certificate): number {
@@ -24,7 +33,9 @@ function yearsOf({ validFrom, validTo }: X509Certificate): number {
 function setUpProcess(certsDir: string) {
   const module = new URL('../../core/tls/ensure-certificates.ts', import.meta.url).href
   const script = `const { ensureCertificates } = await import(${JSON.stringify(module)})\nconsole.log(JSON.stringify(await ensureCertificates({ certsDir: ${JSON.stringify(certsDir)} })))`
-  const child = spawn(process.execPath, ['--import', 'tsx/esm', '--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--import', 'tsx/esm', '--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   let output = ''
   child.stdout.on('data', (data: Buffer) => (output += data.toString()))
   return { child, output: () => output, ended: once(child, 'exit').then(([code]: unknown[]) => code) }
@@ -82,11 +93,11 @@ describe('certificates in set-up', () => {
 
   it('leaves a set that is there as it is', async () => {
     const certsDir = await madeCertificates()
-    const before = await Promise.all(all.map(name => pem(certsDir, name)))
+    const before = await Promise.all(all.map((name) => pem(certsDir, name)))
 
     expect(await ensureCertificates({ certsDir })).to.deep.equal({ made: false })
 
-    expect(await Promise.all(all.map(name => pem(certsDir, name)))).to.deep.equal(before)
+    expect(await Promise.all(all.map((name) => pem(certsDir, name)))).to.deep.equal(before)
   })
 
   it("takes a folder without the CA's key and without the client for complete: a server needs neither", async () => {
@@ -102,7 +113,10 @@ describe('certificates in set-up', () => {
 
     const error = await rejection(ensureCertificates({ certsDir }))
 
-    expect(error).to.be.instanceOf(CertificateError).with.property('message').that.matches(/but not revoked\.pem: put the missing files back/)
+    expect(error)
+      .to.be.instanceOf(CertificateError)
+      .with.property('message')
+      .that.matches(/but not revoked\.pem: put the missing files back/)
     expect(await readdir(certsDir)).not.to.include('revoked.pem')
   })
 
@@ -113,7 +127,8 @@ describe('certificates in set-up', () => {
     expect(key).to.include('BEGIN ENCRYPTED PRIVATE KEY')
     expect(() => createPrivateKey({ key, passphrase: 'wrong' })).to.throw()
     expect((await openAuthority(certsDir, 'correct horse')).certificate.subject).to.equal('CN=Sluice CA')
-    for (const passphrase of [undefined, 'wrong']) expect(await rejection(openAuthority(certsDir, passphrase))).to.be.instanceOf(CertificateError)
+    for (const passphrase of [undefined, 'wrong'])
+      expect(await rejection(openAuthority(certsDir, passphrase))).to.be.instanceOf(CertificateError)
   })
 
   it('makes one set when several processes begin at once', async () => {
@@ -122,7 +137,7 @@ describe('certificates in set-up', () => {
 
     expect(await Promise.all(processes.map(({ ended }) => ended))).to.deep.equal([0, 0, 0])
 
-    expect(processes.map(({ output }) => output()).filter(text => text.includes('true'))).to.have.length(1)
+    expect(processes.map(({ output }) => output()).filter((text) => text.includes('true'))).to.have.length(1)
     await readServerCertificates(certsDir)
     expect((await readdir(certsDir)).toSorted()).to.deep.equal(all)
   })
@@ -161,7 +176,11 @@ describe('certificates in set-up', () => {
     const gone = spawn(process.execPath, ['-e', ''])
     await once(gone, 'exit')
     const old = new Date(Date.now() - 3_600_000)
-    for (const [holder, time] of [[`${gone.pid}@${hostname()}\n`, new Date()], ['1@another-container\n', old], ['', old]] as const) {
+    for (const [holder, time] of [
+      [`${gone.pid}@${hostname()}\n`, new Date()],
+      ['1@another-container\n', old],
+      ['', old],
+    ] as const) {
       const certsDir = await emptyFolder()
       const lock = path.join(certsDir, '.lock')
       await writeFile(lock, holder)

@@ -57,7 +57,9 @@ describe('certificates changed while the server runs', () => {
     await taken(server, () => renew(certsDir, 'server'))
 
     const now = await servedFingerprint(server)
-    expect(now).to.equal(new X509Certificate(await pem(certsDir, 'server_cert.pem')).fingerprint256).and.not.equal(before)
+    expect(now)
+      .to.equal(new X509Certificate(await pem(certsDir, 'server_cert.pem')).fingerprint256)
+      .and.not.equal(before)
     expect((await open.ask()).answer).to.equal('hello bot-1')
   })
 
@@ -117,12 +119,19 @@ describe('certificates changed while the server runs', () => {
 
   it('warns of a server certificate that is about to expire, until it is renewed', async () => {
     const notAfter = new Date(Date.now() + 10.5 * 86_400_000)
-    const pair = await issueCertificate(await openAuthority(certsDir), { commonName: 'server', usage: 'server', hostnames: ['localhost'], notAfter })
+    const pair = await issueCertificate(await openAuthority(certsDir), {
+      commonName: 'server',
+      usage: 'server',
+      hostnames: ['localhost'],
+      notAfter,
+    })
     await writeTogether(certsDir, { 'server_cert.pem': pair.certPem, 'server_key.pem': pair.keyPem })
 
     const { lines } = await startServer(certsDir)
 
-    expect(lines).to.deep.equal(['the server certificate expires in 10 days: run "sluice certs renew server"; the running server takes the new one at once'])
+    expect(lines).to.deep.equal([
+      'the server certificate expires in 10 days: run "sluice certs renew server"; the running server takes the new one at once',
+    ])
     await renew(certsDir, 'server')
     expect((await startServer(certsDir)).lines).to.deep.equal([])
   })
@@ -134,7 +143,7 @@ describe('certificates changed while the server runs', () => {
 
     await writeFile(path.join(certsDir, 'server_key.pem'), await pem(certsDir, 'client_key.pem'))
 
-    await until(() => server.lines.some(line => line.includes('server_key.pem is not the key of')), 'a refusal in the log')
+    await until(() => server.lines.some((line) => line.includes('server_key.pem is not the key of')), 'a refusal in the log')
     expect(await servedFingerprint(server)).to.equal(before)
     await taken(server, () => writeFile(path.join(certsDir, 'server_key.pem'), key))
   })
@@ -143,12 +152,16 @@ describe('certificates changed while the server runs', () => {
     await taken(server, () => revoke(certsDir, 'bot-1'))
     const revokedFile = path.join(certsDir, 'revoked.pem')
     const other = await madeCertificates()
-    const damages = [() => rm(revokedFile), () => writeFile(revokedFile, 'nonsense'), async () => writeFile(revokedFile, await pem(other, 'revoked.pem'))]
+    const damages = [
+      () => rm(revokedFile),
+      () => writeFile(revokedFile, 'nonsense'),
+      async () => writeFile(revokedFile, await pem(other, 'revoked.pem')),
+    ]
 
     for (const damage of damages) {
       server.lines.length = 0
       await damage()
-      await until(() => server.lines.some(line => line.includes('not taken') && line.includes('revoked.pem')), 'a refusal in the log')
+      await until(() => server.lines.some((line) => line.includes('not taken') && line.includes('revoked.pem')), 'a refusal in the log')
       expect((await call(server, { pair: await pairOf(certsDir, 'bot-1') })).answer).to.equal('')
       expect((await call(server, { pair: await pairOf(certsDir, 'client') })).answer).to.equal('hello client')
     }

@@ -14,11 +14,13 @@ describe('the number of connections', () => {
     const certsDir = await madeCertificates()
     const server = await startServer(certsDir, { mostConnections: 2 })
     const client = { pair: await pairOf(certsDir, 'client') }
-    const strangers = await Promise.all([1, 2].map(async () => {
-      const socket = net.connect(server.port, '127.0.0.1').on('error', () => {})
-      await once(socket, 'connect')
-      return socket
-    }))
+    const strangers = await Promise.all(
+      [1, 2].map(async () => {
+        const socket = net.connect(server.port, '127.0.0.1').on('error', () => {})
+        await once(socket, 'connect')
+        return socket
+      }),
+    )
     expect((await call(server, client)).answer).to.equal('')
     for (const socket of strangers) socket.destroy()
     await until(async () => (await call(server, client)).answer === 'hello client', 'a client gets in')

@@ -43,7 +43,9 @@ export async function startServer(certsDir: string, options: { mostConnections?:
   const server = await createTlsServer({ certsDir, log: { info: write, warn: write }, http, ...options }, (request, response) => {
     response.end(`hello ${request.socket instanceof tls.TLSSocket ? peerIdentity(request.socket).commonName : 'nobody'}`)
   })
-  server.on('tlsClientError', (error: Error & { code?: string }, socket) => refusals.push({ code: error.code, verification: socket.authorizationError }))
+  server.on('tlsClientError', (error: Error & { code?: string }, socket) =>
+    refusals.push({ code: error.code, verification: socket.authorizationError }),
+  )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   running.push(server)
@@ -64,7 +66,10 @@ export async function stopServers(): Promise<void> {
 /** Opens a connection that stays open; `ask` sends a request over it, `closed` tells when it is gone. */
 export async function connect({ certsDir, port }: RunningServer, { pair, version, session }: Call) {
   // OpenSSL has to be told before it speaks a version older than 1.2 at all.
-  const versions = version === undefined ? {} : { minVersion: version, maxVersion: version, ...(version === 'TLSv1.1' ? { ciphers: 'DEFAULT@SECLEVEL=0' } : {}) }
+  const versions =
+    version === undefined
+      ? {}
+      : { minVersion: version, maxVersion: version, ...(version === 'TLSv1.1' ? { ciphers: 'DEFAULT@SECLEVEL=0' } : {}) }
   const socket = tls.connect({
     host: '127.0.0.1',
     port,
@@ -79,8 +84,8 @@ export async function connect({ certsDir, port }: RunningServer, { pair, version
   socket.on('secureConnect', () => (outcome.resumed = socket.isSessionReused()))
   socket.on('session', (data: Buffer) => (outcome.session = data))
   socket.on('error', (error: Error & { code?: string }) => (outcome.error = error.code ?? error.message))
-  const ready = new Promise<void>(resolve => socket.once('secureConnect', () => resolve()))
-  const closed = new Promise<void>(resolve => socket.once('close', () => resolve()))
+  const ready = new Promise<void>((resolve) => socket.once('secureConnect', () => resolve()))
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   let received = ''
   let answered: (() => void) | undefined
   socket.on('data', (data: Buffer) => {
@@ -91,7 +96,7 @@ export async function connect({ certsDir, port }: RunningServer, { pair, version
   async function ask(): Promise<Outcome> {
     received = ''
     await Promise.race([ready, closed])
-    const answer = new Promise<void>(resolve => (answered = resolve))
+    const answer = new Promise<void>((resolve) => (answered = resolve))
     if (!socket.destroyed) socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
     await Promise.race([answer, closed])
     return { ...outcome, answer: /hello .*/.exec(received)?.[0] ?? received }
@@ -111,7 +116,7 @@ export async function call(server: RunningServer, how: Call): Promise<Outcome> {
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   for (let tries = 0; tries < 500; tries += 1) {
     if (await condition()) return
-    await new Promise(resolve => setTimeout(resolve, 20))
+    await new Promise((resolve) => setTimeout(resolve, 20))
   }
   throw new Error(`did not happen: ${what}`)
 }

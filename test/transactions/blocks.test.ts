@@ -106,7 +106,9 @@ describe('transactions and the blocks they are in', () => {
     for (const { txHash } of sent) await reaches(transactions, txHash, 'MINED')
     const known = site.relay.requests.length
     await site.mine()
-    await until('a look was taken', async () => site.relay.requests.slice(known).some((methods) => methods.includes('eth_getTransactionReceipt')))
+    await until('a look was taken', async () =>
+      site.relay.requests.slice(known).some((methods) => methods.includes('eth_getTransactionReceipt')),
+    )
     const looks = site.relay.requests.slice(known).filter((methods) => methods.includes('eth_getTransactionReceipt'))
     expect(looks).to.have.length(1)
     expect(looks[0]?.filter((method) => method === 'eth_getTransactionReceipt').length).to.be.at.least(5)

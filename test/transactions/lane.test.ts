@@ -6,7 +6,16 @@ import type { Lane } from '../../core/transactions/lane.ts'
 import { never } from './never.ts'
 
 const native = { symbol: 'ETH', address: '0x0', decimals: 18 }
-const rail = evmRail({ rpc: never, chainId: 1, network: 'n', nativeCurrency: native, multicall: '0x0', confirmations: 1, feeCapRaw: 10n, token: async () => undefined })
+const rail = evmRail({
+  rpc: never,
+  chainId: 1,
+  network: 'n',
+  nativeCurrency: native,
+  multicall: '0x0',
+  confirmations: 1,
+  feeCapRaw: 10n,
+  token: async () => undefined,
+})
 const fees = { gasLimit: '21000', maxFeePerGas: '100', maxPriorityFeePerGas: '10' }
 
 function laneAt(latest: number, pending = latest): Lane {
@@ -16,11 +25,20 @@ function laneAt(latest: number, pending = latest): Lane {
 }
 
 function take(lane: Lane, more: { nonce?: number; count?: number } = {}): readonly unknown[] | string {
-  const taken = lane.claim({ requestId: 'r', count: 1, given: more.nonce !== undefined, fees: [fees], costsRaw: [1n], mayReplace: false, ...more })
+  const taken = lane.claim({
+    requestId: 'r',
+    count: 1,
+    given: more.nonce !== undefined,
+    fees: [fees],
+    costsRaw: [1n],
+    mayReplace: false,
+    ...more,
+  })
   return 'conflict' in taken ? taken.conflict.is : taken.slots
 }
 
-const occupy = (lane: Lane, nonce: number) => lane.occupy(nonce, { key: `k${nonce}`, txHash: `0x${nonce}`, kind: 'trade', rank: 0, fees, costRaw: 1n })
+const occupy = (lane: Lane, nonce: number) =>
+  lane.occupy(nonce, { key: `k${nonce}`, txHash: `0x${nonce}`, kind: 'trade', rank: 0, fees, costRaw: 1n })
 
 describe('a lane', () => {
   it('never gives a nonce twice and leaves none out, however claims, failures and news mix', () => {
@@ -31,45 +49,50 @@ describe('a lane', () => {
       record({ do: constant('mine' as const) }),
       record({ do: constant('stale' as const), back: nat(5) }),
     )
-    assert(property(array(step, { maxLength: 60 }), (steps) => {
-      const lane = laneAt(0)
-      const claimed = new Set<number>()
-      const signed = new Set<number>()
-      let latest = 0
-      for (const each of steps) {
-        if (each.do === 'claim') {
-          const slots = take(lane, { count: each.count })
-          if (typeof slots === 'string') throw new Error(slots)
-          for (const slot of slots) {
-            const nonce = Number(slot)
-            expect(claimed.has(nonce) || signed.has(nonce) || nonce < latest, `nonce ${nonce} given twice`).to.equal(false)
-            claimed.add(nonce)
+    assert(
+      property(array(step, { maxLength: 60 }), (steps) => {
+        const lane = laneAt(0)
+        const claimed = new Set<number>()
+        const signed = new Set<number>()
+        let latest = 0
+        for (const each of steps) {
+          if (each.do === 'claim') {
+            const slots = take(lane, { count: each.count })
+            if (typeof slots === 'string') throw new Error(slots)
+            for (const slot of slots) {
+              const nonce = Number(slot)
+              expect(claimed.has(nonce) || signed.has(nonce) || nonce < latest, `nonce ${nonce} given twice`).to.equal(false)
+              claimed.add(nonce)
+            }
+          } else if (each.do === 'sign' || each.do === 'fail') {
+            const nonce = [...claimed][each.which % Math.max(1, claimed.size)]
+            if (nonce === undefined) continue
+            claimed.delete(nonce)
+            if (each.do === 'fail') lane.release([nonce])
+            else {
+              signed.add(nonce)
+              occupy(lane, nonce)
+            }
+          } else if (each.do === 'mine') {
+            while (signed.has(latest)) {
+              lane.settle(latest)
+              latest += 1
+            }
+            lane.asking()({ final: latest, latest, pending: latest })
+          } else {
+            const old = Math.max(0, latest - each.back)
+            lane.asking()({ final: old, latest: old, pending: old })
           }
-        } else if (each.do === 'sign' || each.do === 'fail') {
-          const nonce = [...claimed][each.which % Math.max(1, claimed.size)]
-          if (nonce === undefined) continue
-          claimed.delete(nonce)
-          if (each.do === 'fail') lane.release([nonce])
-          else {
-            signed.add(nonce)
-            occupy(lane, nonce)
-          }
-        } else if (each.do === 'mine') {
-          while (signed.has(latest)) {
-            lane.settle(latest)
-            latest += 1
-          }
-          lane.asking()({ final: latest, latest, pending: latest })
-        } else {
-          const old = Math.max(0, latest - each.back)
-          lane.asking()({ final: old, latest: old, pending: old })
         }
-      }
-      // The next claim takes the lowest that nobody has.
-      const [next] = take(lane)
-      const lowest = Array.from({ length: 500 }, (_, index) => index).find((nonce) => nonce >= latest && !claimed.has(nonce) && !signed.has(nonce))
-      expect(next).to.equal(lowest)
-    }), { numRuns: 300 })
+        // The next claim takes the lowest that nobody has.
+        const [next] = take(lane)
+        const lowest = Array.from({ length: 500 }, (_, index) => index).find(
+          (nonce) => nonce >= latest && !claimed.has(nonce) && !signed.has(nonce),
+        )
+        expect(next).to.equal(lowest)
+      }),
+      { numRuns: 300 },
+    )
   })
 
   it('goes by the newest question about what waits at the node, whichever answer comes first', () => {

@@ -1,6 +1,20 @@
 import { expect } from 'chai'
 import type { Transactions } from '../../core/transactions/index.ts'
-import { addressOf, gate, gwei, order, reaches, rejection, sendForeign, sign, soon, startSite, stateOf, transactionsOn, until } from './site.ts'
+import {
+  addressOf,
+  gate,
+  gwei,
+  order,
+  reaches,
+  rejection,
+  sendForeign,
+  sign,
+  soon,
+  startSite,
+  stateOf,
+  transactionsOn,
+  until,
+} from './site.ts'
 import type { TestSite } from './site.ts'
 
 const cheap = { maxFeePerGasRaw: 10n * gwei, maxPriorityFeePerGasRaw: gwei }
@@ -44,7 +58,9 @@ describe('nonces that a caller gives, and cancels', () => {
 
   it('has nothing to cancel where nothing is pending', async () => {
     expect(await rejection(transactions.cancel(order(site), soon()))).to.include({ name: 'UNKNOWN_TRANSACTION' })
-    expect(await rejection(transactions.cancel(order(site, { nonce: (await next()) + 3 }), soon()))).to.include({ name: 'UNKNOWN_TRANSACTION' })
+    expect(await rejection(transactions.cancel(order(site, { nonce: (await next()) + 3 }), soon()))).to.include({
+      name: 'UNKNOWN_TRANSACTION',
+    })
   })
 
   it('says so when what is to be cancelled is mined already', async () => {

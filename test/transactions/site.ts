@@ -26,7 +26,10 @@ export interface TestSite {
 }
 
 /** A chain of our own; with `--no-mining` a block comes when the test makes one. */
-export async function startSite({ confirmations = 1, flags = [] }: { confirmations?: number; flags?: readonly string[] } = {}): Promise<TestSite> {
+export async function startSite({
+  confirmations = 1,
+  flags = [],
+}: { confirmations?: number; flags?: readonly string[] } = {}): Promise<TestSite> {
   const anvil = await startAnvil(0, flags)
   const relay = await startRelay(anvil.rpcUrl)
   const artifact: unknown = JSON.parse(await readFile(new URL('../../plugins/ethereum/artifacts/Multicall3.json', import.meta.url), 'utf8'))
@@ -41,7 +44,16 @@ export async function startSite({ confirmations = 1, flags = [] }: { confirmatio
       log: silent,
       meter: { rpc: () => {} },
     },
-    { chainId: 31337, nativeCurrency: 'ETH', wrapped, intermediates: [], multicall: multicall3, blockSeconds: 1, confirmations, local: true },
+    {
+      chainId: 31337,
+      nativeCurrency: 'ETH',
+      wrapped,
+      intermediates: [],
+      multicall: multicall3,
+      blockSeconds: 1,
+      confirmations,
+      local: true,
+    },
   )
   return {
     chain,
@@ -53,7 +65,12 @@ export async function startSite({ confirmations = 1, flags = [] }: { confirmatio
     },
     async heal() {
       relay.meddle = () => 'pass'
-      await until('the node is used again', () => chain.head({ signal: soon() }).then(() => true, () => false))
+      await until('the node is used again', () =>
+        chain.head({ signal: soon() }).then(
+          () => true,
+          () => false,
+        ),
+      )
     },
     async stop() {
       await chain.stop?.()
@@ -72,7 +89,11 @@ export const sign: Sign = async ({ address, signable }) => {
   return getBytes(wallet.signingKey.sign(keccak256(signable.bytes)).serialized)
 }
 
-export function transactionsOn({ journal = memoryJournal(), sign: signer = sign, walletQueue = 256 }: { journal?: Journal; sign?: Sign; walletQueue?: number } = {}): Transactions {
+export function transactionsOn({
+  journal = memoryJournal(),
+  sign: signer = sign,
+  walletQueue = 256,
+}: { journal?: Journal; sign?: Sign; walletQueue?: number } = {}): Transactions {
   return createTransactions({ journal, sign: signer, walletQueue, log: silent })
 }
 
@@ -132,7 +153,11 @@ export async function reaches(transactions: Transactions, txHash: string, state:
 }
 
 /** Another program that has the same key. */
-export async function sendForeign(site: TestSite, nonce: number, fees: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }): Promise<string> {
+export async function sendForeign(
+  site: TestSite,
+  nonce: number,
+  fees: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint },
+): Promise<string> {
   const raw = await wallets[0]?.signTransaction({ type: 2, chainId: 31337, nonce, to: nowhere, value: 5, gasLimit: 21_000, ...fees })
   return String(await site.rpc('eth_sendRawTransaction', raw))
 }

@@ -1,6 +1,21 @@
 import { expect } from 'chai'
 import type { Transactions } from '../../core/transactions/index.ts'
-import { addressOf, gate, gwei, order, planOf, reaches, rejection, sendForeign, sign, soon, startSite, transactionsOn, nowhere, until } from './site.ts'
+import {
+  addressOf,
+  gate,
+  gwei,
+  order,
+  planOf,
+  reaches,
+  rejection,
+  sendForeign,
+  sign,
+  soon,
+  startSite,
+  transactionsOn,
+  nowhere,
+  until,
+} from './site.ts'
 import type { TestSite } from './site.ts'
 
 describe('submitting transactions', () => {
@@ -28,7 +43,9 @@ describe('submitting transactions', () => {
     await transactions.submit(order(site), soon())
     const known = site.relay.requests.length
     const { txHash } = await transactions.submit(order(site, { address: addressOf(1) }), soon())
-    const made = site.relay.requests.slice(known).filter((methods) => methods.includes('eth_estimateGas') || methods.includes('eth_sendRawTransaction'))
+    const made = site.relay.requests
+      .slice(known)
+      .filter((methods) => methods.includes('eth_estimateGas') || methods.includes('eth_sendRawTransaction'))
     expect(made).to.have.length(2)
     await reaches(transactions, txHash, 'CONFIRMED')
   })

@@ -53,9 +53,19 @@ describe("a connector's plan that does more than its request says", function () 
     await writeFile(path.join(folder, name, 'defaults.yml'), defaults)
   }
 
-  const nonce = async (): Promise<number> => (await server.client.get('/evm/nonce', { chain: 'ethereum', network: 'local', address: wallet })).body.nonce
+  const nonce = async (): Promise<number> =>
+    (await server.client.get('/evm/nonce', { chain: 'ethereum', network: 'local', address: wallet })).body.nonce
   const trade = (connector: string, base: string) =>
-    server.client.post('/amm/trade', { chain: 'ethereum', network: 'local', connector, address: wallet, base, quote: 'DAI', amount: '0.01', side: 'SELL' })
+    server.client.post('/amm/trade', {
+      chain: 'ethereum',
+      network: 'local',
+      connector,
+      address: wallet,
+      base,
+      quote: 'DAI',
+      amount: '0.01',
+      side: 'SELL',
+    })
 
   for (const { connector, base, says } of [
     { connector: 'elsewhere', base: 'ETH', says: /elsewhere calls 0x016F.*nothing was signed/ },

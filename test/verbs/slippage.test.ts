@@ -6,11 +6,20 @@ import { effectiveSlippage, readSlippage, slippageBound, tighterBound, tradeRule
 const token = { symbol: 'T', address: '0x1', decimals: 6 }
 const head = { number: 1n, timestamp: 1 }
 const hop = (version: string): Hop => ({ pool: '0x3', version, tokenIn: '0x1', tokenOut: '0x2' })
-const quoteOf = (exact: 'in' | 'out', amountRaw: bigint): Quote =>
-  ({ swap: { tokenIn: token, tokenOut: token, exact, amountRaw: 1n }, amountRaw, spotAmountRaw: amountRaw, gasUnits: 1n, route: [hop('v2')], head, spender: '0x4' })
+const quoteOf = (exact: 'in' | 'out', amountRaw: bigint): Quote => ({
+  swap: { tokenIn: token, tokenOut: token, exact, amountRaw: 1n },
+  amountRaw,
+  spotAmountRaw: amountRaw,
+  gasUnits: 1n,
+  route: [hop('v2')],
+  head,
+  spender: '0x4',
+})
 
 const config: ConnectorConfig = {
-  allowedSlippage: '1/50', ttl: 900, contractAddresses: {},
+  allowedSlippage: '1/50',
+  ttl: 900,
+  contractAddresses: {},
   versions: { v2: { allowedSlippage: '1/100', ttl: 600 }, v3: { allowedSlippage: '1/200', ttl: 300 } },
 }
 const raw = bigInt({ min: 1n, max: 2n ** 128n })
@@ -18,14 +27,16 @@ const slippage = record({ numerator: bigInt({ min: 0n, max: 1000n }), denominato
 
 describe('the bound of a trade', () => {
   it('never allows more than the slippage says, to the unit, and is as wide as that', () => {
-    assert(property(raw, slippage, (amountRaw, { numerator, denominator }) => {
-      const most = slippageBound(quoteOf('out', amountRaw), { numerator, denominator })
-      expect(most * denominator <= amountRaw * (denominator + numerator)).to.equal(true)
-      expect((most + 1n) * denominator > amountRaw * (denominator + numerator)).to.equal(true)
-      const least = slippageBound(quoteOf('in', amountRaw), { numerator, denominator })
-      expect(least * denominator >= amountRaw * (denominator - numerator) && least >= 1n).to.equal(true)
-      expect(least === 1n || (least - 1n) * denominator < amountRaw * (denominator - numerator)).to.equal(true)
-    }))
+    assert(
+      property(raw, slippage, (amountRaw, { numerator, denominator }) => {
+        const most = slippageBound(quoteOf('out', amountRaw), { numerator, denominator })
+        expect(most * denominator <= amountRaw * (denominator + numerator)).to.equal(true)
+        expect((most + 1n) * denominator > amountRaw * (denominator + numerator)).to.equal(true)
+        const least = slippageBound(quoteOf('in', amountRaw), { numerator, denominator })
+        expect(least * denominator >= amountRaw * (denominator - numerator) && least >= 1n).to.equal(true)
+        expect(least === 1n || (least - 1n) * denominator < amountRaw * (denominator - numerator)).to.equal(true)
+      }),
+    )
   })
 
   it('is the tighter of slippage and limit', () => {
@@ -36,8 +47,12 @@ describe('the bound of a trade', () => {
   })
 
   it('is refused where the quote is past the limit by one smallest unit', () => {
-    expect(() => tighterBound(quoteOf('out', 100n), 101n, 99n)).to.throw().with.property('name', 'SWAP_PRICE_EXCEEDS_LIMIT_PRICE')
-    expect(() => tighterBound(quoteOf('in', 100n), 99n, 101n)).to.throw().with.property('name', 'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE')
+    expect(() => tighterBound(quoteOf('out', 100n), 101n, 99n))
+      .to.throw()
+      .with.property('name', 'SWAP_PRICE_EXCEEDS_LIMIT_PRICE')
+    expect(() => tighterBound(quoteOf('in', 100n), 99n, 101n))
+      .to.throw()
+      .with.property('name', 'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE')
   })
 })
 

@@ -1,5 +1,17 @@
 import { expect } from 'chai'
-import { AbiCoder, concat, decodeRlp, encodeRlp, getBytes, id, Interface, MaxUint256, Signature, type RlpStructuredData, type TransactionLike } from 'ethers'
+import {
+  AbiCoder,
+  concat,
+  decodeRlp,
+  encodeRlp,
+  getBytes,
+  id,
+  Interface,
+  MaxUint256,
+  Signature,
+  type RlpStructuredData,
+  type TransactionLike,
+} from 'ethers'
 import { checkTransaction } from '../../core/wallet/check-transaction.ts'
 import { Refusal } from '../../core/wallet/refusal.ts'
 import { readPolicy } from '../../core/wallet/signer-policy.ts'
@@ -8,8 +20,11 @@ import { allowedSpender, bytesOf, examplePolicy, feeCapRaw, router, stranger, to
 
 const from = '0x6666666666666666666666666666666666666666'
 const rights = new Interface([
-  'function approve(address,uint256)', 'function increaseAllowance(address,uint256)', 'function setApprovalForAll(address,bool)',
-  'function transfer(address,uint256)', 'function transferFrom(address,address,uint256)',
+  'function approve(address,uint256)',
+  'function increaseAllowance(address,uint256)',
+  'function setApprovalForAll(address,bool)',
+  'function transfer(address,uint256)',
+  'function transferFrom(address,address,uint256)',
 ])
 const approve = (spender: string): string => rights.encodeFunctionData('approve', [spender, MaxUint256])
 
@@ -39,9 +54,17 @@ describe('what the signer signs of transactions', () => {
 
   const refused: [string, TransactionLike<string>, RegExp, boolean?][] = [
     ['another chain id', { chainId: 1 }, /for chain id 1, and ethereum\/local has 31337/],
-    ['a legacy transaction without a chain id', { type: 0, chainId: 0, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: 1n }, /for chain id 0/],
+    [
+      'a legacy transaction without a chain id',
+      { type: 0, chainId: 0, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: 1n },
+      /for chain id 0/,
+    ],
     ['a fee above the cap', { maxFeePerGas: feeCapRaw + 1n }, /the fee cap of ethereum\/local is 100000000000 wei/],
-    ['a gas price above the cap', { type: 0, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: feeCapRaw + 1n }, /fee cap/],
+    [
+      'a gas price above the cap',
+      { type: 0, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: feeCapRaw + 1n },
+      /fee cap/,
+    ],
     ['a stranger as target', { to: stranger }, /no contract that a connector declares/],
     ['plain value to a stranger', { to: stranger, data: '0x', value: 1n }, /no contract that a connector declares/],
     ['an admin calling a stranger', { to: stranger }, /no contract that a connector declares/, true],
@@ -53,13 +76,38 @@ describe('what the signer signs of transactions', () => {
     ['an allowance with value, by an admin', { to: token, value: 1n, data: approve(stranger) }, /must have no value/, true],
     ['an allowance that is cut short', { to: token, value: 0n, data: approve(router).slice(0, -2) }, /wrong length/],
     ['an allowance with more behind it', { to: token, value: 0n, data: `${approve(router)}00` }, /wrong length/],
-    ['an allowance with dirt above the address', { to: token, value: 0n, data: approve(router).replace('0x095ea7b300', '0x095ea7b301') }, /no address/],
+    [
+      'an allowance with dirt above the address',
+      { to: token, value: 0n, data: approve(router).replace('0x095ea7b300', '0x095ea7b301') },
+      /no address/,
+    ],
     ['a transfer of a token', { to: token, value: 0n, data: rights.encodeFunctionData('transfer', [router, 1n]) }, /only approve is/],
-    ['a transfer of a declared token to a stranger', { to: wrapper, value: 0n, data: rights.encodeFunctionData('transfer', [stranger, 1n]) }, /goes to 0x5555/],
-    ['a transfer of a declared token to a stranger, by an admin', { to: wrapper, value: 0n, data: rights.encodeFunctionData('transfer', [stranger, 1n]) }, /goes to 0x5555/, true],
-    ['transferFrom of a declared token', { to: wrapper, value: 0n, data: rights.encodeFunctionData('transferFrom', [from, stranger, 1n]) }, /goes to 0x5555/],
-    ['increaseAllowance of a declared token', { to: wrapper, value: 0n, data: rights.encodeFunctionData('increaseAllowance', [stranger, 1n]) }, /goes to 0x5555/],
-    ['setApprovalForAll on a declared contract', { to: wrapper, value: 0n, data: rights.encodeFunctionData('setApprovalForAll', [stranger, true]) }, /goes to 0x5555/],
+    [
+      'a transfer of a declared token to a stranger',
+      { to: wrapper, value: 0n, data: rights.encodeFunctionData('transfer', [stranger, 1n]) },
+      /goes to 0x5555/,
+    ],
+    [
+      'a transfer of a declared token to a stranger, by an admin',
+      { to: wrapper, value: 0n, data: rights.encodeFunctionData('transfer', [stranger, 1n]) },
+      /goes to 0x5555/,
+      true,
+    ],
+    [
+      'transferFrom of a declared token',
+      { to: wrapper, value: 0n, data: rights.encodeFunctionData('transferFrom', [from, stranger, 1n]) },
+      /goes to 0x5555/,
+    ],
+    [
+      'increaseAllowance of a declared token',
+      { to: wrapper, value: 0n, data: rights.encodeFunctionData('increaseAllowance', [stranger, 1n]) },
+      /goes to 0x5555/,
+    ],
+    [
+      'setApprovalForAll on a declared contract',
+      { to: wrapper, value: 0n, data: rights.encodeFunctionData('setApprovalForAll', [stranger, true]) },
+      /goes to 0x5555/,
+    ],
     ['value to oneself', { to: from, value: 1n, data: '0x' }, /to oneself/],
     ['data to oneself', { to: from, value: 0n, data: '0x12345678' }, /to oneself/],
   ]
@@ -71,7 +119,14 @@ describe('what the signer signs of transactions', () => {
 
   for (const [selector, { call, holderArgument }] of tokenRights) {
     it(`refuses ${call} of a declared contract to a stranger, and signs it to a registered spender`, () => {
-      const to = (holder: string) => bytesOf(transaction({ to: wrapper, value: 0n, data: `${selector}${'0'.repeat(64).repeat(holderArgument)}${holder.slice(2).padStart(64, '0')}${'0'.repeat(64)}` }))
+      const to = (holder: string) =>
+        bytesOf(
+          transaction({
+            to: wrapper,
+            value: 0n,
+            data: `${selector}${'0'.repeat(64).repeat(holderArgument)}${holder.slice(2).padStart(64, '0')}${'0'.repeat(64)}`,
+          }),
+        )
       expect(id(call).slice(0, 10)).to.equal(selector)
       expect(() => check(to(stranger))).to.throw(Refusal, /goes to 0x5555/)
       expect(() => check(to(router))).not.to.throw()
@@ -85,7 +140,7 @@ describe('what the signer signs of transactions', () => {
   })
 
   it('refuses a tip above the fee', () => {
-    expect(() => check(rewritten(fields => fields.with(2, '0xff').with(3, '0x05')))).to.throw(Refusal, /the tip \(255 wei\)/)
+    expect(() => check(rewritten((fields) => fields.with(2, '0xff').with(3, '0x05')))).to.throw(Refusal, /the tip \(255 wei\)/)
   })
 
   it('refuses a transaction that is signed already', () => {
@@ -101,7 +156,7 @@ describe('what the signer signs of transactions', () => {
   })
 
   it('refuses a second way to write the same transaction', () => {
-    expect(() => check(rewritten(fields => fields.with(1, '0x0001')))).to.throw(Refusal, /canonical/)
+    expect(() => check(rewritten((fields) => fields.with(1, '0x0001')))).to.throw(Refusal, /canonical/)
   })
 })
 

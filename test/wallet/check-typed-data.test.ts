@@ -8,7 +8,12 @@ import { examplePolicy } from './example-policy.ts'
 
 const order: TypedData = {
   domain: { name: 'Book', version: '1', chainId: 31337 },
-  types: { Order: [{ name: 'price', type: 'uint256' }, { name: 'side', type: 'string' }] },
+  types: {
+    Order: [
+      { name: 'price', type: 'uint256' },
+      { name: 'side', type: 'string' },
+    ],
+  },
   primaryType: 'Order',
   message: { price: '1000000000000000000000', side: 'BUY' },
 }
@@ -40,7 +45,11 @@ describe('what the signer signs of typed data', () => {
     ['without a domain name', { domain: {} }, /of no kind that a connector declares/],
     ['of another type', { primaryType: 'Permit', types: permit }, /Permit of the domain "Book" is of no kind/],
     ['for another chain', { domain: { ...order.domain, chainId: 1 } }, /for chain id 1/],
-    ['that hides another type under the declared name', { types: permit, message: { spender: `0x${'11'.repeat(20)}` } }, /its types make it Permit/],
+    [
+      'that hides another type under the declared name',
+      { types: permit, message: { spender: `0x${'11'.repeat(20)}` } },
+      /its types make it Permit/,
+    ],
     ['whose message does not fit its types', { message: { price: 'much', side: 'BUY' } }, /does not match its own types/],
   ]
   for (const [what, changes, reason] of refused) {

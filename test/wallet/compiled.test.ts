@@ -23,19 +23,32 @@ describe('the compiled signer', () => {
     const modules = path.join(root, 'node_modules')
     symlinkSync(modules, path.join(folder, 'node_modules'))
     writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')
-    const files = ['core/wallet/start-signer.ts', 'core/wallet/signer-keeper.ts', 'core/wallet/signer-process.ts', 'test/wallet/example-policy.ts']
-    writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({
-      extends: path.join(root, 'tsconfig.json'),
-      compilerOptions: { rootDir: root, outDir: folder, sourceMap: false },
-      files: files.map(file => path.join(root, file)),
-      include: [],
-    }))
+    const files = [
+      'core/wallet/start-signer.ts',
+      'core/wallet/signer-keeper.ts',
+      'core/wallet/signer-process.ts',
+      'test/wallet/example-policy.ts',
+    ]
+    writeFileSync(
+      path.join(folder, 'tsconfig.json'),
+      JSON.stringify({
+        extends: path.join(root, 'tsconfig.json'),
+        compilerOptions: { rootDir: root, outDir: folder, sourceMap: false },
+        files: files.map((file) => path.join(root, file)),
+        include: [],
+      }),
+    )
     const built = spawnSync(process.execPath, [path.join(modules, 'typescript', 'bin', 'tsc'), '-p', folder], { encoding: 'utf8' })
     expect(built.status, built.stdout).to.equal(0)
 
     mkdirSync(path.join(folder, 'elsewhere'))
     writeFileSync(path.join(folder, 'run.js'), program)
-    const ran = spawnSync(process.execPath, [path.join(folder, 'run.js')], { cwd: path.join(folder, 'elsewhere'), encoding: 'utf8', timeout: 15_000, env: { ...process.env, NODE_OPTIONS: '' } })
+    const ran = spawnSync(process.execPath, [path.join(folder, 'run.js')], {
+      cwd: path.join(folder, 'elsewhere'),
+      encoding: 'utf8',
+      timeout: 15_000,
+      env: { ...process.env, NODE_OPTIONS: '' },
+    })
     expect(ran.stdout.trim(), ran.stderr).to.equal('65')
   })
 })

@@ -28,12 +28,26 @@ export const examplePolicy: SignerPolicy = {
 }
 
 /** An unsigned call of the router on the devnet, with what the test changes. */
-export const transaction = (changes: TransactionLike<string> = {}): Transaction => Transaction.from({
-  type: 2, chainId: 31337, to: router, value: 1n, nonce: 0, data: '0x38ed1739', gasLimit: 200_000n,
-  maxFeePerGas: feeCapRaw, maxPriorityFeePerGas: 1n, ...changes,
-})
+export const transaction = (changes: TransactionLike<string> = {}): Transaction =>
+  Transaction.from({
+    type: 2,
+    chainId: 31337,
+    to: router,
+    value: 1n,
+    nonce: 0,
+    data: '0x38ed1739',
+    gasLimit: 200_000n,
+    maxFeePerGas: feeCapRaw,
+    maxPriorityFeePerGas: 1n,
+    ...changes,
+  })
 
 export const bytesOf = (tx: Transaction): Uint8Array => getBytes(tx.unsignedSerialized)
 
-export const requestOf = (address: string, tx: Transaction, changes: Partial<SignRequest> = {}): SignRequest =>
-  ({ chain: 'ethereum', network: 'local', address, draft: { scheme: 'secp256k1', bytes: bytesOf(tx) }, ...changes })
+export const requestOf = (address: string, tx: Transaction, changes: Partial<SignRequest> = {}): SignRequest => ({
+  chain: 'ethereum',
+  network: 'local',
+  address,
+  draft: { scheme: 'secp256k1', bytes: bytesOf(tx) },
+  ...changes,
+})

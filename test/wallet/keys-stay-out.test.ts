@@ -34,11 +34,11 @@ function* memoryOf(processId: number): Generator<Buffer> {
 }
 
 function memoryHolds(processId: number, wanted: readonly Buffer[]): boolean {
-  for (const region of memoryOf(processId)) if (wanted.some(each => region.includes(each))) return true
+  for (const region of memoryOf(processId)) if (wanted.some((each) => region.includes(each))) return true
   return false
 }
 
-describe('the server\'s process', () => {
+describe("the server's process", () => {
   const folder = temporaryFolder()
   let server: ChildProcess
   let signerProcessId: number
@@ -61,7 +61,10 @@ describe('the server\'s process', () => {
       env: { ...process.env, A_SECRET_OF_THE_SERVER: 'unshared' },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
-    for (const stream of [server.stdout, server.stderr]) stream?.on('data', chunk => { said += String(chunk) })
+    for (const stream of [server.stdout, server.stderr])
+      stream?.on('data', (chunk) => {
+        said += String(chunk)
+      })
     signerProcessId = await heard()
   })
   after(() => {
@@ -91,7 +94,7 @@ describe('the server\'s process', () => {
   it('shows neither in what it and its children were started with, and hands no secret of its environment on', function () {
     if (process.platform !== 'linux') this.skip()
     for (const processId of children) {
-      const started = ['cmdline', 'environ'].map(each => readFileSync(`/proc/${processId}/${each}`, 'latin1')).join()
+      const started = ['cmdline', 'environ'].map((each) => readFileSync(`/proc/${processId}/${each}`, 'latin1')).join()
       expect(started).to.include('signer').and.not.include(keyDigits).and.not.include(passphrase).and.not.include('unshared')
     }
   })

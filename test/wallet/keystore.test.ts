@@ -14,7 +14,9 @@ describe('the keystore', () => {
   const folder = temporaryFolder()
   let dataDir: string
   let count = 0
-  beforeEach(() => { dataDir = path.join(folder, String(count++)) })
+  beforeEach(() => {
+    dataDir = path.join(folder, String(count++))
+  })
 
   const save = (wallet: Wallet, label?: string, chain = 'ethereum'): Promise<string> =>
     saveKey({ dataDir, chain, privateKey: wallet.privateKey, passphrase, scryptN: 1024, ...(label === undefined ? {} : { label }) })
@@ -30,7 +32,7 @@ describe('the keystore', () => {
     const file = keyFile(dataDir, 'ethereum', wallet.address)
     expect(listWallets(dataDir)).to.deep.equal([{ chain: 'ethereum', address: wallet.address, label: 'my "first" $& one', file }])
     expect(keystoreHasKeys(dataDir)).to.equal(true)
-    const modes = [file, path.dirname(file), path.dirname(path.dirname(file))].map(each => statSync(each).mode & 0o777)
+    const modes = [file, path.dirname(file), path.dirname(path.dirname(file))].map((each) => statSync(each).mode & 0o777)
     expect(modes).to.deep.equal([0o600, 0o700, 0o700])
     expect(readdirSync(path.dirname(file))).to.have.length(1)
     const opened = await Wallet.fromEncryptedJson(readFileSync(file, 'utf8'), passphrase)
@@ -76,7 +78,10 @@ describe('the keystore', () => {
   it('names the file that the passphrase does not open, and says when none was given', async () => {
     const address = await save(newKey())
     const [wrong] = (await unlockKeystore(dataDir, 'wrong horse')).locked
-    expect(wrong?.problem).to.include(`${address}.json`).and.match(/passphrase does not open/).and.not.include('wrong horse')
+    expect(wrong?.problem)
+      .to.include(`${address}.json`)
+      .and.match(/passphrase does not open/)
+      .and.not.include('wrong horse')
     const [missing] = (await unlockKeystore(dataDir, undefined)).locked
     expect(missing?.problem).to.match(/SLUICE_WALLET_PASSPHRASE_FILE/)
   })
@@ -90,9 +95,22 @@ describe('the keystore', () => {
       [() => writeFileSync(file, readFileSync(file, 'utf8').slice(0, 100)), /it is not JSON/],
       [() => writeFileSync(file, ''), /it is not JSON/],
       [() => writeFileSync(file, '[]'), /no version 3 keystore/],
-      [() => writeFileSync(file, readFileSync(file, 'utf8').replaceAll(swapped.address.slice(2).toLowerCase(), foreign.address.slice(2).toLowerCase())), /holds the key of/],
+      [
+        () =>
+          writeFileSync(
+            file,
+            readFileSync(file, 'utf8').replaceAll(swapped.address.slice(2).toLowerCase(), foreign.address.slice(2).toLowerCase()),
+          ),
+        /holds the key of/,
+      ],
       [() => writeFileSync(file, readFileSync(file, 'utf8').replace(/"n":\d+/, '"n":1073741824')), /not a usable key file/],
-      [() => { rmSync(file); mkdirSync(file) }, /not a usable key file/],
+      [
+        () => {
+          rmSync(file)
+          mkdirSync(file)
+        },
+        /not a usable key file/,
+      ],
     ]
     const good = readFileSync(file)
     for (const [damage, problem] of damaged) {

@@ -39,7 +39,11 @@ describe('a private key as people paste it', () => {
     it(`gets a sentence when it is ${what}, which does not repeat it`, () => {
       const message = refusalOf(text)
       expect(message).to.match(reason)
-      for (const part of text.trim().split(/\s+/).filter(word => word.length > 8)) expect(message).not.to.include(part)
+      for (const part of text
+        .trim()
+        .split(/\s+/)
+        .filter((word) => word.length > 8))
+        expect(message).not.to.include(part)
     })
   }
 
@@ -47,7 +51,9 @@ describe('a private key as people paste it', () => {
     for (const [index, address] of wellKnownAddresses.entries()) {
       const wallet = HDNodeWallet.fromPhrase(wellKnownMnemonic, '', wellKnownPath(index))
       expect(wallet.address).to.equal(address)
-      expect(refusalOf(wallet.privateKey)).to.match(/test account of anvil and hardhat/).and.not.include(wallet.privateKey.slice(2))
+      expect(refusalOf(wallet.privateKey))
+        .to.match(/test account of anvil and hardhat/)
+        .and.not.include(wallet.privateKey.slice(2))
     }
   })
 })

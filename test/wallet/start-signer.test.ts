@@ -16,11 +16,18 @@ const real = new Wallet(`0x${'a1b2c3d4'.repeat(8)}`)
 const [devnet0 = ''] = wellKnownAddresses
 
 const logged: string[] = []
-const keep = (level: string) => (fields: object, message = ''): void => { logged.push(JSON.stringify({ level, message, ...fields })) }
+const keep =
+  (level: string) =>
+  (fields: object, message = ''): void => {
+    logged.push(JSON.stringify({ level, message, ...fields }))
+  }
 const log = { info: keep('info'), warn: keep('warn'), error: keep('error') }
 
 async function failure(promise: Promise<unknown>): Promise<{ name: ErrorName | 'none'; message: string }> {
-  const error = await promise.then(() => undefined, (reason: unknown) => reason)
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
   return error instanceof SluiceError ? error : { name: 'none', message: String(error) }
 }
 
@@ -39,7 +46,7 @@ describe('the signer', () => {
     expect(logged.join('\n')).not.to.include(real.privateKey.slice(2)).and.not.include(passphrase)
   })
 
-  it('has the keystore\'s wallets and, with the devnet, accounts 0, 1 and 2', () => {
+  it("has the keystore's wallets and, with the devnet, accounts 0, 1 and 2", () => {
     expect(signer.wallets()).to.have.deep.members([
       { chain: 'ethereum', address: real.address, label: 'main' },
       ...wellKnownAddresses.slice(0, 3).map((address, index) => ({ chain: 'ethereum', address, label: `devnet ${index}`, devnet: true })),
@@ -47,7 +54,7 @@ describe('the signer', () => {
     expect(signer.isReady()).to.equal(true)
   })
 
-  it('signs transactions that the wallet\'s address is recovered from', async () => {
+  it("signs transactions that the wallet's address is recovered from", async () => {
     for (const address of [real.address, devnet0, devnet0.toLowerCase()]) {
       const tx = transaction()
       const signature = await signer.sign(requestOf(address, tx))
@@ -59,15 +66,25 @@ describe('the signer', () => {
     }
   })
 
-  it('signs typed data that the wallet\'s address is recovered from', async () => {
-    const typedData = { domain: { name: 'Book', chainId: 1 }, types: { Order: [{ name: 'price', type: 'uint256' }] }, primaryType: 'Order', message: { price: '5' } }
-    const signature = await signer.sign({ chain: 'ethereum', network: 'mainnet', address: real.address, draft: { scheme: 'eip712', typedData } })
+  it("signs typed data that the wallet's address is recovered from", async () => {
+    const typedData = {
+      domain: { name: 'Book', chainId: 1 },
+      types: { Order: [{ name: 'price', type: 'uint256' }] },
+      primaryType: 'Order',
+      message: { price: '5' },
+    }
+    const signature = await signer.sign({
+      chain: 'ethereum',
+      network: 'mainnet',
+      address: real.address,
+      draft: { scheme: 'eip712', typedData },
+    })
     expect(verifyTypedData(typedData.domain, typedData.types, typedData.message, hexlify(signature))).to.equal(real.address)
   })
 
   it('signs a hundred at once, each its own', async () => {
     const all = Array.from({ length: 100 }, (_, nonce) => transaction({ nonce }))
-    const signatures = await Promise.all(all.map(tx => signer.sign(requestOf(devnet0, tx))))
+    const signatures = await Promise.all(all.map((tx) => signer.sign(requestOf(devnet0, tx))))
     for (const [index, tx] of all.entries()) {
       expect(recoverAddress(tx.unsignedHash, Signature.from(hexlify(signatures[index] ?? '0x')))).to.equal(devnet0)
     }
@@ -90,7 +107,9 @@ describe('the signer', () => {
   it('refuses wallets and networks that it does not know, and what is no request', async () => {
     expect((await failure(signer.sign(requestOf(stranger, transaction())))).name).to.equal('LOAD_WALLET')
     expect((await failure(signer.sign(requestOf(real.address, transaction(), { chain: 'polygon' })))).name).to.equal('LOAD_WALLET')
-    expect((await failure(signer.sign(requestOf(real.address, transaction(), { network: 'goerli' })))).message).to.match(/no plugin serves it/)
+    expect((await failure(signer.sign(requestOf(real.address, transaction(), { network: 'goerli' })))).message).to.match(
+      /no plugin serves it/,
+    )
     for (const request of [{}, null, { ...requestOf(real.address, transaction()), draft: { scheme: 'secp256k1', bytes: '0x02' } }]) {
       // @ts-expect-error what a plugin without types could send
       expect((await failure(signer.sign(request))).message).to.match(/the request is malformed/)
@@ -111,7 +130,9 @@ describe('the signer', () => {
     await signer.setPolicy({ ...examplePolicy, networks: [{ ...local, contracts: [stranger] }] })
     await signer.sign(requestOf(real.address, tx))
     expect((await failure(signer.setPolicy({ ...examplePolicy, networks: [local, local] }))).message).to.match(/ethereum\/local twice/)
-    expect((await failure(signer.setPolicy({ ...examplePolicy, allowedSpenders: ['0x12'] }))).message).to.match(/malformed at "\/allowedSpenders\/0"/)
+    expect((await failure(signer.setPolicy({ ...examplePolicy, allowedSpenders: ['0x12'] }))).message).to.match(
+      /malformed at "\/allowedSpenders\/0"/,
+    )
     await signer.sign(requestOf(real.address, tx))
     await signer.setPolicy(examplePolicy)
     expect((await failure(signer.sign(requestOf(real.address, tx)))).name).to.equal('FORBIDDEN')
@@ -125,7 +146,10 @@ describe('the signer', () => {
     process.kill(killed, 'SIGSTOP')
     const underWay = failure(signer.sign(requestOf(real.address, transaction({ to: stranger }))))
     process.kill(killed, 'SIGKILL')
-    expect(await underWay).to.include({ name: 'SERVICE_UNINITIALIZED' }).and.property('message').match(/nothing was signed that could be sent/)
+    expect(await underWay)
+      .to.include({ name: 'SERVICE_UNINITIALIZED' })
+      .and.property('message')
+      .match(/nothing was signed that could be sent/)
     expect((await failure(signer.sign(requestOf(real.address, transaction())))).message).to.match(/being started again/)
     expect(signer.isReady()).to.equal(false)
     await until(() => signer.isReady())
@@ -185,9 +209,14 @@ describe('the signer', () => {
   it('does not start with a wrong passphrase, without one, or with a damaged key, and names the file', async () => {
     const file = keyFile(dataDir, 'ethereum', real.address)
     const wrong = await failure(start({ passphrase: 'wrong horse' }))
-    expect(wrong.message).to.include(file).and.match(/does not open/).and.not.include('wrong horse')
+    expect(wrong.message)
+      .to.include(file)
+      .and.match(/does not open/)
+      .and.not.include('wrong horse')
     const { message } = await failure(start({ passphrase: undefined }))
-    expect(message).to.include(file).and.match(/SLUICE_WALLET_PASSPHRASE_FILE/)
+    expect(message)
+      .to.include(file)
+      .and.match(/SLUICE_WALLET_PASSPHRASE_FILE/)
   })
 
   it('starts without a passphrase where there are no keys', async () => {

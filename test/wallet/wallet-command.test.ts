@@ -20,15 +20,29 @@ describe('sluice wallet', () => {
     writeFileSync(file, content, { mode: 0o600 })
     return file
   }
-  beforeEach(() => { dataDir = path.join(folder, `data-${count++}`) })
+  beforeEach(() => {
+    dataDir = path.join(folder, `data-${count++}`)
+  })
 
   /** Runs the command without a terminal; what it prints must never hold any of the keys of the test. */
-  function sluice(args: string[], { input = '', passphraseFile = fileOf(`${passphrase}\n`), secrets = [] }:
-    { input?: string; passphraseFile?: string; secrets?: string[] } = {}): { status: number | null; out: string; err: string } {
-    const done = spawnSync(process.execPath, ['--import', import.meta.resolve('tsx/esm'), fileURLToPath(new URL('wallet-cli.ts', import.meta.url)), 'wallet', ...args], {
-      input, encoding: 'utf8', timeout: 15_000,
-      env: { ...process.env, TEST_DATA_DIR: dataDir, SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
-    })
+  function sluice(
+    args: string[],
+    {
+      input = '',
+      passphraseFile = fileOf(`${passphrase}\n`),
+      secrets = [],
+    }: { input?: string; passphraseFile?: string; secrets?: string[] } = {},
+  ): { status: number | null; out: string; err: string } {
+    const done = spawnSync(
+      process.execPath,
+      ['--import', import.meta.resolve('tsx/esm'), fileURLToPath(new URL('wallet-cli.ts', import.meta.url)), 'wallet', ...args],
+      {
+        input,
+        encoding: 'utf8',
+        timeout: 15_000,
+        env: { ...process.env, TEST_DATA_DIR: dataDir, SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
+      },
+    )
     for (const secret of [passphrase, ...secrets]) expect(done.stdout + done.stderr).not.to.include(secret.replace(/^0x/, ''))
     return { status: done.status, out: done.stdout, err: done.stderr }
   }
@@ -54,7 +68,7 @@ describe('sluice wallet', () => {
 
   it('makes a new key, and opens nothing that others could read', () => {
     expect(sluice(['add', '--new']).out).to.match(/^Added 0x[0-9a-fA-F]{40} for ethereum/)
-    const [file = ''] = listWallets(dataDir).map(entry => entry.file)
+    const [file = ''] = listWallets(dataDir).map((entry) => entry.file)
     expect(statSync(file).mode & 0o777).to.equal(0o600)
     expect(readdirSync(path.dirname(file))).to.have.length(1)
   })
@@ -62,8 +76,14 @@ describe('sluice wallet', () => {
   it('refuses a key or seed phrase as an argument wherever it stands, says that it is burnt, and does not repeat it', () => {
     const key = newKey().privateKey
     const wrong = [
-      ['add', key], ['add', key.slice(2)], ['add', '--key-file', key], ['add', '--label', key], ['add', `--private-key=${key}`],
-      ['remove', key], [key], ['add', ...wellKnownMnemonic.split(' ')],
+      ['add', key],
+      ['add', key.slice(2)],
+      ['add', '--key-file', key],
+      ['add', '--label', key],
+      ['add', `--private-key=${key}`],
+      ['remove', key],
+      [key],
+      ['add', ...wellKnownMnemonic.split(' ')],
     ]
     for (const args of wrong) {
       const { status, err } = sluice(args, { secrets: [key] })
@@ -77,7 +97,11 @@ describe('sluice wallet', () => {
     const wallet = newKey()
     const known = Wallet.fromPhrase(wellKnownMnemonic).privateKey
     sluice(['add', '--key-file', '-'], { input: wallet.privateKey })
-    for (const [input, reason] of [[wallet.privateKey, /already in the keystore/], [known, /test account of anvil and hardhat/], ['0x00', /this has 2/]] as const) {
+    for (const [input, reason] of [
+      [wallet.privateKey, /already in the keystore/],
+      [known, /test account of anvil and hardhat/],
+      ['0x00', /this has 2/],
+    ] as const) {
       const { status, err } = sluice(['add', '--key-file', '-'], { input, secrets: [wallet.privateKey, known] })
       expect(status).to.equal(1)
       expect(err).to.match(reason)
@@ -100,7 +124,9 @@ describe('sluice wallet', () => {
     expect(sluice(['add', '--keystore-file', foreign]).err).to.match(/--keystore-passphrase-file/)
     const wrong = sluice(['add', '--keystore-file', foreign, '--keystore-passphrase-file', fileOf('no staple')])
     expect(wrong.err).to.match(/does not open/)
-    const right = sluice(['add', '--keystore-file', foreign, '--keystore-passphrase-file', fileOf('battery staple\n')], { secrets: [wallet.privateKey] })
+    const right = sluice(['add', '--keystore-file', foreign, '--keystore-passphrase-file', fileOf('battery staple\n')], {
+      secrets: [wallet.privateKey],
+    })
     expect(right).to.include({ status: 0, err: '' })
     const opened = await Wallet.fromEncryptedJson(readFileSync(keyFile(dataDir, 'ethereum', wallet.address), 'utf8'), passphrase)
     expect(opened.privateKey).to.equal(wallet.privateKey)

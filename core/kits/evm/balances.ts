@@ -5,7 +5,13 @@ import { ethBalanceCall } from './multicall.ts'
 import type { EvmReader } from './types.ts'
 
 /** Native and token balances at one block, in one round trip. */
-export async function readBalances(reader: EvmReader, multicall: string, owner: string, tokens: readonly Token[], at: At): Promise<readonly bigint[]> {
+export async function readBalances(
+  reader: EvmReader,
+  multicall: string,
+  owner: string,
+  tokens: readonly Token[],
+  at: At,
+): Promise<readonly bigint[]> {
   if (tokens.length === 0) return []
   const calls = tokens.map((token) => (token.native ? ethBalanceCall(multicall, owner) : balanceOfCall(token.address, owner)))
   const { results } = await reader.read(calls, at)

@@ -20,7 +20,8 @@ export function readBlock(rpc: Rpc, raw: unknown): Block {
   const number = quantityOf(block['number'])
   const timestamp = quantityOf(block['timestamp'])
   const { hash } = block
-  if (number === undefined || timestamp === undefined || typeof hash !== 'string') throw nodeLied(rpc, 'answered with something that is no block')
+  if (number === undefined || timestamp === undefined || typeof hash !== 'string')
+    throw nodeLied(rpc, 'answered with something that is no block')
   const head = { number, timestamp: Number(timestamp), hash }
   const baseFeeRaw = quantityOf(block['baseFeePerGas'])
   const gasUsed = quantityOf(block['gasUsed'])

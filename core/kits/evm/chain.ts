@@ -44,7 +44,18 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
   }
 
   const feePolicy = { baseFeeMultiplier, minTipRaw }
-  const rail = evmRail({ rpc, chainId, network: name, nativeCurrency, multicall, confirmations, feeCapRaw, policy: feePolicy, tipFor: fees.tipFor, token })
+  const rail = evmRail({
+    rpc,
+    chainId,
+    network: name,
+    nativeCurrency,
+    multicall,
+    confirmations,
+    feeCapRaw,
+    policy: feePolicy,
+    tipFor: fees.tipFor,
+    token,
+  })
 
   return {
     chainId,
@@ -73,7 +84,8 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     async start(signal) {
       await withSignal(fees.refresh(), signal)
       const code = await ask(rpc, 'eth_getCode', [multicall, 'latest'], { signal })
-      if (code === '0x') throw new SluiceError('NETWORK', `${name} has no Multicall3 at ${multicall}, which Sluice reads by: check rpcUrls.`)
+      if (code === '0x')
+        throw new SluiceError('NETWORK', `${name} has no Multicall3 at ${multicall}, which Sluice reads by: check rpcUrls.`)
     },
     stop: () => rpc.stop(),
   }
@@ -81,5 +93,6 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
 
 /** The schema asks for the form; what only the parser sees is said here, without the URL, which may hold a key. */
 function refuseBadUrls(name: string, urls: readonly string[]): void {
-  if (!urls.every((url) => URL.canParse(url))) throw new Error(`${name}: an entry of rpcUrls or sendUrls is no URL. Write it like https://host/path.`)
+  if (!urls.every((url) => URL.canParse(url)))
+    throw new Error(`${name}: an entry of rpcUrls or sendUrls is no URL. Write it like https://host/path.`)
 }

@@ -36,7 +36,11 @@ function explain(log: EvmLog, all: readonly Known[]): Json {
     if (log.topics[0] !== fragment.topicHash || log.topics.length !== indexed + 1) continue
     try {
       const values = codec.decodeEventLog(fragment, log.data, [...log.topics])
-      return { ...log, name: fragment.name, events: fragment.inputs.map((input, index) => ({ name: input.name, value: jsonOf(values[index]) })) }
+      return {
+        ...log,
+        name: fragment.name,
+        events: fragment.inputs.map((input, index) => ({ name: input.name, value: jsonOf(values[index]) })),
+      }
     } catch {
       // Another contract's event of that name, or a lie: it stays as it is.
     }
@@ -50,7 +54,10 @@ function knownEvent(signature: string): Known {
   const codec = new Interface([signature])
   const [fragment] = codec.fragments.filter((one) => one.type === 'event')
   const event = fragment && codec.getEvent(fragment.format())
-  if (!event) throw new Error(`"${signature}" is no event signature: write it like "event Transfer(address indexed from, address indexed to, uint256 value)".`)
+  if (!event)
+    throw new Error(
+      `"${signature}" is no event signature: write it like "event Transfer(address indexed from, address indexed to, uint256 value)".`,
+    )
   known.set(signature, { codec, fragment: event })
   return { codec, fragment: event }
 }

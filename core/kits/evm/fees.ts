@@ -82,11 +82,15 @@ export function createFees({ rpc, tipPercentile, minTipRaw, tipMs, log }: FeesOp
     return ask()
   }
 
-  const tipCall = () => (byHistory
-    ? { method: 'eth_feeHistory', params: [historyBlocks, 'latest', [tipPercentile ?? defaultPercentile]] }
-    : { method: 'eth_maxPriorityFeePerGas', params: [] })
+  const tipCall = () =>
+    byHistory
+      ? { method: 'eth_feeHistory', params: [historyBlocks, 'latest', [tipPercentile ?? defaultPercentile]] }
+      : { method: 'eth_maxPriorityFeePerGas', params: [] }
 
-  const refresh = (): Promise<Block> => (refreshing ??= ask().finally(() => { refreshing = undefined }))
+  const refresh = (): Promise<Block> =>
+    (refreshing ??= ask().finally(() => {
+      refreshing = undefined
+    }))
 
   const isStale = () => performance.now() - tipAt > tipMs * staleTips
 
@@ -103,7 +107,9 @@ export function createFees({ rpc, tipPercentile, minTipRaw, tipMs, log }: FeesOp
     async warm(at) {
       if (tipRaw === undefined) await withSignal(refresh(), at.signal)
       else if (isStale()) {
-        refresh().catch((error: unknown) => log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'fees could not be refreshed'))
+        refresh().catch((error: unknown) =>
+          log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'fees could not be refreshed'),
+        )
       }
     },
     refresh,
@@ -114,6 +120,8 @@ export function createFees({ rpc, tipPercentile, minTipRaw, tipMs, log }: FeesOp
 function medianReward(history: unknown): bigint | undefined {
   const reward = isObject(history) ? history['reward'] : undefined
   if (!Array.isArray(reward)) return undefined
-  const tips = reward.flatMap((entry: unknown) => (Array.isArray(entry) ? (quantityOf(entry[0]) ?? []) : [])).toSorted((a, b) => (a < b ? -1 : 1))
+  const tips = reward
+    .flatMap((entry: unknown) => (Array.isArray(entry) ? (quantityOf(entry[0]) ?? []) : []))
+    .toSorted((a, b) => (a < b ? -1 : 1))
   return tips[Math.floor(tips.length / 2)]
 }

@@ -9,7 +9,11 @@ const maxBackoffMs = 5_000
  * New heads by polling. Any number of followers share one poll; a slow one gets the newest head and not those in between.
  * Failures are outlived: nodes come back.
  */
-export function createHeadFeed(poll: (signal: AbortSignal) => Promise<Head>, pollingMs: number, log: Log): (signal: AbortSignal) => AsyncIterable<Head> {
+export function createHeadFeed(
+  poll: (signal: AbortSignal) => Promise<Head>,
+  pollingMs: number,
+  log: Log,
+): (signal: AbortSignal) => AsyncIterable<Head> {
   const followers = new Set<(head: Head) => void>()
   let last: Head | undefined
   let polling: AbortController | undefined
@@ -27,7 +31,8 @@ export function createHeadFeed(poll: (signal: AbortSignal) => Promise<Head>, pol
       } catch (error) {
         failures += 1
         // What the nodes did is logged where it is seen.
-        if (!signal.aborted && !(error instanceof SluiceError)) log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'polling for heads failed')
+        if (!signal.aborted && !(error instanceof SluiceError))
+          log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'polling for heads failed')
       }
       const pauseMs = failures === 0 ? pollingMs : Math.min(pollingMs * 2 ** failures, Math.max(maxBackoffMs, pollingMs))
       await sleep(pauseMs, undefined, { signal }).catch(() => {})
@@ -63,7 +68,10 @@ export function createHeadFeed(poll: (signal: AbortSignal) => Promise<Head>, pol
         const head = next
         next = undefined
         if (head) yield head
-        else await new Promise<void>((resolve) => { wake = resolve })
+        else
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
       }
     } finally {
       forget()

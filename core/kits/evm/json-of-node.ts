@@ -3,12 +3,35 @@ import { isObject, quantityOf } from './quantity.ts'
 
 /** Fields that fit a number. */
 const small: ReadonlySet<string> = new Set([
-  'blockNumber', 'transactionIndex', 'logIndex', 'nonce', 'type', 'chainId', 'status', 'yParity', 'blockTimestamp', 'l1BlockNumber',
+  'blockNumber',
+  'transactionIndex',
+  'logIndex',
+  'nonce',
+  'type',
+  'chainId',
+  'status',
+  'yParity',
+  'blockTimestamp',
+  'l1BlockNumber',
 ])
 /** Fields that may not: decimal strings. Those of rollups' receipts included. */
 const big: ReadonlySet<string> = new Set([
-  'value', 'gas', 'gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas', 'maxFeePerBlobGas', 'gasUsed', 'cumulativeGasUsed',
-  'effectiveGasPrice', 'blobGasUsed', 'blobGasPrice', 'gasUsedForL1', 'l1Fee', 'l1GasPrice', 'l1GasUsed', 'l1BlobBaseFee',
+  'value',
+  'gas',
+  'gasPrice',
+  'maxFeePerGas',
+  'maxPriorityFeePerGas',
+  'maxFeePerBlobGas',
+  'gasUsed',
+  'cumulativeGasUsed',
+  'effectiveGasPrice',
+  'blobGasUsed',
+  'blobGasPrice',
+  'gasUsedForL1',
+  'l1Fee',
+  'l1GasPrice',
+  'l1GasUsed',
+  'l1BlobBaseFee',
 ])
 /** Half a kilobyte that only helps those who search blocks. */
 const dropped: ReadonlySet<string> = new Set(['logsBloom'])

@@ -46,7 +46,8 @@ export function packAggregate3(calls: readonly Call[]): string {
 export function unpackAggregate3(bytes: string, expected: number): readonly CallResult[] | undefined {
   const end = (bytes.length - 2) / 2
   /** A number at a byte offset; NaN outside of the bytes or beyond what an offset can be. */
-  const at = (offset: number): number => (offset + 32 <= end ? Number(`0x${bytes.slice(2 + offset * 2, 2 + offset * 2 + wordDigits)}`) : Number.NaN)
+  const at = (offset: number): number =>
+    offset + 32 <= end ? Number(`0x${bytes.slice(2 + offset * 2, 2 + offset * 2 + wordDigits)}`) : Number.NaN
   const list = at(0)
   if (at(list) !== expected) return undefined
   const results: CallResult[] = []

@@ -22,6 +22,12 @@ export function noNodeLeft(network: string, failures: readonly NodeFailure[], re
   }
   const reasons = failures.map((failure) => failure.message).join('; ')
   return failures.every((failure) => failure.kind === 'rate-limited')
-    ? new SluiceError('RATE_LIMIT', `Every RPC node of ${network} is over its limit: ${reasons}. Try again later, or add nodes to its rpcUrls.`, { retryAfterSeconds })
-    : new SluiceError('NETWORK', `No RPC node of ${network} can be used: ${reasons}. Try again, or check its rpcUrls.`, { retryAfterSeconds })
+    ? new SluiceError(
+        'RATE_LIMIT',
+        `Every RPC node of ${network} is over its limit: ${reasons}. Try again later, or add nodes to its rpcUrls.`,
+        { retryAfterSeconds },
+      )
+    : new SluiceError('NETWORK', `No RPC node of ${network} can be used: ${reasons}. Try again, or check its rpcUrls.`, {
+        retryAfterSeconds,
+      })
 }

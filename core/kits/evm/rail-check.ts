@@ -44,7 +44,8 @@ export async function check(
 
   const synced = { final: 0, latest: countOf(options, latest), pending: countOf(options, pending) }
   const prepared = steps.map((step, index) => ({ step, ...feesOf(limits[index] ?? 0n, price) }))
-  const beside = (committedRaw: bigint) => (nativeRaw < committedRaw + neededRaw ? fundsCommitted(options.nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined)
+  const beside = (committedRaw: bigint) =>
+    nativeRaw < committedRaw + neededRaw ? fundsCommitted(options.nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
   return { prepared, synced, beside }
 }
 
@@ -63,7 +64,8 @@ function countOf({ rpc }: EvmRailOptions, answer: Parameters<typeof resultOf>[2]
 function blockField({ rpc, network }: EvmRailOptions, block: unknown, field: 'gasLimit' | 'baseFeePerGas'): bigint {
   const value = isObject(block) ? quantityOf(block[field]) : undefined
   if (value !== undefined) return value
-  if (isObject(block) && field === 'baseFeePerGas') throw new SluiceError('UNSUPPORTED', `${network} has no base fee (EIP-1559), and Sluice signs transactions of type 2 only.`)
+  if (isObject(block) && field === 'baseFeePerGas')
+    throw new SluiceError('UNSUPPORTED', `${network} has no base fee (EIP-1559), and Sluice signs transactions of type 2 only.`)
   throw nodeLied(rpc, 'answered eth_getBlockByNumber with something that is no block')
 }
 

@@ -33,11 +33,14 @@ export interface PricedFees {
 
 /** Refuses what no network state makes right; asks nobody. Many clients send wei where gwei is meant. */
 export function checkWish({ maxFeePerGasRaw: maxFee, maxPriorityFeePerGasRaw: tip }: FeeWish, feeCapRaw: bigint): void {
-  const above = (raw: bigint) => `is ${gwei(raw)} gwei per gas, above the network's feeCap of ${gwei(feeCapRaw)} gwei; the unit is gwei, not wei`
+  const above = (raw: bigint) =>
+    `is ${gwei(raw)} gwei per gas, above the network's feeCap of ${gwei(feeCapRaw)} gwei; the unit is gwei, not wei`
   if (maxFee !== undefined && maxFee > feeCapRaw) throw badFields([{ field: 'maxFeePerGas', problem: above(maxFee) }])
   if (tip !== undefined && tip > feeCapRaw) throw badFields([{ field: 'maxPriorityFeePerGas', problem: above(tip) }])
   if (maxFee !== undefined && tip !== undefined && tip > maxFee) {
-    throw badFields([{ field: 'maxPriorityFeePerGas', problem: `is ${gwei(tip)} gwei, more than maxFeePerGas (${gwei(maxFee)} gwei), which includes it` }])
+    throw badFields([
+      { field: 'maxPriorityFeePerGas', problem: `is ${gwei(tip)} gwei, more than maxFeePerGas (${gwei(maxFee)} gwei), which includes it` },
+    ])
   }
 }
 
@@ -48,10 +51,16 @@ export function checkWish({ maxFeePerGasRaw: maxFee, maxPriorityFeePerGasRaw: ti
 export function priceFees(wish: FeeWish, over: EvmFees | undefined, { baseFeeRaw, tipRaw, policy, feeCapRaw }: Prices): PricedFees {
   const { maxFeePerGasRaw: maxWish, maxPriorityFeePerGasRaw: tipWish } = wish
   if (maxWish !== undefined && maxWish < baseFeeRaw) {
-    throw new SluiceError('TRANSACTION_GAS_PRICE_TOO_LOW', `maxFeePerGas is ${gwei(maxWish)} gwei and the network's base fee is ${gwei(baseFeeRaw)} gwei now: offer more, or leave the fees to the server.`)
+    throw new SluiceError(
+      'TRANSACTION_GAS_PRICE_TOO_LOW',
+      `maxFeePerGas is ${gwei(maxWish)} gwei and the network's base fee is ${gwei(baseFeeRaw)} gwei now: offer more, or leave the fees to the server.`,
+    )
   }
   if (maxWish === undefined && baseFeeRaw > feeCapRaw) {
-    throw new SluiceError('TRANSACTION_GAS_PRICE_TOO_LOW', `The network's base fee is ${gwei(baseFeeRaw)} gwei now, above the feeCap of ${gwei(feeCapRaw)} gwei in its settings: wait, or raise feeCap.`)
+    throw new SluiceError(
+      'TRANSACTION_GAS_PRICE_TOO_LOW',
+      `The network's base fee is ${gwei(baseFeeRaw)} gwei now, above the feeCap of ${gwei(feeCapRaw)} gwei in its settings: wait, or raise feeCap.`,
+    )
   }
   const least = over && leastReplacement(over)
   const suggested = max(tipRaw ?? 0n, policy.minTipRaw, least?.tipRaw ?? 0n)

@@ -12,7 +12,13 @@ type Attempt = OpenAttempt<string, number, EvmFees>
 const attemptsPerBatch = 400
 
 /** Receipts, transactions and counts of all open attempts in one batch. */
-export async function look(rpc: Rpc, confirmations: number, open: readonly Attempt[], head: Head, at: At): Promise<Look<string, EvmSynced>> {
+export async function look(
+  rpc: Rpc,
+  confirmations: number,
+  open: readonly Attempt[],
+  head: Head,
+  at: At,
+): Promise<Look<string, EvmSynced>> {
   const sightings: Sighting[] = []
   const synced = new Map<string, EvmSynced>()
   for (let start = 0; start < open.length; start += attemptsPerBatch) {
@@ -28,11 +34,16 @@ async function lookAt(rpc: Rpc, confirmations: number, open: readonly Attempt[],
   // What is mined up to here has all its confirmations.
   const depth = BigInt(confirmations - 1)
   const finalBlock = toQuantity(head.number > depth ? head.number - depth : 0n)
-  const answers = await rpc.batch([
-    { method: 'eth_getBlockByNumber', params: ['latest', false] },
-    ...owners.flatMap((owner) => [finalBlock, 'latest', 'pending'].map((tag) => ({ method: 'eth_getTransactionCount', params: [owner, tag] }))),
-    ...open.flatMap(({ id }) => ['eth_getTransactionReceipt', 'eth_getTransactionByHash'].map((method) => ({ method, params: [id] }))),
-  ], at)
+  const answers = await rpc.batch(
+    [
+      { method: 'eth_getBlockByNumber', params: ['latest', false] },
+      ...owners.flatMap((owner) =>
+        [finalBlock, 'latest', 'pending'].map((tag) => ({ method: 'eth_getTransactionCount', params: [owner, tag] })),
+      ),
+      ...open.flatMap(({ id }) => ['eth_getTransactionReceipt', 'eth_getTransactionByHash'].map((method) => ({ method, params: [id] }))),
+    ],
+    at,
+  )
 
   const block = answers[0]?.result
   const latest = {
@@ -41,7 +52,9 @@ async function lookAt(rpc: Rpc, confirmations: number, open: readonly Attempt[],
   }
   const counts = new Map(owners.map((owner, index) => [owner, answers.slice(1 + index * 3, 4 + index * 3).map(countOf)]))
   const found = answers.slice(1 + owners.length * 3)
-  const sightings = open.flatMap((attempt, index) => sight(attempt, latest, found[index * 2], found[index * 2 + 1], counts.get(attempt.from)?.[0]) ?? [])
+  const sightings = open.flatMap(
+    (attempt, index) => sight(attempt, latest, found[index * 2], found[index * 2 + 1], counts.get(attempt.from)?.[0]) ?? [],
+  )
 
   const synced = new Map<string, EvmSynced>()
   for (const [owner, [final, mined, pending]] of counts) {
@@ -51,12 +64,25 @@ async function lookAt(rpc: Rpc, confirmations: number, open: readonly Attempt[],
 }
 
 /** Undefined where the node gave no answer that says anything. */
-function sight({ id, slot, fees }: Attempt, latest: { number: number; baseFeeRaw: bigint }, receipt: RpcAnswer | undefined, tx: RpcAnswer | undefined, finalCount: number | undefined): Sighting | undefined {
+function sight(
+  { id, slot, fees }: Attempt,
+  latest: { number: number; baseFeeRaw: bigint },
+  receipt: RpcAnswer | undefined,
+  tx: RpcAnswer | undefined,
+  finalCount: number | undefined,
+): Sighting | undefined {
   if (!receipt || !tx || receipt.error || tx.error) return undefined
   if (receipt.result !== null) {
     const read = readReceipt(receipt.result)
     if (!read) return undefined
-    return { id, is: 'landed', ok: read.status === 1, blockNumber: read.blockNumber, depth: Math.max(1, latest.number - read.blockNumber + 1), receipt: read }
+    return {
+      id,
+      is: 'landed',
+      ok: read.status === 1,
+      blockNumber: read.blockNumber,
+      depth: Math.max(1, latest.number - read.blockNumber + 1),
+      receipt: read,
+    }
   }
   if (tx.result !== null) {
     // In a block whose receipts the node does not have yet: the next look tells.

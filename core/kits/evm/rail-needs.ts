@@ -23,17 +23,26 @@ export function needsCall(needs: readonly Need[], owner: string, multicall: stri
  * Throws what the wallet lacks, balances before allowances: who has nothing to trade need not approve.
  * @returns the wallet's native balance, the last of the needs
  */
-export async function judgeNeeds({ rpc, nativeCurrency, token }: EvmRailOptions, needs: readonly Need[], answer: unknown, at: At): Promise<bigint> {
+export async function judgeNeeds(
+  { rpc, nativeCurrency, token }: EvmRailOptions,
+  needs: readonly Need[],
+  answer: unknown,
+  at: At,
+): Promise<bigint> {
   const results = isBytes(answer) ? unpackAggregate3(answer, needs.length) : undefined
   if (!results) throw nodeLied(rpc, 'answered a call to Multicall3 with something else than its result')
   // What has no balances holds none.
   const current = results.map((result) => uintOf(result) ?? 0n)
-  const lacking = needs.map((need, index) => ({ need, currentRaw: current[index] ?? 0n })).filter(({ need, currentRaw }) => currentRaw < need.amountRaw)
+  const lacking = needs
+    .map((need, index) => ({ need, currentRaw: current[index] ?? 0n }))
+    .filter(({ need, currentRaw }) => currentRaw < need.amountRaw)
   const first = lacking.find(({ need }) => need.is === 'balance') ?? lacking[0]
   if (first) {
     const { need, currentRaw } = first
     const named = need.token === nativeAddress ? nativeCurrency : ((await token(need.token, at)) ?? unnamed(need.token))
-    throw need.is === 'balance' ? balanceTooSmall(named, currentRaw, need.amountRaw) : allowanceTooSmall(named, need.spender, currentRaw, need.amountRaw)
+    throw need.is === 'balance'
+      ? balanceTooSmall(named, currentRaw, need.amountRaw)
+      : allowanceTooSmall(named, need.spender, currentRaw, need.amountRaw)
   }
   return current.at(-1) ?? 0n
 }

@@ -13,7 +13,11 @@ export async function send(rpc: Rpc, { raw }: Sealed, at: At): Promise<Reception
   }
   const judged = answers.map(judge)
   // A refusal counts only when every node said so: one that did not answer may have taken it.
-  return judged.find(({ is }) => is === 'accepted') ?? judged.find(({ is }) => is === 'unclear') ?? judged[0] ?? { is: 'unclear', reason: 'no node was asked' }
+  return (
+    judged.find(({ is }) => is === 'accepted') ??
+    judged.find(({ is }) => is === 'unclear') ??
+    judged[0] ?? { is: 'unclear', reason: 'no node was asked' }
+  )
 }
 
 function judge(answer: Awaited<ReturnType<Rpc['broadcast']>>[number]): Reception {

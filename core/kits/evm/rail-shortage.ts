@@ -11,18 +11,30 @@ export function amountOf(amountRaw: bigint, { decimals }: Pick<Token, 'decimals'
 
 export function balanceTooSmall(token: Token, currentRaw: bigint, neededRaw: bigint): SluiceError {
   const details = shortage(token, currentRaw, neededRaw)
-  return new SluiceError('INSUFFICIENT_BALANCE', `The wallet holds ${details.current} ${token.symbol} and needs ${details.needed}: fund it, or trade less.`, { details })
+  return new SluiceError(
+    'INSUFFICIENT_BALANCE',
+    `The wallet holds ${details.current} ${token.symbol} and needs ${details.needed}: fund it, or trade less.`,
+    { details },
+  )
 }
 
 export function allowanceTooSmall(token: Token, spender: string, currentRaw: bigint, neededRaw: bigint): SluiceError {
   const details = { spender, ...shortage(token, currentRaw, neededRaw) }
-  return new SluiceError('INSUFFICIENT_ALLOWANCE', `${spender} may move ${details.current} ${token.symbol} of the wallet and needs ${details.needed}: approve it with /evm/approve.`, { details })
+  return new SluiceError(
+    'INSUFFICIENT_ALLOWANCE',
+    `${spender} may move ${details.current} ${token.symbol} of the wallet and needs ${details.needed}: approve it with /evm/approve.`,
+    { details },
+  )
 }
 
 /** @param neededRaw the value sent and the most that the gas can cost */
 export function gasTooDear(native: Token, currentRaw: bigint, neededRaw: bigint): SluiceError {
   const details = shortage(native, currentRaw, neededRaw)
-  return new SluiceError('OUT_OF_GAS', `The wallet holds ${details.current} ${native.symbol}, and with the most that the gas can cost it needs ${details.needed}: fund it, or offer lower fees.`, { details })
+  return new SluiceError(
+    'OUT_OF_GAS',
+    `The wallet holds ${details.current} ${native.symbol}, and with the most that the gas can cost it needs ${details.needed}: fund it, or offer lower fees.`,
+    { details },
+  )
 }
 
 /** @param committedRaw what the wallet's transactions that were not mined yet can take: nodes count it, and refuse what goes beyond */

@@ -27,7 +27,11 @@ export function simulationCalls(steps: readonly EvmIntent[], from: string) {
 }
 
 /** Gas limits of the steps. Throws what a step would fail for. */
-export function readGas(steps: readonly EvmIntent[], [estimated, simulated]: readonly RpcAnswer[], blockGasLimit: bigint): readonly bigint[] {
+export function readGas(
+  steps: readonly EvmIntent[],
+  [estimated, simulated]: readonly RpcAnswer[],
+  blockGasLimit: bigint,
+): readonly bigint[] {
   const estimate = quantityOf(estimated?.result)
   if (estimate === undefined) throw refusal(estimated?.error)
   const results = resultsOf(simulated?.result)
@@ -49,7 +53,8 @@ function resultsOf(answer: unknown): readonly unknown[] | undefined {
 }
 
 function refusal(error: RpcAnswer['error']): SluiceError {
-  if (!error) return new SluiceError('NETWORK', 'The RPC node gave no estimate of the gas. Try again, or check rpcUrls.', { retryAfterSeconds: 1 })
+  if (!error)
+    return new SluiceError('NETWORK', 'The RPC node gave no estimate of the gas. Try again, or check rpcUrls.', { retryAfterSeconds: 1 })
   const meaning = meaningOf(error)
   if (meaning === 'out-of-gas' || meaning === 'insufficient-funds') {
     return new SluiceError('OUT_OF_GAS', `The gas could not be estimated: ${quoteNode(error.message)}. Fund the wallet, or trade less.`)

@@ -25,10 +25,12 @@ export function createReader({ rpc, fees, definition, nativeCurrency, network }:
   async function read(calls: readonly Call[], at: At): Promise<{ head: Head; results: readonly CallResult[] }> {
     const all = [...headCalls, ...calls]
     const bytes = await ask(rpc, 'eth_call', [{ to: multicall, data: packAggregate3(all) }, 'latest'], at)
-    if (bytes === '0x') throw new SluiceError('NETWORK', `${network} has no Multicall3 at ${multicall}, which Sluice reads by: check rpcUrls.`)
+    if (bytes === '0x')
+      throw new SluiceError('NETWORK', `${network} has no Multicall3 at ${multicall}, which Sluice reads by: check rpcUrls.`)
     const results = isBytes(bytes) ? unpackAggregate3(bytes, all.length) : undefined
     const [number, timestamp, baseFee] = (results ?? []).slice(0, headCalls.length).map(({ data }) => quantityOf(data))
-    if (!results || number === undefined || timestamp === undefined) throw nodeLied(rpc, 'answered a call to Multicall3 with something else than its result')
+    if (!results || number === undefined || timestamp === undefined)
+      throw nodeLied(rpc, 'answered a call to Multicall3 with something else than its result')
     return { head: headOf(number, Number(timestamp), baseFee), results: results.slice(headCalls.length) }
   }
 

@@ -34,7 +34,9 @@ export function createHttp(url: string, timeoutMs: number, onLost: () => void): 
     bodyTimeout: timeoutMs * 2,
   })
   let open = 0
-  pool.on('connect', () => { open += 1 })
+  pool.on('connect', () => {
+    open += 1
+  })
   pool.on('disconnect', () => {
     open -= 1
     if (open === 0) onLost()

@@ -90,7 +90,9 @@ export function createNode({ url, chainId, timeoutMs, meter, log }: NodeOptions)
   async function check(): Promise<void> {
     if (state === 'ready') return
     if (last && !isDue()) throw last
-    await (checking ??= checkOnce().finally(() => { checking = undefined }))
+    await (checking ??= checkOnce().finally(() => {
+      checking = undefined
+    }))
   }
 
   async function checkOnce(): Promise<void> {

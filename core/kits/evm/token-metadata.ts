@@ -18,7 +18,10 @@ export function readToken(address: string, symbol: CallResult, decimals: CallRes
 export function readSymbol({ ok, data }: CallResult): string {
   if (!ok) return ''
   const text = data.length === 66 ? textOfBytes32(data) : textOfString(data)
-  return text.normalize('NFKC').replace(/[^\p{L}\p{N}\p{P}\p{S}]/gu, '').slice(0, maxSymbolLength)
+  return text
+    .normalize('NFKC')
+    .replace(/[^\p{L}\p{N}\p{P}\p{S}]/gu, '')
+    .slice(0, maxSymbolLength)
 }
 
 /** The oldest tokens (MKR) return bytes32. */

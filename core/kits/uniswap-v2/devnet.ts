@@ -22,7 +22,10 @@ export function uniswapV2Devnet(exchange: { name: string; pools: readonly PoolFi
         const [tokenA, tokenB] = [site.tokens[symbolA], site.tokens[symbolB]]
         const [rawA, rawB] = [parseUnits(amountA, tokenA.decimals), parseUnits(amountB, tokenB.decimals)]
         const spender = await router.getAddress()
-        for (const [token, amountRaw] of [[tokenA, rawA], [tokenB, rawB]] as const) {
+        for (const [token, amountRaw] of [
+          [tokenA, rawA],
+          [tokenB, rawB],
+        ] as const) {
           await token.mint(site.signer.address, amountRaw)
           if (!approved.has(token)) await approve(site, token, spender)
           approved.add(token)
@@ -49,8 +52,8 @@ const routerAbi = [
 
 function routerQuoter(router: Contract): Quoter {
   const ask = async (method: string, amountRaw: bigint, route: readonly QuoterHop[], blockTag: number): Promise<bigint[]> => {
-    const path = [...route.slice(0, 1).map(hop => hop.tokenIn), ...route.map(hop => hop.tokenOut)]
-    return [...await router.getFunction(method).staticCall(amountRaw, path, { blockTag })]
+    const path = [...route.slice(0, 1).map((hop) => hop.tokenIn), ...route.map((hop) => hop.tokenOut)]
+    return [...(await router.getFunction(method).staticCall(amountRaw, path, { blockTag }))]
   }
   return {
     exactIn: async (route, amountInRaw, block) => last(await ask('getAmountsOut', amountInRaw, route, block)),

@@ -36,6 +36,7 @@ export function exchangeAt({ chain, network, contracts }: Venue<Evm>, options: U
   }
   const key = version ? `${version}RouterAddress` : 'routerAddress'
   const router = contracts[key]
-  if (!router) throw new Error(`The configuration has no ${key} for ${chain}/${network}: add it to the network's entry of contractAddresses.`)
+  if (!router)
+    throw new Error(`The configuration has no ${key} for ${chain}/${network}: add it to the network's entry of contractAddresses.`)
   return { ...deployment, version, router, fee, abi: routerAbi(coin) }
 }

@@ -23,7 +23,11 @@ export function noPrice(swap: Swap, routes: readonly Route[], intermediates: rea
   }
   const most = formatUnits(mostRaw, limited.decimals)
   const verb = exact === 'in' ? 'take' : 'give'
-  return new SluiceError('PRICE_FAILED', `The pools cannot ${verb} that much: at most ${most} ${limited.symbol}, at any price. Ask for a smaller amount.`, {
-    details: { token: limited.symbol, most },
-  })
+  return new SluiceError(
+    'PRICE_FAILED',
+    `The pools cannot ${verb} that much: at most ${most} ${limited.symbol}, at any price. Ask for a smaller amount.`,
+    {
+      details: { token: limited.symbol, most },
+    },
+  )
 }

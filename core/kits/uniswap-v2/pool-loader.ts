@@ -7,7 +7,10 @@ import { routerCheck } from './router-check.ts'
 import type { Path } from './routes.ts'
 
 /** Loads the pools of all paths at one block, in one round trip. The first one checks the configured router as well. */
-export function poolLoader(exchange: Exchange, reader: EvmReader): (paths: readonly Path[], at: At) => Promise<{ head: Head; poolBetween: PoolBetween }> {
+export function poolLoader(
+  exchange: Exchange,
+  reader: EvmReader,
+): (paths: readonly Path[], at: At) => Promise<{ head: Head; poolBetween: PoolBetween }> {
   const pairBetween = pairFinder(exchange)
   const check = routerCheck(exchange, reader)
   let checked = false

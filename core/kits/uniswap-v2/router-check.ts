@@ -18,7 +18,8 @@ export function routerCheck(exchange: Exchange, reader: EvmReader) {
   const verify = (answers: readonly CallResult[]): void => {
     for (const [index, { name, expected }] of questions.entries()) {
       const answer = answers[index]
-      const found = answer?.ok && dataLength(answer.data) === 32 ? String(AbiCoder.defaultAbiCoder().decode(['address'], answer.data)[0]) : 'nothing'
+      const found =
+        answer?.ok && dataLength(answer.data) === 32 ? String(AbiCoder.defaultAbiCoder().decode(['address'], answer.data)[0]) : 'nothing'
       if (found.toLowerCase() === expected.toLowerCase()) continue
       throw new SluiceError(
         'SERVICE_UNINITIALIZED',

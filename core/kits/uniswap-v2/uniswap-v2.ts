@@ -18,7 +18,10 @@ export function uniswapV2(venue: Venue<Evm>, options: UniswapV2Options): AMM<Evm
     versions,
     async quote(swap, { version }, at) {
       if (version !== undefined && version !== exchange.version) {
-        throw new SluiceError('UNSUPPORTED', `This connector has no version ${version}: leave it out${versions.length > 0 ? ` or give ${versions.join(', ')}` : ''}.`)
+        throw new SluiceError(
+          'UNSUPPORTED',
+          `This connector has no version ${version}: leave it out${versions.length > 0 ? ` or give ${versions.join(', ')}` : ''}.`,
+        )
       }
       return quote(swap, at)
     },

@@ -39,7 +39,13 @@ export function ammCards(bench: Bench): void {
 
   it('AMM-03 more than the pools hold is PRICE_FAILED', () =>
     eachPair(async (base, quote) => {
-      const { status, body, text } = await bench.client.get('/amm/price', { ...venueOf(bench), base, quote, amount: '1000000000000', side: 'BUY' })
+      const { status, body, text } = await bench.client.get('/amm/price', {
+        ...venueOf(bench),
+        base,
+        quote,
+        amount: '1000000000000',
+        side: 'BUY',
+      })
       expect(status, text).to.equal(422)
       expect(body.name).to.equal('PRICE_FAILED')
     }))
@@ -51,7 +57,8 @@ export function ammCards(bench: Bench): void {
       if (pools(sold) !== pools(bought)) return
       const cost = raw(bought.expectedAmount)
       // An exchange may round a unit against the trader where it need not: then its own quoter says the same.
-      if (cost > BigInt(sold.rawAmount)) expect(await bench.quoter?.exactOut(bought.route, BigInt(bought.rawAmount), bought.blockNumber)).to.equal(cost)
+      if (cost > BigInt(sold.rawAmount))
+        expect(await bench.quoter?.exactOut(bought.route, BigInt(bought.rawAmount), bought.blockNumber)).to.equal(cost)
       // Tight: what it costs buys as much, and one unit less of input does not.
       const again = await price(bench, { base, quote, amount: bought.expectedAmount, side: 'SELL' })
       if (pools(again) === pools(bought)) expect(raw(again.expectedAmount) >= raw(sold.expectedAmount)).to.equal(true)
@@ -68,7 +75,10 @@ export function ammCards(bench: Bench): void {
           const answer = await quoteOrNothing(bench, { base, quote, amount, side })
           if (!answer) continue
           const { route, rawAmount, expectedAmount, blockNumber } = answer
-          const own = side === 'SELL' ? await quoter.exactIn(route, BigInt(rawAmount), blockNumber) : await quoter.exactOut(route, BigInt(rawAmount), blockNumber)
+          const own =
+            side === 'SELL'
+              ? await quoter.exactIn(route, BigInt(rawAmount), blockNumber)
+              : await quoter.exactOut(route, BigInt(rawAmount), blockNumber)
           expect(raw(expectedAmount), `${side} ${amount} ${base}-${quote}`).to.equal(own)
         }
       }
@@ -81,7 +91,11 @@ export function ammCards(bench: Bench): void {
       await approve(bench, address, base)
       await approve(bench, address, quote)
       for (const side of ['BUY', 'SELL'] as const) {
-        const { body: trade, status, text } = await bench.client.post('/amm/trade', { ...venueOf(bench), address, base, quote, amount: '0.01', side })
+        const {
+          body: trade,
+          status,
+          text,
+        } = await bench.client.post('/amm/trade', { ...venueOf(bench), address, base, quote, amount: '0.01', side })
         expect(status, text).to.equal(200)
         const { fill, txReceipt } = await mined(bench, trade.txHash)
         expect(txReceipt.status).to.equal(1)
@@ -99,11 +113,28 @@ export function ammCards(bench: Bench): void {
     await inOneBlock(bench, async () => {
       before = await balances(bench, victim, [base, quote])
       const quoted = await price(bench, { base, quote, amount: '0.1', side: 'SELL' })
-      const limited = await bench.client.post('/amm/trade', { ...venueOf(bench), address: victim, base, quote, amount: '0.1', side: 'SELL', limitPrice: quoted.price })
+      const limited = await bench.client.post('/amm/trade', {
+        ...venueOf(bench),
+        address: victim,
+        base,
+        quote,
+        amount: '0.1',
+        side: 'SELL',
+        limitPrice: quoted.price,
+      })
       expect(limited.status, limited.text).to.equal(200)
       txHash = limited.body.txHash
       // It pays more, so it goes first.
-      const first = await bench.client.post('/amm/trade', { ...venueOf(bench), address: mover, base, quote, amount: '1', side: 'SELL', maxFeePerGas: '100', maxPriorityFeePerGas: '50' })
+      const first = await bench.client.post('/amm/trade', {
+        ...venueOf(bench),
+        address: mover,
+        base,
+        quote,
+        amount: '1',
+        side: 'SELL',
+        maxFeePerGas: '100',
+        maxPriorityFeePerGas: '50',
+      })
       expect(first.status, first.text).to.equal(200)
     })
     const { txReceipt, fill } = await mined(bench, txHash)
@@ -120,7 +151,14 @@ export function ammCards(bench: Bench): void {
     let txHash = ''
     await inOneBlock(bench, async () => {
       before = await balances(bench, address, [base, quote])
-      const { status, body, text } = await bench.client.post('/amm/trade', { ...venueOf(bench), address, base, quote, amount: '0.1', side: 'SELL' })
+      const { status, body, text } = await bench.client.post('/amm/trade', {
+        ...venueOf(bench),
+        address,
+        base,
+        quote,
+        amount: '0.1',
+        side: 'SELL',
+      })
       expect(status, text).to.equal(200)
       txHash = body.txHash
       await node(bench, 'evm_setNextBlockTimestamp', body.deadline + 1)

@@ -54,7 +54,11 @@ export async function mined({ client, chain, network }: Bench, txHash: string): 
 
 /** A plain call to the devnet's node, for what a test does to the chain itself. */
 export async function node({ rpcUrl }: Pick<Bench, 'rpcUrl'>, method: string, ...params: unknown[]): Promise<unknown> {
-  const response = await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) })
+  const response = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
   const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } }
   if (error) throw new Error(`${method}: ${error.message}`)
   return result

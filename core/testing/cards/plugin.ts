@@ -42,7 +42,10 @@ export function configurationCards(found: () => { plugin: LoadedPlugin; bench: B
     expect(await problemsWith(plugin, { ...effective(plugin), slippage: '1/100' })).to.include('slippage')
     const config = effective(plugin)
     for (const [network, addresses] of Object.entries(config.contractAddresses as Section)) {
-      const more = { ...config, contractAddresses: { ...(config.contractAddresses as Section), [network]: { ...(addresses as Section), ruoterAddress: '0x' } } }
+      const more = {
+        ...config,
+        contractAddresses: { ...(config.contractAddresses as Section), [network]: { ...(addresses as Section), ruoterAddress: '0x' } },
+      }
       expect(await problemsWith(plugin, more)).to.include(`contractAddresses.${network}.ruoterAddress`)
     }
   })

@@ -30,7 +30,14 @@ export const ammPrice: Verb<'AMMPrice'> = async (request, { network, venue, sign
 }
 
 /** Whether the wallet lets the exchange move what this swap would take at most. */
-async function allowanceOf(wallet: string, quote: Quote, boundRaw: bigint, { impl, tokens }: NetworkEntry, venue: VenueEntry, at: At): Promise<AMMPriceResponse['allowance']> {
+async function allowanceOf(
+  wallet: string,
+  quote: Quote,
+  boundRaw: bigint,
+  { impl, tokens }: NetworkEntry,
+  venue: VenueEntry,
+  at: At,
+): Promise<AMMPriceResponse['allowance']> {
   const { ttlSeconds } = tradeRules(venue.config, quote.route)
   const plan: Plan = ammOf(venue).swap(quote, { recipient: wallet, boundRaw, deadline: quote.head.timestamp + ttlSeconds })
   for (const need of plan.needs) {

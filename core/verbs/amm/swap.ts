@@ -39,9 +39,7 @@ export function readAmount(text: string, token: Token, field: string): bigint {
 
 /** BUY and SELL of the base, as tokens and an exact amount. */
 export const swapOf = ({ base, quote, side, amountRaw }: Order): Swap =>
-  side === 'BUY'
-    ? { tokenIn: quote, tokenOut: base, exact: 'out', amountRaw }
-    : { tokenIn: base, tokenOut: quote, exact: 'in', amountRaw }
+  side === 'BUY' ? { tokenIn: quote, tokenOut: base, exact: 'out', amountRaw } : { tokenIn: base, tokenOut: quote, exact: 'in', amountRaw }
 
 export async function quoteOrder(order: Order, version: string | undefined, venue: VenueEntry, at: At): Promise<Quote> {
   const amm = ammOf(venue)

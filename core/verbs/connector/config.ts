@@ -7,7 +7,10 @@ export const connectorConfig: Verb<'ConnectorConfig'> = async ({ connector }, { 
   const plugin = loaded.find(({ name }) => name === connector)
   if (!plugin) {
     const known = loaded.map(({ name }) => name)
-    throw new SluiceError('UNKNOWN_CONNECTOR', `There is no connector "${connector}"${didYouMean(connector, known)}; GET /connectors lists them.`)
+    throw new SluiceError(
+      'UNKNOWN_CONNECTOR',
+      `There is no connector "${connector}"${didYouMean(connector, known)}; GET /connectors lists them.`,
+    )
   }
   const { name, trading_type, available_networks, shownConfig } = plugin
   return { ...shownConfig, name, trading_type, available_networks }

@@ -28,7 +28,17 @@ export const evmApprove: Verb<'EVMApprove'> = async (request, context) => {
     memo: null,
   }
   const sent = await services.transactions.submit(
-    { ...context, address, plan, scope: { contracts: [token.address], valueRaw: 0n }, kind: 'approve', nonce: request.nonce, wish, admin, about: null },
+    {
+      ...context,
+      address,
+      plan,
+      scope: { contracts: [token.address], valueRaw: 0n },
+      kind: 'approve',
+      nonce: request.nonce,
+      wish,
+      admin,
+      about: null,
+    },
     signal,
   )
 
@@ -47,7 +57,10 @@ export const evmApprove: Verb<'EVMApprove'> = async (request, context) => {
 function requireMayApprove(caller: Caller, { addresses, registered }: Spenders, allowed: readonly string[]): boolean {
   if (registered || addresses.every((each) => allowed.some((one) => one.toLowerCase() === each.toLowerCase()))) return false
   if (may(caller, 'admin')) return true
-  throw new SluiceError('FORBIDDEN', `${addresses.join(', ')} belongs to no registered connector: approving it needs the permission admin or a place in wallet.allowedSpenders (conf/server.yml).`)
+  throw new SluiceError(
+    'FORBIDDEN',
+    `${addresses.join(', ')} belongs to no registered connector: approving it needs the permission admin or a place in wallet.allowedSpenders (conf/server.yml).`,
+  )
 }
 
 /** Smallest units; undefined for the largest amount, 0 revokes. */
@@ -55,7 +68,9 @@ function readAllowance(text: string | undefined, token: Token): bigint | undefin
   if (token.native) throw badFields([{ field: 'token', problem: `${token.symbol} is the native coin: it needs no allowance` }])
   if (text === undefined) return undefined
   const raw = toRaw(text, token.decimals)
-  if (raw === undefined) throw badFields([{ field: 'amount', problem: `${text} has more decimals than ${token.symbol} (${token.decimals})` }])
-  if (raw >= mostRaw) throw badFields([{ field: 'amount', problem: 'is more than any token can hold; leave it out to approve the largest amount' }])
+  if (raw === undefined)
+    throw badFields([{ field: 'amount', problem: `${text} has more decimals than ${token.symbol} (${token.decimals})` }])
+  if (raw >= mostRaw)
+    throw badFields([{ field: 'amount', problem: 'is more than any token can hold; leave it out to approve the largest amount' }])
   return raw
 }

@@ -8,6 +8,9 @@ export const evmCancel: Verb<'EVMCancel'> = async (request, context) => {
   evmOf(network)
   const address = readAddress(network, request.address)
   requireKey(services.wallets, network, address)
-  const { txHash, nonce } = await services.transactions.cancel({ ...context, address, nonce: request.nonce, wish: readFees(request, network) }, signal)
+  const { txHash, nonce } = await services.transactions.cancel(
+    { ...context, address, nonce: request.nonce, wish: readFees(request, network) },
+    signal,
+  )
   return { txHash, nonce }
 }

@@ -17,7 +17,10 @@ export function readSpenders(text: string, { impl, chain, network }: NetworkEntr
     const spenders = directory.venue(name, chain, network).impl.spenders ?? {}
     const addresses = version === undefined ? Object.values(spenders) : Object.hasOwn(spenders, version) ? [spenders[version] ?? ''] : []
     if (addresses.length > 0) return { addresses: [...new Set(addresses)], registered: true }
-    const known = Object.keys(spenders).map((each) => `${name}/${each}`).join(', ') || 'none'
+    const known =
+      Object.keys(spenders)
+        .map((each) => `${name}/${each}`)
+        .join(', ') || 'none'
     throw badFields([{ field: 'spender', problem: `"${text}" names no contract of ${name} (${known})` }])
   }
   const address = impl.address(text)
@@ -26,7 +29,9 @@ export function readSpenders(text: string, { impl, chain, network }: NetworkEntr
     return { addresses: [address], registered: own.includes(address) }
   }
   const connectors = directory.plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded').map((each) => each.name)
-  throw badFields([{ field: 'spender', problem: `"${text}" is neither a registered connector${didYouMean(name, connectors)} nor an address` }])
+  throw badFields([
+    { field: 'spender', problem: `"${text}" is neither a registered connector${didYouMean(name, connectors)} nor an address` },
+  ])
 }
 
 /** @throws SluiceError UNSUPPORTED on a chain of another family */

@@ -6,5 +6,11 @@ export const networkChainConfig: Verb<'NetworkChainConfig'> = async ({ chain }, 
   const chains = directory.plugins.filter(({ kind, state }) => kind === 'chain' && state === 'loaded')
   const plugin = chains.find(({ name }) => name === chain)
   if (plugin) return { ...plugin.shownConfig }
-  throw new SluiceError('UNKNOWN_CHAIN_ERROR', `There is no chain "${chain}"${didYouMean(chain, chains.map(({ name }) => name))}.`)
+  throw new SluiceError(
+    'UNKNOWN_CHAIN_ERROR',
+    `There is no chain "${chain}"${didYouMean(
+      chain,
+      chains.map(({ name }) => name),
+    )}.`,
+  )
 }

@@ -53,7 +53,12 @@ function decode(receipt: Json, { impl, chain, network }: NetworkEntry, directory
 }
 
 /** What a trade really gave, read from its receipt by the connector that made it. */
-function fillOf(entry: Entry | undefined, receipt: Json, { chain, network }: NetworkEntry, directory: Directory): Pick<NetworkPollResponse, 'fill'> {
+function fillOf(
+  entry: Entry | undefined,
+  receipt: Json,
+  { chain, network }: NetworkEntry,
+  directory: Directory,
+): Pick<NetworkPollResponse, 'fill'> {
   if (entry?.kind !== 'trade' || receipt === null) return {}
   const amm = directory.venuesOn(chain, network).find(({ connector }) => connector === entry.connector)?.impl.AMM
   const fill = amm?.fill(receipt, entry.memo)
@@ -65,7 +70,11 @@ function fillOf(entry: Entry | undefined, receipt: Json, { chain, network }: Net
     fill: {
       amountIn: fromRaw(fill.amountInRaw, tokenIn.decimals),
       amountOut: fromRaw(fill.amountOutRaw, tokenOut.decimals),
-      price: priceOf({ raw: quoteRaw, decimals: quote.decimals }, { raw: baseRaw, decimals: base.decimals }, side === 'BUY' ? 'up' : 'down'),
+      price: priceOf(
+        { raw: quoteRaw, decimals: quote.decimals },
+        { raw: baseRaw, decimals: base.decimals },
+        side === 'BUY' ? 'up' : 'down',
+      ),
     },
   }
 }

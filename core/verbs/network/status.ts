@@ -29,7 +29,12 @@ async function statusOf({ chain, network, impl }: NetworkEntry, signal: AbortSig
 }
 
 function unknownNetwork(chain: string | undefined, network: string | undefined, known: readonly NetworkEntry[]): SluiceError {
-  const names = known.map((each) => (chain === undefined ? each.network : network === undefined ? each.chain : `${each.chain}/${each.network}`))
+  const names = known.map((each) =>
+    chain === undefined ? each.network : network === undefined ? each.chain : `${each.chain}/${each.network}`,
+  )
   const name = [chain, network].filter((each) => each !== undefined).join('/')
-  return new SluiceError('UNKNOWN_CHAIN_ERROR', `There is no network "${name}"${didYouMean(name, names)}; known: ${[...new Set(names)].join(', ')}.`)
+  return new SluiceError(
+    'UNKNOWN_CHAIN_ERROR',
+    `There is no network "${name}"${didYouMean(name, names)}; known: ${[...new Set(names)].join(', ')}.`,
+  )
 }

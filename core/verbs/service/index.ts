@@ -37,5 +37,10 @@ export const wallet: Verb<'Wallet'> = async (_request, { services, caller }) =>
     .map(({ chain, address, label }) => ({ chain, address, ...(label !== undefined && { label }) }))
 
 export const serviceVerbs = {
-  Status: status, Connectors: connectors, Plugins: plugins, HealthLive: healthLive, HealthReady: healthReady, Wallet: wallet,
+  Status: status,
+  Connectors: connectors,
+  Plugins: plugins,
+  HealthLive: healthLive,
+  HealthReady: healthReady,
+  Wallet: wallet,
 } satisfies Partial<Verbs>

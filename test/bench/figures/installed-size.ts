@@ -16,7 +16,11 @@ export async function installedSize(): Promise<Row[]> {
   try {
     for (const file of ['package.json', 'package-lock.json', '.npmrc']) await cp(path.join(root, file), path.join(folder, file))
     // Optional packages hold the binaries of this platform.
-    const npm = spawn('npm', ['install', '--omit=dev', '--include=optional', '--no-save', '--ignore-scripts', '--loglevel=error'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], shell: process.platform === 'win32' })
+    const npm = spawn('npm', ['install', '--omit=dev', '--include=optional', '--no-save', '--ignore-scripts', '--loglevel=error'], {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'inherit'],
+      shell: process.platform === 'win32',
+    })
     const [code]: unknown[] = await once(npm, 'exit')
     if (code !== 0) return [{ name: 'node_modules', value: 'not known: npm install failed' }]
     const packages = await packageSizes(path.join(folder, 'node_modules'))

@@ -21,5 +21,9 @@ export async function memory(sluice: Child<SluiceProcess>, load: Child<LoadProce
     reference: `${megabytes(reference)} after ${first}`,
     ratio: times(held, reference),
   })
-  return [row('resident', after.rss, before.rss), row('heap in use', after.heapUsed, before.heapUsed), { name: 'rate meanwhile', value: perSecond(many.requests / many.seconds) }]
+  return [
+    row('resident', after.rss, before.rss),
+    row('heap in use', after.heapUsed, before.heapUsed),
+    { name: 'rate meanwhile', value: perSecond(many.requests / many.seconds) },
+  ]
 }

@@ -20,7 +20,16 @@ export async function nodeCalls(sluice: Child<SluiceProcess>): Promise<{ rows: R
     const asking = seen.filter((methods) => methods.some((method) => method === 'eth_call'))
     const beside = seen.length - asking.length
 
-    const trade = { chain: 'ethereum', network: 'local', connector: 'uniswap', address: wallet, base: 'ETH', quote: 'USDC', amount: '0.01', side: 'SELL' }
+    const trade = {
+      chain: 'ethereum',
+      network: 'local',
+      connector: 'uniswap',
+      address: wallet,
+      base: 'ETH',
+      quote: 'USDC',
+      amount: '0.01',
+      side: 'SELL',
+    }
     const sequences: (readonly (readonly string[])[])[] = []
     for (let index = 0; index < trades; index += 1) {
       await sluice.ask('recordRoundTrips')

@@ -42,7 +42,13 @@ export async function priceRate(sluice: Child<SluiceProcess>, bare: Child<BareSe
   return rows
 }
 
-async function measure(cpu: () => Promise<NodeJS.CpuUsage>, load: Child<LoadProcess>, url: string, connections: number, requests: number): Promise<Measure> {
+async function measure(
+  cpu: () => Promise<NodeJS.CpuUsage>,
+  load: Child<LoadProcess>,
+  url: string,
+  connections: number,
+  requests: number,
+): Promise<Measure> {
   const before = await cpu()
   const { requests: made, seconds, p50Ms, p99Ms } = await load.ask('run', { url, connections, requests })
   const after = await cpu()
@@ -63,7 +69,17 @@ function rowsOf(name: string, ours: Measure, bare: Measure): Row[] {
     { name: `${name}: rate`, value: perSecond(ours.rate), reference: perSecond(bare.rate), ratio: times(ours.rate, bare.rate) },
     { name: `${name}: p50`, value: ms(ours.p50Ms), reference: ms(bare.p50Ms), ratio: times(ours.p50Ms, bare.p50Ms) },
     { name: `${name}: p99`, value: ms(ours.p99Ms), reference: ms(bare.p99Ms), ratio: times(ours.p99Ms, bare.p99Ms) },
-    { name: `${name}: CPU per request`, value: micros(ours.cpuMicros), reference: micros(bare.cpuMicros), ratio: times(ours.cpuMicros, bare.cpuMicros) },
-    { name: `${name}: of it system`, value: micros(ours.systemMicros), reference: micros(bare.systemMicros), ratio: times(ours.systemMicros, bare.systemMicros) },
+    {
+      name: `${name}: CPU per request`,
+      value: micros(ours.cpuMicros),
+      reference: micros(bare.cpuMicros),
+      ratio: times(ours.cpuMicros, bare.cpuMicros),
+    },
+    {
+      name: `${name}: of it system`,
+      value: micros(ours.systemMicros),
+      reference: micros(bare.systemMicros),
+      ratio: times(ours.systemMicros, bare.systemMicros),
+    },
   ]
 }

@@ -21,14 +21,23 @@ export async function signatures(): Promise<Row[]> {
   const signer = await startSigner({ dataDir, devnet: true, policy: examplePolicy, log: silent })
   try {
     const drafts = Array.from({ length: perRound }, (_, nonce) => transaction({ nonce }))
-    const round = async () => ({ one: await oneByOne(signer, drafts), hundred: await together(signer, drafts), own: await withEthers(drafts) })
+    const round = async () => ({
+      one: await oneByOne(signer, drafts),
+      hundred: await together(signer, drafts),
+      own: await withEthers(drafts),
+    })
     await round()
     const signerBeforeMs = cpuMsOf(signer.processId())
     const measured = []
     for (let count = 0; count < rounds; count += 1) measured.push(await round())
     const signerMs = (cpuMsOf(signer.processId()) - signerBeforeMs) / (rounds * perRound * 2)
     const own = median(measured.map((each) => each.own.wallMs))
-    const row = (name: string, each: number): Row => ({ name, value: `${ms(each)}, ${perSecond(1000 / each)}`, reference: `${ms(own)}, ${perSecond(1000 / own)}`, ratio: times(each, own) })
+    const row = (name: string, each: number): Row => ({
+      name,
+      value: `${ms(each)}, ${perSecond(1000 / each)}`,
+      reference: `${ms(own)}, ${perSecond(1000 / own)}`,
+      ratio: times(each, own),
+    })
     const ownCpuMs = median(measured.map((each) => each.own.cpuMs))
     return [
       row('one at a time', median(measured.map(({ one }) => one))),

@@ -36,7 +36,12 @@ export async function startToReady(): Promise<Row[]> {
       costs.imports.push(await runOnce("await import('koa'); await import('ethers')"))
     }
     const reference = middle(costs.imports)
-    const row = (name: string, cost: Cost): Row => ({ name, value: shown(cost), reference: shown(reference), ratio: times(cost.wallMs, reference.wallMs) })
+    const row = (name: string, cost: Cost): Row => ({
+      name,
+      value: shown(cost),
+      reference: shown(reference),
+      ratio: times(cost.wallMs, reference.wallMs),
+    })
     return [
       row('first start: makes certificates, deploys the devnet', first),
       row('second start, with the devnet', middle(costs.second)),
@@ -50,7 +55,10 @@ export async function startToReady(): Promise<Row[]> {
 
 const shown = ({ wallMs, cpuMs }: Cost) => `${ms(wallMs)} (CPU ${ms(cpuMs)})`
 
-const middle = (costs: readonly Cost[]): Cost => ({ wallMs: median(costs.map(({ wallMs }) => wallMs)), cpuMs: median(costs.map(({ cpuMs }) => cpuMs)) })
+const middle = (costs: readonly Cost[]): Cost => ({
+  wallMs: median(costs.map(({ wallMs }) => wallMs)),
+  cpuMs: median(costs.map(({ cpuMs }) => cpuMs)),
+})
 
 async function startOnce({ folder, confDir }: Home, ports: { server: number; devnet: number }, devnet: boolean): Promise<Cost> {
   const settings = [
@@ -63,7 +71,10 @@ async function startOnce({ folder, confDir }: Home, ports: { server: number; dev
   ]
   const flags = ['--conf', confDir, ...settings.flatMap((each) => ['--set', each])]
   const startedAt = performance.now()
-  const server = spawn(process.execPath, [path.join(root, 'bin/launch.mjs'), 'start', ...flags], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
+  const server = spawn(process.execPath, [path.join(root, 'bin/launch.mjs'), 'start', ...flags], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   try {
     await ready(server, `https://127.0.0.1:${ports.server}`, path.join(folder, 'certs'))
     return { wallMs: performance.now() - startedAt, cpuMs: cpuMsOf(server.pid) }
@@ -106,7 +117,11 @@ async function end(server: ChildProcess): Promise<void> {
 /** A module that does nothing but tell its processor time. */
 async function runOnce(code: string): Promise<Cost> {
   const startedAt = performance.now()
-  const node = spawn(process.execPath, ['--input-type=module', '-e', `${code}; const { user, system } = process.cpuUsage(); console.log((user + system) / 1000)`], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+  const node = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', `${code}; const { user, system } = process.cpuUsage(); console.log((user + system) / 1000)`],
+    { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
+  )
   const [printed] = await Promise.all([textOf(node.stdout), once(node, 'exit')])
   return { wallMs: performance.now() - startedAt, cpuMs: Number(printed) }
 }

@@ -8,8 +8,16 @@ import { serve } from '../child.ts'
 const [certsDir = '', body = ''] = process.argv.slice(2)
 const read = (file: string) => readFileSync(path.join(certsDir, file))
 const server = createServer(
-  { ca: read('ca_cert.pem'), cert: read('server_cert.pem'), key: read('server_key.pem'), requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.2' },
-  (_request, response) => response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body),
+  {
+    ca: read('ca_cert.pem'),
+    cert: read('server_cert.pem'),
+    key: read('server_key.pem'),
+    requestCert: true,
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+  },
+  (_request, response) =>
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body),
 )
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')

@@ -27,7 +27,11 @@ async function load(copies: number): Promise<{ ms: number; plugins: number }> {
     const settings = loadSettings({
       confDir,
       env: {},
-      flags: { 'log.level': 'silent', 'plugins.folders': [plugins, path.join(folder, 'plugins')].slice(0, copies > 0 ? 2 : 1), 'data.dir': path.join(folder, 'data') },
+      flags: {
+        'log.level': 'silent',
+        'plugins.folders': [plugins, path.join(folder, 'plugins')].slice(0, copies > 0 ? 2 : 1),
+        'data.dir': path.join(folder, 'data'),
+      },
     })
     const options = pluginOptions({ settings, log: createLog({ settings }), metrics: createMetrics(), devnet: undefined })
     const startedAt = performance.now()

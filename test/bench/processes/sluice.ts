@@ -13,7 +13,11 @@ const roundTrips = roundTripsTo(rpcUrl)
 export type SluiceProcess = typeof handlers
 const handlers = serve(
   {
-    where: () => ({ url: kernel.url, certsDir: settings.ssl.certsDir, wallet: kernel.services.wallets.all().find(({ devnet }) => devnet)?.address ?? '' }),
+    where: () => ({
+      url: kernel.url,
+      certsDir: settings.ssl.certsDir,
+      wallet: kernel.services.wallets.all().find(({ devnet }) => devnet)?.address ?? '',
+    }),
     /** Microseconds of processor time so far. */
     cpu: () => process.cpuUsage(),
     /** Resident set size after a garbage collection, and the heap that is in use of it. */

@@ -13,51 +13,100 @@ export interface FuzzedRequest {
 
 /** A good value for every field that an endpoint may have. */
 const good: Readonly<Record<string, string | string[]>> = {
-  ...uniswap, address: others, base: 'ETH', quote: 'USDC', amount: '0.001', side: 'SELL', version: 'v2', spender: 'uniswap', token: 'USDC', txHash: `0x${'ab'.repeat(32)}`,
-  tokenSymbols: ['WETH', 'USDC'], allowedSlippage: '1/200', limitPrice: '1', maxFeePerGas: '100', maxPriorityFeePerGas: '1',
+  ...uniswap,
+  address: others,
+  base: 'ETH',
+  quote: 'USDC',
+  amount: '0.001',
+  side: 'SELL',
+  version: 'v2',
+  spender: 'uniswap',
+  token: 'USDC',
+  txHash: `0x${'ab'.repeat(32)}`,
+  tokenSymbols: ['WETH', 'USDC'],
+  allowedSlippage: '1/200',
+  limitPrice: '1',
+  maxFeePerGas: '100',
+  maxPriorityFeePerGas: '1',
 }
 
 /** A request of an endpoint with some of its fields gone, changed, doubled, or joined by others. */
-export const requests: fc.Arbitrary<FuzzedRequest> = fc.constantFrom<Endpoint[]>(...(endpoints as readonly Endpoint[])).chain((endpoint) => {
-  const asPost = endpoint.method === 'POST' ? fc.constant(true) : endpoint.set === 'Service' ? fc.constant(false) : fc.boolean()
-  return asPost.chain((post) => (post ? body(endpoint) : query(endpoint)))
-})
+export const requests: fc.Arbitrary<FuzzedRequest> = fc
+  .constantFrom<Endpoint[]>(...(endpoints as readonly Endpoint[]))
+  .chain((endpoint) => {
+    const asPost = endpoint.method === 'POST' ? fc.constant(true) : endpoint.set === 'Service' ? fc.constant(false) : fc.boolean()
+    return asPost.chain((post) => (post ? body(endpoint) : query(endpoint)))
+  })
 
 function fields({ request }: Endpoint) {
   const names = Object.keys(request.properties)
   const required = new Set(request.required ?? [])
-  const several = (most: number) => (names.length === 0 ? fc.constant<string[]>([]) : fc.uniqueArray(fc.constantFrom(...names), { maxLength: most }))
-  return fc.record({
-    changed: several(2),
-    gone: fc.oneof({ weight: 4, arbitrary: fc.constant<string[]>([]) }, { weight: 1, arbitrary: several(2) }),
-    added: fc.oneof({ weight: 4, arbitrary: fc.constant<string[]>([]) }, { weight: 1, arbitrary: fc.array(otherNames, { minLength: 1, maxLength: 2 }) }),
-    kept: fc.subarray(names.filter((name) => !required.has(name) && good[name] !== undefined)),
-  }).map(({ changed, gone, added, kept }) => ({
-    untouched: names.filter((name) => (required.has(name) || kept.includes(name)) && !changed.includes(name) && !gone.includes(name)),
-    // A changed field may be there twice.
-    wild: [...changed, ...added, ...changed.slice(0, added.length)],
-  }))
+  const several = (most: number) =>
+    names.length === 0 ? fc.constant<string[]>([]) : fc.uniqueArray(fc.constantFrom(...names), { maxLength: most })
+  return fc
+    .record({
+      changed: several(2),
+      gone: fc.oneof({ weight: 4, arbitrary: fc.constant<string[]>([]) }, { weight: 1, arbitrary: several(2) }),
+      added: fc.oneof(
+        { weight: 4, arbitrary: fc.constant<string[]>([]) },
+        { weight: 1, arbitrary: fc.array(otherNames, { minLength: 1, maxLength: 2 }) },
+      ),
+      kept: fc.subarray(names.filter((name) => !required.has(name) && good[name] !== undefined)),
+    })
+    .map(({ changed, gone, added, kept }) => ({
+      untouched: names.filter((name) => (required.has(name) || kept.includes(name)) && !changed.includes(name) && !gone.includes(name)),
+      // A changed field may be there twice.
+      wild: [...changed, ...added, ...changed.slice(0, added.length)],
+    }))
 }
 
 function query(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
-  return fc.tuple(fields(endpoint), fc.array(queryValues, { minLength: 6, maxLength: 6 }), fc.constantFrom('', '', '', '[]')).map(([{ untouched, wild }, values, suffix]) => {
-    const pairs = [
-      ...untouched.map((name) => [name, encode([good[name] ?? ''].flat().join(','))]),
-      ...wild.map((name, index) => [encode(name) + suffix, values[index] ?? '']),
-    ]
-    return { endpoint, method: 'GET', path: `${endpoint.path}?${pairs.map((pair) => pair.join('=')).join('&')}`, headers: {} }
-  })
+  return fc
+    .tuple(fields(endpoint), fc.array(queryValues, { minLength: 6, maxLength: 6 }), fc.constantFrom('', '', '', '[]'))
+    .map(([{ untouched, wild }, values, suffix]) => {
+      const pairs = [
+        ...untouched.map((name) => [name, encode([good[name] ?? ''].flat().join(','))]),
+        ...wild.map((name, index) => [encode(name) + suffix, values[index] ?? '']),
+      ]
+      return { endpoint, method: 'GET', path: `${endpoint.path}?${pairs.map((pair) => pair.join('=')).join('&')}`, headers: {} }
+    })
 }
 
 function body(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
-  const types = fc.oneof({ weight: 30, arbitrary: fc.constant('application/json') }, { weight: 1, arbitrary: fc.constantFrom('text/plain', 'application/json; charset=utf-16', 'multipart/form-data', 'APPLICATION/JSON') })
-  const wounds = fc.oneof({ weight: 30, arbitrary: fc.constant((json: string) => json) }, { weight: 1, arbitrary: fc.constantFrom((json: string) => json.slice(0, -1), (json: string) => `[${json}]`, (json: string) => `${json}${' '.repeat(100_001)}`, () => '') })
-  const keys = fc.oneof({ weight: 6, arbitrary: fc.constant('') }, { weight: 1, arbitrary: fc.uuid() }, { weight: 1, arbitrary: fc.constantFrom('a b', 'x'.repeat(300)) })
-  return fc.tuple(fields(endpoint), fc.array(jsonValues, { minLength: 6, maxLength: 6 }), types, wounds, keys).map(([{ untouched, wild }, values, type, wound, key]) => {
-    const members = [
-      ...untouched.map((name) => `${JSON.stringify(name)}:${JSON.stringify(good[name])}`),
-      ...wild.map((name, index) => `${JSON.stringify(name)}:${values[index]}`),
-    ]
-    return { endpoint, method: 'POST', path: endpoint.path, headers: { 'content-type': type, ...(key && { 'idempotency-key': key }) }, raw: wound(`{${members.join(',')}}`) }
-  })
+  const types = fc.oneof(
+    { weight: 30, arbitrary: fc.constant('application/json') },
+    { weight: 1, arbitrary: fc.constantFrom('text/plain', 'application/json; charset=utf-16', 'multipart/form-data', 'APPLICATION/JSON') },
+  )
+  const wounds = fc.oneof(
+    { weight: 30, arbitrary: fc.constant((json: string) => json) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        (json: string) => json.slice(0, -1),
+        (json: string) => `[${json}]`,
+        (json: string) => `${json}${' '.repeat(100_001)}`,
+        () => '',
+      ),
+    },
+  )
+  const keys = fc.oneof(
+    { weight: 6, arbitrary: fc.constant('') },
+    { weight: 1, arbitrary: fc.uuid() },
+    { weight: 1, arbitrary: fc.constantFrom('a b', 'x'.repeat(300)) },
+  )
+  return fc
+    .tuple(fields(endpoint), fc.array(jsonValues, { minLength: 6, maxLength: 6 }), types, wounds, keys)
+    .map(([{ untouched, wild }, values, type, wound, key]) => {
+      const members = [
+        ...untouched.map((name) => `${JSON.stringify(name)}:${JSON.stringify(good[name])}`),
+        ...wild.map((name, index) => `${JSON.stringify(name)}:${values[index]}`),
+      ]
+      return {
+        endpoint,
+        method: 'POST',
+        path: endpoint.path,
+        headers: { 'content-type': type, ...(key && { 'idempotency-key': key }) },
+        raw: wound(`{${members.join(',')}}`),
+      }
+    })
 }

@@ -13,7 +13,12 @@ export interface FaultyProxy {
   stop(): Promise<void>
 }
 
-export type Fault = (exchange: { methods: readonly string[]; request: IncomingMessage; response: ServerResponse; answer(): Promise<string> }) => unknown
+export type Fault = (exchange: {
+  methods: readonly string[]
+  request: IncomingMessage
+  response: ServerResponse
+  answer(): Promise<string>
+}) => unknown
 
 const json = { 'content-type': 'application/json' }
 
@@ -23,9 +28,12 @@ export const healthy: Fault = async ({ response, answer }) => response.writeHead
 export const faults = (secret: string): Readonly<Record<string, Fault>> => ({
   'is away': ({ request }) => request.socket.destroy(),
   'does not answer': () => {},
-  'is over its limit': ({ response }) => response.writeHead(429, { ...json, 'retry-after': '1' }).end(`{"error":"too many requests for ${secret}"}`),
-  'says so by JSON-RPC': ({ response }) => response.writeHead(200, json).end(`{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"limit of ${secret} exceeded"}}`),
-  'serves another chain': async ({ methods, response, answer }) => response.writeHead(200, json).end(methods.includes('eth_chainId') ? (await answer()).replaceAll('0x7a69', '0x1') : await answer()),
+  'is over its limit': ({ response }) =>
+    response.writeHead(429, { ...json, 'retry-after': '1' }).end(`{"error":"too many requests for ${secret}"}`),
+  'says so by JSON-RPC': ({ response }) =>
+    response.writeHead(200, json).end(`{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"limit of ${secret} exceeded"}}`),
+  'serves another chain': async ({ methods, response, answer }) =>
+    response.writeHead(200, json).end(methods.includes('eth_chainId') ? (await answer()).replaceAll('0x7a69', '0x1') : await answer()),
   'answers garbage': ({ response }) => response.writeHead(200, json).end(Buffer.from([0, 1, 2, 255, 254, 123])),
   'answers half of the JSON': async ({ response, answer }) => response.writeHead(200, json).end((await answer()).slice(0, -7)),
   'answers a web page': ({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end(`<html>Welcome ${secret}</html>`),
@@ -34,14 +42,18 @@ export const faults = (secret: string): Readonly<Record<string, Fault>> => ({
     response.writeHead(200, { ...json, 'content-length': String(text.length + 100) }).write(text)
     setTimeout(() => response.destroy(), 20)
   },
-  'fails': ({ response }) => response.writeHead(502, json).end(`{"error":"bad gateway ${secret}"}`),
-  'refuses the key': ({ response }) => response.writeHead(401, json).end(`{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"invalid key ${secret}"}}`),
-  'redirects': ({ response }) => response.writeHead(302, { location: `http://127.0.0.1:1/${secret}` }).end(),
+  fails: ({ response }) => response.writeHead(502, json).end(`{"error":"bad gateway ${secret}"}`),
+  'refuses the key': ({ response }) =>
+    response.writeHead(401, json).end(`{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"invalid key ${secret}"}}`),
+  redirects: ({ response }) => response.writeHead(302, { location: `http://127.0.0.1:1/${secret}` }).end(),
   'answers an empty list': ({ response }) => response.writeHead(200, json).end('[]'),
-  'answers null to everything': ({ methods, response }) => response.writeHead(200, json).end(JSON.stringify(methods.map((_, index) => ({ jsonrpc: '2.0', id: index, result: null })))),
+  'answers null to everything': ({ methods, response }) =>
+    response.writeHead(200, json).end(JSON.stringify(methods.map((_, index) => ({ jsonrpc: '2.0', id: index, result: null })))),
   'answers errors that quote the key': async ({ response, answer }) => {
     const answers: unknown = JSON.parse(await answer())
-    const failed = [answers].flat().map((each) => ({ jsonrpc: '2.0', id: Reflect.get(Object(each), 'id'), error: { code: -32000, message: `not for ${secret}` } }))
+    const failed = [answers]
+      .flat()
+      .map((each) => ({ jsonrpc: '2.0', id: Reflect.get(Object(each), 'id'), error: { code: -32000, message: `not for ${secret}` } }))
     response.writeHead(200, json).end(JSON.stringify(Array.isArray(answers) ? failed : failed[0]))
   },
 })

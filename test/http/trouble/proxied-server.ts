@@ -18,11 +18,19 @@ await add('uniswap/defaults.yml', /^ {2}local:(\n {4}.*)$/m, '  proxied:$1')
 const server = await startServer({
   settings: { 'plugins.folders': [plugins], 'log.level': 'trace', 'server.requestTimeoutSeconds': 2 },
   conf: {
-    'chains/ethereum.yml': { mainnet: { enabled: false }, sepolia: { enabled: false }, local: { required: true }, proxied: { rpcUrls: [rpcUrl], requestTimeoutSeconds: 3 } },
+    'chains/ethereum.yml': {
+      mainnet: { enabled: false },
+      sepolia: { enabled: false },
+      local: { required: true },
+      proxied: { rpcUrls: [rpcUrl], requestTimeoutSeconds: 3 },
+    },
   },
 })
 process.stdin.resume().on('end', () => {
-  void server.stop().then(() => rm(folder, { recursive: true, force: true })).then(() => process.exit(0))
+  void server
+    .stop()
+    .then(() => rm(folder, { recursive: true, force: true }))
+    .then(() => process.exit(0))
 })
 console.log(JSON.stringify({ url: server.kernel.url, certsDir: server.settings.ssl.certsDir, node: server.rpcUrl }))
 

@@ -10,7 +10,10 @@ const nobody = '0x00000000000000000000000000000000000000aa'
 
 /** What is refused, as an error of the table. */
 async function refusal(work: Promise<unknown>): Promise<unknown> {
-  return work.then(() => 'nothing was refused', (failure: unknown) => failure)
+  return work.then(
+    () => 'nothing was refused',
+    (failure: unknown) => failure,
+  )
 }
 
 describe('an EVM chain', function () {
@@ -55,7 +58,13 @@ describe('an EVM chain', function () {
     const dollars = 10_000_000n
     expect(balances[0]).to.equal(1000n * 10n ** 18n)
     expect(balances[1]).to.equal(BigInt(String(await test.rpc('eth_getBalance', wallet, 'latest'))))
-    expect(balances.slice(2)).to.deep.equal([dollars * 10n ** 6n, dollars * 10n ** 6n, dollars * 10n ** 18n, 100n * 10n ** 8n, dollars * 10n ** 6n])
+    expect(balances.slice(2)).to.deep.equal([
+      dollars * 10n ** 6n,
+      dollars * 10n ** 6n,
+      dollars * 10n ** 18n,
+      100n * 10n ** 8n,
+      dollars * 10n ** 6n,
+    ])
     expect(await chain.balances(wallet, [], at)).to.deep.equal([])
   })
 
@@ -128,8 +137,18 @@ describe('an EVM chain', function () {
   it('takes an address in lower case, upper case or with its checksum, and none with a wrong one', () => {
     const { chain } = test
     const digits = wallet.slice(2)
-    for (const spelling of [wallet, `0x${digits.toLowerCase()}`, `0x${digits.toUpperCase()}`]) expect(chain.address(spelling)).to.equal(wallet)
-    for (const bad of [wallet.replace('F', 'f'), digits, `0X${digits}`, `${wallet}0`, ' ', '', 'XE7338O073KYGTWWZN0F2WZ0R8PX5ZPPZS', '0xg39Fd6e51aad88F6F4ce6aB8827279cffFb92266']) {
+    for (const spelling of [wallet, `0x${digits.toLowerCase()}`, `0x${digits.toUpperCase()}`])
+      expect(chain.address(spelling)).to.equal(wallet)
+    for (const bad of [
+      wallet.replace('F', 'f'),
+      digits,
+      `0X${digits}`,
+      `${wallet}0`,
+      ' ',
+      '',
+      'XE7338O073KYGTWWZN0F2WZ0R8PX5ZPPZS',
+      '0xg39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+    ]) {
       expect(chain.address(bad), bad).to.equal(undefined)
     }
     expect(chain.isTransactionId(`0x${'Ab'.repeat(32)}`)).to.equal(true)
@@ -145,9 +164,18 @@ describe('an EVM chain', function () {
   })
 
   it('reads all calls at one block, each failing by itself', async () => {
-    const { head, results } = await test.chain.reader.read([{ to: token('USDC').address, data: '0x313ce567' }, { to: token('USDC').address, data: '0xdeadbeef' }], at)
+    const { head, results } = await test.chain.reader.read(
+      [
+        { to: token('USDC').address, data: '0x313ce567' },
+        { to: token('USDC').address, data: '0xdeadbeef' },
+      ],
+      at,
+    )
     expect(head.number > 0n).to.equal(true)
-    expect(results).to.deep.equal([{ ok: true, data: `0x${'6'.padStart(64, '0')}` }, { ok: false, data: '0x' }])
+    expect(results).to.deep.equal([
+      { ok: true, data: `0x${'6'.padStart(64, '0')}` },
+      { ok: false, data: '0x' },
+    ])
   })
 
   describe('approving', () => {
@@ -171,15 +199,26 @@ describe('an EVM chain', function () {
     it('reads the allowances of several spenders and tokens in one call to a node', async () => {
       await perform((await approve('DAI', 7n, otherSpender)).plan.steps)
       test.asked()
-      const read = await test.chain.evm?.allowances(wallet, [otherSpender, nobody], [token('WBTC'), test.chain.nativeCurrency, token('DAI')], at)
+      const read = await test.chain.evm?.allowances(
+        wallet,
+        [otherSpender, nobody],
+        [token('WBTC'), test.chain.nativeCurrency, token('DAI')],
+        at,
+      )
       expect(test.asked()).to.deep.equal(['eth_call'])
-      expect(read).to.deep.equal([[0n, MaxUint256, 7n], [0n, MaxUint256, 0n]])
+      expect(read).to.deep.equal([
+        [0n, MaxUint256, 7n],
+        [0n, MaxUint256, 0n],
+      ])
     })
 
     it('refuses the native coin, and what is no token', async () => {
       expect(await refusal(approve('ETH', 1n))).to.have.property('name', 'INCOMPLETE_PARAMS')
       const fake = { symbol: 'FAKE', address: nobody, decimals: 18 }
-      expect(await refusal(test.chain.evm?.approve(wallet, fake, spender, 1n, at) ?? Promise.resolve())).to.have.property('name', 'TOKEN_NOT_SUPPORTED')
+      expect(await refusal(test.chain.evm?.approve(wallet, fake, spender, 1n, at) ?? Promise.resolve())).to.have.property(
+        'name',
+        'TOKEN_NOT_SUPPORTED',
+      )
     })
   })
 })

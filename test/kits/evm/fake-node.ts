@@ -43,15 +43,20 @@ export async function startFakeNode(behaviour: Behaviour = healthy()): Promise<F
     url: `http://127.0.0.1:${address.port}`,
     asked: [],
     requests: 0,
-    behave: (next) => { current = next },
+    behave: (next) => {
+      current = next
+    },
     async dropConnections() {
       server.closeAllConnections()
-      await new Promise((resolve) => { setTimeout(resolve, 50) })
+      await new Promise((resolve) => {
+        setTimeout(resolve, 50)
+      })
     },
-    close: () => new Promise((resolve) => {
-      server.closeAllConnections()
-      server.close(() => resolve())
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
   }
   return node
 }
@@ -59,7 +64,11 @@ export async function startFakeNode(behaviour: Behaviour = healthy()): Promise<F
 /** Answers every call: its chain id, and for all else `result`. */
 export function healthy({ chainId = 1, result = '0x1' }: { chainId?: number; result?: unknown } = {}): Behaviour {
   return ({ calls, batched }, response) => {
-    const answers = calls.map(({ id, method }) => ({ jsonrpc: '2.0', id, result: method === 'eth_chainId' ? `0x${chainId.toString(16)}` : result }))
+    const answers = calls.map(({ id, method }) => ({
+      jsonrpc: '2.0',
+      id,
+      result: method === 'eth_chainId' ? `0x${chainId.toString(16)}` : result,
+    }))
     json(response, batched ? answers : answers[0])
   }
 }

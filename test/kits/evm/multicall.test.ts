@@ -3,7 +3,9 @@ import { AbiCoder, Interface } from 'ethers'
 import * as fc from 'fast-check'
 import { packAggregate3, unpackAggregate3 } from '../../../core/kits/evm/multicall.ts'
 
-const multicall = new Interface(['function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable returns ((bool success, bytes returnData)[])'])
+const multicall = new Interface([
+  'function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable returns ((bool success, bytes returnData)[])',
+])
 const bytes = fc.uint8Array({ maxLength: 100 }).map((data) => `0x${Buffer.from(data).toString('hex')}`)
 const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((data) => `0x${Buffer.from(data).toString('hex')}`)
 
@@ -13,20 +15,27 @@ function answer(results: readonly { ok: boolean; data: string }[]): string {
 
 describe('the packing of Multicall3 calls', () => {
   it('equals what an ABI coder packs', () => {
-    fc.assert(fc.property(fc.array(fc.record({ to: address, data: bytes })), (calls) => {
-      const theirs = multicall.encodeFunctionData('aggregate3', [calls.map(({ to, data }) => [to, true, data])])
-      expect(packAggregate3(calls)).to.equal(theirs)
-    }))
+    fc.assert(
+      fc.property(fc.array(fc.record({ to: address, data: bytes })), (calls) => {
+        const theirs = multicall.encodeFunctionData('aggregate3', [calls.map(({ to, data }) => [to, true, data])])
+        expect(packAggregate3(calls)).to.equal(theirs)
+      }),
+    )
   })
 
   it('reads back what an ABI coder packed', () => {
-    fc.assert(fc.property(fc.array(fc.record({ ok: fc.boolean(), data: bytes })), (results) => {
-      expect(unpackAggregate3(answer(results), results.length)).to.deep.equal(results)
-    }))
+    fc.assert(
+      fc.property(fc.array(fc.record({ ok: fc.boolean(), data: bytes })), (results) => {
+        expect(unpackAggregate3(answer(results), results.length)).to.deep.equal(results)
+      }),
+    )
   })
 
   it('refuses an answer of another length, and one that is cut off anywhere', () => {
-    const whole = answer([{ ok: true, data: '0x1234' }, { ok: false, data: `0x${'ab'.repeat(40)}` }])
+    const whole = answer([
+      { ok: true, data: '0x1234' },
+      { ok: false, data: `0x${'ab'.repeat(40)}` },
+    ])
     expect(unpackAggregate3(whole, 1)).to.equal(undefined)
     expect(unpackAggregate3(whole, 3)).to.equal(undefined)
     // The last bytes are padding, which nobody reads.
@@ -35,8 +44,16 @@ describe('the packing of Multicall3 calls', () => {
 
   it('never throws on garbage', () => {
     const wild = fc.array(fc.oneof(fc.bigInt({ min: 0n, max: 400n }), fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })), { maxLength: 20 })
-    fc.assert(fc.property(wild, fc.nat(5), (words, expected) => {
-      unpackAggregate3(AbiCoder.defaultAbiCoder().encode(words.map(() => 'uint256'), words), expected)
-    }))
+    fc.assert(
+      fc.property(wild, fc.nat(5), (words, expected) => {
+        unpackAggregate3(
+          AbiCoder.defaultAbiCoder().encode(
+            words.map(() => 'uint256'),
+            words,
+          ),
+          expected,
+        )
+      }),
+    )
   })
 })

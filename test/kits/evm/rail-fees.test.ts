@@ -12,9 +12,15 @@ describe('fees of EVM transactions', () => {
   })
 
   it('are as wished, and the rest follows', () => {
-    expect(priceFees({ maxFeePerGasRaw: 21n * gwei }, undefined, market)).to.deep.equal({ maxFeeRaw: 21n * gwei, tipRaw: 2n * gwei, gasPriceRaw: 21n * gwei })
+    expect(priceFees({ maxFeePerGasRaw: 21n * gwei }, undefined, market)).to.deep.equal({
+      maxFeeRaw: 21n * gwei,
+      tipRaw: 2n * gwei,
+      gasPriceRaw: 21n * gwei,
+    })
     expect(priceFees({ maxPriorityFeePerGasRaw: 5n * gwei }, undefined, market)).to.include({ maxFeeRaw: 45n * gwei, tipRaw: 5n * gwei })
-    expect(priceFees({ maxFeePerGasRaw: 20n * gwei, maxPriorityFeePerGasRaw: 0n }, undefined, market)).to.include({ gasPriceRaw: 20n * gwei })
+    expect(priceFees({ maxFeePerGasRaw: 20n * gwei, maxPriorityFeePerGasRaw: 0n }, undefined, market)).to.include({
+      gasPriceRaw: 20n * gwei,
+    })
   })
 
   it('never go beyond the cap by themselves, and say so when the network is beyond it', () => {
@@ -30,17 +36,22 @@ describe('fees of EVM transactions', () => {
 
   it('replace what they are to replace, unless the cap forbids', () => {
     const wei = bigInt(0n, 400n * gwei)
-    assert(property(wei, wei, wei, wei, (oldMax, oldTip, baseFeeRaw, tipRaw) => {
-      const old = { gasLimit: '21000', maxFeePerGas: String(oldMax), maxPriorityFeePerGas: String(oldTip) }
-      const price = priceFees({}, old, { ...market, baseFeeRaw, tipRaw })
-      const { fees } = feesOf(21_000n, price)
-      expect(price.tipRaw <= price.maxFeeRaw && price.maxFeeRaw <= market.feeCapRaw && price.maxFeeRaw >= baseFeeRaw).to.equal(true)
-      if (leastReplacement(old).maxFeeRaw <= market.feeCapRaw) expect(outbids(fees, old)).to.equal(true)
-    }))
+    assert(
+      property(wei, wei, wei, wei, (oldMax, oldTip, baseFeeRaw, tipRaw) => {
+        const old = { gasLimit: '21000', maxFeePerGas: String(oldMax), maxPriorityFeePerGas: String(oldTip) }
+        const price = priceFees({}, old, { ...market, baseFeeRaw, tipRaw })
+        const { fees } = feesOf(21_000n, price)
+        expect(price.tipRaw <= price.maxFeeRaw && price.maxFeeRaw <= market.feeCapRaw && price.maxFeeRaw >= baseFeeRaw).to.equal(true)
+        if (leastReplacement(old).maxFeeRaw <= market.feeCapRaw) expect(outbids(fees, old)).to.equal(true)
+      }),
+    )
   })
 
   it('raise both fields by a tenth, rounded up, and nothing to something', () => {
-    expect(leastReplacement({ gasLimit: '1', maxFeePerGas: '101', maxPriorityFeePerGas: '0' })).to.deep.equal({ maxFeeRaw: 112n, tipRaw: 1n })
+    expect(leastReplacement({ gasLimit: '1', maxFeePerGas: '101', maxPriorityFeePerGas: '0' })).to.deep.equal({
+      maxFeeRaw: 112n,
+      tipRaw: 1n,
+    })
   })
 })
 
@@ -53,9 +64,19 @@ const wordings = [
   { node: 'geth', code: -32000, message: 'nonce too low: next nonce 7, tx nonce 5', means: 'nonce-too-low' },
   { node: 'besu', code: -32001, message: 'Nonce too low', means: 'nonce-too-low' },
   { node: 'nethermind', code: -32010, message: 'OldNonce, Current nonce: 7, nonce of rejected tx: 5.', means: 'nonce-too-low' },
-  { node: 'geth', code: -32000, message: 'replacement transaction underpriced: new tx gas fee cap 1 < 2 queued + 10% replacement penalty', means: 'replacement-underpriced' },
+  {
+    node: 'geth',
+    code: -32000,
+    message: 'replacement transaction underpriced: new tx gas fee cap 1 < 2 queued + 10% replacement penalty',
+    means: 'replacement-underpriced',
+  },
   { node: 'geth', code: -32000, message: 'transaction underpriced: tip needed 1, tip permitted 0', means: 'fee-too-low' },
-  { node: 'geth', code: -32000, message: 'max fee per gas less than block base fee: address 0x1, maxFeePerGas: 1, baseFee: 2', means: 'fee-too-low' },
+  {
+    node: 'geth',
+    code: -32000,
+    message: 'max fee per gas less than block base fee: address 0x1, maxFeePerGas: 1, baseFee: 2',
+    means: 'fee-too-low',
+  },
   { node: 'anvil', code: -32003, message: 'Insufficient funds for gas * price + value', means: 'insufficient-funds' },
   { node: 'besu', code: -32004, message: 'Upfront cost exceeds account balance', means: 'insufficient-funds' },
   { node: 'erigon', code: -32000, message: 'INTERNAL_ERROR: could not replace existing tx', means: 'replacement-underpriced' },

@@ -25,9 +25,14 @@ describe('the rail of EVM chains', () => {
 
   before(async () => {
     site = await startSite()
-    const artifact: unknown = JSON.parse(await readFile(new URL('../../../plugins/ethereum/artifacts/TestToken.json', import.meta.url), 'utf8'))
+    const artifact: unknown = JSON.parse(
+      await readFile(new URL('../../../plugins/ethereum/artifacts/TestToken.json', import.meta.url), 'utf8'),
+    )
     const args = AbiCoder.defaultAbiCoder().encode(['string', 'string', 'uint8'], ['Test dollar', 'USDX', 6])
-    const sent = await site.rpc('eth_sendTransaction', { from: owner, data: `${String(Reflect.get(Object(artifact), 'bytecode'))}${args.slice(2)}` })
+    const sent = await site.rpc('eth_sendTransaction', {
+      from: owner,
+      data: `${String(Reflect.get(Object(artifact), 'bytecode'))}${args.slice(2)}`,
+    })
     await site.mine()
     token = String(Reflect.get(Object(await site.rpc('eth_getTransactionReceipt', sent)), 'contractAddress'))
     const mint = `${id('mint(address,uint256)').slice(0, 10)}${AbiCoder.defaultAbiCoder().encode(['address', 'uint256'], [owner, 1_500_000n]).slice(2)}`
@@ -39,12 +44,26 @@ describe('the rail of EVM chains', () => {
   it('checks everything in one batch', async () => {
     await check()
     const known = site.relay.requests.length
-    await check([transfer], [{ is: 'balance', token, amountRaw: 1n }, { is: 'balance', token: native, amountRaw: 1n }])
+    await check(
+      [transfer],
+      [
+        { is: 'balance', token, amountRaw: 1n },
+        { is: 'balance', token: native, amountRaw: 1n },
+      ],
+    )
     expect(site.relay.requests.slice(known)).to.have.length(1)
   })
 
-  it('says in the token\'s own units what the wallet lacks', async () => {
-    const error = await rejection(check([transfer], [{ is: 'allowance', token, spender: nowhere, amountRaw: 1n }, { is: 'balance', token, amountRaw: 2_000_000n }]))
+  it("says in the token's own units what the wallet lacks", async () => {
+    const error = await rejection(
+      check(
+        [transfer],
+        [
+          { is: 'allowance', token, spender: nowhere, amountRaw: 1n },
+          { is: 'balance', token, amountRaw: 2_000_000n },
+        ],
+      ),
+    )
     expect(error).to.include({ name: 'INSUFFICIENT_BALANCE' })
     expect(error.details).to.deep.equal({ token: 'USDX', tokenAddress: token, current: '1.500000', needed: '2.000000' })
   })
@@ -66,7 +85,10 @@ describe('the rail of EVM chains', () => {
 
   const reverts = [
     { says: 'UniswapV2: K', data: `0x08c379a0${AbiCoder.defaultAbiCoder().encode(['string'], ['UniswapV2: K']).slice(2)}` },
-    { says: 'panic 0x11: arithmetic overflow or underflow', data: `0x4e487b71${AbiCoder.defaultAbiCoder().encode(['uint256'], [0x11]).slice(2)}` },
+    {
+      says: 'panic 0x11: arithmetic overflow or underflow',
+      data: `0x4e487b71${AbiCoder.defaultAbiCoder().encode(['uint256'], [0x11]).slice(2)}`,
+    },
     { says: 'custom error 0x12345678', data: '0x12345678' },
     { says: 'reverted without a reason', data: '0x' },
   ]
@@ -104,7 +126,7 @@ describe('the rail of EVM chains', () => {
     expect(await rejection(check([transfer], [], { maxFeePerGasRaw: 1n }))).to.include({ name: 'TRANSACTION_GAS_PRICE_TOO_LOW' })
   })
 
-  it('drafts a transaction of type 2, and seals it so that its hash is the node\'s', async () => {
+  it("drafts a transaction of type 2, and seals it so that its hash is the node's", async () => {
     const { rail } = site.chain
     const { prepared, synced } = await check()
     const [slot = null] = rail.claim(synced, [], 1)

@@ -10,8 +10,18 @@ const transfer = new Interface(['event Transfer(address indexed from, address in
 
 function raw(logs: readonly object[] = []): Record<string, unknown> {
   return {
-    transactionHash: `0x${'11'.repeat(32)}`, blockHash: `0x${'22'.repeat(32)}`, blockNumber: '0x10', from: owner, to: null,
-    status: '0x1', type: '0x2', gasUsed: '0x5208', cumulativeGasUsed: '0xffffffffffffff', effectiveGasPrice: '0x3b9aca00', logsBloom: '0x00', logs,
+    transactionHash: `0x${'11'.repeat(32)}`,
+    blockHash: `0x${'22'.repeat(32)}`,
+    blockNumber: '0x10',
+    from: owner,
+    to: null,
+    status: '0x1',
+    type: '0x2',
+    gasUsed: '0x5208',
+    cumulativeGasUsed: '0xffffffffffffff',
+    effectiveGasPrice: '0x3b9aca00',
+    logsBloom: '0x00',
+    logs,
   }
 }
 
@@ -19,12 +29,24 @@ function log(signature: string, values: readonly unknown[]): object {
   const codec = new Interface([signature])
   const fragment = codec.fragments[0]
   if (fragment?.type !== 'event') throw new Error('No event.')
-  return { address: pool, logIndex: '0x3', ...codec.encodeEventLog(fragment.format('full').slice('event '.length).split('(')[0] ?? '', [...values]) }
+  return {
+    address: pool,
+    logIndex: '0x3',
+    ...codec.encodeEventLog(fragment.format('full').slice('event '.length).split('(')[0] ?? '', [...values]),
+  }
 }
 
 describe('a receipt', () => {
   it('has small quantities as numbers and others as decimal strings', () => {
-    expect(readReceipt(raw())).to.deep.include({ status: 1, type: 2, blockNumber: 16, gasUsed: '21000', effectiveGasPrice: '1000000000', cumulativeGasUsed: '72057594037927935', to: null })
+    expect(readReceipt(raw())).to.deep.include({
+      status: 1,
+      type: 2,
+      blockNumber: 16,
+      gasUsed: '21000',
+      effectiveGasPrice: '1000000000',
+      cumulativeGasUsed: '72057594037927935',
+      to: null,
+    })
     expect(readReceipt(raw())).to.not.have.property('logsBloom')
   })
 
@@ -44,10 +66,20 @@ describe('a receipt', () => {
   it('has the logs of tokens and of the given events explained, and leaves the others as they are', () => {
     const swap = 'event Swap(address indexed sender, uint256 amount0In, uint256[] steps)'
     const unknown = { address: pool, topics: [`0x${'99'.repeat(32)}`], data: '0x1234' }
-    const receipt = readReceipt(raw([log('event Transfer(address indexed from, address indexed to, uint256 value)', [owner, pool, 5n]), log(swap, [owner, 7n, [1n, 2n]]), unknown]))
+    const receipt = readReceipt(
+      raw([
+        log('event Transfer(address indexed from, address indexed to, uint256 value)', [owner, pool, 5n]),
+        log(swap, [owner, 7n, [1n, 2n]]),
+        unknown,
+      ]),
+    )
     if (!receipt) throw new Error('No receipt.')
     const decoded = decodeLogs(receipt, [swap])
-    expect(decoded).to.have.deep.nested.property('logs[0].events', [{ name: 'from', value: owner }, { name: 'to', value: pool }, { name: 'value', value: '5' }])
+    expect(decoded).to.have.deep.nested.property('logs[0].events', [
+      { name: 'from', value: owner },
+      { name: 'to', value: pool },
+      { name: 'value', value: '5' },
+    ])
     expect(decoded).to.have.nested.property('logs[1].name', 'Swap')
     expect(decoded).to.have.deep.nested.property('logs[1].events[2]', { name: 'steps', value: ['1', '2'] })
     expect(decoded).to.have.deep.nested.property('logs[2]', unknown)
@@ -63,7 +95,11 @@ describe('a receipt', () => {
   })
 
   it('survives a log that lies about its event', () => {
-    const lie = { address: pool, topics: [transfer.getEvent('Transfer')?.topicHash, `0x${'01'.repeat(32)}`, `0x${'02'.repeat(32)}`], data: '0x12' }
+    const lie = {
+      address: pool,
+      topics: [transfer.getEvent('Transfer')?.topicHash, `0x${'01'.repeat(32)}`, `0x${'02'.repeat(32)}`],
+      data: '0x12',
+    }
     const receipt = readReceipt(raw([lie]))
     if (!receipt) throw new Error('No receipt.')
     expect(decodeLogs(receipt, [])).to.have.deep.nested.property('logs[0]', lie)
@@ -78,7 +114,21 @@ describe('a receipt', () => {
 
 describe('a transaction as JSON', () => {
   it('has its nonce and type as numbers, its value as a decimal string, and its data untouched', () => {
-    const tx = { nonce: '0x5', type: '0x2', value: '0xde0b6b3a7640000', input: '0x12', blockNumber: null, accessList: [{ address: pool, storageKeys: [] }] }
-    expect(jsonOfNode(tx)).to.deep.equal({ nonce: 5, type: 2, value: '1000000000000000000', input: '0x12', blockNumber: null, accessList: [{ address: pool, storageKeys: [] }] })
+    const tx = {
+      nonce: '0x5',
+      type: '0x2',
+      value: '0xde0b6b3a7640000',
+      input: '0x12',
+      blockNumber: null,
+      accessList: [{ address: pool, storageKeys: [] }],
+    }
+    expect(jsonOfNode(tx)).to.deep.equal({
+      nonce: 5,
+      type: 2,
+      value: '1000000000000000000',
+      input: '0x12',
+      blockNumber: null,
+      accessList: [{ address: pool, storageKeys: [] }],
+    })
   })
 })

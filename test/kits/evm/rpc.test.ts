@@ -25,7 +25,9 @@ async function recovered(rpc: Rpc): Promise<unknown> {
     try {
       return await rpc.request('eth_blockNumber', [], at)
     } catch {
-      await new Promise((resolve) => { setTimeout(resolve, 50) })
+      await new Promise((resolve) => {
+        setTimeout(resolve, 50)
+      })
     }
   }
 }
@@ -76,9 +78,16 @@ describe('an RPC client', () => {
   })
 
   it('gives a batch in the order of its calls, whatever the order of the answers, in one HTTP request', async () => {
-    const shuffling = await node(checked(({ calls }, response) => json(response, calls.map(({ id, params }) => ({ jsonrpc: '2.0', id, result: params[0] })).toReversed())))
+    const shuffling = await node(
+      checked(({ calls }, response) =>
+        json(response, calls.map(({ id, params }) => ({ jsonrpc: '2.0', id, result: params[0] })).toReversed()),
+      ),
+    )
     const rpc = client([shuffling])
-    const answers = await rpc.batch(['a', 'b', 'c'].map((param) => ({ method: 'eth_call', params: [param] })), at)
+    const answers = await rpc.batch(
+      ['a', 'b', 'c'].map((param) => ({ method: 'eth_call', params: [param] })),
+      at,
+    )
     expect(answers.map(({ result }) => result)).to.deep.equal(['a', 'b', 'c'])
     expect(shuffling.requests).to.equal(2)
   })
@@ -106,7 +115,10 @@ describe('an RPC client', () => {
     let asked = 0
     only.behave((call, response) => ((asked += 1) === 1 ? hangUp : healthy({ chainId: 5, result: '0x666' }))(call, response))
     const error = await rpc.request('eth_blockNumber', [], at).catch((thrown: unknown) => thrown)
-    expect(error).to.be.instanceOf(SluiceError).and.to.have.property('message').that.matches(/serves chain id 5, not 1/)
+    expect(error)
+      .to.be.instanceOf(SluiceError)
+      .and.to.have.property('message')
+      .that.matches(/serves chain id 5, not 1/)
   })
 
   const truncated = '{"jsonrpc":"2.0","id":1,"res'
@@ -122,7 +134,10 @@ describe('an RPC client', () => {
     'answers with nothing': [checked(text('')), /not JSON/],
     'answers with null': [checked(text('null')), /left a call without an answer/],
     'answers another call': [checked((_asked, response) => json(response, { jsonrpc: '2.0', id: 'other', result: '0x1' })), /another call/],
-    'answers with neither result nor error': [checked(({ calls }, response) => json(response, { jsonrpc: '2.0', id: calls[0]?.id })), /neither result nor error/],
+    'answers with neither result nor error': [
+      checked(({ calls }, response) => json(response, { jsonrpc: '2.0', id: calls[0]?.id })),
+      /neither result nor error/,
+    ],
     'cuts the answer off': [
       checked((_asked, response) => {
         response.writeHead(200, { 'content-length': '1000' }).write(truncated)
@@ -130,7 +145,10 @@ describe('an RPC client', () => {
       }),
       /cannot be reached/,
     ],
-    'sends more than it should': [checked(text(`"${'x'.repeat(33 * 1024 * 1024)}"`)), /cannot be reached \(UND_ERR_RES_EXCEEDED_MAX_SIZE\)/],
+    'sends more than it should': [
+      checked(text(`"${'x'.repeat(33 * 1024 * 1024)}"`)),
+      /cannot be reached \(UND_ERR_RES_EXCEEDED_MAX_SIZE\)/,
+    ],
     'serves another chain': [healthy({ chainId: 5 }), /serves chain id 5, not 1/],
     'gives garbage for its chain id': [healthy({ chainId: Number.NaN }), /serves chain id NaN, not 1/],
   }
@@ -142,7 +160,10 @@ describe('an RPC client', () => {
       expect(await rpc.request('eth_blockNumber', [], at)).to.equal('0x2')
       expect(said.join()).to.match(reason)
       first.behave(healthy({ result: '0x1' }))
-      while ((await rpc.request('eth_blockNumber', [], at)) !== '0x1') await new Promise((resolve) => { setTimeout(resolve, 50) })
+      while ((await rpc.request('eth_blockNumber', [], at)) !== '0x1')
+        await new Promise((resolve) => {
+          setTimeout(resolve, 50)
+        })
       expect(rpc.url()).to.equal(`${first.url}/v3/***`)
     })
 
@@ -159,14 +180,35 @@ describe('an RPC client', () => {
   }
 
   it('refuses a batch that is answered by a single object', async () => {
-    const rpc = client([await node(checked((_asked, response) => json(response, { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'too large' } })))])
+    const rpc = client([
+      await node(
+        checked((_asked, response) => json(response, { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'too large' } })),
+      ),
+    ])
     const failure = await failureOf(rpc.batch([{ method: 'eth_call', params: [] }], at))
     expect(failure.message).to.match(/something else than a list/)
   })
 
   it('refuses a batch in which an answer is missing', async () => {
-    const rpc = client([await node(checked(({ calls }, response) => json(response, calls.slice(1).map(({ id }) => ({ jsonrpc: '2.0', id, result: '0x1' })))))])
-    const failure = await failureOf(rpc.batch([{ method: 'eth_call', params: [] }, { method: 'eth_call', params: [] }], at))
+    const rpc = client([
+      await node(
+        checked(({ calls }, response) =>
+          json(
+            response,
+            calls.slice(1).map(({ id }) => ({ jsonrpc: '2.0', id, result: '0x1' })),
+          ),
+        ),
+      ),
+    ])
+    const failure = await failureOf(
+      rpc.batch(
+        [
+          { method: 'eth_call', params: [] },
+          { method: 'eth_call', params: [] },
+        ],
+        at,
+      ),
+    )
     expect(failure.message).to.match(/left a call without an answer/)
   })
 
@@ -236,14 +278,19 @@ describe('an RPC client', () => {
       const answers = await client(nodes).broadcast('0xraw', at)
       expect(answers[0]).to.deep.equal({ result: '0xhash' })
       expect(answers[1]).to.have.nested.property('error.message', 'nonce too low')
-      expect(answers[2]).to.have.property('unreachable').that.matches(/cannot be reached/).and.not.contains(key)
+      expect(answers[2])
+        .to.have.property('unreachable')
+        .that.matches(/cannot be reached/)
+        .and.not.contains(key)
     })
 
     it('does not wait for a silent node once another has the transaction', async () => {
       const rpc = client([await node(), await node(silent)], { timeoutMs: 60_000 })
       const answers = await rpc.broadcast('0xraw', at)
       expect(answers[0]).to.deep.equal({ result: '0x1' })
-      expect(answers[1]).to.have.property('unreachable').that.matches(/did not answer in time/)
+      expect(answers[1])
+        .to.have.property('unreachable')
+        .that.matches(/did not answer in time/)
     })
 
     it('sends to sendUrls only, when there are any, and never to a node of another chain', async () => {
@@ -255,14 +302,18 @@ describe('an RPC client', () => {
       const answers = await rpc.broadcast('0xraw', at)
       await rpc.broadcast('0xraw', at)
       expect(answers).to.have.length(2)
-      expect(answers[1]).to.have.property('unreachable').that.matches(/serves chain id 5/)
+      expect(answers[1])
+        .to.have.property('unreachable')
+        .that.matches(/serves chain id 5/)
       expect(reading.asked).to.not.include('eth_sendRawTransaction')
       expect(wrong.asked).to.deep.equal(['eth_chainId'])
       expect(sending.asked.filter((method) => method === 'eth_sendRawTransaction')).to.have.length(2)
     })
 
     it('takes a sending endpoint that knows no other method', async () => {
-      const relay = await node(({ calls, batched }, response) => (calls[0]?.method === 'eth_chainId' ? error(-32601) : healthy())({ calls, batched }, response))
+      const relay = await node(({ calls, batched }, response) =>
+        (calls[0]?.method === 'eth_chainId' ? error(-32601) : healthy())({ calls, batched }, response),
+      )
       const answers = await client([], { sendUrls: [relay.url] }).broadcast('0xraw', at)
       expect(answers).to.deep.equal([{ result: '0x1' }])
     })

@@ -11,7 +11,14 @@ const hash = `0x${'ab'.repeat(32)}`
 
 /** Half full, so that the next base fee is the same. */
 function block(number: number, baseFeeGwei: number, hashDigits = number.toString(16).padStart(64, '0')) {
-  return { number: `0x${number.toString(16)}`, hash: `0x${hashDigits}`, timestamp: '0x65000000', baseFeePerGas: gwei(baseFeeGwei), gasUsed: '0xe4e1c0', gasLimit: '0x1c9c380' }
+  return {
+    number: `0x${number.toString(16)}`,
+    hash: `0x${hashDigits}`,
+    timestamp: '0x65000000',
+    baseFeePerGas: gwei(baseFeeGwei),
+    gasUsed: '0xe4e1c0',
+    gasLimit: '0x1c9c380',
+  }
 }
 
 /** What Multicall3 gives for number, timestamp and base fee of a block. */
@@ -25,7 +32,8 @@ function multicallWords(...values: readonly bigint[]): string {
 }
 
 /** A node at that head. */
-const heads = (number: number, digits?: string) => answering({ eth_getBlockByNumber: block(number, 1, digits), eth_maxPriorityFeePerGas: '0x0' })
+const heads = (number: number, digits?: string) =>
+  answering({ eth_getBlockByNumber: block(number, 1, digits), eth_maxPriorityFeePerGas: '0x0' })
 
 describe('with nodes that answer as no devnet does, an EVM chain', () => {
   let node: FakeNode
@@ -43,7 +51,11 @@ describe('with nodes that answer as no devnet does, an EVM chain', () => {
   afterEach(() => stop())
 
   it('says of a pending transaction that it pays too little when the base fee has risen above what it offers', async () => {
-    const pending = (maxFeeGwei: number) => ({ eth_getTransactionByHash: { hash, nonce: '0x1', maxFeePerGas: gwei(maxFeeGwei) }, eth_getTransactionReceipt: null, eth_getBlockByNumber: block(9, 20) })
+    const pending = (maxFeeGwei: number) => ({
+      eth_getTransactionByHash: { hash, nonce: '0x1', maxFeePerGas: gwei(maxFeeGwei) },
+      eth_getTransactionReceipt: null,
+      eth_getBlockByNumber: block(9, 20),
+    })
     const subject = await chain(pending(19))
     expect(await subject.find(hash, at)).to.include({ pays: false })
     node.behave(answering(pending(20)))
@@ -72,11 +84,20 @@ describe('with nodes that answer as no devnet does, an EVM chain', () => {
   })
 
   /** What a node gives to the check of a transfer, besides a tip. */
-  const transferable = { eth_getBlockByNumber: block(8, 30), eth_getTransactionCount: '0x1', eth_call: multicallWords(10n ** 18n), eth_estimateGas: '0x5208' }
+  const transferable = {
+    eth_getBlockByNumber: block(8, 30),
+    eth_getTransactionCount: '0x1',
+    eth_call: multicallWords(10n ** 18n),
+    eth_estimateGas: '0x5208',
+  }
   const fromBlocks = { eth_feeHistory: { reward: [[gwei(3)]] } }
   for (const { title, results, feePolicy } of [
     { title: 'what recent blocks were paid where the node suggests nothing', results: fromBlocks, feePolicy: {} },
-    { title: 'what recent blocks were paid where the settings name a percentile', results: { ...fromBlocks, eth_maxPriorityFeePerGas: gwei(7) }, feePolicy: { tipPercentile: 20 } },
+    {
+      title: 'what recent blocks were paid where the settings name a percentile',
+      results: { ...fromBlocks, eth_maxPriorityFeePerGas: gwei(7) },
+      feePolicy: { tipPercentile: 20 },
+    },
     { title: "the node's suggestion", results: { eth_maxPriorityFeePerGas: gwei(3) }, feePolicy: {} },
   ]) {
     it(`signs with a tip of ${title}, also when nothing was known before`, async () => {
@@ -98,7 +119,12 @@ describe('with nodes that answer as no devnet does, an EVM chain', () => {
   })
 
   it('says NETWORK for blocks, receipts and calls that are garbage', async () => {
-    const subject = await chain({ eth_getBlockByNumber: { number: 'x' }, eth_call: '0x1234', eth_getTransactionByHash: { hash }, eth_getTransactionReceipt: { logs: 7 } })
+    const subject = await chain({
+      eth_getBlockByNumber: { number: 'x' },
+      eth_call: '0x1234',
+      eth_getTransactionByHash: { hash },
+      eth_getTransactionReceipt: { logs: 7 },
+    })
     const works = [() => subject.head(at), () => subject.balances(wallet, [subject.nativeCurrency], at), () => subject.find(hash, at)]
     for (const work of works) expect(await work().catch((failure: unknown) => failure)).to.have.property('name', 'NETWORK')
   })
@@ -109,7 +135,9 @@ describe('with nodes that answer as no devnet does, an EVM chain', () => {
     const ends = new AbortController()
     const seen: bigint[] = []
     const other: Head[] = []
-    const follow = async () => { for await (const head of subject.heads(ends.signal)) other.push(head) }
+    const follow = async () => {
+      for await (const head of subject.heads(ends.signal)) other.push(head)
+    }
     const following = follow()
     for await (const { number } of subject.heads(ends.signal)) {
       seen.push(number)
@@ -125,7 +153,9 @@ describe('with nodes that answer as no devnet does, an EVM chain', () => {
     expect(seen).to.deep.equal([1n, 2n, 2n])
     expect(other.map(({ number }) => number).slice(0, 2)).to.deep.equal([1n, 2n])
     const polled = node.requests
-    await new Promise((resolve) => { setTimeout(resolve, 200) })
+    await new Promise((resolve) => {
+      setTimeout(resolve, 200)
+    })
     expect(node.requests).to.equal(polled)
   })
 

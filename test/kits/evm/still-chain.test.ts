@@ -8,7 +8,9 @@ const gwei = (amount: number) => `0x${(amount * 1e9).toString(16)}`
 
 describe('on a chain that makes blocks only when told', () => {
   let test: TestChain
-  before(async () => { test = await startStillChain() })
+  before(async () => {
+    test = await startStillChain()
+  })
   after(() => test.stop())
 
   it('the base fee of the next block is known beforehand, in full and in empty blocks', async () => {
@@ -18,7 +20,13 @@ describe('on a chain that makes blocks only when told', () => {
     // Anvil's first block keeps the genesis block's base fee.
     await test.rpc('evm_mine')
     for (const gas of [0, 29_000_000, 15_000_000, 14_999_999, 21_500, 0]) {
-      if (gas > 0) await test.rpc('eth_sendTransaction', { from: wallet, to: '0x00000000000000000000000000000000000000bb', gas: `0x${gas.toString(16)}`, maxFeePerGas: gwei(100) })
+      if (gas > 0)
+        await test.rpc('eth_sendTransaction', {
+          from: wallet,
+          to: '0x00000000000000000000000000000000000000bb',
+          gas: `0x${gas.toString(16)}`,
+          maxFeePerGas: gwei(100),
+        })
       const before = await latestBlock(rpc, at)
       await test.rpc('evm_mine')
       const filled = await latestBlock(rpc, at)
@@ -37,13 +45,17 @@ describe('on a chain that makes blocks only when told', () => {
 
 describe('on a chain without Multicall3', () => {
   let test: TestChain
-  before(async () => { test = await startStillChain({ multicall: false }) })
+  before(async () => {
+    test = await startStillChain({ multicall: false })
+  })
   after(() => test.stop())
 
   it('starting and reading fail and say what is missing', async () => {
     for (const work of [() => test.chain.start?.(at.signal), () => test.chain.reader.read([], at)]) {
       const failure: unknown = await work()?.catch((error: unknown) => error)
-      expect(failure).to.have.property('message').that.matches(/ethereum\/local has no Multicall3 at 0xcA11/)
+      expect(failure)
+        .to.have.property('message')
+        .that.matches(/ethereum\/local has no Multicall3 at 0xcA11/)
     }
   })
 })

@@ -52,7 +52,9 @@ export async function startStillChain({ multicall = true } = {}): Promise<TestCh
   const { chain, asked } = chainOver({ rpcUrls: [anvil.rpcUrl] })
   const rpc = rpcTo(anvil.rpcUrl)
   if (multicall) {
-    const artifact: unknown = JSON.parse(await readFile(new URL('../../../plugins/ethereum/artifacts/Multicall3.json', import.meta.url), 'utf8'))
+    const artifact: unknown = JSON.parse(
+      await readFile(new URL('../../../plugins/ethereum/artifacts/Multicall3.json', import.meta.url), 'utf8'),
+    )
     const bytecode = typeof artifact === 'object' && artifact !== null && 'bytecode' in artifact ? artifact.bytecode : undefined
     await rpc('anvil_setCode', multicall3, await rpc('eth_call', { data: bytecode }, 'latest'))
   }
@@ -75,5 +77,8 @@ export function rpcTo(url: string): TestChain['rpc'] {
 
 /** Until the node has the transaction in a block. */
 export async function mined({ rpc }: TestChain, hash: unknown): Promise<void> {
-  while ((await rpc('eth_getTransactionReceipt', hash)) === null) await new Promise((resolve) => { setTimeout(resolve, 20) })
+  while ((await rpc('eth_getTransactionReceipt', hash)) === null)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20)
+    })
 }

@@ -26,6 +26,7 @@ describe('a token read from the chain', () => {
   })
 
   it('is none without decimals, or with more than a number of 256 bits can have', () => {
-    for (const decimals of [failed, ok('0x'), number(78n), number(2n ** 200n)]) expect(readToken(address, text('X'), decimals)).to.equal(undefined)
+    for (const decimals of [failed, ok('0x'), number(78n), number(2n ** 200n)])
+      expect(readToken(address, text('X'), decimals)).to.equal(undefined)
   })
 })

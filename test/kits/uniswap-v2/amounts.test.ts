@@ -2,7 +2,12 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { feeDecimal, getAmountIn, getAmountOut, mostReserveRaw, type Fee } from '../../../core/kits/uniswap-v2/amounts.ts'
 
-const fees: readonly Fee[] = [[3n, 1000n], [25n, 10_000n], [1n, 100n], [0n, 1n]]
+const fees: readonly Fee[] = [
+  [3n, 1000n],
+  [25n, 10_000n],
+  [1n, 100n],
+  [0n, 1n],
+]
 const reserve = fc.bigInt(1n, 2n ** 100n)
 const pool = fc.record({ reserveIn: reserve, reserveOut: reserve, fee: fc.constantFrom(...fees) })
 const amount = fc.bigInt(1n, 2n ** 100n)

@@ -21,7 +21,11 @@ describe('tokens that take a fee on transfer', () => {
 
   before(async () => {
     floor = await openTradingFloor()
-    amm = uniswapV2(floor.venue({ v2RouterAddress: addresses.exchanges.uniswap.router }), { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments })
+    amm = uniswapV2(floor.venue({ v2RouterAddress: addresses.exchanges.uniswap.router }), {
+      version: 'v2',
+      fee: [3n, 1000n],
+      deployments: v2Deployments,
+    })
     taxed = await floor.list('FeeOnTransferToken', 'TAX', 1000n * ether, WETH, ether)
     plain = await floor.list('TestToken', 'PLAIN', 1000n * ether, WETH, ether)
     drained = await floor.list('TestToken', 'DRY', 1n, WETH, ether)

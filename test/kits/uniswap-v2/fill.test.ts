@@ -17,10 +17,27 @@ const transfer = (token: string, from: string, to: string, value: bigint) => log
 const swap = (pool: string, sender: string, to: string, into: bigint, out: bigint) => log(pool, 'Swap', sender, into, 0n, 0n, out, to)
 const lower = (entry: EvmLog): EvmLog => ({ ...entry, address: entry.address.toLowerCase() })
 const receipt = (...logs: EvmLog[]): EvmReceipt => ({
-  status: 1, transactionHash: '0x', blockNumber: 1, blockHash: '0x', from: trader, to: router, gasUsed: '1', effectiveGasPrice: '1', logs,
+  status: 1,
+  transactionHash: '0x',
+  blockNumber: 1,
+  blockHash: '0x',
+  from: trader,
+  to: router,
+  gasUsed: '1',
+  effectiveGasPrice: '1',
+  logs,
 })
 
-const twoHops = { router, recipient: trader, nativeIn: false, nativeOut: false, hops: [{ pool: poolA, tokenIn: tokenA, tokenOut: tokenB }, { pool: poolB, tokenIn: tokenB, tokenOut: tokenC }] }
+const twoHops = {
+  router,
+  recipient: trader,
+  nativeIn: false,
+  nativeOut: false,
+  hops: [
+    { pool: poolA, tokenIn: tokenA, tokenOut: tokenB },
+    { pool: poolB, tokenIn: tokenB, tokenOut: tokenC },
+  ],
+}
 const paid = transfer(tokenA, trader, poolA, 100n)
 const [passed, swappedA] = [transfer(tokenB, poolA, poolB, 90n), swap(poolA, router, poolB, 100n, 90n)]
 const [got, swappedB] = [transfer(tokenC, poolB, trader, 80n), swap(poolB, router, trader, 90n, 80n)]
@@ -34,14 +51,25 @@ describe('the fill of a swap', () => {
 
   it('is not confused by others who pass the same pools in the same transaction', () => {
     const before = [transfer(tokenA, other, poolA, 7n), transfer(tokenC, poolB, other, 5n), swap(poolB, router, other, 6n, 5n)]
-    const nested = [transfer(tokenB, poolA, poolB, 3n), swap(poolA, other, poolB, 4n, 3n), transfer(tokenC, poolB, trader, 2n), swap(poolB, other, trader, 3n, 2n)]
+    const nested = [
+      transfer(tokenB, poolA, poolB, 3n),
+      swap(poolA, other, poolB, 4n, 3n),
+      transfer(tokenC, poolB, trader, 2n),
+      swap(poolB, other, trader, 3n, 2n),
+    ]
     const after = [transfer(tokenA, other, poolA, 9n), swap(poolA, other, other, 9n, 8n), transfer(tokenC, poolB, trader, 1n)]
     expect(readFill(receipt(...before, paid, ...nested, passed, swappedA, got, swappedB, ...after), twoHops)).to.deep.equal(expected)
   })
 
   it('is the router’s payments where the coin goes in and out', () => {
     const memo = { ...twoHops, nativeIn: true, nativeOut: true }
-    const logs = [transfer(tokenA, router, poolA, 100n), passed, swappedA, transfer(tokenC, poolB, router, 80n), swap(poolB, router, router, 90n, 80n)]
+    const logs = [
+      transfer(tokenA, router, poolA, 100n),
+      passed,
+      swappedA,
+      transfer(tokenC, poolB, router, 80n),
+      swap(poolB, router, router, 90n, 80n),
+    ]
     expect(readFill(receipt(...logs), memo)).to.deep.equal(expected)
   })
 

@@ -27,7 +27,10 @@ describe('quotes of a constant-product exchange', () => {
     eth = floor.chain.nativeCurrency
     own = new Contract(
       router,
-      ['function getAmountsOut(uint256,address[]) view returns (uint256[])', 'function getAmountsIn(uint256,address[]) view returns (uint256[])'],
+      [
+        'function getAmountsOut(uint256,address[]) view returns (uint256[])',
+        'function getAmountsIn(uint256,address[]) view returns (uint256[])',
+      ],
       floor.provider,
     )
   })
@@ -37,7 +40,9 @@ describe('quotes of a constant-product exchange', () => {
 
   /** What the exchange's own router says of a path. */
   const ask = async (exact: 'in' | 'out', amountRaw: bigint, path: readonly string[], blockTag: number): Promise<bigint> => {
-    const amounts: bigint[] = [...(await own.getFunction(exact === 'in' ? 'getAmountsOut' : 'getAmountsIn').staticCall(amountRaw, path, { blockTag }))]
+    const amounts: bigint[] = [
+      ...(await own.getFunction(exact === 'in' ? 'getAmountsOut' : 'getAmountsIn').staticCall(amountRaw, path, { blockTag })),
+    ]
     return (exact === 'in' ? amounts.at(-1) : amounts[0]) ?? 0n
   }
 
@@ -63,10 +68,19 @@ describe('quotes of a constant-product exchange', () => {
   it('take the best of all routes the router knows', async () => {
     const free = { ...floor.chain.reader, gasPriceRaw: () => 0n }
     const gasFree = uniswapV2({ ...floor.venue({ v2RouterAddress: router }), reader: free }, options)
-    for (const [tokenIn, tokenOut] of [[USDT, WBTC], [DAI, USDT], [WETH, USDC], [WBTC, DAI]] as const) {
+    for (const [tokenIn, tokenOut] of [
+      [USDT, WBTC],
+      [DAI, USDT],
+      [WETH, USDC],
+      [WBTC, DAI],
+    ] as const) {
       const amountRaw = 5000n * oneOf(tokenIn)
       const quote = await gasFree.quote({ tokenIn, tokenOut, exact: 'in', amountRaw }, {}, at())
-      const paths = candidatePaths(tokenIn.address, tokenOut.address, floor.chain.reader.intermediates.map(({ address }) => address))
+      const paths = candidatePaths(
+        tokenIn.address,
+        tokenOut.address,
+        floor.chain.reader.intermediates.map(({ address }) => address),
+      )
       const offers = await Promise.all(paths.map((path) => ask('in', amountRaw, path, Number(quote.head.number)).catch(() => 0n)))
       expect(quote.amountRaw).to.equal(offers.reduce((a, b) => (a > b ? a : b)))
     }
@@ -74,7 +88,8 @@ describe('quotes of a constant-product exchange', () => {
 
   it('cost one call to the node each', async () => {
     const before = floor.counted.rpc
-    for (let count = 0; count < 10; count += 1) await amm.quote({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
+    for (let count = 0; count < 10; count += 1)
+      await amm.quote({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
     expect(floor.counted.rpc - before).to.equal(10)
   })
 
@@ -83,7 +98,8 @@ describe('quotes of a constant-product exchange', () => {
     const { reader } = floor.chain
     const counting = { ...reader, read: (...args: Parameters<typeof reader.read>) => (asked.push(args[0].length), reader.read(...args)) }
     const counted = uniswapV2({ ...floor.venue({ v2RouterAddress: router }), reader: counting }, options)
-    for (let count = 0; count < 2; count += 1) await counted.quote({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
+    for (let count = 0; count < 2; count += 1)
+      await counted.quote({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
     expect((asked[0] ?? 0) - (asked[1] ?? 0)).to.equal(2)
   })
 

@@ -12,7 +12,10 @@ const dear = (gasUnits: bigint) => gasUnits * 10n ** 15n
 const hop = (reserveInRaw: bigint, reserveOutRaw: bigint) => ({ pool: 'P', tokenIn: 'A', tokenOut: 'B', reserveInRaw, reserveOutRaw })
 const pool = (reserve0Raw: bigint, reserve1Raw: bigint) => () => ({ address: 'P', reserve0Raw, reserve1Raw })
 const reserve = fc.bigInt(1000n, 2n ** 111n)
-const someRoute = fc.array(fc.tuple(reserve, reserve).map(([into, out]) => hop(into, out)), { minLength: 1, maxLength: 3 })
+const someRoute = fc.array(
+  fc.tuple(reserve, reserve).map(([into, out]) => hop(into, out)),
+  { minLength: 1, maxLength: 3 },
+)
 
 describe('candidate paths', () => {
   it('go directly, through one and through two intermediates, shorter ones first', () => {
@@ -26,7 +29,10 @@ describe('candidate paths', () => {
   })
 
   it('visit no token twice', () => {
-    expect(candidatePaths('I', 'B', ['I', 'J'])).to.deep.equal([['I', 'B'], ['I', 'J', 'B']])
+    expect(candidatePaths('I', 'B', ['I', 'J'])).to.deep.equal([
+      ['I', 'B'],
+      ['I', 'J', 'B'],
+    ])
   })
 })
 
@@ -97,7 +103,10 @@ describe('the amount at marginal prices', () => {
     fc.assert(
       fc.property(someRoute, fc.bigInt(1n, 2n ** 90n), (route, amountRaw) => {
         const [out, into] = [amountAlong(route, 'in', amountRaw, fee), amountAlong(route, 'out', amountRaw, fee)]
-        return (out === undefined || out <= spotAlong(route, 'in', amountRaw)) && (into === undefined || into >= spotAlong(route, 'out', amountRaw))
+        return (
+          (out === undefined || out <= spotAlong(route, 'in', amountRaw)) &&
+          (into === undefined || into >= spotAlong(route, 'out', amountRaw))
+        )
       }),
     )
   })

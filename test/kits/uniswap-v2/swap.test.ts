@@ -37,7 +37,10 @@ describe('swaps of a constant-product exchange', () => {
     ['two hops, an exact amount out', () => ({ tokenIn: DAI, tokenOut: WBTC, exact: 'out', amountRaw: 10_000_000n })],
     ['a token whose transfers return nothing', () => ({ tokenIn: USDT, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 9n })],
     ['the coin for tokens, an exact amount in', () => ({ tokenIn: eth, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n })],
-    ['the coin for tokens, an exact amount out, with the rest given back', () => ({ tokenIn: eth, tokenOut: USDC, exact: 'out', amountRaw: 3_000_000_000n })],
+    [
+      'the coin for tokens, an exact amount out, with the rest given back',
+      () => ({ tokenIn: eth, tokenOut: USDC, exact: 'out', amountRaw: 3_000_000_000n }),
+    ],
     ['tokens for the coin, an exact amount in', () => ({ tokenIn: USDC, tokenOut: eth, exact: 'in', amountRaw: 3_000_000_000n })],
     ['tokens for the coin, an exact amount out', () => ({ tokenIn: WBTC, tokenOut: eth, exact: 'out', amountRaw: 10n ** 18n })],
   ]

@@ -24,11 +24,22 @@ export type TradingFloor = Awaited<ReturnType<typeof openTradingFloor>>
 export async function openTradingFloor() {
   const place = await temporaryFolder()
   const devnet = await startDevnet({ port: 0, dataDir: place.folder, devnetFiles })
-  const provider = new JsonRpcProvider(devnet.rpcUrl, devnet.chainId, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 30, batchMaxCount: 1 })
+  const provider = new JsonRpcProvider(devnet.rpcUrl, devnet.chainId, {
+    staticNetwork: true,
+    cacheTimeout: -1,
+    pollingInterval: 30,
+    batchMaxCount: 1,
+  })
   const trader = new Wallet(traderKey, provider)
   const counted = { rpc: 0 }
   const chain: Chain<Evm> = evmChain(
-    { chain: 'ethereum', network: 'local', config: { rpcUrls: [devnet.rpcUrl] }, log: silent, meter: { rpc: () => void (counted.rpc += 1) } },
+    {
+      chain: 'ethereum',
+      network: 'local',
+      config: { rpcUrls: [devnet.rpcUrl] },
+      log: silent,
+      meter: { rpc: () => void (counted.rpc += 1) },
+    },
     networkNamed('local'),
   )
   await chain.start?.(at().signal)
@@ -80,7 +91,9 @@ export async function openTradingFloor() {
     await approve(tokenA, router)
     await approve(tokenB, router)
     const abi = ['function addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)']
-    await wait(new Contract(router, abi, trader).getFunction('addLiquidity')(tokenA, tokenB, rawA, rawB, 0n, 0n, trader.address, MaxUint256))
+    await wait(
+      new Contract(router, abi, trader).getFunction('addLiquidity')(tokenA, tokenB, rawA, rawB, 0n, 0n, trader.address, MaxUint256),
+    )
   }
 
   const balance = async (token: Token, owner = trader.address): Promise<bigint> => (await chain.balances(owner, [token], at()))[0] ?? 0n

@@ -18,7 +18,11 @@ const capOf = (config: EvmChainConfig) => ethereum.create({ ...venue, config }).
 describe('chain ethereum', () => {
   it('has mainnet, sepolia and local, of which only the last may use well-known keys', () => {
     expect(ethereum.manifest.available_networks).to.deep.equal([{ chain: 'ethereum', networks: ['mainnet', 'sepolia', 'local'] }])
-    expect(Object.entries(networks).filter(([, { local }]) => local).map(([name]) => name)).to.deep.equal(['local'])
+    expect(
+      Object.entries(networks)
+        .filter(([, { local }]) => local)
+        .map(([name]) => name),
+    ).to.deep.equal(['local'])
     expect(Object.values(networks).map(({ chainId }) => chainId)).to.deep.equal([1, 11155111, 31337])
     expect(() => networkNamed('toString')).to.throw(/has no network "toString": it has mainnet, sepolia, local/)
   })
@@ -32,8 +36,11 @@ describe('chain ethereum', () => {
   })
 
   it('knows the selectors of Multicall3', () => {
-    for (const [name, selector] of Object.entries(multicallViews)) expect(new Interface([`function ${name}()`]).getFunction(name)?.selector).to.equal(selector)
-    expect(new Interface(['function aggregate3((address,bool,bytes)[])']).getFunction('aggregate3')?.selector).to.equal(packAggregate3([]).slice(0, 10))
+    for (const [name, selector] of Object.entries(multicallViews))
+      expect(new Interface([`function ${name}()`]).getFunction(name)?.selector).to.equal(selector)
+    expect(new Interface(['function aggregate3((address,bool,bytes)[])']).getFunction('aggregate3')?.selector).to.equal(
+      packAggregate3([]).slice(0, 10),
+    )
     expect(getAddress(multicall3)).to.equal(multicall3)
   })
 
@@ -44,12 +51,27 @@ describe('chain ethereum', () => {
   })
 
   const good = [
-    {}, { rpcUrls: [] }, { rpcUrls: ['http://user:pass@[::1]:8545/v3/key?a=b'], sendUrls: ['https://relay.example'] },
-    { feeCap: 0.5 }, { feeCap: '499.123456789' }, { feePolicy: { tipPercentile: 50, baseFeeMultiplier: 1.5, minTip: '0.01' } }, { confirmations: 1, pollingSeconds: 0.25, requestTimeoutSeconds: 3 },
+    {},
+    { rpcUrls: [] },
+    { rpcUrls: ['http://user:pass@[::1]:8545/v3/key?a=b'], sendUrls: ['https://relay.example'] },
+    { feeCap: 0.5 },
+    { feeCap: '499.123456789' },
+    { feePolicy: { tipPercentile: 50, baseFeeMultiplier: 1.5, minTip: '0.01' } },
+    { confirmations: 1, pollingSeconds: 0.25, requestTimeoutSeconds: 3 },
   ]
   const bad = [
-    { rpcUrl: ['http://x'] }, { rpcUrls: 'http://x' }, { rpcUrls: ['ws://x'] }, { rpcUrls: ['http://'] }, { rpcUrls: ['http://x', 'http://x'] },
-    { feeCap: 0 }, { feeCap: '5e3' }, { feeCap: '500 gwei' }, { feeCap: '1.0000000001' }, { feePolicy: { tip: 1 } }, { confirmations: 0 }, { pollingSeconds: 0 },
+    { rpcUrl: ['http://x'] },
+    { rpcUrls: 'http://x' },
+    { rpcUrls: ['ws://x'] },
+    { rpcUrls: ['http://'] },
+    { rpcUrls: ['http://x', 'http://x'] },
+    { feeCap: 0 },
+    { feeCap: '5e3' },
+    { feeCap: '500 gwei' },
+    { feeCap: '1.0000000001' },
+    { feePolicy: { tip: 1 } },
+    { confirmations: 0 },
+    { pollingSeconds: 0 },
   ]
   for (const settings of good) it(`takes ${JSON.stringify(settings)}`, () => expect(accepts(settings)).to.equal(true))
   for (const settings of bad) it(`refuses ${JSON.stringify(settings)}`, () => expect(accepts(settings)).to.equal(false))
@@ -62,10 +84,15 @@ describe('chain ethereum', () => {
     const chain = ethereum.create({ ...venue, config: {} })
     const failure: unknown = await chain.head({ signal: new AbortController().signal }).catch((error: unknown) => error)
     expect(failure).to.have.property('name', 'NETWORK')
-    expect(failure).to.have.property('message').that.matches(/ethereum\/local has no RPC node/)
+    expect(failure)
+      .to.have.property('message')
+      .that.matches(/ethereum\/local has no RPC node/)
   })
 
   it('refuses a URL that is none without showing it', () => {
-    expect(() => ethereum.create({ ...venue, config: { rpcUrls: ['http://secret:secret@:99999'] } })).to.throw(/no URL/).with.property('message').that.not.contains('secret')
+    expect(() => ethereum.create({ ...venue, config: { rpcUrls: ['http://secret:secret@:99999'] } }))
+      .to.throw(/no URL/)
+      .with.property('message')
+      .that.not.contains('secret')
   })
 })

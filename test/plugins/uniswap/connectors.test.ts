@@ -33,14 +33,28 @@ for (const { name, plugin, deployments, routerKey, versions } of connectors) {
 
     before(async () => {
       confDir = await mkdtemp(path.join(tmpdir(), 'sluice-connectors-'))
-      const { config: checked } = loadPluginConfig({ kind: 'connector', name, confDir, pluginFolder, schema: plugin.manifest.schema, env: {} })
+      const { config: checked } = loadPluginConfig({
+        kind: 'connector',
+        name,
+        confDir,
+        pluginFolder,
+        schema: plugin.manifest.schema,
+        env: {},
+      })
       if (!isConnectorConfig(checked)) throw new Error('The schema let something else through.')
       config = checked
     })
     after(() => rm(confDir, { recursive: true }))
 
     const venue = (network: string, contracts: Readonly<Record<string, string>>): Venue<Evm, ConnectorConfig> => ({
-      chain: 'ethereum', network, config, contracts, reader, nativeCurrency, tokens: [], log,
+      chain: 'ethereum',
+      network,
+      config,
+      contracts,
+      reader,
+      nativeCurrency,
+      tokens: [],
+      log,
     })
 
     it('has a router and a deployment for every network that it names, with checksums', () => {
