@@ -12,7 +12,7 @@ import {
   type ClientCertificate,
   type MadeCertificate,
 } from '../tls/index.ts'
-import { askHidden, hasTerminal } from '../wallet/prompt.ts'
+import { askHidden, hasTerminal } from '../wallet/keystore/prompt.ts'
 
 interface CaOptions {
   caPassphraseFile?: string

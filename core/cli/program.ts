@@ -7,8 +7,8 @@ import { doctorCommand } from './doctor.ts'
 import { healthCommand } from './health.ts'
 import { pluginCommand } from './plugin.ts'
 import { startCommand } from './start.ts'
-import { passphraseFromFile } from '../wallet/passphrase.ts'
-import { holdsKey } from '../wallet/private-key.ts'
+import { passphraseFromFile } from '../wallet/keystore/passphrase.ts'
+import { holdsKey } from '../wallet/keystore/private-key.ts'
 import { walletCommand, type WalletContext } from './wallet.ts'
 
 interface GlobalOptions {

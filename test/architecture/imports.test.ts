@@ -79,6 +79,6 @@ describe('the directions of imports', () => {
           .filter((name) => new RegExp(`['"\`/]${name}['"\`/]`).test(inCode(readFileSync(path.join(root, file), 'utf8'))))
           .map((name) => `${file}: ${name}`),
       )
-    expect(naming).to.deep.equal(['core/devnet/network.ts: ethereum', 'core/wallet/devnet-wallets.ts: ethereum'])
+    expect(naming).to.deep.equal(['core/devnet/network.ts: ethereum', 'core/wallet/signer/devnet-wallets.ts: ethereum'])
   })
 })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Plan } from '../../core/contracts/index.ts'
 import { canonicalAddress } from '../../core/kits/evm/address.ts'
-import { evmRail } from '../../core/kits/evm/rail.ts'
+import { evmRail } from '../../core/kits/evm/rail/rail.ts'
 import { checkPlan } from '../../core/transactions/check-plan.ts'
 import type { Order } from '../../core/transactions/index.ts'
 import { never } from './never.ts'

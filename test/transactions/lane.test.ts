@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { array, assert, constant, integer, nat, oneof, property, record } from 'fast-check'
-import { evmRail } from '../../core/kits/evm/rail.ts'
+import { evmRail } from '../../core/kits/evm/rail/rail.ts'
 import { createLane } from '../../core/transactions/lane.ts'
 import type { Lane } from '../../core/transactions/lane.ts'
 import { never } from './never.ts'

@@ -12,10 +12,10 @@ import {
   type RlpStructuredData,
   type TransactionLike,
 } from 'ethers'
-import { checkTransaction } from '../../core/wallet/check-transaction.ts'
-import { Refusal } from '../../core/wallet/refusal.ts'
-import { readPolicy } from '../../core/wallet/signer-policy.ts'
-import { tokenRights } from '../../core/wallet/token-rights.ts'
+import { checkTransaction } from '../../core/wallet/signer/check-transaction.ts'
+import { Refusal } from '../../core/wallet/signer/refusal.ts'
+import { readPolicy } from '../../core/wallet/signer/signer-policy.ts'
+import { tokenRights } from '../../core/wallet/signer/token-rights.ts'
 import { allowedSpender, bytesOf, examplePolicy, feeCapRaw, router, stranger, token, transaction, wrapper } from './example-policy.ts'
 
 const from = '0x6666666666666666666666666666666666666666'

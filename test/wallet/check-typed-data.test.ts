@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { TypedDataEncoder } from 'ethers'
-import { checkTypedData } from '../../core/wallet/check-typed-data.ts'
-import { Refusal } from '../../core/wallet/refusal.ts'
-import { readPolicy, type NetworkRules } from '../../core/wallet/signer-policy.ts'
-import type { TypedData } from '../../core/wallet/sign-request.ts'
+import { checkTypedData } from '../../core/wallet/signer/check-typed-data.ts'
+import { Refusal } from '../../core/wallet/signer/refusal.ts'
+import { readPolicy, type NetworkRules } from '../../core/wallet/signer/signer-policy.ts'
+import type { TypedData } from '../../core/wallet/signer/sign-request.ts'
 import { examplePolicy } from './example-policy.ts'
 
 const order: TypedData = {

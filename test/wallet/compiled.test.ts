@@ -3,13 +3,13 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { wellKnownAddresses } from '../../core/wallet/well-known-keys.ts'
+import { wellKnownAddresses } from '../../core/wallet/signer/well-known-keys.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 const program = `
-import { startSigner } from './core/wallet/start-signer.js'
+import { startSigner } from './core/wallet/signer/start-signer.js'
 import { examplePolicy, requestOf, transaction } from './test/wallet/example-policy.js'
 const signer = await startSigner({ dataDir: 'none', devnet: true, policy: examplePolicy, log: console })
 console.log((await signer.sign(requestOf('${wellKnownAddresses[0]}', transaction()))).length)
@@ -24,9 +24,9 @@ describe('the compiled signer', () => {
     symlinkSync(modules, path.join(folder, 'node_modules'))
     writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')
     const files = [
-      'core/wallet/start-signer.ts',
-      'core/wallet/signer-keeper.ts',
-      'core/wallet/signer-process.ts',
+      'core/wallet/signer/start-signer.ts',
+      'core/wallet/signer/signer-keeper.ts',
+      'core/wallet/signer/signer-process.ts',
       'test/wallet/example-policy.ts',
     ]
     writeFileSync(

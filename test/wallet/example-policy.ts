@@ -1,7 +1,7 @@
 import { getBytes } from 'ethers/utils'
 import { Transaction, type TransactionLike } from 'ethers/transaction'
-import type { SignerPolicy } from '../../core/wallet/signer-policy.ts'
-import type { SignRequest } from '../../core/wallet/sign-request.ts'
+import type { SignerPolicy } from '../../core/wallet/signer/signer-policy.ts'
+import type { SignRequest } from '../../core/wallet/signer/sign-request.ts'
 
 export const router = '0x1111111111111111111111111111111111111111'
 export const wrapper = '0x2222222222222222222222222222222222222222'

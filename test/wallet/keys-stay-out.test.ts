@@ -5,7 +5,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
-import { saveKey } from '../../core/wallet/save-key.ts'
+import { saveKey } from '../../core/wallet/keystore/save-key.ts'
 import { isAlive, parentOf, until } from './processes.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 

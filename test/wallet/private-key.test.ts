@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { HDNodeWallet } from 'ethers'
-import { parsePrivateKey } from '../../core/wallet/private-key.ts'
-import { wellKnownAddresses, wellKnownMnemonic, wellKnownPath } from '../../core/wallet/well-known-keys.ts'
+import { parsePrivateKey } from '../../core/wallet/keystore/private-key.ts'
+import { wellKnownAddresses, wellKnownMnemonic, wellKnownPath } from '../../core/wallet/signer/well-known-keys.ts'
 
 const key = '4bd6b45fdc4c8cbd7fd3e0318961b5d0470d6d4fb31bc1eb51aad054b7da2cb8'
 const order = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141'

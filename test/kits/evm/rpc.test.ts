@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { createRpc } from '../../../core/kits/evm/rpc.ts'
-import { RpcError } from '../../../core/kits/evm/rpc-error.ts'
+import { createRpc } from '../../../core/kits/evm/rpc/rpc.ts'
+import { RpcError } from '../../../core/kits/evm/rpc/rpc-error.ts'
 import { SluiceError } from '../../../core/contracts/index.ts'
 import type { Rpc } from '../../../core/kits/evm/types.ts'
 import { checked, error, hangUp, healthy, json, silent, startFakeNode, status, text } from './fake-node.ts'

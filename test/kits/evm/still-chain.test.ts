@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { at, startStillChain, wallet } from './test-chain.ts'
 import type { TestChain } from './test-chain.ts'
-import { latestBlock } from '../../../core/kits/evm/block.ts'
-import { createRpc } from '../../../core/kits/evm/rpc.ts'
+import { latestBlock } from '../../../core/kits/evm/reading/block.ts'
+import { createRpc } from '../../../core/kits/evm/rpc/rpc.ts'
 
 const gwei = (amount: number) => `0x${(amount * 1e9).toString(16)}`
 

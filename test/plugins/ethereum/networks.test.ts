@@ -5,7 +5,7 @@ import { getAddress, Interface } from 'ethers'
 import { parse } from 'yaml'
 import { evmChainSchema, multicall3 } from '../../../core/kits/evm/index.ts'
 import type { EvmChainConfig } from '../../../core/kits/evm/index.ts'
-import { multicallViews, packAggregate3 } from '../../../core/kits/evm/multicall.ts'
+import { multicallViews, packAggregate3 } from '../../../core/kits/evm/reading/multicall.ts'
 import ethereum from '../../../plugins/ethereum/index.ts'
 import { networkNamed, networks } from '../../../plugins/ethereum/networks.ts'
 import list from '../../../plugins/ethereum/tokens.json' with { type: 'json' }

@@ -1,0 +1,74 @@
+import { SluiceError } from '../../../contracts/index.ts'
+import type { At, Checked, FeeWish, Need } from '../../../contracts/index.ts'
+import { nodeLied, resultOf } from '../reading/ask.ts'
+import { checkWish, feesOf, priceFees } from './fees.ts'
+import type { EvmFees } from './fees.ts'
+import { needsCall, judgeNeeds, nativeAddress } from './needs.ts'
+import type { EvmRailOptions } from './rail.ts'
+import { fundsCommitted, gasTooDear } from './shortage.ts'
+import { readGas, simulationCalls } from './simulation.ts'
+import type { EvmSynced } from './slots.ts'
+import { isObject, quantityOf } from '../quantity.ts'
+import type { EvmIntent } from '../types.ts'
+
+/** Everything there is to ask before signing, in one JSON-RPC batch; what is wrong is told in the order in which a person would cure it. */
+export async function check(
+  options: EvmRailOptions,
+  steps: readonly EvmIntent[],
+  needs: readonly Need[],
+  from: string,
+  { wish, over }: { wish: FeeWish; over?: EvmFees },
+  at: At,
+): Promise<Checked<EvmIntent, EvmSynced, EvmFees>> {
+  const { rpc, feeCapRaw, policy } = options
+  checkWish(wish, feeCapRaw)
+  const spentRaw = sum(steps.map(({ value }) => BigInt(value)))
+  const wanted: readonly Need[] = [...needs, { is: 'balance', token: nativeAddress, amountRaw: spentRaw }]
+  const calls = [
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+    { method: 'eth_getTransactionCount', params: [from, 'latest'] },
+    { method: 'eth_getTransactionCount', params: [from, 'pending'] },
+    { method: 'eth_maxPriorityFeePerGas', params: [] },
+    needsCall(wanted, from, options.multicall),
+    ...simulationCalls(steps, from),
+  ]
+  const [block, latest, pending, tip, amounts, ...simulated] = await rpc.batch(calls, at)
+
+  const nativeRaw = await judgeNeeds(options, wanted, resultOf(rpc, 'eth_call', amounts), at)
+  const limits = readGas(steps, simulated, blockField(options, block?.result, 'gasLimit'))
+  const suggested = quantityOf(tip?.result)
+  const tipRaw = options.tipFor && wish.maxPriorityFeePerGasRaw === undefined ? await options.tipFor(suggested, at) : suggested
+  const price = priceFees(wish, over, { baseFeeRaw: blockField(options, block?.result, 'baseFeePerGas'), tipRaw, policy, feeCapRaw })
+  const neededRaw = spentRaw + sum(limits) * price.maxFeeRaw
+  if (nativeRaw < neededRaw) throw gasTooDear(options.nativeCurrency, nativeRaw, neededRaw)
+
+  const synced = { final: 0, latest: countOf(options, latest), pending: countOf(options, pending) }
+  const prepared = steps.map((step, index) => ({ step, ...feesOf(limits[index] ?? 0n, price) }))
+  const beside = (committedRaw: bigint) =>
+    nativeRaw < committedRaw + neededRaw ? fundsCommitted(options.nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
+  return { prepared, synced, beside }
+}
+
+export async function sync({ rpc, ...options }: EvmRailOptions, from: string, at: At): Promise<EvmSynced> {
+  const calls = ['latest', 'pending'].map((tag) => ({ method: 'eth_getTransactionCount', params: [from, tag] }))
+  const [latest, pending] = await rpc.batch(calls, at)
+  return { final: 0, latest: countOf({ rpc, ...options }, latest), pending: countOf({ rpc, ...options }, pending) }
+}
+
+function countOf({ rpc }: EvmRailOptions, answer: Parameters<typeof resultOf>[2]): number {
+  const count = quantityOf(resultOf(rpc, 'eth_getTransactionCount', answer))
+  if (count === undefined) throw nodeLied(rpc, 'answered eth_getTransactionCount with something that is no number')
+  return Number(count)
+}
+
+function blockField({ rpc, network }: EvmRailOptions, block: unknown, field: 'gasLimit' | 'baseFeePerGas'): bigint {
+  const value = isObject(block) ? quantityOf(block[field]) : undefined
+  if (value !== undefined) return value
+  if (isObject(block) && field === 'baseFeePerGas')
+    throw new SluiceError('UNSUPPORTED', `${network} has no base fee (EIP-1559), and Sluice signs transactions of type 2 only.`)
+  throw nodeLied(rpc, 'answered eth_getBlockByNumber with something that is no block')
+}
+
+function sum(values: readonly bigint[]): bigint {
+  return values.reduce((total, value) => total + value, 0n)
+}

@@ -1,0 +1,21 @@
+import { Signature } from 'ethers/crypto'
+import { Transaction } from 'ethers/transaction'
+import { getBytes, hexlify } from 'ethers/utils'
+import type { Prepared, Sealed, Signable } from '../../../contracts/index.ts'
+import type { EvmFees } from './fees.ts'
+import type { EvmIntent } from '../types.ts'
+
+/** The unsigned bytes of a transaction of type 2 (EIP-1559). */
+export function draft({ step, fees }: Prepared<EvmIntent, EvmFees>, nonce: number, chainId: number): Signable {
+  const { to, data, value } = step
+  const tx = Transaction.from({ type: 2, chainId, nonce, to, data, value, ...fees })
+  return { scheme: 'evm-transaction', bytes: getBytes(tx.unsignedSerialized) }
+}
+
+/** @param signature 65 bytes: r, s, v */
+export function seal({ bytes }: Signable, signature: Uint8Array): Sealed {
+  const tx = Transaction.from(hexlify(bytes))
+  tx.signature = Signature.from(hexlify(signature))
+  if (tx.hash === null) throw new Error('A signed transaction has no hash: ethers could not serialize it.')
+  return { id: tx.hash, raw: getBytes(tx.serialized) }
+}

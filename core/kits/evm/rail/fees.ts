@@ -1,0 +1,119 @@
+import { formatUnits } from 'ethers/utils'
+import { badFields, SluiceError } from '../../../contracts/index.ts'
+import type { FeeWish, GasTerms } from '../../../contracts/index.ts'
+import type { EvmIntent } from '../types.ts'
+
+/** What a transaction may burn: wei as decimal strings, for the journal. */
+export type EvmFees = { readonly gasLimit: string; readonly maxFeePerGas: string; readonly maxPriorityFeePerGas: string }
+
+export interface FeePolicy {
+  /** maxFeePerGas = this × base fee + tip. Two outlasts six full blocks in a row (each raises the base fee by at most 1/8, EIP-1559). */
+  baseFeeMultiplier: number
+  /** The tip where the node suggests none or less, wei per gas. */
+  minTipRaw: bigint
+}
+
+export const defaultFeePolicy: FeePolicy = { baseFeeMultiplier: 2, minTipRaw: 0n }
+
+interface Prices {
+  baseFeeRaw: bigint
+  /** What the node suggests; undefined where it cannot say. */
+  tipRaw: bigint | undefined
+  policy: FeePolicy
+  feeCapRaw: bigint
+}
+
+/** Wei per gas. */
+export interface PricedFees {
+  maxFeeRaw: bigint
+  tipRaw: bigint
+  /** Base fee plus what the tip really is under maxFee. */
+  gasPriceRaw: bigint
+}
+
+/** Refuses what no network state makes right; asks nobody. Many clients send wei where gwei is meant. */
+export function checkWish({ maxFeePerGasRaw: maxFee, maxPriorityFeePerGasRaw: tip }: FeeWish, feeCapRaw: bigint): void {
+  const above = (raw: bigint) =>
+    `is ${gwei(raw)} gwei per gas, above the network's feeCap of ${gwei(feeCapRaw)} gwei; the unit is gwei, not wei`
+  if (maxFee !== undefined && maxFee > feeCapRaw) throw badFields([{ field: 'maxFeePerGas', problem: above(maxFee) }])
+  if (tip !== undefined && tip > feeCapRaw) throw badFields([{ field: 'maxPriorityFeePerGas', problem: above(tip) }])
+  if (maxFee !== undefined && tip !== undefined && tip > maxFee) {
+    throw badFields([
+      { field: 'maxPriorityFeePerGas', problem: `is ${gwei(tip)} gwei, more than maxFeePerGas (${gwei(maxFee)} gwei), which includes it` },
+    ])
+  }
+}
+
+/**
+ * Fees of a transaction at a base fee: as wished, by the policy where nothing is. Policy fees are cut to the cap, and are
+ * at least what replaces `over`. Wishes are expected to have passed `checkWish`.
+ */
+export function priceFees(wish: FeeWish, over: EvmFees | undefined, { baseFeeRaw, tipRaw, policy, feeCapRaw }: Prices): PricedFees {
+  const { maxFeePerGasRaw: maxWish, maxPriorityFeePerGasRaw: tipWish } = wish
+  if (maxWish !== undefined && maxWish < baseFeeRaw) {
+    throw new SluiceError(
+      'TRANSACTION_GAS_PRICE_TOO_LOW',
+      `maxFeePerGas is ${gwei(maxWish)} gwei and the network's base fee is ${gwei(baseFeeRaw)} gwei now: offer more, or leave the fees to the server.`,
+    )
+  }
+  if (maxWish === undefined && baseFeeRaw > feeCapRaw) {
+    throw new SluiceError(
+      'TRANSACTION_GAS_PRICE_TOO_LOW',
+      `The network's base fee is ${gwei(baseFeeRaw)} gwei now, above the feeCap of ${gwei(feeCapRaw)} gwei in its settings: wait, or raise feeCap.`,
+    )
+  }
+  const least = over && leastReplacement(over)
+  const suggested = max(tipRaw ?? 0n, policy.minTipRaw, least?.tipRaw ?? 0n)
+  const tip = tipWish ?? min(suggested, maxWish ?? feeCapRaw)
+  const byPolicy = max((baseFeeRaw * BigInt(Math.round(policy.baseFeeMultiplier * 1000))) / 1000n + tip, least?.maxFeeRaw ?? 0n)
+  const maxFeeRaw = maxWish ?? min(byPolicy, feeCapRaw)
+  return { maxFeeRaw, tipRaw: tip, gasPriceRaw: baseFeeRaw + min(tip, maxFeeRaw - baseFeeRaw) }
+}
+
+/**
+ * Nodes take a replacement that raises both fields by at least 10 % (geth `core/txpool/legacypool`: PriceBump 10; the
+ * others follow it), and never by nothing: 0 is replaced by 1. Rounded up.
+ */
+export function leastReplacement({ maxFeePerGas, maxPriorityFeePerGas }: EvmFees): { maxFeeRaw: bigint; tipRaw: bigint } {
+  return { maxFeeRaw: raised(maxFeePerGas), tipRaw: raised(maxPriorityFeePerGas) }
+}
+
+const raised = (fee: string): bigint => {
+  const raw = BigInt(fee)
+  return raw === 0n ? 1n : (raw * 11n + 9n) / 10n
+}
+
+export function outbids(fees: EvmFees, over: EvmFees): boolean {
+  const least = leastReplacement(over)
+  return BigInt(fees.maxFeePerGas) >= least.maxFeeRaw && BigInt(fees.maxPriorityFeePerGas) >= least.tipRaw
+}
+
+export function sayLeast(over: EvmFees): string {
+  const { maxFeeRaw, tipRaw } = leastReplacement(over)
+  return `maxFeePerGas ${gwei(maxFeeRaw)} and maxPriorityFeePerGas ${gwei(tipRaw)} (gwei)`
+}
+
+/** Fees for the journal and terms for the answer, of so much gas at that price. */
+export function feesOf(gasLimit: bigint, { maxFeeRaw, tipRaw, gasPriceRaw }: PricedFees): { fees: EvmFees; gas: GasTerms } {
+  return {
+    fees: { gasLimit: String(gasLimit), maxFeePerGas: String(maxFeeRaw), maxPriorityFeePerGas: String(tipRaw) },
+    gas: { gasLimit, gasPriceRaw, gasCostRaw: gasLimit * gasPriceRaw },
+  }
+}
+
+/** The most wei that a transaction can take: its value and all of its gas. */
+export function costOf({ value }: EvmIntent, { gasLimit, maxFeePerGas }: EvmFees): bigint {
+  return BigInt(value) + BigInt(gasLimit) * BigInt(maxFeePerGas)
+}
+
+function gwei(raw: bigint): string {
+  return formatUnits(raw, 'gwei').replace(/\.0$/, '')
+}
+
+function max(...values: readonly bigint[]): bigint {
+  return values.reduce((a, b) => (a > b ? a : b))
+}
+
+function min(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}

@@ -1,0 +1,53 @@
+import { ZeroAddress } from 'ethers/constants'
+import type { At, Need, Token } from '../../../contracts/index.ts'
+import { nodeLied } from '../reading/ask.ts'
+import { allowanceCall, balanceOfCall, uintOf } from '../reading/erc20.ts'
+import { ethBalanceCall, packAggregate3, unpackAggregate3 } from '../reading/multicall.ts'
+import { isBytes } from '../quantity.ts'
+import type { EvmRailOptions } from './rail.ts'
+import { allowanceTooSmall, balanceTooSmall } from './shortage.ts'
+
+/** The native coin, as plans name it. */
+export const nativeAddress = ZeroAddress
+
+/** One `eth_call` that reads what all needs are about, at one block. */
+export function needsCall(needs: readonly Need[], owner: string, multicall: string) {
+  const calls = needs.map((need) => {
+    if (need.is === 'allowance') return allowanceCall(need.token, owner, need.spender)
+    return need.token === nativeAddress ? ethBalanceCall(multicall, owner) : balanceOfCall(need.token, owner)
+  })
+  return { method: 'eth_call', params: [{ to: multicall, data: packAggregate3(calls) }, 'latest'] }
+}
+
+/**
+ * Throws what the wallet lacks, balances before allowances: who has nothing to trade need not approve.
+ * @returns the wallet's native balance, the last of the needs
+ */
+export async function judgeNeeds(
+  { rpc, nativeCurrency, token }: EvmRailOptions,
+  needs: readonly Need[],
+  answer: unknown,
+  at: At,
+): Promise<bigint> {
+  const results = isBytes(answer) ? unpackAggregate3(answer, needs.length) : undefined
+  if (!results) throw nodeLied(rpc, 'answered a call to Multicall3 with something else than its result')
+  // What has no balances holds none.
+  const current = results.map((result) => uintOf(result) ?? 0n)
+  const lacking = needs
+    .map((need, index) => ({ need, currentRaw: current[index] ?? 0n }))
+    .filter(({ need, currentRaw }) => currentRaw < need.amountRaw)
+  const first = lacking.find(({ need }) => need.is === 'balance') ?? lacking[0]
+  if (first) {
+    const { need, currentRaw } = first
+    const named = need.token === nativeAddress ? nativeCurrency : ((await token(need.token, at)) ?? unnamed(need.token))
+    throw need.is === 'balance'
+      ? balanceTooSmall(named, currentRaw, need.amountRaw)
+      : allowanceTooSmall(named, need.spender, currentRaw, need.amountRaw)
+  }
+  return current.at(-1) ?? 0n
+}
+
+/** Something without symbol and decimals: its smallest units are all there is to say. */
+function unnamed(address: string): Token {
+  return { symbol: address, address, decimals: 0 }
+}

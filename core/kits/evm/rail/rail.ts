@@ -1,0 +1,58 @@
+import type { At, Rail, Token } from '../../../contracts/index.ts'
+import { check, sync } from './check.ts'
+import { draft, seal } from './draft.ts'
+import { costOf, defaultFeePolicy, outbids, sayLeast } from './fees.ts'
+import type { EvmFees, FeePolicy } from './fees.ts'
+import { look } from './look.ts'
+import { send } from './send.ts'
+import { claimNonces, mergeSynced, nonceGaps, noncesFrom, nonceStanding } from './slots.ts'
+import type { EvmSynced } from './slots.ts'
+import type { EvmIntent, Rpc } from '../types.ts'
+
+export interface EvmRailOptions {
+  rpc: Rpc
+  chainId: number
+  /** How errors name the network: "ethereum/sepolia". */
+  network: string
+  nativeCurrency: Token
+  /** Address of Multicall3. */
+  multicall: string
+  /** How many blocks, the transaction's own included, make it final. */
+  confirmations: number
+  /** The most a transaction may offer, wei per gas. */
+  feeCapRaw: bigint
+  policy: FeePolicy
+  /** The tip by the network's fees, wei per gas, given what the node suggested in the check's batch; absent: that. */
+  tipFor?: (suggested: bigint | undefined, at: At) => Promise<bigint | undefined>
+  /** Symbol and decimals, for errors that name a token. */
+  token: (address: string, at: At) => Promise<Token | undefined>
+}
+
+/** The slot of an EVM transaction is its nonce; attempts on one nonce exclude each other. */
+export type EvmRail = Rail<EvmIntent, string, number, EvmSynced, EvmFees>
+
+export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Partial<FeePolicy> }): EvmRail {
+  const settled = { ...options, policy: { ...defaultFeePolicy, ...options.policy } }
+  const { rpc, chainId, confirmations } = settled
+  return {
+    outline: ({ to, value }) => ({ contracts: [to], valueRaw: BigInt(value) }),
+    check: (steps, needs, from, price, at) => check(settled, steps, needs, from, price, at),
+    cost: costOf,
+    sync: (from, at) => sync(settled, from, at),
+    merge: mergeSynced,
+    claim: claimNonces,
+    slotsFrom: noncesFrom,
+    nonceOf: (slot) => slot,
+    standing: nonceStanding,
+    gaps: nonceGaps,
+    draft: (prepared, slot) => draft(prepared, slot, chainId),
+    seal,
+    send: (sealed, at) => send(rpc, sealed, at),
+    look: (open, head, at) => look(rpc, confirmations, open, head, at),
+    replace: {
+      outbids,
+      least: sayLeast,
+      cancel: (from) => ({ to: from, data: '0x', value: '0' }),
+    },
+  }
+}

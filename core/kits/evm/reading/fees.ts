@@ -1,0 +1,127 @@
+import type { At, Head, Log } from '../../../contracts/index.ts'
+import { nodeLied, resultOf } from './ask.ts'
+import { readBlock } from './block.ts'
+import type { Block } from './block.ts'
+import { isObject, quantityOf } from '../quantity.ts'
+import { withSignal } from '../rpc/with-signal.ts'
+import type { Rpc } from '../types.ts'
+
+/** How many blocks' base fees are remembered. */
+const remembered = 64
+/** The tip that half of the transactions of a block paid less than, where the node suggests none. */
+const defaultPercentile = 50
+const historyBlocks = '0x5'
+const blockCall = { method: 'eth_getBlockByNumber', params: ['latest', false] }
+/** Followed heads refresh it sooner; this is for quotes while nobody follows. */
+const staleTips = 3
+
+export interface Fees {
+  /** Takes note of a block that was read for another reason. */
+  seen(block: Block): void
+  /** Wei per gas, of a block that was seen or of the one after it. */
+  baseFeeRaw(number: bigint): bigint | undefined
+  /**
+   * The tip of a transaction, wei per gas: the one that is known; where that is old, what a node has just suggested
+   * (`eth_maxPriorityFeePerGas`), or what recent blocks were paid where that is the policy or nodes suggest nothing.
+   */
+  tipFor(suggested: bigint | undefined, at: At): Promise<bigint | undefined>
+  /** Base fee plus tip at a block, wei per gas, from what is known; the newest known base fee where the block's is not. */
+  priceRaw(head: Head | undefined): bigint
+  /** Makes sure that there is a tip: asks and waits where there was never one, refreshes an old one in the background. */
+  warm(at: At): Promise<void>
+  /** Asks for the latest block, and for the tip where that is old, in one round trip; callers share it. */
+  refresh(): Promise<Block>
+}
+
+export interface FeesOptions {
+  rpc: Rpc
+  /** Take the tip from what was paid, at this percentile, rather than from the node's suggestion. */
+  tipPercentile?: number | undefined
+  /** The tip where the node suggests less. */
+  minTipRaw: bigint
+  /** A tip older than that is asked for again with the next block. */
+  tipMs: number
+  log: Log
+}
+
+export function createFees({ rpc, tipPercentile, minTipRaw, tipMs, log }: FeesOptions): Fees {
+  const baseFees = new Map<bigint, bigint>()
+  let latest: Block | undefined
+  let tipRaw: bigint | undefined
+  let tipAt = 0
+  let refreshing: Promise<Block> | undefined
+  // Not every node knows eth_maxPriorityFeePerGas; which ones is learnt once.
+  let byHistory = tipPercentile !== undefined
+
+  function seen(block: Block): void {
+    latest = block
+    if (block.baseFeeRaw !== undefined) baseFees.set(block.number, block.baseFeeRaw)
+    for (const number of baseFees.keys()) if (baseFees.size > remembered) baseFees.delete(number)
+  }
+
+  function baseFeeRaw(number: bigint): bigint | undefined {
+    return baseFees.get(number) ?? (latest !== undefined && number === latest.number + 1n ? latest.nextBaseFeeRaw : undefined)
+  }
+
+  async function ask(): Promise<Block> {
+    // Shared by its callers, so bounded by the node's own timeout and not by one caller's signal.
+    const at = { signal: new AbortController().signal }
+    const wantTip = tipRaw === undefined || performance.now() - tipAt >= tipMs
+    const [block, tip] = await rpc.batch([blockCall, ...(wantTip ? [tipCall()] : [])], at)
+    const head = readBlock(rpc, resultOf(rpc, blockCall.method, block))
+    seen(head)
+    if (!wantTip) return head
+    const read = byHistory ? medianReward(tip?.result) : quantityOf(tip?.result)
+    if (read !== undefined) {
+      tipRaw = read > minTipRaw ? read : minTipRaw
+      tipAt = performance.now()
+      return head
+    }
+    if (byHistory) throw nodeLied(rpc, 'gives no tip by eth_maxPriorityFeePerGas or eth_feeHistory')
+    byHistory = true
+    return ask()
+  }
+
+  const tipCall = () =>
+    byHistory
+      ? { method: 'eth_feeHistory', params: [historyBlocks, 'latest', [tipPercentile ?? defaultPercentile]] }
+      : { method: 'eth_maxPriorityFeePerGas', params: [] }
+
+  const refresh = (): Promise<Block> =>
+    (refreshing ??= ask().finally(() => {
+      refreshing = undefined
+    }))
+
+  const isStale = () => performance.now() - tipAt > tipMs * staleTips
+
+  return {
+    seen,
+    async tipFor(suggested, at) {
+      if (tipRaw !== undefined && !isStale()) return tipRaw
+      if (suggested !== undefined && !byHistory) return suggested
+      await withSignal(refresh(), at.signal)
+      return tipRaw
+    },
+    baseFeeRaw,
+    priceRaw: (head) => (head?.baseFeeRaw ?? (head && baseFeeRaw(head.number)) ?? latest?.nextBaseFeeRaw ?? 0n) + (tipRaw ?? 0n),
+    async warm(at) {
+      if (tipRaw === undefined) await withSignal(refresh(), at.signal)
+      else if (isStale()) {
+        refresh().catch((error: unknown) =>
+          log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'fees could not be refreshed'),
+        )
+      }
+    },
+    refresh,
+  }
+}
+
+/** The middle of the blocks' rewards at the asked percentile. */
+function medianReward(history: unknown): bigint | undefined {
+  const reward = isObject(history) ? history['reward'] : undefined
+  if (!Array.isArray(reward)) return undefined
+  const tips = reward
+    .flatMap((entry: unknown) => (Array.isArray(entry) ? (quantityOf(entry[0]) ?? []) : []))
+    .toSorted((a, b) => (a < b ? -1 : 1))
+  return tips[Math.floor(tips.length / 2)]
+}

@@ -1,0 +1,35 @@
+import { isBytes, isObject, quantityOf } from '../quantity.ts'
+import { jsonFieldsOfNode } from './json-of-node.ts'
+import type { EvmLog, EvmReceipt } from '../types.ts'
+
+/** Reads what `eth_getTransactionReceipt` gave; undefined where that is no receipt. */
+export function readReceipt(raw: unknown): EvmReceipt | undefined {
+  if (!isObject(raw)) return undefined
+  const { transactionHash, blockHash, from, to } = raw
+  const blockNumber = quantityOf(raw['blockNumber'])
+  const gasUsed = quantityOf(raw['gasUsed'])
+  const logs = Array.isArray(raw['logs']) ? raw['logs'].map(readLog) : undefined
+  if (blockNumber === undefined || gasUsed === undefined || !logs?.every((log) => log !== undefined)) return undefined
+  if (typeof transactionHash !== 'string' || typeof blockHash !== 'string' || typeof from !== 'string') return undefined
+  return {
+    ...jsonFieldsOfNode(raw),
+    // Before Byzantium (2017) receipts had no status.
+    status: quantityOf(raw['status']) === 0n ? 0 : 1,
+    transactionHash,
+    blockNumber: Number(blockNumber),
+    blockHash,
+    from,
+    to: typeof to === 'string' ? to : null,
+    gasUsed: gasUsed.toString(),
+    effectiveGasPrice: (quantityOf(raw['effectiveGasPrice']) ?? 0n).toString(),
+    logs,
+  }
+}
+
+function readLog(raw: unknown): EvmLog | undefined {
+  if (!isObject(raw)) return undefined
+  const { address, topics, data } = raw
+  if (typeof address !== 'string' || !isBytes(data) || !Array.isArray(topics) || !topics.every(isBytes)) return undefined
+  const logIndex = quantityOf(raw['logIndex'])
+  return { address, topics, data, ...(logIndex === undefined ? {} : { logIndex: Number(logIndex) }) }
+}

@@ -1,0 +1,146 @@
+import type { At, Log } from '../../../contracts/index.ts'
+import { maskUrl, secretsOf } from './mask-url.ts'
+import { NodeFailure } from './node-failure.ts'
+import { parseAnswers } from './rpc-answers.ts'
+import { ConnectionClosed, createHttp } from './rpc-http.ts'
+import type { RpcAnswer } from '../types.ts'
+
+const firstBackoffMs = 250
+const maxBackoffMs = 10_000
+/** A node's wish to be left alone is honoured, but not for longer than this. */
+const maxRetryAfterSeconds = 60
+/** JSON-RPC 2.0. */
+const methodNotFound = -32601
+
+export interface RpcCall {
+  method: string
+  params: readonly unknown[]
+}
+
+/** One node and what is known of its health. */
+export interface RpcNode {
+  readonly label: string
+  /** Its chain id was checked and its last answer was one. */
+  ready(): boolean
+  /** It may be checked now: never was, or its backoff is over. */
+  due(): boolean
+  /** Asks for its chain id, unless that is known or the backoff is not over; callers share one check. Throws NodeFailure. */
+  check(): Promise<void>
+  /** One HTTP request. Throws NodeFailure (and is put aside), or the signal's reason. */
+  post(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]>
+  failure(): NodeFailure | undefined
+  waitMs(): number
+  close(): Promise<void>
+}
+
+export interface NodeOptions {
+  url: string
+  chainId: number
+  timeoutMs: number
+  meter: { rpc(method: string, outcome: 'ok' | 'error'): void }
+  log: Log
+}
+
+let lastId = 0
+
+export function createNode({ url, chainId, timeoutMs, meter, log }: NodeOptions): RpcNode {
+  const label = maskUrl(url)
+  const secrets = secretsOf(url)
+  let state: 'unchecked' | 'ready' | 'aside' = 'unchecked'
+  let failures = 0
+  let retryAt = 0
+  let last: NodeFailure | undefined
+  let checking: Promise<void> | undefined
+
+  const http = createHttp(url, timeoutMs, disconnected)
+
+  /** Behind the same URL may be another node by now. */
+  function disconnected(): void {
+    if (state === 'ready') state = 'unchecked'
+  }
+
+  /** @param reconnected what to do before asking again over another connection */
+  async function post(calls: readonly RpcCall[], batched: boolean, at: At, reconnected = check): Promise<readonly RpcAnswer[]> {
+    try {
+      return await exchange(calls, batched, at).catch(async (error: unknown) => {
+        if (!(error instanceof ConnectionClosed)) throw error
+        // All calls can be repeated, signed bytes too.
+        disconnected()
+        await reconnected()
+        return exchange(calls, batched, at)
+      })
+    } catch (error) {
+      throw error instanceof NodeFailure ? putAside(error) : error
+    }
+  }
+
+  async function exchange(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
+    const sent = calls.map(({ method, params }) => ({ jsonrpc: '2.0', id: (lastId += 1), method, params }))
+    try {
+      const body = await http.post(JSON.stringify(batched ? sent : sent[0]), at.signal)
+      const answers = parseAnswers(body, sent, batched).map(withoutSecrets)
+      for (const call of calls) meter.rpc(call.method, 'ok')
+      return answers
+    } catch (error) {
+      for (const call of calls) meter.rpc(call.method, 'error')
+      throw error
+    }
+  }
+
+  async function check(): Promise<void> {
+    if (state === 'ready') return
+    if (last && !isDue()) throw last
+    await (checking ??= checkOnce().finally(() => {
+      checking = undefined
+    }))
+  }
+
+  async function checkOnce(): Promise<void> {
+    // Nobody's own signal: a check is shared, and bounded by the node's timeout.
+    const at = { signal: new AbortController().signal }
+    const [answer] = await post([{ method: 'eth_chainId', params: [] }], false, at, async () => {})
+    // Endpoints that only take transactions may know no other method; signed bytes carry their chain id.
+    const theirs = answer?.error?.code === methodNotFound ? chainId : Number(answer?.result)
+    if (theirs !== chainId) throw putAside(new NodeFailure('wrong-chain', `serves chain id ${theirs}, not ${chainId}`))
+    if (last) log.info({ node: label }, 'RPC node is back')
+    state = 'ready'
+    failures = 0
+    last = undefined
+  }
+
+  function putAside(failure: NodeFailure): NodeFailure {
+    // Requests that were under way together fail together: that counts once.
+    if (last && state === 'aside' && !isDue()) return last
+    const named = new NodeFailure(failure.kind, `${label} ${failure.message}`, failure.retryAfterSeconds)
+    if (last?.message !== named.message) log.warn({ node: label, reason: failure.message }, 'RPC node is put aside')
+    const backoffMs = Math.min(firstBackoffMs * 2 ** failures, maxBackoffMs)
+    const wishedMs = Math.min(failure.retryAfterSeconds ?? 0, maxRetryAfterSeconds) * 1000
+    state = 'aside'
+    failures += 1
+    retryAt = performance.now() + Math.max(backoffMs, wishedMs)
+    last = named
+    return named
+  }
+
+  function isDue(): boolean {
+    return state === 'unchecked' || (state === 'aside' && performance.now() >= retryAt)
+  }
+
+  /** Nodes quote the key that they refuse. */
+  function withoutSecrets(answer: RpcAnswer): RpcAnswer {
+    if (!answer.error) return answer
+    const message = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), answer.error.message)
+    return { error: { ...answer.error, message } }
+  }
+
+  return {
+    label,
+    ready: () => state === 'ready',
+    due: isDue,
+    check,
+    post,
+    failure: () => last,
+    waitMs: () => Math.max(0, retryAt - performance.now()),
+    close: () => http.close(),
+  }
+}
