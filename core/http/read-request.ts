@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { badFields, type Endpoint, type FieldProblem } from '../api/index.ts'
-import { nearest } from '../verbs/did-you-mean.ts'
+import { nearest } from '../config/index.ts'
 
 type Fields = Record<string, unknown>
 interface FieldSchema {

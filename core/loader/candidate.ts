@@ -1,4 +1,4 @@
-import type { PluginConfig } from '../config/load-plugin-config.ts'
+import type { PluginConfig } from '../config/plugins/load-plugin-config.ts'
 import type { Manifest, Plugin } from '../contracts/index.ts'
 import { checkManifest } from './check-manifest.ts'
 import { asConfiguration } from './configuration-fault.ts'

@@ -1,5 +1,5 @@
-import type { PluginConfig } from '../config/load-plugin-config.ts'
-import type { NetworkSettings } from '../config/network-settings.ts'
+import type { PluginConfig } from '../config/plugins/load-plugin-config.ts'
+import type { NetworkSettings } from '../config/plugins/network-settings.ts'
 import type { Chain, ChainVenue, Log, Token } from '../contracts/index.ts'
 
 /** What the settings are asked for a plugin's configuration with. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { endpoints, errorTable } from '../../core/api/index.ts'
 import { settingsTable } from '../../core/config/index.ts'
-import { networkKeys } from '../../core/config/network-settings.ts'
+import { networkKeys } from '../../core/config/plugins/network-settings.ts'
 import { evmChainSchema } from '../../core/kits/evm/index.ts'
 import { packageJson } from './package-json.ts'
 import { readPage, tableOf } from './page.ts'

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { loadPluginConfig } from '../../core/config/load-plugin-config.ts'
+import { loadPluginConfig } from '../../core/config/plugins/load-plugin-config.ts'
 import type { Log } from '../../core/contracts/index.ts'
 import { loadPlugins, type LoadOptions, type LoadResult } from '../../core/loader/index.ts'
 

@@ -1,6 +1,6 @@
-import type { ConfigProblem } from './config-error.ts'
+import type { ConfigProblem } from '../checks/config-error.ts'
 import { variable, type Environment } from './environment.ts'
-import { nearest, suggestion } from './nearest.ts'
+import { nearest, suggestion } from '../checks/nearest.ts'
 import type { Flags } from './overrides.ts'
 import { settingKeys } from './setting-keys.ts'
 import { passphraseVariable } from './wallet-passphrase.ts'

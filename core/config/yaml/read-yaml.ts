@@ -1,5 +1,5 @@
 import { LineCounter, parseDocument } from 'yaml'
-import type { ConfigProblem } from './config-error.ts'
+import type { ConfigProblem } from '../checks/config-error.ts'
 import { dotted } from './pointer.ts'
 import { plainYaml, maxDepth } from './plain-yaml.ts'
 import { readTextFile } from './read-text-file.ts'

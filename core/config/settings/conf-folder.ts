@@ -1,6 +1,6 @@
 import { readdirSync, type Dirent } from 'node:fs'
 import { join } from 'node:path'
-import { nearest } from './nearest.ts'
+import { nearest } from '../checks/nearest.ts'
 
 const files = ['server.yml', 'ssl.yml', 'clients.yml']
 const folders = ['chains', 'connectors', 'tokens']

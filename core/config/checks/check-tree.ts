@@ -1,12 +1,12 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { checkValue } from './check-value.ts'
-import type { Environment } from './environment.ts'
+import type { Environment } from '../settings/environment.ts'
 import { shownCopy } from './mask.ts'
-import type { Override } from './overrides.ts'
+import type { Override } from '../settings/overrides.ts'
 import { schemaProblems } from './schema-problems.ts'
-import { substitute, type Trouble } from './substitute.ts'
-import { isSection, setAt, type Section } from './tree.ts'
+import { substitute, type Trouble } from '../yaml/substitute.ts'
+import { isSection, setAt, type Section } from '../yaml/tree.ts'
 
 export interface Checked<T> {
   value: T

@@ -1,7 +1,11 @@
 import { distance } from 'fastest-levenshtein'
 
+/** Comparing takes time by the product of the lengths. */
+const longestName = 64
+
 /** The known name that was probably meant, or undefined when none is near. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > longestName) return undefined
   const ranked = known
     .map((candidate) => ({ candidate, edits: distance(plain(name), plain(candidate)) }))
     .toSorted((a, b) => a.edits - b.edits)

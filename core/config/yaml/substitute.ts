@@ -1,4 +1,4 @@
-import { variable, type Environment } from './environment.ts'
+import { variable, type Environment } from '../settings/environment.ts'
 import { mapTexts } from './tree.ts'
 
 /** A problem by its place in the tree; which file that is in, is known elsewhere. */

@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv'
 import { expected } from './expected.ts'
-import { pointerOf } from './pointer.ts'
+import { pointerOf } from '../yaml/pointer.ts'
 import { suggestion } from './nearest.ts'
-import type { Trouble } from './substitute.ts'
-import { isSection } from './tree.ts'
+import type { Trouble } from '../yaml/substitute.ts'
+import { isSection } from '../yaml/tree.ts'
 
 /**
  * What ajv found, in words for the person who wrote the file. Needs ajv's options `allErrors` and `verbose`.

@@ -1,6 +1,6 @@
-import type { ConfigProblem } from './config-error.ts'
+import type { ConfigProblem } from '../checks/config-error.ts'
 import { variable, type Environment } from './environment.ts'
-import { readTextFile } from './read-text-file.ts'
+import { readTextFile } from '../yaml/read-text-file.ts'
 import type { SettingKey } from './setting-keys.ts'
 import { resolve } from 'node:path'
 

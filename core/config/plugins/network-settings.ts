@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { Type, type Static } from 'typebox'
-import { compile } from './check-tree.ts'
-import type { Section } from './tree.ts'
+import { compile } from '../checks/check-tree.ts'
+import type { Section } from '../yaml/tree.ts'
 
 const remoteList = Type.Object(
   {

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import type { Token } from '../contracts/index.ts'
-import { compile } from './check-tree.ts'
-import type { ConfigProblem } from './config-error.ts'
-import { dotted } from './pointer.ts'
-import { schemaProblems } from './schema-problems.ts'
+import type { Token } from '../../contracts/index.ts'
+import { compile } from '../checks/check-tree.ts'
+import type { ConfigProblem } from '../checks/config-error.ts'
+import { dotted } from '../yaml/pointer.ts'
+import { schemaProblems } from '../checks/schema-problems.ts'
 
 // The parts of the Uniswap Token Lists format that are used; the rest (name, logoURI, tags …) may say what it likes.
 // No invisible characters in symbols: a symbol that looks like another one must not be another one.

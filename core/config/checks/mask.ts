@@ -1,5 +1,5 @@
-import { shownHost } from '../contracts/index.ts'
-import { isSection, mapTexts, setAt, type Section } from './tree.ts'
+import { shownHost } from '../../contracts/index.ts'
+import { isSection, mapTexts, setAt, type Section } from '../yaml/tree.ts'
 
 /** Keys whose text is a secret, whatever it looks like. */
 const secretName =

@@ -1,10 +1,10 @@
 import { Type, type Static } from 'typebox'
-import type { ConfigProblem } from './config-error.ts'
-import { checkFile } from './check-file.ts'
-import { compile } from './check-tree.ts'
+import type { ConfigProblem } from '../checks/config-error.ts'
+import { checkFile } from '../checks/check-file.ts'
+import { compile } from '../checks/check-tree.ts'
 import type { Environment } from './environment.ts'
-import type { YamlFile } from './read-yaml.ts'
-import type { Section } from './tree.ts'
+import type { YamlFile } from '../yaml/read-yaml.ts'
+import type { Section } from '../yaml/tree.ts'
 
 const permission = Type.Enum(['read', 'trade', 'admin'])
 export type Permission = Static<typeof permission>

@@ -1,5 +1,5 @@
 import { serverFile, settingKeys, type SettingKey } from './setting-keys.ts'
-import { expected } from './expected.ts'
+import { expected } from '../checks/expected.ts'
 import { passphraseVariable } from './wallet-passphrase.ts'
 
 export interface SettingRow {

@@ -1,11 +1,11 @@
 import { basename, join, relative } from 'node:path'
-import type { Token } from '../contracts/index.ts'
-import { ConfigError, type ConfigProblem } from './config-error.ts'
+import type { Token } from '../../contracts/index.ts'
+import { ConfigError, type ConfigProblem } from '../checks/config-error.ts'
 import { fetchTokenList, type FetchOptions } from './fetch-token-list.ts'
-import type { TokenListSource } from './network-settings.ts'
-import { maskUrl } from './mask.ts'
+import type { TokenListSource } from '../plugins/network-settings.ts'
+import { maskUrl } from '../checks/mask.ts'
 import { parseTokenList, tokenKey } from './parse-token-list.ts'
-import { readTextFile } from './read-text-file.ts'
+import { readTextFile } from '../yaml/read-text-file.ts'
 
 const maxBytes = 10_000_000
 
