@@ -4,6 +4,7 @@ import { readFees, showGas } from '../fees.ts'
 import { effectiveSlippage, slippageBound, tighterBound, tradeRules } from '../slippage.ts'
 import { readAddress, requireKey } from '../wallets.ts'
 import { aboutTrade } from './about-trade.ts'
+import { deadlineAfter } from './deadline.ts'
 import { ammOf, orderPrice, quoteOrder, readOrder, showOrder, swapOf, type Order } from './swap.ts'
 
 export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
@@ -17,7 +18,7 @@ export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
   const quote = await quoteOrder(order, request.version, venue, at)
   const slippage = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
   const boundRaw = tighterBound(quote, slippage, limitOf(order, request.limitPrice))
-  const deadline = quote.head.timestamp + tradeRules(venue.config, quote.route).ttlSeconds
+  const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds)
   const plan = ammOf(venue).swap(quote, { recipient: address, boundRaw, deadline })
 
   const scope = { contracts: venue.contracts, valueRaw: mostValueRaw(order, boundRaw) }

@@ -1,0 +1,35 @@
+import { expect } from 'chai'
+import { admins, sharedServer, type SharedServer } from './shared-server.ts'
+
+const venue = { chain: 'ethereum', network: 'local', connector: 'uniswap' }
+
+describe('a hundred trades at once from one wallet', function () {
+  this.timeout(60_000)
+  let server: SharedServer
+  before(async () => {
+    server = await sharedServer()
+  })
+
+  it('get a hundred consecutive nonces, and all are mined', async () => {
+    const { client } = server
+    const { nonce: next } = (await client.get('/evm/nonce', { chain: venue.chain, network: venue.network, address: admins })).body
+    const trade = { ...venue, address: admins, base: 'ETH', quote: 'USDC', amount: '0.001', side: 'SELL' }
+    const answers = await Promise.all(Array.from({ length: 100 }, () => client.post('/amm/trade', trade)))
+    expect(answers.filter(({ status }) => status !== 200).map(({ text }) => text)).to.deep.equal([])
+
+    const nonces = answers.map(({ body }) => Number(body.nonce)).toSorted((a, b) => a - b)
+    expect(nonces).to.deep.equal(Array.from({ length: 100 }, (_, i) => next + i))
+    const outcomes = await Promise.all(answers.map(({ body }) => mined(server, body.txHash)))
+    expect(new Set(outcomes)).to.deep.equal(new Set([1]))
+  })
+})
+
+/** The status in the receipt, once there is one. */
+async function mined({ client }: SharedServer, txHash: string): Promise<unknown> {
+  for (let tries = 0; tries < 200; tries++) {
+    const { body } = await client.get('/network/poll', { chain: venue.chain, network: venue.network, txHash })
+    if (body.txStatus === 1) return body.txReceipt.status
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  return 'never'
+}
