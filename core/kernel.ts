@@ -69,7 +69,7 @@ export async function startKernel(settings: Settings, { say }: StartOptions): Pr
   const { log, metrics } = container.cradle
   const stops: (() => unknown)[] = []
   const stop = async () => {
-    for (const each of stops.splice(0).reverse()) await each()
+    for (const each of stops.splice(0).toReversed()) await each()
     await container.dispose()
   }
 
@@ -126,7 +126,7 @@ export async function startKernel(settings: Settings, { say }: StartOptions): Pr
       failing: () => failingParts(signer, directory),
     }
     container.register({ services: asValue(services) })
-    const listener = await listen(container.build(createApp).callback(), settings, log)
+    const listener = await listen(container.build(createApp), settings, log)
     stops.push(() => listener.stop(settings.server.drainSeconds * 1000))
 
     return { url: listener.url, startedInMs: performance.now() - startedAt, services, devnet, plugins, warnings, stop }

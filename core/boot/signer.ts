@@ -15,7 +15,7 @@ export async function askPassphrase({ data, wallet }: Settings): Promise<string 
   try {
     return await getPassphrase('Passphrase of the keystore: ', passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile }))
   } catch (error) {
-    refuseStart(error)
+    return refuseStart(error)
   }
 }
 

@@ -95,7 +95,7 @@ function examples({ url, services, devnet }: Kernel, { ssl }: Settings): string[
   const trade = JSON.stringify({ ...venue, address: wallet.address, base: 'ETH', quote: 'USDC', amount: '1', side: 'SELL' })
   return [
     bold('A quote'),
-    `  ${curl} '${url}/amm/price?${query}'`,
+    `  ${curl} '${url}/amm/price?${query.toString()}'`,
     '',
     bold('A trade'),
     `  ${curl} -H 'Content-Type: application/json' -d '${trade}' ${url}/amm/trade`,

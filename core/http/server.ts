@@ -1,10 +1,11 @@
-import type { RequestListener } from 'node:http'
 import type { Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import type Koa from 'koa'
 import type { Logger } from 'pino'
 import type { Settings } from '../config/index.ts'
 import { StartError } from '../start-error.ts'
 import { createTlsServer } from '../tls/index.ts'
+import type { Exchange } from './exchange.ts'
 import { refuseMalformed } from './refuse-malformed.ts'
 
 export interface Listener {
@@ -20,14 +21,19 @@ const mostHeaderBytes = 64 * 1024
 const arrivalMs = 60_000
 
 /** The one door: HTTPS with mutual TLS. */
-export async function listen(listener: RequestListener, { server: { host, port }, ssl }: Settings, log: Logger): Promise<Listener> {
+export async function listen(
+  app: Pick<Koa<Exchange>, 'callback'>,
+  { server: { host, port }, ssl }: Settings,
+  log: Logger,
+): Promise<Listener> {
+  const answer = app.callback()
   const server = await createTlsServer(
     {
       certsDir: ssl.certsDir,
       log,
       http: { keepAliveTimeout: 60_000, maxHeaderSize: mostHeaderBytes, headersTimeout: arrivalMs, requestTimeout: arrivalMs },
     },
-    listener,
+    (request, response) => void answer(request, response),
   )
   refuseMalformed(server, mostHeaderBytes)
   await new Promise<void>((resolve, reject) => {

@@ -38,7 +38,7 @@ export function createClient(url: string, certsDir: string, name = 'client'): Cl
       const search = new URLSearchParams(
         Object.entries(query).flatMap(([key, value]) => [value].flat().map((each): [string, string] => [key, each])),
       )
-      return request('GET', search.size === 0 ? target : `${target}?${search}`, options)
+      return request('GET', search.size === 0 ? target : `${target}?${search.toString()}`, options)
     },
     post: (target, body = {}, { headers, ...options } = {}) =>
       request('POST', target, { raw: JSON.stringify(body), ...options, headers: { ...json, ...headers } }),

@@ -18,12 +18,14 @@ const signer = await startSigner(options())
 await signer.sign(requestOf(address, transaction()))
 process.send?.({ signerProcessId: signer.processId() })
 
-process.on('message', async (file) => {
+process.on('message', (file) => void snapshot(String(file)))
+
+async function snapshot(file: string): Promise<void> {
   // The signer is killed and started again first: that must not bring the passphrase here either.
   process.kill(signer.processId() ?? 0, 'SIGKILL')
   while (signer.isReady()) await new Promise((resolve) => setTimeout(resolve, 20))
   while (!signer.isReady()) await new Promise((resolve) => setTimeout(resolve, 20))
   await signer.sign(requestOf(address, transaction()))
-  writeHeapSnapshot(String(file))
+  writeHeapSnapshot(file)
   process.send?.({ signerProcessId: signer.processId() })
-})
+}

@@ -43,7 +43,7 @@ export function settingsTable(): string {
 function defaultOf({ schema }: SettingKey): string {
   const value = schema['default']
   if (Array.isArray(value)) return `[${value.join(', ')}]`
-  return value === undefined ? '' : String(value)
+  return typeof value === 'string' ? value : JSON.stringify(value ?? '').replace(/^""$/, '')
 }
 
 function cell(text: string): string {

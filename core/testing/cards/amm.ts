@@ -176,7 +176,11 @@ async function quoteOrNothing(bench: Bench, question: Question) {
   return body as Awaited<ReturnType<typeof price>>
 }
 
-const pools = ({ route }: { route: readonly { pool: string }[] }) => [...route.map(({ pool }) => pool)].toSorted().join()
+const pools = ({ route }: { route: readonly { pool: string }[] }) =>
+  route
+    .map(({ pool }) => pool)
+    .toSorted()
+    .join()
 
 /** A decimal string with as many decimals as another. */
 function decimal(value: bigint, like: string): string {

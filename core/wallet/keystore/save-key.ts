@@ -67,5 +67,9 @@ async function writePrivately(dataDir: string, file: string, content: string): P
 async function flushFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return // has no such thing
   const handle = await open(folder, 'r')
-  await handle.sync().finally(() => handle.close())
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
 }
