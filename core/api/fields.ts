@@ -5,7 +5,7 @@ import Type from 'typebox'
 
 const text = (expects: string, options: object = {}) => Type.String({ minLength: 1, maxLength: 256, expects, ...options })
 
-export const decimalPattern = '^\\d{1,80}(\\.\\d{1,120})?([eE][+-]?\\d{1,2})?$'
+const decimalPattern = '^\\d{1,80}(\\.\\d{1,120})?([eE][+-]?\\d{1,2})?$'
 
 /** A non-negative decimal in a token's human units. */
 export const Decimal = (description: string) =>
@@ -40,8 +40,6 @@ export const Slippage = text('a fraction such as "1/200"', {
   pattern: '^\\d{1,9}/[1-9]\\d{0,8}$',
   description: 'How far the execution price may move against the caller; may only tighten the configured one.',
 })
-
-export const Limit = (most: number) => Type.Integer({ minimum: 1, maximum: most, expects: `an integer from 1 to ${most}` })
 
 /** What requests that make a transaction take, all optional. */
 export const transactionFields = {

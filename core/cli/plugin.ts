@@ -23,7 +23,7 @@ export function pluginCommand(settingsOf: () => Settings): Command {
 }
 
 /** A line per plugin; below one that is refused, or does not serve all of its networks, why and what to do. */
-export function pluginTable({ loaded, refused }: LoadResult, disabled: readonly string[]): string {
+function pluginTable({ loaded, refused }: LoadResult, disabled: readonly string[]): string {
   const rows: { cells: readonly string[]; below: readonly string[] }[] = [
     { cells: ['NAME', 'KIND', 'VERSION', 'TRADING TYPES', 'NETWORKS', 'STATE'], below: [] },
     ...loaded.map(({ name, kind, manifest, available_networks, unserved }) => ({

@@ -1,4 +1,4 @@
 export { DevnetError } from './devnet-error.ts'
-export { startDevnet, type Devnet, type DevnetOptions } from './start-devnet.ts'
+export type { Devnet } from './start-devnet.ts'
 export { devnetNetwork } from './network.ts'
 export { tradingWallets } from './trading-wallets.ts'

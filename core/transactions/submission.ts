@@ -175,8 +175,6 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
   }
 }
 
-export type Submission = ReturnType<typeof createSubmission>
-
 function hashOf(entry: Entry): string {
   const txHash = txHashOf(entry)
   if (txHash === undefined) throw new Error('A transaction was sent that has no hash.')

@@ -1,6 +1,4 @@
-export { keystoreFolder, keystoreHasKeys, listWallets, type KeystoreEntry } from './keystore/keystore.ts'
+export { keystoreHasKeys, listWallets } from './keystore/keystore.ts'
 export { getPassphrase, passphraseFromFile } from './keystore/passphrase.ts'
-export type { Wallet } from './signer/signer-messages.ts'
 export type { NetworkPolicy, SignerPolicy } from './signer/signer-policy.ts'
-export type { SignRequest, TypedData } from './signer/sign-request.ts'
-export { startSigner, type Signer, type SignerLog, type SignerOptions } from './signer/start-signer.ts'
+export { startSigner, type Signer } from './signer/start-signer.ts'

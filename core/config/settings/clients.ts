@@ -10,7 +10,7 @@ const permission = Type.Enum(['read', 'trade', 'admin'])
 export type Permission = Static<typeof permission>
 
 /** `conf/clients.yml`: by the common name of a client certificate, or by its SHA-256 fingerprint. */
-export const clientsSchema = Type.Object(
+const clientsSchema = Type.Object(
   {
     clients: Type.Optional(
       Type.Record(

@@ -38,7 +38,7 @@ export function uniswapV2Devnet(exchange: { name: string; pools: readonly PoolFi
 }
 
 /** Where the contracts of such an exchange lie on the devnet. */
-export function uniswapV2Addresses(deployer: string): { factory: string; router: string } {
+function uniswapV2Addresses(deployer: string): { factory: string; router: string } {
   return {
     factory: getCreateAddress({ from: deployer, nonce: factoryNonce }),
     router: getCreateAddress({ from: deployer, nonce: routerNonce }),

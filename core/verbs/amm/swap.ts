@@ -29,7 +29,7 @@ export async function readOrder(request: SwapFields, { tokens }: NetworkEntry, a
 }
 
 /** Smallest units of a positive amount. */
-export function readAmount(text: string, token: Token, field: string): bigint {
+function readAmount(text: string, token: Token, field: string): bigint {
   const raw = toRaw(text, token.decimals)
   if (raw === undefined) throw badFields([{ field, problem: `${text} has more decimals than ${token.symbol} (${token.decimals})` }])
   if (raw === 0n) throw badFields([{ field, problem: 'must be more than 0' }])

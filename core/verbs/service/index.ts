@@ -1,16 +1,16 @@
 import type { Verb, Verbs } from '../context.ts'
 import { mayUseWallet } from '../caller.ts'
 
-export const status: Verb<'Status'> = async () => ({ status: 'ok' })
+const status: Verb<'Status'> = async () => ({ status: 'ok' })
 
-export const connectors: Verb<'Connectors'> = async (_request, { services }) =>
+const connectors: Verb<'Connectors'> = async (_request, { services }) =>
   Object.fromEntries(
     services.directory.plugins
       .filter(({ kind, state }) => kind === 'connector' && state === 'loaded')
       .map(({ name, available_networks }) => [name, available_networks.map(({ chain, networks }) => ({ chain, networks: [...networks] }))]),
   )
 
-export const plugins: Verb<'Plugins'> = async (_request, { services: { directory } }) =>
+const plugins: Verb<'Plugins'> = async (_request, { services: { directory } }) =>
   directory.plugins.map(({ name, kind, version, trading_type, available_networks, state, reason, starting }) => ({
     name,
     kind,
@@ -22,15 +22,15 @@ export const plugins: Verb<'Plugins'> = async (_request, { services: { directory
     ...(starting && starting().length > 0 && { starting: starting() }),
   }))
 
-export const healthLive: Verb<'HealthLive'> = async () => ({ status: 'ok' })
+const healthLive: Verb<'HealthLive'> = async () => ({ status: 'ok' })
 
-export const healthReady: Verb<'HealthReady'> = async (_request, { services }) => {
+const healthReady: Verb<'HealthReady'> = async (_request, { services }) => {
   const failing = [...(await services.failing())]
   return failing.length === 0 ? { status: 'ok' } : { status: 'failing', failing }
 }
 
 /** The addresses that the caller may use: those of its certificate that the server has keys of. */
-export const wallet: Verb<'Wallet'> = async (_request, { services, caller }) =>
+const wallet: Verb<'Wallet'> = async (_request, { services, caller }) =>
   services.wallets
     .all()
     .filter(({ address }) => mayUseWallet(caller, address))

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { at, startStillChain, wallet } from './test-chain.ts'
 import type { TestChain } from './test-chain.ts'
-import { latestBlock } from '../../../core/kits/evm/reading/block.ts'
+import { ask } from '../../../core/kits/evm/reading/ask.ts'
+import { readBlock } from '../../../core/kits/evm/reading/block.ts'
 import { createRpc } from '../../../core/kits/evm/rpc/rpc.ts'
 
 const gwei = (amount: number) => `0x${(amount * 1e9).toString(16)}`
@@ -15,6 +16,7 @@ describe('on a chain that makes blocks only when told', () => {
 
   it('the base fee of the next block is known beforehand, in full and in empty blocks', async () => {
     const rpc = createRpc({ rpcUrls: [test.rpcUrl], chainId: 31337, timeoutMs: 5000, log: { info() {}, warn() {} }, meter: { rpc() {} } })
+    const latestBlock = async () => readBlock(rpc, await ask(rpc, 'eth_getBlockByNumber', ['latest', false], at))
     // INVALID burns all gas that it is given.
     await test.rpc('anvil_setCode', '0x00000000000000000000000000000000000000bb', '0xfe')
     // Anvil's first block keeps the genesis block's base fee.
@@ -27,9 +29,9 @@ describe('on a chain that makes blocks only when told', () => {
           gas: `0x${gas.toString(16)}`,
           maxFeePerGas: gwei(100),
         })
-      const before = await latestBlock(rpc, at)
+      const before = await latestBlock()
       await test.rpc('evm_mine')
-      const filled = await latestBlock(rpc, at)
+      const filled = await latestBlock()
       expect(filled.baseFeeRaw).to.equal(before.nextBaseFeeRaw)
     }
     await rpc.stop()

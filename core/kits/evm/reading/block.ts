@@ -1,5 +1,5 @@
-import type { At, Head } from '../../../contracts/index.ts'
-import { ask, nodeLied } from './ask.ts'
+import type { Head } from '../../../contracts/index.ts'
+import { nodeLied } from './ask.ts'
 import { isObject, quantityOf } from '../quantity.ts'
 import type { Rpc } from '../types.ts'
 
@@ -8,10 +8,6 @@ export interface Block extends Head {
   hash: string
   /** Absent where the chain has no base fee. */
   nextBaseFeeRaw?: bigint
-}
-
-export async function latestBlock(rpc: Rpc, at: At): Promise<Block> {
-  return readBlock(rpc, await ask(rpc, 'eth_getBlockByNumber', ['latest', false], at))
 }
 
 /** Reads what `eth_getBlockByNumber` gave. */
@@ -31,7 +27,7 @@ export function readBlock(rpc: Rpc, raw: unknown): Block {
 }
 
 /** https://eips.ethereum.org/EIPS/eip-1559, with ELASTICITY_MULTIPLIER 2 and BASE_FEE_MAX_CHANGE_DENOMINATOR 8. */
-export function nextBaseFee(baseFeeRaw: bigint, gasUsed: bigint, gasLimit: bigint): bigint {
+function nextBaseFee(baseFeeRaw: bigint, gasUsed: bigint, gasLimit: bigint): bigint {
   const target = gasLimit / 2n
   if (gasUsed === target || target === 0n) return baseFeeRaw
   if (gasUsed < target) return baseFeeRaw - (baseFeeRaw * (target - gasUsed)) / target / 8n
