@@ -21,6 +21,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   boot: ['api', 'contracts', 'config', 'devnet', 'http', 'loader', 'start-error', 'verbs', 'wallet'],
   doctor: ['api', 'boot', 'config', 'devnet', 'http', 'loader', 'tls', 'wallet'],
 }
+/** They stand above the others, and may import them all. */
+const above = ['cli', 'testing']
 
 const sources = (folder: string): string[] =>
   readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -38,6 +40,11 @@ const importsOf = (file: string): string[] =>
 const resolved = (file: string, specifier: string) => path.join(path.dirname(file), specifier)
 
 describe('the directions of imports', () => {
+  it('are known of every room', () => {
+    const folders = readdirSync(path.join(root, 'core'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    expect(folders.map(({ name }) => name)).to.have.members([...Object.keys(rooms), ...above])
+  })
+
   for (const [room, allowed] of Object.entries(rooms)) {
     it(`core/${room} imports of core only ${allowed.join(', ') || 'itself'}`, () => {
       const upward = sources(`core/${room}`).flatMap((file) =>
