@@ -5,6 +5,8 @@ import type { Finding } from './finding.ts'
 
 const deadlineMs = 5_000
 const mostSkewSeconds = 120
+/** No network that trades is as slow as that. */
+const mostAgeSeconds = 300
 
 /** Whether the nodes answer, and whether this machine's clock is theirs: deadlines of trades are counted from the chain's. */
 export async function examineNetworks(
@@ -23,17 +25,7 @@ export async function examineNetworks(
           const { number, timestamp } = await implementation.head({ signal: AbortSignal.timeout(deadlineMs) })
           const skew = timestamp - Date.now() / 1000
           const answers: Finding = { part: 'nodes', state: 'good', what: `${name} answers at ${implementation.rpcUrl()}, block ${number}.` }
-          return skew > mostSkewSeconds
-            ? [
-                answers,
-                {
-                  part: 'clock',
-                  state: 'bad',
-                  what: `This machine's clock is ${Math.round(skew)} s behind ${name}.`,
-                  cure: 'Set the clock: turn on time synchronisation (NTP).',
-                },
-              ]
-            : [answers]
+          return [answers, ...clock(name, skew)]
         } catch (error) {
           const reason = error instanceof SluiceError ? error.message : `no answer within ${deadlineMs / 1000} s`
           return [
@@ -48,4 +40,16 @@ export async function examineNetworks(
       }),
     )
   ).flat()
+}
+
+/** @param skew seconds that the newest block is ahead of this machine's clock */
+function clock(name: string, skew: number): Finding[] {
+  const part = 'clock'
+  if (skew > mostSkewSeconds) {
+    const what = `This machine's clock is ${Math.round(skew)} s behind ${name}.`
+    return [{ part, state: 'bad', what, cure: 'Set the clock: turn on time synchronisation (NTP).' }]
+  }
+  if (skew > -mostAgeSeconds) return []
+  const what = `The newest block of ${name} is ${Math.round(-skew)} s old: the node is behind, or this machine's clock is ahead.`
+  return [{ part, state: 'warn', what, cure: 'Turn on time synchronisation (NTP); where the clock is right, ask another node.' }]
 }

@@ -1,0 +1,115 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { expect } from 'chai'
+import { stringify } from 'yaml'
+import { ensureCertificates } from '../../core/tls/index.ts'
+import { openAuthority } from '../../core/tls/authority.ts'
+import { issueCertificate } from '../../core/tls/issue-certificate.ts'
+import { answering, startFakeNode, type FakeNode } from '../kits/evm/fake-node.ts'
+import { makeHome, root, sluice } from '../start/command.ts'
+
+const dayMs = 86_400_000
+const off = { enabled: false }
+const devnetOnly = { mainnet: off, sepolia: off, local: { required: true } }
+
+describe('sluice doctor', function () {
+  this.timeout(60_000)
+  const nodes: FakeNode[] = []
+  const removals: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const node of nodes.splice(0)) await node.close()
+    for (const remove of removals.splice(0)) await remove()
+  })
+
+  async function newHome(chain: object, server: Record<string, unknown> = {}): Promise<string> {
+    const { home, remove } = await makeHome(server)
+    removals.push(remove)
+    await writeFile(path.join(home, 'conf', 'chains', 'ethereum.yml'), stringify(chain))
+    return home
+  }
+
+  async function doctor(home: string, ...args: string[]): Promise<{ code: number | null; said: string }> {
+    const { ended, printed } = sluice(home, ...args, 'doctor')
+    const { code } = await ended
+    return { code, said: printed() }
+  }
+
+  /** A node whose clock is that many seconds ahead. */
+  async function nodeAhead(chainId: string, seconds: number): Promise<string> {
+    const node = await startFakeNode((asked, response) => {
+      const timestamp = `0x${(Math.floor(Date.now() / 1000) + seconds).toString(16)}`
+      const block = { number: '0x9', hash: `0x${'ab'.repeat(32)}`, timestamp, baseFeePerGas: '0x1', gasUsed: '0x0', gasLimit: '0x1c9c380' }
+      answering({ eth_chainId: chainId, eth_getBlockByNumber: block, eth_maxPriorityFeePerGas: '0x0' })(asked, response)
+    })
+    nodes.push(node)
+    return node.url
+  }
+
+  it('finds nothing to mend in a fresh checkout, and looks at everything', async () => {
+    const { code, said } = await doctor(await newHome(devnetOnly))
+    expect(code, said).to.equal(0)
+    for (const line of [
+      /^✓ configuration .+ is in order\.$/m,
+      /^! certificates +There are none in .+ yet\.\n +→ The first start makes them/m,
+      /^✓ disk +[\d.]+ GB free in /m,
+      /^✓ keystore +No keys of your own/m,
+      /^✓ plugins +uniswap loads\.$/m,
+      /^✓ nodes +ethereum\/local is the devnet/m,
+      /^Nothing stops the server from starting\.$/m,
+    ])
+      expect(said).to.match(line)
+  })
+
+  it('names each thing that is wrong with what to do, and fails', async () => {
+    const home = await newHome(
+      {
+        ...devnetOnly,
+        mainnet: { required: true, rpcUrls: [await nodeAhead('0x1', 3600)] },
+        sepolia: { required: true, rpcUrls: ['http://127.0.0.1:1'] },
+      },
+      { plugins: { folders: [path.join(root, 'plugins'), path.join(root, 'test/fixtures/plugins/broken/no-default-export')] } },
+    )
+    await writeFile(path.join(home, 'conf', 'servre.yml'), 'server: {}\n')
+    const certsDir = path.join(home, 'certs')
+    await ensureCertificates({ certsDir })
+    const expired = await issueCertificate(await openAuthority(certsDir), {
+      commonName: 'localhost',
+      usage: 'server',
+      hostnames: ['localhost'],
+      notBefore: new Date(Date.now() - 2 * dayMs),
+      notAfter: new Date(Date.now() - dayMs),
+    })
+    await writeFile(path.join(certsDir, 'server_cert.pem'), expired.certPem)
+    await writeFile(path.join(certsDir, 'server_key.pem'), expired.keyPem)
+    const keys = path.join(home, 'data', 'keystore', 'ethereum')
+    await mkdir(keys, { recursive: true })
+    await writeFile(path.join(keys, '0x70997970C51812dc3A010C7d01b50e0d17dc79C8.json'), '{"version":3')
+
+    const { code, said } = await doctor(home)
+    expect(code, said).to.equal(1)
+    for (const line of [
+      /^! configuration .*servre\.yml/m,
+      /^✗ certificates +The server certificate expired on .+\n +→ Run `bin\/sluice certs renew server`\.$/m,
+      /^✗ keystore .*0x70997970C51812dc3A010C7d01b50e0d17dc79C8\.json/m,
+      /^✗ plugins +no-default-export is refused \(import\): .+\n +→ .+\.$/m,
+      /^✗ clock +This machine's clock is 3\d\d\d s behind ethereum\/mainnet\.\n +→ .+NTP/m,
+      /^✗ nodes +ethereum\/sepolia: .+127\.0\.0\.1:1 .+\n +→ Check the network connection and rpcUrls in conf\/chains\/ethereum\.yml/m,
+      /^5 things to mend\.$/m,
+    ])
+      expect(said).to.match(line)
+  })
+
+  it('warns of a node whose newest block is old: it is behind, or this clock is ahead', async () => {
+    const { code, said } = await doctor(await newHome({ ...devnetOnly, sepolia: { rpcUrls: [await nodeAhead('0xaa36a7', -3600)] } }))
+    expect(code, said).to.equal(0)
+    expect(said).to.match(/^! clock +The newest block of ethereum\/sepolia is 36\d\d s old.+\n +→ .+NTP/m)
+  })
+
+  it('says whose the disk is where it cannot write', async () => {
+    const home = await newHome(devnetOnly)
+    await writeFile(path.join(home, 'taken'), '')
+    const { code, said } = await doctor(home, '--set', `data.dir=${path.join(home, 'taken', 'data')}`)
+    expect(code, said).to.equal(1)
+    expect(said).to.match(/^✗ disk +.+taken\/data cannot be written: .+\n +→ .+data\.dir/m)
+  })
+})
