@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { endpoints, type Endpoint } from '../../core/api/index.ts'
+import { alsoPosts } from '../../core/http/routes.ts'
 import type { Client } from '../../core/testing/client.ts'
 import { admins, local, outcome, sharedServer, swap, traders } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
@@ -87,6 +89,7 @@ const table: readonly [what: string, ask: (client: Client) => ReturnType<Client[
   ],
 ]
 
+const all: readonly Endpoint[] = endpoints
 const addresses = async (client: Client) => (await client.get('/wallet')).body.map(({ address }: { address: string }) => address)
 
 describe('who may do what', function () {
@@ -103,6 +106,25 @@ describe('who may do what', function () {
       expect(answers.map(outcome)).to.deep.equal([unlisted, reader, trader])
     })
   }
+
+  it('lets a certificate without permissions see that the server is there, and nothing else', async () => {
+    for (const endpoint of all) {
+      const { method, path, permission } = endpoint
+      for (const each of alsoPosts(endpoint) ? [method, 'POST'] : [method]) {
+        const answer = each === 'POST' ? await server.as.idle.post(path, {}) : await server.as.idle.get(path)
+        expect(outcome(answer), `${each} ${path}`).to.equal(permission ? '403 FORBIDDEN' : '200')
+      }
+    }
+    const open = all.filter(({ permission }) => permission === undefined).map(({ path }) => path)
+    expect(open).to.have.members(['/', '/health/live', '/health/ready'])
+  })
+
+  it('asks for the permission to trade wherever something is signed, and for a wallet of the caller', () => {
+    for (const { path, permission, wallet, acts, request } of all) {
+      expect(permission === 'trade', path).to.equal(acts === true)
+      expect(wallet === true, path).to.equal('address' in request.properties)
+    }
+  })
 
   it('lists the wallets that the certificate may use', async () => {
     expect(await addresses(server.client)).to.have.length(3)

@@ -21,8 +21,9 @@ const clients = {
   trader: { permissions: ['read', 'trade'], wallets: [traders] },
   reader: { permissions: ['read'], wallets: [traders.toLowerCase()] },
   slow: { permissions: ['read'], requestsPerSecond: 2 },
+  idle: { permissions: [], wallets: 'all' },
 }
-const certificates = ['trader', 'reader', 'slow', 'unlisted'] as const
+const certificates = ['trader', 'reader', 'slow', 'idle', 'unlisted'] as const
 
 export interface SharedServer extends TestServer {
   as: Record<(typeof certificates)[number], Client>

@@ -1,0 +1,30 @@
+import { expect } from 'chai'
+import * as api from 'sluice/api'
+
+const capitals: Readonly<Record<string, string>> = { evm: 'EVM', amm: 'AMM', clob: 'CLOB' }
+const capitalized = (word: string) => capitals[word] ?? word.charAt(0).toUpperCase() + word.slice(1)
+
+/** `/network/chain_config` → `NetworkChainConfig`. */
+const nameOf = (path: string) =>
+  path
+    .split(/[/_-]/)
+    .filter((word) => word !== '')
+    .map(capitalized)
+    .join('')
+
+describe("the package's entry point sluice/api", () => {
+  it('has a request and a response interface for every endpoint, named after its URL', () => {
+    for (const { name, path, request, response } of api.endpoints) {
+      if (path !== '/') expect(name).to.equal(nameOf(path))
+      expect(Reflect.get(api, `${name}Request`), name).to.equal(request)
+      expect(Reflect.get(api, `${name}Response`), name).to.equal(response)
+    }
+  })
+
+  it('gives them as types too', () => {
+    const request: api.AMMPriceRequest = { chain: 'a', network: 'b', connector: 'c', base: 'd', quote: 'e', amount: '1', side: 'BUY' }
+    // @ts-expect-error -- a side that there is not
+    const wrong: api.AMMPriceRequest = { ...request, side: 'HOLD' }
+    expect([request.side, wrong.side]).to.deep.equal(['BUY', 'HOLD'])
+  })
+})
