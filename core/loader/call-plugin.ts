@@ -55,7 +55,7 @@ export function callPluginSync<T>(callee: Callee, verb: string, call: () => T): 
 
 function asCallersError({ plugin, log }: Callee, verb: string, thrown: unknown): SluiceError {
   if (thrown instanceof SluiceError) return thrown
-  log.warn({ plugin, verb, err: thrown }, 'a defect of the plugin: it threw what is no SluiceError')
+  log.warn({ plugin, verb, err: thrown }, 'a defect of the plugin: it threw what is no SluiceError, or gave what is no answer')
   return new SluiceError(
     'UNKNOWN_ERROR',
     `The connector or chain '${plugin}' has failed. The server's log has the reason under this requestId.`,

@@ -1,5 +1,5 @@
 import { badFields, SluiceError, type NetworkPollResponse } from '../../api/index.ts'
-import type { Json } from '../../contracts/index.ts'
+import type { AMM, Fill, Json } from '../../contracts/index.ts'
 import type { Entry } from '../../transactions/index.ts'
 import type { Verb } from '../context.ts'
 import { fromRaw, priceOf } from '../amounts.ts'
@@ -61,7 +61,7 @@ function fillOf(
 ): Pick<NetworkPollResponse, 'fill'> {
   if (entry?.kind !== 'trade' || receipt === null) return {}
   const amm = directory.venuesOn(chain, network).find(({ connector }) => connector === entry.connector)?.impl.AMM
-  const fill = amm?.fill(receipt, entry.memo)
+  const fill = readFill(amm, receipt, entry.memo)
   const { side, base, quote } = readAboutTrade(entry.about)
   if (!fill) return {}
   const [tokenIn, tokenOut] = side === 'BUY' ? [quote, base] : [base, quote]
@@ -76,5 +76,14 @@ function fillOf(
         side === 'BUY' ? 'up' : 'down',
       ),
     },
+  }
+}
+
+/** Nothing where the connector fails, too: its log has the defect, and what became of the transaction is worth more than its fill. */
+function readFill(amm: AMM | undefined, receipt: Json, memo: Json): Fill | undefined {
+  try {
+    return amm?.fill(receipt, memo)
+  } catch {
+    return undefined
   }
 }

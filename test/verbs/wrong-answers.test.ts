@@ -1,0 +1,102 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect } from 'chai'
+import { startServer, type TestServer } from '../../core/testing/server.ts'
+import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
+
+const venue = { chain: 'ethereum', network: 'local' }
+const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const defaults = `{ allowedSlippage: 1/100, ttl: 300, contractAddresses: { local: { routerAddress: '0x2c4A1b0276Cd3B18695fd175B99d5Ac2294d6D01' } } }`
+
+/** An exchange of which one verb gives something else. */
+const mistaken = (name: string, verbs: string) => `
+import { evm } from 'sluice/evm'
+import { defineConnector, singleRouterSchema } from 'sluice/plugin'
+import { uniswapV2 } from 'sluice/uniswap-v2'
+
+export default defineConnector({
+  family: evm,
+  manifest: { name: '${name}', apiVersion: '1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['local'] }], schema: singleRouterSchema },
+  create(venue) {
+    const amm = uniswapV2(venue, { fee: [3n, 1000n], deployments: ${JSON.stringify(v2Deployments)} })
+    return { AMM: { ...amm, ${verbs} } }
+  },
+})
+`
+const quoteWith = (change: string) => `quote: async (...args) => ({ ...await amm.quote(...args), ${change} })`
+
+describe('a connector that gives what is no answer', function () {
+  this.timeout(60_000)
+  let folder: string
+  let server: TestServer
+
+  const quotes = {
+    nothing: 'quote: async () => undefined',
+    negative: quoteWith('amountRaw: -5n'),
+    zero: quoteWith('amountRaw: 0n'),
+    number: quoteWith('amountRaw: 5'),
+    routeless: quoteWith('route: null'),
+    headless: quoteWith('head: {}'),
+    other: quoteWith("swap: { ...args[0], exact: args[0].exact === 'in' ? 'out' : 'in' }"),
+  }
+  const plans = { planless: 'swap: () => undefined', stepless: 'swap: () => ({ needs: [], memo: null })' }
+  const fills = { mute: "fill: () => { throw new Error('no fill today') }", garbled: 'fill: () => ({ amountInRaw: 1 })' }
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'sluice-mistaken-'))
+    for (const [name, verbs] of Object.entries({ ...quotes, ...plans, ...fills })) {
+      await mkdir(path.join(folder, name))
+      await writeFile(path.join(folder, name, 'index.ts'), mistaken(name, verbs))
+      await writeFile(path.join(folder, name, 'defaults.yml'), defaults)
+    }
+    server = await startServer({ plugins: [folder] })
+  })
+  after(async () => {
+    await server?.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const order = (connector: string) => ({ ...venue, connector, base: 'ETH', quote: 'USDC', amount: '0.01', side: 'SELL' })
+  const trade = (connector: string) => server.client.post('/amm/trade', { ...order(connector), address: wallet })
+  const nonce = async (): Promise<number> => (await server.client.get('/evm/nonce', { ...venue, address: wallet })).body.nonce
+
+  for (const name of Object.keys(quotes)) {
+    it(`is blamed by name for a quote, and nothing is traded on it: ${name}`, async () => {
+      const before = await nonce()
+      for (const { status, body } of [await server.client.get('/amm/price', order(name)), await trade(name)]) {
+        expect([status, body.name]).to.deep.equal([500, 'UNKNOWN_ERROR'])
+        expect(body.message).to.include(`'${name}' has failed`)
+      }
+      expect(await nonce()).to.equal(before)
+    })
+  }
+
+  for (const name of Object.keys(plans)) {
+    it(`is blamed by name for a plan, and nothing is traded on it: ${name}`, async () => {
+      const before = await nonce()
+      const { status, body } = await trade(name)
+      expect([status, body.name]).to.deep.equal([500, 'UNKNOWN_ERROR'])
+      expect(body.message).to.include(`'${name}' has failed`)
+      expect(await nonce()).to.equal(before)
+    })
+  }
+
+  for (const name of Object.keys(fills)) {
+    it(`hides nobody's transaction: its state is told without the fill: ${name}`, async () => {
+      const { status, body, text } = await trade(name)
+      expect(status, text).to.equal(200)
+      for (let tries = 0; tries < 200; tries++) {
+        const poll = await server.client.get('/network/poll', { ...venue, txHash: body.txHash })
+        expect(poll.status, poll.text).to.equal(200)
+        if (poll.body.txStatus !== 1) {
+          await new Promise((resolve) => setTimeout(resolve, 50))
+          continue
+        }
+        expect(poll.body).not.to.have.property('fill')
+        return
+      }
+      expect.fail(`${body.txHash} was not mined`)
+    })
+  }
+})
