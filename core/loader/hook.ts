@@ -23,6 +23,7 @@ export interface HookNews {
   compiled: CompiledFiles
 }
 
+const core = new URL('../', import.meta.url).href
 let entryPoints: Readonly<Record<string, string>> = {}
 let packageName = ''
 const folders = new Set<string>()
@@ -46,7 +47,7 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
   if (specifier === packageName || specifier.startsWith(`${packageName}/`)) {
     throw new Error(`'${specifier}' is none of the public entry points: ${Object.keys(entryPoints).join(', ')}`)
   }
-  if (!/^(\.{1,2}\/|file:)/.test(specifier)) return next(specifier, context)
+  if (!/^(\.{0,2}\/|file:)/.test(specifier)) return next(specifier, context)
   const asked = new URL(specifier, context.parentURL)
   const url = existing(asked)
   if (url === undefined)
@@ -54,7 +55,8 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
       `'${specifier}' is not there, and ${path.relative(fileURLToPath(folder), fileURLToPath(context.parentURL ?? folder))} imports it (with its extension, as ES modules do)`,
     )
   const target = pluginFolder(url.href)
-  if (target === undefined ? asked.href.startsWith(folder) && !url.href.startsWith(folder) : target !== folder) {
+  const leads = target === undefined ? asked.href.startsWith(folder) && !url.href.startsWith(folder) : target !== folder
+  if (leads || url.href.startsWith(core)) {
     throw new Error(
       `'${specifier}' leads out of the plugin's folder to ${url.href}: a plugin imports its own files, its packages and ${Object.keys(entryPoints).join(', ')}`,
     )
