@@ -28,6 +28,7 @@ export function connectorContract({ folder }: ConnectorContract): void {
       rpcUrl: '',
       wallets: ['', '', ''],
       pairs: [],
+      unquoted: [],
       quoter: undefined,
     }
     let server: TestServer
@@ -35,7 +36,8 @@ export function connectorContract({ folder }: ConnectorContract): void {
     let plugin: LoadedPlugin
 
     before(async () => {
-      server = await startServer({ plugins: [folder] })
+      // Its defects are told to callers in the log only.
+      server = await startServer({ plugins: [folder], settings: { 'log.level': 'error' } })
       plugin = loadedPlugin(server, name)
       const file = ['devnet.ts', 'devnet.js'].map((each) => path.join(folder, each)).find((each) => existsSync(each))
       provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, batchMaxCount: 1, cacheTimeout: -1 })
@@ -46,7 +48,7 @@ export function connectorContract({ folder }: ConnectorContract): void {
         wallets: [first, second, third],
         quoter: file && (await devnetQuoter(file, provider)),
       })
-      bench.pairs = await quotedPairs(bench)
+      Object.assign(bench, await askPairs(bench))
     })
     after(async () => {
       provider?.destroy()
@@ -67,14 +69,18 @@ function loadedPlugin({ kernel }: TestServer, name: string): LoadedPlugin {
   throw new Error(refusal ? `${name} was refused (${refusal.step}): ${refusal.reason}. ${refusal.cure}` : `${name} was not found`)
 }
 
-/** Pairs of the devnet's tokens that have a pool of their own. */
-async function quotedPairs(bench: Bench): Promise<[string, string][]> {
+/** Which pairs of the devnet's tokens have a pool of their own, and what was answered for the others. */
+async function askPairs(bench: Bench): Promise<Pick<Bench, 'pairs' | 'unquoted'>> {
   const pairs: [string, string][] = []
+  const unquoted: string[] = []
   for (const [i, base] of devnetTokenSymbols.entries()) {
     for (const quote of devnetTokenSymbols.slice(i + 1)) {
-      const { status } = await bench.client.get('/amm/price', { ...venueOf(bench), base, quote, amount: '0.01', side: 'SELL' })
+      const { status, body } = await bench.client.get('/amm/price', { ...venueOf(bench), base, quote, amount: '0.01', side: 'SELL' })
       if (status === 200) pairs.push([base, quote])
+      else unquoted.push(`${base}-${quote}: ${body.name}: ${body.message}`)
+      // A defect shows for the others too, and timeouts would use up the time before anybody says why.
+      if (body.name === 'TIMEOUT' || body.name === 'UNKNOWN_ERROR') return { pairs, unquoted }
     }
   }
-  return pairs
+  return { pairs, unquoted }
 }

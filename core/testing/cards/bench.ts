@@ -14,6 +14,8 @@ export interface Bench {
   wallets: readonly [string, string, string]
   /** Pairs that the exchange has pools for, base and quote by symbol. */
   pairs: readonly (readonly [string, string])[]
+  /** What was answered for the others, a line each. */
+  unquoted: readonly string[]
   quoter: Quoter | undefined
 }
 
