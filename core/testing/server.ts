@@ -51,6 +51,8 @@ export async function startServer({ plugins = [], settings: flags = {}, conf = {
       'log.level': 'silent',
       'plugins.folders': [path.join(root, 'plugins'), ...plugins],
       'data.dir': path.join(home, 'data'),
+      // Tests share the process, and some wait for one of their own without letting the event loop turn.
+      'limits.pluginStallSeconds': 120,
       ...flags,
     },
   })
