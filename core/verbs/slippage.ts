@@ -49,21 +49,21 @@ export function slippageBound({ swap, amountRaw }: Quote, { numerator, denominat
   return least > 0n ? least : 1n
 }
 
-/** The tighter of both bounds. @throws SluiceError when the quote is already past the limit */
-export function tighterBound({ swap, amountRaw }: Quote, slippage: bigint, limit: bigint | undefined): bigint {
+/** The tighter of both bounds. @param price of the quote, for the message @throws SluiceError when the quote is already past the limit */
+export function tighterBound({ swap, amountRaw }: Quote, slippage: bigint, limit: bigint | undefined, price: string): bigint {
   if (limit === undefined) return slippage
   if (swap.exact === 'out') {
     if (amountRaw > limit)
       throw new SluiceError(
         'SWAP_PRICE_EXCEEDS_LIMIT_PRICE',
-        'The price is above limitPrice now: nothing was sent. Raise limitPrice or wait.',
+        `The price is ${price} now, above limitPrice: nothing was sent. Raise limitPrice or wait.`,
       )
     return slippage < limit ? slippage : limit
   }
   if (amountRaw < limit)
     throw new SluiceError(
       'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE',
-      'The price is below limitPrice now: nothing was sent. Lower limitPrice or wait.',
+      `The price is ${price} now, below limitPrice: nothing was sent. Lower limitPrice or wait.`,
     )
   return slippage > limit ? slippage : limit
 }

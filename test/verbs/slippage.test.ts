@@ -40,18 +40,18 @@ describe('the bound of a trade', () => {
   })
 
   it('is the tighter of slippage and limit', () => {
-    expect(tighterBound(quoteOf('out', 100n), 101n, 105n)).to.equal(101n)
-    expect(tighterBound(quoteOf('out', 100n), 101n, 100n)).to.equal(100n)
-    expect(tighterBound(quoteOf('in', 100n), 99n, 95n)).to.equal(99n)
-    expect(tighterBound(quoteOf('in', 100n), 99n, 100n)).to.equal(100n)
+    expect(tighterBound(quoteOf('out', 100n), 101n, 105n, '2.5')).to.equal(101n)
+    expect(tighterBound(quoteOf('out', 100n), 101n, 100n, '2.5')).to.equal(100n)
+    expect(tighterBound(quoteOf('in', 100n), 99n, 95n, '2.5')).to.equal(99n)
+    expect(tighterBound(quoteOf('in', 100n), 99n, 100n, '2.5')).to.equal(100n)
   })
 
   it('is refused where the quote is past the limit by one smallest unit', () => {
-    expect(() => tighterBound(quoteOf('out', 100n), 101n, 99n))
-      .to.throw()
+    expect(() => tighterBound(quoteOf('out', 100n), 101n, 99n, '2.5'))
+      .to.throw(/2\.5 now/)
       .with.property('name', 'SWAP_PRICE_EXCEEDS_LIMIT_PRICE')
-    expect(() => tighterBound(quoteOf('in', 100n), 99n, 101n))
-      .to.throw()
+    expect(() => tighterBound(quoteOf('in', 100n), 99n, 101n, '2.5'))
+      .to.throw(/2\.5 now/)
       .with.property('name', 'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE')
   })
 })

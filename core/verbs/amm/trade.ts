@@ -17,7 +17,7 @@ export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
 
   const quote = await quoteOrder(order, request.version, venue, at)
   const slippage = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
-  const boundRaw = tighterBound(quote, slippage, limitOf(order, request.limitPrice))
+  const boundRaw = tighterBound(quote, slippage, limitOf(order, request.limitPrice), orderPrice(order, quote.amountRaw))
   const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds)
   const plan = ammOf(venue).swap(quote, { recipient: address, boundRaw, deadline })
 
