@@ -72,6 +72,7 @@ export function certsCommand(getCertsDir: () => string | Promise<string>): Comma
         return [
           `Renewed the certificate of the client "${name}", valid until ${day(made.validTo)}.`,
           ...whatToCopy(certsDir, made),
+          'The certificate before it stays valid until it expires or is revoked, by its serial number in "sluice certs list".',
           'Permissions by name in conf/clients.yml go on; those by fingerprint need the new one.',
         ]
       }),
@@ -85,8 +86,8 @@ export function certsCommand(getCertsDir: () => string | Promise<string>): Comma
         const certsDir = await getCertsDir()
         const { revoked, before } = await revoke(certsDir, which, await caAccess(certsDir, options))
         if (revoked.length === 0)
-          return [`Nothing to do: "${which}" was revoked on ${before.map((client) => day(client.revokedAt)).join(', ')}.`]
-        return ['Revoked:', ...revoked.flatMap(describe), 'A running server refuses it from now on and cuts its open connections.']
+          return [`Nothing to do: "${which}" was revoked on ${[...new Set(before.map((client) => day(client.revokedAt)))].join(', ')}.`]
+        return ['Revoked:', ...revoked.flatMap(describe), 'A running server refuses it within seconds, and cuts its open connections.']
       }),
     )
 

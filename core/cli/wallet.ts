@@ -72,7 +72,7 @@ async function run(command: Command, argumentCount: number, action: () => Promis
   const given = [...Object.values(command.opts()), ...command.args, command.args.join(' ')]
   if (given.some((value) => typeof value === 'string' && looksLikeSecret(value))) return fail(burnt)
   if (command.args.length > argumentCount)
-    return fail(`"${command.name()}" takes ${argumentCount} arguments, and ${command.args.length} were given.`)
+    return fail(`"${command.name()}" takes ${argumentCount === 0 ? 'no argument' : 'one argument'}, and got ${command.args.length}.`)
   try {
     process.stdout.write(`${await action()}\n`)
   } catch (error) {
@@ -117,7 +117,8 @@ function sourceOf({ new: fresh, keyFile, keystoreFile, keystorePassphraseFile }:
 
 async function list({ dataDir }: WalletContext): Promise<string> {
   const wallets = listWallets(dataDir)
-  if (wallets.length === 0) return `There are no wallets in ${keystoreFolder(dataDir)}. Add one with: sluice wallet add`
+  if (wallets.length === 0)
+    return `There are no wallets in ${keystoreFolder(dataDir)}. Add one with: sluice wallet add (The devnet's are never here: they live in memory.)`
   const width = Math.max(...wallets.map(({ chain }) => chain.length))
   return wallets
     .map(({ chain, address, label, problem }) =>

@@ -143,7 +143,7 @@ describe('sluice wallet', () => {
       [['add', '--new', '--label', 'two\nlines'], /--label takes/],
       [['add', '--key-file', '/no/such'], /cannot be opened/],
       [['add', '--key-file', '/'], /cannot be read \(EISDIR\)/],
-      [['add', 'word'], /takes 0 arguments/],
+      [['add', 'word'], /takes no argument/],
       [['remove', '0x12'], /no address/],
       [['remove', newKey().address], /There is no wallet/],
     ]
