@@ -51,6 +51,7 @@ export function createNode({ url, chainId, timeoutMs, meter, log }: NodeOptions)
   let retryAt = 0
   let last: NodeFailure | undefined
   let checking: Promise<void> | undefined
+  let closed = false
 
   const http = createHttp(url, timeoutMs, disconnected)
 
@@ -112,7 +113,8 @@ export function createNode({ url, chainId, timeoutMs, meter, log }: NodeOptions)
     // Requests that were under way together fail together: that counts once.
     if (last && state === 'aside' && !isDue()) return last
     const named = new NodeFailure(failure.kind, `${label} ${failure.message}`, failure.retryAfterSeconds)
-    if (last?.message !== named.message) log.warn({ node: label, reason: failure.message }, 'RPC node is put aside')
+    // What is cut off by the end is no news of the node.
+    if (!closed && last?.message !== named.message) log.warn({ node: label, reason: failure.message }, 'RPC node is put aside')
     const backoffMs = Math.min(firstBackoffMs * 2 ** failures, maxBackoffMs)
     const wishedMs = Math.min(failure.retryAfterSeconds ?? 0, maxRetryAfterSeconds) * 1000
     state = 'aside'
@@ -141,6 +143,9 @@ export function createNode({ url, chainId, timeoutMs, meter, log }: NodeOptions)
     post,
     failure: () => last,
     waitMs: () => Math.max(0, retryAt - performance.now()),
-    close: () => http.close(),
+    close() {
+      closed = true
+      return http.close()
+    },
   }
 }
