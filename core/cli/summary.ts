@@ -39,7 +39,7 @@ function pluginLines({ services }: Kernel): string[] {
   const { plugins } = services.directory
   const loaded = plugins.filter(({ state }) => state === 'loaded')
   const refused = plugins.filter(({ state }) => state === 'refused')
-  const width = Math.max(0, ...loaded.map(({ name }) => name.length))
+  const width = Math.max(0, ...plugins.map(({ name }) => name.length))
   return [
     bold('Plugins'),
     ...loaded.map(({ name, kind, trading_type, available_networks }) => {
@@ -48,7 +48,7 @@ function pluginLines({ services }: Kernel): string[] {
         .join('; ')
       return `  ${good('✓')} ${name.padEnd(width)}  ${[kind, ...trading_type].join(' ').padEnd(13)}  ${dim(where)}`
     }),
-    ...refused.map(({ name, reason, folder }) => `  ${bad('✗')} ${name}  refused: ${reason ?? ''}  ${dim(folder)}`),
+    ...refused.map(({ name, reason, folder }) => `  ${bad('✗')} ${name.padEnd(width)}  refused: ${reason ?? ''}  ${dim(folder)}`),
   ]
 }
 
@@ -83,7 +83,7 @@ function walletLines({ services }: Kernel): string[] {
 /** Two commands that work as they are pasted, where there is a devnet to try them on. */
 function examples({ url, services, devnet }: Kernel, { ssl }: Settings): string[] {
   const certs = path.relative(process.cwd(), ssl.certsDir) || '.'
-  const curl = `curl --cacert ${certs}/ca_cert.pem --cert ${certs}/client_cert.pem --key ${certs}/client_key.pem`
+  const curl = `curl --cacert ${certs}/ca_cert.pem --cert ${certs}/client_cert.pem --key ${certs}/client_key.pem -w '\\n'`
   const wallet = services.wallets.all().find((each) => each.devnet)
   const connector = services.directory.plugins.find(
     ({ state, kind, available_networks }) =>
