@@ -1,5 +1,9 @@
-const slippage = { type: 'string', pattern: '^\\d+/[1-9]\\d*$' } as const
-const ttl = { type: 'integer', minimum: 1 } as const
+const slippage = {
+  type: 'string',
+  pattern: '^\\d+/[1-9]\\d*$',
+  description: 'A fraction such as 1/100: how far the price may move against the caller',
+} as const
+const ttl = { type: 'integer', minimum: 1, description: 'Seconds that a trade is valid for' } as const
 const networkKey = '^\\w+$'
 
 const addresses = (required: readonly string[], optional: readonly string[] = []) => ({

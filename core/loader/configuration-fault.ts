@@ -15,7 +15,9 @@ function configurationFault(thrown: unknown, cure: string): PluginFault {
   if (!(thrown instanceof ConfigError)) return faultOf(thrown, 'configuration', cure)
   const { problems } = thrown
   const reason = problems
-    .map(({ file, line, path, problem }) => `${line === undefined ? file : `${file}:${line}`} ${path}: ${problem}`)
+    .map(
+      ({ file, line, path, problem }) => `${[line === undefined ? file : `${file}:${line}`, path].filter(Boolean).join(' ')}: ${problem}`,
+    )
     .join('; ')
   const step = problems.some(({ path }) => path === 'manifest.schema') ? 'manifest' : 'configuration'
   return new PluginFault(step, reason, [...new Set(problems.map((problem) => problem.cure))].join(' '))
