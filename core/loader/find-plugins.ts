@@ -52,7 +52,7 @@ function pluginFolders(given: string, refused: Refusal[]): string[] {
       .toSorted()
       .map((name) => path.join(folder, name))
   } catch (thrown) {
-    const reason = existsSync(folder) ? `The folder cannot be read: ${faultOf(thrown, 'find', '').message}` : 'The folder does not exist'
+    const reason = existsSync(folder) ? `The folder cannot be read: ${faultOf(thrown, 'find', '').message}` : `There is no folder ${folder}`
     const cure = 'Make the folder, or correct plugins.folders in conf/server.yml (relative paths start at the folder that holds conf).'
     refused.push(refusal(path.basename(folder), folder, new PluginFault('find', reason, cure)))
     return []

@@ -199,7 +199,7 @@ describe('loading plugins', function () {
     const { refused } = await load([path.join(folder, 'typo')])
 
     expect(refused).to.have.length(1)
-    expect(refused[0]).to.include({ step: 'find', reason: 'The folder does not exist' })
+    expect(refused[0]).to.include({ step: 'find', reason: `There is no folder ${path.join(folder, 'typo')}` })
     expect(refused[0]?.cure).to.contain('plugins.folders')
   })
 
