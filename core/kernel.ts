@@ -3,11 +3,12 @@ import type { Logger } from 'pino'
 import { backgroundFailures } from './boot/background-failures.ts'
 import { directoryOf } from './boot/directory.ts'
 import { pluginOptions } from './boot/plugin-options.ts'
+import { pluginWarnings } from './boot/plugin-warnings.ts'
 import { failingParts } from './boot/readiness.ts'
 import { askPassphrase, openSigner } from './boot/signer.ts'
 import { signerPolicy } from './boot/signer-policy.ts'
 import { startVenues } from './boot/venues.ts'
-import { pluginFileWarnings, type Settings } from './config/index.ts'
+import type { Settings } from './config/index.ts'
 import { bringUpDevnet } from './devnet/bring-up.ts'
 import type { Devnet } from './devnet/index.ts'
 import { createApp } from './http/app.ts'
@@ -95,10 +96,7 @@ export async function startKernel(settings: Settings, { say }: StartOptions): Pr
       log.error({ plugin: name, folder, step, cure }, `plugin refused: ${reason}`)
     const chains = loaded.filter((each) => each.kind === 'chain')
     const connectors = loaded.filter((each) => each.kind === 'connector')
-    const warnings = [
-      ...settings.warnings,
-      ...pluginFileWarnings(settings.confDir, { chains: namesOf(chains), connectors: namesOf(connectors) }),
-    ]
+    const warnings = [...settings.warnings, ...pluginWarnings(settings, plugins)]
 
     const signer = await opening
     await signer.setPolicy(signerPolicy(chains, connectors, settings.wallet.allowedSpenders))
@@ -135,5 +133,3 @@ export async function startKernel(settings: Settings, { say }: StartOptions): Pr
     throw error
   }
 }
-
-const namesOf = (plugins: readonly LoadedPlugin[]) => plugins.map(({ name }) => name)

@@ -1,10 +1,12 @@
 import pino from 'pino'
 import { pluginOptions } from '../boot/plugin-options.ts'
-import { pluginFileWarnings, type Settings } from '../config/index.ts'
+import { pluginWarnings } from '../boot/plugin-warnings.ts'
+import type { Settings } from '../config/index.ts'
 import { devnetNetwork } from '../devnet/index.ts'
 import { createMetrics } from '../http/metrics.ts'
-import { loadPlugins, type LoadedPlugin } from '../loader/index.ts'
+import { loadPlugins, type LoadResult } from '../loader/index.ts'
 import { examineCertificates } from './certificates.ts'
+import { examineClients } from './clients.ts'
 import { examineDisk } from './disk.ts'
 import type { Finding } from './finding.ts'
 import { examineKeystore } from './keystore.ts'
@@ -15,17 +17,19 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
   const silent = pino({ level: 'silent' })
   // Where the devnet will be: its network is examined as if it were up.
   const rpcUrl = `http://127.0.0.1:${settings.devnet.port}`
-  const { loaded, refused } = await loadPlugins(
+  const plugins = await loadPlugins(
     pluginOptions({ settings, log: silent, metrics: createMetrics(), devnet: settings.devnet.enabled ? { rpcUrl } : undefined }),
   )
+  const { loaded, refused } = plugins
   const chains = loaded.filter((plugin) => plugin.kind === 'chain')
   const isRequired = (chain: string, network: string) =>
     chains.find(({ name }) => name === chain)?.configuration.networks[network]?.required ?? false
   return [
-    ...configuration(settings, loaded),
+    ...configuration(settings, plugins),
     ...(await examineCertificates(settings)),
     ...(await examineDisk(settings)),
     ...examineKeystore(settings),
+    ...examineClients(settings),
     ...loaded.flatMap(({ name, unserved }): Finding[] => [
       { part: 'plugins', state: 'good', what: `${name} loads.` },
       ...unserved
@@ -47,9 +51,8 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
   ]
 }
 
-function configuration({ confDir, warnings }: Settings, loaded: readonly LoadedPlugin[]): Finding[] {
-  const names = (kind: LoadedPlugin['kind']) => loaded.filter((plugin) => plugin.kind === kind).map(({ name }) => name)
-  const all = [...warnings, ...pluginFileWarnings(confDir, { chains: names('chain'), connectors: names('connector') })]
-  if (all.length === 0) return [{ part: 'configuration', state: 'good', what: `${confDir} is in order.` }]
+function configuration(settings: Settings, plugins: LoadResult): Finding[] {
+  const all = [...settings.warnings, ...pluginWarnings(settings, plugins)]
+  if (all.length === 0) return [{ part: 'configuration', state: 'good', what: `${settings.confDir} is in order.` }]
   return all.map((what) => ({ part: 'configuration', state: 'warn', what, cure: 'Remove or correct it.' }))
 }

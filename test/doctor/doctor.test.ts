@@ -99,6 +99,24 @@ describe('sluice doctor', function () {
       expect(said).to.match(line)
   })
 
+  it('finds misspelt names, and leaves the file of a refused plugin to its plugin', async () => {
+    const plugins = { folders: [path.join(root, 'plugins')], disabled: ['sushi-swap'] }
+    const home = await newHome(devnetOnly, { plugins })
+    const nobody = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92267'
+    await writeFile(path.join(home, 'conf', 'connectors', 'uniswap.yml'), 'allowedSlippage: 0.01\n')
+    await writeFile(path.join(home, 'conf', 'clients.yml'), stringify({ clients: { bot: { permissions: ['read'], wallets: [nobody] } } }))
+
+    const { code, said } = await doctor(home)
+    expect(code, said).to.equal(1)
+    for (const line of [
+      /^! configuration plugins\.disabled names "sushi-swap", and there is no such plugin\. Did you mean sushiswap\?/m,
+      /^! clients +bot may use 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92267, and the server holds no such wallet\.\n +→ .+wallet add/m,
+      /^✗ plugins +uniswap is refused \(configuration\): conf\/connectors\/uniswap\.yml:1 allowedSlippage: .+\n +→ .+such as 1\/100/m,
+    ])
+      expect(said).to.match(line)
+    expect(said).not.to.contain('uniswap.yml is not read')
+  })
+
   it('warns of a node whose newest block is old: it is behind, or this clock is ahead', async () => {
     const { code, said } = await doctor(await newHome({ ...devnetOnly, sepolia: { rpcUrls: [await nodeAhead('0xaa36a7', -3600)] } }))
     expect(code, said).to.equal(0)
