@@ -7,7 +7,7 @@ type Schema = Record<string, unknown>
 
 /** OpenAPI 3.1 of exactly what is loaded. */
 export function openapi(directory: Directory): object {
-  const served = endpoints.filter((each) => isServed(each, directory))
+  const served = endpoints.filter((each) => isServed(each, directory)).map((each) => ({ ...each, request: named(each.request, directory) }))
   const paths: Record<string, Record<string, unknown>> = {}
   for (const each of served) {
     const path = (paths[each.path] ??= {})
@@ -36,6 +36,21 @@ function isServed({ set }: Endpoint, { plugins, networks }: Directory): boolean 
   if (set === 'EVM') return networks.some(({ impl }) => impl.evm !== undefined)
   if (set === 'AMM') return plugins.some(({ state, trading_type }) => state === 'loaded' && trading_type.includes(set))
   return true
+}
+
+/** The request with the names that are there to be asked for. */
+function named<R extends Endpoint['request']>(request: R, { plugins, networks }: Directory): R {
+  const connectors = plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded').map(({ name }) => name)
+  const names: Readonly<Record<string, readonly string[]>> = {
+    chain: [...new Set(networks.map(({ chain }) => chain))],
+    network: [...new Set(networks.map(({ network }) => network))],
+    connector: connectors,
+  }
+  const properties = Object.entries(request.properties).map(([field, schema]) => {
+    const examples = names[field] ?? []
+    return [field, examples.length > 0 ? { ...schema, examples } : schema]
+  })
+  return { ...request, properties: Object.fromEntries(properties) }
 }
 
 const interfaces = ({ name, request, response }: Endpoint): [string, Schema][] => [

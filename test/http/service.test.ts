@@ -175,6 +175,16 @@ describe('/openapi.json', function () {
     }
   })
 
+  it('names the connectors, chains and networks that are loaded', () => {
+    const examples = (field: string) =>
+      document.paths['/amm/price'].get.parameters.find(({ name }: { name: string }) => name === field).schema.examples
+    expect(examples('connector')).to.include.members(['sushiswap', 'uniswap'])
+    expect(examples('chain')).to.deep.equal(['ethereum'])
+    expect(examples('network')).to.include('local')
+    expect(document.components.schemas.AMMTradeRequest.properties.connector.examples).to.include('uniswap')
+    expect(document.components.schemas.AMMTradeResponse.properties).not.to.have.property('connector')
+  })
+
   it('lists nothing that no loaded plugin answers', async () => {
     const { directory } = (await sharedServer()).kernel.services
     const bare = JSON.stringify(openapi({ ...directory, plugins: directory.plugins.filter(({ kind }) => kind === 'chain') }))
