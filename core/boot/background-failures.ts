@@ -11,7 +11,7 @@ export function backgroundFailures(
     plugins,
     survived({ plugin = 'unknown', what, thrown }) {
       metrics.pluginFaults.inc({ plugin })
-      log.error({ plugin, err: thrown }, `an ${what} in the background that nobody handled`)
+      log.error({ plugin, err: thrown }, `nobody handled this ${what} in the background`)
     },
     fatal(thrown) {
       log.fatal({ err: thrown }, 'a defect of the server; it ends so that it is started again')

@@ -29,7 +29,7 @@ export function createMetrics() {
     }),
     pluginFaults: new Counter({
       name: 'sluice_plugin_faults_total',
-      help: "Errors of a plugin's own making: throws and background rejections.",
+      help: 'What plugins threw or rejected in the background, where no request waits for it.',
       labelNames: ['plugin'],
       registers,
     }),
