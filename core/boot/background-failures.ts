@@ -1,13 +1,17 @@
 import type { Logger } from 'pino'
 import type { Metrics } from '../http/metrics.ts'
-import { watchBackgroundFailures, type LoadedPlugin } from '../loader/index.ts'
+import { watchBackgroundFailures, withholdExit, type LoadedPlugin } from '../loader/index.ts'
 
-/** What nobody catches: a plugin's is logged, counted and survived; one of our own is logged and ends the process. */
+/**
+ * What nobody catches: a plugin's is logged, counted and survived; one of our own is logged and ends the process.
+ * Plugins end no process.
+ */
 export function backgroundFailures(
   { log, metrics }: { log: Logger; metrics: Metrics },
   plugins: () => readonly LoadedPlugin[],
 ): () => void {
-  return watchBackgroundFailures({
+  const allowExit = withholdExit(plugins)
+  const stopWatching = watchBackgroundFailures({
     plugins,
     survived({ plugin = 'unknown', what, thrown }) {
       metrics.pluginFaults.inc({ plugin })
@@ -18,4 +22,8 @@ export function backgroundFailures(
       process.exit(1)
     },
   })
+  return () => {
+    stopWatching()
+    allowExit()
+  }
 }

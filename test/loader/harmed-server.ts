@@ -1,7 +1,7 @@
 // A process like the server's, for tests: loads the harmful plugin, has one harm done, then lives until its input ends.
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { callPlugin, loadPlugins, startWatchdog, watchBackgroundFailures } from '../../core/loader/index.ts'
+import { callPlugin, loadPlugins, startWatchdog, watchBackgroundFailures, withholdExit } from '../../core/loader/index.ts'
 import { fixtures, goodPlugins, keptLog, load } from './fixtures.ts'
 
 const [harm = '', stallSeconds] = process.argv.slice(2)
@@ -13,6 +13,7 @@ watchBackgroundFailures({
   survived: ({ plugin, what }) => say({ survived: what, plugin }),
   fatal: () => process.exit(1),
 })
+withholdExit(() => plugins)
 plugins = (await load([path.join(goodPlugins, 'fixture-chain'), path.join(fixtures, 'harmful')])).loaded
 if (stallSeconds !== undefined) {
   startWatchdog({ stallSeconds: Number(stallSeconds) }).watch(plugins)

@@ -27,6 +27,7 @@ describe('a plugin that does harm at run time', function () {
     ['reject-nothing', 'rejection', undefined],
     ['throw', 'exception', 'harmful-verbs'],
     ['throw-nothing', 'exception', undefined],
+    ['exit-later', 'exception', 'harmful-verbs'],
     ['connect', 'exception', undefined],
   ] as const) {
     it(`is survived, and named where its stack tells: ${harm}`, async () => {
@@ -44,6 +45,18 @@ describe('a plugin that does harm at run time', function () {
         .and.include({ alive: true })
     })
   }
+
+  it('is an error of its request where it wants to end the process', async () => {
+    const { child, exit } = run('exit')
+    const said: object[] = []
+    for await (const line of createInterface(child.stdout)) {
+      said.push(JSON.parse(line))
+      child.stdin.end()
+    }
+
+    expect((await exit)[0]).to.equal(0)
+    expect(said).to.deep.equal([{ answer: 'UNKNOWN_ERROR' }, { alive: true }])
+  })
 
   it('is not taken for the server’s own defects, which end the process', async () => {
     const { child, exit } = run('own-defect')
