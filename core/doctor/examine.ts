@@ -22,8 +22,11 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
   )
   const { loaded, refused } = plugins
   const chains = loaded.filter((plugin) => plugin.kind === 'chain')
-  const isRequired = (chain: string, network: string) =>
-    chains.find(({ name }) => name === chain)?.configuration.networks[network]?.required ?? false
+  const settingsOf = (chain: string, network: string) => chains.find(({ name }) => name === chain)?.configuration.networks[network]
+  const isRequired = (chain: string, network: string) => settingsOf(chain, network)?.required ?? false
+  // Left out on purpose: by `enabled: false`, or with the devnet.
+  const isLeftOut = (chain: string, network: string) =>
+    settingsOf(chain, network)?.enabled === false || (chain === devnetNetwork.chain && network === devnetNetwork.network)
   return [
     ...configuration(settings, plugins),
     ...(await examineCertificates(settings)),
@@ -33,7 +36,7 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
     ...loaded.flatMap(({ name, unserved }): Finding[] => [
       { part: 'plugins', state: 'good', what: `${name} loads.` },
       ...unserved
-        .filter(({ chain, network }) => chain !== devnetNetwork.chain || network !== devnetNetwork.network)
+        .filter(({ chain, network }) => !isLeftOut(chain, network))
         .map(({ chain, network, reason, cure }): Finding => ({
           part: 'plugins',
           state: 'warn',

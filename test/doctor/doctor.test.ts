@@ -48,6 +48,7 @@ describe('sluice doctor', function () {
   it('finds nothing to mend in a fresh checkout, and looks at everything', async () => {
     const { code, said } = await doctor(await newHome(devnetOnly))
     expect(code, said).to.equal(0)
+    expect(said, 'networks that are switched off').not.to.contain('does not serve')
     for (const line of [
       /^✓ configuration .+ is in order\.$/m,
       /^! certificates +There are none in .+ yet\.\n +→ The first start makes them/m,
