@@ -113,6 +113,7 @@ export async function loadConnector(
       nativeCurrency,
       log,
     })
+    checkSpenders(implementation, on)
     return Object.freeze({ plugin: found.name, chain, network, implementation, contracts, tokens, log })
   })
   return Object.freeze<LoadedConnector>({
@@ -126,6 +127,18 @@ export async function loadConnector(
     venues,
     available_networks: networksOf(venues),
   })
+}
+
+/** What a caller would approve by the connector's name. */
+function checkSpenders({ spenders = {} }: Partial<Connector>, { chain, network, implementation }: LoadedVenue<Chain>): void {
+  for (const [label, spender] of Object.entries(spenders)) {
+    if (typeof spender === 'string' && implementation.address(spender) !== undefined) continue
+    throw new PluginFault(
+      'create',
+      `spenders.${label} '${String(spender)}' is no address on ${chain} ${network}`,
+      "Give the contract that moves tokens, one of the venue's contracts.",
+    )
+  }
 }
 
 function canonical(
