@@ -135,7 +135,7 @@ function checkSpenders({ spenders = {} }: Partial<Connector>, { chain, network, 
     if (typeof spender === 'string' && implementation.address(spender) !== undefined) continue
     throw new PluginFault(
       'create',
-      `spenders.${label} '${String(spender)}' is no address on ${chain} ${network}`,
+      `spenders.${label} '${spender}' is no address on ${chain} ${network}`,
       "Give the contract that moves tokens, one of the venue's contracts.",
     )
   }
