@@ -1,4 +1,4 @@
-import type { NetworkNames } from '../contracts/index.ts'
+import { SluiceError, type NetworkNames } from '../contracts/index.ts'
 
 /** Where on its way a plugin was stopped. */
 export type Step = 'find' | 'import' | 'manifest' | 'configuration' | 'networks' | 'create'
@@ -38,6 +38,8 @@ export function faultOf(thrown: unknown, step: Step, cure: string): PluginFault 
 /** What was thrown, in one line. Plugins throw anything. */
 export function messageOf(thrown: unknown): string {
   try {
+    // Messages of our own are whole sentences; of other errors the name can be the better half.
+    if (thrown instanceof SluiceError) return oneLine(thrown.message)
     if (thrown instanceof Error) return oneLine(thrown.name === 'Error' ? thrown.message : `${thrown.name}: ${thrown.message}`)
     return oneLine(`threw ${typeof thrown === 'string' ? `'${thrown}'` : String(thrown)}`)
   } catch {

@@ -108,5 +108,7 @@ const unknown = (what: string, name: string, known: readonly string[]) =>
 function ready<T extends { notReady(): string | undefined }>(entry: T, what: string): T {
   const reason = entry.notReady()
   if (reason === undefined) return entry
-  throw new SluiceError('SERVICE_UNINITIALIZED', `${what} is still starting (${reason}); try again shortly.`, { retryAfterSeconds: 2 })
+  throw new SluiceError('SERVICE_UNINITIALIZED', `${what} is still starting; try again shortly. It says: ${reason}`, {
+    retryAfterSeconds: 2,
+  })
 }

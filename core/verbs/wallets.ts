@@ -18,7 +18,9 @@ export interface Wallets {
 export function readAddress({ impl, chain }: NetworkEntry, text: string, field = 'address'): string {
   const address = impl.address(text)
   if (address !== undefined) return address
-  throw badFields([{ field, problem: `"${text}" is no address of ${chain} (its checksum is in the letters' case)` }])
+  throw badFields([
+    { field, problem: `"${text}" is no address of ${chain}: give the whole of it, each letter in its own case (mixed case is a checksum)` },
+  ])
 }
 
 /** @throws SluiceError LOAD_WALLET unless the server can sign for the address on that network */
