@@ -16,6 +16,14 @@ export function pluginCards(found: () => { plugin: LoadedPlugin; bench: Bench })
     const { body } = await bench.client.get('/plugins')
     expect(body.find((each: { name: string }) => each.name === plugin.name)).to.include({ kind: plugin.kind, state: 'loaded' })
   })
+
+  it('PLUGIN-02 what it says of itself in its manifest is what the server shows', async () => {
+    const { plugin, bench } = found()
+    const { name, trading_type, available_networks } = plugin.manifest
+    expect(name).to.equal(path.basename(plugin.folder))
+    const { body } = await bench.client.get('/connector/config', { connector: name })
+    expect(body).to.deep.include({ name, trading_type, available_networks })
+  })
 }
 
 /** What every connector's configuration must hold to. */
@@ -31,22 +39,22 @@ export function configurationCards(found: () => { plugin: LoadedPlugin; bench: B
     const { plugin } = found()
     const { required = [] } = plugin.manifest.schema as { required?: readonly string[] }
     expect(required).to.include.members(['allowedSlippage', 'ttl', 'contractAddresses'])
-    for (const key of required) {
-      const { [key]: _, ...rest } = effective(plugin)
-      expect(await problemsWith(plugin, rest), key).to.include(key)
+    for (const key of required) expect(await problemsWith(plugin, changed(effective(plugin), [key])), key).to.include(key)
+    for (const [name, key] of innerSections(effective(plugin))) {
+      const place = `${name}.${key}`
+      // Whoever has addresses needs some of them; a version needs all that it has.
+      if (Object.keys(valueAt(effective(plugin), [name, key])).length === 0) continue
+      const problems = await problemsWith(plugin, changed(effective(plugin), [name, key], {}))
+      expect(problems, place).to.satisfy((paths: readonly string[]) => paths.some((path) => path.startsWith(`${place}.`)))
+      if (name === 'versions') expect(problems).to.include.members([`${place}.allowedSlippage`, `${place}.ttl`])
     }
   })
 
-  it('CONFIG-03 an unknown key is named, at the top and among the addresses of a network', async () => {
+  it('CONFIG-03 an unknown key is named, at the top, among the addresses of a network and in a version', async () => {
     const { plugin } = found()
-    expect(await problemsWith(plugin, { ...effective(plugin), slippage: '1/100' })).to.include('slippage')
-    const config = effective(plugin)
-    for (const [network, addresses] of Object.entries(config.contractAddresses as Section)) {
-      const more = {
-        ...config,
-        contractAddresses: { ...(config.contractAddresses as Section), [network]: { ...(addresses as Section), ruoterAddress: '0x' } },
-      }
-      expect(await problemsWith(plugin, more)).to.include(`contractAddresses.${network}.ruoterAddress`)
+    for (const place of [[], ...innerSections(effective(plugin))]) {
+      const path = [...place, 'slipage']
+      expect(await problemsWith(plugin, changed(effective(plugin), path, '1/100'))).to.include(path.join('.'))
     }
   })
 
@@ -56,6 +64,22 @@ export function configurationCards(found: () => { plugin: LoadedPlugin; bench: B
     expect(addresses).to.not.have.length(0)
     for (const address of addresses) expect(await node(bench, 'eth_getCode', address, 'latest'), address).to.not.equal('0x')
   })
+}
+
+/** Where a configuration has keys of its own below the top: each network's addresses, each version. */
+const innerSections = (config: Section): readonly (readonly [string, string])[] =>
+  ['contractAddresses', 'versions'].flatMap((name) => Object.keys(valueAt(config, [name])).map((key): [string, string] => [name, key]))
+
+/** The section at a path; empty where there is none. */
+const valueAt = (config: Section, path: readonly string[]): Section => path.reduce<Section>((section, key) => Object(section[key]), config)
+
+/** The same configuration with another value at a path, or without what is there. */
+function changed(config: Section, path: readonly string[], value?: unknown): Section {
+  const section = valueAt(config, path.slice(0, -1))
+  const key = path.at(-1) ?? ''
+  if (value === undefined) delete section[key]
+  else section[key] = value
+  return config
 }
 
 /** Paths of the keys that are wrong, as the server's own reading of this configuration says. */
