@@ -21,9 +21,12 @@ export function chainContract({ folder, network }: ChainContract): void {
   describe(`chain ${name}`, function () {
     this.timeout(60_000)
     let server: TestServer
+    // One whose start outlasts the hook is stopped all the same: else mocha would never end.
+    let starting: Promise<TestServer> | undefined
     let venues: readonly LoadedVenue<Chain>[]
     before(async () => {
-      server = await startServer({ plugins: [folder] })
+      starting = startServer({ plugins: [folder] })
+      server = await starting
       const plugin = server.kernel.plugins.loaded.find((each) => each.name === name)
       const refusal = server.kernel.plugins.refused.find((each) => each.name === name)
       if (plugin?.kind !== 'chain')
@@ -32,7 +35,7 @@ export function chainContract({ folder, network }: ChainContract): void {
         )
       venues = plugin.venues
     })
-    after(() => server?.stop())
+    after(async () => (await starting?.catch(() => undefined))?.stop())
 
     it('CHAIN-01 the server loads it and serves its networks', async () => {
       const { body } = await server.client.get('/network/status', { chain: name })

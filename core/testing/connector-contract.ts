@@ -32,12 +32,15 @@ export function connectorContract({ folder }: ConnectorContract): void {
       quoter: undefined,
     }
     let server: TestServer
+    // One whose start outlasts the hook is stopped all the same: else mocha would never end.
+    let starting: Promise<TestServer> | undefined
     let provider: JsonRpcProvider | undefined
     let plugin: LoadedPlugin
 
     before(async () => {
       // Its defects are told to callers in the log only.
-      server = await startServer({ plugins: [folder], settings: { 'log.level': 'error' } })
+      starting = startServer({ plugins: [folder], settings: { 'log.level': 'error' } })
+      server = await starting
       plugin = loadedPlugin(server, name)
       const file = ['devnet.ts', 'devnet.js'].map((each) => path.join(folder, each)).find((each) => existsSync(each))
       provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, batchMaxCount: 1, cacheTimeout: -1 })
@@ -52,7 +55,7 @@ export function connectorContract({ folder }: ConnectorContract): void {
     })
     after(async () => {
       provider?.destroy()
-      await server?.stop()
+      await (await starting?.catch(() => undefined))?.stop()
     })
 
     const found = () => ({ plugin, bench })
