@@ -18,7 +18,7 @@ export function callPlugin<T>({ plugin, log }: Callee, verb: string, call: () =>
       reject(
         new SluiceError(
           'TIMEOUT',
-          `The connector or chain '${plugin}' did not answer in time. Try again; for a transaction, look into /transactions first.`,
+          `The connector or chain '${plugin}' did not answer in time. Try again; if it was a trade, with the same Idempotency-Key.`,
         ),
       )
     }

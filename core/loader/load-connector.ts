@@ -113,7 +113,7 @@ export async function loadConnector(
       nativeCurrency,
       log,
     })
-    checkSpenders(implementation, on)
+    checkSpenders(implementation, contracts, on)
     return Object.freeze({ plugin: found.name, chain, network, implementation, contracts, tokens, log })
   })
   return Object.freeze<LoadedConnector>({
@@ -129,13 +129,18 @@ export async function loadConnector(
   })
 }
 
-/** What a caller would approve by the connector's name. */
-function checkSpenders({ spenders = {} }: Partial<Connector>, { chain, network, implementation }: LoadedVenue<Chain>): void {
+/** What a caller would approve by the connector's name: nothing that the operator cannot see in its configuration. */
+function checkSpenders(
+  { spenders = {} }: Partial<Connector>,
+  contracts: Readonly<Record<string, string>>,
+  { chain, network, implementation }: LoadedVenue<Chain>,
+): void {
   for (const [label, spender] of Object.entries(spenders)) {
-    if (typeof spender === 'string' && implementation.address(spender) !== undefined) continue
+    const address = typeof spender === 'string' ? implementation.address(spender) : undefined
+    if (address !== undefined && Object.values(contracts).includes(address)) continue
     throw new PluginFault(
       'create',
-      `spenders.${label} '${spender}' is no address on ${chain} ${network}`,
+      `spenders.${label} '${spender}' is ${address === undefined ? 'no address' : 'none of its contractAddresses'} on ${chain} ${network}`,
       "Give the contract that moves tokens, one of the venue's contracts.",
     )
   }

@@ -6,7 +6,7 @@ export const nothingSent = () =>
 export const stillUnderWay = (txHash: string) =>
   new SluiceError(
     'TIMEOUT',
-    `The time for this request ran out while ${txHash} was being sent. It goes on: GET /transactions or /network/poll tells what became of it.`,
+    `The time for this request ran out while ${txHash} was being sent. It goes on: GET /network/poll tells what became of it.`,
     { details: { txHash } },
   )
 

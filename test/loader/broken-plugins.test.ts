@@ -44,6 +44,7 @@ const expected: Record<string, [string, RegExp]> = {
   'schema-invalid': ['manifest', /not a valid JSON Schema/],
   'slippage-upside-down': ['configuration', /allowedSlippage 100\/1 is the whole price or more/],
   'spender-malformed': ['create', /spenders\.v1 'router\.eth' is no address on fixture-chain mainnet/],
+  'spender-not-its-own': ['create', /spenders\.v1 '0xAA99' is none of its contractAddresses on fixture-chain mainnet/],
   'start-no-function': ['create', /start is no function/],
   'syntax-error': ['import', /index\.ts:2: Expected identifier/],
   'syntax-error-in-javascript': ['import', /index\.js:2: Expected identifier/],
