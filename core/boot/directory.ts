@@ -4,8 +4,7 @@ import type { LoadedPlugin, LoadedVenue, LoadResult, Refusal, RunningVenue } fro
 import { createDirectory, type Directory, type NetworkEntry, type PluginEntry, type VenueEntry } from '../verbs/directory.ts'
 import { createTokenBook } from '../verbs/token-book.ts'
 import { guarded } from './guarded.ts'
-
-const coreVersion = '0.1.0'
+import { version } from '../version.ts'
 
 /** What was loaded and what runs, as the verbs look it up. */
 export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMap<LoadedVenue<object>, RunningVenue>): Directory {
@@ -61,7 +60,7 @@ function loadedEntry(
     kind,
     folder,
     available_networks,
-    version: manifest.version ?? coreVersion,
+    version: manifest.version ?? version,
     trading_type: manifest.trading_type,
     state: 'loaded',
     shownConfig: configuration.shown,

@@ -8,6 +8,7 @@ import { healthCommand } from './health.ts'
 import { pluginCommand } from './plugin.ts'
 import { startCommand } from './start.ts'
 import { passphraseFromFile } from '../wallet/keystore/passphrase.ts'
+import { version } from '../version.ts'
 import { holdsKey } from '../wallet/keystore/private-key.ts'
 import { walletCommand, type WalletContext } from './wallet.ts'
 
@@ -20,6 +21,7 @@ interface GlobalOptions {
 export function program(): Command {
   const root = new Command('sluice')
     .description('One HTTP interface over mutual TLS from trading bots to decentralized exchanges.')
+    .version(version)
     .option('--conf <folder>', 'the folder of the configuration (default: conf, or SLUICE_CONF)')
     .option('--set <key=value>', 'a setting for this run, e.g. server.port=9000; may be repeated', readFlag, {} as Record<string, string>)
     .showHelpAfterError('(--help shows what there is)')

@@ -70,7 +70,9 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
     }
     const wasJournaled = () => hasEntry(services.transactions, { key, requestId, client: caller.commonName })
     const work =
-      key === undefined ? act() : idempotency.once({ key: { client: caller.fingerprint, path, key }, request, act, wasJournaled })
+      key === undefined
+        ? act()
+        : idempotency.once({ key: { client: caller.commonName || caller.fingerprint, path, key }, request, act, wasJournaled })
     const { status, body } = await deadline.bound(work)
     ctx.status = status
     ctx.type = 'application/json'

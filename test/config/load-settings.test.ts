@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describeSettings, loadSettings, settingsTable } from '../../core/config/index.ts'
 import { described, eachWithHome, problemsOf } from './home.ts'
 
@@ -19,7 +20,8 @@ describe('the settings', () => {
       pluginLoadSeconds: 10,
       pluginStallSeconds: 10,
     })
-    expect(settings.plugins).to.deep.equal({ folders: [path.join(home.folder, 'plugins')], disabled: [] })
+    // Sluice's own, wherever the configuration lies.
+    expect(settings.plugins).to.deep.equal({ folders: [fileURLToPath(new URL('../../plugins', import.meta.url))], disabled: [] })
     expect(settings.data.dir).to.equal(path.join(home.folder, 'data'))
     expect(settings.ssl.certsDir).to.equal(path.join(home.folder, 'certs'))
     expect([settings.store, settings.wallet, settings.devnet, settings.log]).to.deep.equal([

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { readClients, type Client } from './clients.ts'
 import { checkFile } from '../checks/check-file.ts'
 import { compile } from '../checks/check-tree.ts'
@@ -78,7 +79,7 @@ export function loadSettings({ flags = {}, env = process.env, confDir }: Setting
   const { plugins, data, wallet } = server.value
   return {
     ...server.value,
-    plugins: { ...plugins, folders: plugins.folders.map((path) => resolve(home, path)) },
+    plugins: { ...plugins, folders: plugins.folders.map((path) => pluginFolder(home, path)) },
     data: { dir: resolve(home, data.dir) },
     wallet: { ...wallet, ...passphraseFile },
     ssl: { certsDir: resolve(home, ssl.value.certsDir) },
@@ -88,4 +89,12 @@ export function loadSettings({ flags = {}, env = process.env, confDir }: Setting
     shown: { ...server.shown, ssl: ssl.shown, ...clients.shown },
     warnings: [...unknownVariables(env), ...confFolderWarnings(folder)],
   }
+}
+
+const ownPlugins = fileURLToPath(new URL('../../../plugins', import.meta.url))
+
+/** The default stands for Sluice's own plugins also where the configuration lies elsewhere. */
+function pluginFolder(home: string, path: string): string {
+  const folder = resolve(home, path)
+  return path === 'plugins' && !existsSync(folder) ? ownPlugins : folder
 }
