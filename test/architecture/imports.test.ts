@@ -18,7 +18,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   devnet: ['config', 'loader', 'testing/devnet-plugin'],
   verbs: ['api', 'contracts', 'config', 'transactions'],
   http: ['api', 'config', 'tls', 'transactions', 'verbs', 'start-error'],
-  boot: ['api', 'contracts', 'config', 'devnet', 'http', 'loader', 'start-error', 'verbs', 'wallet'],
+  boot: ['api', 'contracts', 'config', 'devnet', 'http', 'loader', 'start-error', 'verbs', 'version', 'wallet'],
   doctor: ['api', 'boot', 'config', 'devnet', 'http', 'loader', 'tls', 'wallet'],
 }
 /** They stand above the others, and may import them all. */

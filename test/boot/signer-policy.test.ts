@@ -27,14 +27,15 @@ describe('what a plugin declares wrongly to be signed', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('is left out, and the server starts all the same', async () => {
+  it('refuses the plugin, and the server starts all the same', async () => {
     const plugin = path.join(folder, 'careless')
     mkdirSync(plugin)
     writeFileSync(path.join(plugin, 'index.ts'), connector)
     writeFileSync(path.join(plugin, 'defaults.yml'), `contractAddresses:\n  local:\n    router: "${router}"\n`)
     server = await startServer({ plugins: [plugin] })
     const { plugins } = server.kernel.services.directory
-    expect(plugins.find(({ name }) => name === 'careless')).to.include({ state: 'loaded' })
+    expect(plugins.find(({ name }) => name === 'careless')).to.include({ state: 'refused' })
+    expect(plugins.find(({ name }) => name === 'uniswap')).to.include({ state: 'loaded' })
   })
 
   it('says which setting is wrong when a spender of the settings is no address', async () => {
