@@ -31,7 +31,7 @@ export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMa
         })
       }
     } else {
-      // The manifest's schema has checked it, and every connector's schema asks for these keys.
+      // The loader has checked the keys that every connector has.
       const config = plugin.configuration.config as unknown as ConnectorConfig
       for (const venue of plugin.venues) {
         const { chain, network } = venue

@@ -1,6 +1,6 @@
 import type { Chain, Connector } from '../contracts/index.ts'
 import { enter, type Candidate } from './candidate.ts'
-import { checkSlippage } from './check-slippage.ts'
+import { checkBaseKeys } from './check-base-keys.ts'
 import { checkContractKeys, contractsOf } from './contracts-of.ts'
 import type { FoundPlugin } from './find-plugins.ts'
 import { instantiateConnector } from './instantiate.ts'
@@ -26,7 +26,7 @@ export function connectorVenues(
   chains: readonly LoadedChain[],
 ): ConnectorVenues {
   checkContractKeys(found.name, config, manifest)
-  checkSlippage(found.name, config)
+  checkBaseKeys(found.name, config)
   const venues: ConnectorVenue[] = []
   const unserved: UnservedNetwork[] = []
   for (const { chain: name, networks } of manifest.available_networks) {

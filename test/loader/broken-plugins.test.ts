@@ -11,6 +11,7 @@ const expected: Record<string, [string, RegExp]> = {
   'address-of-unknown-network': ['configuration', /contractAddresses has mainet/],
   'another-plugin': ['import', /leads out of the plugin's folder/],
   'another-plugin-by-absolute-path': ['import', /leads out of the plugin's folder/],
+  'base-keys-missing': ['configuration', /ttl: must have required property.*allowedSlippage: must match pattern/],
   'bigint-in-manifest': ['manifest', /BigInt/],
   'chain-of-others': ['manifest', /A chain's available_networks are its own/],
   'chain-without-verbs': ['create', /the chain has no rpcUrl, address, head/],
