@@ -1,0 +1,26 @@
+import { expect } from 'chai'
+import { others, sharedServer, type SharedServer } from './shared-server.ts'
+
+const chain = { chain: 'ethereum', network: 'local' }
+
+describe('a wallet without the coin that pays for gas', function () {
+  this.timeout(60_000)
+  let server: SharedServer
+  let balance: unknown
+  before(async () => {
+    server = await sharedServer()
+    balance = await server.rpc('eth_getBalance', others, 'latest')
+    await server.rpc('anvil_setBalance', others, '0x0')
+  })
+  after(() => server.rpc('anvil_setBalance', others, balance))
+
+  it('is told so as OUT_OF_GAS, with what it has and what it needs, and nothing is sent', async () => {
+    const nonce = async () => (await server.client.get('/evm/nonce', { ...chain, address: others })).body.nonce
+    const before = await nonce()
+    const { status, body } = await server.client.post('/evm/approve', { ...chain, address: others, spender: 'sushiswap', token: 'DAI' })
+    expect(status).to.equal(422)
+    expect(body).to.include({ errorCode: 1003, name: 'OUT_OF_GAS' })
+    expect(body.details).to.include({ current: '0.000000000000000000' }).and.to.have.property('needed')
+    expect(await nonce()).to.equal(before)
+  })
+})
