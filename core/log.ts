@@ -8,7 +8,8 @@ const mostCauses = 5
 
 /** Structured lines on standard error; standard output is for people. Of errors only what is listed here is written, of URLs nothing secret. */
 export const createLog = ({ settings }: { settings: Pick<Settings, 'log'> }): Logger => {
-  // Whoever reads may stand still (Ctrl-S at the terminal) or fail (a full disk); the server must not. What waits is written at the exit.
+  // Whoever reads may stand still (Ctrl-S at the terminal) or fail (a full disk); the server must not. What waits is written at the exit,
+  // a line that is just being written perhaps twice.
   const lines = pino.destination({ fd: 2, sync: false, maxLength: mostBytesWaiting })
   lines.on('error', () => {})
   const write = (line: string) => void lines.write(line.includes('://') ? maskUrls(line) : line)
