@@ -45,8 +45,9 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
     const news = lane.asking()
     const checked = await orTimeout(rail.check(plan.steps, plan.needs, address, { wish, over }, { signal }), signal, nothingSent)
     const { prepared } = checked
+    const costsRaw = prepared.map(({ step, fees }) => rail.cost(step, fees))
     news(checked.synced)
-    const { slots, occupants } = await claim(order, lane, checked, over !== undefined)
+    const { slots, occupants } = await claim(order, lane, checked, costsRaw, over !== undefined)
 
     const entries = newEntries(order, {
       slots,
@@ -62,7 +63,7 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
         kind: entry.kind,
         rank: entry.rank,
         fees: prepared[index]?.fees ?? null,
-        costRaw: costs(prepared)[index] ?? 0n,
+        costRaw: costsRaw[index] ?? 0n,
       })
     }
     wake()
@@ -93,7 +94,13 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
   }
 
   /** @param replaces the order is meant to take the place of what is on its slot */
-  async function claim({ requestId, nonce, kind, wish }: Order, lane: Lane, { prepared, synced, beside }: Checked, replaces: boolean) {
+  async function claim(
+    { requestId, nonce, kind, wish }: Order,
+    lane: Lane,
+    { prepared, synced, beside }: Checked,
+    costsRaw: readonly bigint[],
+    replaces: boolean,
+  ) {
     const mayReplace = replaces || wish.maxFeePerGasRaw !== undefined || wish.maxPriorityFeePerGasRaw !== undefined
     const wanted: Claim = {
       requestId,
@@ -101,7 +108,7 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
       count: prepared.length,
       given: nonce !== undefined && kind !== 'fill',
       fees: prepared.map(({ fees }) => fees),
-      costsRaw: costs(prepared),
+      costsRaw,
       mayReplace,
     }
     const claimed = lane.claim(wanted)
@@ -126,10 +133,6 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
 
   function giveBack(lane: Lane, slots: readonly Json[]): void {
     for (const slot of lane.release(slots)) fill(lane, rail.nonceOf(slot))
-  }
-
-  function costs(prepared: readonly Prepared[]): readonly bigint[] {
-    return prepared.map(({ step, fees }) => rail.cost(step, fees))
   }
 
   async function signOne(entry: Entry, prepared: Prepared | undefined, admin: boolean | undefined): Promise<Entry> {
