@@ -51,6 +51,10 @@ export interface Directory {
   venue(connector: string, chain: string, network: string): VenueEntry
   /** The venues of a network, by connector name. */
   venuesOn(chain: string, network: string): readonly VenueEntry[]
+  /** The loaded ones. */
+  readonly connectors: readonly PluginEntry[]
+  /** @throws SluiceError UNKNOWN_CONNECTOR */
+  connector(name: string): PluginEntry
   hasConnector(name: string): boolean
 }
 
@@ -62,7 +66,8 @@ export function createDirectory(
   const byNetwork = new Map(networks.map((entry) => [`${entry.chain}/${entry.network}`, entry]))
   const byVenue = new Map(venues.map((entry) => [`${entry.connector}/${entry.chain}/${entry.network}`, entry]))
   const chains = [...new Set(networks.map(({ chain }) => chain))]
-  const connectors = [...new Set(plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded').map(({ name }) => name))]
+  const connectors = plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded')
+  const connectorNames = connectors.map(({ name }) => name)
 
   const findNetwork = (chain: string, network: string): NetworkEntry => {
     const entry = byNetwork.get(`${chain}/${network}`)
@@ -75,21 +80,27 @@ export function createDirectory(
     )
   }
 
+  const findConnector = (name: string): PluginEntry => {
+    const entry = connectors.find((each) => each.name === name)
+    if (entry) return entry
+    throw new SluiceError(
+      'UNKNOWN_CONNECTOR',
+      `There is no connector "${name}"${didYouMean(name, connectorNames)}; GET /connectors lists them.`,
+    )
+  }
+
   return {
     plugins,
     networks,
-    hasConnector: (name) => connectors.includes(name),
+    connectors,
+    connector: findConnector,
+    hasConnector: (name) => connectorNames.includes(name),
     venuesOn: (chain, network) => venues.filter((each) => each.chain === chain && each.network === network),
     network: (chain, network) => ready(findNetwork(chain, network), `The network ${chain}/${network}`),
     venue(connector, chain, network) {
       const entry = byVenue.get(`${connector}/${chain}/${network}`)
       if (entry) return ready(entry, `The connector ${connector} on ${chain}/${network}`)
-      if (!connectors.includes(connector)) {
-        throw new SluiceError(
-          'UNKNOWN_CONNECTOR',
-          `There is no connector "${connector}"${didYouMean(connector, connectors)}; GET /connectors lists them.`,
-        )
-      }
+      findConnector(connector)
       findNetwork(chain, network)
       throw new SluiceError(
         'UNKNOWN_CHAIN_ERROR',

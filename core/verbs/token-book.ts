@@ -1,5 +1,6 @@
 import { badFields, SluiceError } from '../api/index.ts'
 import type { At, Chain, Token } from '../contracts/index.ts'
+import { toRaw } from './amounts.ts'
 import { didYouMean } from './did-you-mean.ts'
 
 const mostUnlisted = 10_000
@@ -67,6 +68,17 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
     },
   }
 }
+
+/** Smallest units of an amount in a request. @throws SluiceError INCOMPLETE_PARAMS where it has more decimals than the token */
+export function readRaw(text: string, token: Token, field: string): bigint {
+  const raw = toRaw(text, token.decimals)
+  if (raw !== undefined) return raw
+  throw badFields([{ field, problem: `${text} has more decimals than ${token.symbol} (${token.decimals})` }])
+}
+
+/** What a token answers under in a map: the listed spelling of a symbol; one that was asked for by address, that address. */
+export const answerKey = (asked: string | undefined, { symbol }: Token): string =>
+  asked === undefined || asked.toLowerCase() === symbol.toLowerCase() ? symbol : asked
 
 function groupBy(tokens: readonly Token[], keyOf: (token: Token) => string): Map<string, Token[]> {
   const groups = new Map<string, Token[]>()

@@ -1,12 +1,11 @@
 import type { AMMPriceResponse } from '../../api/index.ts'
-import type { Plan, Quote } from '../../contracts/index.ts'
+import type { At, Plan, Quote } from '../../contracts/index.ts'
 import type { Verb } from '../context.ts'
 import { showGas } from '../fees.ts'
 import { effectiveSlippage, slippageBound, tradeRules } from '../slippage.ts'
 import { readAddress } from '../wallets.ts'
 import type { NetworkEntry, VenueEntry } from '../directory.ts'
 import { ammOf, orderPrice, priceImpact, quoteOrder, readOrder, showOrder } from './swap.ts'
-import type { At } from '../../contracts/index.ts'
 
 export const ammPrice: Verb<'AMMPrice'> = async (request, { network, venue, signal }) => {
   const at = { signal }

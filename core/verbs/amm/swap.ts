@@ -1,8 +1,9 @@
 import type { AMMPriceRequest } from '../../api/index.ts'
 import { badFields, SluiceError } from '../../api/index.ts'
 import type { AMM, At, Quote, Swap, Token } from '../../contracts/index.ts'
-import { fromRaw, mostRaw, priceOf, ratio, toRaw } from '../amounts.ts'
+import { fromRaw, mostRaw, priceOf, ratio } from '../amounts.ts'
 import type { NetworkEntry, VenueEntry } from '../directory.ts'
+import { readRaw } from '../token-book.ts'
 
 export type Side = AMMPriceRequest['side']
 
@@ -30,8 +31,7 @@ export async function readOrder(request: SwapFields, { tokens }: NetworkEntry, a
 
 /** Smallest units of a positive amount. */
 function readAmount(text: string, token: Token, field: string): bigint {
-  const raw = toRaw(text, token.decimals)
-  if (raw === undefined) throw badFields([{ field, problem: `${text} has more decimals than ${token.symbol} (${token.decimals})` }])
+  const raw = readRaw(text, token, field)
   if (raw === 0n) throw badFields([{ field, problem: 'must be more than 0' }])
   if (raw >= mostRaw) throw badFields([{ field, problem: 'is more than any token can hold' }])
   return raw

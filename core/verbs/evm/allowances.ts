@@ -1,5 +1,6 @@
 import type { Verb } from '../context.ts'
 import { fromRaw } from '../amounts.ts'
+import { answerKey } from '../token-book.ts'
 import { readAddress } from '../wallets.ts'
 import { evmOf, readSpenders } from './spenders.ts'
 
@@ -12,10 +13,8 @@ export const evmAllowances: Verb<'EVMAllowances'> = async (request, { network, s
   const raws = await evm.allowances(owner, addresses, tokens, at)
 
   const show = (of: (tokenIndex: number) => bigint) =>
-    Object.fromEntries(tokens.map((token, i) => [keyOf(request.tokenSymbols[i] ?? '', token.symbol), fromRaw(of(i), token.decimals)]))
+    Object.fromEntries(tokens.map((token, i) => [answerKey(request.tokenSymbols[i], token), fromRaw(of(i), token.decimals)]))
   const least = show((i) => raws.map((row) => row[i] ?? 0n).reduce((a, b) => (a < b ? a : b)))
   const each = Object.fromEntries(addresses.map((address, row) => [address, show((i) => raws[row]?.[i] ?? 0n)]))
   return { spender: addresses[0] ?? '', approvals: least, ...(addresses.length > 1 && { spenders: each }) }
 }
-
-const keyOf = (asked: string, symbol: string) => (asked.toLowerCase() === symbol.toLowerCase() ? symbol : asked)

@@ -1,9 +1,10 @@
 import { badFields, SluiceError } from '../../api/index.ts'
 import type { Plan, Token } from '../../contracts/index.ts'
 import type { Verb } from '../context.ts'
-import { fromRaw, mostRaw, toRaw } from '../amounts.ts'
+import { fromRaw, mostRaw } from '../amounts.ts'
 import { may, type Caller } from '../caller.ts'
 import { readFees } from '../fees.ts'
+import { readRaw } from '../token-book.ts'
 import { readAddress, requireKey } from '../wallets.ts'
 import { evmOf, readSpenders, type Spenders } from './spenders.ts'
 
@@ -67,9 +68,7 @@ function requireMayApprove(caller: Caller, { addresses, registered }: Spenders, 
 function readAllowance(text: string | undefined, token: Token): bigint | undefined {
   if (token.native) throw badFields([{ field: 'token', problem: `${token.symbol} is the native coin: it needs no allowance` }])
   if (text === undefined) return undefined
-  const raw = toRaw(text, token.decimals)
-  if (raw === undefined)
-    throw badFields([{ field: 'amount', problem: `${text} has more decimals than ${token.symbol} (${token.decimals})` }])
+  const raw = readRaw(text, token, 'amount')
   if (raw >= mostRaw)
     throw badFields([{ field: 'amount', problem: 'is more than any token can hold; leave it out to approve the largest amount' }])
   return raw

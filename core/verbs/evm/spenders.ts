@@ -28,7 +28,7 @@ export function readSpenders(text: string, { impl, chain, network }: NetworkEntr
     const own = directory.venuesOn(chain, network).flatMap((venue) => Object.values(venue.impl.spenders ?? {}))
     return { addresses: [address], registered: own.includes(address) }
   }
-  const connectors = directory.plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded').map((each) => each.name)
+  const connectors = directory.connectors.map((each) => each.name)
   throw badFields([
     { field: 'spender', problem: `"${text}" is neither a registered connector${didYouMean(name, connectors)} nor an address` },
   ])

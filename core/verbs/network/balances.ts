@@ -1,5 +1,6 @@
 import type { Verb } from '../context.ts'
 import { fromRaw } from '../amounts.ts'
+import { answerKey } from '../token-book.ts'
 import { readAddress } from '../wallets.ts'
 
 export const networkBalances: Verb<'NetworkBalances'> = async ({ address, tokenSymbols }, { network, signal }) => {
@@ -8,12 +9,6 @@ export const networkBalances: Verb<'NetworkBalances'> = async ({ address, tokenS
   const tokens = await network.tokens.resolveAll(tokenSymbols, 'tokenSymbols', at)
   const raws = await network.impl.balances(owner, tokens, at)
   return {
-    balances: Object.fromEntries(
-      tokens.map(({ symbol, decimals }, i) => [symbolKey(tokenSymbols[i], symbol), fromRaw(raws[i] ?? 0n, decimals)]),
-    ),
+    balances: Object.fromEntries(tokens.map((token, i) => [answerKey(tokenSymbols[i], token), fromRaw(raws[i] ?? 0n, token.decimals)])),
   }
 }
-
-/** The listed spelling of a symbol; a token asked for by address answers under that address. */
-const symbolKey = (asked: string | undefined, symbol: string) =>
-  asked?.toLowerCase() === symbol.toLowerCase() ? symbol : (asked ?? symbol)

@@ -1,4 +1,4 @@
-import { badFields, SluiceError, type NetworkPollResponse } from '../../api/index.ts'
+import { badFields, type NetworkPollResponse } from '../../api/index.ts'
 import type { AMM, Fill, Json } from '../../contracts/index.ts'
 import type { Entry } from '../../transactions/index.ts'
 import type { Verb } from '../context.ts'
@@ -10,9 +10,7 @@ import type { Directory, NetworkEntry } from '../directory.ts'
 export const networkPoll: Verb<'NetworkPoll'> = async ({ txHash, connector }, { network, services, caller, signal }) => {
   const { impl } = network
   if (!impl.isTransactionId(txHash)) throw badFields([{ field: 'txHash', problem: 'is no transaction hash of this chain' }])
-  if (connector !== undefined && !services.directory.hasConnector(connector)) {
-    throw new SluiceError('UNKNOWN_CONNECTOR', `There is no connector "${connector}"; GET /connectors lists them.`)
-  }
+  if (connector !== undefined) services.directory.connector(connector)
   const at = { signal }
   const [head, found, entry] = await Promise.all([
     impl.head(at),

@@ -5,9 +5,10 @@ const status: Verb<'Status'> = async () => ({ status: 'ok' })
 
 const connectors: Verb<'Connectors'> = async (_request, { services }) =>
   Object.fromEntries(
-    services.directory.plugins
-      .filter(({ kind, state }) => kind === 'connector' && state === 'loaded')
-      .map(({ name, available_networks }) => [name, available_networks.map(({ chain, networks }) => ({ chain, networks: [...networks] }))]),
+    services.directory.connectors.map(({ name, available_networks }) => [
+      name,
+      available_networks.map(({ chain, networks }) => ({ chain, networks: [...networks] })),
+    ]),
   )
 
 const plugins: Verb<'Plugins'> = async (_request, { services: { directory } }) =>
