@@ -19,7 +19,7 @@ import { findPlugins, loadPlugins, startWatchdog, type LoadedPlugin, type LoadRe
 import { createLog } from './log.ts'
 import { StartError } from './start-error.ts'
 import { ensureCertificates } from './tls/index.ts'
-import { createTransactions, memoryJournal, type Journal, type Sign, type Transactions } from './transactions/index.ts'
+import { createTransactions, memoryJournal, soleLeases, type Journal, type Sign, type Transactions } from './transactions/index.ts'
 import type { Services, Verbs } from './verbs/context.ts'
 import { verbs } from './verbs/index.ts'
 
@@ -52,10 +52,12 @@ interface Cradle {
 export interface StartOptions {
   /** Tells a person what is being done. */
   say(line: string): void
+  /** A devnet that runs already, and goes on when the server ends. */
+  devnet?: Devnet
 }
 
 /** Everything that happens at start, in its order. */
-export async function startKernel(settings: Settings, { say }: StartOptions): Promise<Kernel> {
+export async function startKernel(settings: Settings, { say, devnet: running }: StartOptions): Promise<Kernel> {
   const startedAt = performance.now()
   if (settings.store.url !== undefined)
     throw new StartError('store.url names a database, and this version keeps its journal in memory. Remove it from conf/server.yml.')
@@ -83,8 +85,8 @@ export async function startKernel(settings: Settings, { say }: StartOptions): Pr
     // Unlocking takes as long as scrypt does: it goes on beside the devnet and the plugins.
     const opening = openSigner({ settings, log, passphrase: await askPassphrase(settings) })
     stops.push(async () => (await opening.catch(() => undefined))?.stop())
-    const devnet = settings.devnet.enabled ? await bringUpDevnet(settings, say) : undefined
-    if (devnet) stops.push(() => devnet.stop())
+    const devnet = running ?? (settings.devnet.enabled ? await bringUpDevnet(settings, say) : undefined)
+    if (devnet && devnet !== running) stops.push(() => devnet.stop())
 
     // Before any of their code runs here: what passes its trial may still loop in this thread.
     const watchdog = startWatchdog({ stallSeconds: settings.limits.pluginStallSeconds })
@@ -110,7 +112,14 @@ export async function startKernel(settings: Settings, { say }: StartOptions): Pr
       sign: asValue<Sign>(({ signable, ...request }) => signer.sign({ ...request, draft: { scheme: 'secp256k1', bytes: signable.bytes } })),
       journal: asFunction(() => memoryJournal()).singleton(),
       transactions: asFunction(({ journal, sign, log }: Cradle) =>
-        createTransactions({ journal, sign, log, walletQueue: settings.limits.walletQueue }),
+        createTransactions({
+          journal,
+          leases: soleLeases(),
+          sites: directory.networks,
+          sign,
+          log,
+          walletQueue: settings.limits.walletQueue,
+        }),
       ).singleton(),
     })
     const { transactions } = container.cradle

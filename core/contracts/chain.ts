@@ -23,6 +23,8 @@ export interface Chain<F extends Types = Types> extends Life {
   /** The most that a caller may offer per gas, in smallest units. */
   readonly feeCapRaw: bigint
   readonly confirmations: number
+  /** How long a transaction that pays too little waits before its fees are raised. */
+  readonly bumpAfterSeconds: number
   /** The URL in use, without its secrets. */
   rpcUrl(): string
   /** The canonical spelling, or undefined where the text is no address. */

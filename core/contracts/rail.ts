@@ -22,8 +22,8 @@ export type Sighting = { id: string } & (
   | { is: 'unseen' }
   | { is: 'pending'; underpriced: boolean }
   | { is: 'landed'; ok: boolean; blockNumber: number; depth: number; receipt: Json }
-  /** Something else on its slot is final: it will never be mined. */
-  | { is: 'dead' }
+  /** Something else on its slot is final: it will never be mined. `by`: its id, where it was seen in its block. */
+  | { is: 'dead'; by?: string }
 )
 
 /** Fees a caller asked for, in the smallest unit of the native coin per gas. */
@@ -129,5 +129,12 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
     least(over: Fees): string
     /** The cheapest step that does nothing. */
     cancel(from: A): I
+    /**
+     * Fees for another attempt on the same slot: such as the network takes in place of these, and at least what it asks now.
+     * Undefined where the network's fee cap leaves no room.
+     */
+    bump(fees: Fees, head: Head): Fees | undefined
+    /** Whether doing nothing in its place costs less than letting a step be mined that the chain will refuse. */
+    cancelIsCheaper(step: I, fees: Fees, head: Head): boolean
   }
 }

@@ -60,7 +60,12 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
         caller,
         requestId,
         signal: deadline.signal,
-        idempotencyKey: key,
+        ...(key !== undefined && {
+          keyed: {
+            claim: { client: caller.commonName, path, key, claim: 1 },
+            answerOf: (answer: object) => ({ status: 200, body: serialize(answer) }),
+          },
+        }),
         ...lookUp(request),
       })
       const enveloped = isEnveloped

@@ -16,7 +16,9 @@ export interface Attempt {
   readonly id: string
   readonly raw: Uint8Array
   readonly fees: Json
-  /** Milliseconds since the Unix epoch of the last sending; absent before the first. */
+  /** Milliseconds since the Unix epoch. */
+  readonly signedAt: number
+  /** Of the last sending; absent before the first. */
   readonly sentAt?: number
   /** How many times they were sent. */
   readonly sends: number
@@ -65,6 +67,8 @@ export interface Entry {
   readonly nonce: number
   /** The caller chose the slot: what is empty before it is the caller's to fill. */
   readonly slotGiven: boolean
+  /** The caller said what it pays: nothing raises that but the caller. */
+  readonly feesGiven: boolean
   /** How many of our transactions were on the slot before; a later one replaces. */
   readonly rank: number
 

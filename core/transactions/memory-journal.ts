@@ -46,9 +46,14 @@ export function memoryJournal(keepFinished = 10_000): Journal {
     async find(chain, network, txHash) {
       return entries.get(keyByHash.get(hashKey({ chain, network }, txHash)) ?? '')
     },
-    async unfinished(chain, network) {
-      return [...unfinished.values()].filter((entry) => entry.chain === chain && entry.network === network).toSorted(byAge)
+    async unfinished(of) {
+      return [...unfinished.values()].filter((entry) => matches(entry, of)).toSorted(byAge)
     },
+    async openLanes() {
+      return [...unfinished.values()].map(({ chain, network, address }) => ({ chain, network, address }))
+    },
+    eventsAfter: async () => [],
+    lastEventId: async () => 0,
     async list(filter) {
       return page(
         [...entries.values()]

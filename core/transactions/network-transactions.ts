@@ -67,7 +67,11 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
     const nonce = origin.nonce ?? (await lowestPending(lane, signal))
     const holder = lane.occupant(nonce)
     if (!holder) await requireSomethingOn(nonce, lane, signal)
-    const { txHash } = await submit({ ...origin, ...cancelPlan(address), nonce, kind: 'cancel' }, holder?.fees, signal)
+    const { txHash } = await submit(
+      { ...origin, ...cancelPlan(address), nonce, kind: 'cancel', answer: ({ txHash }) => ({ txHash, nonce }) },
+      holder?.fees,
+      signal,
+    )
     return { txHash, nonce }
   }
 
@@ -75,7 +79,7 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
   async function lowestPending(lane: Lane, signal: AbortSignal): Promise<number> {
     const { address } = lane
     const synced = await newsOf(lane, signal)
-    const unfinished = await recorder.unfinished(site.chain, site.network)
+    const unfinished = await recorder.unfinished(site)
     const pending = unfinished.filter(
       (entry) =>
         entry.address === address &&
@@ -123,7 +127,7 @@ export function createNetworkTransactions({ site, recorder, sign, walletQueue, l
     try {
       const origin = { network: site, address, nonce, caller: { commonName: 'sluice' }, requestId: randomUUID(), wish: {} }
       const { txHash } = await submit(
-        { ...origin, ...cancelPlan(address), kind: 'fill' },
+        { ...origin, ...cancelPlan(address), kind: 'fill', answer: () => ({}) },
         undefined,
         AbortSignal.any([closing, AbortSignal.timeout(fillTimeoutMs)]),
       )

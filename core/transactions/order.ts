@@ -1,5 +1,6 @@
 import type { Chain, FeeWish, GasTerms, Json, Plan, Signable } from '../contracts/index.ts'
 import type { Kind } from './entry.ts'
+import type { KeyClaim } from './journal.ts'
 
 /** One network of a chain, as transactions are made on it. */
 export interface Site {
@@ -15,10 +16,18 @@ export interface Origin {
   /** The certificate. */
   caller: { commonName: string }
   requestId: string
-  idempotencyKey?: string
+  /** The request came with an Idempotency-Key. */
+  keyed?: Keyed
   wish: FeeWish
   /** Absent: the server assigns it. */
   nonce?: number
+}
+
+/** What is kept of a request under its key. */
+export interface Keyed {
+  claim: KeyClaim
+  /** The whole answer, with its envelope, as it is sent: made of what the verb answers. */
+  answerOf(answer: object): { status: number; body: string }
 }
 
 /** What a request lets its plan do. */
@@ -39,6 +48,8 @@ export interface Order extends Origin {
   about?: Json
   /** The caller has the permission `admin`: passed on to the signer. */
   admin?: boolean
+  /** What the verb answers, once hashes and nonces are known: pure, for it is journaled with the signed bytes. */
+  answer(submitted: Submitted): object
 }
 
 export interface Submitted {

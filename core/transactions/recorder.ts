@@ -18,14 +18,17 @@ export function createRecorder(journal: Journal, onChange: (entry: Entry) => voi
   return {
     read: (key) => journal.read(key),
     find: (chain, network, txHash) => journal.find(chain, network, txHash),
-    unfinished: (chain, network) => journal.unfinished(chain, network),
+    unfinished: (of) => journal.unfinished(of),
+    openLanes: () => journal.openLanes(),
+    eventsAfter: (id, of) => journal.eventsAfter(id, of),
+    lastEventId: () => journal.lastEventId(),
     list: (filter) => journal.list(filter),
-    async open(entries) {
-      await journal.open(entries)
+    async open(entries, guard, claim) {
+      await journal.open(entries, guard, claim)
       for (const entry of entries) onChange(entry)
     },
-    async write(entries) {
-      const written = await journal.write(entries)
+    async write(entries, guard, answer) {
+      const written = await journal.write(entries, guard, answer)
       if (written) for (const entry of entries) onChange(entry)
       return written
     },
@@ -36,7 +39,7 @@ export function createRecorder(journal: Journal, onChange: (entry: Entry) => voi
         const changed = change(entry)
         if (changed === entry) return entry
         const next = nextVersion(changed, entry, nowMs())
-        if (await this.write([next])) return next
+        if (await this.write([next], { lane: '', fence: 0 })) return next
       }
       throw new Error(`The journal did not take a change of ${key} in ${maxTries} tries.`)
     },

@@ -76,7 +76,7 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
     async function signAll(queued: readonly Entry[]): Promise<readonly Entry[]> {
       let opened = false
       try {
-        await recorder.open(queued)
+        await recorder.open(queued, { lane: '', fence: 0 })
         opened = true
         const ready = await orTimeout(
           Promise.all(queued.map((entry, index) => signOne(entry, prepared[index], order.admin))),
@@ -140,7 +140,11 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
     const { chain, network, address, slot } = entry
     const draft = rail.draft(prepared, slot)
     const { id, raw } = rail.seal(draft, await sign({ chain, network, address, signable: draft, ...(admin && { admin }) }))
-    return nextVersion({ ...entry, state: 'SIGNED', attempts: [{ id, raw, fees: prepared.fees, sends: 0 }] }, entry, nowMs())
+    return nextVersion(
+      { ...entry, state: 'SIGNED', attempts: [{ id, raw, fees: prepared.fees, signedAt: nowMs(), sends: 0 }] },
+      entry,
+      nowMs(),
+    )
   }
 
   /** The signed bytes, and with them on whom they are to replace, in one write. */
@@ -152,7 +156,7 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
           return before && !before.landed ? [nextVersion({ ...before, replacedBy: hashOf(entry) }, before, nowMs())] : []
         }),
       )
-      if (await recorder.write([...signed, ...replaced.flat()])) return
+      if (await recorder.write([...signed, ...replaced.flat()], { lane: '', fence: 0 })) return
       // Only what is to be replaced can have moved meanwhile: nobody else writes a queued entry.
     }
   }

@@ -3,6 +3,7 @@ import { SluiceError } from '../contracts/index.ts'
 import type { Log, Transaction } from '../contracts/index.ts'
 import type { Entry } from './entry.ts'
 import type { Filter, Journal, Page } from './journal.ts'
+import type { Leases } from './leases.ts'
 import { createNetworkTransactions } from './network-transactions.ts'
 import type { NetworkTransactions } from './network-transactions.ts'
 import type { Order, Origin, Sign, Site, Submitted } from './order.ts'
@@ -12,12 +13,15 @@ import type { TxStatus } from './tx-status.ts'
 
 export interface TransactionsOptions {
   journal: Journal
+  leases: Leases
+  /** Every network that transactions may be open on: those that a server before left are gone on with. */
+  sites: readonly Site[]
   sign: Sign
   /** `limits.walletQueue`: requests that one wallet may have under way on a network. */
   walletQueue: number
   log: Log
-  /** Told of every entry that was written. */
-  onChange?: (entry: Entry) => void
+  /** Told of every entry that was written, and what it was before (absent: new). */
+  onChange?: (entry: Entry, before?: Entry) => void
   nowMs?: () => number
 }
 
@@ -30,6 +34,11 @@ export interface Transactions {
   submit(order: Order, signal: AbortSignal): Promise<Submitted>
   /** Replaces by a transfer of nothing to oneself; without a nonce the lowest pending one. */
   cancel(origin: Origin, signal: AbortSignal): Promise<{ txHash: string; nonce: number }>
+  /**
+   * Signs the same step again on the same slot, at higher fees: those wished for, or the next ones by the network's policy. Without
+   * a nonce the lowest pending one. The transaction stays one entry of the journal, with one more attempt.
+   */
+  speedUp(origin: Origin, signal: AbortSignal): Promise<{ txHash: string; nonce: number }>
   /** The nonce that the next submission would get. Asks the chain. */
   nextNonce(of: { network: Site; address: string }, signal: AbortSignal): Promise<number>
   find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
@@ -78,6 +87,7 @@ export function createTransactions({
   return {
     submit: (order, signal) => counted(() => on(order.network).submit(order, signal)),
     cancel: (origin, signal) => counted(() => on(origin.network).cancel(origin, signal)),
+    speedUp: () => Promise.reject(new SluiceError('UNSUPPORTED', 'Not in this version.')),
     nextNonce: ({ network, address }, signal) => on(network).nextNonce(address, signal),
     find: (chain, network, txHash) => journal.find(chain, network, txHash),
     list: (filter) => journal.list(filter),

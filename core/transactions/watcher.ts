@@ -61,7 +61,7 @@ export function createWatcher({ site, recorder, laneOf, dispatch, fill, log, clo
 
   /** Whether anything is left to watch. */
   async function atHead(head: Head): Promise<boolean> {
-    const unfinished = await recorder.unfinished(site.chain, site.network)
+    const unfinished = await recorder.unfinished(site)
     const open = unfinished.filter(({ attempts }) => attempts.length > 0)
     if (open.length === 0) return unfinished.length > 0
     try {
@@ -70,7 +70,7 @@ export function createWatcher({ site, recorder, laneOf, dispatch, fill, log, clo
       if (!closing.aborted)
         log.warn({ open: open.length, reason: reasonOf(error) }, 'open transactions could not be looked at; the next head tries again')
     }
-    return (await recorder.unfinished(site.chain, site.network)).length > 0
+    return (await recorder.unfinished(site)).length > 0
   }
 
   async function look(open: readonly Entry[], head: Head): Promise<void> {

@@ -1,6 +1,6 @@
 import type { AnswerOf, EndpointName, EndpointNamed, RequestOf, Target } from '../api/index.ts'
 import type { Settings } from '../config/index.ts'
-import type { Transactions } from '../transactions/index.ts'
+import type { Keyed, Transactions } from '../transactions/index.ts'
 import type { Caller } from './caller.ts'
 import type { Directory, NetworkEntry, VenueEntry } from './directory.ts'
 import type { Wallets } from './wallets.ts'
@@ -20,7 +20,7 @@ export interface Call {
   caller: Caller
   requestId: string
   signal: AbortSignal
-  idempotencyKey?: string
+  keyed?: Keyed
 }
 
 /** What the server has looked up for the request, by the endpoint's `on`. */

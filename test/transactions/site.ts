@@ -3,7 +3,7 @@ import { HDNodeWallet, Interface, getBytes, keccak256, toQuantity } from 'ethers
 import type { Chain, Plan } from '../../core/contracts/index.ts'
 import { startAnvil } from '../../core/devnet/start-anvil.ts'
 import { evmChain, multicall3 } from '../../core/kits/evm/index.ts'
-import { createTransactions, memoryJournal } from '../../core/transactions/index.ts'
+import { soleLeases, createTransactions, memoryJournal } from '../../core/transactions/index.ts'
 import type { Journal, Kind, Order, Sign, Transactions } from '../../core/transactions/index.ts'
 import { startRelay } from './relay.ts'
 import type { Relay } from './relay.ts'
@@ -94,7 +94,7 @@ export function transactionsOn({
   sign: signer = sign,
   walletQueue = 256,
 }: { journal?: Journal; sign?: Sign; walletQueue?: number } = {}): Transactions {
-  return createTransactions({ journal, sign: signer, walletQueue, log: silent })
+  return createTransactions({ journal, leases: soleLeases(), sites: [], sign: signer, walletQueue, log: silent })
 }
 
 let requests = 0
@@ -112,6 +112,7 @@ export function order(site: TestSite, more: Partial<Order> & { kind?: Kind } = {
     kind: 'trade',
     plan,
     scope: scopeOf(plan, site.chain),
+    answer: () => ({}),
     ...more,
   }
 }

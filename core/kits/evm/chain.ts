@@ -65,6 +65,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     local: definition.local ?? false,
     feeCapRaw,
     confirmations,
+    bumpAfterSeconds: 3 * blockSeconds,
     rpcUrl: () => rpc.url(),
     address: canonicalAddress,
     isTransactionId: isTransactionHash,

@@ -1,3 +1,4 @@
+import type { Submitted } from '../../transactions/index.ts'
 import type { Verb } from '../context.ts'
 import { valueAt } from '../amounts.ts'
 import { readFees, showGas } from '../fees.ts'
@@ -25,11 +26,12 @@ export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
   // Before anything is sent: a plugin's quote that cannot be shown must not become an error about a trade that was made.
   const shown = { ...showOrder(order, quote), limitPrice: orderPrice(order, boundRaw), deadline }
 
+  const answer = ({ gas, nonce, txHash }: Submitted) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
   const sent = await services.transactions.submit(
-    { ...context, address, plan, scope, kind: 'trade', nonce: request.nonce, wish, about: aboutTrade(order) },
+    { ...context, address, plan, scope, kind: 'trade', nonce: request.nonce, wish, about: aboutTrade(order), answer },
     signal,
   )
-  return { ...shown, ...showGas(sent.gas, network), nonce: sent.nonce, txHash: sent.txHash }
+  return answer(sent)
 }
 
 /** The most of the native coin that the order lets the exchange have. */

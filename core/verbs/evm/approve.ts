@@ -1,5 +1,6 @@
 import { badFields, SluiceError } from '../../api/index.ts'
 import type { Plan, Token } from '../../contracts/index.ts'
+import type { Submitted } from '../../transactions/index.ts'
 import type { Verb } from '../context.ts'
 import { fromRaw, mostRaw } from '../amounts.ts'
 import { may, type Caller } from '../caller.ts'
@@ -28,6 +29,17 @@ export const evmApprove: Verb<'EVMApprove'> = async (request, context) => {
     needs: approvals.flatMap((each) => each.plan.needs),
     memo: null,
   }
+  const answer = ({ transactions: made, nonce, txHash }: Submitted) => {
+    const transactions = made.map((each, i) => ({ spender: spenderOfStep[i] ?? '', ...each }))
+    return {
+      spender: spenderOfStep.at(-1) ?? '',
+      tokenAddress: token.address,
+      amount: fromRaw(approvals.at(-1)?.amountRaw ?? 0n, token.decimals),
+      nonce,
+      txHash,
+      ...(transactions.length > 1 && { transactions }),
+    }
+  }
   const sent = await services.transactions.submit(
     {
       ...context,
@@ -39,19 +51,11 @@ export const evmApprove: Verb<'EVMApprove'> = async (request, context) => {
       wish,
       admin,
       about: null,
+      answer,
     },
     signal,
   )
-
-  const transactions = sent.transactions.map((each, i) => ({ spender: spenderOfStep[i] ?? '', ...each }))
-  return {
-    spender: spenderOfStep.at(-1) ?? '',
-    tokenAddress: token.address,
-    amount: fromRaw(approvals.at(-1)?.amountRaw ?? 0n, token.decimals),
-    nonce: sent.nonce,
-    txHash: sent.txHash,
-    ...(transactions.length > 1 && { transactions }),
-  }
+  return answer(sent)
 }
 
 /** Whether the approval needs the caller's admin permission to be signed. */

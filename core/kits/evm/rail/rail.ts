@@ -53,6 +53,8 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
       outbids,
       least: sayLeast,
       cancel: (from) => ({ to: from, data: '0x', value: '0' }),
+      bump: () => undefined,
+      cancelIsCheaper: () => false,
     },
   }
 }
