@@ -1,0 +1,193 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync } from 'node:fs'
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { Client } from 'pg'
+import { endWatched, spawnWatched } from '../../core/devnet/spawn-watched.ts'
+import type { WatchedProcess } from '../../core/devnet/spawn-watched.ts'
+
+const run = promisify(execFile)
+
+/** A PostgreSQL of the test's own, on a port and in a folder that nobody else has; it ends with this process in any case. */
+export interface TestPostgres {
+  /** Superuser and password are in it. */
+  readonly url: string
+  readonly password: string
+  /** A new empty database; gives its url. */
+  database(): Promise<string>
+  /** Asked as superuser, outside of any store. */
+  query(sql: string, url?: string): Promise<Record<string, unknown>[]>
+  /** SIGKILL to every process of it. */
+  kill(): Promise<void>
+  /** Starts it again on the same data and port, after `kill` or instead of what runs. */
+  restart(): Promise<void>
+  /** SIGSTOP to every process of it: connections hang, and new ones too. */
+  pause(): Promise<void>
+  resume(): Promise<void>
+  stop(): Promise<void>
+}
+
+const binaries = findBinaries()
+
+/** Where there is none, tests that need it are left out. */
+export const isPostgresInstalled = binaries !== undefined
+
+/** @param settings of postgresql.conf */
+export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<TestPostgres> {
+  if (binaries === undefined) throw new Error('PostgreSQL is not installed: neither in PATH nor in /usr/lib/postgresql.')
+  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-postgres-'))
+  const data = path.join(folder, 'data')
+  const password = randomBytes(12).toString('hex')
+  const passwordFile = path.join(folder, 'password')
+  await writeFile(passwordFile, password)
+  const unprivileged = await givenAway(folder, passwordFile)
+  const as = (program: string, args: readonly string[]) => [...unprivileged, path.join(binaries, program), ...args] as [string, ...string[]]
+
+  const [init, ...initArgs] = as('initdb', [
+    `--pgdata=${data}`,
+    '--username=postgres',
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--no-locale',
+    '--no-sync',
+  ])
+  await run(init, initArgs, { cwd: folder })
+
+  const port = await freePort()
+  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`
+  const [program, ...args] = as('postgres', [
+    '-D',
+    data,
+    ...Object.entries({
+      port: String(port),
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: folder,
+      shared_buffers: '16MB',
+      ...settings,
+    }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ])
+  let server = await launched(program, args, url)
+  let databases = 0
+
+  const signalAll = async (signal: NodeJS.Signals) => {
+    // The one that starts others first, so that none comes after they were counted.
+    for (const pid of await processesUnder(server)) signalTo(pid, signal)
+    for (const pid of await processesUnder(server)) signalTo(pid, signal)
+  }
+  const kill = async () => {
+    await signalAll('SIGKILL')
+    await endWatched(server)
+  }
+
+  return {
+    url,
+    password,
+    async database() {
+      databases += 1
+      await query(url, `create database test${databases}`)
+      return url.replace(/postgres$/, `test${databases}`)
+    },
+    query: (sql, at = url) => query(at, sql),
+    kill,
+    async restart() {
+      await kill()
+      server = await launched(program, args, url)
+    },
+    pause: () => signalAll('SIGSTOP'),
+    resume: () => signalAll('SIGCONT'),
+    async stop() {
+      await kill()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    const { rows }: { rows: Record<string, unknown>[] } = await client.query(sql)
+    return rows
+  } finally {
+    await client.end()
+  }
+}
+
+async function launched(program: string, args: readonly string[], url: string): Promise<WatchedProcess> {
+  const server = spawnWatched(program, args)
+  let said = ''
+  server.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-4_000)))
+  server.stdout.resume()
+  for (let tries = 0; tries < 600 && server.exitCode === null; tries += 1) {
+    try {
+      await query(url, 'select 1')
+      return server
+    } catch {
+      await sleep(25)
+    }
+  }
+  await endWatched(server)
+  throw new Error(`PostgreSQL did not start: ${said}`)
+}
+
+/** The watchdog's shell is left out, so that it stays and ends what remains. */
+async function processesUnder({ pid: shell }: WatchedProcess): Promise<number[]> {
+  const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid=,comm='])
+  const all = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .map(([pid, parent, name = '']) => ({ pid: Number(pid), parent: Number(parent), name }))
+  const masters = all.filter(({ parent, name }) => parent === shell && name.startsWith('postgres')).map(({ pid }) => pid)
+  return [...masters, ...all.filter(({ parent }) => masters.includes(parent)).map(({ pid }) => pid)]
+}
+
+function signalTo(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    // It ended meanwhile.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
+}
+
+/** PostgreSQL refuses to run as root: root gives the folder to somebody else, and says how to run as that one. */
+async function givenAway(...paths: readonly string[]): Promise<string[]> {
+  if (process.getuid?.() !== 0) return []
+  const [uid, gid] = idsOf('postgres') ?? idsOf('nobody') ?? []
+  if (uid === undefined || gid === undefined) throw new Error('There is no user other than root that PostgreSQL could run as.')
+  for (const each of paths) await chown(each, uid, gid)
+  return ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
+}
+
+function idsOf(user: string): [number, number] | undefined {
+  try {
+    const id = (flag: string) => Number(execFileSync('id', [flag, user], { stdio: ['ignore', 'pipe', 'ignore'] }))
+    return [id('-u'), id('-g')]
+  } catch {
+    return undefined
+  }
+}
+
+function findBinaries(): string | undefined {
+  const debian = '/usr/lib/postgresql'
+  const versions = existsSync(debian) ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a)) : []
+  const folders = [...versions.map((version) => path.join(debian, version, 'bin')), ...(process.env['PATH'] ?? '').split(':')]
+  return folders.find((folder) => ['initdb', 'postgres'].every((each) => existsSync(path.join(folder, each))))
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const address = probe.address()
+  await new Promise((resolve) => probe.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
