@@ -7,6 +7,7 @@ import { doctorCommand } from './doctor.ts'
 import { healthCommand } from './health.ts'
 import { pluginCommand } from './plugin.ts'
 import { startCommand } from './start.ts'
+import { txCommand } from './tx/command.ts'
 import { passphraseFromFile } from '../wallet/keystore/passphrase.ts'
 import { version } from '../version.ts'
 import { holdsKey } from '../wallet/keystore/private-key.ts'
@@ -44,6 +45,7 @@ export function program(): Command {
     .addCommand(startCommand(settings))
     .addCommand(doctorCommand(settings))
     .addCommand(healthCommand(settings))
+    .addCommand(txCommand(settings))
     .addCommand(certsCommand(() => settings().ssl.certsDir))
     .addCommand(walletCommand(async () => walletContext(settings())))
     .addCommand(pluginCommand(settings))

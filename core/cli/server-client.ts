@@ -1,0 +1,120 @@
+import { existsSync, readFileSync } from 'node:fs'
+import https from 'node:https'
+import path from 'node:path'
+import type { Settings } from '../config/index.ts'
+
+/** Which server to ask, and as whom. */
+export interface ServerAccess {
+  settings: Pick<Settings, 'server' | 'ssl'>
+  /** E.g. https://sluice.example.org:15888; absent: the server of these settings, on this machine. */
+  url?: string
+  /** Folder of the certificates; absent: that of the settings. */
+  certs?: string
+  /** Names of client certificates: the first one that is there is shown. */
+  clients: readonly string[]
+  timeoutMs: number
+}
+
+export interface Answer {
+  status: number
+  text: string
+  /** What the server asks to wait before the same is asked again. */
+  retryAfterSeconds?: number
+}
+
+export interface ServerClient {
+  /** The certificate that is shown. */
+  readonly as: string
+  get(target: string, query?: Readonly<Record<string, string>>): Promise<Answer>
+  post(target: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer>
+}
+
+/** No answer came: nobody listens there, the handshake failed, or it took too long. */
+export class NoAnswer extends Error {}
+
+/** Asks a running server over mutual TLS, as a bot does. @throws Error where there is no certificate to show */
+export function serverClient({ settings, url, certs, clients, timeoutMs }: ServerAccess): ServerClient {
+  const certsDir = certs ?? settings.ssl.certsDir
+  const as = clients.find((name) => existsSync(path.join(certsDir, `${name}_key.pem`)))
+  if (as === undefined)
+    throw new Error(
+      `${certsDir} holds no certificate of the client ${clients.map((name) => `"${name}"`).join(' or ')}: make it with "sluice certs new ${clients[0]}".`,
+    )
+  const base = baseOf(settings, url)
+  const tls = {
+    // Always in the server's certificate, whatever address it listens on.
+    ...(url === undefined && { servername: 'localhost' }),
+    ca: read(certsDir, 'ca_cert.pem'),
+    cert: read(certsDir, `${as}_cert.pem`),
+    key: read(certsDir, `${as}_key.pem`),
+  }
+
+  const send = (method: string, target: URL, headers: Readonly<Record<string, string>> = {}, body?: string) =>
+    new Promise<Answer>((resolve, reject) => {
+      const request = https.request(
+        target,
+        { ...tls, method, headers, agent: false, signal: AbortSignal.timeout(timeoutMs) },
+        (response) => {
+          let text = ''
+          response
+            .setEncoding('utf8')
+            .on('data', (chunk: string) => void (text += chunk))
+            .on('error', reject)
+            .on('end', () => resolve({ status: response.statusCode ?? 0, text, ...retryAfter(response.headers['retry-after']) }))
+        },
+      )
+      request.on('error', reject)
+      request.end(body)
+    }).catch((error: unknown) => {
+      throw new NoAnswer(`The server at ${base.host} cannot be asked: ${why(error, timeoutMs)}.`, { cause: error })
+    })
+
+  return {
+    as,
+    get(target, query = {}) {
+      const url = new URL(target, base)
+      url.search = new URLSearchParams(query).toString()
+      return send('GET', url)
+    },
+    post(target, body, headers = {}) {
+      const text = JSON.stringify(body)
+      const length = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(text)) }
+      return send('POST', new URL(target, base), { ...length, ...headers }, text)
+    },
+  }
+}
+
+function baseOf({ server }: Pick<Settings, 'server'>, given: string | undefined): URL {
+  if (given === undefined) {
+    if (server.port === 0)
+      throw new Error('server.port is 0, any free one: say where the server listens with --url https://localhost:<port>.')
+    return new URL(`https://${reachable(server.host)}:${server.port}`)
+  }
+  const url = URL.canParse(given) ? new URL(given) : undefined
+  if (url?.protocol !== 'https:') throw new Error(`--url is "${given}", and takes an address such as https://sluice.example.org:15888.`)
+  return url
+}
+
+/** Every address of the machine is listened on: ask on its own. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  const address = host === '::' ? '::1' : host
+  return address.includes(':') ? `[${address}]` : address
+}
+
+function read(certsDir: string, file: string): Buffer {
+  try {
+    return readFileSync(path.join(certsDir, file))
+  } catch (cause) {
+    throw new Error(`${path.join(certsDir, file)} cannot be read; name the folder of the certificates with --certs.`, { cause })
+  }
+}
+
+const retryAfter = (header: string | undefined) => (/^\d{1,4}$/.test(header ?? '') ? { retryAfterSeconds: Number(header) } : {})
+
+function why(error: unknown, timeoutMs: number): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return `no answer within ${timeoutMs / 1000} s`
+  // Of a name with several addresses the causes are inside.
+  return error.message || (error instanceof AggregateError ? error.errors.map(String).join('; ') : error.name)
+}
