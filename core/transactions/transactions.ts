@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../contracts/index.ts'
 import type { Log, Transaction } from '../contracts/index.ts'
 import type { Entry } from './entry.ts'
-import type { Filter, Journal, Page } from './journal.ts'
+import type { Filter, Journal, JournalEvent, Page } from './journal.ts'
 import type { Leases } from './leases.ts'
 import { createNetworkTransactions } from './network-transactions.ts'
 import type { NetworkTransactions } from './network-transactions.ts'
@@ -25,6 +25,16 @@ export interface TransactionsOptions {
   nowMs?: () => number
 }
 
+/** What became of transactions, one change after the other: also those that other servers made. */
+export interface TransactionEvents {
+  /** As the journal has it: changes after an event, oldest first, at most `limit`. */
+  after(id: number, of: Parameters<Journal['eventsAfter']>[1]): Promise<readonly JournalEvent[]>
+  /** The newest event's id; 0 where there is none. */
+  lastId(): Promise<number>
+  /** Calls back after every write of this server, until the function that it gives is called. What other servers write is not heard. */
+  onWrite(listener: () => void): () => void
+}
+
 /** Every transaction that the server makes, from a plan to its final state. */
 export interface Transactions {
   /**
@@ -43,6 +53,7 @@ export interface Transactions {
   nextNonce(of: { network: Site; address: string }, signal: AbortSignal): Promise<number>
   find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
   list(filter: Filter): Promise<Page>
+  readonly events: TransactionEvents
   /** `txStatus` of a journaled transaction; `found` is what the chain has of it now. */
   status(entry: Entry, found?: Pick<Transaction, 'blockNumber' | 'pays'>): TxStatus
   /** Takes nothing new, lets what is under way be answered for so long, and ends. What is open stays in the journal. */
@@ -57,7 +68,12 @@ export function createTransactions({
   onChange = () => {},
   nowMs = Date.now,
 }: TransactionsOptions): Transactions {
-  const recorder = createRecorder(journal, onChange, nowMs)
+  const listeners = new Set<() => void>()
+  const changed = (entry: Entry) => {
+    onChange(entry)
+    for (const listener of listeners) listener()
+  }
+  const recorder = createRecorder(journal, changed, nowMs)
   const networks = new Map<string, NetworkTransactions>()
   const underWay = new Set<Promise<unknown>>()
   const closing = new AbortController()
@@ -91,6 +107,14 @@ export function createTransactions({
     nextNonce: ({ network, address }, signal) => on(network).nextNonce(address, signal),
     find: (chain, network, txHash) => journal.find(chain, network, txHash),
     list: (filter) => journal.list(filter),
+    events: {
+      after: (id, of) => journal.eventsAfter(id, of),
+      lastId: () => journal.lastEventId(),
+      onWrite(listener) {
+        listeners.add(listener)
+        return () => void listeners.delete(listener)
+      },
+    },
     status: txStatus,
     async stop(drainMs) {
       stopping = true
