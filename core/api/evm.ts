@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { endpoint, enveloped, request } from './endpoint.ts'
-import { chainFields, Decimal, TokenName, TokenSymbols, transactionFields, WalletAddress } from './fields.ts'
+import { chainFields, Decimal, Nonce, TokenName, TokenSymbols, transactionFields, WalletAddress } from './fields.ts'
 
 const Spender = Type.String({
   minLength: 1,
@@ -25,6 +25,18 @@ export const EVMNonceResponse = enveloped({ nonce: Type.Number({ description: 'T
 export const EVMCancelRequest = request({ ...chainFields, address: WalletAddress, ...transactionFields })
 export const EVMCancelResponse = enveloped({ txHash: Type.String(), nonce: Type.Number() })
 
+export const EVMSpeedUpRequest = request({
+  ...chainFields,
+  address: WalletAddress,
+  nonce: Type.Optional({ ...Nonce, description: 'Of the pending transaction; absent, the lowest pending one.' }),
+  maxFeePerGas: Type.Optional(Decimal('The most to pay per gas, in gwei; absent, what the network takes as a replacement.')),
+  maxPriorityFeePerGas: Type.Optional(Decimal('The tip per gas, in gwei; absent, what the network takes as a replacement.')),
+})
+export const EVMSpeedUpResponse = enveloped({
+  txHash: Type.String({ description: 'Of the new attempt; the earlier ones may be mined in its place.' }),
+  nonce: Type.Number(),
+})
+
 export const EVMApproveRequest = request({
   ...chainFields,
   address: WalletAddress,
@@ -48,6 +60,8 @@ export type EVMNonceRequest = Static<typeof EVMNonceRequest>
 export type EVMNonceResponse = Static<typeof EVMNonceResponse>
 export type EVMCancelRequest = Static<typeof EVMCancelRequest>
 export type EVMCancelResponse = Static<typeof EVMCancelResponse>
+export type EVMSpeedUpRequest = Static<typeof EVMSpeedUpRequest>
+export type EVMSpeedUpResponse = Static<typeof EVMSpeedUpResponse>
 export type EVMApproveRequest = Static<typeof EVMApproveRequest>
 export type EVMApproveResponse = Static<typeof EVMApproveResponse>
 
@@ -87,6 +101,18 @@ export const evmEndpoints = [
     errors: ['UNKNOWN_TRANSACTION', 'UNSUPPORTED'],
     request: EVMCancelRequest,
     response: EVMCancelResponse,
+  }),
+  endpoint({
+    ...evm,
+    method: 'POST',
+    permission: 'trade',
+    acts: true,
+    name: 'EVMSpeedUp',
+    path: '/evm/speedUp',
+    summary: 'Offers higher fees for a pending transaction.',
+    errors: ['UNKNOWN_TRANSACTION', 'UNSUPPORTED'],
+    request: EVMSpeedUpRequest,
+    response: EVMSpeedUpResponse,
   }),
   endpoint({
     ...evm,

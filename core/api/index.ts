@@ -4,11 +4,19 @@ import { connectorEndpoints } from './connector.ts'
 import { evmEndpoints } from './evm.ts'
 import { networkEndpoints } from './network.ts'
 import { serviceEndpoints } from './service.ts'
+import { transactionEndpoints } from './transactions.ts'
 
 /** Version of the interface, raised by semantic versioning. */
 export const interfaceVersion = '1.0.0'
 
-export const endpoints = [...serviceEndpoints, ...networkEndpoints, ...evmEndpoints, ...connectorEndpoints, ...ammEndpoints]
+export const endpoints = [
+  ...serviceEndpoints,
+  ...transactionEndpoints,
+  ...networkEndpoints,
+  ...evmEndpoints,
+  ...connectorEndpoints,
+  ...ammEndpoints,
+]
 
 export type AnyEndpoint = (typeof endpoints)[number]
 export type EndpointName = AnyEndpoint['name']
@@ -20,5 +28,6 @@ export * from './errors.ts'
 export * from './evm.ts'
 export * from './network.ts'
 export * from './service.ts'
+export * from './transactions.ts'
 export { errorsOf } from './endpoint.ts'
 export type { AnswerOf, Endpoint, Permission, RequestOf, ResponseOf, Target } from './endpoint.ts'

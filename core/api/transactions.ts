@@ -1,5 +1,10 @@
 import Type, { type Static } from 'typebox'
-import { response } from './endpoint.ts'
+import { endpoint, request, response } from './endpoint.ts'
+import { ChainName, NetworkName, TransactionHash, WalletAddress } from './fields.ts'
+
+/** QUEUED → SIGNED → BROADCAST → MINED → CONFIRMED, and the other ends. */
+const states = ['QUEUED', 'SIGNED', 'BROADCAST', 'MINED', 'CONFIRMED', 'REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED'] as const
+const mostPerPage = 500
 
 /** A transaction of the journal, as `/transactions` lists it and `/events` tells its changes. */
 export const JournaledTransaction = response({
@@ -10,7 +15,7 @@ export const JournaledTransaction = response({
   connector: Type.Optional(Type.String()),
   txHash: Type.Union([Type.String(), Type.Null()], { description: 'The one that is mined, or the newest; null before it is signed.' }),
   nonce: Type.Number(),
-  txState: Type.String({ description: 'QUEUED, SIGNED, BROADCAST, MINED, CONFIRMED, REVERTED, REPLACED, CANCELLED, DROPPED or EXPIRED.' }),
+  txState: Type.String({ description: `${states.slice(0, -1).join(', ')} or ${states.at(-1)}.` }),
   txStatus: Type.Number({ description: 'As /network/poll has it, by what the journal knows.' }),
   txBlock: Type.Number({ description: '-1 until mined.' }),
   replacedBy: Type.Optional(Type.String({ description: 'Hash of what is to take, or took, its place.' })),
@@ -27,3 +32,56 @@ export const JournaledTransaction = response({
   deadline: Type.Optional(Type.Number({ description: 'Seconds since the Unix epoch; the chain refuses the trade after it.' })),
 })
 export type JournaledTransaction = Static<typeof JournaledTransaction>
+
+const idOfRequest = (what: string, expects: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 255, expects, description: what }))
+
+export const TransactionsRequest = request({
+  chain: Type.Optional(ChainName),
+  network: Type.Optional(NetworkName),
+  address: Type.Optional(WalletAddress),
+  state: Type.Optional(
+    Type.Enum(states, { expects: `one of ${states.join(', ')}`, description: 'Only those in this state, in any letter case.' }),
+  ),
+  txHash: Type.Optional({ ...TransactionHash, description: 'Of any attempt, also of one whose place another took.' }),
+  idempotencyKey: idOfRequest('The Idempotency-Key that the request came with.', 'an Idempotency-Key'),
+  requestId: idOfRequest('The X-Request-Id of the request that made it.', 'a request id'),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: mostPerPage,
+      expects: `an integer from 1 to ${mostPerPage}`,
+      description: 'At most so many; 100 without it.',
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      expects: 'the nextCursor of an earlier answer',
+      description: '`nextCursor` of the page before.',
+    }),
+  ),
+})
+export const TransactionsResponse = response({
+  transactions: Type.Array(JournaledTransaction, { description: 'Newest first.' }),
+  nextCursor: Type.Optional(Type.String({ description: 'There is more: ask again with it as `cursor`.' })),
+})
+
+export type TransactionsRequest = Static<typeof TransactionsRequest>
+export type TransactionsResponse = Static<typeof TransactionsResponse>
+
+export const transactionEndpoints = [
+  endpoint({
+    method: 'GET',
+    set: 'Service',
+    on: 'service',
+    permission: 'read',
+    wallet: true,
+    name: 'Transactions',
+    path: '/transactions',
+    summary: "The journal of the caller's wallets, newest first.",
+    request: TransactionsRequest,
+    response: TransactionsResponse,
+  }),
+]

@@ -1,4 +1,4 @@
-export { isFinal } from './entry.ts'
+export { isFinal, txHashOf } from './entry.ts'
 export type { Entry, Kind, TransactionState } from './entry.ts'
 export type { Filter, Guard, Journal, JournalEvent, KeptAnswer, KeyClaim, Page } from './journal.ts'
 export type { Leases } from './leases.ts'

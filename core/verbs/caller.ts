@@ -16,6 +16,9 @@ export const may = (caller: Caller, permission: Permission) => caller.permission
 
 export const mayUseWallet = ({ wallets }: Caller, address: string) => wallets === 'all' || wallets.has(address.toLowerCase())
 
+/** Wallets, in lower case, that lists for the caller are narrowed to; undefined: all. */
+export const visibleWallets = ({ wallets }: Caller): ReadonlySet<string> | undefined => (wallets === 'all' ? undefined : wallets)
+
 export function requirePermission(caller: Caller, permission: Permission): void {
   if (may(caller, permission)) return
   throw new SluiceError(

@@ -7,6 +7,7 @@ import { evmAllowances } from './evm/allowances.ts'
 import { evmApprove } from './evm/approve.ts'
 import { evmCancel } from './evm/cancel.ts'
 import { evmNonce } from './evm/nonce.ts'
+import { evmSpeedUp } from './evm/speed-up.ts'
 import { networkBalances } from './network/balances.ts'
 import { networkChainConfig } from './network/chain-config.ts'
 import { networkPoll } from './network/poll.ts'
@@ -25,6 +26,7 @@ export const verbs: Verbs = {
   EVMAllowances: evmAllowances,
   EVMNonce: evmNonce,
   EVMCancel: evmCancel,
+  EVMSpeedUp: evmSpeedUp,
   EVMApprove: evmApprove,
   ConnectorConfig: connectorConfig,
   AMMPrice: ammPrice,

@@ -1,5 +1,6 @@
 import type { Verb, Verbs } from '../context.ts'
 import { mayUseWallet } from '../caller.ts'
+import { transactions } from './transactions.ts'
 
 const status: Verb<'Status'> = async () => ({ status: 'ok' })
 
@@ -44,4 +45,5 @@ export const serviceVerbs = {
   HealthLive: healthLive,
   HealthReady: healthReady,
   Wallet: wallet,
+  Transactions: transactions,
 } satisfies Partial<Verbs>

@@ -1,0 +1,45 @@
+import { badFields, type JournaledTransaction } from '../../api/index.ts'
+import { txHashOf, type Entry, type Transactions } from '../../transactions/index.ts'
+import { visibleWallets } from '../caller.ts'
+import type { Verb } from '../context.ts'
+
+/** What an entry's key looks like: a cursor is one. */
+const cursorPattern = /^[0-9a-z]+(-[0-9a-z]+)+$/
+
+/** From the journal alone: it answers also for networks that are down, or whose plugin is gone. */
+export const transactions: Verb<'Transactions'> = async (request, { services, caller }) => {
+  if (request.cursor !== undefined && !cursorPattern.test(request.cursor))
+    throw badFields([{ field: 'cursor', problem: 'is no nextCursor of an earlier answer' }])
+  const addresses = visibleWallets(caller)
+  const { entries, nextCursor } = await services.transactions.list({ ...request, ...(addresses && { addresses }) })
+  return {
+    transactions: entries.map((entry) => showTransaction(entry, services.transactions.status)),
+    ...(nextCursor !== undefined && { nextCursor }),
+  }
+}
+
+/** A transaction as the journal has it, in a caller's terms. */
+export function showTransaction(entry: Entry, status: Transactions['status']): JournaledTransaction {
+  const { chain, network, address, kind, connector, nonce, state, landed, replacedBy, reason, attempts, requestId } = entry
+  const { idempotencyKey, createdAt, updatedAt, deadline } = entry
+  return {
+    chain,
+    network,
+    address,
+    kind,
+    ...(connector !== undefined && { connector }),
+    txHash: txHashOf(entry) ?? null,
+    nonce,
+    txState: state,
+    txStatus: status(entry),
+    txBlock: landed?.blockNumber ?? -1,
+    ...(replacedBy !== undefined && { replacedBy }),
+    ...(reason !== undefined && { reason }),
+    attempts: attempts.map(({ id, signedAt, sends }) => ({ txHash: id, signedAt, sends })),
+    requestId,
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    createdAt,
+    updatedAt,
+    ...(deadline !== undefined && { deadline }),
+  }
+}
