@@ -1,5 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Store } from '../store/store.ts'
 import type { Directory } from '../verbs/directory.ts'
+import { transactionMetrics } from './transaction-metrics.ts'
 
 /** What the server counts about itself, as Prometheus reads it. Process and event loop figures are prom-client's own. */
 export function createMetrics() {
@@ -33,6 +35,7 @@ export function createMetrics() {
       labelNames: ['plugin'],
       registers,
     }),
+    ...transactionMetrics(registry),
   }
 }
 
@@ -51,6 +54,19 @@ export function measureDirectory({ registry }: Metrics, directory: Directory): v
         const shown = state === 'loaded' && starting && starting().length > 0 ? 'starting' : state
         this.set({ plugin: name, kind, state: shown }, 1)
       }
+    },
+  })
+}
+
+/** Whether the store can be written is tried when it is asked for. */
+export function measureStore({ registry }: Pick<Metrics, 'registry'>, store: Pick<Store, 'failing'>): void {
+  new Gauge({
+    name: 'sluice_store_up',
+    help: '1 while the store can be written; 0 while it cannot, and no transaction is made.',
+    registers: [registry],
+    async collect() {
+      const failing = await store.failing().catch(() => 'it failed to say')
+      this.set(failing === undefined ? 1 : 0)
     },
   })
 }

@@ -1,0 +1,109 @@
+import { Gauge } from 'prom-client'
+import type { Entry, Journal } from '../transactions/index.ts'
+import type { Metrics } from './metrics.ts'
+
+interface Sources {
+  journal: Pick<Journal, 'openLanes' | 'unfinished'>
+  /** The networks that are loaded: they are shown as having nothing open rather than not at all. */
+  networks: readonly { chain: string; network: string }[]
+  nowMs?: () => number
+}
+
+/** Scrapes closer together than that are answered from one look into the journal. */
+const freshMs = 5_000
+/** A scrape must not wait for a store that hangs. */
+const deadlineMs = 2_000
+
+const minuteMs = 60_000
+const ages = [
+  { label: 'below 1m', belowMs: minuteMs },
+  { label: '1m to 10m', belowMs: 10 * minuteMs },
+  { label: '10m to 1h', belowMs: 60 * minuteMs },
+  { label: 'over 1h', belowMs: Infinity },
+]
+const labelNames = ['chain', 'network'] as const
+
+/** What is open in the journal now, of all servers on it: read when it is asked for, and left out when the store does not answer. */
+export function measureTransactions({ registry }: Pick<Metrics, 'registry'>, { journal, networks, nowMs = Date.now }: Sources): void {
+  const registers = [registry]
+  const look = kept(() => withinDeadline(openEntries(journal)), nowMs)
+
+  new Gauge({
+    name: 'sluice_transactions_open',
+    help: 'Transactions that are not final, by state and by time since the request.',
+    labelNames: [...labelNames, 'state', 'age'],
+    registers,
+    async collect() {
+      this.reset()
+      for (const { chain, network, state, createdAt } of (await look()) ?? [])
+        this.inc({ chain, network, state, age: ageOf(nowMs() - createdAt) })
+    },
+  })
+  new Gauge({
+    name: 'sluice_transactions_oldest_open_seconds',
+    help: 'Time since the request of the oldest transaction that is not final; 0 where none is.',
+    labelNames,
+    registers,
+    async collect() {
+      this.reset()
+      const open = await look()
+      if (!open) return
+      for (const { chain, network } of networks) this.set({ chain, network }, 0)
+      // The oldest come first: the first one of a network is set last.
+      for (const { chain, network, createdAt } of open.toReversed()) this.set({ chain, network }, Math.max(0, (nowMs() - createdAt) / 1000))
+    },
+  })
+  new Gauge({
+    name: 'sluice_nonce_gap_wallets',
+    help: 'Wallets with an empty nonce between transactions that wait for a block.',
+    labelNames,
+    registers,
+    async collect() {
+      this.reset()
+      const open = await look()
+      if (!open) return
+      for (const { chain, network } of networks) this.set({ chain, network }, 0)
+      for (const lane of lanesWithGap(open)) this.inc(lane)
+    },
+  })
+}
+
+async function openEntries(journal: Sources['journal']): Promise<readonly Entry[]> {
+  const lanes = await journal.openLanes()
+  const sites = new Map(lanes.map(({ chain, network }) => [`${chain}/${network}`, { chain, network }]))
+  return (await Promise.all([...sites.values()].map((site) => journal.unfinished(site)))).flat()
+}
+
+const ageOf = (ms: number) => ages.find(({ belowMs }) => ms < belowMs)?.label ?? ''
+
+function lanesWithGap(open: readonly Entry[]): { chain: string; network: string }[] {
+  const lanes = new Map<string, { chain: string; network: string; nonces: Set<number> }>()
+  for (const { chain, network, address, nonce, state } of open) {
+    // Where one of ours is mined, what is before it is mined too, by whomever.
+    if (state === 'MINED') continue
+    const key = `${chain}/${network}/${address.toLowerCase()}`
+    const lane = lanes.get(key) ?? { chain, network, nonces: new Set() }
+    lanes.set(key, lane)
+    lane.nonces.add(nonce)
+  }
+  return [...lanes.values()]
+    .filter(({ nonces }) => Math.max(...nonces) - Math.min(...nonces) >= nonces.size)
+    .map(({ chain, network }) => ({ chain, network }))
+}
+
+/** One look for all that ask at about the same time; undefined where it failed. */
+function kept<T>(look: () => Promise<T>, nowMs: () => number): () => Promise<T | undefined> {
+  let last: { atMs: number; value: Promise<T | undefined> } | undefined
+  return () => {
+    if (!last || nowMs() - last.atMs >= freshMs) last = { atMs: nowMs(), value: look().catch(() => undefined) }
+    return last.value
+  }
+}
+
+function withinDeadline<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('The journal did not answer in time.')), deadlineMs)
+  })
+  return Promise.race([work, tooLate]).finally(() => clearTimeout(timer))
+}
