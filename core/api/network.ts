@@ -30,7 +30,7 @@ export const NetworkBalancesResponse = enveloped({
 
 export const NetworkPollRequest = request({ ...chainFields, txHash: TransactionHash, connector: Type.Optional(ConnectorName) })
 export const NetworkPollResponse = enveloped({
-  currentBlock: Type.Number(),
+  currentBlock: Type.Number({ description: '-1 where no node answers: then the journal alone tells of what is final.' }),
   txHash: Type.String(),
   txStatus: Type.Number({
     description: '-1 unknown or dead, 0 accepted, 1 mined, 2 pending and pays enough, 3 pending and pays too little.',
@@ -39,8 +39,15 @@ export const NetworkPollResponse = enveloped({
   txData: Type.Unknown({ description: 'The decoded transaction, or null.' }),
   txReceipt: Type.Unknown({ description: 'The receipt with the logs of known contracts decoded, or null.' }),
   txState: Type.Optional(Type.String({ description: 'State in the journal.' })),
-  confirmations: Type.Number(),
-  replacedBy: Type.Optional(Type.String()),
+  confirmations: Type.Number({ description: 'Blocks from its own to the newest; at least so many where no node answers.' }),
+  replacedBy: Type.Optional(
+    Type.String({
+      description: 'Hash of what took, or is to take, the place of the one asked for: at higher fees, or another transaction.',
+    }),
+  ),
+  reason: Type.Optional(
+    Type.String({ description: 'Why it was given up, why the chain reverted it, or what a node last said against it.' }),
+  ),
   fill: Type.Optional(
     Type.Object({ amountIn: Type.String(), amountOut: Type.String(), price: Type.String() }, { description: 'What a trade really gave.' }),
   ),

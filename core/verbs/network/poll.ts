@@ -1,87 +1,65 @@
 import { badFields, type NetworkPollResponse } from '../../api/index.ts'
-import type { AMM, Fill, Json } from '../../contracts/index.ts'
-import type { Entry } from '../../transactions/index.ts'
+import type { Json, Transaction } from '../../contracts/index.ts'
+import { isFinal, type Entry, type Transactions } from '../../transactions/index.ts'
 import type { Verb } from '../context.ts'
-import { fromRaw, priceOf } from '../amounts.ts'
-import { readAboutTrade } from '../amm/about-trade.ts'
 import { mayUseWallet } from '../caller.ts'
 import type { Directory, NetworkEntry } from '../directory.ts'
+import { fillOf } from './fill.ts'
+import { isSameHash, whereaboutsOf, type Whereabouts } from './whereabouts.ts'
 
 export const networkPoll: Verb<'NetworkPoll'> = async ({ txHash, connector }, { network, services, caller, signal }) => {
   const { impl } = network
   if (!impl.isTransactionId(txHash)) throw badFields([{ field: 'txHash', problem: 'is no transaction hash of this chain' }])
   if (connector !== undefined) services.directory.connector(connector)
-  const at = { signal }
-  const [head, found, entry] = await Promise.all([
-    impl.head(at),
-    impl.find(txHash, at),
-    services.transactions.find(network.chain, network.network, txHash),
-  ])
-  const journaled = entry && mayUseWallet(caller, entry.address) ? entry : undefined
 
-  const txBlock = found?.blockNumber ?? -1
+  const entry = await services.transactions.find(network.chain, network.network, txHash)
+  const own = entry && mayUseWallet(caller, entry.address) ? entry : undefined
+  // Who may not use the wallet learns of the one hash only.
+  const attempts = own ? own.attempts.map(({ id }) => id) : [txHash]
+  const where = await whereaboutsOf({ txHash, attempts, entry }, impl, { signal })
+  const { head, txBlock, receipt, found } = where
   // A block may come between both questions.
-  const currentBlock = Math.max(Number(head.number), txBlock)
-  const receipt = found?.receipt ?? null
+  const currentBlock = head === undefined ? -1 : Math.max(head, txBlock)
   return {
     currentBlock,
     txHash,
-    txStatus: journaled ? services.transactions.status(journaled, found) : plainStatus(found),
+    txStatus: own ? services.transactions.status(own, found) : strangersStatus(txHash, found, entry, services.transactions),
     txBlock,
-    txData: found?.tx ?? null,
+    txData: where.tx,
     txReceipt: receipt && decode(receipt, network, services.directory, connector),
-    confirmations: txBlock < 0 ? 0 : currentBlock - txBlock + 1,
-    ...(journaled && { txState: journaled.state }),
-    ...(journaled?.replacedBy !== undefined && { replacedBy: journaled.replacedBy }),
-    ...fillOf(journaled, receipt, network, services.directory),
+    confirmations: txBlock < 0 ? 0 : head === undefined ? impl.confirmations : currentBlock - txBlock + 1,
+    ...(own && {
+      txState: own.state,
+      ...replacedBy(txHash, own, where),
+      ...(own.reason !== undefined && { reason: own.reason }),
+      ...fillOf(own, receipt, network, services.directory),
+    }),
   }
 }
 
-/** Of a transaction that is not in the journal. */
-function plainStatus(found: { blockNumber?: number; pays?: boolean } | undefined): number {
-  if (!found) return -1
-  if (found.blockNumber !== undefined) return 1
-  return found.pays === false ? 3 : 2
+/** Of a transaction that is not in the journal, or not the caller's: the journal still keeps it from being called dead too early. */
+function strangersStatus(
+  txHash: string,
+  found: Pick<Transaction, 'blockNumber' | 'pays'> | undefined,
+  entry: Entry | undefined,
+  transactions: Transactions,
+): number {
+  if (found) return found.blockNumber !== undefined ? 1 : found.pays === false ? 3 : 2
+  if (!entry) return -1
+  const lost = isFinal(entry) && entry.landed !== undefined && !isSameHash(txHash, entry.landed.id)
+  return lost ? -1 : transactions.status(entry)
+}
+
+/** What took, or is to take, the place of the hash that was asked for: another attempt, or another transaction. */
+function replacedBy(txHash: string, { replacedBy: heir, attempts }: Entry, where: Whereabouts): Pick<NetworkPollResponse, 'replacedBy'> {
+  if (where.txBlock >= 0) return isSameHash(txHash, where.txHash) ? {} : { replacedBy: where.txHash }
+  const newest = attempts.at(-1)?.id
+  const hash = heir ?? (newest === undefined || isSameHash(txHash, newest) ? undefined : newest)
+  return hash === undefined ? {} : { replacedBy: hash }
 }
 
 /** Logs are explained by the events of the named connector, or of all that are on the network. */
 function decode(receipt: Json, { impl, chain, network }: NetworkEntry, directory: Directory, connector: string | undefined): Json {
   const venues = directory.venuesOn(chain, network).filter((each) => connector === undefined || each.connector === connector)
   return impl.decode(receipt, [...new Set(venues.flatMap((each) => each.impl.events ?? []))])
-}
-
-/** What a trade really gave, read from its receipt by the connector that made it. */
-function fillOf(
-  entry: Entry | undefined,
-  receipt: Json,
-  { chain, network }: NetworkEntry,
-  directory: Directory,
-): Pick<NetworkPollResponse, 'fill'> {
-  if (entry?.kind !== 'trade' || receipt === null) return {}
-  const amm = directory.venuesOn(chain, network).find(({ connector }) => connector === entry.connector)?.impl.AMM
-  const fill = readFill(amm, receipt, entry.memo)
-  const { side, base, quote } = readAboutTrade(entry.about)
-  if (!fill) return {}
-  const [tokenIn, tokenOut] = side === 'BUY' ? [quote, base] : [base, quote]
-  const [quoteRaw, baseRaw] = side === 'BUY' ? [fill.amountInRaw, fill.amountOutRaw] : [fill.amountOutRaw, fill.amountInRaw]
-  return {
-    fill: {
-      amountIn: fromRaw(fill.amountInRaw, tokenIn.decimals),
-      amountOut: fromRaw(fill.amountOutRaw, tokenOut.decimals),
-      price: priceOf(
-        { raw: quoteRaw, decimals: quote.decimals },
-        { raw: baseRaw, decimals: base.decimals },
-        side === 'BUY' ? 'up' : 'down',
-      ),
-    },
-  }
-}
-
-/** Nothing where the connector fails, too: its log has the defect, and what became of the transaction is worth more than its fill. */
-function readFill(amm: AMM | undefined, receipt: Json, memo: Json): Fill | undefined {
-  try {
-    return amm?.fill(receipt, memo)
-  } catch {
-    return undefined
-  }
 }
