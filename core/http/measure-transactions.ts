@@ -25,47 +25,49 @@ const labelNames = ['chain', 'network'] as const
 
 /** What is open in the journal now, of all servers on it: read when it is asked for, and left out when the store does not answer. */
 export function measureTransactions({ registry }: Pick<Metrics, 'registry'>, { journal, networks, nowMs = Date.now }: Sources): void {
-  const registers = [registry]
   const look = kept(() => withinDeadline(openEntries(journal)), nowMs)
 
-  new Gauge({
+  const open = new Gauge({
     name: 'sluice_transactions_open',
     help: 'Transactions that are not final, by state and by time since the request.',
     labelNames: [...labelNames, 'state', 'age'],
-    registers,
+    registers: [],
     async collect() {
+      const entries = (await look()) ?? []
+      // Nothing is waited for from here on: two scrapes at once must not add up.
       this.reset()
-      for (const { chain, network, state, createdAt } of (await look()) ?? [])
-        this.inc({ chain, network, state, age: ageOf(nowMs() - createdAt) })
+      for (const { chain, network, state, createdAt } of entries) this.inc({ chain, network, state, age: ageOf(nowMs() - createdAt) })
     },
   })
-  new Gauge({
+  const oldest = new Gauge({
     name: 'sluice_transactions_oldest_open_seconds',
     help: 'Time since the request of the oldest transaction that is not final; 0 where none is.',
     labelNames,
-    registers,
+    registers: [],
     async collect() {
+      const entries = await look()
       this.reset()
-      const open = await look()
-      if (!open) return
+      if (!entries) return
       for (const { chain, network } of networks) this.set({ chain, network }, 0)
       // The oldest come first: the first one of a network is set last.
-      for (const { chain, network, createdAt } of open.toReversed()) this.set({ chain, network }, Math.max(0, (nowMs() - createdAt) / 1000))
+      for (const { chain, network, createdAt } of entries.toReversed())
+        this.set({ chain, network }, Math.max(0, (nowMs() - createdAt) / 1000))
     },
   })
-  new Gauge({
+  const gaps = new Gauge({
     name: 'sluice_nonce_gap_wallets',
     help: 'Wallets with an empty nonce between transactions that wait for a block.',
     labelNames,
-    registers,
+    registers: [],
     async collect() {
+      const entries = await look()
       this.reset()
-      const open = await look()
-      if (!open) return
+      if (!entries) return
       for (const { chain, network } of networks) this.set({ chain, network }, 0)
-      for (const lane of lanesWithGap(open)) this.inc(lane)
+      for (const lane of lanesWithGap(entries)) this.inc(lane)
     },
   })
+  for (const gauge of [open, oldest, gaps]) registry.registerMetric(gauge)
 }
 
 async function openEntries(journal: Sources['journal']): Promise<readonly Entry[]> {

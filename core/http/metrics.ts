@@ -43,11 +43,11 @@ export type Metrics = ReturnType<typeof createMetrics>
 
 /** Plugin states are read when they are asked for. */
 export function measureDirectory({ registry }: Metrics, directory: Directory): void {
-  new Gauge({
+  const gauge = new Gauge({
     name: 'sluice_plugin_state',
     help: '1 for the state that each plugin is in.',
     labelNames: ['plugin', 'kind', 'state'],
-    registers: [registry],
+    registers: [],
     collect() {
       this.reset()
       for (const { name, kind, state, starting } of directory.plugins) {
@@ -56,17 +56,19 @@ export function measureDirectory({ registry }: Metrics, directory: Directory): v
       }
     },
   })
+  registry.registerMetric(gauge)
 }
 
 /** Whether the store can be written is tried when it is asked for. */
 export function measureStore({ registry }: Pick<Metrics, 'registry'>, store: Pick<Store, 'failing'>): void {
-  new Gauge({
+  const gauge = new Gauge({
     name: 'sluice_store_up',
     help: '1 while the store can be written; 0 while it cannot, and no transaction is made.',
-    registers: [registry],
+    registers: [],
     async collect() {
       const failing = await store.failing().catch(() => 'it failed to say')
       this.set(failing === undefined ? 1 : 0)
     },
   })
+  registry.registerMetric(gauge)
 }

@@ -20,13 +20,20 @@ const unused = {
   ethers: ['dist', 'lib.commonjs', 'src.ts', 'node_modules/@types', 'node_modules/undici-types'],
   'swagger-ui-dist': ['swagger-ui-es-bundle.js', 'swagger-ui-es-bundle-core.js', 'swagger-ui-standalone-preset.js', 'swagger-ui.js'],
   '@opentelemetry/api': ['build/esm', 'build/esnext'],
+  kysely: ['dist/cjs'],
   '@types': ['.'],
   'undici-types': ['.'],
 }
 
+/** Binaries for the other C library: this runs on the base that the image has. */
+const libc = process.report.getReport().header.glibcVersionRuntime === undefined ? 'musl' : 'gnu'
+const otherLibc = libc === 'gnu' ? /-musl(eabihf)?$/ : /-gnu(eabihf)?$/
+
 const before = sizeOf(folder)
 for (const [name, parts] of Object.entries(unused))
   for (const part of parts) rmSync(path.join(folder, name, part), { recursive: true, force: true })
+for (const name of namesIn(path.join(folder, '@libsql')))
+  if (otherLibc.test(name)) rmSync(path.join(folder, '@libsql', name), { recursive: true })
 prune(folder)
 console.log(`node_modules: ${megabytes(before)} MB before pruning, ${megabytes(sizeOf(folder))} MB after`)
 
@@ -45,6 +52,10 @@ function prunePackage(place) {
   for (const entry of readdirSync(place, { recursive: true, withFileTypes: true })) {
     if (entry.isFile() && files.test(entry.name) && !kept.test(entry.name)) rmSync(path.join(entry.parentPath, entry.name))
   }
+}
+
+function namesIn(place) {
+  return existsSync(place) ? readdirSync(place) : []
 }
 
 function sizeOf(place) {

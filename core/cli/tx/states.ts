@@ -1,7 +1,8 @@
 import type { JournaledTransaction } from '../../api/transactions.ts'
+import type { TransactionState } from '../../transactions/index.ts'
 
 /** What happens next, by state; the first four are open. */
-const next: Readonly<Record<string, (transaction: JournaledTransaction) => string>> = {
+const sentences: Readonly<Record<TransactionState, (transaction: JournaledTransaction) => string>> = {
   QUEUED: () =>
     'It is being signed, and nothing has left yet. If the server dies before it is signed, it becomes EXPIRED and has no effect.',
   SIGNED: () => 'It is signed and kept; the server sends the same bytes until a node has them.',
@@ -20,7 +21,9 @@ const next: Readonly<Record<string, (transaction: JournaledTransaction) => strin
   EXPIRED: () => 'Nothing: it is final, and had no effect. It was never signed, or can never be mined.',
 }
 
-export const stateNames: readonly string[] = Object.keys(next)
+const next = new Map<string, (transaction: JournaledTransaction) => string>(Object.entries(sentences))
+
+export const stateNames: readonly string[] = [...next.keys()]
 /** In the order that a transaction goes through them. */
 export const openStates: readonly string[] = ['QUEUED', 'SIGNED', 'BROADCAST', 'MINED']
 
@@ -28,7 +31,7 @@ export const isOpen = ({ txState }: Pick<JournaledTransaction, 'txState'>): bool
 
 export function whatIsNext(transaction: JournaledTransaction): string {
   return (
-    next[transaction.txState]?.(transaction) ??
+    next.get(transaction.txState)?.(transaction) ??
     'This version of the command does not know that state: use the one that came with the server.'
   )
 }
