@@ -18,13 +18,17 @@ export interface Sealed {
 export type Reception = { is: 'accepted' } | { is: 'refused' | 'unclear'; reason: string }
 
 /** What was seen of an open attempt. */
-export type Sighting = { id: string } & (
-  | { is: 'unseen' }
-  | { is: 'pending'; underpriced: boolean }
-  | { is: 'landed'; ok: boolean; blockNumber: number; depth: number; receipt: Json }
-  /** Something else on its slot is final: it will never be mined. `by`: its id, where it was seen in its block. */
-  | { is: 'dead'; by?: string }
-)
+export type Sighting = { id: string } &
+  /** `underpriced`: it pays too little for the next block, so that nodes may refuse it. */
+  (
+    | { is: 'unseen'; underpriced?: boolean }
+    /** `next`: nothing before it is still to be mined. */
+    | { is: 'pending'; underpriced: boolean; next?: boolean }
+    /** `blockHash` tells a block from another of the same number; `reason`: why it failed, in its own words, where that can be told. */
+    | { is: 'landed'; ok: boolean; blockNumber: number; blockHash?: string; depth: number; receipt: Json; reason?: string }
+    /** Something else on its slot is final: it will never be mined. `by`: its id, where it was seen in its block. */
+    | { is: 'dead'; by?: string }
+  )
 
 /** Fees a caller asked for, in the smallest unit of the native coin per gas. */
 export interface FeeWish {
@@ -104,8 +108,10 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
   /** The most that a step can take of the native coin, in smallest units: what it sends and what it may burn. */
   cost(step: I, fees: Fees): bigint
   sync(from: A, at: At): Promise<Synced>
-  /** What is known after news; what cannot be undone is kept from news of a node that lags. */
-  merge(known: Synced, news: Synced): Synced
+  /** What is known after news. What goes back, or beyond what `held` explains, counts once it was said twice: nodes lag and lie. */
+  merge(known: Synced, news: Synced, held?: readonly Slot[]): Synced
+  /** Another word of the network is wanted before slots are claimed: the last one was not borne out yet. */
+  doubtful(synced: Synced, held: readonly Slot[]): boolean
   /** The next free slots, consecutive ones, given what the chain said and what open attempts hold. */
   claim(synced: Synced, held: readonly Slot[], count: number): readonly Slot[]
   /** `count` consecutive slots from the one that a caller's nonce names. */
@@ -131,9 +137,10 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
     cancel(from: A): I
     /**
      * Fees for another attempt on the same slot: such as the network takes in place of these, and at least what it asks now.
-     * Undefined where the network's fee cap leaves no room.
+     * Undefined where the network's fee cap leaves no room. With a wish: as wished, and what is not wished for as above; throws the
+     * caller's error where they could not be paid, and does not judge whether they outbid.
      */
-    bump(fees: Fees, head: Head): Fees | undefined
+    bump(fees: Fees, head: Head, wish?: FeeWish): Fees | undefined
     /** Whether doing nothing in its place costs less than letting a step be mined that the chain will refuse. */
     cancelIsCheaper(step: I, fees: Fees, head: Head): boolean
   }

@@ -30,6 +30,7 @@ export interface Landed {
   readonly id: string
   readonly ok: boolean
   readonly blockNumber: number
+  readonly blockHash?: string
   readonly receipt: Json
 }
 
@@ -82,6 +83,8 @@ export interface Entry {
   readonly replacedBy?: string
   /** In how many looks in a row it was dead. */
   readonly deadLooks: number
+  /** The newest block when it was dead first in that row. */
+  readonly deadSince?: number
   /** Why it was given up, or what a node last said against it. */
   readonly reason?: string
 }

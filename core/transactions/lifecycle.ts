@@ -1,6 +1,10 @@
-import type { Sighting } from '../contracts/index.ts'
+import type { Head, Sighting } from '../contracts/index.ts'
 import { isFinal } from './entry.ts'
-import type { Attempt, Entry } from './entry.ts'
+import type { Entry } from './entry.ts'
+import { nextActions } from './next-actions.ts'
+import type { Action, Replacing } from './next-actions.ts'
+
+export type { Action, Replacing } from './next-actions.ts'
 
 /** Another transaction of ours on the same slot, that is in a block. */
 export interface Rival {
@@ -16,12 +20,13 @@ export interface Observation {
   /** By attempt id. An attempt that nothing is known of is missing. */
   sightings: ReadonlyMap<string, Sighting>
   rival?: Rival
+  /** The head that was looked at. */
+  head: Pick<Head, 'number' | 'timestamp'>
   confirmations: number
+  /** Absent where nothing signed can be replaced. */
+  replacing?: Replacing
   nowMs: number
 }
-
-/** What is to be done now. Fee bumps of the stuck and cancels of the late will be further ones. */
-export type Action = { do: 'send'; attempt: Attempt }
 
 export interface Step {
   /** The very entry that was given where nothing changed. */
@@ -33,46 +38,51 @@ export interface Step {
  * Nodes behind one address differ: one that has the block may be asked for the count, one that lags for the receipt. Only
  * twice in a row is dead.
  */
-const deadLooksNeeded = 2
+const provenDeadLooks = 2
+/** Where nobody could see what took the slot there are only counts, which have to say so for longer, and at further blocks. */
+const countedDeadLooks = 5
 
 /** Where an entry goes with what was seen. Pure: all the hard cases are decided here. */
-export function advance(entry: Entry, { sightings, rival, confirmations, nowMs }: Observation): Step {
+export function advance(entry: Entry, observation: Observation): Step {
   if (isFinal(entry) || entry.attempts.length === 0) return { entry, actions: [] }
+  const { sightings, rival, confirmations } = observation
   const seen = entry.attempts.flatMap(({ id }) => sightings.get(id) ?? [])
 
-  const landed = seen.find((each) => each.is === 'landed')
-  if (landed) return settled(land(entry, landed, confirmations), entry)
+  const [landed, ...others] = seen.filter((each) => each.is === 'landed')
+  // Two on one slot cannot both be in a block: one answer is of a fork, and the next look tells which.
+  if (landed) return settled(land(entry, landed, others.length === 0 ? confirmations : Infinity), entry)
   if (rival) return settled(rival.final ? beaten(entry, rival) : contested(entry), entry)
-  if (seen.length === 0) return { entry, actions: [] }
-  if (seen.every(({ is }) => is === 'dead')) {
-    const deadLooks = entry.deadLooks + 1
-    return settled(
-      { ...contested(entry), deadLooks, ...(deadLooks >= deadLooksNeeded && { state: 'DROPPED' as const, replacedBy: undefined }) },
-      entry,
-    )
-  }
-  const pending = seen.filter((each) => each.is === 'pending')
-  if (pending.length > 0) {
-    const underpriced = pending.every((each) => each.underpriced)
-    // A stuck one is bumped here, and one whose deadline has passed is cancelled where that is cheaper.
-    return settled(
-      { ...unlanded(entry), state: 'BROADCAST', seen: underpriced ? 'underpriced' : 'pays', deadLooks: 0, reason: undefined },
-      entry,
-    )
-  }
-  return missing(entry, nowMs)
+  const dead = seen.filter((each) => each.is === 'dead')
+  if (dead.length === entry.attempts.length) return settled(dying(entry, dead, observation), entry)
+  const isPending = seen.some((each) => each.is === 'pending')
+  // Part of what would be needed to call it dead, and nothing that says that it lives.
+  if (seen.length === 0 || (dead.length > 0 && !isPending)) return { entry, actions: [] }
+
+  const { entry: next } = settled(isPending ? waiting(entry, seen) : missing(entry), entry)
+  return { entry: next, actions: nextActions(next, observation) }
 }
 
-function land(entry: Entry, { id, ok, blockNumber, depth, receipt }: Sighting & { is: 'landed' }, confirmations: number): Entry {
-  const mined = { ...entry, landed: { id, ok, blockNumber, receipt }, replacedBy: undefined, deadLooks: 0, reason: undefined }
+const notDead = { deadLooks: 0, deadSince: undefined }
+
+function land(entry: Entry, landed: Sighting & { is: 'landed' }, confirmations: number): Entry {
+  const { id, ok, blockNumber, blockHash, depth, receipt } = landed
+  const isSameBlock = entry.landed?.id === id && entry.landed.blockHash === blockHash
+  const mined: Entry = {
+    ...entry,
+    ...notDead,
+    landed: { id, ok, blockNumber, ...(blockHash !== undefined && { blockHash }), receipt },
+    replacedBy: undefined,
+    reason: ok ? undefined : (landed.reason ?? (isSameBlock ? entry.reason : undefined)),
+  }
   if (depth < confirmations) return { ...mined, state: 'MINED' }
   return { ...mined, state: ok ? 'CONFIRMED' : 'REVERTED' }
 }
 
 /** A later one took its place as was meant; an earlier one that came through after all makes it a transaction that lost its slot. */
 function beaten(entry: Entry, { txHash, kind, rank }: Rival): Entry {
-  if (rank < entry.rank) return { ...contested(entry), state: 'DROPPED', replacedBy: undefined }
-  return { ...contested(entry), state: kind === 'cancel' ? 'CANCELLED' : 'REPLACED', replacedBy: txHash }
+  const lost = contested(entry)
+  if (rank < entry.rank) return { ...lost, state: 'DROPPED', replacedBy: undefined, reason: `What it was to replace was mined: ${txHash}.` }
+  return { ...lost, state: kind === 'cancel' ? 'CANCELLED' : 'REPLACED', replacedBy: txHash }
 }
 
 /** Something else is on its slot, but not for good yet. */
@@ -80,23 +90,38 @@ function contested(entry: Entry): Entry {
   return { ...unlanded(entry), seen: 'lost' }
 }
 
-/** No node has it: the same bytes are sent again, unless a later transaction is to take its place. */
-function missing(entry: Entry, nowMs: number): Step {
+function dying(entry: Entry, dead: readonly (Sighting & { is: 'dead' })[], { head, confirmations }: Observation): Entry {
+  const by = dead.find((each) => each.by !== undefined)?.by
+  const deadLooks = entry.deadLooks + 1
+  const deadSince = entry.deadSince ?? Number(head.number)
+  const isCertain =
+    by === undefined ? deadLooks >= countedDeadLooks && Number(head.number) - deadSince >= confirmations : deadLooks >= provenDeadLooks
+  if (!isCertain) return { ...contested(entry), deadLooks, deadSince }
+  const reason = `Another transaction took its place${by === undefined ? '' : `: ${by}`}.`
+  return { ...contested(entry), state: 'DROPPED', deadLooks, deadSince, replacedBy: undefined, reason }
+}
+
+function waiting(entry: Entry, seen: readonly Sighting[]): Entry {
+  const underpriced = seen.every((each) => each.is !== 'pending' || each.underpriced)
+  return {
+    ...unlanded(entry),
+    ...notDead,
+    state: 'BROADCAST',
+    seen: underpriced ? 'underpriced' : 'pays',
+    // What a node said against it does not matter any more; why it is to be replaced does.
+    ...(entry.replacedBy === undefined && { reason: undefined }),
+  }
+}
+
+/** No node has it. */
+function missing(entry: Entry): Entry {
   const seen = entry.seen === undefined && !entry.landed ? undefined : 'lost'
-  const next = settled({ ...unlanded(entry), seen, deadLooks: 0 }, entry).entry
-  const attempt = next.attempts.at(-1)
-  const due = attempt !== undefined && next.replacedBy === undefined && nowMs - (attempt.sentAt ?? 0) >= pauseMs(attempt.sends)
-  return { entry: next, actions: due ? [{ do: 'send', attempt }] : [] }
+  return { ...unlanded(entry), ...notDead, seen }
 }
 
 /** A reorganisation takes a mined one back. */
 function unlanded(entry: Entry): Entry {
-  return entry.state === 'MINED' ? { ...entry, state: 'BROADCAST', landed: undefined } : entry
-}
-
-/** From a second to a minute: what a node refuses for now, it is not asked at every block. */
-function pauseMs(sends: number): number {
-  return Math.min(1000 * 2 ** Math.max(0, sends - 1), 60_000)
+  return entry.state === 'MINED' ? { ...entry, state: 'BROADCAST', landed: undefined, reason: undefined } : entry
 }
 
 function settled(next: Entry, entry: Entry): Step {
@@ -109,9 +134,11 @@ function isSame(a: Entry, b: Entry): boolean {
     a.seen === b.seen &&
     a.replacedBy === b.replacedBy &&
     a.deadLooks === b.deadLooks &&
+    a.deadSince === b.deadSince &&
     a.reason === b.reason &&
     a.landed?.id === b.landed?.id &&
     a.landed?.blockNumber === b.landed?.blockNumber &&
+    a.landed?.blockHash === b.landed?.blockHash &&
     a.landed?.ok === b.landed?.ok
   )
 }

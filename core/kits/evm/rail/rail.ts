@@ -40,6 +40,7 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     cost: costOf,
     sync: (from, at) => sync(settled, from, at),
     merge: mergeSynced,
+    doubtful: () => false,
     claim: claimNonces,
     slotsFrom: noncesFrom,
     nonceOf: (slot) => slot,

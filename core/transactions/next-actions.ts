@@ -1,0 +1,89 @@
+import type { Json, Sighting } from '../contracts/index.ts'
+import type { Attempt, Entry } from './entry.ts'
+import type { Observation } from './lifecycle.ts'
+
+/**
+ * What is to be done now.
+ * - `send`: the attempt's bytes go to the nodes again
+ * - `bump`: another attempt on the same slot, at fees that replace those of `over`; nothing where the fee cap leaves no room
+ * - `cancel`: another entry on the same slot that does nothing; the reason belongs to what it replaces
+ *
+ * They are said again at every look until they have come about, so that one that fails is simply tried later.
+ */
+export type Action = { do: 'send'; attempt: Attempt } | { do: 'bump'; over: Attempt } | { do: 'cancel'; reason: string }
+
+/** How attempts on one slot take each other's place. */
+export interface Replacing {
+  /** `Chain.bumpAfterSeconds` */
+  bumpAfterSeconds: number
+  /** Whether nothing in its place costs less than letting an attempt with these fees be mined too late. */
+  cancelIsCheaper(fees: Json): boolean
+}
+
+/** One that pays enough may only be unlucky: its fees are raised after so many times the usual wait. */
+const patience = 5
+/** After so many times the usual wait a cancel that did not come about holds up nobody any longer. */
+const cancelPatience = 3
+/** When the newest was sent so often and no node has it, an older one may be what nodes take. */
+const sendsBeforeOlder = 2
+const longestPauseMs = 60_000
+
+/** Of an entry that is in no block, has no rival in one and is not dead. */
+export function nextActions(entry: Entry, { sightings, head, replacing, nowMs }: Observation): readonly Action[] {
+  const newest = entry.attempts.at(-1)
+  // Whatever is to take its place goes its own way.
+  if (!newest || entry.replacedBy !== undefined) return []
+  const sighting = sightings.get(newest.id)
+  const lateBySeconds = entry.deadline === undefined ? 0 : head.timestamp - entry.deadline
+  const actions: Action[] = []
+  if (replacing && lateBySeconds > 0 && replacing.cancelIsCheaper(newest.fees)) {
+    actions.push({ do: 'cancel', reason: 'Its deadline passed before it was mined.' })
+    if (lateBySeconds <= cancelPatience * replacing.bumpAfterSeconds) return actions
+  }
+  const bumps = replacing !== undefined && !entry.feesGiven && isStuck(entry, newest, sightings, replacing, nowMs)
+  if (bumps) actions.push({ do: 'bump', over: newest })
+  // What nodes refuse for its fees is not offered again beside one that pays more.
+  if (sighting?.is === 'unseen' && !(bumps && sighting.underpriced))
+    actions.push(
+      ...unseenFirst(entry, sightings)
+        .filter((attempt) => isDue(attempt, replacing, nowMs))
+        .map((attempt) => send(attempt)),
+    )
+  return actions
+}
+
+const send = (attempt: Attempt): Action => ({ do: 'send', attempt })
+
+function isStuck(
+  { attempts }: Entry,
+  newest: Attempt,
+  sightings: ReadonlyMap<string, Sighting>,
+  { bumpAfterSeconds }: Replacing,
+  nowMs: number,
+): boolean {
+  const waitedSeconds = (nowMs - newest.signedAt) / 1000
+  const sighting = sightings.get(newest.id)
+  if (sighting?.is !== 'pending' && sighting?.is !== 'unseen') return false
+  if (sighting.underpriced) return waitedSeconds >= bumpAfterSeconds
+  // Only one that a node has, and that nothing before it keeps waiting, is held up by its fees.
+  const isHeldUp = attempts.some(({ id }) => {
+    const each = sightings.get(id)
+    return each?.is === 'pending' && each.next === true
+  })
+  return isHeldUp && waitedSeconds >= patience * bumpAfterSeconds
+}
+
+/** Newest first; the older ones only when the newest did not get through, and none of them waits at a node. */
+function unseenFirst({ attempts }: Entry, sightings: ReadonlyMap<string, Sighting>): readonly Attempt[] {
+  const newestFirst = attempts.toReversed()
+  const [newest, ...older] = newestFirst
+  if (!newest) return []
+  const isOnlyOlder = newest.sends < sendsBeforeOlder || attempts.some(({ id }) => sightings.get(id)?.is === 'pending')
+  return isOnlyOlder ? [newest] : [newest, ...older.filter(({ id }) => sightings.get(id)?.is === 'unseen')]
+}
+
+/** From a second up to what a stuck one waits: what nodes refuse for now they are not asked at every block. */
+function isDue({ sends, sentAt = 0 }: Attempt, replacing: Replacing | undefined, nowMs: number): boolean {
+  const longestMs = Math.min(longestPauseMs, (replacing?.bumpAfterSeconds ?? Infinity) * 1000)
+  return nowMs - sentAt >= Math.min(1000 * 2 ** Math.max(0, sends - 1), longestMs)
+}
