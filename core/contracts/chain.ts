@@ -11,6 +11,26 @@ export interface Transaction<F extends Types = Types> {
   pays?: boolean
 }
 
+/** What is known of one node of a network, for metrics and people. */
+export interface NodeState {
+  /** Without its secrets. */
+  url: string
+  /** "good", or why another one is preferred or needed: "slow", "shaky", "lagging", "forked", "unchecked", "unreachable", … */
+  state: string
+  /** The one that is asked now. */
+  inUse: boolean
+  /** False where it only takes transactions. */
+  reads: boolean
+  /** 0 to 1, over the last few requests. */
+  errorRate: number
+  latencyMs?: number
+  headNumber?: number
+  /** Behind the best of the others. */
+  lagBlocks?: number
+  /** What was wrong when it was last put aside; absent once it is back. */
+  trouble?: string
+}
+
 /** One network of a chain. */
 export interface Chain<F extends Types = Types> extends Life {
   /** The number by which wallets and token lists know the network. */
@@ -27,6 +47,8 @@ export interface Chain<F extends Types = Types> extends Life {
   readonly bumpAfterSeconds: number
   /** The URL in use, without its secrets. */
   rpcUrl(): string
+  /** What is known of every node; asks none. */
+  nodes?(): readonly NodeState[]
   /** The canonical spelling, or undefined where the text is no address. */
   address(text: string): F['address'] | undefined
   /** Asks the network now. */

@@ -36,7 +36,8 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
   const rpc = createRpc({ rpcUrls: config.rpcUrls ?? [], sendUrls: config.sendUrls, chainId, meter, log, timeoutMs, network: name })
   const fees = createFees({ rpc, tipPercentile, minTipRaw, tipMs: blockSeconds * 1000, log })
   const reader = createReader({ rpc, fees, definition, nativeCurrency, network: name })
-  const heads = createHeadFeed(() => fees.refresh(), (config.pollingSeconds ?? defaultPollingSeconds(blockSeconds)) * 1000, log)
+  const pollingMs = (config.pollingSeconds ?? defaultPollingSeconds(blockSeconds)) * 1000
+  const heads = createHeadFeed({ poll: () => fees.refresh(), behind: (number) => rpc.behind(number), pollingMs, log })
 
   async function token(address: string, at: At): Promise<Token | undefined> {
     const { results } = await reader.read([symbolCall(address), decimalsCall(address)], at)
@@ -67,6 +68,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     confirmations,
     bumpAfterSeconds: 3 * blockSeconds,
     rpcUrl: () => rpc.url(),
+    nodes: () => rpc.nodes(),
     address: canonicalAddress,
     isTransactionId: isTransactionHash,
     head: ({ signal }) => withSignal(fees.refresh(), signal),

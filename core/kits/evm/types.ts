@@ -1,4 +1,4 @@
-import type { At, Family, Head, Token } from '../../contracts/index.ts'
+import type { At, Family, Head, NodeState, Token } from '../../contracts/index.ts'
 
 /** A call to be made: before fees and nonce. `value` in wei, a decimal string. */
 export type EvmIntent = { readonly to: string; readonly data: string; readonly value: string }
@@ -52,6 +52,8 @@ export interface EvmReader {
 export interface RpcAnswer {
   result?: unknown
   error?: { code: number; message: string; data?: unknown }
+  /** How many blocks older this is than what the network has shown before; absent where it is not. No evidence of what is missing. */
+  behind?: number
 }
 
 /** JSON-RPC over several nodes: the first healthy one answers, the others take over. */
@@ -62,7 +64,11 @@ export interface Rpc {
   batch(calls: readonly { method: string; params: readonly unknown[] }[], at: At): Promise<readonly RpcAnswer[]>
   /** The same signed bytes to every node that takes transactions; an answer per node. */
   broadcast(raw: string, at: At): Promise<readonly (RpcAnswer | { unreachable: string })[]>
+  /** How many blocks a head is older than the newest that was given to anybody; 0 for one of a reorganisation. */
+  behind(number: bigint): number
   /** The node in use, without its secrets. */
   url(): string
+  /** What is known of every node; asks none. */
+  nodes(): readonly NodeState[]
   stop(): Promise<void>
 }

@@ -61,13 +61,25 @@ export async function startFakeNode(behaviour: Behaviour = healthy()): Promise<F
   return node
 }
 
-/** Answers every call: its chain id, and for all else `result`. */
+/** A block as nodes give it; half full, so that the next base fee is the same. */
+export function fakeBlock(number: number, { hash = number.toString(16).padStart(64, '0'), baseFeeGwei = 1, seconds = number * 12 } = {}) {
+  return {
+    number: `0x${number.toString(16)}`,
+    hash: `0x${hash}`,
+    timestamp: `0x${(0x65000000 + seconds).toString(16)}`,
+    baseFeePerGas: `0x${(baseFeeGwei * 1e9).toString(16)}`,
+    gasUsed: '0xe4e1c0',
+    gasLimit: '0x1c9c380',
+  }
+}
+
+/** Answers every call: its chain id, its only block, and for all else `result`. */
 export function healthy({ chainId = 1, result = '0x1' }: { chainId?: number; result?: unknown } = {}): Behaviour {
   return ({ calls, batched }, response) => {
     const answers = calls.map(({ id, method }) => ({
       jsonrpc: '2.0',
       id,
-      result: method === 'eth_chainId' ? `0x${chainId.toString(16)}` : result,
+      result: method === 'eth_chainId' ? `0x${chainId.toString(16)}` : method === 'eth_getBlockByNumber' ? fakeBlock(1) : result,
     }))
     json(response, batched ? answers : answers[0])
   }

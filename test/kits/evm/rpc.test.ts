@@ -85,10 +85,10 @@ describe('an RPC client', () => {
     )
     const rpc = client([shuffling])
     const answers = await rpc.batch(
-      ['a', 'b', 'c'].map((param) => ({ method: 'eth_call', params: [param] })),
+      ['0xaa', '0xbb', '0xcc'].map((param) => ({ method: 'eth_call', params: [param] })),
       at,
     )
-    expect(answers.map(({ result }) => result)).to.deep.equal(['a', 'b', 'c'])
+    expect(answers.map(({ result }) => result)).to.deep.equal(['0xaa', '0xbb', '0xcc'])
     expect(shuffling.requests).to.equal(2)
   })
 
@@ -121,6 +121,9 @@ describe('an RPC client', () => {
       .that.matches(/serves chain id 5, not 1/)
   })
 
+  /** The same to a single call as to each of a batch. */
+  const each = (answerTo: (call: { id: number }) => unknown): Behaviour =>
+    checked(({ calls, batched }, response) => json(response, batched ? calls.map(answerTo) : answerTo(calls[0] ?? { id: 0 })))
   const truncated = '{"jsonrpc":"2.0","id":1,"res'
   /** Of each: what the node does, what is said of it, and how long it may take where that is more than usual. */
   const faults: Record<string, [Behaviour, RegExp, number?]> = {
@@ -133,11 +136,20 @@ describe('an RPC client', () => {
     'answers with HTML': [checked(text('<html>moved</html>')), /not JSON/],
     'answers with truncated JSON': [checked(text(truncated)), /not JSON/],
     'answers with nothing': [checked(text('')), /not JSON/],
-    'answers with null': [checked(text('null')), /left a call without an answer/],
-    'answers another call': [checked((_asked, response) => json(response, { jsonrpc: '2.0', id: 'other', result: '0x1' })), /another call/],
-    'answers with neither result nor error': [
-      checked(({ calls }, response) => json(response, { jsonrpc: '2.0', id: calls[0]?.id })),
-      /neither result nor error/,
+    'answers with null': [each(() => null), /left a call without an answer/],
+    'answers another call': [each(() => ({ jsonrpc: '2.0', id: 'other', result: '0x1' })), /another call|left a call without an answer/],
+    'answers with neither result nor error': [each(({ id }) => ({ jsonrpc: '2.0', id })), /neither result nor error/],
+    'answers a call with something else than its kind of result': [
+      each(({ id }) => ({ jsonrpc: '2.0', id, result: { moon: 'full' } })),
+      /answered eth_(blockNumber|getBlockByNumber) with something that is no answer to it/,
+    ],
+    'answers without an end': [
+      checked((_asked, response) => {
+        response.writeHead(200)
+        const dripping = setInterval(() => response.write(' '), 20)
+        response.on('close', () => clearInterval(dripping))
+      }),
+      /did not answer within 0\.3 s/,
     ],
     'cuts the answer off': [
       checked((_asked, response) => {

@@ -5,15 +5,19 @@ import { onAbort } from '../rpc/with-signal.ts'
 
 const maxBackoffMs = 5_000
 
+export interface HeadFeedOptions {
+  poll: () => Promise<Head>
+  /** How many blocks a head is older than what was shown before; 0 for one of a reorganisation. */
+  behind: (number: bigint) => number
+  pollingMs: number
+  log: Log
+}
+
 /**
  * New heads by polling. Any number of followers share one poll; a slow one gets the newest head and not those in between.
- * Failures are outlived: nodes come back.
+ * Failures are outlived: nodes come back. A node that lags is never heard: heads go back only with the chain.
  */
-export function createHeadFeed(
-  poll: (signal: AbortSignal) => Promise<Head>,
-  pollingMs: number,
-  log: Log,
-): (signal: AbortSignal) => AsyncIterable<Head> {
+export function createHeadFeed({ poll, behind, pollingMs, log }: HeadFeedOptions): (signal: AbortSignal) => AsyncIterable<Head> {
   const followers = new Set<(head: Head) => void>()
   let last: Head | undefined
   let polling: AbortController | undefined
@@ -22,9 +26,12 @@ export function createHeadFeed(
     let failures = 0
     while (!signal.aborted) {
       try {
-        const head = await poll(signal)
+        const head = await poll()
+        // Others follow by another loop by now.
+        if (signal.aborted) return
         failures = 0
-        if (head.hash !== last?.hash) {
+        const isOld = (last === undefined || head.number < last.number) && behind(head.number) > 0
+        if (head.hash !== last?.hash && !isOld) {
           last = head
           for (const tell of followers) tell(head)
         }

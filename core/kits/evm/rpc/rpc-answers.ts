@@ -4,10 +4,16 @@ import type { RpcAnswer } from '../types.ts'
 
 /**
  * Codes that mean "too many requests": HTTP's own number, EIP-1474's "limit exceeded", and those of Optimism's
- * proxyd (`proxyd/errors.go`), which fronts many public nodes.
+ * proxyd (`proxyd/backend.go`: over capacity, over rate limit, sender over rate limit), which fronts many public nodes.
  */
-const rateLimitCodes: ReadonlySet<number> = new Set([429, -32005, -32016, -32017])
-/** proxyd: "no backends available". */
+const limitExceeded = -32005
+const rateLimitCodes: ReadonlySet<number> = new Set([429, limitExceeded, -32012, -32016, -32017])
+/**
+ * Methods for which "limit exceeded" is about the call: Infura and others say it for logs that are too many, besu for a transaction
+ * with more gas than a block has (`RpcErrorType.EXCEEDS_BLOCK_GAS_LIMIT`).
+ */
+const ownLimits: ReadonlySet<string> = new Set(['eth_getLogs', 'eth_sendRawTransaction'])
+/** proxyd: "no backend is currently healthy to serve traffic". */
 const unhealthyCodes: ReadonlySet<number> = new Set([-32011])
 
 interface Sent {
@@ -21,8 +27,15 @@ export function parseAnswers(body: string, sent: readonly Sent[], batched: boole
   if (!batched) return [answerTo(sent[0], parsed)]
   // Nodes answer a batch that they refuse as a whole with a single object.
   if (!Array.isArray(parsed)) throw refusalOf(parsed) ?? garbage('answered a batch with something else than a list')
-  const byId = new Map<unknown, unknown>(parsed.map((entry: unknown) => [isObject(entry) ? entry['id'] : undefined, entry]))
-  return sent.map((call) => answerTo(call, byId.get(call.id)))
+  const byId = new Map<unknown, unknown>()
+  for (const entry of parsed) {
+    const id: unknown = isObject(entry) ? entry['id'] : undefined
+    // Of two answers nobody knows which one is meant.
+    if (typeof id === 'number' && byId.has(id)) throw garbage('answered a call twice')
+    byId.set(id, entry)
+  }
+  // Or with that object in a list; it has no id.
+  return sent.map((call) => answerTo(call, byId.get(call.id) ?? byId.get(null)))
 }
 
 function parseJson(body: string): unknown {
@@ -54,8 +67,8 @@ function refusalOf(entry: unknown, method?: string): NodeFailure | undefined {
   const code = isObject(error) ? error['code'] : undefined
   if (typeof code !== 'number') return undefined
   if (unhealthyCodes.has(code)) return new NodeFailure('unreachable', `has no healthy backend (code ${code})`)
-  // For logs, Infura and others say -32005 for "too many results": then the range is to be made smaller.
-  if (rateLimitCodes.has(code) && method !== 'eth_getLogs') return new NodeFailure('rate-limited', `is over its limit (code ${code})`)
+  if (rateLimitCodes.has(code) && !(code === limitExceeded && method !== undefined && ownLimits.has(method)))
+    return new NodeFailure('rate-limited', `is over its limit (code ${code})`)
   return undefined
 }
 

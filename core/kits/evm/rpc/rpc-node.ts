@@ -1,6 +1,9 @@
 import type { At, Log } from '../../../contracts/index.ts'
 import { maskUrl, secretsOf } from './mask-url.ts'
 import { NodeFailure } from './node-failure.ts'
+import { createRecord } from './node-record.ts'
+import type { NodeRecord } from './node-record.ts'
+import { isPlausible } from './plausible.ts'
 import { parseAnswers } from './rpc-answers.ts'
 import { ConnectionClosed, createHttp } from './rpc-http.ts'
 import type { RpcAnswer } from '../types.ts'
@@ -17,13 +20,16 @@ export interface RpcCall {
   params: readonly unknown[]
 }
 
-/** One node and what is known of its health. */
+/** One node and what is known of it by itself; how it compares with others is judged elsewhere. */
 export interface RpcNode {
   readonly label: string
+  readonly record: NodeRecord
   /** Its chain id was checked and its last answer was one. */
   ready(): boolean
   /** It may be checked now: never was, or its backoff is over. */
   due(): boolean
+  /** It has served the right chain before, and was not seen to serve another since. */
+  verified(): boolean
   /** Asks for its chain id, unless that is known or the backoff is not over; callers share one check. Throws NodeFailure. */
   check(): Promise<void>
   /** One HTTP request. Throws NodeFailure (and is put aside), or the signal's reason. */
@@ -43,6 +49,9 @@ export interface NodeOptions {
 
 let lastId = 0
 
+/** That a node says its chain's id does not show that it can do more than that: its backoff starts anew with real work only. */
+const isCheck = (calls: readonly RpcCall[]) => calls.every(({ method }) => method === 'eth_chainId')
+
 export function createNode({ url, chainId, timeoutMs, meter, log }: NodeOptions): RpcNode {
   const label = maskUrl(url)
   const secrets = secretsOf(url)
@@ -51,7 +60,9 @@ export function createNode({ url, chainId, timeoutMs, meter, log }: NodeOptions)
   let retryAt = 0
   let last: NodeFailure | undefined
   let checking: Promise<void> | undefined
+  let verified = false
   let closed = false
+  const record = createRecord()
 
   const http = createHttp(url, timeoutMs, disconnected)
 
@@ -63,13 +74,15 @@ export function createNode({ url, chainId, timeoutMs, meter, log }: NodeOptions)
   /** @param reconnected what to do before asking again over another connection */
   async function post(calls: readonly RpcCall[], batched: boolean, at: At, reconnected = check): Promise<readonly RpcAnswer[]> {
     try {
-      return await exchange(calls, batched, at).catch(async (error: unknown) => {
+      const answers = await exchange(calls, batched, at).catch(async (error: unknown) => {
         if (!(error instanceof ConnectionClosed)) throw error
         // All calls can be repeated, signed bytes too.
         disconnected()
         await reconnected()
         return exchange(calls, batched, at)
       })
+      if (!isCheck(calls)) failures = 0
+      return answers
     } catch (error) {
       throw error instanceof NodeFailure ? putAside(error) : error
     }
@@ -77,13 +90,19 @@ export function createNode({ url, chainId, timeoutMs, meter, log }: NodeOptions)
 
   async function exchange(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
     const sent = calls.map(({ method, params }) => ({ jsonrpc: '2.0', id: (lastId += 1), method, params }))
+    const sentAtMs = performance.now()
     try {
       const body = await http.post(JSON.stringify(batched ? sent : sent[0]), at.signal)
       const answers = parseAnswers(body, sent, batched).map(withoutSecrets)
+      const lie = calls.find((call, index) => answers[index]?.error === undefined && !isPlausible(call, answers[index]?.result))
+      if (lie) throw new NodeFailure('unreachable', `answered ${lie.method} with something that is no answer to it`)
       for (const call of calls) meter.rpc(call.method, 'ok')
+      record.answered(performance.now() - sentAtMs)
       return answers
     } catch (error) {
       for (const call of calls) meter.rpc(call.method, 'error')
+      // A caller who gives up says nothing of the node.
+      if (error instanceof NodeFailure && !(error instanceof ConnectionClosed)) record.failed()
       throw error
     }
   }
@@ -102,10 +121,10 @@ export function createNode({ url, chainId, timeoutMs, meter, log }: NodeOptions)
     const [answer] = await post([{ method: 'eth_chainId', params: [] }], false, at, async () => {})
     // Endpoints that only take transactions may know no other method; signed bytes carry their chain id.
     const theirs = answer?.error?.code === methodNotFound ? chainId : Number(answer?.result)
-    if (theirs !== chainId) throw putAside(new NodeFailure('wrong-chain', `serves chain id ${theirs}, not ${chainId}`))
+    verified = theirs === chainId
+    if (!verified) throw putAside(new NodeFailure('wrong-chain', `serves chain id ${theirs}, not ${chainId}`))
     if (last) log.info({ node: label }, 'RPC node is back')
     state = 'ready'
-    failures = 0
     last = undefined
   }
 
@@ -137,6 +156,8 @@ export function createNode({ url, chainId, timeoutMs, meter, log }: NodeOptions)
 
   return {
     label,
+    record,
+    verified: () => verified,
     ready: () => state === 'ready',
     due: isDue,
     check,

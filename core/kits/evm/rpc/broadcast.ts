@@ -1,0 +1,44 @@
+import type { At } from '../../../contracts/index.ts'
+import { NodeFailure } from './node-failure.ts'
+import type { RpcCall, RpcNode } from './rpc-node.ts'
+import type { RpcAnswer } from '../types.ts'
+import { withSignal } from './with-signal.ts'
+
+/** How long the slower nodes may still answer a broadcast that one of them took. */
+const stragglersMs = 200
+
+export type Sent = RpcAnswer | { unreachable: string }
+
+/** The same signed bytes to every node at once; an answer of each. */
+export async function broadcast(nodes: readonly RpcNode[], raw: string, at: At): Promise<readonly Sent[]> {
+  const call = { method: 'eth_sendRawTransaction', params: [raw] }
+  const answers: Sent[] = nodes.map((node) => ({ unreachable: `${node.label} did not answer in time` }))
+  await new Promise<void>((done) => {
+    let open = nodes.length
+    let timer: NodeJS.Timeout | undefined
+    const take = (answer: Sent, index: number) => {
+      answers[index] = answer
+      open -= 1
+      if ('result' in answer) timer ??= setTimeout(done, stragglersMs)
+      if (open > 0) return
+      clearTimeout(timer)
+      done()
+    }
+    for (const [index, node] of nodes.entries()) void sendTo(node, call, at).then((answer) => take(answer, index))
+  })
+  return [...answers]
+}
+
+/**
+ * Never throws: what became of the bytes is for the caller to judge. A node in its backoff is tried too, for it may still listen;
+ * only one that may serve another chain is asked for that first.
+ */
+async function sendTo(node: RpcNode, call: RpcCall, at: At): Promise<Sent> {
+  try {
+    if (!node.verified()) await withSignal(node.check(), at.signal)
+    const [answer] = await node.post([call], false, at)
+    return answer ?? { unreachable: `${node.label} gave no answer` }
+  } catch (error) {
+    return { unreachable: error instanceof NodeFailure ? error.message : `${node.label} did not answer in time` }
+  }
+}

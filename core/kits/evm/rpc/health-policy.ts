@@ -1,0 +1,25 @@
+/** When a node is not the one to ask while a better one is there. */
+export interface HealthPolicy {
+  /** How often the nodes of a network are compared, and only while somebody asks it for anything. */
+  probeMs: number
+  /** A node lags when the best is further ahead than this, both in blocks and in their time: fast chains make many blocks while two nodes are asked. */
+  maxLagBlocks: number
+  maxLagSeconds: number
+  /** Nodes whose blocks differ so far below the head are on different forks, and not amid an ordinary reorganisation. */
+  forkDepth: number
+  /** A node is slow when a probe takes it longer than this, and so many times longer than the fastest. */
+  slowMs: number
+  slowFactor: number
+  /** For how long what a node showed counts against the others: it may have been wrong, or the chain gone back. */
+  memoryMs: number
+}
+
+export const defaultHealthPolicy: HealthPolicy = {
+  probeMs: 5_000,
+  maxLagBlocks: 3,
+  maxLagSeconds: 5,
+  forkDepth: 12,
+  slowMs: 1_000,
+  slowFactor: 4,
+  memoryMs: 30_000,
+}
