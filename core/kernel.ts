@@ -12,7 +12,8 @@ import type { Settings } from './config/index.ts'
 import { bringUpDevnet } from './devnet/bring-up.ts'
 import type { Devnet } from './devnet/index.ts'
 import { createApp } from './http/app.ts'
-import { createIdempotency, type Idempotency } from './http/idempotency.ts'
+import type { Idempotency } from './http/idempotency.ts'
+import { memoryIdempotency } from './http/memory-idempotency.ts'
 import { createMetrics, measureDirectory, type Metrics } from './http/metrics.ts'
 import { listen } from './http/server.ts'
 import { findPlugins, loadPlugins, startWatchdog, type LoadedPlugin, type LoadResult } from './loader/index.ts'
@@ -67,7 +68,7 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
     verbs: asValue(verbs),
     log: asFunction(createLog).singleton(),
     metrics: asFunction(createMetrics).singleton(),
-    idempotency: asFunction(() => createIdempotency()).singleton(),
+    idempotency: asFunction(memoryIdempotency).singleton(),
   })
   const { log, metrics } = container.cradle
   const stops: (() => unknown)[] = []

@@ -1,82 +1,149 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { badFields, SluiceError } from '../api/index.ts'
+import type { Log } from '../contracts/index.ts'
+import type { Store } from '../store/store.ts'
+import { StoreUnavailable } from '../store/store-unavailable.ts'
+import type { KeyClaim } from '../transactions/index.ts'
+import { keptRequests, type Answer, type KeptRequest, type RequestKey } from './kept-requests.ts'
 
-const keptMs = 24 * 3600 * 1000
-
-interface Answer {
-  status: number
-  body: string
-}
-
-interface Remembered {
-  request: string
-  /** Absent while the first request is under way. */
-  outcome?: { answer: Answer } | { error: unknown }
-  at: number
-}
+const hourMs = 3_600_000
+/** A day is promised; the hour is for servers whose clocks differ. */
+const keptMs = 25 * hourMs
+const forgettingEveryMs = 10 * 60_000
+const pauseMs = 1_000
 
 export interface Keyed {
-  key: { client: string; path: string; key: string }
+  key: RequestKey
   request: object
-  act(): Promise<Answer>
-  /** Whether what failed had come as far as the journal. */
-  wasJournaled(): Promise<boolean>
+  requestId: string
+  /** `isKept`: the answer is in the journal already, with what was signed. */
+  act(claim: KeyClaim): Promise<{ answer: Answer; isKept: boolean }>
 }
 
-/** Keys that requests came with, and what they were answered. In this process; the durable journal takes its place. */
+/** What requests with an Idempotency-Key were answered: once, whoever repeats them and on whichever server. */
 export interface Idempotency {
   /**
-   * The first answer again, or what `act` gives now. An error is an answer too once something was journaled: the same
-   * request must not make a second transaction. What was refused before that is not remembered.
+   * The first answer again, or what `act` gives now. What failed before anything was signed is not remembered; what was signed has its
+   * answer, which was journaled with it, and then that is what is given.
+   * @throws SluiceError IDEMPOTENCY_CONFLICT, IN_FLIGHT; StoreUnavailable, and nothing has happened
    */
   once(keyed: Keyed): Promise<Answer>
+  /** Tries nothing again any more. */
+  stop(): void
 }
 
-export function createIdempotency(now: () => number = Date.now): Idempotency {
-  const remembered = new Map<string, Remembered>()
+interface IdempotencyOptions {
+  store: Store
+  serverId: string
+  log: Log
+  /** Told of every answer that was given again. */
+  onReplay?: () => void
+  nowMs?: () => number
+}
 
-  function forgetOld() {
-    for (const [id, { at, outcome }] of remembered) {
-      if (now() - at < keptMs) return
-      if (outcome) remembered.delete(id)
+export function createIdempotency({ store, serverId, log, onReplay = () => {}, nowMs = Date.now }: IdempotencyOptions): Idempotency {
+  const kept = keptRequests(store, serverId, nowMs)
+  /** Keys whose calls run in this process, also when their callers were told TIMEOUT. */
+  const running = new Set<string>()
+  /** What the store did not take back yet: for the others it would be under way for as long as this server lives. */
+  const owed = new Map<string, RequestKey & Partial<KeyClaim>>()
+  const closing = new AbortController()
+  let paying: Promise<void> | undefined
+  let forgettingAtMs = -Infinity
+
+  async function first({ key, request, act }: Keyed, claim: KeyClaim): Promise<Answer> {
+    try {
+      const { answer, isKept } = await act(claim)
+      if (!isKept) await kept.keep(claim, answer).catch((error: unknown) => notKept(claim, error))
+      return answer
+    } catch (error) {
+      const stands = await kept.release(claim).catch(() => owe(claim))
+      // Signed after all, be it by another server that took the key over: that is the one outcome of this request.
+      if (stands?.answer && stands.fingerprint === fingerprintOf(request)) return stands.answer
+      throw error
+    } finally {
+      running.delete(idOf(key))
     }
   }
 
-  async function first(id: string, { request, act, wasJournaled }: Keyed): Promise<Answer> {
-    const entry: Remembered = { request: fingerprintOf(request), at: now() }
-    remembered.set(id, entry)
-    try {
-      const answer = await act()
-      entry.outcome = { answer }
-      return answer
-    } catch (error) {
-      // In doubt it was: to answer an error again is safe, to trade again is not.
-      if (await wasJournaled().catch(() => true)) entry.outcome = { error }
-      else remembered.delete(id)
-      throw error
+  function notKept(claim: KeyClaim, error: unknown): void {
+    log.warn(
+      { key: claim.key, path: claim.path, reason: reasonOf(error) },
+      'an answer without a transaction could not be kept under its key',
+    )
+    owe(claim)
+  }
+
+  function owe(claim: RequestKey & Partial<KeyClaim>): undefined {
+    owed.set(idOf(claim), claim)
+    paying ??= pay().finally(() => (paying = undefined))
+  }
+
+  async function pay(): Promise<void> {
+    while (owed.size > 0 && !closing.signal.aborted) {
+      await sleep(pauseMs, undefined, { signal: closing.signal, ref: false }).catch(() => {})
+      for (const [id, claim] of owed) {
+        // Whoever runs now has claimed it anew.
+        if (running.has(id)) owed.delete(id)
+        else
+          await kept.release(claim).then(
+            () => owed.delete(id),
+            () => {},
+          )
+      }
     }
+  }
+
+  /** Now and then, beside the requests. */
+  function forgetOld(): void {
+    if (nowMs() - forgettingAtMs < forgettingEveryMs) return
+    forgettingAtMs = nowMs()
+    const before = nowMs() - keptMs
+    const goOn = async (): Promise<void> => {
+      while (await kept.forget(before)) await sleep(pauseMs / 10, undefined, { signal: closing.signal, ref: false })
+    }
+    goOn().catch((error: unknown) => {
+      if (!closing.signal.aborted) log.warn({ reason: reasonOf(error) }, 'old Idempotency-Keys could not be forgotten')
+    })
+  }
+
+  function again(request: object, stands: KeptRequest | undefined): Answer {
+    if (stands && stands.fingerprint !== fingerprintOf(request)) {
+      throw new SluiceError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another request; use a new key for a new request.')
+    }
+    if (!stands?.answer)
+      throw new SluiceError('IN_FLIGHT', 'The first request with this Idempotency-Key is still under way.', { retryAfterSeconds: 1 })
+    onReplay()
+    return stands.answer
   }
 
   return {
     async once(keyed) {
+      const { key, request, requestId } = keyed
+      const id = idOf(key)
+      if (running.has(id)) return again(request, await kept.find(key))
+      running.add(id)
       forgetOld()
-      const { client, path, key } = keyed.key
-      const id = JSON.stringify([client, path, key])
-      const before = remembered.get(id)
-      if (!before) return first(id, keyed)
-      if (before.request !== fingerprintOf(keyed.request)) {
-        throw new SluiceError(
-          'IDEMPOTENCY_CONFLICT',
-          'This Idempotency-Key was used with another request; use a new key for a new request.',
-        )
+      let claimed: number | KeptRequest | undefined
+      try {
+        claimed = await kept.claim(key, { fingerprint: fingerprintOf(request), requestId })
+      } catch (error) {
+        running.delete(id)
+        if (error instanceof StoreUnavailable && error.uncertain) owe(key)
+        throw error
       }
-      if (!before.outcome)
-        throw new SluiceError('IN_FLIGHT', 'The first request with this Idempotency-Key is still under way.', { retryAfterSeconds: 1 })
-      if ('error' in before.outcome) throw before.outcome.error
-      return before.outcome.answer
+      if (typeof claimed === 'number') return first(keyed, { ...key, claim: claimed })
+      running.delete(id)
+      return again(request, claimed)
     },
+    stop: () => closing.abort(),
   }
 }
+
+const idOf = ({ client, path, key }: RequestKey) => JSON.stringify([client, path, key])
+
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown')
 
 /** Fields in another order are the same request. */
 function fingerprintOf(request: object): string {

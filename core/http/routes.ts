@@ -3,12 +3,13 @@ import fastJsonStringify from 'fast-json-stringify'
 import type Koa from 'koa'
 import { endpoints, type AnyEndpoint, type Endpoint } from '../api/index.ts'
 import type { Settings } from '../config/index.ts'
-import { isFinal } from '../transactions/index.ts'
+import type { KeyClaim } from '../transactions/index.ts'
 import { requirePermission, requireWallet } from '../verbs/caller.ts'
 import type { Services, Verb, Verbs } from '../verbs/context.ts'
 import { startDeadline } from './deadline.ts'
 import { readIdempotencyKey, type Idempotency } from './idempotency.ts'
 import type { Exchange } from './exchange.ts'
+import type { Answer } from './kept-requests.ts'
 import { readQuery } from './read-query.ts'
 import { requestReader } from './read-request.ts'
 
@@ -54,30 +55,24 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
     const key = acts ? readIdempotencyKey(ctx.headers['idempotency-key']) : undefined
     const deadline = startDeadline(requestTimeoutSeconds)
 
-    const act = async () => {
-      const answer: object = await verb(request, {
-        services,
-        caller,
-        requestId,
-        signal: deadline.signal,
-        ...(key !== undefined && {
-          keyed: {
-            claim: { client: caller.commonName, path, key, claim: 1 },
-            answerOf: (answer: object) => ({ status: 200, body: serialize(answer) }),
-          },
-        }),
-        ...lookUp(request),
-      })
-      const enveloped = isEnveloped
-        ? { ...answer, network: request.network, timestamp: Date.now(), latency: secondsSince(startedAt) }
-        : answer
-      return { status: statusOf(answer), body: serialize(enveloped) }
+    /** What is journaled with signed bytes is what the caller gets, to the byte. */
+    const act = async (claim?: KeyClaim) => {
+      let journaled: Answer | undefined
+      const answerOf = (answer: object) => (journaled = render(answer))
+      const context = { services, caller, requestId, signal: deadline.signal, ...(claim && { keyed: { claim, answerOf } }) }
+      const answer: object = await verb(request, { ...context, ...lookUp(request) })
+      return { answer: journaled ?? render(answer), isKept: journaled !== undefined }
     }
-    const wasJournaled = () => hasEntry(services.transactions, { key, requestId, client: caller.commonName })
+    const render = (answer: object): Answer => ({
+      status: statusOf(answer),
+      body: serialize(
+        isEnveloped ? { ...answer, network: request.network, timestamp: Date.now(), latency: secondsSince(startedAt) } : answer,
+      ),
+    })
     const work =
       key === undefined
-        ? act()
-        : idempotency.once({ key: { client: caller.commonName || caller.fingerprint, path, key }, request, act, wasJournaled })
+        ? act().then(({ answer }) => answer)
+        : idempotency.once({ key: { client: caller.commonName || caller.fingerprint, path, key }, request, requestId, act })
     const { status, body } = await deadline.bound(work)
     ctx.status = status
     ctx.type = 'application/json'
@@ -95,18 +90,6 @@ function lookupOf(on: Endpoint['on'], { directory }: Services) {
     const venue = directory.venue(String(request.connector), chain, network)
     return { venue, network: directory.network(chain, network) }
   }
-}
-
-/** Whether a request made a transaction, whatever it was answered. */
-async function hasEntry(
-  transactions: Services['transactions'],
-  { key, requestId, client }: { key: string | undefined; requestId: string; client: string },
-): Promise<boolean> {
-  const { entries } = await transactions.list({ idempotencyKey: key })
-  // One that was given up before it was signed made none.
-  return entries.some(
-    (entry) => entry.requestId === requestId && entry.client === client && !(isFinal(entry) && entry.attempts.length === 0),
-  )
 }
 
 const bodyOf = (ctx: Koa.Context): Record<string, unknown> => {

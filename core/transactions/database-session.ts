@@ -45,7 +45,7 @@ export function databaseSession({ url, serverId, serverName, log }: SessionParts
 
   function hear(text: string): void {
     const notice = readNotice(text)
-    if (notice?.is === 'gone') news.given()
+    if (notice?.is === 'gone') news.freed()
     else if (notice?.server === serverId) news[notice.is === 'wish' ? 'wished' : 'given'](notice.lane)
   }
 

@@ -27,23 +27,29 @@ export interface LaneSeat {
   adopt(): Promise<Guard | undefined>
   /** Another server asks for it. */
   wished(): void
-  /** It was given to us, or may be free. */
-  given(): void
+  /** It was given to us, or else may be free. */
+  given(toUs: boolean): void
   /** What the store said of it at some moment after `askedAt`: its fence where it is ours. */
   seen(fence: number | undefined, askedAt: number): void
   /** A write under this guard was refused: the store must be asked. */
   doubt(guard: Guard): void
 }
 
+/** Why a lane's owner is another one: nobody living had it; its owner gave it to us; we gave it away. */
+export type LaneChange = 'taken' | 'received' | 'given'
+
 interface SeatParts {
   lane: string
   table: LeaseTable
   session: LeaseSession
   log: Log
+  onChange: (change: LaneChange) => void
 }
 
-export function createLaneSeat({ lane, table, session, log }: SeatParts): LaneSeat {
+export function createLaneSeat({ lane, table, session, log, onChange }: SeatParts): LaneSeat {
   let hold: Hold | undefined
+  let lastFence: number | undefined
+  let wasGiven = false
   let users = 0
   let waiting = 0
   let isLeaving = false
@@ -69,8 +75,12 @@ export function createLaneSeat({ lane, table, session, log }: SeatParts): LaneSe
       hold = undefined
       const term = session.term()
       const fence = await table.take(lane)
-      if (fence !== undefined) hold = { guard: { lane, fence }, term, since: performance.now() }
-      return fence !== undefined
+      if (fence === undefined) return false
+      hold = { guard: { lane, fence }, term, since: performance.now() }
+      if (fence !== lastFence) onChange(wasGiven ? 'received' : 'taken')
+      lastFence = fence
+      wasGiven = false
+      return true
     })
 
   /** For all that wait at once. */
@@ -93,7 +103,7 @@ export function createLaneSeat({ lane, table, session, log }: SeatParts): LaneSe
       if (users > 0) await new Promise<void>((resolve) => (emptied = resolve))
       await inTurn(async () => {
         hold = undefined
-        await table.give(lane)
+        if (await table.give(lane)) onChange('given')
       })
     } catch (error) {
       log.warn({ lane, reason: error instanceof Error ? error.message : 'unknown' }, 'a lane could not be handed over; it is tried again')
@@ -137,7 +147,10 @@ export function createLaneSeat({ lane, table, session, log }: SeatParts): LaneSe
       if (!current() && isWanted()) return
       handingOver ??= handOver()
     },
-    given: () => wake(),
+    given(toUs) {
+      wasGiven = toUs
+      wake()
+    },
     seen(fence, askedAt) {
       if (hold && hold.since < askedAt && hold.guard.fence !== fence) hold = undefined
     },

@@ -10,8 +10,10 @@ export interface OwnedLane {
 export interface LeaseNews {
   /** Somebody asks for a lane of ours. */
   wished(lane: string): void
-  /** A lane was given to us, or may be free. Absent: any of them. */
-  given(lane?: string): void
+  /** A lane was given to us. */
+  given(lane: string): void
+  /** Another server ended: any lane may be free. */
+  freed(): void
   /** All lanes that the store says are ours, as it was at some moment after `askedAt` (`performance.now()`). */
   ours(lanes: readonly OwnedLane[], askedAt: number): void
 }

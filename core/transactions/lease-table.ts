@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Store } from '../store/store.ts'
 import { noticeChannel, writeNotice } from './lease-notices.ts'
+import { serverLives } from './server-lives.ts'
 
 /** Who owns which lane, in the store. @throws StoreUnavailable */
 export interface LeaseTable {
@@ -12,16 +13,8 @@ export interface LeaseTable {
   give(lane: string): Promise<boolean>
 }
 
-/**
- * By the statement's own moment, at which it sees the sessions too: while it waits for a row, others go on renewing theirs.
- */
-const now = sql`extract(epoch from statement_timestamp()) * 1000`
-export const livesInDatabase = (server: RawBuilder<unknown>): RawBuilder<boolean> =>
-  sql<boolean>`exists (select 1 from servers where servers.id = ${server} and servers.alive_until > ${now})`
-
 export function leaseTable(store: Store, serverId: string): LeaseTable {
-  /** In a store of this process alone everybody else is dead. */
-  const lives = (server: RawBuilder<unknown>) => (store.kind === 'embedded' ? sql<boolean>`1 = 0` : livesInDatabase(server))
+  const lives = (server: RawBuilder<unknown>) => serverLives(store, server)
 
   return {
     take: (lane) =>

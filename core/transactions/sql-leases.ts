@@ -2,7 +2,7 @@ import type { Log } from '../contracts/index.ts'
 import type { Store } from '../store/store.ts'
 import { databaseSession } from './database-session.ts'
 import { createLaneSeat } from './lane-seat.ts'
-import type { LaneSeat } from './lane-seat.ts'
+import type { LaneChange, LaneSeat } from './lane-seat.ts'
 import { soleSession } from './lease-session.ts'
 import type { LeaseSession, OwnedLane } from './lease-session.ts'
 import { leaseTable } from './lease-table.ts'
@@ -18,10 +18,11 @@ export interface SqlLeasesOptions {
   /** For people. */
   serverName: string
   log: Log
+  onChange?: (change: LaneChange) => void
 }
 
 /** Leases in the store's tables. In an embedded store every lane is there for the taking; in PostgreSQL servers ask each other. */
-export function sqlLeases({ store, url, serverId, serverName, log }: SqlLeasesOptions): Leases {
+export function sqlLeases({ store, url, serverId, serverName, log, onChange = () => {} }: SqlLeasesOptions): Leases {
   const table = leaseTable(store, serverId)
   const seats = new Map<string, LaneSeat>()
   const session = sessionOf(store, url)
@@ -34,16 +35,21 @@ export function sqlLeases({ store, url, serverId, serverName, log }: SqlLeasesOp
       { url: database, serverId, serverName, log },
       {
         wished: (lane) => seatOf(lane).wished(),
-        given: (lane) => (lane === undefined ? [...seats.values()] : [seatOf(lane)]).forEach((seat) => seat.given()),
+        given: (lane) => seatOf(lane).given(true),
+        freed,
         ours,
       },
     )
   }
 
   function seatOf(lane: string): LaneSeat {
-    const seat = seats.get(lane) ?? createLaneSeat({ lane, table, session, log })
+    const seat = seats.get(lane) ?? createLaneSeat({ lane, table, session, log, onChange })
     seats.set(lane, seat)
     return seat
+  }
+
+  function freed(): void {
+    for (const seat of seats.values()) seat.given(false)
   }
 
   /** The net under the notices, and under what we believed without a reason. */
@@ -71,7 +77,7 @@ export function sqlLeases({ store, url, serverId, serverName, log }: SqlLeasesOp
     adopt: async (lane) => (isStopped ? undefined : seatOf(lane).adopt()),
     async stop() {
       isStopped = true
-      for (const seat of seats.values()) seat.given()
+      freed()
       await session.stop()
     },
   }

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import { SluiceError } from '../../core/api/index.ts'
-import { createIdempotency } from '../../core/http/idempotency.ts'
 import { inFlightBound, rateLimit } from '../../core/http/limits.ts'
 
 const caller = (fingerprint: string, requestsPerSecond?: number) => ({
@@ -64,46 +63,4 @@ describe('the bound on requests under way', () => {
     await bound.run(() => Promise.reject(new Error('x'))).catch(() => {})
     expect(bound.count).to.equal(0)
   })
-})
-
-const key = { client: 'c', path: '/p', key: 'k' }
-const answer = async () => ({ status: 200, body: '{}' })
-const never = async () => {
-  throw new Error('It was done twice.')
-}
-
-describe('what is remembered of idempotency keys', () => {
-  it('lasts a day and is forgotten then', async () => {
-    let now = 0
-    const idempotency = createIdempotency(() => now)
-    await idempotency.once({ key, request: {}, act: answer, wasJournaled: async () => false })
-    now = 24 * 3_600_000 - 1
-    await idempotency.once({ key, request: {}, act: never, wasJournaled: async () => false })
-    now += 1
-    let again = 0
-    await idempotency.once({
-      key,
-      request: {},
-      act: async () => {
-        again += 1
-        return answer()
-      },
-      wasJournaled: async () => false,
-    })
-    expect(again).to.equal(1)
-  })
-
-  for (const [what, wasJournaled] of [
-    ['it was journaled', async () => true],
-    ['nobody can say whether it was journaled', () => Promise.reject(new Error('away'))],
-  ] as const) {
-    it(`is the error where ${what}`, async () => {
-      const idempotency = createIdempotency()
-      const failed = new SluiceError('TIMEOUT', 'late')
-      const once = (act: () => ReturnType<typeof answer>) =>
-        idempotency.once({ key, request: {}, act, wasJournaled }).catch((error: unknown) => error)
-      expect(await once(() => Promise.reject(failed))).to.equal(failed)
-      expect(await once(never)).to.equal(failed)
-    })
-  }
 })
