@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Sighting } from '../../core/contracts/index.ts'
+import type { Attempt } from '../../core/transactions/entry.ts'
 import type { Entry, TransactionState } from '../../core/transactions/index.ts'
 import { advance } from '../../core/transactions/lifecycle.ts'
 import type { Observation, Rival } from '../../core/transactions/lifecycle.ts'
@@ -8,12 +9,16 @@ import { txStatus } from '../../core/transactions/tx-status.ts'
 const id = '0xaa'
 const receipt = { status: 1 }
 const landed = (depth: number, ok = true): Sighting => ({ id, is: 'landed', ok, blockNumber: 7, depth, receipt })
-const pending: Sighting = { id, is: 'pending', underpriced: false }
-const underpriced: Sighting = { id, is: 'pending', underpriced: true }
-const unseen: Sighting = { id, is: 'unseen' }
-const dead: Sighting = { id, is: 'dead' }
+const pending: Sighting = { id, is: 'pending', underpriced: false, next: true }
+const underpriced: Sighting = { id, is: 'pending', underpriced: true, next: true }
+const unseen: Sighting = { id, is: 'unseen', underpriced: false }
+const dead: Sighting = { id, is: 'dead', by: '0xff' }
 const heir = (final: boolean, kind: Rival['kind'] = 'trade'): Rival => ({ txHash: '0xbb', kind, rank: 1, final })
 const elder = (final: boolean): Rival => ({ ...heir(final), rank: -1 })
+
+function attempt(more: Partial<Attempt> = {}): Attempt {
+  return { id, raw: new Uint8Array(), fees: null, signedAt: 0, sentAt: 0, sends: 1, ...more }
+}
 
 const signed: Entry = {
   key: 'k',
@@ -33,9 +38,10 @@ const signed: Entry = {
   slot: 5,
   nonce: 5,
   slotGiven: false,
+  feesGiven: false,
   rank: 0,
   state: 'SIGNED',
-  attempts: [{ id, raw: new Uint8Array(), fees: null, sentAt: 0, sends: 1 }],
+  attempts: [attempt()],
   deadLooks: 0,
 }
 const broadcast: Entry = { ...signed, state: 'BROADCAST', seen: 'pays' }
@@ -43,12 +49,14 @@ const mined: Entry = { ...broadcast, state: 'MINED', landed: { id, ok: true, blo
 const replaced: Entry = { ...broadcast, replacedBy: '0xbb' }
 
 function observed(sightings: readonly Sighting[], more: Partial<Observation> = {}): Observation {
-  return { sightings: new Map(sightings.map((each) => [each.id, each])), confirmations: 3, nowMs: 500, ...more }
+  const head = { number: 100n, timestamp: 0 }
+  const replacing = { bumpAfterSeconds: 100, cancelIsCheaper: () => true }
+  return { sightings: new Map(sightings.map((each) => [each.id, each])), head, confirmations: 3, replacing, nowMs: 500, ...more }
 }
 
 /** How often a look at that time has it sent again. */
 function sentAfter(sends: number, nowMs: number): number {
-  const waiting = { ...broadcast, attempts: [{ id, raw: new Uint8Array(), fees: null, sentAt: 0, sends }] }
+  const waiting = { ...broadcast, attempts: [attempt({ sends })] }
   return advance(waiting, observed([unseen], { nowMs })).actions.length
 }
 
@@ -101,7 +109,7 @@ const cases: readonly Case[] = [
   },
   {
     when: 'it was never sent (the server ended)',
-    entry: { ...signed, attempts: [{ id, raw: new Uint8Array(), fees: null, sends: 0 }] },
+    entry: { ...signed, attempts: [{ id, raw: new Uint8Array(), fees: null, signedAt: 0, sends: 0 }] },
     looks: [observed([unseen], { nowMs: Date.now() })],
     state: 'SIGNED',
     status: 0,
