@@ -1,0 +1,52 @@
+import { formatEther } from 'ethers'
+import type { Answer } from '../../../core/testing/client.ts'
+import type { Call, Request } from '../history.ts'
+import type { World } from '../world.ts'
+
+/** Longer than the server gives a request. */
+const patienceMs = 12_000
+const local = { chain: 'ethereum', network: 'local' } as const
+
+/** Sends a request once, to a server that runs (any of them, unless one is named), and keeps what came of it. */
+export async function ask(world: World, request: Request, server?: number): Promise<Call> {
+  const { recorder } = world
+  const to = await world.someServer(server)
+  const requestId = `chaos-${request.id}-${recorder.calls.length}`
+  const headers = { 'x-request-id': requestId, ...(request.key !== undefined && { 'idempotency-key': request.key }) }
+  const call: Call = { request: request.id, requestId, sentAt: recorder.clock(), endedAt: 0, outcome: { is: 'lost', reason: 'never sent' } }
+  const [path, body] = messageOf(request)
+  call.outcome = await bounded(to.client.post(path, body, { headers })).then(outcomeOf, (error: unknown) => ({
+    is: 'lost',
+    reason: reasonOf(error),
+  }))
+  call.endedAt = recorder.clock()
+  recorder.calls.push(call)
+  if (call.outcome.is === 'answer' && call.outcome.txHash !== undefined) recorder.hashes.push(call.outcome.txHash)
+  return call
+}
+
+function messageOf({ op, wallet, connector, valueRaw = 0n }: Request): [string, object] {
+  if (op === 'cancel') return ['/evm/cancel', { ...local, address: wallet }]
+  if (op === 'speedUp') return ['/evm/speedUp', { ...local, address: wallet }]
+  return ['/amm/trade', { ...local, connector, address: wallet, base: 'ETH', quote: 'USDC', side: 'SELL', amount: formatEther(valueRaw) }]
+}
+
+function outcomeOf({ status, body, text }: Answer): Call['outcome'] {
+  const field = (name: string) => (typeof body?.[name] === 'string' ? { [name]: String(body[name]) } : {})
+  return { is: 'answer', status, text, ...field('name'), ...field('message'), ...(status === 200 && field('txHash')) }
+}
+
+/** A bot does not wait for ever: what it has given up may still go on at the server. */
+async function bounded<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const tooLong = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${patienceMs / 1000} s`)), patienceMs)
+  })
+  try {
+    return await Promise.race([work, tooLong])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

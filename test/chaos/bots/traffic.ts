@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from '../random.ts'
+import type { World } from '../world.ts'
+import { ask } from './ask.ts'
+import { isSettled, persist } from './persist.ts'
+
+export interface Traffic {
+  /** At least so many; more, while `goOn` says so. */
+  trades: number
+  /** How many bots trade at once. */
+  parallel: number
+  wallets: readonly string[]
+  goOn?: () => boolean
+  /** Of a bot between two requests. */
+  pauseMs?: number
+  /** Cancels and speed-ups among the trades. */
+  meddles?: boolean
+}
+
+/** How long a bot asks again while faults go on; what is open then is asked for when they are over. */
+const patienceMs = 6_000
+
+/** Bots that trade, careful ones with a key and careless ones without; what each does follows from the seed. */
+export async function traffic(
+  world: World,
+  { trades, parallel, wallets, goOn = () => false, pauseMs = 0, meddles = true }: Traffic,
+  random: Random,
+): Promise<void> {
+  let begun = 0
+  const bot = async () => {
+    while (begun < trades || goOn()) {
+      begun += 1
+      const own = random.fork(begun)
+      const wallet = own.pick(wallets)
+      if (meddles && own.chance(0.04)) await meddle(world, wallet, own)
+      await trade(world, wallet, own)
+      if (pauseMs > 0) await sleep(own.between(0, pauseMs * 2))
+    }
+  }
+  await Promise.all(Array.from({ length: parallel }, bot))
+}
+
+async function trade(world: World, wallet: string, random: Random): Promise<void> {
+  const keyed = random.chance(0.6)
+  const connector = random.pick(['uniswap', 'sushiswap'])
+  const request = world.recorder.newRequest({
+    op: 'trade',
+    wallet,
+    connector,
+    ...(keyed && { key: `key-${random.below(2 ** 32)}-${random.below(2 ** 32)}` }),
+  })
+  if (!keyed) return void (await ask(world, request))
+  // Some send it several times at once, as one does whose timeout is too short.
+  const copies = random.chance(0.2) ? random.between(2, 5) : 1
+  const calls = await Promise.all(Array.from({ length: copies }, () => ask(world, request)))
+  const settled = calls.some(isSettled) || (await persist(world, request, random, patienceMs))
+  if (!settled) world.unresolved.push(request)
+  else if (random.chance(0.2)) await ask(world, request)
+}
+
+async function meddle(world: World, wallet: string, random: Random): Promise<void> {
+  const op = random.pick(['cancel', 'speedUp'] as const)
+  await ask(world, world.recorder.newRequest({ op, wallet }))
+}

@@ -1,0 +1,92 @@
+import { toQuantity } from 'ethers'
+import { startAnvil, type Anvil } from '../../../core/devnet/start-anvil.ts'
+import { devnetState } from './devnet-state.ts'
+
+/** A chain that outlives the servers, with the exchanges on it. Blocks come when we make them, so that what is pending stays so. */
+export interface Chain {
+  /** Where its node is now: a node that was restarted has another port. */
+  rpcUrl(): string
+  rpc(method: string, ...params: readonly unknown[]): Promise<unknown>
+  height(): Promise<number>
+  /** From now on a block every so often; 0: none. */
+  pace(blockMs: number): void
+  mine(blocks: number): Promise<void>
+  /** Takes the last blocks back: what was in them is in no block and in no mempool any more. */
+  reorganise(depth: number): Promise<void>
+  /** For so many blocks the base fee is at least this. */
+  raiseBaseFee(wei: bigint, blocks: number): void
+  baseFee(): Promise<bigint>
+  /** Ends the node and starts another one on the same chain, without what was pending. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+const flags = ['--no-mining']
+
+export async function startChain({ blockMs }: { blockMs: number }): Promise<Chain> {
+  let anvil = await startFrom(await devnetState())
+  let blockEveryMs = blockMs
+  let timer: NodeJS.Timeout | undefined
+  let raised = { wei: 0n, blocks: 0 }
+  /** One thing at a time: a reorganisation in the middle of a restart means nothing. */
+  let queue: Promise<unknown> = Promise.resolve()
+
+  const rpc: Chain['rpc'] = (method, ...params) => anvil.rpc(method, ...params)
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = queue.then(work)
+    queue = turn.catch(() => {})
+    return turn
+  }
+
+  async function mineOne(): Promise<void> {
+    if (raised.blocks > 0) {
+      raised.blocks -= 1
+      await rpc('anvil_setNextBlockBaseFeePerGas', toQuantity(raised.wei))
+    }
+    await rpc('evm_mine')
+  }
+
+  function schedule(): void {
+    clearTimeout(timer)
+    if (blockEveryMs > 0) timer = setTimeout(() => void inTurn(mineOne).finally(schedule), blockEveryMs)
+  }
+  schedule()
+
+  return {
+    rpcUrl: () => anvil.rpcUrl,
+    rpc,
+    height: async () => Number(await rpc('eth_blockNumber')),
+    pace(ms) {
+      blockEveryMs = ms
+      schedule()
+    },
+    mine: (blocks) =>
+      inTurn(async () => {
+        for (let mined = 0; mined < blocks; mined += 1) await mineOne()
+      }),
+    reorganise: (depth) => inTurn(async () => void (await rpc('anvil_reorg', depth, []))),
+    raiseBaseFee(wei, blocks) {
+      raised = { wei, blocks }
+    },
+    baseFee: async () => BigInt(String(Reflect.get(Object(await rpc('eth_getBlockByNumber', 'latest', false)), 'baseFeePerGas'))),
+    restart: () =>
+      inTurn(async () => {
+        const state = await rpc('anvil_dumpState')
+        await anvil.stop()
+        anvil = await startFrom(String(state))
+      }),
+    async stop() {
+      blockEveryMs = 0
+      clearTimeout(timer)
+      await inTurn(() => anvil.stop())
+    },
+  }
+}
+
+async function startFrom(state: string): Promise<Anvil> {
+  const anvil = await startAnvil(0, flags)
+  if ((await anvil.rpc('anvil_loadState', state)) !== true) throw new Error('anvil does not load the state that it dumped.')
+  // A block of now: the state has the clock of its making.
+  await anvil.rpc('evm_mine')
+  return anvil
+}

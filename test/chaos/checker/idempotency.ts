@@ -1,0 +1,22 @@
+import { groupBy, type Known } from './known.ts'
+import type { Violation } from './violation.ts'
+
+/** I3: the same request with the same key, any number of times: at most one effect, one answer. */
+export function idempotency(known: Known): Violation[] {
+  const keyed = known.requests.filter(({ key }) => key !== undefined)
+  const entries = groupBy(known.journal, ({ idempotencyKey }) => idempotencyKey)
+  return keyed.flatMap((request) => {
+    const calls = known.callsOf(request)
+    const answers = new Set(calls.flatMap(({ outcome }) => (outcome.is === 'answer' && outcome.status === 200 ? [outcome.text] : [])))
+    const signed = (entries.get(request.key) ?? []).filter(({ attempts }) => attempts.length > 0)
+    const nonces = new Set(known.signedOf(request).map(({ nonce }) => nonce))
+    const evidence = { request, calls, entries: signed }
+    const found: Violation[] = []
+    if (answers.size > 1) found.push(violation('one key got different answers', { ...evidence, answers: [...answers] }))
+    if (signed.length > 1) found.push(violation('one key made several transactions', evidence))
+    if (nonces.size > 1) found.push(violation('one key was signed on several nonces', { ...evidence, signed: known.signedOf(request) }))
+    return found
+  })
+}
+
+const violation = (what: string, evidence: object): Violation => ({ invariant: 'I3', what, evidence })

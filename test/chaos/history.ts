@@ -1,0 +1,79 @@
+/** What a bot wants once. A trade sells an amount of the native coin that no other request of the run has. */
+export interface Request {
+  id: number
+  op: 'trade' | 'cancel' | 'speedUp'
+  wallet: string
+  connector?: string
+  /** What the chain shows of it: the value of its transaction. Only of trades. */
+  valueRaw?: bigint
+  key?: string
+}
+
+/** One time that a request was sent. */
+export interface Call {
+  request: number
+  requestId: string
+  /** Milliseconds since the run began. */
+  sentAt: number
+  endedAt: number
+  /** `lost`: the connection broke, or nothing came for too long. */
+  outcome: { is: 'answer'; status: number; name?: string; message?: string; text: string; txHash?: string } | { is: 'lost'; reason: string }
+}
+
+/** What the server said of a transaction at some time. */
+export interface Sample {
+  at: number
+  via: 'poll' | 'list' | 'events'
+  txHash: string
+  txStatus?: number
+  txState?: string
+}
+
+/** Signed bytes that a server sent towards a node, whether they arrived or not. */
+export interface Sent {
+  at: number
+  raw: string
+}
+
+/** A transaction of one of the wallets in the chain as it is at the end. */
+export interface Mined {
+  txHash: string
+  from: string
+  to: string
+  nonce: number
+  valueRaw: bigint
+  block: number
+  ok: boolean
+}
+
+/** An entry of the journal at the end. */
+export interface Journaled {
+  key: string
+  address: string
+  kind: string
+  state: string
+  nonce: number
+  rank: number
+  requestId: string
+  idempotencyKey?: string
+  replacedBy?: string
+  reason?: string
+  attempts: readonly { txHash: string; raw: string }[]
+}
+
+/** All that is known of a run at its end. */
+export interface History {
+  wallets: readonly string[]
+  requests: readonly Request[]
+  calls: readonly Call[]
+  samples: readonly Sample[]
+  sent: readonly Sent[]
+  mined: readonly Mined[]
+  /** Each wallet's next nonce on the chain. */
+  nextNonces: ReadonlyMap<string, number>
+  journal: readonly Journaled[]
+  /** Hashes of what another program sent from the wallets. */
+  foreign: ReadonlySet<string>
+  /** Blocks since the faults ended, and how many what is open had to reach its end. */
+  settled: { blocks: number; allowed: number }
+}

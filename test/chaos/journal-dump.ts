@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import Database from 'libsql'
+import { Client } from 'pg'
+import type { Journaled } from './history.ts'
+import type { Home } from './servers/home.ts'
+
+/** The journal as it lies in the store, past everything that the server says of it. The embedded one is read when its server is gone. */
+export async function dumpJournal({ dataDir, flags }: Home): Promise<Journaled[]> {
+  const url = flags['store.url']
+  const bodies = typeof url === 'string' ? await ofPostgres(url) : ofFile(path.join(dataDir, 'sluice.db'))
+  return bodies.map(readEntry)
+}
+
+const query = 'select body from entries order by key'
+
+function ofFile(file: string): string[] {
+  if (!existsSync(file)) return []
+  const db = new Database(file)
+  try {
+    return db
+      .prepare(query)
+      .all()
+      .map((row) => String(Reflect.get(Object(row), 'body')))
+  } finally {
+    db.close()
+  }
+}
+
+async function ofPostgres(connectionString: string): Promise<string[]> {
+  const client = new Client({ connectionString })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ body: string }>(query)
+    return rows.map(({ body }) => body)
+  } finally {
+    await client.end()
+  }
+}
+
+function readEntry(body: string): Journaled {
+  const entry: Omit<Journaled, 'attempts'> & { attempts: { id: string; raw: string }[] } = JSON.parse(body)
+  return { ...entry, attempts: entry.attempts.map(({ id, raw }) => ({ txHash: id, raw: raw.startsWith('0x') ? raw : `0x${raw}` })) }
+}

@@ -1,0 +1,117 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Agent } from 'undici'
+import type { Sent } from '../history.ts'
+import type { Random } from '../random.ts'
+
+/** One JSON-RPC call of a request. */
+export interface RpcCall {
+  id: unknown
+  method: string
+  params: readonly unknown[]
+}
+
+/** A request from a server to its node, as a fault handles it. */
+export interface Exchange {
+  calls: readonly RpcCall[]
+  isBatch: boolean
+  request: IncomingMessage
+  response: ServerResponse
+  random: Random
+  /** Aborted when the fault is over: what hangs may be let go. */
+  over: AbortSignal
+  /** Delivers calls to the node (these, where none are given) and gives the answers in their order. */
+  deliver(calls?: readonly RpcCall[]): Promise<unknown[]>
+  /** Answers the server. */
+  answer(answers: readonly unknown[]): void
+}
+
+export type Fault = (exchange: Exchange) => unknown
+
+export interface FaultProxy {
+  url: string
+  /** Everything that the servers sent, whatever became of it. */
+  sent: readonly Sent[]
+  /** How many requests had the fault. */
+  faults: number
+  /** A share of the requests has this fault from now on; without one all is well. */
+  become(fault?: Fault, share?: number): void
+  stop(): Promise<void>
+}
+
+const json = { 'content-type': 'application/json' }
+
+/** Stands between the servers and their node. What it does follows from the seed and the order in which requests come. */
+export async function startFaultProxy(target: () => string, random: Random, clock: () => number): Promise<FaultProxy> {
+  const agent = new Agent({ connections: 64 })
+  const sent: Sent[] = []
+  let current: { fault: Fault; share: number; over: AbortController } | undefined
+  let count = 0
+
+  const server = createServer((request, response) => void take(request, response).catch(() => response.destroy()))
+
+  async function post(payload: unknown): Promise<unknown> {
+    const { origin } = new URL(target())
+    const { body } = await agent.request({ origin, path: '/', method: 'POST', headers: json, body: JSON.stringify(payload) })
+    return body.json()
+  }
+
+  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part)
+    const parsed: unknown = JSON.parse(Buffer.concat(parts).toString())
+    const calls = [parsed].flat().map(readCall)
+    for (const { method, params } of calls) if (method === 'eth_sendRawTransaction') sent.push({ at: clock(), raw: String(params[0]) })
+
+    const isBatch = Array.isArray(parsed)
+    const answer = (answers: readonly unknown[]) => {
+      if (!response.writableEnded) response.writeHead(200, json).end(JSON.stringify(isBatch ? answers : answers[0]))
+    }
+    const deliver = async (asked: readonly RpcCall[] = calls) => {
+      const answers = await post(isBatch ? asked.map(withVersion) : withVersion(asked[0]))
+      return isBatch ? sortedLike(asked, [answers].flat()) : [answers]
+    }
+    count += 1
+    const own = random.fork(count)
+    if (!current || !own.chance(current.share)) return answer(await deliver())
+    proxy.faults += 1
+    await current.fault({ calls, isBatch, request, response, random: own, over: current.over.signal, deliver, answer })
+  }
+
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('The proxy has no port.')
+  const proxy: FaultProxy = {
+    url: `http://127.0.0.1:${address.port}`,
+    sent,
+    faults: 0,
+    become(fault, share = 1) {
+      current?.over.abort()
+      current = fault && { fault, share, over: new AbortController() }
+    },
+    async stop() {
+      current?.over.abort()
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+      await agent.destroy()
+    },
+  }
+  return proxy
+}
+
+function readCall(call: unknown): RpcCall {
+  const params: unknown = Reflect.get(Object(call), 'params')
+  return {
+    id: Reflect.get(Object(call), 'id'),
+    method: String(Reflect.get(Object(call), 'method')),
+    params: Array.isArray(params) ? params : [],
+  }
+}
+
+const withVersion = (call: RpcCall | undefined) => ({ jsonrpc: '2.0', ...call })
+
+function sortedLike(calls: readonly RpcCall[], answers: readonly unknown[]): unknown[] {
+  const byId = new Map(answers.map((each) => [Reflect.get(Object(each), 'id'), each]))
+  return calls.map(({ id }) => byId.get(id))
+}

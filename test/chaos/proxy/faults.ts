@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Exchange, Fault, RpcCall } from './fault-proxy.ts'
+import { staleHead } from './stale-head.ts'
+
+const wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => {})
+const cut = ({ request }: Exchange) => request.socket.destroy()
+const isSend = ({ method }: RpcCall) => method === 'eth_sendRawTransaction'
+
+/** What nodes, and the networks on the way to them, do on bad days. */
+export const faults: Readonly<Record<string, { fault: Fault; share: number }>> = {
+  delay: {
+    share: 0.5,
+    async fault({ random, over, deliver, answer }) {
+      // On the way there or on the way back.
+      const [before, after] = random.chance(0.5) ? [random.between(20, 1500), 0] : [0, random.between(20, 1500)]
+      await wait(before, over)
+      const answers = await deliver()
+      await wait(after, over)
+      answer(answers)
+    },
+  },
+  'cut after sending': {
+    share: 0.3,
+    async fault(exchange) {
+      await exchange.deliver()
+      cut(exchange)
+    },
+  },
+  'cut before sending': { share: 0.3, fault: cut },
+  '429': {
+    share: 0.3,
+    fault: ({ response }) => response.writeHead(429, { 'retry-after': '1' }).end('{"error":"too many requests"}'),
+  },
+  '5xx': {
+    share: 0.3,
+    async fault({ random, response, deliver }) {
+      // A gateway may fail with the answer in its hand.
+      if (random.chance(0.5)) await deliver()
+      response.writeHead(random.pick([500, 502, 503, 504])).end('<html>Bad Gateway</html>')
+    },
+  },
+  garbage: {
+    share: 0.3,
+    async fault({ random, response, deliver }) {
+      const answers = JSON.stringify(random.chance(0.7) ? await deliver() : [])
+      const bodies = [
+        '',
+        'null',
+        '[]',
+        '{}',
+        '<html></html>',
+        answers.slice(0, -5),
+        '{"jsonrpc":"2.0","id":0,"result":"0x0"}',
+        '\u0000\u0001\u00ff',
+      ]
+      response.writeHead(200, { 'content-type': 'application/json' }).end(random.pick(bodies))
+    },
+  },
+  'half-open': {
+    share: 0.15,
+    async fault(exchange) {
+      if (exchange.random.chance(0.5)) await exchange.deliver()
+      await wait(60_000, exchange.over)
+      cut(exchange)
+    },
+  },
+  'stale head': { share: 0.5, fault: staleHead },
+  'wrong nonce': {
+    share: 0.5,
+    async fault({ calls, random, deliver, answer }) {
+      const answers = await deliver()
+      const by = random.pick([-5, -2, -1, 1, 2, 5])
+      answer(answers.map((each, index) => (calls[index]?.method === 'eth_getTransactionCount' ? shifted(each, by) : each)))
+    },
+  },
+  'duplicate delivery': {
+    share: 0.5,
+    async fault({ random, deliver, answer }) {
+      const both = await Promise.all([deliver(), sleep(random.between(0, 50)).then(() => deliver())])
+      answer(random.pick(both))
+    },
+  },
+  reordered: {
+    share: 0.5,
+    async fault({ calls, random, over, deliver, answer }) {
+      if (calls.some(isSend)) await wait(random.between(0, 400), over)
+      answer(random.shuffled(await deliver()))
+    },
+  },
+}
+
+function shifted(answer: unknown, by: number): unknown {
+  const result: unknown = Reflect.get(Object(answer), 'result')
+  if (typeof result !== 'string') return answer
+  return { ...Object(answer), result: `0x${Math.max(0, Number(result) + by).toString(16)}` }
+}

@@ -1,0 +1,61 @@
+import type { History } from '../history.ts'
+import { checkHistory } from '../checker/check-history.ts'
+import type { Violation } from '../checker/violation.ts'
+import { randomOf, type Random } from '../random.ts'
+import { settle } from '../settle.ts'
+import type { World } from '../world.ts'
+
+/** Everything that a run showed. */
+export interface Report {
+  scenario: string
+  figures: Record<string, unknown>
+  violations: readonly Violation[]
+  history: History
+}
+
+/** Runs work in a world, lets the faults end, judges, and takes the world down in any case. */
+export type Judge = (world: World, work: () => Promise<Record<string, unknown>>) => Promise<Report>
+
+export interface Scenario<S extends object = object> {
+  name: string
+  /** What `npm test` runs. */
+  small: S
+  /** What `npm run test:chaos` runs. */
+  full: S
+  run(size: S, random: Random, judge: Judge): Promise<Report>
+}
+
+/** Runs one scenario by its seed. */
+export async function play<S extends object>(scenario: Scenario<S>, size: S, seed: string): Promise<Report> {
+  const random = randomOf(`${seed}/${scenario.name}`)
+  return scenario.run(size, random, async (world, work) => {
+    try {
+      const figures = await work()
+      const history = await settle(world, random.fork('settle'), 500)
+      return { scenario: scenario.name, figures: { ...figures, ...figuresOf(world, history) }, violations: checkHistory(history), history }
+    } finally {
+      await world.stop()
+    }
+  })
+}
+
+function figuresOf({ readyInMs, proxy }: World, { requests, calls, mined, journal, settled }: History): Record<string, unknown> {
+  const trades = requests.filter(({ op }) => op === 'trade')
+  const values = new Set(trades.map(({ valueRaw }) => valueRaw))
+  return {
+    trades: trades.length,
+    calls: calls.length,
+    answers: countsOf(calls.map(({ outcome }) => (outcome.is === 'lost' ? 'lost' : (outcome.name ?? String(outcome.status))))),
+    mined: mined.filter(({ valueRaw }) => values.has(valueRaw)).length,
+    states: countsOf(journal.map(({ state }) => state)),
+    'node requests with a fault': proxy.faults,
+    'ready in ms': { most: Math.max(...readyInMs), median: readyInMs.toSorted((a, b) => a - b)[Math.floor(readyInMs.length / 2)] },
+    'blocks to settle': `${settled.blocks} of ${settled.allowed}`,
+  }
+}
+
+export function countsOf(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1
+  return counts
+}

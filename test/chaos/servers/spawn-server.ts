@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Flags } from '../../../core/config/index.ts'
+import { createClient, type Client } from '../../../core/testing/client.ts'
+import type { Home } from './home.ts'
+
+const program = fileURLToPath(new URL('./server.ts', import.meta.url))
+const hook = fileURLToPath(new URL('./patched/register.ts', import.meta.url))
+
+export interface ServerOptions {
+  home: Home
+  rpcUrl: string
+  /** Over those of the home. */
+  flags?: Flags
+  /** Changes of the source, by name: the defects that the checker must find, or the points where the server kills itself. */
+  patches?: readonly string[]
+  /** Where the server kills itself: name of the point, and the how manieth passing of it. */
+  killAt?: { point: string; nth: number }
+}
+
+export interface Server {
+  pid: number
+  client: Client
+  /** From the start of the process until it answered that it is ready. */
+  readyInMs: number
+  /** Settles when the process is gone, whoever ended it. */
+  ended: Promise<unknown>
+  hasEnded(): boolean
+  signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void
+  /** SIGTERM, and until it is gone. */
+  stop(): Promise<void>
+  /** The end of its log. */
+  log(): string
+}
+
+const startTimeoutMs = 30_000
+
+/** Starts a server and waits until it is ready. */
+export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], killAt }: ServerOptions): Promise<Server> {
+  const startedAt = performance.now()
+  const settings = { confDir: home.confDir, rpcUrl, flags: { ...home.flags, ...flags } }
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx/esm', ...(patches.length > 0 ? ['--import', hook] : []), program, JSON.stringify(settings)],
+    {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        TMPDIR: process.env['TMPDIR'],
+        CHAOS_PATCHES: patches.join(','),
+        CHAOS_KILL_AT: killAt ? `${killAt.point}#${killAt.nth}` : '',
+      },
+    },
+  )
+  const { pid } = child
+  if (pid === undefined) throw new Error('The server did not start.')
+  const ended = once(child, 'exit')
+  const said: string[] = []
+  child.stderr.setEncoding('utf8').on('data', (text: string) => keep(text))
+  // Writing to one that was killed is no error of ours.
+  child.stdin.on('error', () => {})
+  const isGone = () => child.exitCode !== null || child.signalCode !== null
+
+  function keep(text: string): void {
+    said.push(text)
+    if (said.length > 400) said.splice(0, 200)
+  }
+  const log = () => said.join('').slice(-6000)
+  const died = () => new Error(`The server ended (${child.signalCode ?? child.exitCode}) before it was ready. ${log()}`)
+
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).on('line', (line) => {
+      if (line.startsWith('{"url"')) resolve(String(JSON.parse(line).url))
+      else keep(`${line}\n`)
+    })
+    void ended.then(() => reject(died()))
+    setTimeout(() => reject(new Error(`The server did not start in ${startTimeoutMs / 1000} s. ${log()}`)), startTimeoutMs).unref()
+  })
+  const client = createClient(url, home.certsDir)
+  const end = performance.now() + startTimeoutMs
+  for (;;) {
+    if (isGone()) throw died()
+    const ready = await client.get('/health/ready').catch(() => undefined)
+    if (ready?.status === 200) break
+    if (performance.now() > end) throw new Error(`The server was not ready in ${startTimeoutMs / 1000} s: ${ready?.text} ${log()}`)
+    await sleep(20)
+  }
+  return {
+    pid,
+    client,
+    readyInMs: performance.now() - startedAt,
+    ended,
+    hasEnded: isGone,
+    signal: (name) => void child.kill(name),
+    async stop() {
+      if (!isGone()) {
+        child.kill('SIGCONT')
+        child.kill('SIGTERM')
+        await ended
+      }
+      client.close()
+    },
+    log,
+  }
+}

@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { minedSince, nextNonces } from './chain/facts.ts'
+import { persist } from './bots/persist.ts'
+import type { History } from './history.ts'
+import { dumpJournal } from './journal-dump.ts'
+import type { Random } from './random.ts'
+import { confirmations, type World } from './world.ts'
+
+/** I6: within the confirmation depth plus so many blocks. */
+const extraBlocks = 5
+const openStates = ['QUEUED', 'SIGNED', 'BROADCAST', 'MINED']
+
+/**
+ * The faults are over: asks for what is unknown, lets the blocks pass that what is open has to reach its end, ends the servers and
+ * gives all there is to judge.
+ */
+export async function settle(world: World, random: Random, blockMs: number): Promise<History> {
+  const { chain, proxy, recorder, servers, wallets } = world
+  proxy.become()
+  // Blocks count from when the faults ended; nobody gets any for free.
+  chain.pace(0)
+  for (const [index, server] of servers.entries()) if (!server || server.hasEnded()) await world.start(index)
+  await Promise.all(world.unresolved.map((request) => persist(world, request, random.fork(request.id), 30_000)))
+
+  const allowed = confirmations + extraBlocks
+  let blocks = 0
+  while (blocks < allowed && (await countOpen(world)) > 0) {
+    await chain.mine(1)
+    blocks += 1
+    await sleep(blockMs)
+  }
+  // The last block has to be seen.
+  for (let tries = 0; tries < 15 && (await countOpen(world)) > 0; tries += 1) await sleep(200)
+
+  await Promise.all(servers.map((each) => each?.stop()))
+  return {
+    wallets,
+    requests: recorder.requests,
+    calls: recorder.calls,
+    samples: recorder.samples,
+    sent: proxy.sent,
+    foreign: recorder.foreign,
+    mined: await minedSince(chain, world.firstBlock, wallets),
+    nextNonces: await nextNonces(chain, wallets),
+    journal: await dumpJournal(world.home),
+    settled: { blocks, allowed },
+  }
+}
+
+async function countOpen(world: World): Promise<number> {
+  const { client } = await world.someServer()
+  const counts = await Promise.all(
+    openStates.map(async (state) => {
+      const { status, body, text } = await client.get('/transactions', { state, limit: '500' })
+      if (status !== 200) throw new Error(`/transactions answered ${status}: ${text}`)
+      return Number(body.transactions.length)
+    }),
+  )
+  return counts.reduce((sum, count) => sum + count, 0)
+}
