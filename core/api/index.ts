@@ -25,6 +25,7 @@ export type EndpointNamed<N extends EndpointName> = Extract<AnyEndpoint, { name:
 export * from './amm.ts'
 export * from './connector.ts'
 export * from './errors.ts'
+export * from './events.ts'
 export * from './evm.ts'
 export * from './network.ts'
 export * from './service.ts'

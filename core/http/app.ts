@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
+import type { RequestListener } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { Logger } from 'pino'
-import { endpoints, interfaceVersion, SluiceError } from '../api/index.ts'
+import { endpoints, eventsEndpoint, interfaceVersion, SluiceError } from '../api/index.ts'
 import type { Settings } from '../config/index.ts'
 import { didYouMean } from '../verbs/did-you-mean.ts'
 import { docsPage } from './docs-page.ts'
 import { errorBody } from './error-body.ts'
+import { createEvents, type Events } from './events.ts'
 import type { Exchange } from './exchange.ts'
 import { identify } from './identity.ts'
 import { inFlightBound, rateLimit } from './limits.ts'
@@ -22,10 +24,17 @@ export interface AppParts extends RouteParts {
   log: Logger
 }
 
+export interface App {
+  callback(): RequestListener
+  /** Ends what would go on for ever. */
+  endStreams(): void
+}
+
 /** The way of a request: who it is, how many there are, what it says, the verb, the answer. */
-export function createApp(parts: AppParts): Koa<Exchange> {
+export function createApp(parts: AppParts): App {
   const { settings, log } = parts
   const app = new Koa<Exchange>()
+  const events = createEvents(parts)
   app.silent = true
   const bound = inFlightBound(settings.limits.inFlight)
   const limit = rateLimit()
@@ -41,10 +50,10 @@ export function createApp(parts: AppParts): Koa<Exchange> {
   // Counted once it has arrived: who sends slowly takes nobody's place.
   app.use((_ctx, next) => bound.run(next))
   app.use(routes(parts).routes())
-  app.use(pages(parts).routes() as Koa.Middleware<Exchange>)
+  app.use(pages(parts, events).routes())
   app.use((ctx) => refuseUnknown(ctx))
   app.on('error', (error: unknown) => log.warn({ err: error }, 'a connection failed while it was answered'))
-  return app
+  return { callback: () => app.callback(), endStreams: () => events.end() }
 }
 
 /** Every answer has its ids and is measured; every error is from the table. */
@@ -85,9 +94,10 @@ function answerErrors({ metrics, log }: AppParts): Koa.Middleware<Exchange> {
   }
 }
 
-/** What is not one of the declared endpoints: documents and metrics. */
-function pages({ services, metrics }: AppParts): Router {
-  const router = docsPage()
+/** What is not answered by a verb: events, documents and metrics. */
+function pages({ services, metrics }: AppParts, events: Events): Router<Exchange> {
+  const router = docsPage<Exchange>()
+  router.get(eventsEndpoint.path, events.answer)
   let document: object | undefined
   router.get('/openapi.json', (ctx) => {
     ctx.body = document ??= openapi(services.directory)
@@ -99,7 +109,7 @@ function pages({ services, metrics }: AppParts): Router {
   return router
 }
 
-const pagePaths = ['/docs', '/openapi.json', '/metrics']
+const pagePaths = [eventsEndpoint.path, '/docs', '/openapi.json', '/metrics']
 const paths = [...new Set([...endpoints.map(({ path }) => path), ...pagePaths])]
 
 function refuseUnknown(ctx: Koa.Context): never {

@@ -19,9 +19,9 @@ const page = `<!doctype html>
 const start = "SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true, docExpansion: 'list', validatorUrl: null })\n"
 
 /** A page to read the OpenAPI document, from files of the package swagger-ui-dist. */
-export function docsPage(): Router {
+export function docsPage<State>(): Router<State> {
   const folder = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
-  const router = new Router({ sensitive: true, strict: true })
+  const router = new Router<State>({ sensitive: true, strict: true })
   router.get('/docs', (ctx) => {
     ctx.set('Content-Security-Policy', policy)
     ctx.type = 'html'

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { endpoints, errorsOf, errorTable, interfaceVersion, type Endpoint } from '../api/index.ts'
+import { endpoints, errorsOf, errorTable, eventsEndpoint, interfaceVersion, type Endpoint } from '../api/index.ts'
 import type { Directory } from '../verbs/directory.ts'
 import { alsoPosts } from './routes.ts'
 
@@ -7,7 +7,9 @@ type Schema = Record<string, unknown>
 
 /** OpenAPI 3.1 of exactly what is loaded. */
 export function openapi(directory: Directory): object {
-  const served = endpoints.filter((each) => isServed(each, directory)).map((each) => ({ ...each, request: named(each.request, directory) }))
+  const served = [...endpoints, eventsEndpoint]
+    .filter((each) => isServed(each, directory))
+    .map((each) => ({ ...each, request: named(each.request, directory) }))
   const paths: Record<string, Record<string, unknown>> = {}
   for (const each of served) {
     const path = (paths[each.path] ??= {})
@@ -60,6 +62,7 @@ const interfaces = ({ name, request, response }: Endpoint): [string, Schema][] =
 
 function operation(endpoint: Endpoint, method: Endpoint['method']): object {
   const { name, set, summary, request, permission } = endpoint
+  const isStream = name === eventsEndpoint.name
   const ref = (schema: string) => ({ $ref: `#/components/schemas/${schema}` })
   const parameters = method === 'GET' ? queryParameters(request.properties, request.required ?? []) : []
   return {
@@ -67,10 +70,12 @@ function operation(endpoint: Endpoint, method: Endpoint['method']): object {
     tags: [set],
     summary,
     ...(permission && { description: `Needs the permission \`${permission}\`.` }),
-    parameters: endpoint.acts ? [...parameters, idempotencyKey] : parameters,
+    parameters: [...parameters, ...(endpoint.acts ? [idempotencyKey] : []), ...(isStream ? [lastEventId] : [])],
     ...(method !== 'GET' && { requestBody: { required: true, content: { 'application/json': { schema: ref(`${name}Request`) } } } }),
     responses: {
-      200: { description: 'OK', content: { 'application/json': { schema: ref(`${name}Response`) } } },
+      200: isStream
+        ? { description: 'Events; the schema is that of their data.', content: { 'text/event-stream': { schema: ref(`${name}Response`) } } }
+        : { description: 'OK', content: { 'application/json': { schema: ref(`${name}Response`) } } },
       ...(name === 'HealthReady' && {
         503: { description: 'Not ready', content: { 'application/json': { schema: ref(`${name}Response`) } } },
       }),
@@ -88,6 +93,13 @@ const idempotencyKey = {
   in: 'header',
   description: 'The same key with the same request gives the first answer again.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+const lastEventId = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description: 'The id of the last event that arrived: the stream begins after it.',
+  schema: eventsEndpoint.request.properties.lastEventId,
 }
 
 function errorResponses(endpoint: Endpoint, schema: object): Record<string, object> {

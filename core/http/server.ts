@@ -1,11 +1,10 @@
 import type { Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import type Koa from 'koa'
 import type { Logger } from 'pino'
 import type { Settings } from '../config/index.ts'
 import { StartError } from '../start-error.ts'
 import { createTlsServer } from '../tls/index.ts'
-import type { Exchange } from './exchange.ts'
+import type { App } from './app.ts'
 import { refuseMalformed } from './refuse-malformed.ts'
 
 export interface Listener {
@@ -21,11 +20,7 @@ const mostHeaderBytes = 64 * 1024
 const arrivalMs = 60_000
 
 /** The one door: HTTPS with mutual TLS. */
-export async function listen(
-  app: Pick<Koa<Exchange>, 'callback'>,
-  { server: { host, port }, ssl }: Settings,
-  log: Logger,
-): Promise<Listener> {
+export async function listen(app: App, { server: { host, port }, ssl }: Settings, log: Logger): Promise<Listener> {
   const answer = app.callback()
   const server = await createTlsServer(
     {
@@ -33,7 +28,7 @@ export async function listen(
       log,
       http: { keepAliveTimeout: 60_000, maxHeaderSize: mostHeaderBytes, headersTimeout: arrivalMs, requestTimeout: arrivalMs },
     },
-    (request, response) => void answer(request, response),
+    (request, response) => answer(request, response),
   )
   refuseMalformed(server, mostHeaderBytes)
   await new Promise<void>((resolve, reject) => {
@@ -46,6 +41,7 @@ export async function listen(
     url: `https://${host === '127.0.0.1' || host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${address.port}`,
     async stop(withinMs) {
       const closed = new Promise((resolve) => server.close(resolve))
+      app.endStreams()
       // A kept-alive connection is idle only once its answer is out.
       const idle = setInterval(() => server.closeIdleConnections(), pollMs)
       server.closeIdleConnections()

@@ -14,7 +14,7 @@ const nameOf = (path: string) =>
 
 describe("the package's entry point sluice/api", () => {
   it('has a request and a response interface for every endpoint, named after its URL', () => {
-    for (const { name, path, request, response } of api.endpoints) {
+    for (const { name, path, request, response } of [...api.endpoints, api.eventsEndpoint]) {
       if (path !== '/') expect(name).to.equal(nameOf(path))
       expect(Reflect.get(api, `${name}Request`), name).to.equal(request)
       expect(Reflect.get(api, `${name}Response`), name).to.equal(response)

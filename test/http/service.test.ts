@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
-import { endpoints, errorsOf, errorTable, interfaceVersion, type Endpoint } from '../../core/api/index.ts'
+import { endpoints, errorsOf, errorTable, eventsEndpoint, interfaceVersion, type Endpoint } from '../../core/api/index.ts'
 import { openapi } from '../../core/http/openapi.ts'
 import type { Client } from '../../core/testing/client.ts'
 import { outcome, sharedServer } from './shared-server.ts'
@@ -164,11 +164,12 @@ describe('/openapi.json', function () {
   })
 
   it('lists every endpoint, the reading ones by POST too, with the errors of the table', () => {
-    const expected = endpoints.flatMap(({ method, path, set }) =>
+    const all = [...endpoints, eventsEndpoint]
+    const expected = all.flatMap(({ method, path, set }) =>
       method === 'GET' && set !== 'Service' ? [`GET ${path}`, `POST ${path}`] : [`${method} ${path}`],
     )
     expect(operationsOf(document.paths)).to.have.members(expected)
-    for (const endpoint of endpoints) {
+    for (const endpoint of all) {
       const { responses } = document.paths[endpoint.path][endpoint.method.toLowerCase()]
       for (const name of errorsOf(endpoint as Endpoint)) expect(responses[errorTable[name].http].description).to.contain(name)
       expect(responses).not.to.have.property('500')

@@ -1,16 +1,14 @@
 import type { NetworkStatusResponse } from '../../api/index.ts'
 import type { Verb } from '../context.ts'
 import type { NetworkEntry } from '../directory.ts'
-import { didYouMean } from '../did-you-mean.ts'
+import { networksNamed } from './networks-named.ts'
 import { SluiceError } from '../../api/index.ts'
 
 /** Each network has this long to answer; one that is down holds up nobody. */
 const deadlineMs = 3_000
 
 export const networkStatus: Verb<'NetworkStatus'> = async ({ chain, network }, { services: { directory }, signal }) => {
-  const wanted = directory.networks.filter((each) => (chain ?? each.chain) === each.chain && (network ?? each.network) === each.network)
-  if (wanted.length === 0 && (chain !== undefined || network !== undefined)) throw unknownNetwork(chain, network, directory.networks)
-  return statusOfAll(wanted, signal)
+  return statusOfAll(networksNamed(directory, { chain, network }), signal)
 }
 
 export const statusOfAll = (networks: readonly NetworkEntry[], signal: AbortSignal): Promise<NetworkStatusResponse> =>
@@ -26,15 +24,4 @@ async function statusOf({ chain, network, impl }: NetworkEntry, signal: AbortSig
     const error = cause instanceof SluiceError ? cause.message : `No answer within ${deadlineMs / 1000} s.`
     return { ...known, currentBlockNumber: -1, currentBlockSeconds: -1, error }
   }
-}
-
-function unknownNetwork(chain: string | undefined, network: string | undefined, known: readonly NetworkEntry[]): SluiceError {
-  const names = known.map((each) =>
-    chain === undefined ? each.network : network === undefined ? each.chain : `${each.chain}/${each.network}`,
-  )
-  const name = [chain, network].filter((each) => each !== undefined).join('/')
-  return new SluiceError(
-    'UNKNOWN_CHAIN_ERROR',
-    `There is no network "${name}"${didYouMean(name, names)}; known: ${[...new Set(names)].join(', ')}.`,
-  )
 }

@@ -1,0 +1,28 @@
+/**
+ * Where a stream stands: the newest change of a transaction that was told or passed over, and how many blocks were told since.
+ * Changes are numbered alike by every server of a cluster, and for good.
+ */
+export interface Position {
+  change: number
+  blocks: number
+}
+
+/** After how long a client that was cut off comes back. */
+const retryMs = 1_000
+
+/** An id of an event, `123` or `123-4`: the schema of the request has its pattern. */
+export function readPosition(id: string): Position {
+  const [change = '0', blocks = '0'] = id.split('-')
+  return { change: Number(change), blocks: Number(blocks) }
+}
+
+export const showPosition = ({ change, blocks }: Position): string => (blocks === 0 ? String(change) : `${change}-${blocks}`)
+
+/** One event as it goes over the wire. JSON has no line breaks of its own, so the data is one line. */
+export const frame = (event: string, id: string, data: object): string => `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`
+
+/** The first of a stream: who was told nothing yet can come back to where it was, too. */
+export const ready = (id: string, about: object): string => `retry: ${retryMs}\n${frame('ready', id, about)}`
+
+/** Shows proxies and clients that the connection lives. */
+export const heartbeat = ': \n\n'

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs'
+import https from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import path from 'node:path'
+import { Agent, EventSource, type MessageEvent } from 'undici'
+
+export interface Told {
+  topic: string
+  id: string
+  // eslint-disable-next-line typescript/no-explicit-any -- tests look into whatever was told
+  data: any
+}
+
+export interface Follower {
+  /** All that was told so far but for the first word. */
+  readonly told: readonly Told[]
+  /** Waits until it holds of something that was told. */
+  hears(what: string, holds: (told: Told) => boolean): Promise<Told>
+  /** How often the server answered: once more for every time that the client came back. */
+  readonly opened: number
+  close(): Promise<void>
+}
+
+export interface Door {
+  url: string
+  certsDir: string
+  /** Of the certificate. */
+  name?: string
+}
+
+const pems = (certsDir: string, name: string) => {
+  const read = (file: string) => readFileSync(path.join(certsDir, file))
+  return { ca: read('ca_cert.pem'), cert: read(`${name}_cert.pem`), key: read(`${name}_key.pem`) }
+}
+
+/** A bot that follows events as a browser does: it comes back by itself, with the id of the last event. */
+export async function follow({ url, certsDir, name = 'client' }: Door, query: Record<string, string> = {}): Promise<Follower> {
+  const dispatcher = new Agent({ connect: pems(certsDir, name) })
+  const source = new EventSource(`${url}/events?${new URLSearchParams(query).toString()}`, { node: { dispatcher, reconnectionTime: 50 } })
+  const told: Told[] = []
+  const listeners = new Set<() => void>()
+  let opened = 0
+  for (const topic of ['ready', 'transactions', 'blocks']) {
+    source.addEventListener(topic, (event) => {
+      const { data, lastEventId } = event as MessageEvent
+      if (topic === 'ready') opened += 1
+      else told.push({ topic, id: lastEventId, data: JSON.parse(data) })
+      for (const listener of listeners) listener()
+    })
+  }
+  const until = (what: string, holds: () => boolean) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => {
+        if (!holds()) return
+        clearTimeout(timer)
+        listeners.delete(look)
+        resolve()
+      }
+      const timer = setTimeout(() => {
+        listeners.delete(look)
+        reject(
+          new Error(
+            `Nothing was heard of it: ${what}. Heard: ${JSON.stringify(told.map(({ id, topic, data }) => [id, topic, data.txState]))}`,
+          ),
+        )
+      }, 15_000)
+      listeners.add(look)
+      look()
+    })
+  await until('the first word', () => opened > 0)
+  return {
+    told,
+    get opened() {
+      return opened
+    },
+    async hears(what, holds) {
+      let found: Told | undefined
+      await until(what, () => (found = told.find(holds)) !== undefined)
+      if (!found) throw new Error(what)
+      return found
+    },
+    async close() {
+      source.close()
+      await dispatcher.destroy()
+    },
+  }
+}
+
+/** The bare answer, whose body nobody reads until it is asked for. */
+export function askForEvents(
+  { url, certsDir, name = 'client' }: Door,
+  query: Record<string, string> = {},
+  headers: Record<string, string> = {},
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const target = `${url}/events?${new URLSearchParams(query).toString()}`
+    https.get(target, { ...pems(certsDir, name), headers, agent: false }, resolve).on('error', reject)
+  })
+}
