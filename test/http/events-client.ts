@@ -16,6 +16,8 @@ export interface Follower {
   readonly told: readonly Told[]
   /** Waits until it holds of something that was told. */
   hears(what: string, holds: (told: Told) => boolean): Promise<Told>
+  /** Of the first word. */
+  readonly lastEventId: string
   /** How often the server answered: once more for every time that the client came back. */
   readonly opened: number
   close(): Promise<void>
@@ -40,11 +42,14 @@ export async function follow({ url, certsDir, name = 'client' }: Door, query: Re
   const told: Told[] = []
   const listeners = new Set<() => void>()
   let opened = 0
+  let first = ''
   for (const topic of ['ready', 'transactions', 'blocks']) {
     source.addEventListener(topic, (event) => {
       const { data, lastEventId } = event as MessageEvent
-      if (topic === 'ready') opened += 1
-      else told.push({ topic, id: lastEventId, data: JSON.parse(data) })
+      if (topic === 'ready') {
+        if (opened === 0) first = lastEventId
+        opened += 1
+      } else told.push({ topic, id: lastEventId, data: JSON.parse(data) })
       for (const listener of listeners) listener()
     })
   }
@@ -70,6 +75,7 @@ export async function follow({ url, certsDir, name = 'client' }: Door, query: Re
   await until('the first word', () => opened > 0)
   return {
     told,
+    lastEventId: first,
     get opened() {
       return opened
     },

@@ -1,8 +1,13 @@
 import { expect } from 'chai'
+import { eventTopics } from '../../core/api/index.ts'
 import type { Client } from '../../core/testing/client.ts'
-import { follow, type Door, type Follower, type Told } from './events-client.ts'
-import { admins, sharedServer, swap } from './shared-server.ts'
+import { startCutter } from './events-cutter.ts'
+import { askForEvents, follow, type Door, type Follower, type Told } from './events-client.ts'
+import { admins, local, outcome, sharedServer, swap, traders } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
+
+/** `123-4` as what it counts. */
+const parts = (id: string) => id.split('-').map(Number)
 
 describe('/events', function () {
   this.timeout(60_000)
@@ -10,15 +15,18 @@ describe('/events', function () {
   let client: Client
   const followers: Follower[] = []
   const door = (name = 'client'): Door => ({ url: server.kernel.url, certsDir: server.settings.ssl.certsDir, name })
-  const listen = async (query: Record<string, string> = {}, name = 'client') => {
-    const follower = await follow(door(name), query)
+  const listen = async (query: Record<string, string> = {}, at = door()) => {
+    const follower = await follow(at, query)
     followers.push(follower)
     return follower
   }
-  const trade = async (fields: object = {}): Promise<string> =>
-    (await client.post('/amm/trade', { ...swap, base: 'ETH', amount: '0.001', address: admins, ...fields })).body.txHash
-  const ofTransaction = (txHash: string) => (told: Told) => told.data.txHash === txHash
-  const isFinal = (txHash: string) => (told: Told) => told.data.txHash === txHash && told.data.txState === 'CONFIRMED'
+  const trade = async (fields: object = {}): Promise<string> => {
+    const answer = await client.post('/amm/trade', { ...swap, base: 'ETH', amount: '0.001', address: admins, ...fields })
+    expect(answer.status, answer.text).to.equal(200)
+    return answer.body.txHash
+  }
+  const of = (txHash: string) => (told: Told) => told.data.txHash === txHash
+  const endOf = (txHash: string) => (told: Told) => told.data.txHash === txHash && told.data.txState === 'CONFIRMED'
   before(async () => {
     server = await sharedServer()
     client = server.client
@@ -28,18 +36,145 @@ describe('/events', function () {
   })
 
   it('tells what becomes of a transaction, each time as /transactions has it then, by ids that increase', async () => {
-    const follower = await listen({ topics: 'transactions' })
+    const follower = await listen()
     const txHash = await trade()
-    const last = await follower.hears('its end', isFinal(txHash))
-    const { transactions } = (await client.get('/transactions', { txHash })).body
-    expect(transactions).to.deep.equal([{ ...last.data, attempts: transactions[0].attempts, updatedAt: transactions[0].updatedAt }])
-    const states = follower.told.filter(ofTransaction(txHash)).map(({ data }) => data.txState)
-    expect([...new Set(states)]).to.include.members(['SIGNED', 'CONFIRMED'])
+    const last = await follower.hears('its end', endOf(txHash))
+    const [now] = (await client.get('/transactions', { txHash })).body.transactions
+    // How often it was sent is no event.
+    expect(last.data).to.deep.equal({ ...now, attempts: last.data.attempts, updatedAt: last.data.updatedAt })
+    expect(follower.told.filter(of(txHash)).map(({ data }) => data.txState)).to.include.members(['SIGNED', 'CONFIRMED'])
     const ids = follower.told.map(({ id }) => Number(id))
-    expect(ids).to.deep.equal(ids.toSorted((a, b) => a - b))
-    expect(new Set(ids).size).to.equal(ids.length)
+    expect(ids).to.deep.equal([...new Set(ids)].toSorted((a, b) => a - b))
   })
-  it('x', async () => {
-    ;(void askForEvents, outcome, local, traders)
+
+  it('tells again what was missed, by the header or the query, without a gap and nothing twice', async () => {
+    const first = await trade()
+    const whole = await listen({ lastEventId: '0' })
+    await whole.hears('its end', endOf(first))
+    const ids = whole.told.map(({ id }) => id)
+    const middle = ids[Math.floor(ids.length / 2)] ?? ''
+    const rest = ids.slice(ids.indexOf(middle) + 1)
+    const byQuery = await listen({ lastEventId: middle })
+    await byQuery.hears('its end', endOf(first))
+    expect(byQuery.told.map(({ id }) => id).slice(0, rest.length)).to.deep.equal(rest)
+
+    const response = await askForEvents(door(), { lastEventId: '0' }, { 'last-event-id': middle })
+    const text: string = await new Promise((resolve) => {
+      let all = ''
+      response.on('data', (chunk: Buffer) => {
+        all += chunk.toString()
+        if (all.includes(`id: ${rest.at(-1)}\n`)) resolve(all)
+      })
+    })
+    response.destroy()
+    expect([...text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id).slice(0, rest.length + 1)).to.deep.equal([middle, ...rest])
+  })
+
+  it('loses and doubles nothing when the connection is cut again and again while trades go on', async () => {
+    const cutter = await startCutter(server.kernel.url)
+    try {
+      const follower = await listen({}, { ...door(), url: cutter.url })
+      const start = follower.lastEventId
+      const hashes: string[] = []
+      for (let i = 0; i < 12; i++) {
+        hashes.push(await trade({ address: i % 2 === 0 ? admins : traders }))
+        if (i % 3 === 2) cutter.cut()
+      }
+      for (const txHash of hashes) await follower.hears('its end', endOf(txHash))
+      const again = await listen({ lastEventId: start })
+      for (const txHash of hashes) await again.hears('its end', endOf(txHash))
+      const common = Math.min(follower.told.length, again.told.length)
+      expect(follower.told.slice(0, common)).to.deep.equal(again.told.slice(0, common))
+      expect(follower.opened).to.be.above(1)
+    } finally {
+      await cutter.stop()
+    }
+  })
+
+  it('tells of the newest block only to who comes back, by ids that go on from the last', async () => {
+    const follower = await listen({ topics: 'blocks', ...local })
+    const { data } = await follower.hears('a block', ({ topic }) => topic === 'blocks')
+    expect(data).to.have.all.keys('chain', 'network', 'number', 'hash', 'timestamp')
+    await server.rpc('anvil_mine', '0x3')
+    const last = await follower.hears('a later block', (told) => told.data.number >= data.number + 3)
+    await follower.close()
+    await server.rpc('anvil_mine', '0x3')
+    const again = await listen({ topics: 'blocks', ...local, lastEventId: last.id })
+    const next = await again.hears('a block', () => true)
+    expect(next.data.number).to.be.at.least(last.data.number + 3)
+    const ids = [...follower.told.slice(0, follower.told.indexOf(last) + 1), next].map(({ id }) => parts(id))
+    for (const [index, [change = 0, block = 0]] of ids.entries()) {
+      const [changeBefore = 0, blockBefore = 0] = ids[index - 1] ?? []
+      expect(change > changeBefore || (change === changeBefore && block > blockBefore), JSON.stringify(ids)).to.equal(true)
+    }
+  })
+
+  it('tells of several topics in one stream, whose ids increase together', async () => {
+    const follower = await listen({ topics: 'transactions,blocks', ...local })
+    const txHash = await trade()
+    await follower.hears('its end', endOf(txHash))
+    await follower.hears('a block', ({ topic }) => topic === 'blocks')
+    const ids = follower.told.map(({ id }) => parts(id))
+    expect(ids).to.deep.equal(ids.toSorted(([a = 0, b = 0], [c = 0, d = 0]) => a - c || b - d))
+  })
+
+  it('tells a certificate of its own wallets only, whatever it asks for', async () => {
+    const [theirs, all] = [await listen({}, door('trader')), await listen()]
+    const unlisted = await listen({ topics: 'transactions,blocks' }, door('unlisted'))
+    const [foreign, own] = [await trade(), await trade({ address: traders })]
+    await theirs.hears('its end', endOf(own))
+    await all.hears('its end', endOf(foreign))
+    expect(theirs.told.map(({ data }) => data.address)).to.deep.equal(theirs.told.map(() => traders))
+    expect(unlisted.told.filter(({ topic }) => topic === 'transactions')).to.deep.equal([])
+    const replayed = await listen({ lastEventId: '0' }, door('reader'))
+    await replayed.hears('its end', endOf(own))
+    expect(replayed.told.every(({ data }) => data.address === traders)).to.equal(true)
+    expect(outcome(await server.as.trader.get('/events', { address: admins }))).to.equal('403 FORBIDDEN')
+    expect(outcome(await server.as.idle.get('/events'))).to.equal('403 FORBIDDEN')
+  })
+
+  it('narrows to a wallet and to a network, in any letter case of the address', async () => {
+    const one = await listen({ address: traders.toUpperCase().replace('0X', '0x') })
+    const elsewhere = await listen({ network: 'mainnet', chain: 'ethereum' })
+    const [foreign, own] = [await trade(), await trade({ address: traders })]
+    await one.hears('its end', endOf(own))
+    expect(one.told.some(of(foreign))).to.equal(false)
+    expect(elsewhere.told).to.deep.equal([])
+  })
+
+  for (const [what, query, expected, field] of [
+    ['a topic that there is not', { topics: 'transactions,price' }, '400 INCOMPLETE_PARAMS', 'topics'],
+    ['no topic', { topics: ',' }, '400 INCOMPLETE_PARAMS', 'topics'],
+    ['an id that is none', { lastEventId: 'yesterday' }, '400 INCOMPLETE_PARAMS', 'lastEventId'],
+    ['an id of another journal', { lastEventId: '999999999' }, '400 INCOMPLETE_PARAMS', 'lastEventId'],
+    ['an unknown field', { topic: 'blocks' }, '400 INCOMPLETE_PARAMS', 'topic'],
+    ['blocks of an unknown network', { topics: 'blocks', network: 'goerli' }, '404 UNKNOWN_CHAIN_ERROR', undefined],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      const answer = await client.get('/events', query)
+      expect(outcome(answer)).to.equal(expected)
+      if (field === undefined) return
+      expect(answer.body.details[0].field).to.equal(field)
+      if (field === 'topics') for (const topic of eventTopics) expect(answer.body.message).to.contain(topic)
+    })
+  }
+
+  for (const method of ['POST', 'HEAD', 'PUT', 'DELETE']) {
+    it(`is no place for ${method}`, async () => {
+      const { status, headers } = await client.request(method, '/events')
+      expect([status, headers.allow]).to.deep.equal([405, 'GET'])
+    })
+  }
+
+  it('says what it is to proxies', async () => {
+    const response = await askForEvents(door())
+    expect(response.statusCode).to.equal(200)
+    expect(response.headers).to.deep.include({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+    })
+    expect(response.headers).to.include.keys('x-request-id', 'sluice-api-version')
+    response.destroy()
   })
 })
