@@ -33,13 +33,12 @@ async function runOne(scenario: Scenario): Promise<number> {
   const begun = performance.now()
   console.log(`\n=== ${scenario.name} ${JSON.stringify(size)}`)
   const { figures, violations } = await play(scenario, size, seed)
-  for (const [name, figure] of Object.entries(figures))
-    console.log(`${name}: ${typeof figure === 'object' ? JSON.stringify(figure) : String(figure)}`)
+  for (const [name, figure] of Object.entries(figures)) console.log(`${name}: ${show(figure)}`)
   for (const { invariant, what, evidence } of violations.slice(0, 20)) console.log(`${invariant} ${what}\n  ${show(evidence)}`)
   console.log(`violations: ${violations.length} (${Math.round((performance.now() - begun) / 1000)} s)`)
   return violations.length
 }
 
-function show(evidence: object): string {
-  return JSON.stringify(evidence, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)).slice(0, 3000)
+function show(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? each.toString() : each)).slice(0, 3000)
 }

@@ -32,7 +32,7 @@ export async function settle(world: World, random: Random, blockMs: number): Pro
   // The last block has to be seen.
   for (let tries = 0; tries < 15 && (await countOpen(world)) > 0; tries += 1) await sleep(200)
 
-  await Promise.all(servers.map((each) => each?.stop()))
+  for (const each of servers) await each?.stop()
   return {
     wallets,
     requests: recorder.requests,

@@ -34,12 +34,12 @@ export interface World {
   /** Requests with a key that were not answered for good while faults went on. */
   unresolved: Request[]
   servers: (Server | undefined)[]
-  /** Where the newest server is to kill itself. */
-  killAt: ServerOptions['killAt']
+  /** The last words of servers that ended though nobody asked them to. */
+  lastWords: string[]
   /** How long servers took to be ready, in order. */
   readyInMs: number[]
   /** Starts the server of that number, in place of one that ended. */
-  start(index?: number, options?: Pick<ServerOptions, 'killAt'>): Promise<Server>
+  start(index?: number, options?: Pick<ServerOptions, 'dieAt' | 'stopAt'>): Promise<Server>
   /** One that runs, or the one of that number; waits while there is none. */
   someServer(index?: number): Promise<Server>
   stop(): Promise<void>
@@ -72,12 +72,13 @@ export async function createWorld({
     firstBlock: (await chain.height()) + 1,
     unresolved: [],
     servers,
-    killAt: undefined,
+    lastWords: [],
     readyInMs: [],
-    async start(index = 0, { killAt } = {}) {
+    async start(index = 0, options = {}) {
+      const before = servers[index]
+      if (before?.endedByItself()) world.lastWords.push(before.log())
       servers[index] = undefined
-      world.killAt = killAt
-      const server = await spawnServer({ home, rpcUrl: proxy.url, patches, ...(killAt && { killAt }) })
+      const server = await spawnServer({ home, rpcUrl: proxy.url, patches, ...options })
       servers[index] = server
       world.readyInMs.push(Math.round(server.readyInMs))
       return server
@@ -91,7 +92,7 @@ export async function createWorld({
       }
     },
     async stop() {
-      await Promise.all(servers.map((each) => each?.stop()))
+      for (const each of servers) await each?.stop()
       await proxy.stop()
       await chain.stop()
       await postgres?.stop()

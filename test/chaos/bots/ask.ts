@@ -32,7 +32,7 @@ function messageOf({ op, wallet, connector, valueRaw = 0n }: Request): [string, 
 }
 
 function outcomeOf({ status, body, text }: Answer): Call['outcome'] {
-  const field = (name: string) => (typeof body?.[name] === 'string' ? { [name]: String(body[name]) } : {})
+  const field = (name: string) => (typeof body?.[name] === 'string' ? { [name]: body[name] } : {})
   return { is: 'answer', status, text, ...field('name'), ...field('message'), ...(status === 200 && field('txHash')) }
 }
 

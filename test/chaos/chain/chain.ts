@@ -13,8 +13,8 @@ export interface Chain {
   mine(blocks: number): Promise<void>
   /** Takes the last blocks back: what was in them is in no block and in no mempool any more. */
   reorganise(depth: number): Promise<void>
-  /** For so many blocks the base fee is at least this. */
-  raiseBaseFee(wei: bigint, blocks: number): void
+  /** The base fee of every block from now on. */
+  holdBaseFee(wei: bigint): void
   baseFee(): Promise<bigint>
   /** Ends the node and starts another one on the same chain, without what was pending. */
   restart(): Promise<void>
@@ -27,7 +27,7 @@ export async function startChain({ blockMs }: { blockMs: number }): Promise<Chai
   let anvil = await startFrom(await devnetState())
   let blockEveryMs = blockMs
   let timer: NodeJS.Timeout | undefined
-  let raised = { wei: 0n, blocks: 0 }
+  let heldBaseFee: bigint | undefined
   /** One thing at a time: a reorganisation in the middle of a restart means nothing. */
   let queue: Promise<unknown> = Promise.resolve()
 
@@ -39,10 +39,8 @@ export async function startChain({ blockMs }: { blockMs: number }): Promise<Chai
   }
 
   async function mineOne(): Promise<void> {
-    if (raised.blocks > 0) {
-      raised.blocks -= 1
-      await rpc('anvil_setNextBlockBaseFeePerGas', toQuantity(raised.wei))
-    }
+    // Holds for one block.
+    if (heldBaseFee !== undefined) await rpc('anvil_setNextBlockBaseFeePerGas', toQuantity(heldBaseFee))
     await rpc('evm_mine')
   }
 
@@ -65,8 +63,8 @@ export async function startChain({ blockMs }: { blockMs: number }): Promise<Chai
         for (let mined = 0; mined < blocks; mined += 1) await mineOne()
       }),
     reorganise: (depth) => inTurn(async () => void (await rpc('anvil_reorg', depth, []))),
-    raiseBaseFee(wei, blocks) {
-      raised = { wei, blocks }
+    holdBaseFee(wei) {
+      heldBaseFee = wei
     },
     baseFee: async () => BigInt(String(Reflect.get(Object(await rpc('eth_getBlockByNumber', 'latest', false)), 'baseFeePerGas'))),
     restart: () =>

@@ -1,4 +1,9 @@
+import { chainTrouble } from './chain-trouble.ts'
+import { cluster } from './cluster.ts'
+import { keys } from './keys.ts'
 import { kills } from './kills.ts'
+import { eachNodeFault } from './node-faults.ts'
+import { rounds } from './rounds.ts'
 import type { Scenario } from './scenario.ts'
 
-export const scenarios: readonly Scenario[] = [kills as Scenario]
+export const scenarios: readonly Scenario[] = [kills, ...eachNodeFault, chainTrouble, rounds, cluster, keys]

@@ -5,6 +5,9 @@ import { randomOf, type Random } from '../random.ts'
 import { settle } from '../settle.ts'
 import type { World } from '../world.ts'
 
+/** The network of the devnet has a block a second; here they may come faster, since a run ends when all is final. */
+const settleBlockMs = 500
+
 /** Everything that a run showed. */
 export interface Report {
   scenario: string
@@ -31,7 +34,7 @@ export async function play<S extends object>(scenario: Scenario<S>, size: S, see
   return scenario.run(size, random, async (world, work) => {
     try {
       const figures = await work()
-      const history = await settle(world, random.fork('settle'), 500)
+      const history = await settle(world, random.fork('settle'), settleBlockMs)
       return { scenario: scenario.name, figures: { ...figures, ...figuresOf(world, history) }, violations: checkHistory(history), history }
     } finally {
       await world.stop()
@@ -39,7 +42,7 @@ export async function play<S extends object>(scenario: Scenario<S>, size: S, see
   })
 }
 
-function figuresOf({ readyInMs, proxy }: World, { requests, calls, mined, journal, settled }: History): Record<string, unknown> {
+function figuresOf({ readyInMs, lastWords, proxy }: World, { requests, calls, mined, journal, settled }: History): Record<string, unknown> {
   const trades = requests.filter(({ op }) => op === 'trade')
   const values = new Set(trades.map(({ valueRaw }) => valueRaw))
   return {
@@ -50,6 +53,7 @@ function figuresOf({ readyInMs, proxy }: World, { requests, calls, mined, journa
     states: countsOf(journal.map(({ state }) => state)),
     'node requests with a fault': proxy.faults,
     'ready in ms': { most: Math.max(...readyInMs), median: readyInMs.toSorted((a, b) => a - b)[Math.floor(readyInMs.length / 2)] },
+    'servers that ended by themselves': lastWords,
     'blocks to settle': `${settled.blocks} of ${settled.allowed}`,
   }
 }

@@ -10,6 +10,12 @@ import type { Home } from './home.ts'
 const program = fileURLToPath(new URL('./server.ts', import.meta.url))
 const hook = fileURLToPath(new URL('./patched/register.ts', import.meta.url))
 
+/** A point in the source, and the how manieth time that the server comes there. */
+export interface Passing {
+  point: string
+  nth: number
+}
+
 export interface ServerOptions {
   home: Home
   rpcUrl: string
@@ -17,18 +23,23 @@ export interface ServerOptions {
   flags?: Flags
   /** Changes of the source, by name: the defects that the checker must find, or the points where the server kills itself. */
   patches?: readonly string[]
-  /** Where the server kills itself: name of the point, and the how manieth passing of it. */
-  killAt?: { point: string; nth: number }
+  /** Where the server kills itself. */
+  dieAt?: Passing
+  /** Where the server stops itself, as SIGSTOP does. */
+  stopAt?: Passing
 }
 
 export interface Server {
   pid: number
+  dieAt: Passing | undefined
   client: Client
   /** From the start of the process until it answered that it is ready. */
   readyInMs: number
   /** Settles when the process is gone, whoever ended it. */
   ended: Promise<unknown>
   hasEnded(): boolean
+  /** It ended, and nobody had asked it to. */
+  endedByItself(): boolean
   signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void
   /** SIGTERM, and until it is gone. */
   stop(): Promise<void>
@@ -39,7 +50,7 @@ export interface Server {
 const startTimeoutMs = 30_000
 
 /** Starts a server and waits until it is ready. */
-export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], killAt }: ServerOptions): Promise<Server> {
+export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], dieAt, stopAt }: ServerOptions): Promise<Server> {
   const startedAt = performance.now()
   const settings = { confDir: home.confDir, rpcUrl, flags: { ...home.flags, ...flags } }
   const child = spawn(
@@ -52,7 +63,8 @@ export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], kill
         HOME: process.env['HOME'],
         TMPDIR: process.env['TMPDIR'],
         CHAOS_PATCHES: patches.join(','),
-        CHAOS_KILL_AT: killAt ? `${killAt.point}#${killAt.nth}` : '',
+        CHAOS_DIE_AT: dieAt && `${dieAt.point}#${dieAt.nth}`,
+        CHAOS_STOP_AT: stopAt && `${stopAt.point}#${stopAt.nth}`,
       },
     },
   )
@@ -63,6 +75,7 @@ export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], kill
   child.stderr.setEncoding('utf8').on('data', (text: string) => keep(text))
   // Writing to one that was killed is no error of ours.
   child.stdin.on('error', () => {})
+  let wasAsked = dieAt !== undefined
   const isGone = () => child.exitCode !== null || child.signalCode !== null
 
   function keep(text: string): void {
@@ -91,13 +104,19 @@ export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], kill
   }
   return {
     pid,
+    dieAt,
     client,
     readyInMs: performance.now() - startedAt,
     ended,
     hasEnded: isGone,
-    signal: (name) => void child.kill(name),
+    endedByItself: () => isGone() && !wasAsked,
+    signal(name) {
+      wasAsked ||= name === 'SIGKILL'
+      child.kill(name)
+    },
     async stop() {
       if (!isGone()) {
+        wasAsked = true
         child.kill('SIGCONT')
         child.kill('SIGTERM')
         await ended

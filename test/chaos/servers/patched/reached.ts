@@ -1,11 +1,18 @@
-/** Where a patched server says that it has come to a point; at the one that CHAOS_KILL_AT names it dies as the machine does. */
-const [wanted = '', nth = '1'] = (process.env['CHAOS_KILL_AT'] ?? '').split('#')
-let passed = 0
+/** Where a patched server says that it has come to a point. At the one that was named to it, it dies or stops as if by another's hand. */
+const orders = [
+  { signal: 'SIGKILL', at: process.env['CHAOS_DIE_AT'] },
+  { signal: 'SIGSTOP', at: process.env['CHAOS_STOP_AT'] },
+].map(({ signal, at = '' }) => {
+  const [point = '', nth = '1'] = at.split('#')
+  return { signal, point, nth: Number(nth), passed: 0 }
+})
 
 function reached(point: string): void {
-  if (point !== wanted) return
-  passed += 1
-  if (passed === Number(nth)) process.kill(process.pid, 'SIGKILL')
+  for (const order of orders) {
+    if (order.point !== point) continue
+    order.passed += 1
+    if (order.passed === order.nth) process.kill(process.pid, order.signal)
+  }
 }
 
 Object.assign(globalThis, { chaosReached: reached })

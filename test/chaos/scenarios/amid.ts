@@ -1,0 +1,26 @@
+import { traffic, type Traffic } from '../bots/traffic.ts'
+import { watch } from '../bots/watch.ts'
+import type { Random } from '../random.ts'
+import type { World } from '../world.ts'
+
+/** Bots trade, and watch what is said of it, for at least as long as the trouble lasts. */
+export async function amid(
+  world: World,
+  trading: Omit<Traffic, 'wallets' | 'goOn'>,
+  random: Random,
+  trouble: (random: Random) => Promise<Record<string, unknown>>,
+): Promise<Record<string, unknown>> {
+  const watching = new AbortController()
+  let troubled = true
+  const troubles = trouble(random.fork('trouble')).finally(() => {
+    troubled = false
+  })
+  const watched = watch(world, random.fork('watch'), watching.signal)
+  try {
+    await traffic(world, { ...trading, wallets: world.wallets, goOn: () => troubled }, random.fork('traffic'))
+    return await troubles
+  } finally {
+    watching.abort()
+    await watched
+  }
+}

@@ -1,0 +1,30 @@
+import { ask } from '../bots/ask.ts'
+import { isSettled, persist } from '../bots/persist.ts'
+import { createWorld } from '../world.ts'
+import type { Scenario } from './scenario.ts'
+
+/** So many keys are under way at once. */
+const atOnce = 10
+
+/** Every key at once, several times over. */
+export const keys: Scenario<{ keys: number; copies: number }> = {
+  name: 'keys',
+  small: { keys: 40, copies: 10 },
+  full: { keys: 1000, copies: 10 },
+  async run({ keys, copies }, random, judge) {
+    const world = await createWorld({ random })
+    return judge(world, async () => {
+      for (let first = 0; first < keys; first += atOnce)
+        await Promise.all(Array.from({ length: Math.min(atOnce, keys - first) }, (_, index) => useKey(`key-${first + index}`)))
+      return {}
+    })
+
+    async function useKey(key: string): Promise<void> {
+      const request = world.recorder.newRequest({ op: 'trade', wallet: random.pick(world.wallets), key })
+      const calls = await Promise.all(Array.from({ length: copies }, () => ask(world, request)))
+      // Copies that came too early are told so; what they are told later is the first's answer.
+      if (!calls.some(isSettled) && !(await persist(world, request, random.fork(key), 10_000))) world.unresolved.push(request)
+      await ask(world, request)
+    }
+  },
+}
