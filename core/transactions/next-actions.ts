@@ -36,12 +36,12 @@ export function nextActions(entry: Entry, { sightings, head, replacing, nowMs }:
   const sighting = sightings.get(newest.id)
   const lateBySeconds = entry.deadline === undefined ? 0 : head.timestamp - entry.deadline
   const actions: Action[] = []
-  if (replacing && lateBySeconds > 0 && replacing.cancelIsCheaper(newest.fees)) {
+  const bumps = replacing !== undefined && !entry.feesGiven && isStuck(entry, newest, sightings, replacing, nowMs)
+  // To raise the fees of what can only fail costs more than to raise those of nothing.
+  if (replacing && lateBySeconds > 0 && (bumps || replacing.cancelIsCheaper(newest.fees))) {
     actions.push({ do: 'cancel', reason: 'Its deadline passed before it was mined.' })
     if (lateBySeconds <= cancelPatience * replacing.bumpAfterSeconds) return actions
-  }
-  const bumps = replacing !== undefined && !entry.feesGiven && isStuck(entry, newest, sightings, replacing, nowMs)
-  if (bumps) actions.push({ do: 'bump', over: newest })
+  } else if (bumps) actions.push({ do: 'bump', over: newest })
   // What nodes refuse for its fees is not offered again beside one that pays more.
   if (sighting?.is === 'unseen' && !(bumps && sighting.underpriced))
     actions.push(

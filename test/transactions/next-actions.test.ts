@@ -242,8 +242,22 @@ const cases: readonly Case[] = [
     when: 'its deadline is past and a cancel is dearer',
     entry: withDeadline,
     seen: [pending('0xa', { underpriced: true })],
+    given: { chainTime: 1_001, cheaper: false },
+    does: [],
+  },
+  {
+    when: 'its deadline is past, a cancel is dearer, and it would have to be bumped',
+    entry: withDeadline,
+    seen: [pending('0xa', { underpriced: true })],
     given: { chainTime: 1_001, afterSeconds: 50, cheaper: false },
-    does: ['bump 0xa'],
+    does: ['cancel'],
+  },
+  {
+    when: 'its deadline is past, a cancel is dearer, and its fees are the caller’s',
+    entry: { ...withDeadline, feesGiven: true },
+    seen: [pending('0xa', { underpriced: true })],
+    given: { chainTime: 1_001, afterSeconds: 50, cheaper: false },
+    does: [],
   },
   { when: 'its deadline is past and it landed', entry: withDeadline, seen: [landed('0xa')], given: { chainTime: 1_001 }, does: [] },
   {

@@ -22,6 +22,10 @@ export interface EvmFeePolicy {
   baseFeeMultiplier?: number
   /** The tip where the node suggests none or less, in gwei. */
   minTip?: number | string
+  /** How long a transaction that pays too little waits before another attempt at higher fees is signed. */
+  bumpAfterSeconds?: number
+  /** By how many percent that raises both fees, at least. */
+  bumpPercent?: number
 }
 
 const url = { type: 'string', pattern: '^https?://[^\\s/]+' } as const
@@ -46,6 +50,8 @@ export const evmChainSchema = {
         tipPercentile: { type: 'number', minimum: 1, maximum: 99 },
         baseFeeMultiplier: { type: 'number', minimum: 1, maximum: 10 },
         minTip: gwei,
+        bumpAfterSeconds: { type: 'number', minimum: 0.1, maximum: 86_400 },
+        bumpPercent: { type: 'number', minimum: 10, maximum: 900 },
       },
       additionalProperties: false,
     },
@@ -68,4 +74,9 @@ export function gweiRaw(gwei: number | string): bigint {
 /** Several looks a block, at most one a third of a second and at least one every three seconds. */
 export function defaultPollingSeconds(blockSeconds: number): number {
   return Math.min(3, Math.max(0.33, blockSeconds / 4))
+}
+
+/** Three blocks that it was left out of; blocks that come faster than nodes answer say less. */
+export function defaultBumpAfterSeconds(blockSeconds: number): number {
+  return Math.max(3, 3 * blockSeconds)
 }

@@ -4,7 +4,7 @@ import { canonicalAddress, isTransactionHash, nativeAddress } from './address.ts
 import { createApprovals } from './reading/approvals.ts'
 import { ask } from './reading/ask.ts'
 import { readBalances, noResult } from './reading/balances.ts'
-import { defaultFeeCapGwei, defaultPollingSeconds, defaultRequestTimeoutSeconds, gweiRaw } from './chain-config.ts'
+import { defaultBumpAfterSeconds, defaultFeeCapGwei, defaultPollingSeconds, defaultRequestTimeoutSeconds, gweiRaw } from './chain-config.ts'
 import type { EvmChainConfig } from './chain-config.ts'
 import { decodeLogs } from './reading/decode-logs.ts'
 import { decimalsCall, symbolCall } from './reading/erc20.ts'
@@ -14,6 +14,7 @@ import { createHeadFeed } from './reading/head-feed.ts'
 import type { EvmNetwork } from './network.ts'
 import { evmRail } from './rail/rail.ts'
 import { defaultFeePolicy } from './rail/fees.ts'
+import type { FeePolicy } from './rail/fees.ts'
 import { createReader } from './reading/reader.ts'
 import { createRpc } from './rpc/rpc.ts'
 import { readToken } from './reading/token-metadata.ts'
@@ -27,14 +28,19 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
   const name = `${chain}/${network}`
   const confirmations = config.confirmations ?? definition.confirmations
   const feeCapRaw = gweiRaw(config.feeCap ?? defaultFeeCapGwei)
-  const { tipPercentile, baseFeeMultiplier = defaultFeePolicy.baseFeeMultiplier, minTip } = config.feePolicy ?? {}
-  const minTipRaw = minTip === undefined ? defaultFeePolicy.minTipRaw : gweiRaw(minTip)
+  const { tipPercentile, minTip, ...wished } = config.feePolicy ?? {}
+  const feePolicy: FeePolicy = {
+    baseFeeMultiplier: wished.baseFeeMultiplier ?? defaultFeePolicy.baseFeeMultiplier,
+    minTipRaw: minTip === undefined ? defaultFeePolicy.minTipRaw : gweiRaw(minTip),
+    bumpPercent: wished.bumpPercent ?? defaultFeePolicy.bumpPercent,
+    leastBumpPercent: definition.leastBumpPercent ?? defaultFeePolicy.leastBumpPercent,
+  }
   const nativeCurrency: Token = { symbol: definition.nativeCurrency, address: nativeAddress, decimals: 18, native: true }
 
   refuseBadUrls(name, [...(config.rpcUrls ?? []), ...(config.sendUrls ?? [])])
   const timeoutMs = (config.requestTimeoutSeconds ?? defaultRequestTimeoutSeconds) * 1000
   const rpc = createRpc({ rpcUrls: config.rpcUrls ?? [], sendUrls: config.sendUrls, chainId, meter, log, timeoutMs, network: name })
-  const fees = createFees({ rpc, tipPercentile, minTipRaw, tipMs: blockSeconds * 1000, log })
+  const fees = createFees({ rpc, tipPercentile, minTipRaw: feePolicy.minTipRaw, tipMs: blockSeconds * 1000, log })
   const reader = createReader({ rpc, fees, definition, nativeCurrency, network: name })
   const pollingMs = (config.pollingSeconds ?? defaultPollingSeconds(blockSeconds)) * 1000
   const heads = createHeadFeed({ poll: () => fees.refresh(), behind: (number) => rpc.behind(number), pollingMs, log })
@@ -44,7 +50,6 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     return readToken(address, results[0] ?? noResult, results[1] ?? noResult)
   }
 
-  const feePolicy = { baseFeeMultiplier, minTipRaw }
   const rail = evmRail({
     rpc,
     chainId,
@@ -55,6 +60,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     feeCapRaw,
     policy: feePolicy,
     tipFor: fees.tipFor,
+    knownTipRaw: fees.tipRaw,
     token,
   })
 
@@ -66,7 +72,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     local: definition.local ?? false,
     feeCapRaw,
     confirmations,
-    bumpAfterSeconds: 3 * blockSeconds,
+    bumpAfterSeconds: wished.bumpAfterSeconds ?? defaultBumpAfterSeconds(blockSeconds),
     rpcUrl: () => rpc.url(),
     nodes: () => rpc.nodes(),
     address: canonicalAddress,

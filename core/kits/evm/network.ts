@@ -15,6 +15,8 @@ export interface EvmNetwork {
   blockSeconds: number
   /** After how many blocks a transaction counts as final, unless the settings say otherwise. */
   confirmations: number
+  /** By how many percent its nodes want both fees of a replacement raised; 10 where absent, as in geth. */
+  leastBumpPercent?: number
   /** A network of one's own machine, where well-known keys may be used. */
   local?: boolean
 }

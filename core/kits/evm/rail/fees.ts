@@ -11,11 +11,18 @@ export interface FeePolicy {
   baseFeeMultiplier: number
   /** The tip where the node suggests none or less, wei per gas. */
   minTipRaw: bigint
+  /** By how many percent both fees of a stuck transaction are raised, at least. */
+  bumpPercent: number
+  /**
+   * By how many percent the network's nodes want both fees of a replacement raised (geth `core/txpool/legacypool`: PriceBump
+   * 10; erigon, nethermind, besu and anvil have the same).
+   */
+  leastBumpPercent: number
 }
 
-export const defaultFeePolicy: FeePolicy = { baseFeeMultiplier: 2, minTipRaw: 0n }
+export const defaultFeePolicy: FeePolicy = { baseFeeMultiplier: 2, minTipRaw: 0n, bumpPercent: 12.5, leastBumpPercent: 10 }
 
-interface Prices {
+export interface Prices {
   baseFeeRaw: bigint
   /** What the node suggests; undefined where it cannot say. */
   tipRaw: bigint | undefined
@@ -62,7 +69,7 @@ export function priceFees(wish: FeeWish, over: EvmFees | undefined, { baseFeeRaw
       `The network's base fee is ${gwei(baseFeeRaw)} gwei now, above the feeCap of ${gwei(feeCapRaw)} gwei in its settings: wait, or raise feeCap.`,
     )
   }
-  const least = over && leastReplacement(over)
+  const least = over && leastReplacement(over, policy.leastBumpPercent)
   const suggested = max(tipRaw ?? 0n, policy.minTipRaw, least?.tipRaw ?? 0n)
   const tip = tipWish ?? min(suggested, maxWish ?? feeCapRaw)
   const byPolicy = max((baseFeeRaw * BigInt(Math.round(policy.baseFeeMultiplier * 1000))) / 1000n + tip, least?.maxFeeRaw ?? 0n)
@@ -70,26 +77,26 @@ export function priceFees(wish: FeeWish, over: EvmFees | undefined, { baseFeeRaw
   return { maxFeeRaw, tipRaw: tip, gasPriceRaw: baseFeeRaw + min(tip, maxFeeRaw - baseFeeRaw) }
 }
 
-/**
- * Nodes take a replacement that raises both fields by at least 10 % (geth `core/txpool/legacypool`: PriceBump 10; the
- * others follow it), and never by nothing: 0 is replaced by 1. Rounded up.
- */
-export function leastReplacement({ maxFeePerGas, maxPriorityFeePerGas }: EvmFees): { maxFeeRaw: bigint; tipRaw: bigint } {
-  return { maxFeeRaw: raised(maxFeePerGas), tipRaw: raised(maxPriorityFeePerGas) }
+/** Fees of a replacement: raised by at least so much, and never by nothing: 0 is replaced by 1. Rounded up. */
+export function leastReplacement(
+  { maxFeePerGas, maxPriorityFeePerGas }: EvmFees,
+  percent = defaultFeePolicy.leastBumpPercent,
+): { maxFeeRaw: bigint; tipRaw: bigint } {
+  return { maxFeeRaw: raised(BigInt(maxFeePerGas), percent), tipRaw: raised(BigInt(maxPriorityFeePerGas), percent) }
 }
 
-const raised = (fee: string): bigint => {
-  const raw = BigInt(fee)
-  return raw === 0n ? 1n : (raw * 11n + 9n) / 10n
+function raised(feeRaw: bigint, percent: number): bigint {
+  if (feeRaw === 0n) return 1n
+  return (feeRaw * (100_000n + BigInt(Math.ceil(percent * 1000))) + 99_999n) / 100_000n
 }
 
-export function outbids(fees: EvmFees, over: EvmFees): boolean {
-  const least = leastReplacement(over)
+export function outbids(fees: EvmFees, over: EvmFees, percent = defaultFeePolicy.leastBumpPercent): boolean {
+  const least = leastReplacement(over, percent)
   return BigInt(fees.maxFeePerGas) >= least.maxFeeRaw && BigInt(fees.maxPriorityFeePerGas) >= least.tipRaw
 }
 
-export function sayLeast(over: EvmFees): string {
-  const { maxFeeRaw, tipRaw } = leastReplacement(over)
+export function sayLeast(over: EvmFees, percent = defaultFeePolicy.leastBumpPercent): string {
+  const { maxFeeRaw, tipRaw } = leastReplacement(over, percent)
   return `maxFeePerGas ${gwei(maxFeeRaw)} and maxPriorityFeePerGas ${gwei(tipRaw)} (gwei)`
 }
 
@@ -110,10 +117,10 @@ function gwei(raw: bigint): string {
   return formatUnits(raw, 'gwei').replace(/\.0$/, '')
 }
 
-function max(...values: readonly bigint[]): bigint {
+export function max(...values: readonly bigint[]): bigint {
   return values.reduce((a, b) => (a > b ? a : b))
 }
 
-function min(a: bigint, b: bigint): bigint {
+export function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }

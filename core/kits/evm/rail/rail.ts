@@ -1,8 +1,9 @@
-import type { At, Rail, Token } from '../../../contracts/index.ts'
+import type { At, Head, Rail, Token } from '../../../contracts/index.ts'
+import { bumpFees, cancelIsCheaper } from './bump.ts'
 import { check, sync } from './check.ts'
 import { draft, seal } from './draft.ts'
 import { costOf, defaultFeePolicy, outbids, sayLeast } from './fees.ts'
-import type { EvmFees, FeePolicy } from './fees.ts'
+import type { EvmFees, FeePolicy, Prices } from './fees.ts'
 import { look } from './look.ts'
 import { send } from './send.ts'
 import { claimNonces, mergeSynced, nonceGaps, noncesFrom, nonceStanding } from './slots.ts'
@@ -24,6 +25,8 @@ export interface EvmRailOptions {
   policy: FeePolicy
   /** The tip by the network's fees, wei per gas, given what the node suggested in the check's batch; absent: that. */
   tipFor?: (suggested: bigint | undefined, at: At) => Promise<bigint | undefined>
+  /** The tip by the network's fees as far as it is known, wei per gas. */
+  knownTipRaw?: () => bigint | undefined
   /** Symbol and decimals, for errors that name a token. */
   token: (address: string, at: At) => Promise<Token | undefined>
 }
@@ -33,7 +36,8 @@ export type EvmRail = Rail<EvmIntent, string, number, EvmSynced, EvmFees>
 
 export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Partial<FeePolicy> }): EvmRail {
   const settled = { ...options, policy: { ...defaultFeePolicy, ...options.policy } }
-  const { rpc, chainId, confirmations } = settled
+  const { rpc, chainId, confirmations, policy, feeCapRaw, knownTipRaw } = settled
+  const pricesAt = ({ baseFeeRaw = 0n }: Head): Prices => ({ baseFeeRaw, tipRaw: knownTipRaw?.(), policy, feeCapRaw })
   return {
     outline: ({ to, value }) => ({ contracts: [to], valueRaw: BigInt(value) }),
     check: (steps, needs, from, price, at) => check(settled, steps, needs, from, price, at),
@@ -51,11 +55,11 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     send: (sealed, at) => send(rpc, sealed, at),
     look: (open, head, at) => look(rpc, confirmations, open, head, at),
     replace: {
-      outbids,
-      least: sayLeast,
+      outbids: (fees, over) => outbids(fees, over, policy.leastBumpPercent),
+      least: (over) => sayLeast(over, policy.leastBumpPercent),
       cancel: (from) => ({ to: from, data: '0x', value: '0' }),
-      bump: () => undefined,
-      cancelIsCheaper: () => false,
+      bump: (fees, head) => bumpFees(fees, pricesAt(head)),
+      cancelIsCheaper: (step, fees, head) => cancelIsCheaper(step, fees, pricesAt(head)),
     },
   }
 }

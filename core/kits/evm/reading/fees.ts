@@ -25,6 +25,8 @@ export interface Fees {
    * (`eth_maxPriorityFeePerGas`), or what recent blocks were paid where that is the policy or nodes suggest nothing.
    */
   tipFor(suggested: bigint | undefined, at: At): Promise<bigint | undefined>
+  /** The tip as far as it is known, wei per gas. */
+  tipRaw(): bigint | undefined
   /** Base fee plus tip at a block, wei per gas, from what is known; the newest known base fee where the block's is not. */
   priceRaw(head: Head | undefined): bigint
   /** Makes sure that there is a tip: asks and waits where there was never one, refreshes an old one in the background. */
@@ -103,6 +105,7 @@ export function createFees({ rpc, tipPercentile, minTipRaw, tipMs, log }: FeesOp
       return tipRaw
     },
     baseFeeRaw,
+    tipRaw: () => tipRaw,
     priceRaw: (head) => (head?.baseFeeRaw ?? (head && baseFeeRaw(head.number)) ?? latest?.nextBaseFeeRaw ?? 0n) + (tipRaw ?? 0n),
     async warm(at) {
       if (tipRaw === undefined) await withSignal(refresh(), at.signal)

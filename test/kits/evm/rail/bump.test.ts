@@ -1,0 +1,119 @@
+import { expect } from 'chai'
+import { assert, bigInt, integer, property, record } from 'fast-check'
+import { bumpFees, bumpedPrice, cancelIsCheaper } from '../../../../core/kits/evm/rail/bump.ts'
+import { defaultFeePolicy, outbids } from '../../../../core/kits/evm/rail/fees.ts'
+import type { EvmFees, Prices } from '../../../../core/kits/evm/rail/fees.ts'
+
+const gwei = 10n ** 9n
+const market: Prices = { baseFeeRaw: 20n * gwei, tipRaw: 2n * gwei, policy: defaultFeePolicy, feeCapRaw: 500n * gwei }
+const feesOf = (maxFeeRaw: bigint, tipRaw: bigint): EvmFees => ({
+  gasLimit: '150000',
+  maxFeePerGas: String(maxFeeRaw),
+  maxPriorityFeePerGas: String(tipRaw),
+})
+
+const wei = bigInt(0n, 600n * gwei)
+const anyMarket = record({
+  baseFeeRaw: wei,
+  tipRaw: wei,
+  capRaw: bigInt(1n, 600n * gwei),
+  bumpPercent: integer({ min: 10, max: 300 }),
+}).map(({ baseFeeRaw, tipRaw, capRaw, bumpPercent }): Prices => ({
+  baseFeeRaw,
+  tipRaw,
+  feeCapRaw: capRaw,
+  policy: { ...defaultFeePolicy, bumpPercent },
+}))
+const anyFees = record({ a: wei, b: wei }).map(({ a, b }) => (a > b ? feesOf(a, b) : feesOf(b, a)))
+
+describe('the fees of another attempt', () => {
+  it('are an eighth more, rounded up, and keep the gas', () => {
+    const quiet = { ...market, baseFeeRaw: gwei, tipRaw: 0n }
+    expect(bumpFees(feesOf(10n * gwei + 1n, 1n), quiet)).to.deep.equal({
+      gasLimit: '150000',
+      maxFeePerGas: '11250000002',
+      maxPriorityFeePerGas: '2',
+    })
+  })
+
+  it('are what the policy pays now where that is more', () => {
+    expect(bumpFees(feesOf(4n * gwei, gwei), { ...market, baseFeeRaw: 40n * gwei })).to.deep.equal({
+      gasLimit: '150000',
+      maxFeePerGas: String(82n * gwei),
+      maxPriorityFeePerGas: String(2n * gwei),
+    })
+  })
+
+  it('go up to the cap, and are none where that does not outbid', () => {
+    const over = feesOf(100n * gwei, gwei)
+    expect(bumpFees(over, { ...market, feeCapRaw: 111n * gwei })).to.include({ maxFeePerGas: String(111n * gwei) })
+    expect(bumpFees(over, { ...market, feeCapRaw: 110n * gwei - 1n })).to.equal(undefined)
+  })
+
+  it('are raised by what the network asks where that is more than the policy', () => {
+    const strict = { ...market, baseFeeRaw: gwei, tipRaw: 0n, policy: { ...defaultFeePolicy, leastBumpPercent: 100 } }
+    expect(bumpFees(feesOf(10n * gwei, gwei), strict)).to.include({
+      maxFeePerGas: String(20n * gwei),
+      maxPriorityFeePerGas: String(2n * gwei),
+    })
+  })
+
+  it('always outbid, never exceed the cap, and never tip more than they offer', () => {
+    assert(
+      property(anyFees, anyMarket, (over, prices) => {
+        const bumped = bumpFees(over, prices)
+        if (!bumped) return
+        const [maxFee, tip] = [BigInt(bumped.maxFeePerGas), BigInt(bumped.maxPriorityFeePerGas)]
+        expect(outbids(bumped, over)).to.equal(true)
+        expect(maxFee <= prices.feeCapRaw && tip <= maxFee).to.equal(true)
+        // Below the cap it is all that was meant.
+        if (maxFee < prices.feeCapRaw)
+          expect(maxFee >= prices.baseFeeRaw * 2n + tip || outbids(bumped, over, prices.policy.bumpPercent)).to.equal(true)
+      }),
+    )
+  })
+
+  it('never fall when the base fee, the tip or what is outbid rises', () => {
+    assert(
+      property(anyFees, anyMarket, wei, wei, wei, (over, prices, moreBase, moreTip, moreFee) => {
+        const dearer = { ...prices, baseFeeRaw: prices.baseFeeRaw + moreBase, tipRaw: (prices.tipRaw ?? 0n) + moreTip }
+        const higher = feesOf(BigInt(over.maxFeePerGas) + moreFee, BigInt(over.maxPriorityFeePerGas))
+        const price = bumpedPrice(over, prices)
+        for (const other of [bumpedPrice(over, dearer), bumpedPrice(higher, prices)])
+          if (price && other) expect(other.maxFeeRaw >= price.maxFeeRaw && other.tipRaw >= price.tipRaw).to.equal(true)
+      }),
+    )
+  })
+
+  it('reach the cap in a bounded number of steps', () => {
+    let fees: EvmFees | undefined = feesOf(1n, 0n)
+    let steps = 0
+    while (fees && steps < 1_000) {
+      fees = bumpFees(fees, { ...market, baseFeeRaw: 0n, tipRaw: 0n })
+      steps += 1
+    }
+    expect(steps).to.be.lessThan(300)
+  })
+})
+
+describe('a cancel of what is too late', () => {
+  // A swap of v2: selector and nine words, most of them small numbers and addresses.
+  const swap = { to: '0x1', data: `0x38ed1739${`${'00'.repeat(12)}${'ab'.repeat(20)}`.repeat(8)}`, value: '0' }
+  const transfer = { to: '0x1', data: '0x', value: '1' }
+
+  it('is cheaper than a swap that reverts at about the same price', () => {
+    expect(cancelIsCheaper(swap, feesOf(42n * gwei, 2n * gwei), market)).to.equal(true)
+  })
+
+  it('is dearer where what is late offered far less, and would be mined only at that', () => {
+    expect(cancelIsCheaper(swap, feesOf(2n * gwei, gwei), { ...market, baseFeeRaw: 200n * gwei })).to.equal(false)
+  })
+
+  it('is dearer where most of the price is a tip that has to be outbid', () => {
+    expect(cancelIsCheaper(transfer, feesOf(42n * gwei, 20n * gwei), { ...market, baseFeeRaw: 1n })).to.equal(false)
+  })
+
+  it('is not to be had beyond the cap', () => {
+    expect(cancelIsCheaper(swap, feesOf(42n * gwei, 2n * gwei), { ...market, feeCapRaw: 43n * gwei })).to.equal(false)
+  })
+})
