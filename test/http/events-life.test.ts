@@ -1,0 +1,90 @@
+import { expect } from 'chai'
+import type { IncomingMessage } from 'node:http'
+import { startServer, type TestServer } from '../../core/testing/server.ts'
+import { createClient } from '../../core/testing/client.ts'
+import { newClient, revoke } from '../../core/tls/index.ts'
+import { askForEvents, follow, type Door } from './events-client.ts'
+import { outcome } from './shared-server.ts'
+
+/** What was told until the stream ended, and how it ended. */
+async function readToEnd(response: IncomingMessage): Promise<{ text: string; complete: boolean }> {
+  let text = ''
+  response.on('data', (chunk: Buffer) => (text += chunk.toString())).on('error', () => {})
+  await new Promise((resolve) => response.once('close', resolve))
+  return { text, complete: response.complete }
+}
+
+describe('a stream of events', function () {
+  this.timeout(60_000)
+  let server: TestServer
+  const door = (name = 'client'): Door => ({ url: server.kernel.url, certsDir: server.settings.ssl.certsDir, name })
+  const told = (response: IncomingMessage) => new Promise<string>((resolve) => response.once('data', (chunk) => resolve(String(chunk))))
+  before(async () => {
+    server = await startServer({ settings: { 'limits.inFlight': 2, 'server.requestTimeoutSeconds': 1 } })
+  })
+  after(() => server?.stop())
+
+  it('takes no place of requests under way, and outlives their deadline', async () => {
+    const followers = await Promise.all([1, 2, 3, 4].map(() => follow(door(), { topics: 'blocks', network: 'local' })))
+    expect(outcome(await server.client.get('/'))).to.equal('200')
+    await new Promise((resolve) => setTimeout(resolve, 1_300))
+    const number = (await server.client.get('/network/status', { network: 'local' })).body[0].currentBlockNumber
+    for (const follower of followers) {
+      await follower.hears('a later block', ({ data }) => data.number >= number)
+      expect(follower.opened).to.equal(1)
+      await follower.close()
+    }
+  })
+
+  it('ends when its certificate is revoked', async () => {
+    const { certsDir } = server.settings.ssl
+    await newClient(certsDir, 'leaver')
+    const response = await askForEvents(door('leaver'))
+    await told(response)
+    const ended = readToEnd(response)
+    await revoke(certsDir, 'leaver')
+    expect((await ended).complete).to.equal(false)
+    expect((await askForEvents(door())).statusCode).to.equal(200)
+  })
+
+  it('is one of so many of a certificate; another certificate still has room', async () => {
+    const { certsDir } = server.settings.ssl
+    await newClient(certsDir, 'greedy')
+    const greedy = createClient(server.kernel.url, certsDir, 'greedy')
+    const open: IncomingMessage[] = []
+    try {
+      for (let i = 0; i < 100; i++) {
+        const response = await askForEvents(door('greedy'))
+        open.push(response)
+        if (response.statusCode !== 200) break
+      }
+      expect(open.length).to.equal(65)
+      const refused = await greedy.get('/events')
+      expect(outcome(refused)).to.equal('503 OVERLOADED')
+      expect(Number(refused.headers['retry-after'])).to.be.at.least(1)
+      const other = await askForEvents(door())
+      expect(other.statusCode).to.equal(200)
+      other.destroy()
+    } finally {
+      for (const response of open) response.destroy()
+      greedy.close()
+    }
+    for (let tries = 0; tries < 100; tries++) {
+      const response = await askForEvents(door('greedy'))
+      response.destroy()
+      if (response.statusCode === 200) return
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    throw new Error('The places of closed streams were not given back.')
+  })
+
+  it('ends in order when the server stops, also where its client reads nothing', async () => {
+    const [reading, silent] = await Promise.all([askForEvents(door()), askForEvents(door())])
+    await told(reading)
+    silent.pause()
+    const ended = readToEnd(reading)
+    await server.stop()
+    expect((await ended).complete).to.equal(true)
+    silent.destroy()
+  })
+})
