@@ -8,7 +8,7 @@ const signs = { good: styleText('green', '✓'), warn: styleText('yellow', '!'),
 /** `sluice doctor`: what is wrong and what to do about it; exits with 1 when something must be done. */
 export function doctorCommand(settingsOf: () => Settings): Command {
   return new Command('doctor')
-    .description('check configuration, certificates, keystore, plugins, nodes, disk and clock')
+    .description('check configuration, certificates, keystore, store, plugins, nodes, disk and clock')
     .action(async () => {
       const settings = settingsOf()
       const { examine } = await import('../doctor/examine.ts')

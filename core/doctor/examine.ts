@@ -11,6 +11,7 @@ import { examineDisk } from './disk.ts'
 import type { Finding } from './finding.ts'
 import { examineKeystore } from './keystore.ts'
 import { examineNetworks } from './networks.ts'
+import { examineStore } from './store.ts'
 
 /** Looks at everything that a start needs, and starts nothing. */
 export async function examine(settings: Settings): Promise<readonly Finding[]> {
@@ -31,6 +32,7 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
     ...configuration(settings, plugins),
     ...(await examineCertificates(settings)),
     ...(await examineDisk(settings)),
+    ...(await examineStore(settings)),
     ...examineKeystore(settings),
     ...examineClients(settings),
     ...loaded.flatMap(({ name, unserved }): Finding[] => [

@@ -20,7 +20,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   verbs: ['api', 'contracts', 'config', 'transactions'],
   http: ['api', 'config', 'store', 'tls', 'transactions', 'verbs', 'start-error'],
   boot: ['api', 'contracts', 'config', 'devnet', 'http', 'loader', 'start-error', 'verbs', 'version', 'wallet'],
-  doctor: ['api', 'boot', 'config', 'devnet', 'http', 'loader', 'tls', 'wallet'],
+  doctor: ['api', 'boot', 'config', 'devnet', 'http', 'loader', 'store', 'tls', 'wallet'],
 }
 /** They stand above the others, and may import them all. */
 const above = ['cli', 'testing']
