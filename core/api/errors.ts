@@ -29,8 +29,8 @@ export const errorTable = {
   UNKNOWN_ORDER: { code: 1023, http: 404, when: 'There is no such order or market.' },
   UNKNOWN_POSITION: { code: 1024, http: 404, when: 'There is no such position.' },
   PAIR_NOT_FOUND: { code: 1025, http: 404, when: 'The exchange has no such pair or market.' },
-  TIMEOUT: { code: 1026, http: 504, when: "The answer did not come within the server's limit." },
-  OVERLOADED: { code: 1027, http: 503, when: 'The server sheds load.' },
+  TIMEOUT: { code: 1026, http: 504, when: "The answer did not come within the server's limit; what became of it is in /transactions." },
+  OVERLOADED: { code: 1027, http: 503, when: 'The server sheds load, its store cannot be used, or it is stopping: nothing was done.' },
   IN_FLIGHT: { code: 1028, http: 409, when: 'The first request with this idempotency key is still under way.' },
   UNKNOWN_ERROR: { code: 1099, http: 500, when: 'A defect in the server or a plugin; logged with its requestId.' },
 } as const satisfies Record<string, { code: number; http: number; when: string }>

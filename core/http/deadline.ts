@@ -38,5 +38,5 @@ export function startDeadline(seconds: number): Deadline {
 const timeout = (seconds: number) =>
   new SluiceError(
     'TIMEOUT',
-    `No answer within ${seconds} s (server.requestTimeoutSeconds). If the request made a transaction, the same request with the same Idempotency-Key tells its outcome.`,
+    `No answer within ${seconds} s (server.requestTimeoutSeconds). If the request was to make a transaction, GET /transactions?requestId=… with the requestId of this answer shows it, and the same request with the same Idempotency-Key gives its answer.`,
   )

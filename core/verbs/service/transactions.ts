@@ -6,12 +6,17 @@ import type { Verb } from '../context.ts'
 /** What an entry's key looks like: a cursor is one. */
 const cursorPattern = /^[0-9a-z]+(-[0-9a-z]+)+$/
 
+const usualLimit = 100
+
 /** From the journal alone: it answers also for networks that are down, or whose plugin is gone. */
 export const transactions: Verb<'Transactions'> = async (request, { services, caller }) => {
-  if (request.cursor !== undefined && !cursorPattern.test(request.cursor))
+  const { pageSize } = services.settings.limits
+  const { cursor, limit = Math.min(usualLimit, pageSize) } = request
+  if (cursor !== undefined && !cursorPattern.test(cursor))
     throw badFields([{ field: 'cursor', problem: 'is no nextCursor of an earlier answer' }])
+  if (limit > pageSize) throw badFields([{ field: 'limit', problem: `is above this server's limits.pageSize of ${pageSize}` }])
   const addresses = visibleWallets(caller)
-  const { entries, nextCursor } = await services.transactions.list({ ...request, ...(addresses && { addresses }) })
+  const { entries, nextCursor } = await services.transactions.list({ ...request, limit, ...(addresses && { addresses }) })
   return {
     transactions: entries.map((entry) => showTransaction(entry, services.transactions.status)),
     ...(nextCursor !== undefined && { nextCursor }),
