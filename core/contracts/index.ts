@@ -28,6 +28,7 @@ export type {
   Prepared,
   Rail,
   Reception,
+  RefusalMeaning,
   Sealed,
   Sighting,
   Signable,

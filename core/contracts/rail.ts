@@ -14,8 +14,14 @@ export interface Sealed {
   raw: Uint8Array
 }
 
+/**
+ * Why nodes did not take signed bytes, where their words are known: its slot is used (by these very bytes, it may be), or too far
+ * ahead; it pays too little; the wallet does not have what it may cost; the node takes none for now; it is never taken as it is.
+ */
+export type RefusalMeaning = 'slot-used' | 'slot-ahead' | 'underpriced' | 'unfunded' | 'not-now' | 'invalid'
+
 /** What the network said to signed bytes. `unclear`: nobody can know whether they were taken. */
-export type Reception = { is: 'accepted' } | { is: 'refused' | 'unclear'; reason: string }
+export type Reception = { is: 'accepted' } | { is: 'refused' | 'unclear'; reason: string; meaning?: RefusalMeaning }
 
 /** What was seen of an open attempt. */
 export type Sighting = { id: string } &
@@ -121,7 +127,7 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
   standing(synced: Synced, slot: Slot): Standing
   /** Empty slots that keep the `waiting` ones from being mined: nothing is on them, neither held by us nor in the news. */
   gaps(known: Synced, news: Synced, held: readonly Slot[], waiting: readonly Slot[]): readonly Slot[]
-  draft(prepared: Prepared<I, Fees>, slot: Slot): Signable
+  draft(what: Pick<Prepared<I, Fees>, 'step' | 'fees'>, slot: Slot): Signable
   seal(draft: Signable, signature: Uint8Array): Sealed
   /** The same bytes, any number of times. Settles with a reception whatever the network says. */
   send(sealed: Sealed, at: At): Promise<Reception>

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { assert, bigInt, property } from 'fast-check'
 import { checkWish, defaultFeePolicy, feesOf, leastReplacement, outbids, priceFees } from '../../../core/kits/evm/rail/fees.ts'
-import { meaningOf } from '../../../core/kits/evm/rail/wordings.ts'
 
 const gwei = 10n ** 9n
 const market = { baseFeeRaw: 20n * gwei, tipRaw: 2n * gwei, policy: defaultFeePolicy, feeCapRaw: 500n * gwei }
@@ -53,46 +52,4 @@ describe('fees of EVM transactions', () => {
       tipRaw: 1n,
     })
   })
-})
-
-const wordings = [
-  { node: 'geth', code: -32000, message: 'already known', means: 'known' },
-  { node: 'anvil', code: -32003, message: 'transaction already imported', means: 'known' },
-  { node: 'nethermind', code: -32010, message: 'AlreadyKnown, Known transaction', means: 'known' },
-  { node: 'besu', code: -32000, message: 'Known transaction', means: 'known' },
-  { node: 'erigon', code: -32000, message: 'ALREADY_EXISTS: already known', means: 'known' },
-  { node: 'geth', code: -32000, message: 'nonce too low: next nonce 7, tx nonce 5', means: 'nonce-too-low' },
-  { node: 'besu', code: -32001, message: 'Nonce too low', means: 'nonce-too-low' },
-  { node: 'nethermind', code: -32010, message: 'OldNonce, Current nonce: 7, nonce of rejected tx: 5.', means: 'nonce-too-low' },
-  {
-    node: 'geth',
-    code: -32000,
-    message: 'replacement transaction underpriced: new tx gas fee cap 1 < 2 queued + 10% replacement penalty',
-    means: 'replacement-underpriced',
-  },
-  { node: 'geth', code: -32000, message: 'transaction underpriced: tip needed 1, tip permitted 0', means: 'fee-too-low' },
-  {
-    node: 'geth',
-    code: -32000,
-    message: 'max fee per gas less than block base fee: address 0x1, maxFeePerGas: 1, baseFee: 2',
-    means: 'fee-too-low',
-  },
-  { node: 'anvil', code: -32003, message: 'Insufficient funds for gas * price + value', means: 'insufficient-funds' },
-  { node: 'besu', code: -32004, message: 'Upfront cost exceeds account balance', means: 'insufficient-funds' },
-  { node: 'erigon', code: -32000, message: 'INTERNAL_ERROR: could not replace existing tx', means: 'replacement-underpriced' },
-  { node: 'besu', code: -32009, message: 'Gas price below current base fee', means: 'fee-too-low' },
-  { node: 'besu', code: -32003, message: 'Intrinsic gas exceeds gas limit', means: 'out-of-gas' },
-  { node: 'geth', code: 3, message: 'execution reverted: UniswapV2: K', means: 'reverted' },
-  { node: 'nethermind', code: -32015, message: 'VM execution error.', means: 'reverted' },
-  { node: 'a node in another language', code: 3, message: 'zurückgesetzt', means: 'reverted' },
-  { node: 'geth', code: -32000, message: 'gas required exceeds allowance (1000)', means: 'out-of-gas' },
-  { node: 'nobody', code: -32000, message: 'the moon is full', means: undefined },
-]
-
-describe('what nodes say to transactions', () => {
-  for (const { node, code, message, means } of wordings) {
-    it(`takes "${message}" of ${node} for ${means ?? 'nothing that is known'}`, () => {
-      expect(meaningOf({ code, message })).to.equal(means)
-    })
-  }
 })

@@ -289,7 +289,8 @@ describe('an RPC client', () => {
 
   describe('broadcasting', () => {
     it('gives the same bytes to every node and an answer of each', async () => {
-      const nodes = [await node(healthy({ result: '0xhash' })), await node(checked(error(-32000, 'nonce too low'))), await node(hangUp)]
+      const late: Behaviour = (asked, response) => void setTimeout(() => healthy({ result: '0xhash' })(asked, response), 150)
+      const nodes = [await node(checked(late)), await node(checked(error(-32000, 'nonce too low'))), await node(hangUp)]
       const answers = await client(nodes).broadcast('0xraw', at)
       expect(answers[0]).to.deep.equal({ result: '0xhash' })
       expect(answers[1]).to.have.nested.property('error.message', 'nonce too low')

@@ -2,75 +2,235 @@
 export type Meaning =
   | 'known'
   | 'nonce-too-low'
+  | 'nonce-too-high'
   | 'replacement-underpriced'
   | 'fee-too-low'
   | 'insufficient-funds'
   | 'out-of-gas'
+  | 'not-now'
+  | 'invalid'
   | 'reverted'
 
 /** geth and those that follow it: a revert in `eth_call` and `eth_estimateGas` (`internal/ethapi/errors.go`). */
 const revertCode = 3
 
+/** Codes that mean one thing wherever they are said: those of `eth_simulateV1` (geth `internal/ethapi/errors.go`, ethereum/execution-apis). */
+const codes: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
+  [-38010, 'nonce-too-low'],
+  [-38011, 'nonce-too-high'],
+  [-38013, 'out-of-gas'],
+  [-38014, 'insufficient-funds'],
+])
+
+interface Wording {
+  /** Searched in the message in lower case; the first row that fits counts. */
+  says: RegExp
+  means: Meaning
+  /** Project and file that it stands in. "chainlink" are the messages that its tests collected from networks (`evm/client/errors_test.go`). */
+  from: string
+}
+
 /**
  * JSON-RPC has no codes for these: nearly all nodes say -32000, and besu's own (-32001 to -32009) mean other things
- * elsewhere. So the words of each, judged after the codes. Searched in the message in lower case; the first that fits counts.
+ * elsewhere. So the words of each, judged after the codes.
  */
-const wordings: readonly { says: string; means: Meaning; from: string }[] = [
+export const wordings: readonly Wording[] = [
+  // First, for a contract may give any words as its reason.
   {
-    says: 'already known',
+    says: /execution reverted/,
+    means: 'reverted',
+    from: 'geth core/vm/errors.go ErrExecutionReverted; reth, besu RpcErrorType.REVERT_ERROR, anvil',
+  },
+  { says: /vm execution error/, means: 'reverted', from: 'nethermind (code -32015)' },
+
+  {
+    says: /\balready known\b/,
     means: 'known',
-    from: 'geth core/txpool/errors.go; erigon ("ALREADY_EXISTS: already known"); nethermind TxPoolErrorMessages',
+    from: 'geth core/txpool/errors.go; erigon txpoolcfg.go; nethermind TxPoolErrorMessages.cs; reth RpcPoolError',
   },
-  { says: 'known transaction', means: 'known', from: 'besu RpcErrorType.ETH_SEND_TX_ALREADY_KNOWN; geth before 1.9' },
-  { says: 'alreadyknown', means: 'known', from: 'nethermind before TxPoolErrorMessages: AcceptTxResult.AlreadyKnown' },
-  { says: 'already imported', means: 'known', from: 'anvil; openethereum' },
+  // Not "unknown transaction type", which anvil says.
   {
-    says: 'nonce too low',
+    says: /\bknown transaction\b/,
+    means: 'known',
+    from: 'besu RpcErrorType.ETH_SEND_TX_ALREADY_KNOWN; hardhat (edr mem_pool.rs); zkSync (chainlink), with code 3',
+  },
+  { says: /\balreadyknown\b/, means: 'known', from: 'nethermind AcceptTxResult.cs before TxPoolErrorMessages' },
+  {
+    says: /\balready ?imported\b/,
+    means: 'known',
+    from: 'anvil eth/error.rs PoolError; reth transaction-pool; Moonbeam "Pool(AlreadyImported)" (chainlink)',
+  },
+  { says: /\bexisting txn with same hash\b/, means: 'known', from: 'erigon txpoolcfg.go DuplicateHash' },
+
+  // Of another account, whose authorization it carries.
+  { says: /\bauthority nonce too low\b/, means: 'invalid', from: 'geth core/txpool/errors.go ErrAuthorityNonceTooLow' },
+  {
+    says: /\bnonce too low\b/,
     means: 'nonce-too-low',
-    from: 'geth core/error.go ErrNonceTooLow; erigon ("INTERNAL_ERROR: nonce too low"), besu, nethermind, anvil',
+    from: 'geth core/error.go; erigon txpoolcfg.go; besu RpcErrorType; nethermind TxPoolErrorMessages.cs; reth; anvil; hardhat; zkSync SubmitTxError',
   },
-  { says: 'oldnonce', means: 'nonce-too-low', from: 'nethermind before TxPoolErrorMessages: AcceptTxResult.OldNonce' },
+  { says: /\boldnonce\b/, means: 'nonce-too-low', from: 'nethermind AcceptTxResult.cs before TxPoolErrorMessages' },
+  { says: /\bpool\(stale\)/, means: 'nonce-too-low', from: 'Moonbeam (chainlink)' },
+  { says: /\btransaction already finalized\b/, means: 'nonce-too-low', from: 'Harmony (chainlink)' },
   {
-    says: 'replacement transaction underpriced',
+    says: /\bnonce too high\b/,
+    means: 'nonce-too-high',
+    from: 'geth core/error.go; besu RpcErrorType; nethermind TxPoolErrorMessages.cs; reth; anvil; zkSync SubmitTxError; Arbitrum (chainlink)',
+  },
+  { says: /\bnoncegap\b/, means: 'nonce-too-high', from: 'nethermind AcceptTxResult.cs before TxPoolErrorMessages' },
+  { says: /\bnonce too far in future\b/, means: 'nonce-too-high', from: 'nethermind TxPoolErrorMessages.cs' },
+  {
+    says: /\bnonce is too distant from current sender nonce\b/,
+    means: 'nonce-too-high',
+    from: 'besu RpcErrorType.NONCE_TOO_FAR_IN_FUTURE_FOR_SENDER',
+  },
+  { says: /\bgapped-nonce tx\b/, means: 'nonce-too-high', from: 'geth core/txpool/legacypool ErrOutOfOrderTxFromDelegated' },
+
+  {
+    says: /\breplacement transaction underpriced\b/,
     means: 'replacement-underpriced',
-    from: 'geth core/txpool ErrReplaceUnderpriced; besu ETH_SEND_TX_REPLACEMENT_UNDERPRICED, nethermind, anvil',
+    from: 'geth core/txpool/errors.go; erigon txpoolcfg.go; besu RpcErrorType; nethermind TxPoolErrorMessages.cs; reth; anvil; hardhat',
   },
   {
-    says: 'could not replace existing tx',
+    says: /\bto replace existing transaction\b/,
     means: 'replacement-underpriced',
-    from: 'erigon ("INTERNAL_ERROR: could not replace existing tx")',
+    from: 'reth transaction-pool/src/error.rs PoolErrorKind; anvil eth/error.rs PoolError',
   },
+  { says: /\bcould not replace existing tx\b/, means: 'replacement-underpriced', from: 'erigon txpoolcfg.go NotReplaced' },
   {
-    says: 'ownnoncealreadyused',
+    says: /\bfuture transaction tries to replace pending\b/,
     means: 'replacement-underpriced',
-    from: 'nethermind before TxPoolErrorMessages: AcceptTxResult.OwnNonceAlreadyUsed',
+    from: 'geth core/txpool/errors.go ErrFutureReplacePending',
   },
-  { says: 'max fee per gas less than block base fee', means: 'fee-too-low', from: 'geth core/error.go ErrFeeCapTooLow; anvil' },
-  { says: 'transaction underpriced', means: 'fee-too-low', from: 'geth core/txpool ErrUnderpriced; nethermind' },
-  { says: 'gas price below', means: 'fee-too-low', from: 'besu GAS_PRICE_TOO_LOW, GAS_PRICE_BELOW_CURRENT_BASE_FEE' },
-  { says: 'insufficient funds', means: 'insufficient-funds', from: 'geth core/error.go ErrInsufficientFunds; nethermind, erigon, anvil' },
+
+  // After the replacements, which say "underpriced" too.
   {
-    says: 'insufficientfunds',
+    says: /\bunderpriced\b/,
+    means: 'fee-too-low',
+    from: 'geth core/txpool/errors.go ErrUnderpriced; erigon "underpriced"; nethermind; reth',
+  },
+  {
+    says: /\bfee ?too ?low/,
+    means: 'fee-too-low',
+    from: 'erigon txpoolcfg.go FeeTooLow; nethermind AcceptTxResult.cs before TxPoolErrorMessages (FeeTooLow, FeeTooLowToCompete)',
+  },
+  {
+    says: /\bmax fee per gas less than block base fee\b/,
+    means: 'fee-too-low',
+    from: 'geth core/error.go ErrFeeCapTooLow; reth; anvil; zkSync SubmitTxError',
+  },
+  {
+    says: /\bgas price below\b/,
+    means: 'fee-too-low',
+    from: 'besu GAS_PRICE_TOO_LOW, GAS_PRICE_BELOW_CURRENT_BASE_FEE; geth "transaction gas price below minimum" (bor, BSC)',
+  },
+  {
+    says: /\bpriority fee below minimum required\b/,
+    means: 'fee-too-low',
+    from: 'reth rpc-eth-types RpcInvalidTransactionError.PriorityFeeBelowMinimum',
+  },
+  { says: /\bgas price too low\b/, means: 'fee-too-low', from: 'Arbitrum, Metis (chainlink)' },
+  { says: /\bis too low for the next block\b/, means: 'fee-too-low', from: 'hardhat (edr provider error AutoMineMaxFeePerGasTooLow)' },
+
+  {
+    says: /\binsufficient funds\b/,
     means: 'insufficient-funds',
-    from: 'nethermind before TxPoolErrorMessages: AcceptTxResult.InsufficientFunds',
+    from: 'geth core/error.go ErrInsufficientFunds; erigon; nethermind; reth; anvil; zkSync SubmitTxError',
   },
-  { says: 'upfront cost exceeds account balance', means: 'insufficient-funds', from: 'besu TRANSACTION_UPFRONT_COST_EXCEEDS_BALANCE' },
-  { says: 'gas required exceeds', means: 'out-of-gas', from: 'geth eth/gasestimator ("gas required exceeds allowance")' },
-  { says: 'out of gas', means: 'out-of-gas', from: 'geth core/vm ErrOutOfGas; anvil' },
+  { says: /\binsufficientfunds\b/, means: 'insufficient-funds', from: 'nethermind AcceptTxResult.cs before TxPoolErrorMessages' },
   {
-    says: 'intrinsic gas',
-    means: 'out-of-gas',
-    from: 'geth core/error.go ErrIntrinsicGas ("intrinsic gas too low"); besu INTRINSIC_GAS_EXCEEDS_LIMIT',
+    says: /\bupfront cost exceeds account balance\b/,
+    means: 'insufficient-funds',
+    from: 'besu RpcErrorType.TRANSACTION_UPFRONT_COST_EXCEEDS_BALANCE',
   },
-  { says: 'execution reverted', means: 'reverted', from: 'geth core/vm ErrExecutionReverted; besu, erigon, anvil' },
-  { says: 'vm execution error', means: 'reverted', from: 'nethermind, openethereum (code -32015)' },
+  { says: /\bdoesn't have enough funds to send tx\b/, means: 'insufficient-funds', from: 'hardhat (edr mem_pool.rs)' },
+  { says: /\btransaction would cause overdraft\b/, means: 'insufficient-funds', from: 'geth (chainlink)' },
+  { says: /\bnot enough funds for gas\b/, means: 'insufficient-funds', from: 'Arbitrum (chainlink)' },
+
+  { says: /\bgas required exceeds\b/, means: 'out-of-gas', from: 'geth eth/gasestimator "gas required exceeds allowance"; reth; anvil' },
+  { says: /\bout of gas\b/, means: 'out-of-gas', from: 'geth core/vm/errors.go ErrOutOfGas; reth; anvil' },
+  {
+    says: /\bintrinsic ?gas\b/,
+    means: 'out-of-gas',
+    from: 'geth core/error.go ErrIntrinsicGas; erigon "IntrinsicGas"; besu INTRINSIC_GAS_EXCEEDS_LIMIT; reth; anvil',
+  },
+  { says: /\binsufficient gas for floor data gas cost\b/, means: 'out-of-gas', from: 'geth core/error.go ErrFloorDataGas' },
+
+  { says: /\btxpool is full\b/, means: 'not-now', from: 'geth core/txpool/legacypool ErrTxPoolOverflow; reth RpcPoolError.TxPoolOverflow' },
+  {
+    says: /\bsub-pool is full\b/,
+    means: 'not-now',
+    from: 'erigon txpoolcfg.go PendingPoolOverflow, BaseFeePoolOverflow, QueuedPoolOverflow',
+  },
+  { says: /\bpending tx pool full\b/, means: 'not-now', from: 'Arbitrum (chainlink) "sequencer pending tx pool full, please try again"' },
+  {
+    says: /\bin-flight transaction limit reached\b/,
+    means: 'not-now',
+    from: 'geth core/txpool ErrInflightTxLimitReached; Alchemy on Base',
+  },
+  { says: /\baccount limit exceeded\b/, means: 'not-now', from: 'geth core/txpool/errors.go ErrAccountLimitExceeded' },
+  {
+    says: /\b(address|authority) already reserved\b/,
+    means: 'not-now',
+    from: 'geth core/txpool/errors.go ErrAlreadyReserved, ErrAuthorityReserved; reth',
+  },
+  { says: /\bnode is syncing\b/, means: 'not-now', from: 'nethermind TxPoolErrorMessages.cs' },
+  { says: /\binitial sync is still in progress\b/, means: 'not-now', from: 'besu RpcErrorType.CHAIN_HEAD_WORLD_STATE_NOT_AVAILABLE' },
+  { says: /\btransaction pool not enabled\b/, means: 'not-now', from: 'besu RpcErrorType.TX_POOL_DISABLED' },
+
+  {
+    says: /\bexceeds block('s)? gas limit\b/,
+    means: 'invalid',
+    from: 'geth core/txpool/errors.go ErrGasLimit; besu EXCEEDS_BLOCK_GAS_LIMIT; reth; hardhat; zkSync',
+  },
+  {
+    says: /\bgas limit (is )?too high\b/,
+    means: 'invalid',
+    from: 'geth ErrGasLimitTooHigh (EIP-7825); erigon txpoolcfg.go GasLimitTooHigh; reth',
+  },
+  { says: /\bgas limit is greater than the block gas limit\b/, means: 'invalid', from: 'anvil eth/error.rs TxGasLimitGreaterThanCap' },
+  {
+    says: /\bexceeds the configured cap\b/,
+    means: 'invalid',
+    from: 'geth internal/ethapi checkTxFee "tx fee (…) exceeds the configured cap (…)"; erigon',
+  },
+  { says: /\btransaction fee cap exceeded\b/, means: 'invalid', from: 'besu RpcErrorType.TX_FEECAP_EXCEEDED' },
+  {
+    says: /\bhigher than max fee per gas\b/,
+    means: 'invalid',
+    from: 'geth core/error.go ErrTipAboveFeeCap; reth; anvil; zkSync SubmitTxError',
+  },
+  { says: /\binvalid sender\b/, means: 'invalid', from: 'geth core/txpool/errors.go; erigon txpoolcfg.go; reth; zkSync' },
+  { says: /\bsender (is )?not an eoa\b/, means: 'invalid', from: 'geth core/error.go ErrSenderNoEOA; nethermind; reth; anvil' },
+  {
+    says: /\b(invalid|wrong) ?chain ?id\b/,
+    means: 'invalid',
+    from: 'geth core/types ErrInvalidChainId; besu WRONG_CHAIN_ID; reth; anvil "invalid chain id for signer"',
+  },
+  { says: /\btransaction type (is )?not supported\b/, means: 'invalid', from: 'geth core/types ErrTxTypeNotSupported; reth' },
+  { says: /\boversized data\b/, means: 'invalid', from: 'geth core/txpool/errors.go ErrOversizedData; erigon txpoolcfg.go; reth' },
 ]
 
-/** Undefined where neither code nor words are known. */
-export function meaningOf({ code, message, data }: { code: number; message: string; data?: unknown }): Meaning | undefined {
-  if (code === revertCode || (typeof data === 'string' && /^0x[0-9a-f]+$/i.test(data))) return 'reverted'
+interface NodeError {
+  code: number
+  message: string
+  data?: unknown
+}
+
+function byWords(message: string): Meaning | undefined {
   const said = message.toLowerCase()
-  return wordings.find(({ says }) => said.includes(says))?.means
+  return wordings.find(({ says }) => says.test(said))?.means
+}
+
+/** Of an error to a call or a simulation. Undefined where neither code nor words are known. */
+export function meaningOf({ code, message, data }: NodeError): Meaning | undefined {
+  if (code === revertCode || (typeof data === 'string' && /^0x[0-9a-f]+$/i.test(data))) return 'reverted'
+  return codes.get(code) ?? byWords(message)
+}
+
+/** Of an error to signed bytes, for which the code of a revert says nothing: zkSync gives it to transactions that it has. */
+export function meaningOfSending({ code, message }: NodeError): Meaning | undefined {
+  return codes.get(code) ?? byWords(message)
 }
 
 /** What a node said, fit for an error or the journal: one line, no control characters, not long. */

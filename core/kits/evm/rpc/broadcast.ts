@@ -4,25 +4,18 @@ import type { RpcCall, RpcNode } from './rpc-node.ts'
 import type { RpcAnswer } from '../types.ts'
 import { withSignal } from './with-signal.ts'
 
-/** How long the slower nodes may still answer a broadcast that one of them took. */
-const stragglersMs = 200
-
 export type Sent = RpcAnswer | { unreachable: string }
 
-/** The same signed bytes to every node at once; an answer of each. */
+/** The same signed bytes to every node at once; an answer of each, or of those that were first once one took them: the others have them too. */
 export async function broadcast(nodes: readonly RpcNode[], raw: string, at: At): Promise<readonly Sent[]> {
   const call = { method: 'eth_sendRawTransaction', params: [raw] }
   const answers: Sent[] = nodes.map((node) => ({ unreachable: `${node.label} did not answer in time` }))
   await new Promise<void>((done) => {
     let open = nodes.length
-    let timer: NodeJS.Timeout | undefined
     const take = (answer: Sent, index: number) => {
       answers[index] = answer
       open -= 1
-      if ('result' in answer) timer ??= setTimeout(done, stragglersMs)
-      if (open > 0) return
-      clearTimeout(timer)
-      done()
+      if (open === 0 || 'result' in answer) done()
     }
     for (const [index, node] of nodes.entries()) void sendTo(node, call, at).then((answer) => take(answer, index))
   })

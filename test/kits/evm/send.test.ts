@@ -1,0 +1,147 @@
+import { expect } from 'chai'
+import { keccak256, parseUnits, Wallet } from 'ethers'
+import type { Reception } from '../../../core/contracts/index.ts'
+import { send } from '../../../core/kits/evm/rail/send.ts'
+import { createRpc } from '../../../core/kits/evm/rpc/rpc.ts'
+import type { Rpc } from '../../../core/kits/evm/types.ts'
+import { checked, error, hangUp, healthy, silent, startFakeNode, status, text } from './fake-node.ts'
+import type { Behaviour, FakeNode } from './fake-node.ts'
+import { at, startStillChain } from './test-chain.ts'
+import type { TestChain } from './test-chain.ts'
+
+const rpcOver = (rpcUrls: readonly string[], chainId: number): Rpc =>
+  createRpc({ rpcUrls, chainId, timeoutMs: 300, log: { info() {}, warn() {} }, meter: { rpc() {} } })
+
+describe('what becomes of signed bytes that are sent', () => {
+  const raw = new Uint8Array([2, 3, 4])
+  const id = keccak256(raw)
+  let nodes: FakeNode[] = []
+  let rpc: Rpc
+
+  async function sentTo(...behaviours: readonly Behaviour[]): Promise<Reception> {
+    nodes = await Promise.all(behaviours.map((behaviour) => startFakeNode(checked(behaviour))))
+    rpc = rpcOver(
+      nodes.map(({ url }) => url),
+      1,
+    )
+    return send(rpc, { id, raw }, at)
+  }
+  afterEach(async () => {
+    await rpc.stop()
+    for (const node of nodes) await node.close()
+  })
+
+  const takes = healthy({ result: id })
+  const says = (message: string) => error(-32000, message)
+
+  it('is accepted when one node took them, whatever the others say', async () => {
+    expect(await sentTo(says('nonce too low'), hangUp, takes)).to.deep.equal({ is: 'accepted' })
+    for (const node of nodes) expect(node.asked).to.include('eth_sendRawTransaction')
+  })
+
+  it('is accepted when a node has them already, in any of the wordings', async () => {
+    expect(await sentTo(says('already known'), says('insufficient funds'))).to.deep.equal({ is: 'accepted' })
+  })
+
+  it('is refused only when every node says so, and the most telling reason comes with it', async () => {
+    expect(await sentTo(says('txpool is full'), says('insufficient funds for transfer'))).to.deep.equal({
+      is: 'refused',
+      reason: 'txpool is full; insufficient funds for transfer',
+      meaning: 'unfunded',
+    })
+  })
+
+  it('is unclear when one node refused them and another did not answer, and says both', async () => {
+    const reception = await sentTo(says('transaction underpriced'), silent)
+    expect(reception).to.include({ is: 'unclear', meaning: 'underpriced' })
+    expect(reception)
+      .to.have.property('reason')
+      .that.matches(/^transaction underpriced; http:.* did not answer within 0\.3 s$/)
+  })
+
+  it('is unclear when their nonce is used: they may have used it', async () => {
+    expect(await sentTo(says('nonce too low'))).to.deep.equal({ is: 'unclear', reason: 'nonce too low', meaning: 'slot-used' })
+  })
+
+  it('is unclear where a node says something that nobody knows', async () => {
+    expect(await sentTo(says('the moon is full'))).to.deep.equal({ is: 'unclear', reason: 'the moon is full' })
+  })
+
+  const other = `0x${'ee'.repeat(32)}`
+  const faults: Readonly<Record<string, Behaviour>> = {
+    'the hash of something else': healthy({ result: other }),
+    'no hash': healthy({ result: null }),
+    'a revert, which no pool can know': error(3, 'execution reverted'),
+    'too many requests': status(429, { 'retry-after': '1' }),
+    'a failure of its own': status(500),
+    garbage: text('<html>'),
+    'half an answer': text('{"jsonrpc":"2.0","id":1,"res'),
+    nothing: silent,
+    'a cut line after it has them': hangUp,
+  }
+  for (const [fault, behaviour] of Object.entries(faults)) {
+    it(`is unclear when the only node gives ${fault}`, async () => {
+      expect(await sentTo(behaviour)).to.include({ is: 'unclear' })
+    })
+  }
+
+  it('reaches a node that is in its backoff, too', async () => {
+    expect(await sentTo(hangUp)).to.include({ is: 'unclear' })
+    nodes[0]?.behave(checked(takes))
+    expect(await send(rpc, { id, raw }, at)).to.deep.equal({ is: 'accepted' })
+  })
+})
+
+describe('what a real node says to signed bytes', () => {
+  let test: TestChain
+  let rpc: Rpc
+  const rich = new Wallet('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
+  const gwei = (amount: string) => parseUnits(amount, 'gwei')
+
+  before(async () => {
+    test = await startStillChain()
+    rpc = rpcOver([test.rpcUrl], 31337)
+  })
+  after(async () => {
+    await rpc.stop()
+    await test.stop()
+  })
+
+  async function sent(fields: { nonce: number; maxFee?: string; gasLimit?: number; chainId?: number }, wallet = rich): Promise<Reception> {
+    const raw = await wallet.signTransaction({
+      type: 2,
+      chainId: 31337,
+      to: rich.address,
+      gasLimit: 21_000,
+      maxFeePerGas: gwei(fields.maxFee ?? '50'),
+      maxPriorityFeePerGas: gwei(fields.maxFee === undefined ? '1' : '0'),
+      nonce: fields.nonce,
+      ...(fields.gasLimit !== undefined && { gasLimit: fields.gasLimit }),
+      ...(fields.chainId !== undefined && { chainId: fields.chainId }),
+    })
+    return send(rpc, { id: keccak256(raw), raw: Buffer.from(raw.slice(2), 'hex') }, at)
+  }
+
+  it('is understood each time', async () => {
+    const next = Number(await test.rpc('eth_getTransactionCount', rich.address, 'pending'))
+    expect(await sent({ nonce: next })).to.deep.equal({ is: 'accepted' })
+    expect(await sent({ nonce: next }), 'the same again').to.deep.equal({ is: 'accepted' })
+    expect(await sent({ nonce: next, maxFee: '49' }), 'too little to replace').to.include({ is: 'refused', meaning: 'underpriced' })
+    expect(await sent({ nonce: next + 1, maxFee: '0.000000001' }), 'below the base fee').to.include({
+      is: 'refused',
+      meaning: 'underpriced',
+    })
+    expect(await sent({ nonce: next + 1, gasLimit: 20_000 }), 'gas for nothing').to.include({ is: 'refused', meaning: 'invalid' })
+    expect(await sent({ nonce: next + 1, gasLimit: 900_000_000 }), 'more gas than a block has').to.include({
+      is: 'refused',
+      meaning: 'invalid',
+    })
+    expect(await sent({ nonce: next + 1, chainId: 5 }), 'of another chain').to.include({ is: 'refused', meaning: 'invalid' })
+    expect(await sent({ nonce: 0 }, new Wallet(`0x${'77'.repeat(32)}`)), 'of a poor wallet').to.include({
+      is: 'refused',
+      meaning: 'unfunded',
+    })
+    await test.rpc('evm_mine')
+    expect(await sent({ nonce: next }), 'mined already').to.include({ is: 'unclear', meaning: 'slot-used' })
+  })
+})
