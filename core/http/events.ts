@@ -11,6 +11,7 @@ import { createHeads } from './events-heads.ts'
 import { eventStream } from './events-stream.ts'
 import { createStreams } from './events-streams.ts'
 import type { Exchange } from './exchange.ts'
+import type { Metrics } from './metrics.ts'
 import { readQuery } from './read-query.ts'
 import { requestReader } from './read-request.ts'
 
@@ -29,7 +30,13 @@ export interface Events {
 }
 
 /** GET /events: one reader of the journal and one of each network's blocks for all streams, however many there are. */
-export function createEvents({ services: { transactions, directory }, log }: { services: Services; log: Logger }): Events {
+interface EventsParts {
+  services: Services
+  metrics: Pick<Metrics, 'eventStreams'>
+  log: Logger
+}
+
+export function createEvents({ services: { transactions, directory }, metrics: { eventStreams }, log }: EventsParts): Events {
   const read = requestReader(eventsEndpoint)
   const streams = createStreams(log)
   const heads = createHeads(log)
@@ -67,6 +74,8 @@ export function createEvents({ services: { transactions, directory }, log }: { s
       const networks = topics.includes('blocks') ? networksNamed(directory, { chain, network }) : []
 
       const stream = streams.open(caller)
+      eventStreams.inc()
+      stream.onEnd(() => eventStreams.dec())
       try {
         const { bell, signal } = stream
         const from = await startOf(request.lastEventId)
