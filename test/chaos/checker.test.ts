@@ -203,6 +203,11 @@ describe('the checker of what chaos leaves behind', () => {
     })
   })
 
+  it('finds a wallet that took too long to heal', () => {
+    const healed = [{ trouble: 'a gap', wallet, blocks: 5, allowed: 3 }]
+    expect(found({ healed })).to.deep.equal(['I4 a wallet did not heal itself in time'])
+  })
+
   describe('I5: nothing is called lost, or final, that turns out otherwise', () => {
     const of = { requests: [trade(1)], calls: [answered(1, first)], journal: [entry('CONFIRMED', [first])], mined: [mined(first)] }
     const said = (sample: { txStatus?: number; txState?: string }) =>

@@ -74,6 +74,8 @@ export interface History {
   journal: readonly Journaled[]
   /** Hashes of what another program sent from the wallets. */
   foreign: ReadonlySet<string>
+  /** Troubles of a wallet's nonces that were made one by one, and how many blocks each took to be over. */
+  healed: readonly { trouble: string; wallet: string; blocks: number; allowed: number }[]
   /** Blocks since the faults ended, and how many what is open had to reach its end. */
   settled: { blocks: number; allowed: number }
 }

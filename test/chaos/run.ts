@@ -1,6 +1,7 @@
 // npm run test:chaos -- [--seed <text>] [--only <scenario>] [--small]
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
+import { show } from './show.ts'
 import { play, type Scenario } from './scenarios/scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
@@ -32,13 +33,10 @@ async function runOne(scenario: Scenario): Promise<number> {
   const size = values.small ? scenario.small : scenario.full
   const begun = performance.now()
   console.log(`\n=== ${scenario.name} ${JSON.stringify(size)}`)
-  const { figures, violations } = await play(scenario, size, seed)
+  const { figures, violations, lastWords } = await play(scenario, size, seed)
   for (const [name, figure] of Object.entries(figures)) console.log(`${name}: ${show(figure)}`)
   for (const { invariant, what, evidence } of violations.slice(0, 20)) console.log(`${invariant} ${what}\n  ${show(evidence)}`)
-  console.log(`violations: ${violations.length} (${Math.round((performance.now() - begun) / 1000)} s)`)
-  return violations.length
-}
-
-function show(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? each.toString() : each)).slice(0, 3000)
+  for (const words of lastWords) console.log(`a server ended, and nobody had asked it to:\n${words}`)
+  console.log(`violations: ${violations.length + lastWords.length} (${Math.round((performance.now() - begun) / 1000)} s)`)
+  return violations.length + lastWords.length
 }

@@ -32,7 +32,7 @@ export async function settle(world: World, random: Random, blockMs: number): Pro
   // The last block has to be seen.
   for (let tries = 0; tries < 15 && (await countOpen(world)) > 0; tries += 1) await sleep(200)
 
-  for (const each of servers) await each?.stop()
+  await Promise.all(servers.map(async (each) => each?.stop()))
   return {
     wallets,
     requests: recorder.requests,
@@ -40,6 +40,7 @@ export async function settle(world: World, random: Random, blockMs: number): Pro
     samples: recorder.samples,
     sent: proxy.sent,
     foreign: recorder.foreign,
+    healed: recorder.healed,
     mined: await minedSince(chain, world.firstBlock, wallets),
     nextNonces: await nextNonces(chain, wallets),
     journal: await dumpJournal(world.home),

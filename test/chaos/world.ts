@@ -92,7 +92,7 @@ export async function createWorld({
       }
     },
     async stop() {
-      for (const each of servers) await each?.stop()
+      await Promise.all(servers.map(async (each) => each?.stop()))
       await proxy.stop()
       await chain.stop()
       await postgres?.stop()

@@ -25,7 +25,7 @@ export async function ask(world: World, request: Request, server?: number): Prom
   return call
 }
 
-function messageOf({ op, wallet, connector, valueRaw = 0n }: Request): [string, object] {
+function messageOf({ op, wallet, connector = 'uniswap', valueRaw = 0n }: Request): [string, object] {
   if (op === 'cancel') return ['/evm/cancel', { ...local, address: wallet }]
   if (op === 'speedUp') return ['/evm/speedUp', { ...local, address: wallet }]
   return ['/amm/trade', { ...local, connector, address: wallet, base: 'ETH', quote: 'USDC', side: 'SELL', amount: formatEther(valueRaw) }]

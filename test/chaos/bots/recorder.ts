@@ -1,4 +1,4 @@
-import type { Call, Request, Sample } from '../history.ts'
+import type { Call, History, Request, Sample } from '../history.ts'
 
 /** What bots asked and were told, as it happens. */
 export interface Recorder {
@@ -7,6 +7,7 @@ export interface Recorder {
   samples: Sample[]
   /** Hashes of what another program sent. */
   foreign: Set<string>
+  healed: History['healed'][number][]
   /** Hashes that somebody was told of. */
   hashes: string[]
   /** Milliseconds since the run began. */
@@ -24,6 +25,7 @@ export function createRecorder(): Recorder {
     calls: [],
     samples: [],
     foreign: new Set(),
+    healed: [],
     hashes: [],
     clock: () => Math.round(performance.now() - begun),
     newRequest(of) {

@@ -76,6 +76,7 @@ export function history(of: Partial<History>): History {
     nextNonces: new Map([[wallet, next]]),
     journal: [],
     foreign: new Set(),
+    healed: [],
     settled: { blocks: 11, allowed: 11 },
     ...of,
   }

@@ -1,9 +1,10 @@
 import { groupBy, type Known } from './known.ts'
 import type { Violation } from './violation.ts'
 
-/** I4: no nonce is used twice, none is left as a gap. */
+/** I4: no nonce is used twice, none is left as a gap, and a wallet that others spend from heals itself. */
 export function nonces(known: Known): Violation[] {
-  return [...usedTwice(known), ...leftEmpty(known)]
+  const late = known.healed.filter(({ blocks, allowed }) => blocks > allowed)
+  return [...usedTwice(known), ...leftEmpty(known), ...late.map((each) => violation('a wallet did not heal itself in time', each))]
 }
 
 /** A nonce has one trade, whatever replaces it: a bump has the same value, and what cancels has none. */

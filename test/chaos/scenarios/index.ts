@@ -4,6 +4,7 @@ import { keys } from './keys.ts'
 import { kills } from './kills.ts'
 import { eachNodeFault } from './node-faults.ts'
 import { rounds } from './rounds.ts'
+import { stranger } from './stranger.ts'
 import type { Scenario } from './scenario.ts'
 
-export const scenarios: readonly Scenario[] = [kills, ...eachNodeFault, chainTrouble, rounds, cluster, keys]
+export const scenarios: readonly Scenario[] = [kills, ...eachNodeFault, chainTrouble, stranger, rounds, cluster, keys]

@@ -34,7 +34,7 @@ async function killAgainAndAgain(world: World, { trades, kills }: Size, random: 
     const own = random.fork(kill)
     await callsMade(world, Math.floor((trades / kills) * (0.5 + own.next())))
     await sleep(own.between(0, 150))
-    diedAt.push(await end(world))
+    diedAt.push(await end(world, own))
     // Every point comes before any comes twice; every third kill is at a random time.
     const point = order[kill % order.length]
     await world.start(0, own.chance(0.67) && point !== undefined ? { dieAt: { point, nth: own.between(1, 10) } } : {})
@@ -47,10 +47,17 @@ async function callsMade({ recorder, servers }: World, count: number): Promise<v
   while (recorder.calls.length < enough && !servers[0]?.hasEnded()) await sleep(5)
 }
 
+/** Now and then it is asked in a friendly way, as a new version is rolled out. */
+const friendly = 0.1
+
 /** Gives a server that has a point to die at the time to come there, and kills any other. */
-async function end({ servers: [server] }: World): Promise<string> {
+async function end({ servers: [server] }: World, random: Random): Promise<string> {
   if (!server) throw new Error('There is no server to kill.')
   for (let waited = 0; server.dieAt && !server.hasEnded() && waited < pointTimeoutMs; waited += 20) await sleep(20)
+  if (!server.dieAt && random.chance(friendly)) {
+    await server.stop()
+    return 'SIGTERM'
+  }
   const where = server.hasEnded() ? server.dieAt?.point : 'a random time'
   server.signal('SIGKILL')
   await server.ended

@@ -13,6 +13,8 @@ export interface Report {
   scenario: string
   figures: Record<string, unknown>
   violations: readonly Violation[]
+  /** Of servers that ended though nobody asked them to. */
+  lastWords: readonly string[]
   history: History
 }
 
@@ -35,14 +37,20 @@ export async function play<S extends object>(scenario: Scenario<S>, size: S, see
     try {
       const figures = await work()
       const history = await settle(world, random.fork('settle'), settleBlockMs)
-      return { scenario: scenario.name, figures: { ...figures, ...figuresOf(world, history) }, violations: checkHistory(history), history }
+      return {
+        scenario: scenario.name,
+        figures: { ...figures, ...figuresOf(world, history) },
+        violations: checkHistory(history),
+        lastWords: world.lastWords,
+        history,
+      }
     } finally {
       await world.stop()
     }
   })
 }
 
-function figuresOf({ readyInMs, lastWords, proxy }: World, { requests, calls, mined, journal, settled }: History): Record<string, unknown> {
+function figuresOf({ readyInMs, proxy }: World, { requests, calls, mined, journal, settled }: History): Record<string, unknown> {
   const trades = requests.filter(({ op }) => op === 'trade')
   const values = new Set(trades.map(({ valueRaw }) => valueRaw))
   return {
@@ -53,7 +61,6 @@ function figuresOf({ readyInMs, lastWords, proxy }: World, { requests, calls, mi
     states: countsOf(journal.map(({ state }) => state)),
     'node requests with a fault': proxy.faults,
     'ready in ms': { most: Math.max(...readyInMs), median: readyInMs.toSorted((a, b) => a - b)[Math.floor(readyInMs.length / 2)] },
-    'servers that ended by themselves': lastWords,
     'blocks to settle': `${settled.blocks} of ${settled.allowed}`,
   }
 }

@@ -5,7 +5,73 @@ export interface Patch {
   put: string
 }
 
-export const patches: Readonly<Record<string, readonly Patch[]>> = {}
+/** A step that is durable, or that the outside sees: the server may die before it and after it. */
+interface Step {
+  name: string
+  file: string
+  find: string
+}
 
-/** Where a server may be told to die: before and after each durable step. */
-export const points: readonly string[] = []
+const steps: readonly Step[] = [
+  {
+    name: 'claim of a key',
+    file: 'core/http/idempotency.ts',
+    find: 'claimed = await kept.claim(key, { fingerprint: fingerprintOf(request), requestId })',
+  },
+  { name: 'release of a key', file: 'core/http/idempotency.ts', find: 'const stands = await kept.release(claim).catch(() => owe(claim))' },
+  { name: 'journal QUEUED', file: 'core/transactions/recorder.ts', find: 'await journal.open(entries, guard, claim)' },
+  {
+    name: 'sign',
+    file: 'core/transactions/sign-attempt.ts',
+    find: 'const { id, raw } = rail.seal(signable, await sign({ chain, network, address, signable, ...(admin && { admin }) }))',
+  },
+  {
+    name: 'send',
+    file: 'core/transactions/dispatch.ts',
+    find: 'const reception = await site.impl.rail.send({ id, raw }, { signal })',
+  },
+  { name: 'answer', file: 'core/http/routes.ts', find: 'ctx.body = body\n' },
+]
+
+/** Every later version goes by here: the points are named after what it makes of the first entry. */
+const writes = {
+  file: 'core/transactions/recorder.ts',
+  find: 'if (!(await journal.write(later, guard, answer))) return undefined',
+  states: ['SIGNED', 'BROADCAST', 'MINED', 'CONFIRMED'],
+}
+
+const reached = (point: string) => `globalThis.chaosReached(${point});`
+
+export const patches: Readonly<Record<string, readonly Patch[]>> = {
+  points: [
+    ...steps.map(({ name, file, find }) => ({ file, find, put: `${reached(`'before ${name}'`)} ${find}; ${reached(`'after ${name}'`)}` })),
+    {
+      file: writes.file,
+      find: writes.find,
+      put: `${reached('`before journal ${later[0]?.state}`')} ${writes.find}; ${reached('`after journal ${later[0]?.state}`')}`,
+    },
+  ],
+
+  'journal after broadcast': [
+    {
+      file: 'core/transactions/submission.ts',
+      find: 'const submitted = submittedOf(signed, prepared)',
+      put: `const submitted = submittedOf(signed, prepared)
+      for (const { attempts: [attempt] } of signed) await rail.send(attempt, { signal })
+      ${reached("'between broadcast and journal'")}`,
+    },
+  ],
+
+  'nonce outside the queue': [
+    {
+      file: 'core/transactions/lane.ts',
+      find: 'const wanted = nonce === undefined ? rail.claim(synced(), slots(), count) : rail.slotsFrom(nonce, count)',
+      put: 'const wanted = nonce === undefined ? rail.claim(synced(), [], count) : rail.slotsFrom(nonce, count)',
+    },
+  ],
+}
+
+/** Where a server may be told to die: before and after each step. */
+export const points: readonly string[] = [...steps.map(({ name }) => name), ...writes.states.map((state) => `journal ${state}`)].flatMap(
+  (name) => [`before ${name}`, `after ${name}`],
+)

@@ -1,0 +1,18 @@
+import { randomBytes } from 'node:crypto'
+import { expect } from 'chai'
+import type { Violation } from './checker/violation.ts'
+import { play, type Report, type Scenario } from './scenarios/scenario.ts'
+import { show } from './show.ts'
+
+/** Plays the small part of a scenario, with a new seed unless CHAOS_SEED says which; the seed is in what a failure says. */
+export async function expectNoViolations<S extends object>(scenario: Scenario<S>): Promise<Report> {
+  const seed = process.env['CHAOS_SEED'] ?? randomBytes(4).toString('hex')
+  const report = await play(scenario, scenario.small, seed)
+  const again = `CHAOS_SEED=${seed} repeats it. ${show(report.figures)}`
+  expect(report.violations.map(told), again).to.deep.equal([])
+  expect(report.lastWords, again).to.deep.equal([])
+  expect(report.history.mined.length, `no trade came through: nothing was shown. ${again}`).to.be.greaterThan(0)
+  return report
+}
+
+const told = ({ invariant, what, evidence }: Violation) => `${invariant} ${what}: ${show(evidence)}`

@@ -1,0 +1,17 @@
+import { expect } from 'chai'
+import { expectNoViolations } from './expect-none.ts'
+import { kills } from './scenarios/kills.ts'
+import { patchedSources } from './servers/patched/patched-sources.ts'
+import { patches } from './servers/patched/patches.ts'
+
+describe('a server that is killed again and again while bots trade', function () {
+  this.timeout(180_000)
+
+  it('gives every request its one outcome', () => expectNoViolations(kills))
+
+  for (const name of Object.keys(patches)) {
+    it(`is changed for these tests where its source has the text that "${name}" looks for`, () => {
+      expect(patchedSources([name]).length).to.be.greaterThan(0)
+    })
+  }
+})
