@@ -1,9 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Store } from '../store/store.ts'
-import { noticeChannel, writeNotice } from './lease-notices.ts'
+import { noticeChannel, type Notice } from './lease-notices.ts'
 import { serverLives } from './server-lives.ts'
 
-/** Who owns which lane, in the store. @throws StoreUnavailable */
+/** Who owns which lane, in the store. Each is one statement. @throws StoreUnavailable */
 export interface LeaseTable {
   /** The lane's fence where its owner is we, dead or nobody, and then it is ours. */
   take(lane: string): Promise<number | undefined>
@@ -15,10 +15,12 @@ export interface LeaseTable {
 
 export function leaseTable(store: Store, serverId: string): LeaseTable {
   const lives = (server: RawBuilder<unknown>) => serverLives(store, server)
+  /** To the server that a row names; what a `Notice` is, as text. */
+  const notify = (is: Notice['is']) => sql`pg_notify(${noticeChannel}, ${is} || ' ' || server || ' ' || lane)`
 
   return {
     take: (lane) =>
-      store.write(async (tx) => {
+      store.writeOnce(async (db) => {
         // The fence rises with the owner only: nobody else can have written while we were.
         const { rows } = await sql<{ fence: number }>`
           insert into lanes (lane, server, fence) values (${lane}, ${serverId}, 1)
@@ -27,27 +29,29 @@ export function leaseTable(store: Store, serverId: string): LeaseTable {
             fence = lanes.fence + case when lanes.server = excluded.server then 0 else 1 end,
             wanted_by = case when lanes.wanted_by = excluded.server then null else lanes.wanted_by end
           where lanes.server = excluded.server or not ${lives(sql`lanes.server`)}
-          returning fence`.execute(tx)
+          returning fence`.execute(db)
         return rows[0]?.fence
       }),
-    wish: (lane) =>
-      store.write(async (tx) => {
-        // Who waits already is before us.
-        await sql`
+    async wish(lane) {
+      // Who waits already is before us; its owner is told all the same, lest it has not heard.
+      const asked = sql`
+        with asked as (
           update lanes set wanted_by = ${serverId}
-          where lane = ${lane} and server <> ${serverId} and (wanted_by is null or not ${lives(sql`lanes.wanted_by`)})`.execute(tx)
-        const found = await tx.selectFrom('lanes').select('server').where('lane', '=', lane).executeTakeFirst()
-        if (found) await sql`select pg_notify(${noticeChannel}, ${writeNotice({ is: 'wish', server: found.server, lane })})`.execute(tx)
-      }),
-    give: (lane) =>
-      store.write(async (tx) => {
-        const { rows } = await sql<{ server: string }>`
+          where lane = ${lane} and server <> ${serverId} and (wanted_by is null or not ${lives(sql`lanes.wanted_by`)})
+        )
+        select ${notify('wish')} from lanes where lane = ${lane}`
+      await store.writeOnce((db) => asked.execute(db))
+    },
+    async give(lane) {
+      const given = sql`
+        with given as (
           update lanes set server = wanted_by, fence = fence + 1, wanted_by = null
           where lane = ${lane} and server = ${serverId} and ${lives(sql`lanes.wanted_by`)}
-          returning server`.execute(tx)
-        const [given] = rows
-        if (given) await sql`select pg_notify(${noticeChannel}, ${writeNotice({ is: 'given', server: given.server, lane })})`.execute(tx)
-        return given !== undefined
-      }),
+          returning lane, server
+        )
+        select ${notify('given')} from given`
+      const { rows } = await store.writeOnce((db) => given.execute(db))
+      return rows.length > 0
+    },
   }
 }

@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline'
 import { sqlLeases } from '../../core/transactions/sql-leases.ts'
-import { openStore } from './leases-stores.ts'
+import { openStore } from '../../core/store/index.ts'
 import { silent } from './site.ts'
 
 // Holds a lane until it is killed, and says every few milliseconds what it believes. A line on its input makes it use the lane.
 const [url = '', lane = '', serverId = ''] = process.argv.slice(2)
-const store = await openStore({ url })
+const store = await openStore({ dataDir: '', url, serverName: serverId, log: silent })
 const leases = sqlLeases({ store, url, serverId, serverName: serverId, log: silent })
 const use = () =>
   leases.use(lane, AbortSignal.timeout(10_000), async ({ fence }) => console.log(`used ${fence}`)).catch(() => console.log('used none'))

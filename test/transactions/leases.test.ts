@@ -7,11 +7,9 @@ import { fileURLToPath } from 'node:url'
 import { Superseded } from '../../core/transactions/index.ts'
 import type { Guard, Leases } from '../../core/transactions/index.ts'
 import { sqlLeases } from '../../core/transactions/sql-leases.ts'
-import type { Store } from '../../core/store/store.ts'
-import { StoreUnavailable } from '../../core/store/store-unavailable.ts'
+import { openStore, StoreUnavailable, type Store } from '../../core/store/index.ts'
 import { isPostgresInstalled, startPostgres } from '../store/postgres.ts'
 import type { TestPostgres } from '../store/postgres.ts'
-import { openStore } from './leases-stores.ts'
 import { silent, soon, until } from './site.ts'
 
 let lanes = 0
@@ -39,7 +37,7 @@ describe('leases in PostgreSQL', function () {
   })
 
   async function server(changes: string[] = []): Promise<Leases> {
-    const store = await openStore({ url })
+    const store = await openStore({ dataDir: '', url, serverName: 'test', log: silent })
     const leases = sqlLeases({
       store,
       url,

@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect } from 'chai'
+import { SluiceError } from '../../core/api/index.ts'
+import { createIdempotency, type Idempotency } from '../../core/http/idempotency.ts'
+import { openStore, StoreUnavailable, type Store } from '../../core/store/index.ts'
+import type { KeyClaim } from '../../core/transactions/index.ts'
+import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
+import { gate, silent, until } from '../transactions/site.ts'
+
+let count = 0
+const newKey = () => ({ client: 'client', path: '/amm/trade', key: `key-${(count += 1)}` })
+const refused = new SluiceError('TRADE_FAILED', 'It was refused.')
+
+for (const kind of ['embedded', 'postgres'] as const) {
+  describe(`Idempotency-Keys in the store (${kind})`, function () {
+    this.timeout(60_000)
+    let postgres: TestPostgres | undefined
+    let home: string
+    let store: Store
+    let now = Date.now()
+    const opened: Idempotency[] = []
+
+    before(async function () {
+      if (kind === 'postgres' && !isPostgresInstalled) this.skip()
+      postgres = kind === 'postgres' ? await startPostgres() : undefined
+      home = await mkdtemp(path.join(tmpdir(), 'sluice-keys-'))
+      store = await openStore({ dataDir: home, ...(postgres && { url: await postgres.database() }), serverName: 'test', log: silent })
+    })
+    after(async () => {
+      for (const each of opened) each.stop()
+      await store?.close()
+      await postgres?.stop()
+      if (home) await rm(home, { recursive: true, force: true })
+    })
+
+    /** A server that lives by its session, where servers have one. */
+    async function server(on: Store = store): Promise<{ idempotency: Idempotency; serverId: string; die(): Promise<void> }> {
+      const serverId = randomUUID()
+      const idempotency = createIdempotency({ store: on, serverId, log: silent, nowMs: () => now })
+      opened.push(idempotency)
+      await store.write((tx) =>
+        tx
+          .insertInto('servers')
+          .values({ id: serverId, name: 'test', alive_until: Date.now() + 600_000 })
+          .execute(),
+      )
+      return {
+        idempotency,
+        serverId,
+        die: () => store.write((tx) => tx.deleteFrom('servers').where('id', '=', serverId).execute()).then(() => {}),
+      }
+    }
+    const bodyOf = (body: string) => ({ answer: { status: 200, body }, isKept: false })
+    const never = async () => {
+      throw new Error('It was done twice.')
+    }
+    const once = (
+      at: Idempotency,
+      key: Omit<KeyClaim, 'claim'>,
+      act: (claim: KeyClaim) => Promise<{ answer: { status: number; body: string }; isKept: boolean }>,
+      request: object = {},
+    ) => at.once({ key, request, requestId: 'request', act })
+    const nameOf = (work: Promise<unknown>) =>
+      work.then(
+        () => 'answered',
+        (error: unknown) => (error instanceof SluiceError ? error.name : String(error)),
+      )
+    /** What the journal does with the signed bytes; whether it would have. */
+    const journaled = (claim: KeyClaim, body: string) =>
+      store.write(async (tx) => {
+        const { numUpdatedRows } = await tx
+          .updateTable('requests')
+          .set({ status: 200, body })
+          .where((is) => is.and({ client: claim.client, path: claim.path, key: claim.key, claim: claim.claim }))
+          .executeTakeFirst()
+        return numUpdatedRows > 0n
+      })
+
+    it('give the first answer again, to the byte, in a later process and on every server', async () => {
+      const [first, second, key] = [await server(), await server(), newKey()]
+      await once(first.idempotency, key, async () => bodyOf('{"a":1}'))
+      await first.die()
+      for (const { idempotency } of [first, second, await server()])
+        expect(await once(idempotency, key, never)).to.deep.equal({ status: 200, body: '{"a":1}' })
+    })
+
+    it('are refused with other fields, answered or under way', async () => {
+      const [{ idempotency }, key] = [await server(), newKey()]
+      const pause = gate()
+      const first = once(idempotency, key, async () => pause.pass.then(() => bodyOf('1')), { amount: '1' })
+      await until('it is under way', async () => (await nameOf(once(idempotency, key, never, { amount: '2' }))) === 'IDEMPOTENCY_CONFLICT')
+      pause.open()
+      await first
+      expect(await nameOf(once(idempotency, key, never, { amount: '2' }))).to.equal('IDEMPOTENCY_CONFLICT')
+    })
+
+    it('are in flight while a living server works on them', async () => {
+      const [first, key] = [await server(), newKey()]
+      const pause = gate()
+      const work = once(first.idempotency, key, async () => pause.pass.then(() => bodyOf('1')))
+      await until('it is claimed', async () => (await nameOf(once(first.idempotency, key, never))) === 'IN_FLIGHT')
+      if (kind === 'postgres') {
+        const other = await server()
+        const error = await once(other.idempotency, key, never).catch((failure: unknown) => failure)
+        expect(error).to.include({ name: 'IN_FLIGHT', retryAfterSeconds: 1 })
+      }
+      pause.open()
+      await work
+    })
+
+    it('go to another call when their server died with nothing signed, and the dead call can journal under them no more', async () => {
+      const [first, second, key] = [await server(), await server(), newKey()]
+      const pause = gate()
+      let woken: boolean | undefined
+      const slept = once(first.idempotency, key, async (claim) => {
+        await pause.pass
+        woken = await journaled(claim, 'of the dead')
+        if (!woken) throw refused
+        return { answer: { status: 200, body: 'of the dead' }, isKept: true }
+      })
+      await until('it is claimed', async () => (await nameOf(once(first.idempotency, key, never))) === 'IN_FLIGHT')
+      await first.die()
+      expect(await once(second.idempotency, key, async () => bodyOf('of the living'))).to.deep.equal({ status: 200, body: 'of the living' })
+      pause.open()
+      // It is the same request: its caller gets the one answer that there is.
+      expect(await slept).to.deep.equal({ status: 200, body: 'of the living' })
+      expect(woken).to.equal(false)
+    })
+
+    it('are free again after a definite error, also for other fields, and with a number that was never used before', async () => {
+      const [{ idempotency }, key] = [await server(), newKey()]
+      const claims: number[] = []
+      const fails = async ({ claim }: KeyClaim) => {
+        claims.push(claim)
+        throw refused
+      }
+      expect(await nameOf(once(idempotency, key, fails))).to.equal('TRADE_FAILED')
+      expect(await nameOf(once(idempotency, key, fails, { amount: '2' }))).to.equal('TRADE_FAILED')
+      expect(await nameOf(once((await server()).idempotency, key, fails))).to.equal('TRADE_FAILED')
+      expect(claims).to.deep.equal([1, 2, 3])
+    })
+
+    it('are answered with what was journaled, whatever its call ended with', async () => {
+      const [{ idempotency }, key] = [await server(), newKey()]
+      const answer = await once(idempotency, key, async (claim) => {
+        await journaled(claim, 'signed')
+        throw new SluiceError('TIMEOUT', 'Sending takes too long.')
+      })
+      expect(answer).to.deep.equal({ status: 200, body: 'signed' })
+      expect(await once(idempotency, key, never)).to.deep.equal(answer)
+    })
+
+    it('have one effect and one answer for a thousand repeats on three servers', async () => {
+      const servers = await Promise.all([server(), server(), server()])
+      const key = newKey()
+      let effects = 0
+      const act = async (claim: KeyClaim) => {
+        effects += 1
+        await journaled(claim, `effect ${effects}`)
+        return { answer: { status: 200, body: `effect ${effects}` }, isKept: true }
+      }
+      // In an embedded store the others are dead processes.
+      const alive = kind === 'embedded' ? servers.slice(0, 1) : servers
+      const answers = await Promise.all(
+        Array.from({ length: 999 }, (_, index) =>
+          once((alive[index % alive.length] ?? servers[0]).idempotency, key, act).then(
+            ({ body }) => body,
+            (error: unknown) => (error instanceof SluiceError ? error.name : String(error)),
+          ),
+        ),
+      )
+      expect(effects).to.equal(1)
+      expect([...new Set(answers)].filter((each) => each !== 'IN_FLIGHT')).to.deep.equal(['effect 1'])
+    })
+
+    it('last a day and are forgotten some time after it', async () => {
+      const [key, born] = [newKey(), now]
+      await once((await server()).idempotency, key, async () => bodyOf('1'))
+      now = born + 24 * 3_600_000
+      expect(await once((await server()).idempotency, key, never)).to.deep.equal({ status: 200, body: '1' })
+      now = born + 26 * 3_600_000
+      const later = await server()
+      await until('it is forgotten', async () => {
+        await once(later.idempotency, newKey(), async () => bodyOf('1'))
+        const left = await store.read((db) => db.selectFrom('requests').selectAll().where('key', '=', key.key).execute())
+        return left.length === 0
+      })
+      now = born
+    })
+
+    it('are claimed by nobody while the store fails, and are free when it is back', async () => {
+      let isAway = true
+      const failing = new StoreUnavailable('the disk is full')
+      const shaky: Store = { ...store, writeOnce: (statement) => (isAway ? Promise.reject(failing) : store.writeOnce(statement)) }
+      const [{ idempotency }, key] = [await server(shaky), newKey()]
+      expect(await once(idempotency, key, never).catch((error: unknown) => error)).to.equal(failing)
+      isAway = false
+      expect(await once(idempotency, key, async () => bodyOf('1'))).to.deep.equal({ status: 200, body: '1' })
+    })
+
+    it('do not stay in flight for other servers when the store failed to take them back', async () => {
+      let isAway = false
+      const shaky: Store = {
+        ...store,
+        writeOnce: (statement) => (isAway ? Promise.reject(new StoreUnavailable('the database is away')) : store.writeOnce(statement)),
+      }
+      const [{ idempotency }, other, key] = [await server(shaky), await server(), newKey()]
+      const fails = async () => {
+        isAway = true
+        throw refused
+      }
+      expect(await nameOf(once(idempotency, key, fails))).to.equal('TRADE_FAILED')
+      isAway = false
+      await until('the other server may do it', async () => {
+        return (await nameOf(once(other.idempotency, key, async () => bodyOf('1')))) === 'answered'
+      })
+    })
+
+    it('do not stay in flight when nobody can know whether they were claimed', async () => {
+      let isLost = false
+      const shaky: Store = {
+        ...store,
+        async writeOnce(statement) {
+          const result = await store.writeOnce(statement)
+          if (!isLost) return result
+          isLost = false
+          throw new StoreUnavailable('the connection was lost', { uncertain: true })
+        },
+      }
+      const [{ idempotency }, other, key] = [await server(shaky), await server(), newKey()]
+      await once(idempotency, newKey(), async () => bodyOf('1'))
+      isLost = true
+      expect(await nameOf(once(idempotency, key, never))).to.equal('OVERLOADED')
+      await until('the other server may do it', async () => {
+        return (await nameOf(once(other.idempotency, key, async () => bodyOf('1')))) === 'answered'
+      })
+    })
+  })
+}
