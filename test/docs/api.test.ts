@@ -1,0 +1,60 @@
+import { expect } from 'chai'
+import { spawn } from 'node:child_process'
+import { readFile, symlink } from 'node:fs/promises'
+import path from 'node:path'
+import type { TestServer } from '../../core/testing/index.ts'
+import { printed, unlike } from './like.ts'
+import { fencesOf, readPage, root, type Fence } from './page.ts'
+import { readyServer } from './ready-server.ts'
+import { run } from './run.ts'
+
+const example = 'examples/once.mjs'
+
+describe('the page of the interface', function () {
+  this.timeout(60_000)
+  let server: TestServer
+  let fences: readonly Fence[]
+  const environment = () => ({ HOME: server.settings.home, SLUICE_URL: server.kernel.url })
+  const trade = (name: string) => run('node', [example, name], { cwd: server.settings.home, env: environment() })
+  const madeUnder = async (idempotencyKey: string) => (await server.client.get('/transactions', { idempotencyKey })).body.transactions
+
+  before(async () => {
+    fences = fencesOf(await readPage('docs/api.md'))
+    server = await readyServer()
+    await symlink(path.join(root, 'examples'), path.join(server.settings.home, 'examples'))
+  })
+  after(() => server?.stop())
+
+  it(`shows ${example} as it is, and what it prints however often it is run`, async () => {
+    const index = fences.findIndex((each) => each.file === example)
+    expect(fences[index]?.text).to.equal(await readFile(path.join(root, example), 'utf8'))
+    const output = await trade('order-1')
+    expect(printed(output)).to.equal(printed(fences[index + 1]?.text ?? ''))
+    expect(await trade('order-1')).to.equal(output)
+    expect(await madeUnder('order-1')).to.have.length(1)
+  })
+
+  it('shows a program that trades once however often it is killed', async () => {
+    for (let i = 0; i < 8; i++) {
+      const child = spawn('node', [example, 'order-2'], {
+        cwd: server.settings.home,
+        env: { ...process.env, ...environment() },
+        stdio: 'ignore',
+      })
+      const ended = new Promise((resolve) => child.once('close', resolve))
+      await new Promise((resolve) => setTimeout(resolve, 60 + 20 * i))
+      child.kill('SIGKILL')
+      await ended
+    }
+    const output = await trade('order-2')
+    const made = await madeUnder('order-2')
+    expect(made).to.have.length(1)
+    expect(output).to.contain(made[0].txHash).and.to.contain('CONFIRMED')
+  })
+
+  it('shows a page of the journal as it is', async () => {
+    const shown = fences.find(({ language }) => language === 'json')
+    const { body } = await server.client.get('/transactions', { idempotencyKey: 'order-1' })
+    expect(unlike(JSON.parse(shown?.text ?? ''), body)).to.equal(undefined)
+  })
+})
