@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import { Gauge } from 'prom-client'
 import type { Entry, Journal } from '../transactions/index.ts'
 import type { Metrics } from './metrics.ts'
@@ -6,6 +7,7 @@ interface Sources {
   journal: Pick<Journal, 'openLanes' | 'unfinished'>
   /** The networks that are loaded: they are shown as having nothing open rather than not at all. */
   networks: readonly { chain: string; network: string }[]
+  log: Pick<Logger, 'warn'>
   nowMs?: () => number
 }
 
@@ -24,8 +26,15 @@ const ages = [
 const labelNames = ['chain', 'network'] as const
 
 /** What is open in the journal now, of all servers on it: read when it is asked for, and left out when the store does not answer. */
-export function measureTransactions({ registry }: Pick<Metrics, 'registry'>, { journal, networks, nowMs = Date.now }: Sources): void {
-  const look = kept(() => withinDeadline(openEntries(journal)), nowMs)
+export function measureTransactions({ registry }: Pick<Metrics, 'registry'>, { journal, networks, log, nowMs = Date.now }: Sources): void {
+  const look = kept(
+    () =>
+      withinDeadline(openEntries(journal)).catch((error: unknown) => {
+        log.warn({ err: error }, 'the metrics of open transactions are left out: the journal could not be read')
+        return undefined
+      }),
+    nowMs,
+  )
 
   const open = new Gauge({
     name: 'sluice_transactions_open',
@@ -93,11 +102,11 @@ function lanesWithGap(open: readonly Entry[]): { chain: string; network: string 
     .map(({ chain, network }) => ({ chain, network }))
 }
 
-/** One look for all that ask at about the same time; undefined where it failed. */
-function kept<T>(look: () => Promise<T>, nowMs: () => number): () => Promise<T | undefined> {
-  let last: { atMs: number; value: Promise<T | undefined> } | undefined
+/** One look for all that ask at about the same time. */
+function kept<T>(look: () => Promise<T>, nowMs: () => number): () => Promise<T> {
+  let last: { atMs: number; value: Promise<T> } | undefined
   return () => {
-    if (!last || nowMs() - last.atMs >= freshMs) last = { atMs: nowMs(), value: look().catch(() => undefined) }
+    if (!last || nowMs() - last.atMs >= freshMs) last = { atMs: nowMs(), value: look() }
     return last.value
   }
 }

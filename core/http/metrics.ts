@@ -42,7 +42,7 @@ export function createMetrics() {
 export type Metrics = ReturnType<typeof createMetrics>
 
 /** Plugin states are read when they are asked for. */
-export function measureDirectory({ registry }: Metrics, directory: Directory): void {
+export function measureDirectory({ registry }: Pick<Metrics, 'registry'>, directory: Pick<Directory, 'plugins'>): void {
   const gauge = new Gauge({
     name: 'sluice_plugin_state',
     help: '1 for the state that each plugin is in.',

@@ -3,8 +3,10 @@ import { endpoints, errorTable } from '../../core/api/index.ts'
 import { settingsTable } from '../../core/config/index.ts'
 import { networkKeys } from '../../core/config/plugins/network-settings.ts'
 import { evmChainSchema } from '../../core/kits/evm/index.ts'
+import { parse } from 'yaml'
+import { shownMetrics } from './shown-metrics.ts'
 import { packageJson } from './package-json.ts'
-import { readPage, tableOf } from './page.ts'
+import { fencesOf, readPage, tableOf } from './page.ts'
 
 describe('the pages that list what the code has', () => {
   it('errors.md has every error with its code, its status, its cause and a cure', async () => {
@@ -37,6 +39,16 @@ describe('the pages that list what the code has', () => {
     const { feePolicy, ...plain } = evmChainSchema.properties
     const wanted = [...networkKeys, ...Object.keys(plain), ...Object.keys(feePolicy.properties).map((key) => `feePolicy.${key}`)]
     expect(rows.map(([key]) => key)).to.have.members(wanted)
+  })
+
+  it('operations.md has every metric with its labels, and alerts on none that is not there', async () => {
+    const page = await readPage('docs/operations.md')
+    const metrics = shownMetrics()
+    const rows = tableOf(page, 'metric').map(([name, labels]) => [name, labels])
+    expect(rows).to.have.deep.members(metrics.map(({ name, labels }) => [name, labels.join(', ')]))
+    const rules = parse(fencesOf(page).find(({ text }) => text.startsWith('groups:'))?.text ?? '').groups[0].rules
+    const used = rules.flatMap(({ expr }: { expr: string }) => expr.match(/sluice_\w+/g))
+    expect(metrics.map(({ name }) => name)).to.include.members(used)
   })
 
   for (const [heading, field] of [

@@ -1,0 +1,17 @@
+import { createMetrics, measureDirectory, measureStore } from '../../core/http/metrics.ts'
+import { measureNodes } from '../../core/http/measure-nodes.ts'
+import { measureTransactions } from '../../core/http/measure-transactions.ts'
+
+/** Every metric of the server's own, with the names of its labels. */
+export function shownMetrics(): { name: string; labels: readonly string[] }[] {
+  const metrics = createMetrics()
+  const log = { warn: () => {} }
+  measureDirectory(metrics, { plugins: [] })
+  measureStore(metrics, { failing: async () => undefined })
+  measureNodes(metrics, { networks: [] })
+  measureTransactions(metrics, { journal: { openLanes: async () => [], unfinished: async () => [] }, networks: [], log })
+  return metrics.registry
+    .getMetricsAsArray()
+    .filter(({ name }) => name.startsWith('sluice_'))
+    .map((metric) => ({ name: metric.name, labels: 'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames : [] }))
+}

@@ -1,0 +1,179 @@
+import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect } from 'chai'
+import { createMetrics, measureStore } from '../../core/http/metrics.ts'
+import { measureNodes } from '../../core/http/measure-nodes.ts'
+import { measureTransactions } from '../../core/http/measure-transactions.ts'
+import { observeJournal } from '../../core/http/observe-journal.ts'
+import { countChanges } from '../../core/http/transaction-metrics.ts'
+import { openStore, type Store } from '../../core/store/index.ts'
+import { Superseded, type Entry, type Journal } from '../../core/transactions/index.ts'
+import { sqlJournal } from '../../core/transactions/sql-journal.ts'
+
+const log = { info: () => {}, warn: () => {} }
+const site = { chain: 'ethereum', network: 'local' }
+const attempt = { id: '0xaa', raw: new Uint8Array(), fees: null, signedAt: 0, sends: 1 }
+const landed = { id: '0xaa', ok: true, blockNumber: 7, receipt: null }
+
+const queued: Entry = {
+  ...site,
+  key: 'a-1',
+  version: 1,
+  address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  kind: 'trade',
+  client: 'client',
+  requestId: 'r',
+  createdAt: 0,
+  updatedAt: 0,
+  part: { index: 0, of: 1 },
+  step: null,
+  memo: null,
+  about: null,
+  slot: 5,
+  nonce: 5,
+  slotGiven: false,
+  feesGiven: false,
+  rank: 0,
+  state: 'QUEUED',
+  attempts: [],
+  deadLooks: 0,
+}
+const signed: Entry = { ...queued, state: 'SIGNED', attempts: [attempt] }
+const bumped: Entry = { ...signed, state: 'BROADCAST', attempts: [attempt, { ...attempt, id: '0xbb' }] }
+const mined: Entry = { ...bumped, state: 'MINED', landed, updatedAt: 4_000 }
+const confirmed: Entry = { ...mined, state: 'CONFIRMED' }
+
+/** The lines of the server's own figures that begin so. */
+async function shown(metrics: ReturnType<typeof createMetrics>, ...names: readonly string[]): Promise<string[]> {
+  const text = await metrics.registry.metrics()
+  return text.split('\n').filter((line) => names.some((name) => line.startsWith(name)) && !line.includes('_bucket'))
+}
+
+describe('the metrics of transactions', () => {
+  it('count what becomes of one: fees raised, into a block, out of it, back, and final', async () => {
+    const metrics = createMetrics()
+    const changed = countChanges(metrics)
+    const life = [queued, signed, bumped, mined, bumped, mined, confirmed]
+    for (const [index, entry] of life.entries()) changed(entry, life[index - 1])
+    const outcome = { ...site, kind: 'trade', state: 'CONFIRMED' }
+    expect(await shown(metrics, 'sluice_transaction')).to.have.members([
+      `sluice_transaction_outcomes_total{chain="${outcome.chain}",network="local",kind="trade",state="CONFIRMED"} 1`,
+      'sluice_transaction_replacements_total{chain="ethereum",network="local",by="bump"} 1',
+      'sluice_transaction_reorganisations_total{chain="ethereum",network="local"} 1',
+      'sluice_transaction_inclusion_seconds_sum{chain="ethereum",network="local"} 8',
+      'sluice_transaction_inclusion_seconds_count{chain="ethereum",network="local"} 2',
+    ])
+  })
+
+  it('count cancels and filled gaps when they are made, and nothing twice', async () => {
+    const metrics = createMetrics()
+    const changed = countChanges(metrics)
+    for (const kind of ['cancel', 'fill'] as const) {
+      changed({ ...queued, kind })
+      changed({ ...signed, kind }, { ...queued, kind })
+    }
+    expect(await shown(metrics, 'sluice_transaction_replacements', 'sluice_nonce_gaps_filled')).to.have.members([
+      'sluice_transaction_replacements_total{chain="ethereum",network="local",by="cancel"} 1',
+      'sluice_nonce_gaps_filled_total{chain="ethereum",network="local"} 1',
+    ])
+  })
+})
+
+describe('the metrics of the journal', () => {
+  let dataDir: string
+  let store: Store
+  let journal: Journal
+  let metrics: ReturnType<typeof createMetrics>
+  const lane = `${site.chain}/${site.network}/${queued.address}`
+
+  beforeEach(async () => {
+    dataDir = await mkdtemp(path.join(tmpdir(), 'sluice-metrics-'))
+    store = await openStore({ dataDir, serverName: 'test', log })
+    await store.write((tx) => tx.insertInto('lanes').values({ lane, server: 'test', fence: 1, wanted_by: null }).execute())
+    metrics = createMetrics()
+    journal = observeJournal(sqlJournal(store), metrics)
+  })
+  afterEach(async () => {
+    await store.close()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+
+  const openAt = async (nonce: number, createdAt: number) => {
+    const entry = { ...queued, key: `a-${createdAt}-${nonce}`, nonce, slot: nonce, createdAt }
+    await journal.open([entry], { lane, fence: 1 })
+    return entry
+  }
+
+  it('time what was kept, and name why something was not', async () => {
+    const entry = await openAt(5, 0)
+    expect(await journal.write([{ ...entry, version: 2, state: 'EXPIRED' }], { lane, fence: 1 })).to.equal(true)
+    const refused = await journal.open([{ ...queued, key: 'b-1' }], { lane, fence: 0 }).catch((error: unknown) => error)
+    expect(refused).to.be.instanceOf(Superseded)
+    const lines = await shown(metrics, 'sluice_journal_seconds_count', 'sluice_journal_failures_total')
+    expect(lines).to.have.members([
+      'sluice_journal_seconds_count{operation="open"} 1',
+      'sluice_journal_seconds_count{operation="write"} 1',
+      'sluice_journal_failures_total{operation="open",reason="superseded"} 1',
+    ])
+  })
+
+  it('show what is open by state and age, how old the oldest is, and where a nonce is missing', async () => {
+    const nowMs = 1_000_000
+    const other = { chain: 'ethereum', network: 'mainnet' }
+    measureTransactions(metrics, { journal, networks: [site, other], log, nowMs: () => nowMs })
+    await openAt(5, nowMs - 700_000)
+    await openAt(6, nowMs - 10_000)
+    await openAt(8, nowMs - 5_000)
+    const expected = [
+      'sluice_transactions_open{chain="ethereum",network="local",state="QUEUED",age="10m to 1h"} 1',
+      'sluice_transactions_open{chain="ethereum",network="local",state="QUEUED",age="below 1m"} 2',
+      'sluice_transactions_oldest_open_seconds{chain="ethereum",network="local"} 700',
+      'sluice_transactions_oldest_open_seconds{chain="ethereum",network="mainnet"} 0',
+      'sluice_nonce_gap_wallets{chain="ethereum",network="local"} 1',
+      'sluice_nonce_gap_wallets{chain="ethereum",network="mainnet"} 0',
+    ]
+    const scrapes = await Promise.all([1, 2, 3].map(() => shown(metrics, 'sluice_transactions_o', 'sluice_nonce_gap_wallets')))
+    for (const lines of scrapes) expect(lines).to.have.members(expected)
+  })
+
+  it('show a store that cannot be written, and everything else all the same', async () => {
+    measureTransactions(metrics, { journal, networks: [site], log })
+    measureStore(metrics, store)
+    expect(await shown(metrics, 'sluice_store_up')).to.deep.equal(['sluice_store_up 1'])
+    const file = path.join(dataDir, 'sluice.db')
+    await rename(file, `${file}.moved`)
+    expect(await shown(metrics, 'sluice_store_up', 'process_cpu_seconds_total'))
+      .to.include('sluice_store_up 0')
+      .and.have.lengthOf(2)
+    await rename(`${file}.moved`, file)
+    expect(await shown(metrics, 'sluice_store_up')).to.deep.equal(['sluice_store_up 1'])
+  })
+})
+
+describe('the metrics of nodes', () => {
+  it('show every node that a network knows, and survive one that cannot tell', async () => {
+    const metrics = createMetrics()
+    const node = { url: 'https://one', state: 'good', inUse: true, reads: true, errorRate: 0.25, latencyMs: 40 }
+    const impls = [
+      { nodes: () => [node, { ...node, url: 'https://two', state: 'lagging', inUse: false, lagBlocks: 7 }] },
+      {},
+      { nodes: () => JSON.parse('') },
+    ]
+    const networks = impls.map((impl, index) => ({ chain: 'ethereum', network: `n${index}`, impl }))
+    // Of an implementation only the nodes are asked for here.
+    measureNodes(metrics, { networks: networks as unknown as Parameters<typeof measureNodes>[1]['networks'] })
+    const at = (url: string) => `chain="ethereum",network="n0",node="${url}"`
+    expect(await shown(metrics, 'sluice_node')).to.have.members([
+      `sluice_node_state{${at('https://one')},state="good"} 1`,
+      `sluice_node_state{${at('https://two')},state="lagging"} 1`,
+      `sluice_node_in_use{${at('https://one')}} 1`,
+      `sluice_node_in_use{${at('https://two')}} 0`,
+      `sluice_node_lag_blocks{${at('https://two')}} 7`,
+      `sluice_node_latency_seconds{${at('https://one')}} 0.04`,
+      `sluice_node_latency_seconds{${at('https://two')}} 0.04`,
+      `sluice_node_error_ratio{${at('https://one')}} 0.25`,
+      `sluice_node_error_ratio{${at('https://two')}} 0.25`,
+    ])
+  })
+})
