@@ -1,0 +1,301 @@
+import { expect } from 'chai'
+import type { Head } from '../../../core/contracts/index.ts'
+import { ask } from '../../../core/kits/evm/reading/ask.ts'
+import { readBlock } from '../../../core/kits/evm/reading/block.ts'
+import { createHeadFeed } from '../../../core/kits/evm/reading/head-feed.ts'
+import type { HealthPolicy } from '../../../core/kits/evm/rpc/health-policy.ts'
+import { createRpc } from '../../../core/kits/evm/rpc/rpc.ts'
+import type { Rpc } from '../../../core/kits/evm/types.ts'
+import { checked, fakeBlock, hangUp, json, startFakeNode, status } from './fake-node.ts'
+import type { Behaviour, FakeNode } from './fake-node.ts'
+import { at } from './test-chain.ts'
+
+const latest = { method: 'eth_getBlockByNumber', params: ['latest', false] }
+const moment = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** A node with a chain: its head, and on which branch it is from a block on. Every call but for blocks is answered with its name. */
+function chainOf(name: string, head: number, { branch = '', from = 0 } = {}): Behaviour {
+  const hash = (number: number) => `${number >= from ? branch : ''}${number.toString(16)}`.padStart(64, '0')
+  return checked(({ calls, batched }, response) => {
+    const answers = calls.map(({ id, method, params }) => {
+      const number = params[0] === 'latest' ? head : Number(params[0])
+      const result = method === 'eth_getBlockByNumber' ? (number > head ? null : fakeBlock(number, { hash: hash(number) })) : name
+      return { jsonrpc: '2.0', id, result }
+    })
+    json(response, batched ? answers : answers[0])
+  })
+}
+
+describe('a network with several nodes', () => {
+  let nodes: FakeNode[] = []
+  let rpc: Rpc
+  let said: string[] = []
+
+  async function network(behaviours: readonly Behaviour[], health: Partial<HealthPolicy> = {}): Promise<Rpc> {
+    nodes = await Promise.all(behaviours.map((behaviour) => startFakeNode(behaviour)))
+    const hear = (fields: object, message?: string) => void said.push(`${JSON.stringify(fields)} ${message}`)
+    rpc = createRpc({
+      rpcUrls: nodes.map(({ url }) => url),
+      chainId: 1,
+      timeoutMs: 300,
+      health: { probeMs: 20, ...health },
+      log: { info: hear, warn: hear },
+      meter: { rpc() {} },
+    })
+    return rpc
+  }
+  afterEach(async () => {
+    await rpc.stop()
+    for (const node of nodes) await node.close()
+    said = []
+  })
+
+  const whoAnswers = () => rpc.request('test_name', [], at)
+  const state = (index: number) => rpc.nodes()[index]?.state
+
+  /** Asks until that node answers; the test's own limit ends it. */
+  async function answeredBy(name: string): Promise<void> {
+    while ((await whoAnswers()) !== name) await moment(10)
+  }
+
+  /** Until every node was compared. */
+  async function compared(): Promise<void> {
+    while (rpc.nodes().some(({ headNumber }) => headNumber === undefined)) {
+      await whoAnswers()
+      await moment(10)
+    }
+  }
+
+  it('asks the first while all are well', async () => {
+    await network([chainOf('a', 100), chainOf('b', 101), chainOf('c', 99)])
+    await compared()
+    for (let count = 0; count < 20; count += 1) {
+      expect(await whoAnswers()).to.equal('a')
+      await moment(5)
+    }
+    expect(rpc.nodes().map(({ state }) => state)).to.deep.equal(['good', 'good', 'good'])
+  })
+
+  it('does not ask one that lags while another is there, and goes back to it when it has caught up', async () => {
+    await network([chainOf('a', 100), chainOf('b', 100)])
+    await compared()
+    nodes[1]?.behave(chainOf('b', 104))
+    await answeredBy('b')
+    expect(state(0)).to.equal('lagging')
+    expect(rpc.nodes()[0]).to.include({ headNumber: 100, lagBlocks: 4, inUse: false })
+    nodes[0]?.behave(chainOf('a', 105))
+    await answeredBy('a')
+    expect(said.join()).to.match(/"is":"lagging".* asked only where there is no better one.* as good as the others again/)
+  })
+
+  it('takes the answer of another within the same call when the first shows that it lags', async () => {
+    // Nobody compares in the background: it is learnt from the answers alone.
+    await network([chainOf('a', 100), chainOf('b', 100)], { probeMs: 1_000_000 })
+    await compared()
+    nodes[0]?.behave(hangUp)
+    nodes[1]?.behave(chainOf('b', 110))
+    await rpc.batch([latest], at)
+    while (state(0) !== 'good') {
+      nodes[0]?.behave(chainOf('a', 104))
+      await whoAnswers()
+      await moment(20)
+    }
+    const [block, name] = await rpc.batch([latest, { method: 'test_name', params: [] }], at)
+    expect(block?.result).to.include({ number: '0x6e' })
+    expect(name).to.deep.equal({ result: 'b' })
+    expect(state(0)).to.equal('lagging')
+  })
+
+  it('prefers after a failover a node that has what was already shown', async () => {
+    await network([chainOf('a', 100), chainOf('b', 98), chainOf('c', 100)])
+    await compared()
+    await rpc.batch([latest], at)
+    nodes[0]?.behave(checked(status(500)))
+    const answers = await rpc.batch([latest, { method: 'test_name', params: [] }], at)
+    expect(answers[1]).to.deep.equal({ result: 'c' })
+  })
+
+  it('says with an answer how much older it is than what was shown, where there is no better one', async () => {
+    await network([chainOf('a', 100), chainOf('b', 90)])
+    await compared()
+    await rpc.batch([latest], at)
+    nodes[0]?.behave(checked(hangUp))
+    expect((await rpc.batch([latest], at))[0]).to.have.property('behind', 10)
+    expect((await rpc.batch([{ method: 'test_name', params: [] }], at))[0]).to.deep.equal({ result: 'b', behind: 10 })
+    nodes[1]?.behave(chainOf('b', 101))
+    expect((await rpc.batch([latest], at))[0]).to.not.have.property('behind')
+  })
+
+  it('does not ask one that is on another fork than most', async () => {
+    const fork = { branch: 'f', from: 50 }
+    await network([chainOf('a', 100, fork), chainOf('b', 100), chainOf('c', 100)])
+    await answeredBy('b')
+    expect(state(0)).to.equal('forked')
+    nodes[0]?.behave(chainOf('a', 101))
+    await answeredBy('a')
+  })
+
+  it('takes different newest blocks for no fork', async () => {
+    await network([chainOf('a', 100, { branch: 'f', from: 95 }), chainOf('b', 100), chainOf('c', 100)])
+    await compared()
+    for (let count = 0; count < 10; count += 1) {
+      expect(await whoAnswers()).to.equal('a')
+      await moment(10)
+    }
+  })
+
+  it('asks one that is forked or lags when it is all there is', async () => {
+    await network([chainOf('a', 50), chainOf('b', 100)])
+    await compared()
+    nodes[1]?.behave(hangUp)
+    await answeredBy('a')
+  })
+
+  it('does not ask one that is far slower than another, and goes back to it when it is fast again', async () => {
+    const late: Behaviour = (asked, response) => void setTimeout(() => chainOf('a', 100)(asked, response), 120)
+    await network([late, chainOf('b', 100)], { slowMs: 40 })
+    await answeredBy('b')
+    expect(state(0)).to.equal('slow')
+    nodes[0]?.behave(chainOf('a', 100))
+    await answeredBy('a')
+  })
+
+  it("keeps to the operator's order among nodes that are all slow", async () => {
+    const late =
+      (name: string): Behaviour =>
+      (asked, response) =>
+        void setTimeout(() => chainOf(name, 100)(asked, response), 60)
+    await network([late('a'), late('b')], { slowMs: 40 })
+    await compared()
+    expect(await whoAnswers()).to.equal('a')
+    expect(state(0)).to.equal('good')
+  })
+
+  it('does not ask one that only knows its chain id and its blocks, for longer and longer', async () => {
+    const broken: Behaviour = (asked, response) =>
+      (asked.calls.some(({ method }) => method === 'test_name') ? status(502) : chainOf('a', 100))(asked, response)
+    await network([broken, chainOf('b', 100)], { probeMs: 1_000_000 })
+    const begun = performance.now()
+    while (performance.now() - begun < 1500) {
+      expect(await whoAnswers()).to.equal('b')
+      await moment(5)
+    }
+    // After 250, 500 and 1000 ms, and not every time that it says its chain id.
+    const tries = nodes[0]?.asked.filter((method) => method === 'test_name').length
+    expect(tries).to.be.within(1, 4)
+  })
+
+  it('costs no call more than was asked for where it has one node', async () => {
+    await network([chainOf('a', 100)], { probeMs: 0 })
+    for (let count = 0; count < 5; count += 1) {
+      await whoAnswers()
+      await moment(10)
+    }
+    expect(nodes[0]?.asked).to.deep.equal(['eth_chainId', ...Array.from({ length: 5 }, () => 'test_name')])
+  })
+
+  it('compares its nodes only while somebody asks', async () => {
+    await network([chainOf('a', 100), chainOf('b', 100)])
+    await compared()
+    await moment(50)
+    const before = nodes.map(({ requests }) => requests)
+    await moment(150)
+    expect(nodes.map(({ requests }) => requests)).to.deep.equal(before)
+  })
+
+  it('tells of each node how it stands', async () => {
+    await network([chainOf('a', 100), chainOf('b', 104), checked(status(429))])
+    await answeredBy('b')
+    while (rpc.nodes()[2]?.state === 'unchecked') await moment(10)
+    const [a, b, c] = rpc.nodes()
+    expect(a).to.deep.include({
+      url: nodes[0]?.url,
+      state: 'lagging',
+      inUse: false,
+      reads: true,
+      headNumber: 100,
+      lagBlocks: 4,
+      errorRate: 0,
+    })
+    expect(b).to.deep.include({ state: 'good', inUse: true, headNumber: 104, lagBlocks: 0 }).and.have.property('latencyMs').that.is.above(0)
+    expect(c).to.have.property('state').that.is.oneOf(['rate-limited', 'good'])
+    expect(c?.errorRate).to.be.above(0)
+  })
+
+  describe('whose heads are followed', () => {
+    let heads: Head[]
+    let stop: AbortController
+    let following: Promise<void>
+
+    function follow(): void {
+      heads = []
+      stop = new AbortController()
+      const feed = createHeadFeed({
+        poll: async () =>
+          readBlock(rpc, (await rpc.batch([latest], at))[0]?.result ?? (await ask(rpc, 'eth_getBlockByNumber', latest.params, at))),
+        behind: (number) => rpc.behind(number),
+        pollingMs: 10,
+        log: { info() {}, warn() {} },
+      })
+      following = (async () => {
+        for await (const head of feed(stop.signal)) heads.push(head)
+      })()
+    }
+    afterEach(async () => {
+      stop.abort()
+      await following
+    })
+
+    const numbers = () => heads.map(({ number }) => Number(number))
+    async function heard(number: number): Promise<void> {
+      while (numbers().at(-1) !== number) await moment(10)
+    }
+
+    it('never shows a head of a node that lags, and goes on where it has caught up', async () => {
+      await network([chainOf('a', 10), chainOf('b', 7)])
+      await compared()
+      follow()
+      await heard(10)
+      nodes[0]?.behave(hangUp)
+      for (const head of [7, 8, 9, 10]) {
+        nodes[1]?.behave(chainOf('b', head))
+        await moment(60)
+      }
+      expect(numbers()).to.deep.equal([10])
+      nodes[1]?.behave(chainOf('b', 11))
+      await heard(11)
+      expect(numbers()).to.deep.equal([10, 11])
+    })
+
+    it('shows a lower head at once when the chain was reorganised', async () => {
+      await network([chainOf('a', 9)])
+      follow()
+      await heard(9)
+      nodes[0]?.behave(chainOf('a', 10))
+      await heard(10)
+      nodes[0]?.behave(chainOf('a', 9, { branch: 'f', from: 9 }))
+      await heard(9)
+      expect(numbers()).to.deep.equal([9, 10, 9])
+    })
+
+    it('believes a node that was set back to an older block, after a while', async () => {
+      await network([chainOf('a', 20)], { memoryMs: 200 })
+      follow()
+      await heard(20)
+      nodes[0]?.behave(chainOf('a', 5))
+      await heard(5)
+      expect(numbers()).to.deep.equal([20, 5])
+    })
+
+    it('shows the newest head and not those in between to who was away', async () => {
+      await network([chainOf('a', 1)])
+      follow()
+      await heard(1)
+      nodes[0]?.behave(checked(status(500)))
+      await moment(50)
+      nodes[0]?.behave(chainOf('a', 500))
+      await heard(500)
+      expect(numbers()).to.deep.equal([1, 500])
+    })
+  })
+})
