@@ -13,6 +13,11 @@ export interface Store {
    * and then nothing was kept
    */
   write<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>
+  /**
+   * As `write`, of one statement only, which is a transaction by itself: one round trip, and no lock is held by a server that was
+   * stopped in the middle.
+   */
+  writeOnce<T>(statement: (db: Kysely<Tables>) => Promise<T>): Promise<T>
   /** Why it cannot be written now, in a sentence; undefined where it can. */
   failing(): Promise<string | undefined>
   close(): Promise<void>

@@ -13,7 +13,7 @@ export interface EntryRow {
   lane: string
   chain: string
   network: string
-  /** In lower case where the chain's addresses have no case of their own. */
+  /** In lower case, as it is looked for. */
   address: string
   state: string
   /** 0 or 1. */
@@ -23,6 +23,8 @@ export interface EntryRow {
   request_id: string
   idempotency_key: string | null
   created_at: Milliseconds
+  /** What events tell of it, as JSON: where this stays the same, there is nothing to tell. */
+  shown: JsonText
   body: JsonText
 }
 
@@ -83,6 +85,12 @@ export interface EventRow {
   body: ColumnType<JsonText, JsonText, never>
 }
 
+/** Its one row is written to see whether the store can be. */
+export interface ProbeRow {
+  id: number
+  tries: number
+}
+
 export interface Tables {
   entries: EntryRow
   hashes: HashRow
@@ -90,4 +98,5 @@ export interface Tables {
   servers: ServerRow
   lanes: LaneRow
   events: EventRow
+  probes: ProbeRow
 }

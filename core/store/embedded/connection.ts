@@ -1,0 +1,74 @@
+import { statSync } from 'node:fs'
+import type { SqliteDatabase, SqliteStatement } from 'kysely'
+import Libsql from 'libsql'
+import { EmbeddedFault } from './faults.ts'
+
+/** More are only made by lists in many lengths. */
+const mostStatements = 300
+
+/**
+ * The one connection to the file. What SQLite ends a transaction over (a full disk) must not let the rest of it run on its
+ * own, so every statement of a transaction is held against that.
+ */
+export function embeddedConnection(file: string): SqliteDatabase {
+  const database = opened(file)
+  const { dev, ino } = statSync(file)
+  const statements = new Map<string, SqliteStatement>()
+  let isInside = false
+
+  function statement(sql: string): SqliteStatement {
+    const known = statements.get(sql)
+    if (known) return known
+    const made = database.prepare(sql)
+    if (statements.size >= mostStatements) statements.clear()
+    statements.set(sql, made)
+    return made
+  }
+
+  /** Writes to a file that nobody can find any more would be acknowledged and lost. */
+  function checkPlace(): void {
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (found?.dev !== dev || found.ino !== ino) throw new EmbeddedFault('SLUICE_MOVED')
+  }
+
+  return {
+    prepare(sql) {
+      if (sql === 'begin') isInside = true
+      else if (sql === 'rollback') {
+        isInside = false
+        if (!database.inTransaction) return nothing
+      } else if (isInside) {
+        if (!database.inTransaction) throw new EmbeddedFault('SLUICE_ENDED')
+        if (sql === 'commit') {
+          checkPlace()
+          isInside = false
+        }
+      }
+      return statement(sql)
+    },
+    close() {
+      statements.clear()
+      // Statements that await the garbage collector keep the file open, so its lock is given back before.
+      for (const sql of ['pragma journal_mode = delete', 'pragma locking_mode = normal', 'select 1 from sqlite_master'])
+        database.prepare(sql).all()
+      database.close()
+    },
+  }
+}
+
+/** SQLite has rolled back already. */
+const nothing: SqliteStatement = {
+  reader: true,
+  all: () => [],
+  run: () => ({ changes: 0, lastInsertRowid: 0 }),
+  iterate: () => [].values(),
+}
+
+function opened(file: string) {
+  try {
+    return new Libsql(file)
+  } catch (cause) {
+    // The one error that comes without its code.
+    throw new EmbeddedFault('SQLITE_CANTOPEN', cause)
+  }
+}

@@ -1,0 +1,23 @@
+import { openEmbedded } from './embedded/open-embedded.ts'
+import { openPostgres } from './postgres/open-postgres.ts'
+import type { Store } from './store.ts'
+
+export interface StoreLog {
+  info(fields: object, message?: string): void
+  warn(fields: object, message?: string): void
+}
+
+export interface StoreOptions {
+  /** Where the embedded store is. */
+  dataDir: string
+  /** Of PostgreSQL, for several servers; absent: embedded. */
+  url?: string
+  /** For people: who has the store, whose connection it is. */
+  serverName: string
+  log: StoreLog
+}
+
+/** Opens the store and brings its tables up to this version. @throws StoreError */
+export async function openStore({ dataDir, url, serverName, log }: StoreOptions): Promise<Store> {
+  return url === undefined ? openEmbedded({ dataDir, serverName }) : openPostgres({ url, serverName, log })
+}

@@ -1,0 +1,69 @@
+import { DatabaseError } from 'pg'
+import type { Fault, Faults } from '../fault.ts'
+
+/** The connection was lost, could not be made, or the database does not answer on it. */
+export class ConnectionFault extends Error {
+  readonly code: string | undefined
+
+  constructor(cause: unknown) {
+    super('the connection failed', { cause })
+    this.code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
+  }
+}
+
+/** A commit was answered by a rollback: a statement before it had failed, and whoever ran it went on all the same. */
+export class RolledBack extends Error {}
+
+/** By the system's code. */
+const connectionReasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'no database listens at its address',
+  ENOTFOUND: "its host's name is not known",
+  EAI_AGAIN: "its host's name cannot be looked up",
+  ENOENT: 'no database listens at its address',
+}
+
+/** By SQLSTATE, or its class: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
+const reasons: Readonly<Record<string, string>> = {
+  '08': 'the connection to the database was lost',
+  '25006': 'the database may only be read (is it a standby?)',
+  '25': 'the database gave the transaction up',
+  '28': 'the database refuses its user or password',
+  '3D': 'the database does not exist',
+  '40': 'too many writes got in each other’s way',
+  '42501': "the database's user may not write its tables",
+  '42P01': 'its tables are gone',
+  '53100': "the database's disk is full",
+  '53300': 'the database has too many connections',
+  '53': 'the database is short of memory or disk',
+  '55P03': 'the database waits for a lock',
+  '57014': 'the database is too slow',
+  '57': 'the database is shutting down or starting',
+  '58': "the database's disk refuses to read or write",
+  F0: 'the database is damaged',
+  XX001: 'the database is damaged',
+  XX002: 'the database is damaged',
+}
+
+export const postgresFaults: Faults = {
+  of(error): Fault | undefined {
+    if (error instanceof RolledBack) return { reason: 'the database gave the transaction up', leavesCommitOpen: false }
+    if (error instanceof ConnectionFault)
+      return {
+        reason: connectionReasons[error.code ?? ''] ?? 'the connection to the database was lost, or it does not answer',
+        leavesCommitOpen: true,
+      }
+    if (!(error instanceof DatabaseError) || error.code === undefined) return undefined
+    const reason = reasons[error.code] ?? reasons[error.code.slice(0, 2)]
+    // With an error the database goes on, having undone it; with more than that (FATAL, PANIC, or in its own language) it may
+    // have been while the commit was on its way to the disk or to a standby.
+    return reason === undefined ? undefined : { reason, leavesCommitOpen: error.severity !== 'ERROR' }
+  },
+  isCollision: (error) => error instanceof DatabaseError && (error.code === '40001' || error.code === '40P01'),
+}
+
+/** Whether it came from the connection rather than from the database or from what was asked. */
+export const isOfConnection = (error: unknown) =>
+  !(error instanceof DatabaseError || error instanceof RolledBack || error instanceof TypeError || error instanceof RangeError)
+
+/** Whether the connection that it happened on is of no use any more. */
+export const breaksConnection = (error: unknown) => isOfConnection(error) || (error instanceof DatabaseError && error.severity !== 'ERROR')

@@ -1,0 +1,82 @@
+import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
+import { Pool, TypeOverrides } from 'pg'
+import type { PoolClient, QueryResult } from 'pg'
+import { breaksConnection, ConnectionFault, isOfConnection, RolledBack } from './faults.ts'
+
+/** How long each may take until it is a definite error. Together they are less than a caller waits. */
+const connectMs = 3_000
+const statementMs = 3_000
+/** For a database or a network that says nothing at all, a little longer than the database's own limits. */
+const answerMs = 4_000
+/** What a server that was stopped within a transaction has locked is free again after this. */
+const idleInTransactionMs = 3_000
+
+const int8 = 20
+
+/** Numbers of 64 bits are ours: versions, nonces, milliseconds. */
+function exactNumber(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is more than a number holds exactly`)
+  return value
+}
+
+/** Those of others stay as they are. */
+const ownTypes = new TypeOverrides()
+ownTypes.setTypeParser(int8, exactNumber)
+
+export interface PoolOptions {
+  url: string
+  /** For people who look at the database's connections. */
+  serverName: string
+  /** Told of what breaks while nobody uses it. */
+  onIdleError: (error: Error) => void
+  /** Migrations wait for one another. */
+  isPatient?: boolean
+}
+
+/** Connections that give up in time, and that are not used again once that is in doubt. */
+export function postgresPool({ url, serverName, onIdleError, isPatient = false }: PoolOptions): PostgresPool {
+  const pool = new Pool({
+    connectionString: url,
+    application_name: `sluice ${serverName}`.slice(0, 63),
+    types: ownTypes,
+    keepAlive: true,
+    max: isPatient ? 1 : 10,
+    connectionTimeoutMillis: connectMs,
+    ...(!isPatient && {
+      statement_timeout: statementMs,
+      lock_timeout: statementMs,
+      query_timeout: answerMs,
+      idle_in_transaction_session_timeout: idleInTransactionMs,
+    }),
+  })
+  pool.on('error', onIdleError)
+  // One that breaks between two statements of a transaction says so by the next.
+  pool.on('connect', (client) => void client.on('error', () => {}))
+  return {
+    connect: async () => pooled(await pool.connect().catch((error: unknown) => Promise.reject(asFault(error)))),
+    end: () => pool.end(),
+  }
+}
+
+function pooled(client: PoolClient): PostgresPoolClient {
+  let isBroken = false
+  async function answered(text: string, values: readonly unknown[]): Promise<QueryResult> {
+    const result = await client.query({ text, values: [...values] })
+    if (text === 'commit' && result.command === 'ROLLBACK') throw new RolledBack('a statement of the transaction had failed')
+    return result
+  }
+
+  function query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
+  function query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>
+  function query(text: unknown, values: readonly unknown[] = []): unknown {
+    if (typeof text !== 'string') throw new TypeError('Rows are not streamed.')
+    return answered(text, values).catch((error: unknown) => {
+      isBroken ||= breaksConnection(error)
+      throw asFault(error)
+    })
+  }
+  return { query, release: () => client.release(isBroken) }
+}
+
+const asFault = (error: unknown) => (isOfConnection(error) ? new ConnectionFault(error) : error)

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ControlledTransaction, Kysely } from 'kysely'
+import type { Faults } from './fault.ts'
+import { StoreUnavailable } from './store-unavailable.ts'
+import type { Store } from './store.ts'
+import type { Tables } from './tables.ts'
+
+/** Two that collide are told apart by chance. */
+const maxTries = 8
+
+interface StoreParts {
+  kind: Store['kind']
+  db: Kysely<Tables>
+  faults: Faults
+  /** After the last connection is closed, also where that failed. */
+  closed?: () => void
+}
+
+/** A store by kysely: transactions, what an error means for them, and running again what collided. */
+export function storeOn({ kind, db, faults, closed = () => {} }: StoreParts): Store {
+  let closing: Promise<void> | undefined
+  let probing: Promise<string | undefined> | undefined
+
+  async function telling<T>(work: () => Promise<T>, { mayBeKept = false } = {}): Promise<T> {
+    if (closing) throw new StoreUnavailable('the server is stopping')
+    try {
+      return await work()
+    } catch (error) {
+      const fault = faults.of(error)
+      if (!fault) throw error
+      throw new StoreUnavailable(fault.reason, { uncertain: mayBeKept && fault.leavesCommitOpen, cause: error })
+    }
+  }
+
+  async function transaction<T>(work: (tx: ControlledTransaction<Tables>) => Promise<T>): Promise<T> {
+    const tx = await telling(() => db.startTransaction().execute())
+    try {
+      const result = await telling(() => work(tx))
+      await telling(() => tx.commit().execute(), { mayBeKept: true })
+      return result
+    } catch (error) {
+      // What cannot be rolled back is so by itself, with its connection.
+      await tx
+        .rollback()
+        .execute()
+        .catch(() => {})
+      throw error
+    }
+  }
+
+  async function retried<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (tries === maxTries || !(error instanceof StoreUnavailable && faults.isCollision(error.cause))) throw error
+        await sleep(Math.random() * 10 * tries)
+      }
+    }
+  }
+
+  const write: Store['write'] = (work) => retried(() => transaction(work))
+
+  async function probe(): Promise<string | undefined> {
+    try {
+      await write((tx) =>
+        tx
+          .updateTable('probes')
+          .set(({ eb }) => ({ tries: eb('tries', '+', 1) }))
+          .execute(),
+      )
+      return undefined
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error
+      return `The store cannot be written: ${faults.of(error.cause)?.reason ?? 'the server is stopping'}.`
+    } finally {
+      probing = undefined
+    }
+  }
+
+  async function close(): Promise<void> {
+    // Whoever is in a transaction on the one connection rolls it back first.
+    if (kind === 'embedded') await db.connection().execute(async () => {})
+    await db.destroy()
+  }
+
+  return {
+    kind,
+    read: (work) => telling(() => work(db)),
+    write,
+    writeOnce: (statement) => (kind === 'embedded' ? write(statement) : retried(() => telling(() => statement(db), { mayBeKept: true }))),
+    failing: () => (probing ??= probe()),
+    close: () => (closing ??= close().finally(closed)),
+  }
+}

@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { openStore } from '../../core/store/index.ts'
+import type { Store } from '../../core/store/index.ts'
+import { isPostgresInstalled, startPostgres } from './postgres.ts'
+import type { TestPostgres } from './postgres.ts'
+
+/** A place for stores: several may be opened on it one after another, in PostgreSQL also at once. */
+export interface StorePlace {
+  kind: Store['kind']
+  open(): Promise<Store>
+  options: { dataDir: string; url?: string }
+}
+
+const silent = { info: () => {}, warn: () => {} }
+
+/** Runs the same tests on both kinds of store; `place()` is an empty one for each test. */
+export function onBothStores(tests: (place: () => StorePlace) => void): void {
+  for (const kind of ['embedded', 'postgres'] as const) {
+    describe(kind === 'embedded' ? 'in the embedded store' : 'in PostgreSQL', () => {
+      let postgres: TestPostgres | undefined
+      let place: StorePlace | undefined
+      let folder = ''
+      const opened: Store[] = []
+
+      before(async function () {
+        if (kind === 'embedded') return
+        if (!isPostgresInstalled) this.skip()
+        postgres = await startPostgres()
+      })
+      after(() => postgres?.stop())
+
+      beforeEach(async () => {
+        folder = await mkdtemp(path.join(tmpdir(), 'sluice-store-'))
+        const options = { dataDir: folder, ...(postgres && { url: await postgres.database() }) }
+        const open = async () => {
+          const store = await openStore({ ...options, serverName: 'test', log: silent })
+          opened.push(store)
+          return store
+        }
+        place = { kind, options, open }
+      })
+      afterEach(async () => {
+        for (const store of opened.splice(0)) await store.close()
+        await rm(folder, { recursive: true, force: true })
+      })
+
+      tests(() => {
+        if (!place) throw new Error('no store yet')
+        return place
+      })
+    })
+  }
+}
