@@ -1,17 +1,20 @@
 import type { Log } from '../contracts/index.ts'
 import type { Attempt, Entry } from './entry.ts'
+import type { Guard } from './journal.ts'
 import type { Site } from './order.ts'
 import type { Recorder } from './recorder.ts'
+import { Superseded } from './superseded.ts'
 
 /** Longer than any node may take; who waits has a shorter one. */
 const sendTimeoutMs = 30_000
 
 /** Sends journaled bytes and notes what the network said. Never rejects: whatever happens, the watcher stays on it. */
-export type Dispatch = (entry: Entry, attempt: Attempt) => Promise<void>
+export type Dispatch = (entry: Entry, attempt: Attempt, guard: Guard) => Promise<void>
 
 export function createDispatch(site: Site, recorder: Recorder, closing: AbortSignal, log: Log, nowMs: () => number): Dispatch {
   const underWay = new Set<string>()
-  return async ({ key, address, nonce }, { id, raw }) => {
+  return async (entry, { id, raw }, guard) => {
+    const { address, nonce } = entry
     // The watcher may find it unseen while it is on its way.
     if (underWay.has(id)) return
     underWay.add(id)
@@ -21,8 +24,10 @@ export function createDispatch(site: Site, recorder: Recorder, closing: AbortSig
       const reason = reception.is === 'accepted' ? undefined : reception.reason
       if (reason !== undefined)
         log.warn({ txHash: id, address, nonce, reception: reception.is, reason }, 'the nodes did not take a transaction')
-      await recorder.amend(key, (entry) => received(entry, id, reason, nowMs()))
+      await recorder.amend(entry, (now) => received(now, id, reason, nowMs()), guard)
     } catch (error) {
+      // The lane's new owner sends what it finds and notes it.
+      if (error instanceof Superseded) return
       log.warn(
         { txHash: id, reason: error instanceof Error ? error.message : 'unknown' },
         'what became of sending a transaction could not be noted',

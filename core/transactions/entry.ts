@@ -54,6 +54,9 @@ export interface Entry {
   readonly createdAt: number
   readonly updatedAt: number
 
+  /** The caller had the permission `admin`: the signer is told of it with every attempt. */
+  readonly admin?: true
+
   /** Which step of the plan, from 0, and of how many. */
   readonly part: { readonly index: number; readonly of: number }
   readonly step: Json

@@ -4,6 +4,8 @@ export type { Filter, Guard, Journal, JournalEvent, KeptAnswer, KeyClaim, Page }
 export type { Leases } from './leases.ts'
 export { memoryJournal } from './memory-journal.ts'
 export { soleLeases } from './sole-leases.ts'
+export { sqlJournal } from './sql-journal.ts'
+export { sqlLeases } from './sql-leases.ts'
 export type { Keyed, Order, Origin, Sign, Site, Submitted } from './order.ts'
 export { Superseded } from './superseded.ts'
 export { createTransactions } from './transactions.ts'

@@ -13,13 +13,14 @@ function nextKey(nowMs: number): string {
 
 interface Places {
   slots: readonly Json[]
+  given: readonly boolean[]
   nonces: readonly number[]
   ranks: readonly number[]
   nowMs: number
 }
 
 /** What the journal keeps of an order before it is signed: an entry for each step. */
-export function newEntries(order: Order, { slots, nonces, ranks, nowMs }: Places): readonly Entry[] {
+export function newEntries(order: Order, { slots, given, nonces, ranks, nowMs }: Places): readonly Entry[] {
   const {
     network: { chain, network },
     address,
@@ -31,6 +32,7 @@ export function newEntries(order: Order, { slots, nonces, ranks, nowMs }: Places
     wish,
     plan,
     about,
+    admin,
   } = order
   return plan.steps.map((step, index) => ({
     key: nextKey(nowMs),
@@ -45,6 +47,7 @@ export function newEntries(order: Order, { slots, nonces, ranks, nowMs }: Places
     ...(keyed && { idempotencyKey: keyed.claim.key }),
     createdAt: nowMs,
     updatedAt: nowMs,
+    ...(admin && { admin }),
     part: { index, of: plan.steps.length },
     step,
     memo: plan.memo,
@@ -52,7 +55,7 @@ export function newEntries(order: Order, { slots, nonces, ranks, nowMs }: Places
     ...(plan.deadline !== undefined && { deadline: plan.deadline }),
     slot: slots[index] ?? null,
     nonce: nonces[index] ?? 0,
-    slotGiven: order.nonce !== undefined && kind !== 'fill',
+    slotGiven: given[index] ?? false,
     feesGiven: wish.maxFeePerGasRaw !== undefined || wish.maxPriorityFeePerGasRaw !== undefined,
     rank: ranks[index] ?? 0,
     state: 'QUEUED',

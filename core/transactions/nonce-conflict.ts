@@ -1,15 +1,16 @@
 import { SluiceError } from '../contracts/index.ts'
-import type { Rail } from '../contracts/index.ts'
 import { txHashOf } from './entry.ts'
-import type { Entry } from './entry.ts'
 import type { Conflict } from './lane.ts'
+import type { Site } from './order.ts'
+import type { Recorder } from './recorder.ts'
 
-/**
- * What a caller is told about a nonce that cannot be had.
- * @param past the journal's transaction on a nonce that the chain has passed
- */
-export function nonceConflict({ is, nonce, next, holder, requestId }: Conflict, past: Entry | undefined, rail: Rail): SluiceError {
-  const txHash = holder?.txHash ?? (past && txHashOf(past))
+/** What a caller is told about a nonce that cannot be had. */
+export async function nonceConflict(
+  { is, nonce, next, holder, requestId }: Conflict,
+  { recorder, site, address }: { recorder: Recorder; site: Site; address: string },
+): Promise<SluiceError> {
+  const { rail } = site.impl
+  const txHash = holder?.txHash ?? (is === 'past' ? await minedOn(nonce) : undefined)
   const least = holder && rail.replace ? rail.replace.least(holder.fees) : undefined
   const replace = least === undefined ? '' : ` To replace it offer at least ${least}.`
   const held = txHash === undefined ? 'a transaction that is not in the journal' : txHash
@@ -22,4 +23,10 @@ export function nonceConflict({ is, nonce, next, holder, requestId }: Conflict, 
     far: `Nonce ${nonce} is too far ahead: the next is ${next}, and everything up to it would have to be sent first.`,
   }
   return new SluiceError('INVALID_NONCE', messages[is], { details: { nonce, next, ...(txHash !== undefined && { txHash }) } })
+
+  async function minedOn(used: number): Promise<string | undefined> {
+    const { entries } = await recorder.list({ chain: site.chain, network: site.network, address, nonce: used })
+    const mined = entries.find(({ landed }) => landed)
+    return mined && txHashOf(mined)
+  }
 }

@@ -1,115 +1,162 @@
 import { SluiceError } from '../contracts/index.ts'
 import type { Checked, GasTerms, Json, Log, Prepared } from '../contracts/index.ts'
+import { StoreUnavailable } from '../store/store-unavailable.ts'
 import { checkPlan } from './check-plan.ts'
 import type { Dispatch } from './dispatch.ts'
-import { txHashOf } from './entry.ts'
+import { isFinal, txHashOf } from './entry.ts'
 import type { Entry } from './entry.ts'
+import type { KeptAnswer } from './journal.ts'
+import { keepSigned } from './keep-signed.ts'
+import type { Kept } from './keep-signed.ts'
 import type { Claim, Lane, Occupant } from './lane.ts'
+import type { HeldLane, Lanes } from './lanes.ts'
 import { newEntries } from './new-entries.ts'
 import { nonceConflict } from './nonce-conflict.ts'
-import type { Order, Sign, Site, Submitted } from './order.ts'
-import { nextVersion } from './recorder.ts'
-import type { Recorder } from './recorder.ts'
-import { nothingSent, orTimeout, stillUnderWay } from './timeout.ts'
+import type { Order, Site, Submitted } from './order.ts'
+import { givenUp, hold } from './rebuild-lane.ts'
+import type { Change, Recorder } from './recorder.ts'
+import type { SignAttempt } from './sign-attempt.ts'
+import { askAgain } from './sync-lane.ts'
+import { nothingSent, orTimeout, outcomeUnknown, stillUnderWay } from './timeout.ts'
 
 export interface SubmissionParts {
   site: Site
+  lanes: Lanes
   recorder: Recorder
-  sign: Sign
+  signAttempt: SignAttempt
   dispatch: Dispatch
+  /** Keys of entries that a request is signing: nobody else gives them up. */
+  signing: Set<string>
   /** Told when there is something new to watch. */
   wake: () => void
   /** Puts something harmless on an empty slot that others wait behind. */
-  fill: (lane: Lane, nonce: number) => void
+  fill: (address: string, nonce: number) => void
+  /** Goes on whatever becomes of the request. */
+  goOn: <T>(work: Promise<T>) => Promise<T>
+  closing: AbortSignal
   log: Log
   nowMs: () => number
 }
 
-/** How the server's own orders differ from callers'. */
+/** How an order is meant, beside what it says. */
 export interface Manner {
-  /** Fees of the transaction that it is to replace: its own are at least what that takes. */
-  over?: Json
+  /** It takes the place of what is on its nonce, at fees that are enough for that where none are wished for. */
+  replaces?: boolean
+  /** Only where this entry still holds the nonce. */
+  only?: string
+  /** Why, as it is kept with the transaction that is replaced. */
+  reason?: string
+}
+
+/** What the chain said of an order, the lane that it was asked for, and what was to be replaced then. */
+interface Judged {
+  checked: Checked
+  lane: Lane
+  over: Json | undefined
+}
+
+/** An order with its slots, signed. */
+interface Made {
+  held: HeldLane
+  slots: readonly Json[]
+  queued: readonly Entry[]
+  kept: Kept
+  submitted: Submitted
 }
 
 /**
- * plan → check → slots → journal → signer → journal → nodes. Nothing is signed before it is journaled, and nothing leaves
- * before its bytes are. Up to the second writing an error means that nothing was sent and nothing will be; from there on the answer is
- * the hash whatever the nodes say, for nobody can be certain that the bytes will never be mined.
+ * plan → check → lane → slots → journal → signer → journal → nodes. Nothing is signed before it is journaled, and nothing leaves
+ * before its bytes are known to be. Up to there an error means that nothing was sent and nothing will be; from there on the answer
+ * is the hash whatever the nodes say, for nobody can be certain that the bytes will never be mined.
  */
-export function createSubmission({ site, recorder, sign, dispatch, wake, fill, log, nowMs }: SubmissionParts) {
+export function createSubmission(parts: SubmissionParts) {
+  const { site, lanes, recorder, signAttempt, dispatch, signing, wake, fill, goOn, closing, log, nowMs } = parts
   const { rail } = site.impl
 
-  return async function submit(order: Order, lane: Lane, { over }: Manner, signal: AbortSignal): Promise<Submitted> {
-    const { plan, address, wish } = order
+  return async function submit(order: Order, manner: Manner, signal: AbortSignal): Promise<Submitted> {
     checkPlan(order)
+    const { address, requestId } = order
+    // Before the chain is asked, so that its answer is about a lane that is ours; it is free while the chain is asked.
+    const { lane } = await lanes.use(address, signal, async (held) => held)
+    const judged = await judge(order, manner, lane, signal)
+    const made = await lanes.use(address, signal, async (held) => {
+      const holds = held.lane === judged.lane && overOf(order, manner, held.lane) === judged.over
+      return make(order, manner, held, holds ? judged : await judge(order, manner, held.lane, signal), signal)
+    })
+    const { submitted, kept, held } = made
+    const entries =
+      kept.is === 'kept' ? kept.entries : await orTimeout(goOn(settle(made, kept)), signal, () => outcomeUnknown(requestId))
+    wake()
+    await orTimeout(goOn(sendInOrder(entries, held)), signal, () => stillUnderWay(submitted.txHash, requestId))
+    return submitted
+  }
+
+  async function judge({ plan, address, wish, ...order }: Order, manner: Manner, lane: Lane, signal: AbortSignal): Promise<Judged> {
+    const over = overOf(order, manner, lane)
     const news = lane.asking()
     const checked = await orTimeout(rail.check(plan.steps, plan.needs, address, { wish, over }, { signal }), signal, nothingSent)
-    const { prepared } = checked
-    const costsRaw = prepared.map(({ step, fees }) => rail.cost(step, fees))
     news(checked.synced)
-    const { slots, occupants } = await claim(order, lane, checked, costsRaw, over !== undefined)
+    await askAgain(rail, lane, signal)
+    return { checked, lane, over }
+  }
 
-    const entries = newEntries(order, {
-      slots,
-      nonces: slots.map((slot) => rail.nonceOf(slot)),
-      ranks: occupants.map((each) => (each ? each.rank + 1 : 0)),
-      nowMs: nowMs(),
-    })
-    const signed = await signAll(entries)
-    for (const [index, entry] of signed.entries()) {
-      lane.occupy(entry.slot, {
-        key: entry.key,
-        txHash: hashOf(entry),
-        kind: entry.kind,
-        rank: entry.rank,
-        fees: prepared[index]?.fees ?? null,
-        costRaw: costsRaw[index] ?? 0n,
+  function overOf({ nonce }: Pick<Order, 'nonce'>, { replaces }: Manner, lane: Lane): Json | undefined {
+    return replaces && nonce !== undefined ? lane.occupant(nonce)?.fees : undefined
+  }
+
+  /** Slots, and signed bytes on them. What it throws says that nothing was kept and nothing will be. */
+  async function make(order: Order, manner: Manner, held: HeldLane, { checked }: Judged, signal: AbortSignal): Promise<Made> {
+    const { lane, guard } = held
+    const { prepared } = checked
+    const { slots, given, occupants } = await claim(order, manner, lane, checked)
+    let queued: readonly Entry[] = []
+    try {
+      queued = newEntries(order, {
+        slots,
+        given,
+        nonces: slots.map((slot) => rail.nonceOf(slot)),
+        ranks: occupants.map((each) => (each ? each.rank + 1 : 0)),
+        nowMs: nowMs(),
       })
-    }
-    wake()
-    const last = signed.at(-1)
-    if (!last) throw new Error('A plan has no steps.')
-    await orTimeout(sendInOrder(signed), signal, () => stillUnderWay(hashOf(last)))
-    const transactions = signed.map((entry) => ({ txHash: hashOf(entry), nonce: entry.nonce }))
-    return { transactions, txHash: hashOf(last), nonce: last.nonce, gas: total(prepared) }
-
-    async function signAll(queued: readonly Entry[]): Promise<readonly Entry[]> {
-      let opened = false
-      try {
-        await recorder.open(queued, { lane: '', fence: 0 })
-        opened = true
-        const ready = await orTimeout(
-          Promise.all(queued.map((entry, index) => signOne(entry, prepared[index], order.admin))),
-          signal,
-          nothingSent,
-        )
-        await record(ready, occupants)
-        return ready
-      } catch (error) {
-        giveBack(lane, slots)
-        if (opened) await giveUp(queued, error)
-        throw error
-      }
+      for (const { key } of queued) signing.add(key)
+      await recorder.open(queued, guard, order.keyed?.claim)
+      const signed = await orTimeout(Promise.all(queued.map((entry, index) => signOne(entry, prepared[index]))), signal, nothingSent)
+      const submitted = submittedOf(signed, prepared)
+      const kept = await keepSigned(
+        recorder,
+        {
+          changes: async () => ({
+            own: queued.map((before, index) => ({ before, after: signed[index] ?? before })),
+            beside: await replaced(signed, occupants, manner),
+          }),
+          instead: givenUp('The store did not keep what was signed: nothing was sent.'),
+          guard,
+          answer: answerTo(order, submitted),
+          requestId: order.requestId,
+        },
+        closing,
+        log,
+      )
+      if (kept.is === 'kept') occupy(kept.entries, lane)
+      return { held, slots, queued, kept, submitted }
+    } catch (error) {
+      giveBack(lane, slots)
+      await giveUp(queued, held, error)
+      throw error
     }
   }
 
-  /** @param replaces the order is meant to take the place of what is on its slot */
-  async function claim(
-    { requestId, nonce, kind, wish }: Order,
-    lane: Lane,
-    { prepared, synced, beside }: Checked,
-    costsRaw: readonly bigint[],
-    replaces: boolean,
-  ) {
-    const mayReplace = replaces || wish.maxFeePerGasRaw !== undefined || wish.maxPriorityFeePerGasRaw !== undefined
+  async function claim({ requestId, nonce, kind, wish }: Order, { replaces = false, only }: Manner, lane: Lane, checked: Checked) {
+    const { prepared, synced, beside } = checked
     const wanted: Claim = {
       requestId,
       nonce,
       count: prepared.length,
       given: nonce !== undefined && kind !== 'fill',
       fees: prepared.map(({ fees }) => fees),
-      costsRaw,
-      mayReplace,
+      costsRaw: prepared.map(({ step, fees }) => rail.cost(step, fees)),
+      mayReplace: replaces || wish.maxFeePerGasRaw !== undefined || wish.maxPriorityFeePerGasRaw !== undefined,
+      only,
     }
     const claimed = lane.claim(wanted)
     if (!('conflict' in claimed)) {
@@ -119,72 +166,90 @@ export function createSubmission({ site, recorder, sign, dispatch, wake, fill, l
       giveBack(lane, claimed.slots)
       throw short
     }
-    const { conflict } = claimed
-    const { entries } =
-      conflict.is === 'past'
-        ? await recorder.list({ chain: site.chain, network: site.network, address: lane.address, nonce: conflict.nonce })
-        : { entries: [] }
-    throw nonceConflict(
-      conflict,
-      entries.find(({ landed }) => landed),
-      rail,
-    )
+    throw await nonceConflict(claimed.conflict, { recorder, site, address: lane.address })
   }
 
-  function giveBack(lane: Lane, slots: readonly Json[]): void {
-    for (const slot of lane.release(slots)) fill(lane, rail.nonceOf(slot))
-  }
-
-  async function signOne(entry: Entry, prepared: Prepared | undefined, admin: boolean | undefined): Promise<Entry> {
+  async function signOne(entry: Entry, prepared: Prepared | undefined): Promise<Entry> {
     if (!prepared) throw new Error('A step was not priced.')
-    const { chain, network, address, slot } = entry
-    const draft = rail.draft(prepared, slot)
-    const { id, raw } = rail.seal(draft, await sign({ chain, network, address, signable: draft, ...(admin && { admin }) }))
-    return nextVersion(
-      { ...entry, state: 'SIGNED', attempts: [{ id, raw, fees: prepared.fees, signedAt: nowMs(), sends: 0 }] },
-      entry,
-      nowMs(),
-    )
+    return { ...entry, state: 'SIGNED', attempts: [await signAttempt(entry, prepared.fees)] }
   }
 
-  /** The signed bytes, and with them on whom they are to replace, in one write. */
-  async function record(signed: readonly Entry[], occupants: readonly (Occupant | undefined)[]): Promise<void> {
-    for (;;) {
-      const replaced = await Promise.all(
-        signed.map(async (entry, index) => {
-          const before = await recorder.read(occupants[index]?.key ?? '')
-          return before && !before.landed ? [nextVersion({ ...before, replacedBy: hashOf(entry) }, before, nowMs())] : []
-        }),
-      )
-      if (await recorder.write([...signed, ...replaced.flat()], { lane: '', fence: 0 })) return
-      // Only what is to be replaced can have moved meanwhile: nobody else writes a queued entry.
+  /** Those whose place the signed ones are to take. */
+  async function replaced(
+    signed: readonly Entry[],
+    occupants: readonly (Occupant | undefined)[],
+    { reason }: Manner,
+  ): Promise<readonly Change[]> {
+    const changes = await Promise.all(
+      signed.map(async (entry, index) => {
+        const key = occupants[index]?.key
+        const before = key === undefined ? undefined : await recorder.read(key)
+        if (!before || before.landed || isFinal(before)) return []
+        return [{ before, after: { ...before, replacedBy: hashOf(entry), ...(reason !== undefined && { reason }) } }]
+      }),
+    )
+    return changes.flat()
+  }
+
+  function occupy(entries: readonly Entry[], lane: Lane): void {
+    for (const entry of entries) {
+      hold(entry, lane, rail)
+      signing.delete(entry.key)
     }
   }
 
-  /** Never signed in time, or nobody will see what was. */
-  async function giveUp(entries: readonly Entry[], error: unknown): Promise<void> {
-    const reason = error instanceof SluiceError ? error.message : 'The transaction could not be signed.'
-    for (const { key } of entries) {
-      try {
-        await recorder.amend(key, (entry) => (entry.state === 'QUEUED' ? { ...entry, state: 'EXPIRED', reason } : entry))
-      } catch (failure) {
-        log.warn(
-          { requestId: entries[0]?.requestId, reason: failure instanceof Error ? failure.message : 'unknown' },
-          'a request that was given up could not be noted',
-        )
-      }
+  /** After a write that nobody heard of: its slots stay claimed until it is known. */
+  async function settle({ held: { lane }, slots, queued }: Made, { outcome, cause }: Kept & { is: 'unknown' }): Promise<readonly Entry[]> {
+    const entries = await outcome
+    if (entries) occupy(entries, lane)
+    else giveBack(lane, slots)
+    for (const { key } of queued) signing.delete(key)
+    if (!entries) throw cause
+    wake()
+    return entries
+  }
+
+  /** A lane that has had another owner since is not ours to fill. */
+  function giveBack(lane: Lane, slots: readonly Json[]): void {
+    const left = lane.release(slots)
+    if (lanes.held(lane.address)?.lane === lane) for (const slot of left) fill(lane.address, rail.nonceOf(slot))
+  }
+
+  /** Never signed, or nobody will see what was. Where it cannot be noted now, whoever goes over what is queued notes it. */
+  async function giveUp(queued: readonly Entry[], { guard }: HeldLane, error: unknown): Promise<void> {
+    const give = givenUp(error instanceof SluiceError ? error.message : 'The transaction could not be signed.')
+    try {
+      if (!(error instanceof StoreUnavailable)) await recorder.write(queued.map((before) => ({ before, after: give(before) })), guard)
+    } catch (failure) {
+      const reason = failure instanceof Error ? failure.message : 'unknown'
+      log.info({ requestId: queued[0]?.requestId, reason }, 'a request that was given up could not be noted yet')
+    } finally {
+      for (const { key } of queued) signing.delete(key)
     }
   }
 
   /** One after the other, for nodes that take no nonce before the one below it. */
-  async function sendInOrder(signed: readonly Entry[]): Promise<void> {
-    for (const entry of signed) for (const attempt of entry.attempts) await dispatch(entry, attempt)
+  async function sendInOrder(entries: readonly Entry[], { guard }: HeldLane): Promise<void> {
+    for (const entry of entries) for (const attempt of entry.attempts.slice(-1)) await dispatch(entry, attempt, guard)
   }
+}
+
+/** All that can go wrong in making the answer goes wrong before anything is kept. */
+function answerTo({ answer, keyed }: Order, submitted: Submitted): KeptAnswer | undefined {
+  const body = answer(submitted)
+  return keyed && { claim: keyed.claim, ...keyed.answerOf(body) }
+}
+
+function submittedOf(signed: readonly Entry[], prepared: readonly Prepared[]): Submitted {
+  const transactions = signed.map((entry) => ({ txHash: hashOf(entry), nonce: entry.nonce }))
+  const last = transactions.at(-1)
+  if (!last) throw new Error('A plan has no steps.')
+  return { transactions, ...last, gas: total(prepared) }
 }
 
 function hashOf(entry: Entry): string {
   const txHash = txHashOf(entry)
-  if (txHash === undefined) throw new Error('A transaction was sent that has no hash.')
+  if (txHash === undefined) throw new Error(`${entry.key} was never signed.`)
   return txHash
 }
 

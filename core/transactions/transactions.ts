@@ -4,6 +4,7 @@ import type { Log, Transaction } from '../contracts/index.ts'
 import type { Entry } from './entry.ts'
 import type { Filter, Journal, JournalEvent, Page } from './journal.ts'
 import type { Leases } from './leases.ts'
+import { startAdoption } from './adoption.ts'
 import { createNetworkTransactions } from './network-transactions.ts'
 import type { NetworkTransactions } from './network-transactions.ts'
 import type { Order, Origin, Sign, Site, Submitted } from './order.ts'
@@ -56,12 +57,16 @@ export interface Transactions {
   readonly events: TransactionEvents
   /** `txStatus` of a journaled transaction; `found` is what the chain has of it now. */
   status(entry: Entry, found?: Pick<Transaction, 'blockNumber' | 'pays'>): TxStatus
+  /** Settles once what servers before left open was taken up, or the store did not let it be yet. No node is waited for. */
+  readonly takenUp: Promise<void>
   /** Takes nothing new, lets what is under way be answered for so long, and ends. What is open stays in the journal. */
   stop(drainMs: number): Promise<void>
 }
 
 export function createTransactions({
   journal,
+  leases,
+  sites,
   sign,
   walletQueue,
   log,
@@ -69,41 +74,50 @@ export function createTransactions({
   nowMs = Date.now,
 }: TransactionsOptions): Transactions {
   const listeners = new Set<() => void>()
-  const changed = (entry: Entry) => {
-    onChange(entry)
+  const changed = (entry: Entry, before?: Entry) => {
+    onChange(entry, before)
     for (const listener of listeners) listener()
   }
   const recorder = createRecorder(journal, changed, nowMs)
   const networks = new Map<string, NetworkTransactions>()
-  const underWay = new Set<Promise<unknown>>()
+  const underWay = new Map<Promise<unknown>, AbortController>()
   const closing = new AbortController()
   let stopping = false
 
   function on(site: Site): NetworkTransactions {
     const key = `${site.chain}/${site.network}`
-    const found = networks.get(key) ?? createNetworkTransactions({ site, recorder, sign, walletQueue, log, closing: closing.signal, nowMs })
+    const found =
+      networks.get(key) ?? createNetworkTransactions({ site, recorder, leases, sign, walletQueue, log, closing: closing.signal, nowMs })
     networks.set(key, found)
     return found
   }
+  for (const site of sites) on(site)
+  const adoption = startAdoption({ recorder, networks, closing: closing.signal, log })
 
-  async function counted<T>(start: () => Promise<T>): Promise<T> {
+  /** Its signal ends with the request's time, or when the server does not wait for it any longer. */
+  async function counted<T>(signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (stopping)
       throw new SluiceError('OVERLOADED', 'The server is stopping and takes no new transactions: try again when it is back.', {
         retryAfterSeconds: 5,
       })
-    const work = start()
-    underWay.add(work)
+    const over = new AbortController()
+    const abort = () => over.abort(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    const work = start(over.signal)
+    underWay.set(work, over)
     try {
       return await work
     } finally {
       underWay.delete(work)
+      signal.removeEventListener('abort', abort)
     }
   }
 
   return {
-    submit: (order, signal) => counted(() => on(order.network).submit(order, signal)),
-    cancel: (origin, signal) => counted(() => on(origin.network).cancel(origin, signal)),
-    speedUp: () => Promise.reject(new SluiceError('UNSUPPORTED', 'Not in this version.')),
+    submit: (order, signal) => counted(signal, (until) => on(order.network).submit(order, until)),
+    cancel: (origin, signal) => counted(signal, (until) => on(origin.network).cancel(origin, until)),
+    speedUp: (origin, signal) => counted(signal, (until) => on(origin.network).speedUp(origin, until)),
     nextNonce: ({ network, address }, signal) => on(network).nextNonce(address, signal),
     find: (chain, network, txHash) => journal.find(chain, network, txHash),
     list: (filter) => journal.list(filter),
@@ -116,13 +130,17 @@ export function createTransactions({
       },
     },
     status: txStatus,
+    takenUp: adoption.firstRound,
     async stop(drainMs) {
       stopping = true
       const drained = new AbortController()
-      const answered = Promise.allSettled(underWay).finally(() => drained.abort())
+      const answered = Promise.allSettled(underWay.keys()).finally(() => drained.abort())
       await Promise.race([answered, sleep(drainMs, undefined, { signal: drained.signal }).catch(() => {})])
       closing.abort()
-      await Promise.all([...networks.values()].map((each) => each.idle()))
+      for (const over of underWay.values()) over.abort()
+      await Promise.allSettled(underWay.keys())
+      await Promise.all([adoption.idle(), ...[...networks.values()].map((each) => each.idle())])
+      await leases.stop()
     },
   }
 }

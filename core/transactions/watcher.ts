@@ -1,14 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Head, Log, Sighting } from '../contracts/index.ts'
 import type { Dispatch } from './dispatch.ts'
-import { isFinal, txHashOf } from './entry.ts'
+import { isFinal } from './entry.ts'
 import type { Entry } from './entry.ts'
-import type { Lane } from './lane.ts'
+import type { HeldLane, Lanes } from './lanes.ts'
 import { advance } from './lifecycle.ts'
-import type { Action, Rival } from './lifecycle.ts'
+import type { Action, Step } from './lifecycle.ts'
 import type { Site } from './order.ts'
 import { withPulse } from './pulse.ts'
 import type { Recorder } from './recorder.ts'
+import { rivalsAmong } from './rivals.ts'
+import type { RivalOf } from './rivals.ts'
+import { Superseded } from './superseded.ts'
+import type { Upkeep } from './upkeep.ts'
 
 const lookTimeoutMs = 30_000
 const pauseAfterTroubleMs = 1_000
@@ -18,10 +22,9 @@ const pulseMs = 5_000
 export interface WatcherParts {
   site: Site
   recorder: Recorder
-  laneOf: (address: string) => Lane
+  lanes: Lanes
   dispatch: Dispatch
-  /** Puts something harmless on an empty slot that others wait behind. */
-  fill: (lane: Lane, nonce: number) => void
+  upkeep: Upkeep
   log: Log
   closing: AbortSignal
   nowMs: () => number
@@ -34,9 +37,17 @@ export interface Watcher {
   idle(): Promise<void>
 }
 
-/** Follows the heads for as long as anything is open, with one batch for all of it at each; asks nothing otherwise. */
-export function createWatcher({ site, recorder, laneOf, dispatch, fill, log, closing, nowMs }: WatcherParts): Watcher {
-  const { rail, confirmations } = site.impl
+/** What one look saw of everything that is open. */
+interface Seen {
+  head: Head
+  sightings: ReadonlyMap<string, Sighting>
+  rivalOf: RivalOf
+}
+
+/** Follows the heads for as long as anything is open on a lane of ours, with one batch for all of it at each; asks nothing otherwise. */
+export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, closing, nowMs }: WatcherParts): Watcher {
+  const { chain, network, impl } = site
+  const { rail, confirmations, bumpAfterSeconds } = impl
   let running: Promise<void> | undefined
   let woken = false
 
@@ -45,7 +56,7 @@ export function createWatcher({ site, recorder, laneOf, dispatch, fill, log, clo
       woken = false
       const done = new AbortController()
       try {
-        for await (const head of withPulse(site.impl.heads(AbortSignal.any([closing, done.signal])), pulseMs)) {
+        for await (const head of withPulse(impl.heads(AbortSignal.any([closing, done.signal])), pulseMs)) {
           woken = false
           if (!(await atHead(head)) && !woken) break
         }
@@ -61,59 +72,95 @@ export function createWatcher({ site, recorder, laneOf, dispatch, fill, log, clo
 
   /** Whether anything is left to watch. */
   async function atHead(head: Head): Promise<boolean> {
-    const unfinished = await recorder.unfinished(site)
-    const open = unfinished.filter(({ attempts }) => attempts.length > 0)
-    if (open.length === 0) return unfinished.length > 0
+    // Before the journal is read: what is written of this look is refused where the lane has another owner by then.
+    const ours = new Map(lanes.all().map((held) => [held.lane.address, held]))
+    const unfinished = await recorder.unfinished({ chain, network })
+    const open = unfinished.filter(({ address, attempts }) => attempts.length > 0 && ours.has(address))
+    if (open.length === 0) return false
     try {
-      await look(open, head)
+      return await look(open, ours, head)
     } catch (error) {
       if (!closing.aborted)
         log.warn({ open: open.length, reason: reasonOf(error) }, 'open transactions could not be looked at; the next head tries again')
+      return true
     }
-    return (await recorder.unfinished(site)).length > 0
   }
 
-  async function look(open: readonly Entry[], head: Head): Promise<void> {
+  async function look(open: readonly Entry[], ours: ReadonlyMap<string, HeldLane>, head: Head): Promise<boolean> {
     const attempts = open.flatMap(({ address, slot, attempts }) => attempts.map(({ id, fees }) => ({ id, from: address, slot, fees })))
-    const news = new Map([...new Set(open.map(({ address }) => address))].map((address) => [address, laneOf(address).asking()]))
+    const watched = [...new Set(open.map(({ address }) => address))].flatMap((address) => ours.get(address) ?? [])
+    const news = new Map(watched.map(({ lane }) => [lane.address, lane.asking()]))
     const signal = AbortSignal.any([closing, AbortSignal.timeout(lookTimeoutMs)])
     const { sightings, synced } = await rail.look(attempts, head, { signal })
     for (const [address, counts] of synced) news.get(address)?.(counts)
 
-    const seen = new Map(sightings.map((each) => [each.id, each]))
-    for (const entry of open) await moveOn(entry, seen, await rivalOf(entry, open, seen))
-
-    for (const [address, counts] of synced) {
-      const lane = laneOf(address)
-      for (const slot of lane.gaps(counts)) fill(lane, rail.nonceOf(slot))
+    const byId = new Map(sightings.map((each) => [each.id, each]))
+    const seen = { head, sightings: byId, rivalOf: await rivalsAmong(open, byId, { recorder, confirmations }) }
+    let isLeft = false
+    for (const held of watched) {
+      const of = open.filter(({ address }) => address === held.lane.address)
+      try {
+        if (await moveOn(of, held, seen)) isLeft = true
+        const counts = synced.get(held.lane.address)
+        for (const slot of counts === undefined ? [] : held.lane.gaps(counts)) upkeep.fill(held.lane.address, rail.nonceOf(slot))
+      } catch (error) {
+        if (!(error instanceof Superseded)) throw error
+      }
     }
+    return isLeft
   }
 
-  async function moveOn({ key }: Entry, sightings: ReadonlyMap<string, Sighting>, rival: Rival | undefined): Promise<void> {
+  /** One write for all of a lane that changed; whether any of it is still open. */
+  async function moveOn(entries: readonly Entry[], held: HeldLane, seen: Seen): Promise<boolean> {
+    const steps = entries.map((before) => ({ before, ...stepOf(before, seen) }))
+    const changed = steps.filter(({ before, entry }) => entry !== before)
+    const written = changed.length === 0 ? [] : await recorder.write(changed.map(({ before, entry }) => ({ before, after: entry })), held.guard)
+    if (written) {
+      const kept = new Map(written.map((entry) => [entry.key, entry]))
+      return steps.map(({ entry, actions }) => act(kept.get(entry.key) ?? entry, actions, held, seen.head)).some((isOpen) => isOpen)
+    }
+    // Something was sent or asked for meanwhile: each by itself, on what is kept of it.
+    let isLeft = false
+    for (const before of entries) if (await moveOne(before, held, seen)) isLeft = true
+    return isLeft
+  }
+
+  async function moveOne(before: Entry, held: HeldLane, seen: Seen): Promise<boolean> {
     let actions: readonly Action[] = []
-    const entry = await recorder.amend(key, (current) => {
-      const step = advance(current, { sightings, rival, confirmations, nowMs: nowMs() })
-      actions = step.actions
-      return step.entry
-    })
-    if (!entry) return
-    if (isFinal(entry)) laneOf(entry.address).settle(entry.slot)
-    for (const { attempt } of actions) await dispatch(entry, attempt)
+    const entry = await recorder.amend(
+      before,
+      (now) => {
+        const step = stepOf(now, seen)
+        actions = step.actions
+        return step.entry
+      },
+      held.guard,
+    )
+    return act(entry, actions, held, seen.head)
   }
 
-  /** Another of ours that is in a block on the same slot: among the open ones, or the one that was to replace it and is final. */
-  async function rivalOf(entry: Entry, open: readonly Entry[], sightings: ReadonlyMap<string, Sighting>): Promise<Rival | undefined> {
-    const slot = JSON.stringify(entry.slot)
-    for (const other of open) {
-      if (other.key === entry.key || other.address !== entry.address || JSON.stringify(other.slot) !== slot) continue
-      const landed = other.attempts.map(({ id }) => sightings.get(id)).find((each) => each?.is === 'landed')
-      if (landed?.is === 'landed') return { txHash: landed.id, kind: other.kind, rank: other.rank, final: landed.depth >= confirmations }
+  function stepOf(entry: Entry, { head, sightings, rivalOf }: Seen): Step {
+    const { replace } = rail
+    const replacing = replace && {
+      bumpAfterSeconds,
+      cancelIsCheaper: (fees: Parameters<typeof replace.cancelIsCheaper>[1]) => replace.cancelIsCheaper(entry.step, fees, head),
     }
-    if (entry.replacedBy === undefined) return undefined
-    const heir = await recorder.find(entry.chain, entry.network, entry.replacedBy)
-    return heir?.landed && isFinal(heir)
-      ? { txHash: txHashOf(heir) ?? heir.landed.id, kind: heir.kind, rank: heir.rank, final: true }
-      : undefined
+    return advance(entry, { sightings, rival: rivalOf(entry), head, confirmations, ...(replacing && { replacing }), nowMs: nowMs() })
+  }
+
+  /** Whether it is still open. */
+  function act(entry: Entry, actions: readonly Action[], { lane, guard }: HeldLane, head: Head): boolean {
+    if (isFinal(entry)) {
+      lane.settle(entry.slot)
+      upkeep.forget(entry)
+      return false
+    }
+    for (const action of actions) {
+      if (action.do === 'send') void dispatch(entry, action.attempt, guard)
+      else if (action.do === 'bump') upkeep.bump(entry, action.over.id, head)
+      else upkeep.cancel(entry, action.reason)
+    }
+    return true
   }
 
   return {

@@ -21,8 +21,8 @@ describe('transactions and the blocks they are in', () => {
     await site.mine(8)
   })
   after(() => site.stop())
-  beforeEach(() => {
-    transactions = transactionsOn()
+  beforeEach(async () => {
+    transactions = await transactionsOn()
   })
   afterEach(() => transactions.stop(1000))
 

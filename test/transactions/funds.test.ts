@@ -19,7 +19,7 @@ describe("a wallet's coins, while its transactions wait", function () {
   after(() => site.stop())
   beforeEach(async () => {
     await site.rpc('anvil_setBalance', addressOf(0), toQuantity(parseEther('10')))
-    transactions = transactionsOn()
+    transactions = await transactionsOn()
   })
   afterEach(() => transactions.stop(1000))
 

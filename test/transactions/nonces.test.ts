@@ -33,8 +33,8 @@ describe('nonces that a caller gives, and cancels', () => {
     site = await startSite({ flags: ['--no-mining'] })
   })
   after(() => site.stop())
-  beforeEach(() => {
-    transactions = transactionsOn()
+  beforeEach(async () => {
+    transactions = await transactionsOn()
   })
   afterEach(async () => {
     await site.rpc('anvil_dropAllTransactions')
@@ -124,7 +124,7 @@ describe('nonces that a caller gives, and cancels', () => {
   it('names the request that is signing on the nonce', async () => {
     const { pass, open } = gate()
     const signing = gate()
-    transactions = transactionsOn({
+    transactions = await transactionsOn({
       async sign(request) {
         signing.open()
         await pass

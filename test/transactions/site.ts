@@ -1,10 +1,15 @@
-import { readFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { HDNodeWallet, Interface, getBytes, keccak256, toQuantity } from 'ethers'
 import type { Chain, Plan } from '../../core/contracts/index.ts'
 import { startAnvil } from '../../core/devnet/start-anvil.ts'
 import { evmChain, multicall3 } from '../../core/kits/evm/index.ts'
-import { soleLeases, createTransactions, memoryJournal } from '../../core/transactions/index.ts'
-import type { Journal, Kind, Order, Sign, Transactions } from '../../core/transactions/index.ts'
+import { openStore } from '../../core/store/index.ts'
+import type { Store } from '../../core/store/index.ts'
+import { createTransactions, sqlJournal, sqlLeases } from '../../core/transactions/index.ts'
+import type { Entry, Journal, Kind, Order, Sign, Site, Transactions } from '../../core/transactions/index.ts'
 import { startRelay } from './relay.ts'
 import type { Relay } from './relay.ts'
 
@@ -89,12 +94,51 @@ export const sign: Sign = async ({ address, signable }) => {
   return getBytes(wallet.signingKey.sign(keccak256(signable.bytes)).serialized)
 }
 
-export function transactionsOn({
-  journal = memoryJournal(),
+/** A store in a folder of its own. */
+export async function freshStore(): Promise<Store> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'sluice-store-'))
+  const store = await openStore({ dataDir, serverName: 'test', log: silent })
+  return {
+    ...store,
+    async close() {
+      await store.close()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+interface TransactionsOn {
+  /** One that outlives them; absent: one of their own. */
+  store?: Store
+  /** What goes wrong between them and the journal. */
+  journalOf?: (journal: Journal) => Journal
+  sites?: readonly Site[]
+  sign?: Sign
+  walletQueue?: number
+  onChange?: (entry: Entry, before?: Entry) => void
+}
+
+/** A server's transactions, as the kernel puts them together. */
+export async function transactionsOn({
+  store: given,
+  journalOf = (journal) => journal,
+  sites = [],
   sign: signer = sign,
   walletQueue = 256,
-}: { journal?: Journal; sign?: Sign; walletQueue?: number } = {}): Transactions {
-  return createTransactions({ journal, leases: soleLeases(), sites: [], sign: signer, walletQueue, log: silent })
+  onChange,
+}: TransactionsOn = {}): Promise<Transactions> {
+  const store = given ?? (await freshStore())
+  const leases = sqlLeases({ store, serverId: randomUUID(), serverName: 'test', log: silent })
+  const journal = journalOf(sqlJournal(store))
+  const transactions = createTransactions({ journal, leases, sites, sign: signer, walletQueue, log: silent, ...(onChange && { onChange }) })
+  await transactions.takenUp
+  return {
+    ...transactions,
+    async stop(drainMs) {
+      await transactions.stop(drainMs)
+      if (!given) await store.close()
+    },
+  }
 }
 
 let requests = 0

@@ -26,8 +26,8 @@ describe('submitting transactions', () => {
     site = await startSite()
   })
   after(() => site.stop())
-  beforeEach(() => {
-    transactions = transactionsOn()
+  beforeEach(async () => {
+    transactions = await transactionsOn()
   })
   afterEach(() => transactions.stop(1000))
 
@@ -70,7 +70,7 @@ describe('submitting transactions', () => {
 
   it('leaves no gap where signing failed between others', async () => {
     let signings = 0
-    transactions = transactionsOn({
+    transactions = await transactionsOn({
       async sign(request) {
         signings += 1
         const mine = signings
@@ -90,7 +90,7 @@ describe('submitting transactions', () => {
 
   it('gives the nonce of a failed signing to the next request', async () => {
     let broken = true
-    transactions = transactionsOn({ sign: (request) => (broken ? Promise.reject(new Error('the signer died')) : sign(request)) })
+    transactions = await transactionsOn({ sign: (request) => (broken ? Promise.reject(new Error('the signer died')) : sign(request)) })
     const nonce = await transactions.nextNonce({ network: site.network, address: addressOf(0) }, soon())
     expect((await rejection(transactions.submit(order(site), soon()))).message).to.equal('the signer died')
     broken = false
@@ -99,7 +99,7 @@ describe('submitting transactions', () => {
 
   it('sends nothing when the time runs out before signing', async () => {
     const ending = new AbortController()
-    transactions = transactionsOn({
+    transactions = await transactionsOn({
       sign(request) {
         ending.abort()
         return sign(request)
@@ -157,7 +157,7 @@ describe('submitting transactions', () => {
 
   it('sheds load beyond the queue of a wallet without holding another one up', async () => {
     const { pass, open } = gate()
-    transactions = transactionsOn({
+    transactions = await transactionsOn({
       walletQueue: 2,
       async sign(request) {
         if (request.address === addressOf(0)) await pass
