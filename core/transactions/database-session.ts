@@ -5,9 +5,9 @@ import { beliefFor } from './lease-belief.ts'
 import { leaseConnection } from './lease-connection.ts'
 import { noticeChannel, readNotice, writeNotice } from './lease-notices.ts'
 import type { LeaseNews, LeaseSession } from './lease-session.ts'
+import { sessionMs } from './server-lives.ts'
 import { Superseded } from './superseded.ts'
 
-const sessionMs = 5_000
 const beatMs = 1_000
 const beatAfterTroubleMs = 300
 /** What our belief ends before the database's, against clocks of different speed and work that was begun just before. */
@@ -22,7 +22,7 @@ const begin = `insert into servers (id, name, alive_until) values ($1, $3, ${now
   on conflict (id) do update set alive_until = excluded.alive_until`
 const sweep = `delete from servers where alive_until < ${now} - $1::bigint`
 const owned = `select lane, fence,
-  exists (select 1 from servers where servers.id = lanes.wanted_by and servers.alive_until > ${now}) as wished
+  exists (select 1 from servers where servers.id = lanes.wanted_by and servers.alive_until between ${now} and ${now} + ${2 * sessionMs}) as wished
   from lanes where server = $1`
 const end = 'with ended as (delete from servers where id = $1) select pg_notify($2, $3)'
 
@@ -110,9 +110,10 @@ export function databaseSession({ url, serverId, serverName, log }: SessionParts
       closing.abort()
       await ended
       await beating?.catch(() => {})
+      const owes = belief.holds()
       belief.end()
       try {
-        await connection.query(end, [serverId, noticeChannel, writeNotice({ is: 'gone', server: serverId, lane: '' })])
+        if (owes) await connection.query(end, [serverId, noticeChannel, writeNotice({ is: 'gone', server: serverId, lane: '' })])
       } catch {
         log.warn({}, 'the lanes could not be given back: other servers take them over in a few seconds')
       }

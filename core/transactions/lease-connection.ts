@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { StoreUnavailable } from '../store/store-unavailable.ts'
 
@@ -57,7 +58,8 @@ export function leaseConnection(url: string, channel: string, heard: (text: stri
     async close() {
       const client = await current?.catch(() => undefined)
       current = undefined
-      await client?.end()
+      // A database that hangs would never see it off.
+      if (client) await Promise.race([client.end(), sleep(patienceMs, undefined, { ref: false })])
     },
   }
 }

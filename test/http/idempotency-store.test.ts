@@ -44,7 +44,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       await store.write((tx) =>
         tx
           .insertInto('servers')
-          .values({ id: serverId, name: 'test', alive_until: Date.now() + 600_000 })
+          .values({ id: serverId, name: 'test', alive_until: Date.now() + 9_000 })
           .execute(),
       )
       return {

@@ -257,6 +257,13 @@ describe('leases in PostgreSQL', function () {
     expect(await fenceOf(a, lane)).to.equal(8)
   })
 
+  it('are not kept from others by a session that says to live longer than any can, as after a clock was set back', async () => {
+    const [a, lane] = [await server(), newLane()]
+    await postgres.query(`insert into servers (id, name, alive_until) values ('ghost', '', ${Date.now() + 3_600_000})`, url)
+    await postgres.query(`insert into lanes (lane, server, fence) values ('${lane}', 'ghost', 4)`, url)
+    expect(await a.adopt(lane)).to.deep.equal({ lane, fence: 5 })
+  })
+
   it('notice within seconds that a lane is theirs no longer, whoever moved it', async () => {
     const [a, lane] = [await server(), newLane()]
     expect(await fenceOf(a, lane)).to.equal(1)
