@@ -42,17 +42,24 @@ export async function check(
   const neededRaw = spentRaw + sum(limits) * price.maxFeeRaw
   if (nativeRaw < neededRaw) throw gasTooDear(options.nativeCurrency, nativeRaw, neededRaw)
 
-  const synced = { final: 0, latest: countOf(options, latest), pending: countOf(options, pending) }
+  const synced = {
+    block: Number(blockField(options, block?.result, 'number')),
+    latest: countOf(options, latest),
+    pending: countOf(options, pending),
+  }
   const prepared = steps.map((step, index) => ({ step, ...feesOf(limits[index] ?? 0n, price) }))
   const beside = (committedRaw: bigint) =>
     nativeRaw < committedRaw + neededRaw ? fundsCommitted(options.nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
   return { prepared, synced, beside }
 }
 
-export async function sync({ rpc, ...options }: EvmRailOptions, from: string, at: At): Promise<EvmSynced> {
-  const calls = ['latest', 'pending'].map((tag) => ({ method: 'eth_getTransactionCount', params: [from, tag] }))
-  const [latest, pending] = await rpc.batch(calls, at)
-  return { final: 0, latest: countOf({ rpc, ...options }, latest), pending: countOf({ rpc, ...options }, pending) }
+export async function sync(options: EvmRailOptions, from: string, at: At): Promise<EvmSynced> {
+  const { rpc } = options
+  const counts = ['latest', 'pending'].map((tag) => ({ method: 'eth_getTransactionCount', params: [from, tag] }))
+  const [number, latest, pending] = await rpc.batch([{ method: 'eth_blockNumber', params: [] }, ...counts], at)
+  const block = quantityOf(resultOf(rpc, 'eth_blockNumber', number))
+  if (block === undefined) throw nodeLied(rpc, 'answered eth_blockNumber with something that is no number')
+  return { block: Number(block), latest: countOf(options, latest), pending: countOf(options, pending) }
 }
 
 function countOf({ rpc }: EvmRailOptions, answer: Parameters<typeof resultOf>[2]): number {
@@ -61,7 +68,7 @@ function countOf({ rpc }: EvmRailOptions, answer: Parameters<typeof resultOf>[2]
   return Number(count)
 }
 
-function blockField({ rpc, network }: EvmRailOptions, block: unknown, field: 'gasLimit' | 'baseFeePerGas'): bigint {
+function blockField({ rpc, network }: EvmRailOptions, block: unknown, field: 'number' | 'gasLimit' | 'baseFeePerGas'): bigint {
   const value = isObject(block) ? quantityOf(block[field]) : undefined
   if (value !== undefined) return value
   if (isObject(block) && field === 'baseFeePerGas')

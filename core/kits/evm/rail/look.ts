@@ -1,95 +1,136 @@
 import { toQuantity } from 'ethers/utils'
-import type { At, Head, Look, OpenAttempt, Sighting } from '../../../contracts/index.ts'
+import type { At, Head, Look, Sighting } from '../../../contracts/index.ts'
+import { resultOf } from '../reading/ask.ts'
+import { readBlock } from '../reading/block.ts'
 import { isObject, quantityOf } from '../quantity.ts'
-import type { EvmFees } from './fees.ts'
+import { createRemembered } from './remembered.ts'
+import { sight } from './sight.ts'
+import type { Attempt, Ousted, View } from './sight.ts'
 import type { EvmSynced } from './slots.ts'
-import { readReceipt } from '../reading/receipt.ts'
+import { tookNonce } from './took-nonce.ts'
+import type { Taker } from './took-nonce.ts'
+import { whyReverted } from './why-reverted.ts'
 import type { Rpc, RpcAnswer } from '../types.ts'
 
-type Attempt = OpenAttempt<string, number, EvmFees>
+type Landed = Sighting & { is: 'landed' }
+
+interface Seen {
+  attempt: Attempt
+  /** As the node has it. */
+  tx: unknown
+  sighting: Sighting | Ousted | undefined
+}
 
 /** Nodes and providers take up to a thousand calls in a batch (geth `--rpc.batch-request-limit`), two for an attempt. */
 const attemptsPerBatch = 400
+/** Of each kind in one look; the others have their turn at the next. */
+const furtherQuestions = 16
 
-/** Receipts, transactions and counts of all open attempts in one batch. */
-export async function look(
-  rpc: Rpc,
-  confirmations: number,
-  open: readonly Attempt[],
-  head: Head,
-  at: At,
-): Promise<Look<string, EvmSynced>> {
-  const sightings: Sighting[] = []
-  const synced = new Map<string, EvmSynced>()
-  for (let start = 0; start < open.length; start += attemptsPerBatch) {
-    const part = await lookAt(rpc, confirmations, open.slice(start, start + attemptsPerBatch), head, at)
-    sightings.push(...part.sightings)
-    for (const [address, counts] of part.synced) synced.set(address, counts)
-  }
-  return { sightings, synced }
-}
+/**
+ * Receipts, transactions and counts of all open attempts in one batch. More is asked only about what failed, once, and about what
+ * seems to have lost its nonce: a count alone may be a lie.
+ * @param confirmations how many blocks, the transaction's own included, make it final
+ */
+export function createLook(rpc: Rpc, confirmations: number) {
+  const reasons = createRemembered<string>()
+  const takers = createRemembered<Taker>()
+  const isFinal = (sighting: Seen['sighting']) => sighting?.is === 'landed' && sighting.depth >= confirmations
 
-async function lookAt(rpc: Rpc, confirmations: number, open: readonly Attempt[], head: Head, at: At): Promise<Look<string, EvmSynced>> {
-  const owners = [...new Set(open.map(({ from }) => from))]
-  // What is mined up to here has all its confirmations.
-  const depth = BigInt(confirmations - 1)
-  const finalBlock = toQuantity(head.number > depth ? head.number - depth : 0n)
-  const answers = await rpc.batch(
-    [
-      { method: 'eth_getBlockByNumber', params: ['latest', false] },
-      ...owners.flatMap((owner) =>
-        [finalBlock, 'latest', 'pending'].map((tag) => ({ method: 'eth_getTransactionCount', params: [owner, tag] })),
-      ),
-      ...open.flatMap(({ id }) => ['eth_getTransactionReceipt', 'eth_getTransactionByHash'].map((method) => ({ method, params: [id] }))),
-    ],
-    at,
-  )
-
-  const block = answers[0]?.result
-  const latest = {
-    number: Number((isObject(block) ? quantityOf(block['number']) : undefined) ?? head.number),
-    baseFeeRaw: (isObject(block) ? quantityOf(block['baseFeePerGas']) : undefined) ?? head.baseFeeRaw ?? 0n,
-  }
-  const counts = new Map(owners.map((owner, index) => [owner, answers.slice(1 + index * 3, 4 + index * 3).map(countOf)]))
-  const found = answers.slice(1 + owners.length * 3)
-  const sightings = open.flatMap(
-    (attempt, index) => sight(attempt, latest, found[index * 2], found[index * 2 + 1], counts.get(attempt.from)?.[0]) ?? [],
-  )
-
-  const synced = new Map<string, EvmSynced>()
-  for (const [owner, [final, mined, pending]] of counts) {
-    if (final !== undefined && mined !== undefined && pending !== undefined) synced.set(owner, { final, latest: mined, pending })
-  }
-  return { sightings, synced }
-}
-
-/** Undefined where the node gave no answer that says anything. */
-function sight(
-  { id, slot, fees }: Attempt,
-  latest: { number: number; baseFeeRaw: bigint },
-  receipt: RpcAnswer | undefined,
-  tx: RpcAnswer | undefined,
-  finalCount: number | undefined,
-): Sighting | undefined {
-  if (!receipt || !tx || receipt.error || tx.error) return undefined
-  if (receipt.result !== null) {
-    const read = readReceipt(receipt.result)
-    if (!read) return undefined
-    return {
-      id,
-      is: 'landed',
-      ok: read.status === 1,
-      blockNumber: read.blockNumber,
-      depth: Math.max(1, latest.number - read.blockNumber + 1),
-      receipt: read,
+  return async function look(open: readonly Attempt[], head: Head, at: At): Promise<Look<string, EvmSynced>> {
+    const sightings: Sighting[] = []
+    const synced = new Map<string, EvmSynced>()
+    for (let start = 0; start < open.length; start += attemptsPerBatch) {
+      const part = await lookAt(open.slice(start, start + attemptsPerBatch), head, at)
+      sightings.push(...part.sightings)
+      for (const [address, counts] of part.synced) synced.set(address, counts)
     }
+    return { sightings, synced }
   }
-  if (tx.result !== null) {
-    // In a block whose receipts the node does not have yet: the next look tells.
-    if (isObject(tx.result) && typeof tx.result['blockNumber'] === 'string') return undefined
-    return { id, is: 'pending', underpriced: BigInt(fees.maxFeePerGas) < latest.baseFeeRaw }
+
+  async function lookAt(open: readonly Attempt[], head: Head, at: At): Promise<Look<string, EvmSynced>> {
+    const owners = [...new Set(open.map(({ from }) => from))]
+    // What is mined up to here has all its confirmations.
+    const finalBlock = Math.max(0, Number(head.number) - (confirmations - 1))
+    const [block, ...answers] = await rpc.batch(
+      [
+        { method: 'eth_getBlockByNumber', params: ['latest', false] },
+        ...owners.flatMap((owner) =>
+          [toQuantity(finalBlock), 'latest', 'pending'].map((tag) => ({ method: 'eth_getTransactionCount', params: [owner, tag] })),
+        ),
+        ...open.flatMap(({ id }) => ['eth_getTransactionReceipt', 'eth_getTransactionByHash'].map((method) => ({ method, params: [id] }))),
+      ],
+      at,
+    )
+    const latest = readBlock(rpc, resultOf(rpc, 'eth_getBlockByNumber', block))
+    const lags = latest.number < head.number || block?.behind !== undefined
+    const view: View = { latest, lags, newest: Number(latest.number < head.number ? latest.number : head.number) }
+    const said = owners.map((_, index) => answers.slice(index * 3, index * 3 + 3).map(countOf))
+    const counts = new Map(owners.map((owner, index) => [owner, { final: said[index]?.[0], latest: said[index]?.[1] }]))
+    const found = answers.slice(owners.length * 3)
+    const seen = open.map((attempt, index): Seen => {
+      const [receipt, tx] = found.slice(index * 2, index * 2 + 2)
+      return { attempt, tx: tx?.result, sighting: sight(attempt, view, counts.get(attempt.from), receipt, tx) }
+    })
+
+    const synced = new Map<string, EvmSynced>()
+    for (const [index, [, mined, pending]] of said.entries()) {
+      const owner = owners[index]
+      if (owner !== undefined && mined !== undefined && pending !== undefined)
+        synced.set(owner, { block: Number(latest.number), latest: mined, pending })
+    }
+    return { sightings: await explained(await judged(seen, finalBlock, at), at), synced }
   }
-  return { id, is: finalCount !== undefined && finalCount > slot ? 'dead' : 'unseen' }
+
+  /** Says of each that lost its nonce who has it; nothing of those that could not be asked about this time. */
+  async function judged(seen: readonly Seen[], finalBlock: number, at: At): Promise<readonly Seen[]> {
+    let questions = 0
+    const result: Seen[] = []
+    for (const each of seen) {
+      const { attempt, sighting } = each
+      if (sighting?.is !== 'ousted') {
+        result.push(each)
+        continue
+      }
+      const { from, slot } = attempt
+      const name = `${from}/${slot}`
+      const ours = seen.find((other) => other.attempt.from === from && other.attempt.slot === slot && isFinal(other.sighting))
+      let taker: Taker | undefined = ours ? { is: 'by', id: ours.attempt.id } : takers.get(name)
+      if (!taker && (questions += 1) <= furtherQuestions) taker = await tookNonce(rpc, from, slot, finalBlock, at)
+      if (taker?.is === 'by' && taker.id !== attempt.id) takers.set(name, taker)
+      result.push({ ...each, sighting: taker && verdict(attempt, taker) })
+    }
+    return result
+  }
+
+  /** With the reasons of those that failed. */
+  async function explained(seen: readonly Seen[], at: At): Promise<readonly Sighting[]> {
+    const keyOf = ({ id, blockHash }: Landed) => `${id}/${blockHash}`
+    const unknown = seen
+      .flatMap(({ tx, sighting }) => (isObject(tx) && sighting?.is === 'landed' && !sighting.ok ? [{ tx, landed: sighting }] : []))
+      .filter(({ landed }) => reasons.get(keyOf(landed)) === undefined)
+      .slice(0, furtherQuestions)
+    const told = await whyReverted(
+      rpc,
+      unknown.map(({ tx, landed }) => ({ tx, blockNumber: landed.blockNumber })),
+      at,
+    )
+    for (const [index, { landed }] of unknown.entries()) {
+      const reason = told[index]
+      if (reason !== undefined) reasons.set(keyOf(landed), reason)
+    }
+    return seen.flatMap(({ sighting }) => {
+      if (!sighting || sighting.is === 'ousted') return []
+      const reason = sighting.is === 'landed' && !sighting.ok ? reasons.get(keyOf(sighting)) : undefined
+      return reason === undefined ? [sighting] : [{ ...sighting, reason }]
+    })
+  }
+}
+
+function verdict({ id }: Attempt, taker: Taker): Sighting | undefined {
+  if (taker.is === 'denied') return { id, is: 'unseen', underpriced: false }
+  if (taker.is === 'untold') return { id, is: 'dead' }
+  // In a block after all: the node gives its receipt the next time.
+  return taker.id === id ? undefined : { id, is: 'dead', by: taker.id }
 }
 
 function countOf(answer: RpcAnswer | undefined): number | undefined {

@@ -4,9 +4,9 @@ import { check, sync } from './check.ts'
 import { draft, seal } from './draft.ts'
 import { costOf, defaultFeePolicy, outbids, sayLeast } from './fees.ts'
 import type { EvmFees, FeePolicy, Prices } from './fees.ts'
-import { look } from './look.ts'
+import { createLook } from './look.ts'
 import { send } from './send.ts'
-import { claimNonces, mergeSynced, nonceGaps, noncesFrom, nonceStanding } from './slots.ts'
+import { claimNonces, isDoubtful, mergeSynced, nonceGaps, noncesFrom, nonceStanding } from './slots.ts'
 import type { EvmSynced } from './slots.ts'
 import type { EvmIntent, Rpc } from '../types.ts'
 
@@ -44,7 +44,7 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     cost: costOf,
     sync: (from, at) => sync(settled, from, at),
     merge: mergeSynced,
-    doubtful: () => false,
+    doubtful: isDoubtful,
     claim: claimNonces,
     slotsFrom: noncesFrom,
     nonceOf: (slot) => slot,
@@ -53,7 +53,7 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     draft: (prepared, slot) => draft(prepared, slot, chainId),
     seal,
     send: (sealed, at) => send(rpc, sealed, at),
-    look: (open, head, at) => look(rpc, confirmations, open, head, at),
+    look: createLook(rpc, confirmations),
     replace: {
       outbids: (fees, over) => outbids(fees, over, policy.leastBumpPercent),
       least: (over) => sayLeast(over, policy.leastBumpPercent),

@@ -1,0 +1,51 @@
+import type { OpenAttempt, Sighting } from '../../../contracts/index.ts'
+import type { Block } from '../reading/block.ts'
+import { readReceipt } from '../reading/receipt.ts'
+import { isObject } from '../quantity.ts'
+import type { EvmFees } from './fees.ts'
+import type { RpcAnswer } from '../types.ts'
+
+export type Attempt = OpenAttempt<string, number, EvmFees>
+
+/** The block that a look holds for. */
+export interface View {
+  latest: Block
+  /** The node does not know the newest blocks: that it has something is news, that it lacks something is not. */
+  lags: boolean
+  /** The lower one of the head that was known before and the node's: neither alone makes anything final. */
+  newest: number
+}
+
+/** An account's counts: at the final block and at the latest; undefined where the node did not say. */
+export interface Counts {
+  final: number | undefined
+  latest: number | undefined
+}
+
+/** In no block and in no mempool, and the count at the final block is beyond its nonce: it seems that something else has that. */
+export type Ousted = { is: 'ousted' }
+
+/** What the answers about one attempt say; undefined where they say nothing. */
+export function sight(
+  { id, slot, fees }: Attempt,
+  { latest, lags, newest }: View,
+  counts: Counts | undefined,
+  receipt: RpcAnswer | undefined,
+  tx: RpcAnswer | undefined,
+): Sighting | Ousted | undefined {
+  if (!receipt || !tx || receipt.error || tx.error) return undefined
+  if (receipt.result !== null) {
+    const read = readReceipt(receipt.result)
+    if (!read) return undefined
+    const { status, blockNumber, blockHash } = read
+    return { id, is: 'landed', ok: status === 1, blockNumber, blockHash, depth: Math.max(1, newest - blockNumber + 1), receipt: read }
+  }
+  if (lags) return undefined
+  const underpriced = BigInt(fees.maxFeePerGas) < (latest.nextBaseFeeRaw ?? 0n)
+  if (tx.result !== null) {
+    // In a block whose receipts the node does not have yet: the next look tells.
+    if (isObject(tx.result) && typeof tx.result['blockNumber'] === 'string') return undefined
+    return { id, is: 'pending', underpriced, next: counts?.latest === slot }
+  }
+  return counts?.final !== undefined && counts.final > slot ? { is: 'ousted' } : { id, is: 'unseen', underpriced }
+}
