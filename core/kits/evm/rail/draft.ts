@@ -6,7 +6,7 @@ import type { EvmFees } from './fees.ts'
 import type { EvmIntent } from '../types.ts'
 
 /** The unsigned bytes of a transaction of type 2 (EIP-1559). */
-export function draft({ step, fees }: Prepared<EvmIntent, EvmFees>, nonce: number, chainId: number): Signable {
+export function draft({ step, fees }: Pick<Prepared<EvmIntent, EvmFees>, 'step' | 'fees'>, nonce: number, chainId: number): Signable {
   const { to, data, value } = step
   const tx = Transaction.from({ type: 2, chainId, nonce, to, data, value, ...fees })
   return { scheme: 'evm-transaction', bytes: getBytes(tx.unsignedSerialized) }
