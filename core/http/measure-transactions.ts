@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { Gauge } from 'prom-client'
 import type { Entry, Journal } from '../transactions/index.ts'
 import type { Metrics } from './metrics.ts'
+import { withinDeadline } from './within-deadline.ts'
 
 interface Sources {
   journal: Pick<Journal, 'openLanes' | 'unfinished'>
@@ -13,8 +14,6 @@ interface Sources {
 
 /** Scrapes closer together than that are answered from one look into the journal. */
 const freshMs = 5_000
-/** A scrape must not wait for a store that hangs. */
-const deadlineMs = 2_000
 
 const minuteMs = 60_000
 const ages = [
@@ -109,12 +108,4 @@ function kept<T>(look: () => Promise<T>, nowMs: () => number): () => Promise<T> 
     if (!last || nowMs() - last.atMs >= freshMs) last = { atMs: nowMs(), value: look() }
     return last.value
   }
-}
-
-function withinDeadline<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('The journal did not answer in time.')), deadlineMs)
-  })
-  return Promise.race([work, tooLate]).finally(() => clearTimeout(timer))
 }

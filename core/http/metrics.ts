@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { Store } from '../store/store.ts'
 import type { Directory } from '../verbs/directory.ts'
 import { transactionMetrics } from './transaction-metrics.ts'
+import { withinDeadline } from './within-deadline.ts'
 
 /** What the server counts about itself, as Prometheus reads it. Process and event loop figures are prom-client's own. */
 export function createMetrics() {
@@ -66,7 +67,7 @@ export function measureStore({ registry }: Pick<Metrics, 'registry'>, store: Pic
     help: '1 while the store can be written; 0 while it cannot, and no transaction is made.',
     registers: [],
     async collect() {
-      const failing = await store.failing().catch(() => 'it failed to say')
+      const failing = await withinDeadline(store.failing()).catch(() => 'it failed to say')
       this.set(failing === undefined ? 1 : 0)
     },
   })
