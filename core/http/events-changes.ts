@@ -92,7 +92,8 @@ export function createChanges(events: TransactionEvents, frameOf: (event: Journa
     tail = last.id
     for (const { id } of kept.splice(0, kept.length - mostKept)) floor = id
     for (const ring of followers) ring()
-    return page.length === pageSize
+    // Rows that cannot be read are left out of a page.
+    return page.length > pageSize / 2
   }
 
   return {
@@ -121,11 +122,10 @@ export function createChanges(events: TransactionEvents, frameOf: (event: Journa
         }
         return { changes: changes.toReversed(), upTo: Math.max(after, tail) }
       }
-      // What this reader has seen, the journal has too, so a page that is not full leaves out nothing up to there.
+      // What this reader has seen, the journal has too: where it has nothing more that is wanted, nothing is left out up to there.
       const seen = tail
       const page = await events.after(after, { ...wanted, limit: pageSize })
-      const last = page.at(-1)?.id ?? after
-      return { changes: page.map(changeOf), upTo: page.length < pageSize ? Math.max(last, seen) : last }
+      return { changes: page.map(changeOf), upTo: page.at(-1)?.id ?? Math.max(after, seen) }
     },
   }
 }

@@ -29,13 +29,13 @@ export interface Events {
   end(): void
 }
 
-/** GET /events: one reader of the journal and one of each network's blocks for all streams, however many there are. */
 interface EventsParts {
   services: Services
   metrics: Pick<Metrics, 'eventStreams'>
   log: Logger
 }
 
+/** GET /events: one reader of the journal and one of each network's blocks for all streams, however many there are. */
 export function createEvents({ services: { transactions, directory }, metrics: { eventStreams }, log }: EventsParts): Events {
   const read = requestReader(eventsEndpoint)
   const streams = createStreams(log)
