@@ -6,7 +6,7 @@ import { createHeadFeed } from '../../../core/kits/evm/reading/head-feed.ts'
 import type { HealthPolicy } from '../../../core/kits/evm/rpc/health-policy.ts'
 import { createRpc } from '../../../core/kits/evm/rpc/rpc.ts'
 import type { Rpc } from '../../../core/kits/evm/types.ts'
-import { checked, fakeBlock, hangUp, json, startFakeNode, status } from './fake-node.ts'
+import { checked, error, fakeBlock, hangUp, json, startFakeNode, status } from './fake-node.ts'
 import type { Behaviour, FakeNode } from './fake-node.ts'
 import { at } from './test-chain.ts'
 
@@ -183,6 +183,31 @@ describe('a network with several nodes', () => {
     // After 250, 500 and 1000 ms, and not every time that it says its chain id.
     const tries = nodes[0]?.asked.filter((method) => method === 'test_name').length
     expect(tries).to.be.within(1, 4)
+  })
+
+  it('asks another after an answer that cannot be, and the only one again', async () => {
+    const without: Behaviour = (asked, response) =>
+      (asked.calls.some(({ method }) => method === 'test_name') ? checked(error(-32000, 'missing trie node')) : chainOf('a', 100))(
+        asked,
+        response,
+      )
+    await network([without, chainOf('b', 100)])
+    while (rpc.nodes().some(({ state }) => state !== 'good')) {
+      await rpc.batch([latest], at)
+      await moment(10)
+    }
+    const failure = await ask(rpc, 'test_name', [], at).catch((thrown: unknown) => thrown)
+    expect(failure)
+      .to.have.property('message')
+      .that.matches(/refused test_name: missing trie node/)
+    expect(await ask(rpc, 'test_name', [], at)).to.equal('b')
+    nodes[1]?.behave(hangUp)
+    for (const _ of [1, 2]) {
+      await moment(300)
+      expect(await ask(rpc, 'test_name', [], at).catch((thrown: unknown) => thrown))
+        .to.have.property('message')
+        .that.matches(/missing trie node/)
+    }
   })
 
   it('costs no call more than was asked for where it has one node', async () => {

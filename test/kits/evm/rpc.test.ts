@@ -26,7 +26,7 @@ async function recovered(rpc: Rpc): Promise<unknown> {
       return await rpc.request('eth_blockNumber', [], at)
     } catch {
       await new Promise((resolve) => {
-        setTimeout(resolve, 50)
+        setTimeout(resolve, 10)
       })
     }
   }
@@ -52,6 +52,7 @@ describe('an RPC client', () => {
       sendUrls,
       chainId,
       timeoutMs,
+      health: { firstBackoffMs: 60 },
       network: 'ethereum/mainnet',
       log: { info: hear, warn: hear },
       meter: { rpc: (method, outcome) => void metered.push(`${method} ${outcome}`) },
@@ -177,7 +178,7 @@ describe('an RPC client', () => {
       first.behave(healthy({ result: '0x1' }))
       while ((await rpc.request('eth_blockNumber', [], at)) !== '0x1')
         await new Promise((resolve) => {
-          setTimeout(resolve, 50)
+          setTimeout(resolve, 10)
         })
       expect(rpc.url()).to.equal(`${first.url}/v3/***`)
     })
@@ -225,6 +226,24 @@ describe('an RPC client', () => {
       ),
     )
     expect(failure.message).to.match(/left a call without an answer/)
+  })
+
+  it('refuses a batch in which a call is answered twice: nobody knows which one is meant', async () => {
+    const twice: Behaviour = ({ calls }, response) =>
+      json(
+        response,
+        calls.flatMap(({ id }) => ['0x1', '0x2'].map((result) => ({ jsonrpc: '2.0', id, result }))),
+      )
+    const failure = await failureOf(client([await node(checked(twice))]).batch([{ method: 'eth_call', params: [] }], at))
+    expect(failure.message).to.match(/answered a call twice/)
+  })
+
+  it('takes the one refusal of a whole batch for what it is, alone or in a list', async () => {
+    const refusal = { jsonrpc: '2.0', id: null, error: { code: -32005, message: 'too many' } }
+    for (const answer of [refusal, [refusal]]) {
+      const rpc = client([await node(checked((_asked, response) => json(response, answer)))])
+      expect(await failureOf(rpc.batch([{ method: 'eth_call', params: [] }], at))).to.have.property('name', 'RATE_LIMIT')
+    }
   })
 
   it('says RATE_LIMIT with the least wait when every node is over its limit, and does not ask them meanwhile', async () => {
@@ -324,6 +343,14 @@ describe('an RPC client', () => {
       expect(reading.asked).to.not.include('eth_sendRawTransaction')
       expect(wrong.asked).to.deep.equal(['eth_chainId'])
       expect(sending.asked.filter((method) => method === 'eth_sendRawTransaction')).to.have.length(2)
+    })
+
+    it("leaves besu's words for a transaction with too much gas to who judges them, though its code means a limit elsewhere", async () => {
+      const [answer] = await client([await node(checked(error(-32005, 'Transaction gas limit exceeds block gas limit')))]).broadcast(
+        '0xraw',
+        at,
+      )
+      expect(answer).to.have.nested.property('error.code', -32005)
     })
 
     it('takes a sending endpoint that knows no other method', async () => {

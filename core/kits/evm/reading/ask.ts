@@ -18,9 +18,11 @@ export function resultOf(rpc: Rpc, method: string, answer: RpcAnswer | undefined
   return answer?.result
 }
 
-/** The node answered with something that cannot be. */
+/** The node answered with something that cannot be: another one is asked next, where there is one. */
 export function nodeLied(rpc: Rpc, what: string): SluiceError {
-  return new SluiceError('NETWORK', `The RPC node ${rpc.url()} ${what}. Try again, or check rpcUrls.`, { retryAfterSeconds: 1 })
+  const error = new SluiceError('NETWORK', `The RPC node ${rpc.url()} ${what}. Try again, or check rpcUrls.`, { retryAfterSeconds: 1 })
+  rpc.distrust(what)
+  return error
 }
 
 function nodeRefused(rpc: Rpc, method: string, { code, message }: { code: number; message: string }): SluiceError {

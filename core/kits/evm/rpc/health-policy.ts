@@ -10,6 +10,8 @@ export interface HealthPolicy {
   /** A node is slow when a probe takes it longer than this, and so many times longer than the fastest. */
   slowMs: number
   slowFactor: number
+  /** How long a node that failed is left alone at first; twice as long each time that it fails again. */
+  firstBackoffMs: number
   /** For how long what a node showed counts against the others: it may have been wrong, or the chain gone back. */
   memoryMs: number
 }
@@ -21,5 +23,6 @@ export const defaultHealthPolicy: HealthPolicy = {
   forkDepth: 12,
   slowMs: 1_000,
   slowFactor: 4,
+  firstBackoffMs: 250,
   memoryMs: 30_000,
 }

@@ -8,7 +8,6 @@ import { parseAnswers } from './rpc-answers.ts'
 import { ConnectionClosed, createHttp } from './rpc-http.ts'
 import type { RpcAnswer } from '../types.ts'
 
-const firstBackoffMs = 250
 const maxBackoffMs = 10_000
 /** A node's wish to be left alone is honoured, but not for longer than this. */
 const maxRetryAfterSeconds = 60
@@ -34,6 +33,8 @@ export interface RpcNode {
   check(): Promise<void>
   /** One HTTP request. Throws NodeFailure (and is put aside), or the signal's reason. */
   post(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]>
+  /** Puts it aside for what it answered. */
+  distrust(what: string): void
   failure(): NodeFailure | undefined
   waitMs(): number
   close(): Promise<void>
@@ -43,6 +44,7 @@ export interface NodeOptions {
   url: string
   chainId: number
   timeoutMs: number
+  firstBackoffMs: number
   meter: { rpc(method: string, outcome: 'ok' | 'error'): void }
   log: Log
 }
@@ -52,7 +54,7 @@ let lastId = 0
 /** That a node says its chain's id does not show that it can do more than that: its backoff starts anew with real work only. */
 const isCheck = (calls: readonly RpcCall[]) => calls.every(({ method }) => method === 'eth_chainId')
 
-export function createNode({ url, chainId, timeoutMs, meter, log }: NodeOptions): RpcNode {
+export function createNode({ url, chainId, timeoutMs, firstBackoffMs, meter, log }: NodeOptions): RpcNode {
   const label = maskUrl(url)
   const secrets = secretsOf(url)
   let state: 'unchecked' | 'ready' | 'aside' = 'unchecked'
@@ -121,8 +123,9 @@ export function createNode({ url, chainId, timeoutMs, meter, log }: NodeOptions)
     const [answer] = await post([{ method: 'eth_chainId', params: [] }], false, at, async () => {})
     // Endpoints that only take transactions may know no other method; signed bytes carry their chain id.
     const theirs = answer?.error?.code === methodNotFound ? chainId : Number(answer?.result)
-    verified = theirs === chainId
-    if (!verified) throw putAside(new NodeFailure('wrong-chain', `serves chain id ${theirs}, not ${chainId}`))
+    // Garbage is no other chain: what was right once gets signed bytes on.
+    if (!Number.isNaN(theirs)) verified = theirs === chainId
+    if (theirs !== chainId) throw putAside(new NodeFailure('wrong-chain', `serves chain id ${theirs}, not ${chainId}`))
     if (last) log.info({ node: label }, 'RPC node is back')
     state = 'ready'
     last = undefined
@@ -162,6 +165,7 @@ export function createNode({ url, chainId, timeoutMs, meter, log }: NodeOptions)
     due: isDue,
     check,
     post,
+    distrust: (what) => void putAside(new NodeFailure('unreachable', what)),
     failure: () => last,
     waitMs: () => Math.max(0, retryAt - performance.now()),
     close() {

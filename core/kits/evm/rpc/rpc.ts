@@ -32,11 +32,13 @@ export interface RpcOptions {
  * is checked again in the background after a backoff, and the first is gone back to. Connects on first use.
  */
 export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', health, ...options }: RpcOptions): Rpc {
-  const nodes = new Map([...new Set([...rpcUrls, ...sendUrls])].map((url) => [url, createNode({ url, ...options })]))
+  const policy = { ...defaultHealthPolicy, ...health }
+  const { firstBackoffMs } = policy
+  const nodes = new Map([...new Set([...rpcUrls, ...sendUrls])].map((url) => [url, createNode({ url, firstBackoffMs, ...options })]))
   const pick = (urls: readonly string[]) => urls.flatMap((url) => nodes.get(url) ?? [])
   const readers = pick(rpcUrls)
   const senders = sendUrls.length === 0 ? readers : pick(sendUrls)
-  const fleet = createFleet(readers, { ...defaultHealthPolicy, ...health }, options.log)
+  const fleet = createFleet(readers, policy, options.log)
 
   async function exchange(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
     at.signal.throwIfAborted()
@@ -96,6 +98,10 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
     },
     behind: (number) => fleet.heads.behind(Number(number)),
     url: () => (fleet.ready()[0] ?? readers[0])?.label ?? maskUrl(rpcUrls[0] ?? ''),
+    distrust(what) {
+      const [inUse, other] = fleet.ready()
+      if (other) inUse?.distrust(what)
+    },
     nodes: () => nodeStates(fleet, [...nodes.values()], readers),
     async stop() {
       await Promise.all([...nodes.values()].map((node) => node.close()))
