@@ -19,7 +19,12 @@ export async function settle(world: World, random: Random, blockMs: number): Pro
   proxy.become()
   // Blocks count from when the faults ended; nobody gets any for free.
   chain.pace(0)
-  for (const [index, server] of servers.entries()) if (!server || server.hasEnded()) await world.start(index)
+  for (const [index, server] of servers.entries()) {
+    // One that is still to die somewhere does it now.
+    if (server?.dieAt) server.signal('SIGKILL')
+    if (server?.dieAt) await server.ended
+    if (!server || server.hasEnded()) await world.start(index)
+  }
   await Promise.all(world.unresolved.map((request) => persist(world, request, random.fork(request.id), 30_000)))
 
   const allowed = confirmations + extraBlocks

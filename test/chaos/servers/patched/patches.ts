@@ -62,10 +62,15 @@ export const patches: Readonly<Record<string, readonly Patch[]>> = {
     },
   ],
 
+  'fence off': [
+    { file: 'core/transactions/postgres-writer.ts', find: 'and fence = ${fence} for share', put: 'for share' },
+    { file: 'core/transactions/embedded-writer.ts', find: 'return found?.fence === fence', put: 'return true' },
+  ],
+
   'nonce outside the queue': [
     {
       file: 'core/transactions/lane.ts',
-      find: 'const wanted = nonce === undefined ? rail.claim(synced(), slots(), count) : rail.slotsFrom(nonce, count)',
+      find: 'const wanted = nonce === undefined ? free(count) : rail.slotsFrom(nonce, count)',
       put: 'const wanted = nonce === undefined ? rail.claim(synced(), [], count) : rail.slotsFrom(nonce, count)',
     },
   ],
