@@ -1,10 +1,14 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
 import type { Logger } from 'pino'
 import { backgroundFailures } from './boot/background-failures.ts'
 import { directoryOf } from './boot/directory.ts'
+import { forgetDevnet } from './boot/forget-devnet.ts'
 import { pluginOptions } from './boot/plugin-options.ts'
 import { pluginWarnings } from './boot/plugin-warnings.ts'
 import { failingParts } from './boot/readiness.ts'
+import { openServerStore } from './boot/server-store.ts'
 import { askPassphrase, openSigner } from './boot/signer.ts'
 import { signerPolicy } from './boot/signer-policy.ts'
 import { startVenues } from './boot/venues.ts'
@@ -12,15 +16,18 @@ import type { Settings } from './config/index.ts'
 import { bringUpDevnet } from './devnet/bring-up.ts'
 import type { Devnet } from './devnet/index.ts'
 import { createApp } from './http/app.ts'
-import type { Idempotency } from './http/idempotency.ts'
-import { memoryIdempotency } from './http/memory-idempotency.ts'
-import { createMetrics, measureDirectory, type Metrics } from './http/metrics.ts'
+import { createIdempotency, type Idempotency } from './http/idempotency.ts'
+import { measureNodes } from './http/measure-nodes.ts'
+import { measureTransactions } from './http/measure-transactions.ts'
+import { createMetrics, measureDirectory, measureStore, type Metrics } from './http/metrics.ts'
+import { observeJournal } from './http/observe-journal.ts'
 import { listen } from './http/server.ts'
+import { countChanges } from './http/transaction-metrics.ts'
 import { findPlugins, loadPlugins, startWatchdog, type LoadedPlugin, type LoadResult } from './loader/index.ts'
 import { createLog } from './log.ts'
-import { StartError } from './start-error.ts'
+import type { Store } from './store/index.ts'
 import { ensureCertificates } from './tls/index.ts'
-import { createTransactions, memoryJournal, soleLeases, type Journal, type Sign, type Transactions } from './transactions/index.ts'
+import { createTransactions, sqlJournal, sqlLeases, type Journal, type Leases, type Sign, type Transactions } from './transactions/index.ts'
 import type { Services, Verbs } from './verbs/context.ts'
 import { verbs } from './verbs/index.ts'
 
@@ -43,8 +50,10 @@ interface Cradle {
   verbs: Verbs
   log: Logger
   metrics: Metrics
+  store: Store
   idempotency: Idempotency
   journal: Journal
+  leases: Leases
   sign: Sign
   transactions: Transactions
   services: Services
@@ -60,19 +69,19 @@ export interface StartOptions {
 /** Everything that happens at start, in its order. */
 export async function startKernel(settings: Settings, { say, devnet: running }: StartOptions): Promise<Kernel> {
   const startedAt = performance.now()
-  if (settings.store.url !== undefined)
-    throw new StartError('store.url names a database, and this version keeps its journal in memory. Remove it from conf/server.yml.')
   const container = createContainer<Cradle>({ injectionMode: InjectionMode.PROXY, strict: true })
   container.register({
     settings: asValue(settings),
     verbs: asValue(verbs),
     log: asFunction(createLog).singleton(),
     metrics: asFunction(createMetrics).singleton(),
-    idempotency: asFunction(memoryIdempotency).singleton(),
   })
   const { log, metrics } = container.cradle
   const stops: (() => unknown)[] = []
+  let drainedAt = Infinity
+  const drainMs = () => Math.max(0, drainedAt - performance.now())
   const stop = async () => {
+    drainedAt = performance.now() + settings.server.drainSeconds * 1000
     for (const each of stops.splice(0).toReversed()) await each()
     await container.dispose()
   }
@@ -81,13 +90,31 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
     const { made } = await ensureCertificates({ certsDir: settings.ssl.certsDir })
     if (made) say(`Made certificates in ${settings.ssl.certsDir}.`)
 
+    // Of this process alone: who died under another id can be told from it.
+    const [serverId, serverName] = [randomUUID(), `${hostname()}, process ${process.pid}`]
+    const store = await openServerStore(settings, serverName, log)
+    stops.push(() => store.close())
+    measureStore(metrics, store)
+    container.register({
+      store: asValue(store),
+      journal: asFunction(({ store }: Cradle) => observeJournal(sqlJournal(store, log), metrics)).singleton(),
+      leases: asFunction(({ store }: Cradle) => sqlLeases({ store, url: settings.store.url, serverId, serverName, log })).singleton(),
+      idempotency: asFunction(({ store }: Cradle) =>
+        createIdempotency({ store, serverId, log, onReplay: () => metrics.replays.inc() }),
+      ).singleton(),
+    })
+    stops.push(() => container.cradle.idempotency.stop())
+
     let loaded: readonly LoadedPlugin[] = []
     stops.push(backgroundFailures({ log, metrics }, () => loaded))
     // Unlocking takes as long as scrypt does: it goes on beside the devnet and the plugins.
     const opening = openSigner({ settings, log, passphrase: await askPassphrase(settings) })
     stops.push(async () => (await opening.catch(() => undefined))?.stop())
     const devnet = running ?? (settings.devnet.enabled ? await bringUpDevnet(settings, say) : undefined)
-    if (devnet && devnet !== running) stops.push(() => devnet.stop())
+    if (devnet && devnet !== running) {
+      stops.push(() => devnet.stop())
+      await forgetDevnet(store)
+    }
 
     // Before any of their code runs here: what passes its trial may still loop in this thread.
     const watchdog = startWatchdog({ stallSeconds: settings.limits.pluginStallSeconds })
@@ -108,34 +135,38 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
     stops.push(() => venues.stop())
     const directory = directoryOf(plugins, venues.running)
     measureDirectory(metrics, directory)
+    measureNodes(metrics, directory)
 
     container.register({
       sign: asValue<Sign>(({ signable, ...request }) => signer.sign({ ...request, draft: { scheme: 'secp256k1', bytes: signable.bytes } })),
-      journal: asFunction(() => memoryJournal()).singleton(),
-      transactions: asFunction(({ journal, sign, log }: Cradle) =>
+      transactions: asFunction(({ journal, leases, sign, log }: Cradle) =>
         createTransactions({
           journal,
-          leases: soleLeases(),
+          leases,
           sites: directory.networks,
           sign,
           log,
           walletQueue: settings.limits.walletQueue,
+          onChange: countChanges(metrics),
         }),
       ).singleton(),
     })
-    const { transactions } = container.cradle
-    stops.push(() => transactions.stop(settings.server.drainSeconds * 1000))
+    const { transactions, journal } = container.cradle
+    stops.push(() => transactions.stop(drainMs()))
+    measureTransactions(metrics, { journal, networks: directory.networks, log })
+    await transactions.takenUp
 
     const services: Services = {
       directory,
       settings,
       transactions,
       wallets: { all: signer.wallets },
-      failing: () => failingParts(signer, directory),
+      failing: () => failingParts(signer, store, directory),
     }
     container.register({ services: asValue(services) })
     const listener = await listen(container.build(createApp), settings, log)
-    stops.push(() => listener.stop(settings.server.drainSeconds * 1000))
+    // At once: what still comes on open connections is told that the server stops.
+    stops.push(() => Promise.all([listener.stop(drainMs()), transactions.stop(drainMs())]))
 
     return { url: listener.url, startedInMs: performance.now() - startedAt, services, devnet, plugins, warnings, stop }
   } catch (error) {

@@ -1,14 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
+import type { Store } from '../store/index.ts'
 import type { Signer } from '../wallet/index.ts'
 import type { Directory } from '../verbs/directory.ts'
 
 const deadlineMs = 2_000
 
-/** What keeps the server from being ready: the signer, and every required network. The listener is what asks. */
-export async function failingParts(signer: Signer, directory: Directory): Promise<readonly { part: string; reason: string }[]> {
+/** What keeps the server from being ready: the store, the signer, and every required network. The listener is what asks. */
+export async function failingParts(
+  signer: Pick<Signer, 'isReady'>,
+  store: Pick<Store, 'failing'>,
+  directory: Pick<Directory, 'networks'>,
+): Promise<readonly { part: string; reason: string }[]> {
   const required = directory.networks.filter((network) => network.required)
-  const networks = await Promise.all(
-    required.map(async ({ chain, network, impl, notReady }) => {
+  const [kept, ...networks] = await Promise.all([
+    keeping(store),
+    ...required.map(async ({ chain, network, impl, notReady }) => {
       const part = `${chain}/${network}`
       const starting = notReady()
       if (starting !== undefined) return { part, reason: starting }
@@ -19,7 +26,15 @@ export async function failingParts(signer: Signer, directory: Directory): Promis
         return { part, reason: error instanceof SluiceError ? error.message : 'its nodes do not answer' }
       }
     }),
-  )
+  ])
   const signing = signer.isReady() ? undefined : { part: 'signer', reason: 'it is being started again' }
-  return [signing, ...networks].filter((each) => each !== undefined)
+  return [kept, signing, ...networks].filter((each) => each !== undefined)
+}
+
+/** A database that hangs answers nobody: it fails too. */
+async function keeping(store: Pick<Store, 'failing'>): Promise<{ part: string; reason: string } | undefined> {
+  const late = new AbortController()
+  const hangs = sleep(deadlineMs, 'it does not answer', { signal: late.signal }).catch(() => undefined)
+  const reason = await Promise.race([store.failing().catch(() => 'it failed to say'), hangs]).finally(() => late.abort())
+  return reason === undefined ? undefined : { part: 'store', reason }
 }

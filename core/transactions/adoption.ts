@@ -55,7 +55,10 @@ export function startAdoption({ recorder, networks, closing, log }: AdoptionPart
     unserved.add(name)
     const open = await recorder.unfinished({ chain, network })
     const transactions = open.map((entry) => ({ address: entry.address, nonce: entry.nonce, txHash: txHashOf(entry) }))
-    log.warn({ chain, network, transactions }, 'transactions are open on a network that no plugin serves: add it again to have them seen to their end')
+    log.warn(
+      { chain, network, transactions },
+      'transactions are open on a network that no plugin serves: add it again to have them seen to their end',
+    )
   }
 
   const firstRound = round()

@@ -22,7 +22,9 @@ export function createCancel({ site, lanes, recorder, submit }: CancelParts) {
   /** What was not cancelled yet comes first, so that asking again cancels the next one. */
   async function nonceOf(nonce: number | undefined, lane: Lane): Promise<number> {
     if (nonce === undefined) {
-      const [lowest] = (await pendingOn(lane, { recorder, site })).toSorted((a, b) => Number(a.kind === 'cancel') - Number(b.kind === 'cancel'))
+      const [lowest] = (await pendingOn(lane, { recorder, site })).toSorted(
+        (a, b) => Number(a.kind === 'cancel') - Number(b.kind === 'cancel'),
+      )
       if (lowest) return lowest.nonce
     } else {
       const [slot] = rail.slotsFrom(nonce, 1)

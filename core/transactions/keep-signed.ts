@@ -24,7 +24,9 @@ export interface Signed {
 }
 
 /** The bytes are in the journal; or only `outcome` will tell whether they are, and until then nothing may leave. */
-export type Kept = { is: 'kept'; entries: readonly Entry[] } | { is: 'unknown'; cause: Error; outcome: Promise<readonly Entry[] | undefined> }
+export type Kept =
+  | { is: 'kept'; entries: readonly Entry[] }
+  | { is: 'unknown'; cause: Error; outcome: Promise<readonly Entry[] | undefined> }
 
 /**
  * Journals signed bytes, and with them the answer that their request is given.
@@ -55,7 +57,10 @@ async function findOut(
   closing: AbortSignal,
   log: Log,
 ): Promise<readonly Entry[] | undefined> {
-  log.warn({ requestId, txHashes: own.map(({ after }) => txHashOf(after)) }, 'the store did not say whether signed transactions were kept: finding out')
+  log.warn(
+    { requestId, txHashes: own.map(({ after }) => txHashOf(after)) },
+    'the store did not say whether signed transactions were kept: finding out',
+  )
   let hasNewOwner = false
   for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
@@ -63,7 +68,13 @@ async function findOut(
       if (own.every(({ after }, index) => hasAttemptOf(after, now[index]))) return now.flatMap((entry) => entry ?? [])
       // The guard of a lane's former owner holds for nothing that is not kept yet.
       if (hasNewOwner || own.some(({ before }, index) => now[index]?.version !== before.version)) return undefined
-      if (await recorder.write(own.map(({ before }) => ({ before, after: instead(before) })), guard)) return undefined
+      if (
+        await recorder.write(
+          own.map(({ before }) => ({ before, after: instead(before) })),
+          guard,
+        )
+      )
+        return undefined
     } catch (error) {
       if (error instanceof Superseded) hasNewOwner = true
       else if (!(error instanceof StoreUnavailable)) throw error

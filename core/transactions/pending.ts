@@ -28,6 +28,7 @@ export async function nothingPending(lane: Lane, nonce: number | undefined, toDo
   if (signing) return conflict({ is: 'claimed', ...signing })
   const [slot] = nonce === undefined ? [] : site.impl.rail.slotsFrom(nonce, 1)
   if (nonce !== undefined && slot !== undefined && lane.standing(slot) === 'past') return conflict({ is: 'past', nonce })
-  const what = nonce === undefined ? `${address} has no pending transaction in the journal` : `Nothing of ${address} is pending on nonce ${nonce}`
+  const what =
+    nonce === undefined ? `${address} has no pending transaction in the journal` : `Nothing of ${address} is pending on nonce ${nonce}`
   return new SluiceError('UNKNOWN_TRANSACTION', `${what}: there is nothing to ${toDo}.`)
 }

@@ -12,9 +12,13 @@ export function createQueue(limit: number, wallet: string): Queue {
   return {
     enter() {
       if (inside >= limit) {
-        throw new SluiceError('OVERLOADED', `${limit} requests of ${wallet} are under way already (limits.walletQueue): try again shortly.`, {
-          retryAfterSeconds: 1,
-        })
+        throw new SluiceError(
+          'OVERLOADED',
+          `${limit} requests of ${wallet} are under way already (limits.walletQueue): try again shortly.`,
+          {
+            retryAfterSeconds: 1,
+          },
+        )
       }
       inside += 1
       return () => {

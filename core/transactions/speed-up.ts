@@ -28,7 +28,10 @@ export function createSpeedUp({ site, recorder, raise }: SpeedUpParts) {
     throw await nothingPending(lane, nonce, 'speed up', { recorder, site })
   }
 
-  return async function speedUp({ address, requestId, keyed, nonce, wish }: Origin, signal: AbortSignal): Promise<{ txHash: string; nonce: number }> {
+  return async function speedUp(
+    { address, requestId, keyed, nonce, wish }: Origin,
+    signal: AbortSignal,
+  ): Promise<{ txHash: string; nonce: number }> {
     const replace = replaceOf(rail, site.chain)
     const head = await orTimeout(site.impl.head({ signal }), signal, nothingSent)
     const feesGiven = wish.maxFeePerGasRaw !== undefined || wish.maxPriorityFeePerGasRaw !== undefined

@@ -84,8 +84,7 @@ export function createSubmission(parts: SubmissionParts) {
       return make(order, manner, held, holds ? judged : await judge(order, manner, held.lane, signal), signal)
     })
     const { submitted, kept, held } = made
-    const entries =
-      kept.is === 'kept' ? kept.entries : await orTimeout(goOn(settle(made, kept)), signal, () => outcomeUnknown(requestId))
+    const entries = kept.is === 'kept' ? kept.entries : await orTimeout(goOn(settle(made, kept)), signal, () => outcomeUnknown(requestId))
     wake()
     await orTimeout(goOn(sendInOrder(entries, held)), signal, () => stillUnderWay(submitted.txHash, requestId))
     return submitted
@@ -219,7 +218,11 @@ export function createSubmission(parts: SubmissionParts) {
   async function giveUp(queued: readonly Entry[], { guard }: HeldLane, error: unknown): Promise<void> {
     const give = givenUp(error instanceof SluiceError ? error.message : 'The transaction could not be signed.')
     try {
-      if (!(error instanceof StoreUnavailable)) await recorder.write(queued.map((before) => ({ before, after: give(before) })), guard)
+      if (!(error instanceof StoreUnavailable))
+        await recorder.write(
+          queued.map((before) => ({ before, after: give(before) })),
+          guard,
+        )
     } catch (failure) {
       const reason = failure instanceof Error ? failure.message : 'unknown'
       log.info({ requestId: queued[0]?.requestId, reason }, 'a request that was given up could not be noted yet')

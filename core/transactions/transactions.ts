@@ -63,6 +63,9 @@ export interface Transactions {
   stop(drainMs: number): Promise<void>
 }
 
+/** For what was cut off to come to its end. */
+const cutMs = 3_000
+
 export function createTransactions({
   journal,
   leases,
@@ -82,7 +85,7 @@ export function createTransactions({
   const networks = new Map<string, NetworkTransactions>()
   const underWay = new Map<Promise<unknown>, AbortController>()
   const closing = new AbortController()
-  let stopping = false
+  let stopped: Promise<void> | undefined
 
   function on(site: Site): NetworkTransactions {
     const key = `${site.chain}/${site.network}`
@@ -96,7 +99,7 @@ export function createTransactions({
 
   /** Its signal ends with the request's time, or when the server does not wait for it any longer. */
   async function counted<T>(signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    if (stopping)
+    if (stopped)
       throw new SluiceError('OVERLOADED', 'The server is stopping and takes no new transactions: try again when it is back.', {
         retryAfterSeconds: 5,
       })
@@ -112,6 +115,16 @@ export function createTransactions({
       underWay.delete(work)
       signal.removeEventListener('abort', abort)
     }
+  }
+
+  async function end(drainMs: number): Promise<void> {
+    const answered = Promise.allSettled(underWay.keys())
+    await within(answered, drainMs)
+    closing.abort()
+    for (const over of underWay.values()) over.abort()
+    // What hangs in the store is bounded there. What is open is in the journal: whoever comes next goes on with it.
+    await within(Promise.all([answered, adoption.idle(), ...[...networks.values()].map((each) => each.idle())]), cutMs)
+    await leases.stop()
   }
 
   return {
@@ -131,16 +144,12 @@ export function createTransactions({
     },
     status: txStatus,
     takenUp: adoption.firstRound,
-    async stop(drainMs) {
-      stopping = true
-      const drained = new AbortController()
-      const answered = Promise.allSettled(underWay.keys()).finally(() => drained.abort())
-      await Promise.race([answered, sleep(drainMs, undefined, { signal: drained.signal }).catch(() => {})])
-      closing.abort()
-      for (const over of underWay.values()) over.abort()
-      await Promise.allSettled(underWay.keys())
-      await Promise.all([adoption.idle(), ...[...networks.values()].map((each) => each.idle())])
-      await leases.stop()
-    },
+    stop: (drainMs) => (stopped ??= end(drainMs)),
   }
+}
+
+async function within(work: Promise<unknown>, milliseconds: number): Promise<void> {
+  const over = new AbortController()
+  const late = sleep(milliseconds, undefined, { signal: over.signal }).catch(() => {})
+  await Promise.race([work, late]).finally(() => over.abort())
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { SluiceError } from '../contracts/index.ts'
-import type { Head, Log } from '../contracts/index.ts'
+import type { Head } from '../contracts/index.ts'
 import { replaceOf, submitNothing } from './cancel.ts'
 import type { CancelParts } from './cancel.ts'
 import type { Entry } from './entry.ts'

@@ -114,7 +114,13 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
   async function moveOn(entries: readonly Entry[], held: HeldLane, seen: Seen): Promise<boolean> {
     const steps = entries.map((before) => ({ before, ...stepOf(before, seen) }))
     const changed = steps.filter(({ before, entry }) => entry !== before)
-    const written = changed.length === 0 ? [] : await recorder.write(changed.map(({ before, entry }) => ({ before, after: entry })), held.guard)
+    const written =
+      changed.length === 0
+        ? []
+        : await recorder.write(
+            changed.map(({ before, entry }) => ({ before, after: entry })),
+            held.guard,
+          )
     if (written) {
       const kept = new Map(written.map((entry) => [entry.key, entry]))
       return steps.map(({ entry, actions }) => act(kept.get(entry.key) ?? entry, actions, held, seen.head)).some((isOpen) => isOpen)

@@ -91,10 +91,21 @@ describe('sluice start', function () {
       .and.include('port')
   })
 
-  it('does not start on a store that it does not have', async () => {
-    const server = run(await home({ store: { url: 'postgres://sluice:secret@db/sluice' } }), 'start')
+  it('does not start without the database that store.url names, and keeps its password to itself', async () => {
+    const server = run(await home({ store: { url: 'postgres://sluice:secret@127.0.0.1:1/sluice' } }), 'start')
     expect((await server.ended).code).to.equal(1)
-    expect(server.printed()).to.include('store.url').and.not.include('secret')
+    expect(server.printed()).to.match(/did not start/).and.not.include('secret')
+  })
+
+  it('does not start beside another server on the same data folder, and names it', async () => {
+    const where = await home()
+    const first = run(where, 'start')
+    await first.until(ready)
+    const second = run(where, 'start')
+    expect((await second.ended).code).to.equal(1)
+    expect(second.printed()).to.match(/did not start/).and.include(`process ${first.child.pid}`)
+    first.child.kill('SIGTERM')
+    expect(await first.ended).to.deep.equal({ code: 0, signal: null })
   })
 
   it('leaves the devnet and everything of it out when it is switched off', async () => {

@@ -20,7 +20,8 @@ const fees = { gasLimit: '21000', maxFeePerGas: '100', maxPriorityFeePerGas: '10
 
 function laneAt(latest: number, pending = latest): Lane {
   const lane = createLane({ rail, address: '0x1', limit: 8, name: '0x1' })
-  lane.asking()({ final: latest, latest, pending })
+  // Said twice: one word alone is not borne out yet.
+  for (const _ of [1, 2]) lane.asking()({ latest, pending })
   return lane
 }
 
@@ -78,10 +79,10 @@ describe('a lane', () => {
               lane.settle(latest)
               latest += 1
             }
-            lane.asking()({ final: latest, latest, pending: latest })
+            lane.asking()({ latest, pending: latest })
           } else {
             const old = Math.max(0, latest - each.back)
-            lane.asking()({ final: old, latest: old, pending: old })
+            lane.asking()({ latest: old, pending: old })
           }
         }
         // The next claim takes the lowest that nobody has.
@@ -97,20 +98,40 @@ describe('a lane', () => {
 
   it('goes by the newest question about what waits at the node, whichever answer comes first', () => {
     const lane = laneAt(5)
-    const older = lane.asking()
-    const newer = lane.asking()
-    newer({ final: 5, latest: 5, pending: 6 })
-    older({ final: 5, latest: 5, pending: 5 })
+    const older = [lane.asking(), lane.asking()]
+    for (const _ of older) lane.asking()({ latest: 5, pending: 6 })
+    for (const answer of older) answer({ latest: 5, pending: 5 })
     expect(take(lane)).to.deep.equal([6])
-    lane.asking()({ final: 5, latest: 5, pending: 5 })
+    lane.release([6])
+    for (const _ of older) lane.asking()({ latest: 5, pending: 5 })
     expect(take(lane)).to.deep.equal([5])
   })
 
   it('does not believe a node that lags about what is mined', () => {
     const lane = laneAt(9)
-    lane.asking()({ final: 3, latest: 4, pending: 4 })
+    lane.asking()({ latest: 4, pending: 4 })
     expect(take(lane)).to.deep.equal([9])
     expect(take(lane, { nonce: 8 })).to.equal('past')
+  })
+
+  it('never gives what is final by our own journal, however often a node says that it is free', () => {
+    const lane = laneAt(5)
+    take(lane)
+    occupy(lane, 5)
+    lane.settle(5)
+    for (const _ of [1, 2, 3]) lane.asking()({ latest: 3, pending: 3 })
+    expect(take(lane, { nonce: 5 })).to.equal('past')
+    expect(take(lane, { count: 2 })).to.deep.equal([6, 7])
+  })
+
+  it('says who is signing on a nonce, or on the lowest one', () => {
+    const lane = laneAt(5)
+    expect(lane.signing()).to.equal(undefined)
+    take(lane)
+    take(lane)
+    occupy(lane, 5)
+    expect(lane.signing()).to.deep.equal({ nonce: 6, requestId: 'r' })
+    expect(lane.signing(5)).to.equal(undefined)
   })
 
   it('gives steps consecutive nonces past whatever lies between', () => {
@@ -127,19 +148,19 @@ describe('a lane', () => {
       if (nonce !== 6) occupy(lane, nonce)
     }
     expect(lane.release([6])).to.deep.equal([6])
-    expect(lane.gaps({ final: 5, latest: 5, pending: 6 })).to.deep.equal([6])
+    expect(lane.gaps({ latest: 5, pending: 6 })).to.deep.equal([6])
 
     const foreign = laneAt(5, 6)
     take(foreign)
     occupy(foreign, 6)
-    const dropped = { final: 5, latest: 5, pending: 5 }
+    const dropped = { latest: 5, pending: 5 }
     expect(foreign.gaps(dropped)).to.deep.equal([])
     expect(foreign.gaps(dropped)).to.deep.equal([5])
 
     const given = laneAt(5)
     take(given, { nonce: 7 })
     occupy(given, 7)
-    const waiting = { final: 5, latest: 5, pending: 5 }
+    const waiting = { latest: 5, pending: 5 }
     expect([given.gaps(waiting), given.gaps(waiting)]).to.deep.equal([[], []])
   })
 })
