@@ -9,7 +9,7 @@ import { fundsCommitted, gasTooDear } from './shortage.ts'
 import { readGas, simulationCalls } from './simulation.ts'
 import type { EvmSynced } from './slots.ts'
 import { isObject, quantityOf } from '../quantity.ts'
-import type { EvmIntent } from '../types.ts'
+import type { EvmIntent, RpcAnswer } from '../types.ts'
 
 /** Everything there is to ask before signing, in one JSON-RPC batch; what is wrong is told in the order in which a person would cure it. */
 export async function check(
@@ -42,11 +42,7 @@ export async function check(
   const neededRaw = spentRaw + sum(limits) * price.maxFeeRaw
   if (nativeRaw < neededRaw) throw gasTooDear(options.nativeCurrency, nativeRaw, neededRaw)
 
-  const synced = {
-    block: Number(blockField(options, block?.result, 'number')),
-    latest: countOf(options, latest),
-    pending: countOf(options, pending),
-  }
+  const synced = syncedOf(options, latest, pending)
   const prepared = steps.map((step, index) => ({ step, ...feesOf(limits[index] ?? 0n, price) }))
   const beside = (committedRaw: bigint) =>
     nativeRaw < committedRaw + neededRaw ? fundsCommitted(options.nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
@@ -54,21 +50,23 @@ export async function check(
 }
 
 export async function sync(options: EvmRailOptions, from: string, at: At): Promise<EvmSynced> {
-  const { rpc } = options
-  const counts = ['latest', 'pending'].map((tag) => ({ method: 'eth_getTransactionCount', params: [from, tag] }))
-  const [number, latest, pending] = await rpc.batch([{ method: 'eth_blockNumber', params: [] }, ...counts], at)
-  const block = quantityOf(resultOf(rpc, 'eth_blockNumber', number))
-  if (block === undefined) throw nodeLied(rpc, 'answered eth_blockNumber with something that is no number')
-  return { block: Number(block), latest: countOf(options, latest), pending: countOf(options, pending) }
+  const calls = ['latest', 'pending'].map((tag) => ({ method: 'eth_getTransactionCount', params: [from, tag] }))
+  const [latest, pending] = await options.rpc.batch(calls, at)
+  return syncedOf(options, latest, pending)
 }
 
-function countOf({ rpc }: EvmRailOptions, answer: Parameters<typeof resultOf>[2]): number {
+function syncedOf(options: EvmRailOptions, latest: RpcAnswer | undefined, pending: RpcAnswer | undefined): EvmSynced {
+  const counts = { latest: countOf(options, latest), pending: countOf(options, pending) }
+  return latest?.behind === undefined ? counts : { ...counts, behind: true }
+}
+
+function countOf({ rpc }: EvmRailOptions, answer: RpcAnswer | undefined): number {
   const count = quantityOf(resultOf(rpc, 'eth_getTransactionCount', answer))
   if (count === undefined) throw nodeLied(rpc, 'answered eth_getTransactionCount with something that is no number')
   return Number(count)
 }
 
-function blockField({ rpc, network }: EvmRailOptions, block: unknown, field: 'number' | 'gasLimit' | 'baseFeePerGas'): bigint {
+function blockField({ rpc, network }: EvmRailOptions, block: unknown, field: 'gasLimit' | 'baseFeePerGas'): bigint {
   const value = isObject(block) ? quantityOf(block[field]) : undefined
   if (value !== undefined) return value
   if (isObject(block) && field === 'baseFeePerGas')

@@ -16,8 +16,9 @@ type Landed = Sighting & { is: 'landed' }
 
 interface Seen {
   attempt: Attempt
-  /** As the node has it. */
+  /** As the node has them. */
   tx: unknown
+  receipt: unknown
   sighting: Sighting | Ousted | undefined
 }
 
@@ -69,14 +70,13 @@ export function createLook(rpc: Rpc, confirmations: number) {
     const found = answers.slice(owners.length * 3)
     const seen = open.map((attempt, index): Seen => {
       const [receipt, tx] = found.slice(index * 2, index * 2 + 2)
-      return { attempt, tx: tx?.result, sighting: sight(attempt, view, counts.get(attempt.from), receipt, tx) }
+      return { attempt, tx: tx?.result, receipt: receipt?.result, sighting: sight(attempt, view, counts.get(attempt.from), receipt, tx) }
     })
 
     const synced = new Map<string, EvmSynced>()
     for (const [index, [, mined, pending]] of said.entries()) {
       const owner = owners[index]
-      if (owner !== undefined && mined !== undefined && pending !== undefined)
-        synced.set(owner, { block: Number(latest.number), latest: mined, pending })
+      if (owner !== undefined && mined !== undefined && pending !== undefined && !lags) synced.set(owner, { latest: mined, pending })
     }
     return { sightings: await explained(await judged(seen, finalBlock, at), at), synced }
   }
@@ -106,12 +106,14 @@ export function createLook(rpc: Rpc, confirmations: number) {
   async function explained(seen: readonly Seen[], at: At): Promise<readonly Sighting[]> {
     const keyOf = ({ id, blockHash }: Landed) => `${id}/${blockHash}`
     const unknown = seen
-      .flatMap(({ tx, sighting }) => (isObject(tx) && sighting?.is === 'landed' && !sighting.ok ? [{ tx, landed: sighting }] : []))
+      .flatMap(({ tx, receipt, sighting }) =>
+        isObject(tx) && sighting?.is === 'landed' && !sighting.ok ? [{ tx, receipt, landed: sighting }] : [],
+      )
       .filter(({ landed }) => reasons.get(keyOf(landed)) === undefined)
       .slice(0, furtherQuestions)
     const told = await whyReverted(
       rpc,
-      unknown.map(({ tx, landed }) => ({ tx, blockNumber: landed.blockNumber })),
+      unknown.map(({ tx, receipt, landed }) => ({ tx, receipt, blockNumber: landed.blockNumber })),
       at,
     )
     for (const [index, { landed }] of unknown.entries()) {

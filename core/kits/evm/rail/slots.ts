@@ -1,20 +1,14 @@
 import type { Standing } from '../../../contracts/index.ts'
 
-/** What one answer says: an account's next nonce by its transactions in blocks, and by those in the mempool too. */
-type Word = {
-  /** The newest block that the node knew. */
-  readonly block: number
-  readonly latest: number
-  readonly pending: number
-}
+/** What an account's next nonce is by its transactions in blocks, and by those in the mempool too. */
+type Word = { readonly latest: number; readonly pending: number }
 
 /** One word of the network, or what is believed after some. */
-export type EvmSynced = {
-  readonly block?: number
-  readonly latest: number
-  readonly pending: number
+export type EvmSynced = Word & {
   /** The last word; absent where there is only one, which nothing has borne out. */
   readonly said?: Word
+  /** The node knows older blocks than were known before. */
+  readonly behind?: true
 }
 
 /** Each empty nonce costs a transfer to fill. */
@@ -23,25 +17,23 @@ const farthestGap = 256
 /**
  * Nodes lag, fork and lie, so a single word moves nothing but what our own transactions (`held`) explain: believed is the middle one
  * of what was believed, the word before and this one. Two words in a row that agree are believed whatever was before, so that what
- * was wrong does not last. What a node says that knows only older blocks counts for nothing.
+ * was wrong does not last.
  */
 export function mergeSynced(known: EvmSynced, news: EvmSynced, held: readonly number[] = []): EvmSynced {
-  // Asked for before what is believed already.
+  const { said } = known
+  // The second: asked for before what is believed already.
+  if (said && news.behind) return known
   if (news.said) return news
-  const word = wordOf(news)
-  const before = wordOf(known)
-  // Of the first two neither is believed more: the lower one holds, until a third decides.
-  const said = known.said ?? each(before, word, (was, is) => Math.max(was, is))
-  const heard = known.said
-    ? each(before, word, (was, is, field) => middle(was, said[field], is))
-    : each(before, word, (was, is) => Math.min(was, is))
-  if (word.block < heard.block) return { ...known, block: heard.block, said: { ...said, block: word.block } }
-  const ours = (field: 'latest' | 'pending') => Math.min(word[field], explained(before[field], held))
+  const higher = (field: keyof Word) => Math.max(known[field], news[field])
+  const believed = (field: keyof Word) => {
+    // Of the first two neither is believed more: the lower one holds, until a third decides.
+    const heard = said ? middle(known[field], said[field], news[field]) : Math.min(known[field], news[field])
+    return Math.max(heard, Math.min(news[field], explained(known[field], held)))
+  }
   return {
-    block: heard.block,
-    latest: Math.max(heard.latest, ours('latest')),
-    pending: Math.max(heard.pending, ours('pending')),
-    said: known.said ? word : said,
+    latest: believed('latest'),
+    pending: believed('pending'),
+    said: said ? { latest: news.latest, pending: news.pending } : { latest: higher('latest'), pending: higher('pending') },
   }
 }
 
@@ -74,18 +66,6 @@ export function nonceGaps(_known: EvmSynced, news: EvmSynced, held: readonly num
   const first = Math.max(news.latest, news.pending)
   const top = Math.max(first, ...waiting.filter((nonce) => nonce <= first + farthestGap))
   return noncesFrom(first, top - first).filter((nonce) => !taken.has(nonce))
-}
-
-function wordOf({ latest, pending, block = 0 }: EvmSynced): Word {
-  return { latest, pending, block }
-}
-
-function each(a: Word, b: Word, choose: (a: number, b: number, field: keyof Word) => number): Word {
-  return {
-    block: choose(a.block, b.block, 'block'),
-    latest: choose(a.latest, b.latest, 'latest'),
-    pending: choose(a.pending, b.pending, 'pending'),
-  }
 }
 
 /** How far a count can go by what is held alone. */

@@ -1,7 +1,7 @@
 import { toQuantity } from 'ethers/utils'
 import type { At } from '../../../contracts/index.ts'
 import { revertData } from '../reading/call-result.ts'
-import { isObject, isBytes } from '../quantity.ts'
+import { isBytes, isObject, quantityOf } from '../quantity.ts'
 import { revertReason } from './revert.ts'
 import { meaningOf } from './wordings.ts'
 import type { Rpc, RpcAnswer } from '../types.ts'
@@ -12,6 +12,8 @@ const calls = 2
 export interface Failed {
   /** As `eth_getTransactionByHash` gave it. */
   tx: unknown
+  /** As `eth_getTransactionReceipt` gave it. */
+  receipt: unknown
   blockNumber: number
 }
 
@@ -24,9 +26,12 @@ export async function whyReverted(rpc: Rpc, failed: readonly Failed[], at: At): 
     failed.flatMap(({ tx, blockNumber }) => [blockNumber, blockNumber - 1].map((number) => callAgain(tx, number))),
     at,
   )
-  return failed.map((_, index) => {
+  return failed.map(({ tx, receipt }, index) => {
     const [inBlock, before] = answers.slice(index * calls, (index + 1) * calls).map(reasonOf)
-    return inBlock ?? before
+    // An invalid instruction takes all of it, too.
+    const gas = isObject(tx) ? quantityOf(tx['gas']) : undefined
+    const isSpent = gas !== undefined && isObject(receipt) && quantityOf(receipt['gasUsed']) === gas
+    return inBlock ?? before ?? (isSpent ? 'it used up all of its gas' : undefined)
   })
 }
 

@@ -1,0 +1,221 @@
+import { expect } from 'chai'
+import { AbiCoder, toQuantity } from 'ethers'
+import type { Sighting } from '../../../../core/contracts/index.ts'
+import { createLook } from '../../../../core/kits/evm/rail/look.ts'
+import { createRpc } from '../../../../core/kits/evm/rpc/rpc.ts'
+import type { Rpc, RpcAnswer } from '../../../../core/kits/evm/types.ts'
+import { addressOf, gwei, nowhere, silent, soon, startSite, until, wallets } from '../../../transactions/site.ts'
+import type { TestSite } from '../../../transactions/site.ts'
+
+type Lie = (call: { method: string; params: readonly unknown[] }, answer: RpcAnswer) => RpcAnswer
+
+const confirmations = 3
+const fees = { gasLimit: '100000', maxFeePerGas: String(50n * gwei), maxPriorityFeePerGas: String(gwei) }
+const nobody = `0x${'ab'.repeat(32)}`
+const honest: Lie = (_call, answer) => answer
+/** The block that a count is asked at. */
+const blockOf = ([, tag]: readonly unknown[], head: bigint) => (tag === 'latest' || tag === 'pending' ? head : BigInt(String(tag)))
+const quantity = (value: unknown) => Number(BigInt(String(value)))
+
+describe('a look at open transactions', () => {
+  let site: TestSite
+  let real: Rpc
+  let lie: Lie = honest
+  let asked: (readonly string[])[] = []
+  let look: ReturnType<typeof createLook>
+  const from = addressOf(3)
+
+  before(async () => {
+    site = await startSite({ flags: ['--no-mining'] })
+    real = createRpc({ rpcUrls: [site.relay.url], chainId: 31337, meter: { rpc: () => {} }, log: silent, timeoutMs: 5_000 })
+  })
+  after(async () => {
+    await real.stop()
+    await site.stop()
+  })
+  beforeEach(() => {
+    lie = honest
+    asked = []
+    const rpc: Rpc = {
+      ...real,
+      async batch(calls, at) {
+        if (calls.length > 0) asked.push(calls.map(({ method }) => method))
+        const answers = await real.batch(calls, at)
+        return calls.map((call, index) => lie(call, answers[index] ?? {}))
+      },
+    }
+    look = createLook(rpc, confirmations)
+  })
+
+  const number = async () => BigInt(String(await site.rpc('eth_blockNumber')))
+  const count = async () => quantity(await site.rpc('eth_getTransactionCount', from, 'latest'))
+  async function lookAt(id: string, slot: number, head?: bigint): Promise<Sighting | undefined> {
+    const { sightings } = await look([{ id, from, slot, fees }], { number: head ?? (await number()), timestamp: 0 }, { signal: soon() })
+    return sightings[0]
+  }
+  const send = async (more: object = {}): Promise<string> => {
+    const hash = String(await site.rpc('eth_sendTransaction', { from, to: nowhere, value: '0x1', gas: '0x186a0', ...more }))
+    await until('the node has it', async () => (await site.rpc('eth_getTransactionByHash', hash)) !== null)
+    return hash
+  }
+
+  it('asks once for everything that goes well', async () => {
+    const slot = await count()
+    const hash = await send()
+    expect(await lookAt(hash, slot)).to.deep.equal({ id: hash, is: 'pending', underpriced: false, next: true })
+    await site.mine()
+    expect(await lookAt(hash, slot)).to.include({ is: 'landed', ok: true, depth: 1 })
+    await site.mine(2)
+    expect(await lookAt(hash, slot)).to.include({ is: 'landed', depth: 3 })
+    expect(asked).to.have.length(3)
+  })
+
+  it('says which waits behind others, and which pays too little for the next block', async () => {
+    const slot = await count()
+    const [first, second] = [await send(), await send()]
+    const open = [
+      { id: first, from, slot, fees },
+      { id: second, from, slot: slot + 1, fees: { ...fees, maxFeePerGas: '1' } },
+      { id: nobody, from, slot: slot + 2, fees: { ...fees, maxFeePerGas: '1' } },
+    ]
+    const { sightings } = await look(open, { number: await number(), timestamp: 0 }, { signal: soon() })
+    expect(sightings).to.deep.equal([
+      { id: first, is: 'pending', underpriced: false, next: true },
+      { id: second, is: 'pending', underpriced: true, next: false },
+      { id: nobody, is: 'unseen', underpriced: true },
+    ])
+    await site.mine()
+  })
+
+  it('names what took a nonce, once that is final', async () => {
+    const slot = await count()
+    const theirs = await send()
+    await site.mine(20)
+    await send()
+    await site.mine(20)
+    expect(await lookAt(nobody, slot)).to.deep.equal({ id: nobody, is: 'dead', by: theirs })
+    // And is not asked for it again.
+    asked = []
+    expect(await lookAt(nobody, slot)).to.deep.equal({ id: nobody, is: 'dead', by: theirs })
+    expect(asked).to.have.length(1)
+  })
+
+  it('says nothing of what took a nonce before that is final', async () => {
+    const slot = await count()
+    await send()
+    await site.mine(confirmations - 1)
+    expect(await lookAt(nobody, slot)).to.include({ is: 'unseen' })
+    await site.mine()
+    expect(await lookAt(nobody, slot)).to.include({ is: 'dead' })
+  })
+
+  it('needs no search where one of ours took it', async () => {
+    const slot = await count()
+    const ours = await send()
+    await site.mine(confirmations)
+    const open = [
+      { id: nobody, from, slot, fees },
+      { id: ours, from, slot, fees },
+    ]
+    const { sightings } = await look(open, { number: await number(), timestamp: 0 }, { signal: soon() })
+    expect(sightings[0]).to.deep.equal({ id: nobody, is: 'dead', by: ours })
+    expect(asked).to.have.length(1)
+  })
+
+  const lies: Record<string, (call: { method: string; params: readonly unknown[] }, slot: number, head: bigint) => RpcAnswer | undefined> =
+    {
+      'counts are too high at every block': ({ method }, slot) =>
+        method === 'eth_getTransactionCount' ? { result: toQuantity(slot + 7) } : undefined,
+      'counts are too high at recent blocks': ({ method, params }, slot, head) =>
+        method === 'eth_getTransactionCount' && blockOf(params, head) > head - 10n ? { result: toQuantity(slot + 1) } : undefined,
+      'counts are too high at old blocks only': ({ method, params }, slot, head) =>
+        method === 'eth_getTransactionCount' && blockOf(params, head) < head - 3n ? { result: toQuantity(slot + 1) } : undefined,
+    }
+  for (const [how, told] of Object.entries(lies)) {
+    it(`takes it for alive when ${how}, for no block bears them out`, async () => {
+      await site.mine(20)
+      const [slot, head] = [await count(), await number()]
+      lie = (call, answer) => told(call, slot, head) ?? answer
+      expect(await lookAt(nobody, slot)).to.include({ is: 'unseen' })
+      expect(await lookAt(nobody, slot)).to.include({ is: 'unseen' })
+    })
+  }
+
+  it('has only the count to go by where the node has lost the state of old blocks', async () => {
+    const slot = await count()
+    await send()
+    await site.mine(20)
+    const head = await number()
+    lie = ({ method, params }, answer) =>
+      method === 'eth_getTransactionCount' && blockOf(params, head) < head - 5n
+        ? { error: { code: -32000, message: 'missing trie node' } }
+        : answer
+    expect(await lookAt(nobody, slot)).to.deep.equal({ id: nobody, is: 'dead' })
+  })
+
+  it('finds that an authorization took the nonce, in a transaction of somebody else', async () => {
+    const [authority, payer] = [wallets[4], wallets[5]]
+    if (!authority || !payer) throw new Error('There are ten wallets.')
+    const authorization = await authority.authorize({ address: nowhere, nonce: 0, chainId: 31337 })
+    const tx = { type: 4, chainId: 31337, nonce: 0, to: nowhere, gasLimit: 100_000, maxFeePerGas: 50n * gwei, maxPriorityFeePerGas: gwei }
+    const raw = await payer.signTransaction({ ...tx, authorizationList: [authorization] })
+    const theirs = String(await site.rpc('eth_sendRawTransaction', raw))
+    await site.mine(confirmations)
+    const open = [{ id: nobody, from: authority.address, slot: 0, fees }]
+    const { sightings } = await look(open, { number: await number(), timestamp: 0 }, { signal: soon() })
+    expect(sightings).to.deep.equal([{ id: nobody, is: 'dead', by: theirs }])
+  })
+
+  it('takes from a node that lags what it has, and not what it lacks', async () => {
+    const slot = await count()
+    const mined = await send()
+    await site.mine()
+    const ahead = (await number()) + 1n
+    expect(await lookAt(mined, slot, ahead)).to.include({ is: 'landed' })
+    expect(await lookAt(nobody, slot + 1, ahead)).to.equal(undefined)
+    await site.mine(confirmations)
+    expect(await lookAt(nobody, slot, (await number()) + 1n)).to.equal(undefined)
+    const { synced } = await look([{ id: nobody, from, slot, fees }], { number: (await number()) + 1n, timestamp: 0 }, { signal: soon() })
+    expect(synced.size).to.equal(0)
+  })
+
+  it('makes nothing final by a head that only one answer has', async () => {
+    const slot = await count()
+    const hash = await send()
+    await site.mine()
+    lie = ({ method }, answer) =>
+      method === 'eth_getBlockByNumber' ? { result: { ...Object(answer.result), number: toQuantity(1_000_000) } } : answer
+    expect(await lookAt(hash, slot)).to.include({ is: 'landed', depth: 1 })
+  })
+
+  it('says why one failed, and asks that once', async () => {
+    const contract = '0x00000000000000000000000000000000000000c7'
+    const words = AbiCoder.defaultAbiCoder().encode(['string'], ['UniswapV2Router: EXPIRED']).slice(2)
+    const data = `08c379a0${words}`
+    const size = (data.length / 2).toString(16).padStart(4, '0')
+    await site.rpc('anvil_setCode', contract, `0x61${size}600f5f3961${size}5ffd000000${data}`)
+    const slot = await count()
+    const hash = await send({ to: contract, value: '0x0' })
+    await site.mine()
+    expect(await lookAt(hash, slot)).to.include({ is: 'landed', ok: false, reason: 'UniswapV2Router: EXPIRED' })
+    asked = []
+    expect(await lookAt(hash, slot)).to.include({ reason: 'UniswapV2Router: EXPIRED' })
+    expect(asked).to.have.length(1)
+  })
+
+  it('says that one used up its gas, and nothing of another where the node cannot call at that block', async () => {
+    const [endless, plain] = ['0x00000000000000000000000000000000000000c8', '0x00000000000000000000000000000000000000c9']
+    await site.rpc('anvil_setCode', endless, '0x5b5f56')
+    await site.rpc('anvil_setCode', plain, '0x5f5ffd')
+    const slot = await count()
+    const [spent, reverted] = [await send({ to: endless, value: '0x0' }), await send({ to: plain, value: '0x0' })]
+    await site.mine()
+    lie = ({ method }, answer) => (method === 'eth_call' ? { error: { code: -32000, message: 'missing trie node' } } : answer)
+    expect(await lookAt(spent, slot)).to.include({ ok: false, reason: 'it used up all of its gas' })
+    expect(await lookAt(reverted, slot + 1))
+      .to.include({ ok: false })
+      .and.not.to.have.property('reason')
+    lie = honest
+    expect(await lookAt(reverted, slot + 1)).to.include({ ok: false, reason: 'reverted without a reason' })
+  })
+})
