@@ -7,7 +7,7 @@ import { endpoints, errorsOf, type Endpoint } from '../../core/api/index.ts'
 import { rpcTo, type Rpc } from '../../core/devnet/rpc-to.ts'
 import { createClient, type Answer, type Client } from '../../core/testing/client.ts'
 import { admins, outcome } from './shared-server.ts'
-import { faults, healthy, startFaultyProxy, type FaultyProxy } from './trouble/faulty-proxy.ts'
+import { faults, healthy, startFaultyProxy, type Fault, type FaultyProxy } from './trouble/faulty-proxy.ts'
 
 const program = fileURLToPath(new URL('trouble/proxied-server.ts', import.meta.url))
 const secrets = ['us3r-hidden', 'p4ss-hidden', 'k3y-hidden-0123456789', 'qu3ry-hidden']
@@ -120,22 +120,36 @@ describe('a node in trouble', function () {
     })
   }
 
-  it('keeps one key to one trade when the answer to the sending is late, and says which it is', async () => {
-    const before = await mostNonce()
-    await proxy.become(async (exchange) => {
+  describe('and answers to a sending only when nobody waits any more', () => {
+    const late: Fault = async (exchange) => {
       const text = await exchange.answer()
       if (!exchange.methods.includes('eth_sendRawTransaction')) await healthy({ ...exchange, answer: async () => text })
+    }
+    const trade = (headers: Record<string, string> = {}) => client.post('/amm/trade', { ...order, address: admins }, { headers })
+    const statusOf = async (txHash: string) => (await client.get('/network/poll', { ...proxied, txHash })).body.txStatus
+
+    it('is told with the hash, which is mined', async () => {
+      const before = await mostNonce()
+      await proxy.become(late)
+      const told = await trade()
+      expect(outcome(told)).to.equal('504 TIMEOUT')
+      expect(told.body.details, told.text).to.have.property('txHash')
+      await healed()
+      expect(await statusOf(told.body.details.txHash)).to.equal(1)
+      expect(await mostNonce()).to.equal(before + 1)
     })
-    const trade = () => client.post('/amm/trade', { ...order, address: admins }, { headers: { 'idempotency-key': 'late' } })
-    const first = await trade()
-    expect(outcome(first)).to.equal('504 TIMEOUT')
-    expect(first.body.details, first.text).to.have.property('txHash')
-    await healed()
-    const again = await trade()
-    expect(again.body.details, first.text).to.deep.equal(first.body.details)
-    const { body } = await client.get('/network/poll', { ...proxied, txHash: first.body.details.txHash })
-    expect(body.txStatus).to.equal(1)
-    expect(await mostNonce()).to.equal(before + 1)
+
+    it('has one trade and one answer for a key: that which was kept with what was signed', async () => {
+      const before = await mostNonce()
+      await proxy.become(late)
+      const first = await trade({ 'idempotency-key': 'late' })
+      expect(outcome(first), first.text).to.equal('200')
+      await healed()
+      const again = await trade({ 'idempotency-key': 'late' })
+      expect(again.text).to.equal(first.text)
+      expect(await statusOf(first.body.txHash)).to.equal(1)
+      expect(await mostNonce()).to.equal(before + 1)
+    })
   })
 
   it('shows no secret of a URL: not in bodies, not in the log, nowhere', async () => {

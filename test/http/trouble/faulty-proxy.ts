@@ -47,6 +47,10 @@ export const faults = (secret: string): Readonly<Record<string, Fault>> => ({
     response.writeHead(401, json).end(`{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"invalid key ${secret}"}}`),
   redirects: ({ response }) => response.writeHead(302, { location: `http://127.0.0.1:1/${secret}` }).end(),
   'answers an empty list': ({ response }) => response.writeHead(200, json).end('[]'),
+  'answers every call twice': async ({ response, answer }) => {
+    const answers = [JSON.parse(await answer())].flat()
+    response.writeHead(200, json).end(JSON.stringify([...answers, ...answers]))
+  },
   'answers null to everything': ({ methods, response }) =>
     response.writeHead(200, json).end(JSON.stringify(methods.map((_, index) => ({ jsonrpc: '2.0', id: index, result: null })))),
   'answers errors that quote the key': async ({ response, answer }) => {
