@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { HDNodeWallet, Interface, getBytes, keccak256, toQuantity } from 'ethers'
-import type { Chain, Plan } from '../../core/contracts/index.ts'
+import type { Chain, Log, Plan } from '../../core/contracts/index.ts'
 import { startAnvil } from '../../core/devnet/start-anvil.ts'
 import { evmChain, multicall3 } from '../../core/kits/evm/index.ts'
 import { openStore } from '../../core/store/index.ts'
@@ -115,6 +115,7 @@ interface TransactionsOn {
   sites?: readonly Site[]
   sign?: Sign
   walletQueue?: number
+  log?: Log
   onChange?: (entry: Entry, before?: Entry) => void
 }
 
@@ -125,12 +126,13 @@ export async function transactionsOn({
   sites = [],
   sign: signer = sign,
   walletQueue = 256,
+  log = silent,
   onChange,
 }: TransactionsOn = {}): Promise<Transactions> {
   const store = given ?? (await freshStore())
   const leases = sqlLeases({ store, serverId: randomUUID(), serverName: 'test', log: silent })
   const journal = journalOf(sqlJournal(store))
-  const transactions = createTransactions({ journal, leases, sites, sign: signer, walletQueue, log: silent, ...(onChange && { onChange }) })
+  const transactions = createTransactions({ journal, leases, sites, sign: signer, walletQueue, log, ...(onChange && { onChange }) })
   await transactions.takenUp
   return {
     ...transactions,
