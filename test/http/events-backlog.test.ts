@@ -114,6 +114,9 @@ describe('those who follow the journal', function () {
 
     it('are each told all that they want, once and in order, while several write', async () => {
       const changes = changesOf(journal)
+      // More than is read at once.
+      const before = Array.from({ length: 600 }, () => newEntry({ address: wallet }))
+      await journal.open(before, { lane: laneOf(wallet), fence: 1 })
       await write(journal, wallet)
       const start = await journal.lastEventId()
       let last: number | undefined
@@ -140,7 +143,7 @@ describe('those who follow the journal', function () {
       for (const [index, ids] of (await Promise.all(following)).entries())
         expect(ids, `follower ${index}`).to.deep.equal(await expected(start, wishes[index] ?? {}))
       expect(await fromTheFirst).to.deep.equal(await expected(0, {}))
-      expect(await expected(0, {})).to.have.length(2 * 242)
+      expect(await expected(0, {})).to.have.length(before.length + 2 * 242)
     })
 
     it('are told what another server wrote, without a word from it', async () => {
