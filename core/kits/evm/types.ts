@@ -56,14 +56,20 @@ export interface RpcAnswer {
   behind?: number
 }
 
+/** Signed bytes in hexadecimal, and the hash by which a node says that it has them. */
+export interface Signed {
+  id: string
+  raw: string
+}
+
 /** JSON-RPC over several nodes: the first healthy one answers, the others take over. */
 export interface Rpc {
   /** The result; a node's error is thrown as RpcError, unreachable nodes as SluiceError NETWORK or RATE_LIMIT. */
   request(method: string, params: readonly unknown[], at: At): Promise<unknown>
   /** One HTTP request; an answer per call, in order. */
   batch(calls: readonly { method: string; params: readonly unknown[] }[], at: At): Promise<readonly RpcAnswer[]>
-  /** The same signed bytes to every node that takes transactions; an answer per node. */
-  broadcast(raw: string, at: At): Promise<readonly (RpcAnswer | { unreachable: string })[]>
+  /** The same signed bytes to every node that takes transactions; an answer per node, or once one took them of those that were as fast. */
+  broadcast(signed: Signed, at: At): Promise<readonly (RpcAnswer | { unreachable: string })[]>
   /** How many blocks a head is older than the newest that was given to anybody; 0 for one of a reorganisation. */
   behind(number: bigint): number
   /** The node in use, without its secrets. */

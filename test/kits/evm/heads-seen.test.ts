@@ -4,13 +4,14 @@ import { createHeadsSeen } from '../../../core/kits/evm/rpc/heads-seen.ts'
 import { otherForks } from '../../../core/kits/evm/rpc/forks.ts'
 
 const memoryMs = 1000
+const patienceMs = 500
 const block = (number: number, branch = '') => ({ number, hash: `${branch}${number}`, timestamp: number * 12 })
 const at = (ms: number, told = true) => ({ askedMs: ms, answeredMs: ms + 1, told })
 
 describe('what nodes say of the head', () => {
   let seen: ReturnType<typeof createHeadsSeen<string>>
   beforeEach(() => {
-    seen = createHeadsSeen<string>({ maxLagBlocks: 3, maxLagSeconds: 5, memoryMs })
+    seen = createHeadsSeen<string>({ maxLagBlocks: 3, maxLagSeconds: 5, memoryMs, patienceMs })
   })
 
   it('makes a node lag that is further behind than the tolerance, until it has caught up', () => {
@@ -69,19 +70,27 @@ describe('what nodes say of the head', () => {
 
   it('believes a head that stays lower for long', () => {
     seen.saw('a', block(10), at(0))
-    for (let ms = 100; ms < memoryMs; ms += 100) {
+    for (let ms = 100; ms < patienceMs; ms += 100) {
       seen.saw('a', block(7), at(ms))
       expect(seen.behind(7), `after ${ms} ms`).to.equal(3)
     }
-    seen.saw('a', block(7), at(memoryMs))
+    seen.saw('a', block(7), at(patienceMs))
     expect(seen.behind(7)).to.equal(0)
+  })
+
+  it('does not believe it while another node is known to be further', () => {
+    seen.saw('a', block(10), at(0))
+    for (let ms = 100; ms < memoryMs; ms += 100) seen.saw('late', block(5), at(ms))
+    expect(seen.behind(5)).to.equal(5)
+    seen.saw('late', block(5), at(memoryMs + 10))
+    expect(seen.behind(5)).to.equal(0)
   })
 
   it('never finds the node with the highest head lagging, whatever the order in which they are heard', () => {
     const words = array(record({ node: nat(3), number: integer({ min: 0, max: 50 }) }), { minLength: 1, maxLength: 60 })
     assert(
       property(words, (said) => {
-        const heads = createHeadsSeen<number>({ maxLagBlocks: 3, maxLagSeconds: 5, memoryMs: Number.POSITIVE_INFINITY })
+        const heads = createHeadsSeen<number>({ maxLagBlocks: 3, maxLagSeconds: 5, memoryMs: Number.POSITIVE_INFINITY, patienceMs })
         const newest = new Map<number, number>()
         for (const [index, { node, number }] of said.entries()) {
           heads.saw(node, block(number), at(index * 2))

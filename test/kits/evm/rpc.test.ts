@@ -307,10 +307,13 @@ describe('an RPC client', () => {
   })
 
   describe('broadcasting', () => {
+    const signed = { id: '0xhash', raw: '0xraw' }
+    const takes = healthy({ result: '0xhash' })
+
     it('gives the same bytes to every node and an answer of each', async () => {
       const late: Behaviour = (asked, response) => void setTimeout(() => healthy({ result: '0xhash' })(asked, response), 150)
       const nodes = [await node(checked(late)), await node(checked(error(-32000, 'nonce too low'))), await node(hangUp)]
-      const answers = await client(nodes).broadcast('0xraw', at)
+      const answers = await client(nodes).broadcast(signed, at)
       expect(answers[0]).to.deep.equal({ result: '0xhash' })
       expect(answers[1]).to.have.nested.property('error.message', 'nonce too low')
       expect(answers[2])
@@ -320,9 +323,9 @@ describe('an RPC client', () => {
     })
 
     it('does not wait for a silent node once another has the transaction', async () => {
-      const rpc = client([await node(), await node(silent)], { timeoutMs: 60_000 })
-      const answers = await rpc.broadcast('0xraw', at)
-      expect(answers[0]).to.deep.equal({ result: '0x1' })
+      const rpc = client([await node(takes), await node(silent)], { timeoutMs: 60_000 })
+      const answers = await rpc.broadcast(signed, at)
+      expect(answers[0]).to.deep.equal({ result: '0xhash' })
       expect(answers[1])
         .to.have.property('unreachable')
         .that.matches(/did not answer in time/)
@@ -334,8 +337,8 @@ describe('an RPC client', () => {
       const wrong = await node(healthy({ chainId: 5 }))
       const rpc = client([reading], { sendUrls: [sending.url, wrong.url] })
       await rpc.request('eth_blockNumber', [], at)
-      const answers = await rpc.broadcast('0xraw', at)
-      await rpc.broadcast('0xraw', at)
+      const answers = await rpc.broadcast(signed, at)
+      await rpc.broadcast(signed, at)
       expect(answers).to.have.length(2)
       expect(answers[1])
         .to.have.property('unreachable')
@@ -347,7 +350,7 @@ describe('an RPC client', () => {
 
     it("leaves besu's words for a transaction with too much gas to who judges them, though its code means a limit elsewhere", async () => {
       const [answer] = await client([await node(checked(error(-32005, 'Transaction gas limit exceeds block gas limit')))]).broadcast(
-        '0xraw',
+        signed,
         at,
       )
       expect(answer).to.have.nested.property('error.code', -32005)
@@ -357,7 +360,7 @@ describe('an RPC client', () => {
       const relay = await node(({ calls, batched }, response) =>
         (calls[0]?.method === 'eth_chainId' ? error(-32601) : healthy())({ calls, batched }, response),
       )
-      const answers = await client([], { sendUrls: [relay.url] }).broadcast('0xraw', at)
+      const answers = await client([], { sendUrls: [relay.url] }).broadcast(signed, at)
       expect(answers).to.deep.equal([{ result: '0x1' }])
     })
   })

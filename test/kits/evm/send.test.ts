@@ -39,6 +39,11 @@ describe('what becomes of signed bytes that are sent', () => {
     for (const node of nodes) expect(node.asked).to.include('eth_sendRawTransaction')
   })
 
+  it('is accepted when one takes them after another gave the hash of something else', async () => {
+    const late: Behaviour = (asked, response) => void setTimeout(() => takes(asked, response), 60)
+    expect(await sentTo(healthy({ result: `0x${'ee'.repeat(32)}` }), late)).to.deep.equal({ is: 'accepted' })
+  })
+
   it('is accepted when a node has them already, in any of the wordings', async () => {
     expect(await sentTo(says('already known'), says('insufficient funds'))).to.deep.equal({ is: 'accepted' })
   })

@@ -9,7 +9,7 @@ type Answer = Awaited<ReturnType<Rpc['broadcast']>>[number]
 /** The same bytes to every node; one that has them is enough. */
 export async function send(rpc: Rpc, { id, raw }: Sealed, at: At): Promise<Reception> {
   try {
-    return together((await rpc.broadcast(hexlify(raw), at)).map((answer) => judge(answer, id)))
+    return together((await rpc.broadcast({ id, raw: hexlify(raw) }, at)).map((answer) => judge(answer, id)))
   } catch (error) {
     return { is: 'unclear', reason: error instanceof Error ? error.message : 'the nodes could not be asked' }
   }
@@ -46,7 +46,7 @@ const telling: readonly RefusalMeaning[] = ['slot-used', 'unfunded', 'underprice
 function judge(answer: Answer, id: string): Reception {
   if ('unreachable' in answer) return { is: 'unclear', reason: answer.unreachable }
   if (!answer.error) {
-    if (typeof answer.result === 'string' && answer.result.toLowerCase() === id.toLowerCase()) return { is: 'accepted' }
+    if (String(answer.result).toLowerCase() === id.toLowerCase()) return { is: 'accepted' }
     return {
       is: 'unclear',
       reason: `a node answered with something else than the hash: ${quoteNode(JSON.stringify(answer.result ?? null))}`,

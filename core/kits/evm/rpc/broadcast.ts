@@ -1,13 +1,13 @@
 import type { At } from '../../../contracts/index.ts'
 import { NodeFailure } from './node-failure.ts'
 import type { RpcCall, RpcNode } from './rpc-node.ts'
-import type { RpcAnswer } from '../types.ts'
+import type { RpcAnswer, Signed } from '../types.ts'
 import { withSignal } from './with-signal.ts'
 
 export type Sent = RpcAnswer | { unreachable: string }
 
 /** The same signed bytes to every node at once; an answer of each, or of those that were first once one took them: the others have them too. */
-export async function broadcast(nodes: readonly RpcNode[], raw: string, at: At): Promise<readonly Sent[]> {
+export async function broadcast(nodes: readonly RpcNode[], { id, raw }: Signed, at: At): Promise<readonly Sent[]> {
   const call = { method: 'eth_sendRawTransaction', params: [raw] }
   const answers: Sent[] = nodes.map((node) => ({ unreachable: `${node.label} did not answer in time` }))
   await new Promise<void>((done) => {
@@ -15,7 +15,7 @@ export async function broadcast(nodes: readonly RpcNode[], raw: string, at: At):
     const take = (answer: Sent, index: number) => {
       answers[index] = answer
       open -= 1
-      if (open === 0 || 'result' in answer) done()
+      if (open === 0 || ('result' in answer && answer.result === id)) done()
     }
     for (const [index, node] of nodes.entries()) void sendTo(node, call, at).then((answer) => take(answer, index))
   })

@@ -29,7 +29,8 @@ export function createHeadsSeen<N>({
   maxLagBlocks,
   maxLagSeconds,
   memoryMs,
-}: Pick<HealthPolicy, 'maxLagBlocks' | 'maxLagSeconds' | 'memoryMs'>) {
+  patienceMs,
+}: Pick<HealthPolicy, 'maxLagBlocks' | 'maxLagSeconds' | 'memoryMs' | 'patienceMs'>) {
   const words = new Map<N, Word>()
   const lags = new Map<N, Lag>()
   const hashes = new Map<number, string>()
@@ -58,8 +59,8 @@ export function createHeadsSeen<N>({
       if (reorganised) for (const number of hashes.keys()) if (number > block.number) hashes.delete(number)
       if (known === undefined || reorganised) hashes.set(block.number, block.hash)
       if (hashes.size > remembered) hashes.delete(Math.min(...hashes.keys()))
-      if (!told || block.number >= told.number || reorganised || at.answeredMs - told.atMs >= memoryMs)
-        told = { number: block.number, atMs: at.answeredMs }
+      const wentBack = reorganised || (told && at.answeredMs - told.atMs >= patienceMs && !isLagging(node))
+      if (!told || block.number >= told.number || wentBack) told = { number: block.number, atMs: at.answeredMs }
     },
     lag,
     isLagging,

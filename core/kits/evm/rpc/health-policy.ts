@@ -12,8 +12,10 @@ export interface HealthPolicy {
   slowFactor: number
   /** How long a node that failed is left alone at first; twice as long each time that it fails again. */
   firstBackoffMs: number
-  /** For how long what a node showed counts against the others: it may have been wrong, or the chain gone back. */
+  /** For how long a node's word counts against the others: it may have been wrong. */
   memoryMs: number
+  /** For how long heads must all be lower than one that was shown before that is believed: a chain can be set back, by a restart. */
+  patienceMs: number
 }
 
 export const defaultHealthPolicy: HealthPolicy = {
@@ -25,4 +27,5 @@ export const defaultHealthPolicy: HealthPolicy = {
   slowFactor: 4,
   firstBackoffMs: 250,
   memoryMs: 30_000,
+  patienceMs: 8_000,
 }

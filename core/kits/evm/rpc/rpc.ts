@@ -35,7 +35,7 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
   const policy = { ...defaultHealthPolicy, ...health }
   const { firstBackoffMs } = policy
   const nodes = new Map([...new Set([...rpcUrls, ...sendUrls])].map((url) => [url, createNode({ url, firstBackoffMs, ...options })]))
-  const pick = (urls: readonly string[]) => urls.flatMap((url) => nodes.get(url) ?? [])
+  const pick = (urls: readonly string[]) => [...new Set(urls)].flatMap((url) => nodes.get(url) ?? [])
   const readers = pick(rpcUrls)
   const senders = sendUrls.length === 0 ? readers : pick(sendUrls)
   const fleet = createFleet(readers, policy, options.log)
@@ -91,10 +91,10 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
       return answer?.result
     },
     batch: (calls, at) => (calls.length === 0 ? Promise.resolve([]) : exchange(calls, true, at)),
-    async broadcast(raw, at) {
+    async broadcast(signed, at) {
       at.signal.throwIfAborted()
       if (senders.length === 0) throw noNodeLeft(network, [], 60)
-      return broadcast(senders, raw, at)
+      return broadcast(senders, signed, at)
     },
     behind: (number) => fleet.heads.behind(Number(number)),
     url: () => (fleet.ready()[0] ?? readers[0])?.label ?? maskUrl(rpcUrls[0] ?? ''),
