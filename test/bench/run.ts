@@ -10,8 +10,11 @@ import { priceRate } from './figures/price-rate.ts'
 import { signatures } from './figures/signatures.ts'
 import { startToReady } from './figures/start-to-ready.ts'
 import type { BareServerProcess } from './processes/bare-server.ts'
+import { tradeRate } from './figures/trade-rate.ts'
 import type { LoadProcess } from './processes/load.ts'
+import type { OrdersProcess } from './processes/orders.ts'
 import type { SluiceProcess } from './processes/sluice.ts'
+import type { TradersProcess } from './processes/traders.ts'
 import { quotePath } from './quote-path.ts'
 import { report } from './report.ts'
 
@@ -21,6 +24,7 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   signatures: async () =>
     report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
   quotes,
+  trades,
   size: async () => report('Installed for production', await installedSize()),
 }
 
@@ -60,5 +64,17 @@ async function quotes(): Promise<void> {
     }
   } finally {
     await sluice.end()
+  }
+}
+
+/** The same for those that trade. */
+async function trades(): Promise<void> {
+  const traders = await startChild<TradersProcess>('traders')
+  const orders = await startChild<OrdersProcess>('orders')
+  try {
+    const title = 'Trades accepted over mutual TLS on 16 connections; reference: sending transactions like them that were signed before'
+    report(title, await tradeRate(traders, orders))
+  } finally {
+    await Promise.all([orders.end(), traders.end()])
   }
 }
