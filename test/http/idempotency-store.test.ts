@@ -22,6 +22,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
     let store: Store
     let now = Date.now()
     const opened: Idempotency[] = []
+    const lives: NodeJS.Timeout[] = []
 
     before(async function () {
       if (kind === 'postgres' && !isPostgresInstalled) this.skip()
@@ -31,26 +32,36 @@ for (const kind of ['embedded', 'postgres'] as const) {
     })
     after(async () => {
       for (const each of opened) each.stop()
+      for (const each of lives) clearInterval(each)
       await store?.close()
       await postgres?.stop()
       if (home) await rm(home, { recursive: true, force: true })
     })
 
     /** A server that lives by its session, where servers have one. */
-    async function server(on: Store = store): Promise<{ idempotency: Idempotency; serverId: string; die(): Promise<void> }> {
+    async function server(on: Store = store): Promise<{ idempotency: Idempotency; die(): Promise<void> }> {
       const serverId = randomUUID()
       const idempotency = createIdempotency({ store: on, serverId, log: silent, nowMs: () => now })
       opened.push(idempotency)
-      await store.write((tx) =>
-        tx
-          .insertInto('servers')
-          .values({ id: serverId, name: 'test', alive_until: Date.now() + 9_000 })
-          .execute(),
-      )
+      const live = async () => {
+        const row = { id: serverId, name: 'test', alive_until: Date.now() + 9_000 }
+        await store.write((tx) =>
+          tx
+            .insertInto('servers')
+            .values(row)
+            .onConflict((on) => on.column('id').doUpdateSet(row))
+            .execute(),
+        )
+      }
+      await live()
+      const living = setInterval(() => void live(), 3_000)
+      lives.push(living)
       return {
         idempotency,
-        serverId,
-        die: () => store.write((tx) => tx.deleteFrom('servers').where('id', '=', serverId).execute()).then(() => {}),
+        async die() {
+          clearInterval(living)
+          await store.write((tx) => tx.deleteFrom('servers').where('id', '=', serverId).execute())
+        },
       }
     }
     const bodyOf = (body: string) => ({ answer: { status: 200, body }, isKept: false })

@@ -130,7 +130,7 @@ describe('leases in PostgreSQL', function () {
     await a.stop()
     expect(a.held(lane)).to.equal(undefined)
     expect(await fenceOf(b, lane)).to.equal(2)
-    expect((await a.use(lane, soon(), async () => 'done').catch((error: Error) => error.name)).toString()).to.equal('OVERLOADED')
+    expect(await a.use(lane, soon(), async () => 'done').catch((error: Error) => error.name)).to.equal('OVERLOADED')
   })
 
   it('adopt only what has no living owner, and what was given while nobody waited any more', async () => {
