@@ -18,8 +18,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   loader: ['api', 'contracts', 'config'],
   devnet: ['config', 'loader', 'testing/devnet-plugin'],
   verbs: ['api', 'contracts', 'config', 'transactions'],
-  http: ['api', 'config', 'store', 'tls', 'transactions', 'verbs', 'start-error'],
-  boot: ['api', 'contracts', 'config', 'devnet', 'http', 'loader', 'start-error', 'verbs', 'version', 'wallet'],
+  http: ['api', 'contracts', 'config', 'store', 'tls', 'transactions', 'verbs', 'start-error'],
+  boot: ['api', 'contracts', 'config', 'devnet', 'http', 'loader', 'start-error', 'store', 'verbs', 'version', 'wallet'],
   doctor: ['api', 'boot', 'config', 'devnet', 'http', 'loader', 'store', 'tls', 'wallet'],
 }
 /** They stand above the others, and may import them all. */
