@@ -98,7 +98,9 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
     container.register({
       store: asValue(store),
       journal: asFunction(({ store }: Cradle) => observeJournal(sqlJournal(store, log), metrics)).singleton(),
-      leases: asFunction(({ store }: Cradle) => sqlLeases({ store, url: settings.store.url, serverId, serverName, log })).singleton(),
+      leases: asFunction(({ store }: Cradle) =>
+        sqlLeases({ store, url: settings.store.url, serverId, serverName, log, onChange: (change) => metrics.laneChanges.inc({ change }) }),
+      ).singleton(),
       idempotency: asFunction(({ store }: Cradle) =>
         createIdempotency({ store, serverId, log, onReplay: () => metrics.replays.inc() }),
       ).singleton(),
