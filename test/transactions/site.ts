@@ -34,7 +34,9 @@ export interface TestSite {
 export async function startSite({
   confirmations = 1,
   flags = [],
-}: { confirmations?: number; flags?: readonly string[] } = {}): Promise<TestSite> {
+  bumpAfterSeconds,
+  feeCap = 500,
+}: { confirmations?: number; flags?: readonly string[]; bumpAfterSeconds?: number; feeCap?: number } = {}): Promise<TestSite> {
   const anvil = await startAnvil(0, flags)
   const relay = await startRelay(anvil.rpcUrl)
   const artifact: unknown = JSON.parse(await readFile(new URL('../../plugins/ethereum/artifacts/Multicall3.json', import.meta.url), 'utf8'))
@@ -45,7 +47,14 @@ export async function startSite({
     {
       chain: 'ethereum',
       network: 'local',
-      config: { rpcUrls: [relay.url], confirmations, pollingSeconds: 0.05, feeCap: 500, requestTimeoutSeconds: 5 },
+      config: {
+        rpcUrls: [relay.url],
+        confirmations,
+        pollingSeconds: 0.05,
+        feeCap,
+        requestTimeoutSeconds: 5,
+        ...(bumpAfterSeconds !== undefined && { feePolicy: { bumpAfterSeconds } }),
+      },
       log: silent,
       meter: { rpc: () => {} },
     },

@@ -168,6 +168,35 @@ describe('a store that fails while a transaction is made', function () {
     await leavesNothing(nonce, sent)
   })
 
+  for (const isKept of [true, false]) {
+    it(`while another attempt is made: it is one of the transaction's, or never will be (${isKept ? 'kept' : 'not kept'})`, async () => {
+      await site.rpc('evm_setAutomine', false)
+      const { txHash } = await submit()
+      const sent = sends()
+      let late: (() => Promise<boolean>) | undefined
+      faults.write = async (keep, written) => {
+        if (late || !written.some(({ attempts }) => attempts.length > 1)) return keep()
+        late = keep
+        if (isKept) await keep()
+        throw away(true)
+      }
+      const fast = await transactions.speedUp(order(site), soon()).catch((error: Error) => error)
+      expect(await late?.()).to.equal(false)
+      expect(await entries()).to.have.length(1)
+      const attempts = (await entries())[0]?.attempts ?? []
+      if (isKept) {
+        expect(fast).to.include({ txHash: attempts[1]?.id })
+      } else {
+        expect(fast).to.include({ name: 'OVERLOADED' })
+        expect(attempts.map(({ id }) => id)).to.deep.equal([txHash])
+        expect(sends()).to.equal(sent)
+      }
+      await site.rpc('evm_setAutomine', true)
+      await site.mine()
+      await reaches(transactions, txHash, 'CONFIRMED')
+    })
+  }
+
   it('sends nothing that the journal does not have', async () => {
     const { rail } = site.chain
     const had: boolean[] = []

@@ -1,5 +1,5 @@
 import type { At, Head, Rail, Token } from '../../../contracts/index.ts'
-import { bumpFees, cancelIsCheaper } from './bump.ts'
+import { bumpFees, cancelIsCheaper, wishedFees } from './bump.ts'
 import { check, sync } from './check.ts'
 import { draft, seal } from './draft.ts'
 import { costOf, defaultFeePolicy, outbids, sayLeast } from './fees.ts'
@@ -58,7 +58,7 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
       outbids: (fees, over) => outbids(fees, over, policy.leastBumpPercent),
       least: (over) => sayLeast(over, policy.leastBumpPercent),
       cancel: (from) => ({ to: from, data: '0x', value: '0' }),
-      bump: (fees, head) => bumpFees(fees, pricesAt(head)),
+      bump: (fees, head, wish) => (wish ? wishedFees(fees, wish, pricesAt(head)) : bumpFees(fees, pricesAt(head))),
       cancelIsCheaper: (step, fees, head) => cancelIsCheaper(step, fees, pricesAt(head)),
     },
   }
