@@ -90,6 +90,16 @@ describe('what becomes of signed bytes that are sent', () => {
     })
   }
 
+  it('reaches a node that no longer says which chain it serves, but said the right one before', async () => {
+    await sentTo(takes)
+    const silly: Behaviour = (asked, response) =>
+      (asked.calls[0]?.method === 'eth_chainId' ? error(-32000, 'internal error') : takes)(asked, response)
+    nodes[0]?.behave(silly)
+    await nodes[0]?.dropConnections()
+    expect(await rpc.request('eth_gasPrice', [], at).catch(() => 'nothing')).to.equal('nothing')
+    expect(await send(rpc, { id, raw }, at)).to.deep.equal({ is: 'accepted' })
+  })
+
   it('reaches a node that is in its backoff, too', async () => {
     expect(await sentTo(hangUp)).to.include({ is: 'unclear' })
     nodes[0]?.behave(checked(takes))
