@@ -96,6 +96,7 @@ export function createLook(rpc: Rpc, confirmations: number) {
       const ours = seen.find((other) => other.attempt.from === from && other.attempt.slot === slot && isFinal(other.sighting))
       let taker: Taker | undefined = ours ? { is: 'by', id: ours.attempt.id } : takers.get(name)
       if (!taker && (questions += 1) <= furtherQuestions) taker = await tookNonce(rpc, from, slot, finalBlock, at)
+      if (taker?.is === 'denied') rpc.distrust(`says that nonce ${slot} of ${from} is used, and has no block in which that happened`)
       if (taker?.is === 'by' && taker.id !== attempt.id) takers.set(name, taker)
       result.push({ ...each, sighting: taker && verdict(attempt, taker) })
     }

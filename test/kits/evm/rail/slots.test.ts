@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { array, assert, constant, integer, nat, oneof, option, property, record } from 'fast-check'
-import { claimNonces, isDoubtful, mergeSynced, nonceGaps } from '../../../../core/kits/evm/rail/slots.ts'
+import { claimNonces, isDoubtful, mergeSynced, nonceGaps, nonceStanding } from '../../../../core/kits/evm/rail/slots.ts'
 import type { EvmSynced } from '../../../../core/kits/evm/rail/slots.ts'
 import { evmRail } from '../../../../core/kits/evm/rail/rail.ts'
 import { createLane } from '../../../../core/transactions/lane.ts'
@@ -61,6 +61,12 @@ describe('what nodes say of nonces', () => {
   it('does not move by an answer that was asked for before', () => {
     const known = after([word(5), word(5)])
     expect(mergeSynced(word(3), known)).to.equal(known)
+  })
+
+  it('takes our own for mined with the first word that says so, and what is not ours with the second', () => {
+    const once = after([word(5), word(5), word(9)], [5, 6, 7])
+    expect([7, 8].map((nonce) => nonceStanding(once, nonce))).to.deep.equal(['past', 'free'])
+    expect(nonceStanding(mergeSynced(once, word(9), [5, 6, 7]), 8)).to.equal('past')
   })
 
   it('finds gaps by the newest word, but none on account of what waits absurdly far beyond', () => {
