@@ -61,6 +61,10 @@ export const postgresFaults: Faults = {
   isCollision: (error) => error instanceof DatabaseError && (error.code === '40001' || error.code === '40P01'),
 }
 
+/** Whether it is no use to wait: user, password, rights or the database's name are wrong. */
+export const isRefusal = (error: unknown) =>
+  error instanceof DatabaseError && error.code !== undefined && ['28', '3D', '42'].includes(error.code.slice(0, 2))
+
 /** Whether it came from the connection rather than from the database or from what was asked. */
 export const isOfConnection = (error: unknown) =>
   !(error instanceof DatabaseError || error instanceof RolledBack || error instanceof TypeError || error instanceof RangeError)

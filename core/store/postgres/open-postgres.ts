@@ -6,7 +6,7 @@ import type { Store } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { storeOn } from '../store-on.ts'
 import type { Tables } from '../tables.ts'
-import { postgresFaults } from './faults.ts'
+import { isRefusal, postgresFaults } from './faults.ts'
 import { postgresPool } from './pool.ts'
 
 /** A database that is started together with the server is waited for. */
@@ -14,31 +14,28 @@ const startMs = 15_000
 const pauseMs = 500
 
 /** @throws StoreError */
-export async function openPostgres(parts: { url: string; serverName: string; log: StoreLog }): Promise<Store> {
-  const { url, serverName, log } = parts
+export async function openPostgres({ url, serverName, log }: { url: string; serverName: string; log: StoreLog }): Promise<Store> {
   checkUrl(url)
-  const onIdleError = () => log.warn({}, 'an idle connection to the store was lost; the next one is made when it is needed')
+  const database = (isPatient: boolean) =>
+    new Kysely<Tables>({ dialect: new PostgresDialect({ pool: postgresPool({ url, serverName, log, isPatient }) }) })
+
   const until = performance.now() + startMs
   for (let tries = 1; ; tries += 1) {
-    const patient = new Kysely<Tables>({
-      dialect: new PostgresDialect({ pool: postgresPool({ url, serverName, onIdleError, isPatient: true }) }),
-    })
+    const db = database(true)
     try {
-      await migrate(patient, 'postgres')
-      break
+      await migrate(db, 'postgres')
+      return storeOn({ kind: 'postgres', db: database(false), faults: postgresFaults })
     } catch (error) {
       const fault = postgresFaults.of(error)
-      if (fault === undefined) throw error
-      if (performance.now() > until)
-        throw new StoreError(`The store in PostgreSQL cannot be opened: ${fault.reason}. See store.url.`, { cause: error })
+      if (!fault) throw error
+      if (isRefusal(error) || performance.now() > until)
+        throw new StoreError(`The store in PostgreSQL cannot be opened: ${fault.reason}. Look at store.url.`, { cause: error })
       if (tries === 1) log.warn({ reason: fault.reason }, 'the store in PostgreSQL cannot be opened yet')
       await sleep(pauseMs)
     } finally {
-      await patient.destroy()
+      await db.destroy()
     }
   }
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: postgresPool({ url, serverName, onIdleError }) }) })
-  return storeOn({ kind: 'postgres', db, faults: postgresFaults })
 }
 
 /** What is wrong with it is not shown: a password may be in it. */

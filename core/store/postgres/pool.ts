@@ -1,6 +1,7 @@
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import { Pool, TypeOverrides } from 'pg'
 import type { PoolClient, QueryResult } from 'pg'
+import type { StoreLog } from '../open-store.ts'
 import { breaksConnection, ConnectionFault, isOfConnection, RolledBack } from './faults.ts'
 
 /** How long each may take until it is a definite error. Together they are less than a caller waits. */
@@ -10,6 +11,8 @@ const statementMs = 3_000
 const answerMs = 4_000
 /** What a server that was stopped within a transaction has locked is free again after this. */
 const idleInTransactionMs = 3_000
+
+const migrationMs = 60_000
 
 const int8 = 20
 
@@ -28,14 +31,13 @@ export interface PoolOptions {
   url: string
   /** For people who look at the database's connections. */
   serverName: string
-  /** Told of what breaks while nobody uses it. */
-  onIdleError: (error: Error) => void
+  log: StoreLog
   /** Migrations wait for one another. */
   isPatient?: boolean
 }
 
 /** Connections that give up in time, and that are not used again once that is in doubt. */
-export function postgresPool({ url, serverName, onIdleError, isPatient = false }: PoolOptions): PostgresPool {
+export function postgresPool({ url, serverName, log, isPatient = false }: PoolOptions): PostgresPool {
   const pool = new Pool({
     connectionString: url,
     application_name: `sluice ${serverName}`.slice(0, 63),
@@ -43,14 +45,12 @@ export function postgresPool({ url, serverName, onIdleError, isPatient = false }
     keepAlive: true,
     max: isPatient ? 1 : 10,
     connectionTimeoutMillis: connectMs,
-    ...(!isPatient && {
-      statement_timeout: statementMs,
-      lock_timeout: statementMs,
-      query_timeout: answerMs,
-      idle_in_transaction_session_timeout: idleInTransactionMs,
-    }),
+    statement_timeout: isPatient ? migrationMs : statementMs,
+    lock_timeout: isPatient ? migrationMs : statementMs,
+    query_timeout: isPatient ? migrationMs + 1_000 : answerMs,
+    idle_in_transaction_session_timeout: isPatient ? migrationMs : idleInTransactionMs,
   })
-  pool.on('error', onIdleError)
+  pool.on('error', () => log.warn({}, 'an idle connection to the store was lost; the next one is made when it is needed'))
   // One that breaks between two statements of a transaction says so by the next.
   pool.on('connect', (client) => void client.on('error', () => {}))
   return {
