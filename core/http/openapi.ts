@@ -99,7 +99,7 @@ const lastEventId = {
   name: 'Last-Event-ID',
   in: 'header',
   description: 'The id of the last event that arrived: the stream begins after it.',
-  schema: eventsEndpoint.request.properties.lastEventId,
+  schema: plain(eventsEndpoint.request.properties.lastEventId),
 }
 
 function errorResponses(endpoint: Endpoint, schema: object): Record<string, object> {
