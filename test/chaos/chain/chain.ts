@@ -25,6 +25,7 @@ const flags = ['--no-mining']
 
 export async function startChain({ blockMs }: { blockMs: number }): Promise<Chain> {
   let anvil = await startFrom(await devnetState())
+  let firstOfNode = Number(await anvil.rpc('eth_blockNumber'))
   let blockEveryMs = blockMs
   let timer: NodeJS.Timeout | undefined
   let heldBaseFee: bigint | undefined
@@ -32,6 +33,7 @@ export async function startChain({ blockMs }: { blockMs: number }): Promise<Chai
   let queue: Promise<unknown> = Promise.resolve()
 
   const rpc: Chain['rpc'] = (method, ...params) => anvil.rpc(method, ...params)
+  const height = async () => Number(await rpc('eth_blockNumber'))
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = queue.then(work)
     queue = turn.catch(() => {})
@@ -53,7 +55,7 @@ export async function startChain({ blockMs }: { blockMs: number }): Promise<Chai
   return {
     rpcUrl: () => anvil.rpcUrl,
     rpc,
-    height: async () => Number(await rpc('eth_blockNumber')),
+    height,
     pace(ms) {
       blockEveryMs = ms
       schedule()
@@ -62,7 +64,12 @@ export async function startChain({ blockMs }: { blockMs: number }): Promise<Chai
       inTurn(async () => {
         for (let mined = 0; mined < blocks; mined += 1) await mineOne()
       }),
-    reorganise: (depth) => inTurn(async () => void (await rpc('anvil_reorg', depth, []))),
+    reorganise: (depth) =>
+      inTurn(async () => {
+        // A node knows no states from before its start.
+        while ((await height()) - firstOfNode < depth) await mineOne()
+        await rpc('anvil_reorg', depth, [])
+      }),
     holdBaseFee(wei) {
       heldBaseFee = wei
     },
@@ -72,6 +79,7 @@ export async function startChain({ blockMs }: { blockMs: number }): Promise<Chai
         const state = await rpc('anvil_dumpState')
         await anvil.stop()
         anvil = await startFrom(String(state))
+        firstOfNode = await height()
       }),
     async stop() {
       blockEveryMs = 0

@@ -15,6 +15,8 @@ export async function amid(
   const troubles = trouble(random.fork('trouble')).finally(() => {
     troubled = false
   })
+  // Told when it is waited for.
+  troubles.catch(() => {})
   const watched = watch(world, random.fork('watch'), watching.signal)
   try {
     await traffic(world, { ...trading, wallets: world.wallets, goOn: () => troubled }, random.fork('traffic'))

@@ -8,14 +8,14 @@ import type { Scenario } from './scenario.ts'
 
 /** Time for a server to see a block and to act on it. */
 const blockMs = 600
-/** Two blocks to see it by, one to act in, and one of grace for the machine. */
-const allowed = 4
+/** Two blocks to see it by, one for what fills the gap, one for those that waited behind it, and one of grace for the machine. */
+const allowed = 5
 const trades = 4
 
 /** Another program sends from the wallet in the middle of ours; then its transaction is mined, or goes away and leaves a gap. */
 export const stranger: Scenario<{ rounds: number }> = {
   name: 'stranger',
-  small: { rounds: 4 },
+  small: { rounds: 3 },
   full: { rounds: 50 },
   async run({ rounds }, random, judge) {
     const world = await createWorld({ random })
