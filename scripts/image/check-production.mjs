@@ -1,4 +1,4 @@
-import { chownSync, copyFileSync, cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { chownSync, copyFileSync, cpSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
@@ -69,6 +69,11 @@ export async function checkProduction({ images: { production: image }, running, 
   await check('wrote nothing beside its data', () => {
     expect(readdirSync(certs).toSorted()).to.deep.equal(serverFiles)
     expect(readdirSync(data)).to.have.length.above(0)
+  })
+
+  await check('keeps its journal in the volume, for its own user alone', () => {
+    const { uid: owner, mode } = statSync(path.join(data, 'sluice.db'))
+    expect([owner, mode & 0o777]).to.deep.equal([uid, 0o600])
   })
 
   await check('ends by SIGTERM with 0, and the health command then says that nobody answers', async () => {
