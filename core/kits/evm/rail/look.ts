@@ -1,4 +1,5 @@
 import { toQuantity } from 'ethers/utils'
+import { SluiceError } from '../../../contracts/index.ts'
 import type { At, Head, Look, Sighting } from '../../../contracts/index.ts'
 import { resultOf } from '../reading/ask.ts'
 import { readBlock } from '../reading/block.ts'
@@ -95,7 +96,7 @@ export function createLook(rpc: Rpc, confirmations: number) {
       const name = `${from}/${slot}`
       const ours = seen.find((other) => other.attempt.from === from && other.attempt.slot === slot && isFinal(other.sighting))
       let taker: Taker | undefined = ours ? { is: 'by', id: ours.attempt.id } : takers.get(name)
-      if (!taker && (questions += 1) <= furtherQuestions) taker = await tookNonce(rpc, from, slot, finalBlock, at)
+      if (!taker && (questions += 1) <= furtherQuestions) taker = await tookNonce(rpc, from, slot, finalBlock, at).catch(unanswered)
       if (taker?.is === 'denied') rpc.distrust(`says that nonce ${slot} of ${from} is used, and has no block in which that happened`)
       if (taker?.is === 'by' && taker.id !== attempt.id) takers.set(name, taker)
       result.push({ ...each, sighting: taker && verdict(attempt, taker) })
@@ -112,11 +113,8 @@ export function createLook(rpc: Rpc, confirmations: number) {
       )
       .filter(({ landed }) => reasons.get(keyOf(landed)) === undefined)
       .slice(0, furtherQuestions)
-    const told = await whyReverted(
-      rpc,
-      unknown.map(({ tx, receipt, landed }) => ({ tx, receipt, blockNumber: landed.blockNumber })),
-      at,
-    )
+    const asked = unknown.map(({ tx, receipt, landed }) => ({ tx, receipt, blockNumber: landed.blockNumber }))
+    const told = (await whyReverted(rpc, asked, at).catch(unanswered)) ?? []
     for (const [index, { landed }] of unknown.entries()) {
       const reason = told[index]
       if (reason !== undefined) reasons.set(keyOf(landed), reason)
@@ -127,6 +125,11 @@ export function createLook(rpc: Rpc, confirmations: number) {
       return reason === undefined ? [sighting] : [{ ...sighting, reason }]
     })
   }
+}
+
+/** What was seen already holds all the same; nodes that fail are logged where they do. */
+function unanswered(error: unknown): undefined {
+  if (!(error instanceof SluiceError)) throw error
 }
 
 function verdict({ id }: Attempt, taker: Taker): Sighting | undefined {

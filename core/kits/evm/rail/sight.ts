@@ -36,16 +36,20 @@ export function sight(
   if (!receipt || !tx || receipt.error || tx.error) return undefined
   if (receipt.result !== null) {
     const read = readReceipt(receipt.result)
-    if (!read) return undefined
+    if (!read || !isHash(read.transactionHash, id)) return undefined
     const { status, blockNumber, blockHash } = read
     return { id, is: 'landed', ok: status === 1, blockNumber, blockHash, depth: Math.max(1, newest - blockNumber + 1), receipt: read }
   }
   if (lags) return undefined
   const underpriced = BigInt(fees.maxFeePerGas) < (latest.nextBaseFeeRaw ?? 0n)
   if (tx.result !== null) {
-    // In a block whose receipts the node does not have yet: the next look tells.
-    if (isObject(tx.result) && typeof tx.result['blockNumber'] === 'string') return undefined
+    // Another's, or in a block whose receipts the node does not have yet: the next look tells.
+    if (!isObject(tx.result) || !isHash(tx.result['hash'], id) || typeof tx.result['blockNumber'] === 'string') return undefined
     return { id, is: 'pending', underpriced, next: counts?.latest === slot }
   }
+  // Where the node has lost the state of the final block the count of the latest stands in: it has to hold for as long as makes final.
+  if (counts?.final === undefined && counts?.latest !== undefined && counts.latest > slot) return { id, is: 'dead' }
   return counts?.final !== undefined && counts.final > slot ? { is: 'ousted' } : { id, is: 'unseen', underpriced }
 }
+
+const isHash = (value: unknown, id: string) => typeof value === 'string' && value.toLowerCase() === id.toLowerCase()

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { AbiCoder, toQuantity } from 'ethers'
+import { SluiceError } from '../../../../core/contracts/index.ts'
 import type { Sighting } from '../../../../core/contracts/index.ts'
 import { createLook } from '../../../../core/kits/evm/rail/look.ts'
 import { createRpc } from '../../../../core/kits/evm/rpc/rpc.ts'
@@ -22,6 +23,8 @@ describe('a look at open transactions', () => {
   let real: Rpc
   let lie: Lie = honest
   let asked: (readonly string[])[] = []
+  /** Whether nodes fail whenever they are asked for more than the first batch. */
+  let failing = false
   let look: ReturnType<typeof createLook>
   const from = addressOf(3)
 
@@ -35,10 +38,12 @@ describe('a look at open transactions', () => {
   })
   beforeEach(() => {
     lie = honest
+    failing = false
     asked = []
     const rpc: Rpc = {
       ...real,
       async batch(calls, at) {
+        if (failing && !calls.some(({ method }) => method === 'eth_getTransactionReceipt')) throw new SluiceError('NETWORK', 'away')
         if (calls.length > 0) asked.push(calls.map(({ method }) => method))
         const answers = await real.batch(calls, at)
         return calls.map((call, index) => lie(call, answers[index] ?? {}))
@@ -153,6 +158,35 @@ describe('a look at open transactions', () => {
     expect(await lookAt(nobody, slot)).to.deep.equal({ id: nobody, is: 'dead' })
   })
 
+  it('has only the count of the latest block to go by where that of the final one is lost, too', async () => {
+    const slot = await count()
+    await send()
+    lie = ({ method, params: [, tag] }, answer) =>
+      method === 'eth_getTransactionCount' && tag !== 'latest' && tag !== 'pending'
+        ? { error: { code: -32000, message: 'missing trie node' } }
+        : answer
+    expect(await lookAt(nobody, slot)).to.include({ is: 'unseen' })
+    await site.mine()
+    expect(await lookAt(nobody, slot)).to.deep.equal({ id: nobody, is: 'dead' })
+  })
+
+  it('says what it saw of others where nodes fail when they are asked for more', async () => {
+    const slot = await count()
+    const theirs = await send()
+    await site.mine(confirmations)
+    const mined = await send()
+    await site.mine()
+    const open = [
+      { id: nobody, from, slot, fees },
+      { id: mined, from, slot: slot + 1, fees },
+    ]
+    failing = true
+    const { sightings } = await look(open, { number: await number(), timestamp: 0 }, { signal: soon() })
+    expect(sightings.map((each) => each.id)).to.deep.equal([mined])
+    failing = false
+    expect(await lookAt(nobody, slot)).to.deep.equal({ id: nobody, is: 'dead', by: theirs })
+  })
+
   it('finds that an authorization took the nonce, in a transaction of somebody else', async () => {
     const [authority, payer] = [wallets[4], wallets[5]]
     if (!authority || !payer) throw new Error('There are ten wallets.')
@@ -177,6 +211,17 @@ describe('a look at open transactions', () => {
     expect(await lookAt(nobody, slot, (await number()) + 1n)).to.equal(undefined)
     const { synced } = await look([{ id: nobody, from, slot, fees }], { number: (await number()) + 1n, timestamp: 0 }, { signal: soon() })
     expect(synced.size).to.equal(0)
+  })
+
+  it('takes no other transaction for the one that it asked about', async () => {
+    const slot = await count()
+    const [mined, waiting] = [await send(), await send()]
+    lie = ({ method }, answer) => (method === 'eth_getTransactionByHash' ? { result: { ...Object(answer.result), hash: nobody } } : answer)
+    expect(await lookAt(waiting, slot + 1)).to.equal(undefined)
+    await site.mine()
+    lie = ({ method }, answer) =>
+      method === 'eth_getTransactionReceipt' ? { result: { ...Object(answer.result), transactionHash: nobody } } : answer
+    expect(await lookAt(mined, slot)).to.equal(undefined)
   })
 
   it('makes nothing final by a head that only one answer has', async () => {
