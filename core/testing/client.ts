@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import path from 'node:path'
 
@@ -21,6 +22,8 @@ export interface Client {
   get(path: string, query?: Record<string, string | readonly string[]>, options?: RequestOptions): Promise<Answer>
   post(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
+  /** GET of an answer that has no end, such as a stream of events: whoever asks reads it. */
+  open(path: string, query?: Record<string, string | readonly string[]>, options?: RequestOptions): Promise<IncomingMessage>
   close(): void
 }
 
@@ -28,41 +31,46 @@ export interface Client {
 export function createClient(url: string, certsDir: string, name = 'client'): Client {
   const read = (file: string) => readFileSync(path.join(certsDir, file))
   const agent = new https.Agent({ keepAlive: true, ca: read('ca_cert.pem'), cert: read(`${name}_cert.pem`), key: read(`${name}_key.pem`) })
-  const request = (method: string, target: string, { headers = {}, raw }: RequestOptions = {}) =>
-    send(new URL(target, url), method, agent, headers, raw)
+  const open = (method: string, target: string, options: RequestOptions = {}) => ask(new URL(target, url), method, agent, options)
+  const request = async (method: string, target: string, options?: RequestOptions) => readAll(await open(method, target, options))
   const json = { 'content-type': 'application/json' }
 
   return {
     request,
-    get(target, query = {}, options = {}) {
-      const search = new URLSearchParams(
-        Object.entries(query).flatMap(([key, value]) => [value].flat().map((each): [string, string] => [key, each])),
-      )
-      return request('GET', search.size === 0 ? target : `${target}?${search.toString()}`, options)
-    },
+    open: (target, query, options) => open('GET', withQuery(target, query), options),
+    get: (target, query, options) => request('GET', withQuery(target, query), options),
     post: (target, body = {}, { headers, ...options } = {}) =>
       request('POST', target, { raw: JSON.stringify(body), ...options, headers: { ...json, ...headers } }),
     close: () => agent.destroy(),
   }
 }
 
-function send(url: URL, method: string, agent: https.Agent, headers: Record<string, string>, raw: string | undefined): Promise<Answer> {
+function withQuery(target: string, query: Record<string, string | readonly string[]> = {}): string {
+  const search = new URLSearchParams(
+    Object.entries(query).flatMap(([key, value]) => [value].flat().map((each): [string, string] => [key, each])),
+  )
+  return search.size === 0 ? target : `${target}?${search.toString()}`
+}
+
+function ask(url: URL, method: string, agent: https.Agent, { headers = {}, raw }: RequestOptions): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const outgoing = https.request(
-      url,
-      { method, agent, headers: { ...headers, ...(raw !== undefined && { 'content-length': String(Buffer.byteLength(raw)) }) } },
-      (incoming) => {
-        const chunks: Buffer[] = []
-        incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
-        incoming.on('error', reject)
-        incoming.on('end', () => {
-          const text = Buffer.concat(chunks).toString('utf8')
-          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, body: parse(text) })
-        })
-      },
-    )
-    outgoing.on('error', reject)
-    outgoing.end(raw)
+    const length = raw === undefined ? {} : { 'content-length': String(Buffer.byteLength(raw)) }
+    https
+      .request(url, { method, agent, headers: { ...headers, ...length } }, resolve)
+      .on('error', reject)
+      .end(raw)
+  })
+}
+
+function readAll(incoming: IncomingMessage): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+    incoming.on('error', reject)
+    incoming.on('end', () => {
+      const text = Buffer.concat(chunks).toString('utf8')
+      resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, body: parse(text) })
+    })
   })
 }
 

@@ -1,6 +1,4 @@
 import { readFileSync } from 'node:fs'
-import https from 'node:https'
-import type { IncomingMessage } from 'node:http'
 import path from 'node:path'
 import { Agent, EventSource, type MessageEvent } from 'undici'
 
@@ -90,16 +88,4 @@ export async function follow({ url, certsDir, name = 'client' }: Door, query: Re
       await dispatcher.destroy()
     },
   }
-}
-
-/** The bare answer, whose body nobody reads until it is asked for. */
-export function askForEvents(
-  { url, certsDir, name = 'client' }: Door,
-  query: Record<string, string> = {},
-  headers: Record<string, string> = {},
-): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const target = `${url}/events?${new URLSearchParams(query).toString()}`
-    https.get(target, { ...pems(certsDir, name), headers, agent: false }, resolve).on('error', reject)
-  })
 }

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import type { IncomingMessage } from 'node:http'
 import { startServer, type TestServer } from '../../core/testing/server.ts'
-import { createClient } from '../../core/testing/client.ts'
+import { createClient, type Client } from '../../core/testing/client.ts'
 import { newClient, revoke } from '../../core/tls/index.ts'
-import { askForEvents, follow, type Door } from './events-client.ts'
+import { follow, type Door } from './events-client.ts'
 import { outcome } from './shared-server.ts'
 
 /** What was told until the stream ended, and how it ended. */
@@ -18,11 +18,20 @@ describe('a stream of events', function () {
   this.timeout(60_000)
   let server: TestServer
   const door = (name = 'client'): Door => ({ url: server.kernel.url, certsDir: server.settings.ssl.certsDir, name })
+  const clients: Client[] = []
+  const ask = (name = 'client'): Promise<IncomingMessage> => {
+    const client = createClient(server.kernel.url, server.settings.ssl.certsDir, name)
+    clients.push(client)
+    return client.open('/events')
+  }
   const told = (response: IncomingMessage) => new Promise<string>((resolve) => response.once('data', (chunk) => resolve(String(chunk))))
   before(async () => {
     server = await startServer({ settings: { 'limits.inFlight': 2, 'server.requestTimeoutSeconds': 1 } })
   })
-  after(() => server?.stop())
+  after(async () => {
+    for (const client of clients) client.close()
+    await server?.stop()
+  })
 
   it('takes no place of requests under way, and outlives their deadline', async () => {
     const followers = await Promise.all([1, 2, 3, 4].map(() => follow(door(), { topics: 'blocks', network: 'local' })))
@@ -39,12 +48,12 @@ describe('a stream of events', function () {
   it('ends when its certificate is revoked', async () => {
     const { certsDir } = server.settings.ssl
     await newClient(certsDir, 'leaver')
-    const response = await askForEvents(door('leaver'))
+    const response = await ask('leaver')
     await told(response)
     const ended = readToEnd(response)
     await revoke(certsDir, 'leaver')
     expect((await ended).complete).to.equal(false)
-    expect((await askForEvents(door())).statusCode).to.equal(200)
+    expect((await ask()).statusCode).to.equal(200)
   })
 
   it('is one of so many of a certificate; another certificate still has room', async () => {
@@ -54,7 +63,7 @@ describe('a stream of events', function () {
     const open: IncomingMessage[] = []
     try {
       for (let i = 0; i < 100; i++) {
-        const response = await askForEvents(door('greedy'))
+        const response = await ask('greedy')
         open.push(response)
         if (response.statusCode !== 200) break
       }
@@ -62,7 +71,7 @@ describe('a stream of events', function () {
       const refused = await greedy.get('/events')
       expect(outcome(refused)).to.equal('503 OVERLOADED')
       expect(Number(refused.headers['retry-after'])).to.be.at.least(1)
-      const other = await askForEvents(door())
+      const other = await ask()
       expect(other.statusCode).to.equal(200)
       other.destroy()
     } finally {
@@ -70,7 +79,7 @@ describe('a stream of events', function () {
       greedy.close()
     }
     for (let tries = 0; tries < 100; tries++) {
-      const response = await askForEvents(door('greedy'))
+      const response = await ask('greedy')
       response.destroy()
       if (response.statusCode === 200) return
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -79,7 +88,7 @@ describe('a stream of events', function () {
   })
 
   it('ends in order when the server stops, also where its client reads nothing', async () => {
-    const [reading, silent] = await Promise.all([askForEvents(door()), askForEvents(door())])
+    const [reading, silent] = await Promise.all([ask(), ask()])
     await told(reading)
     silent.pause()
     const ended = readToEnd(reading)

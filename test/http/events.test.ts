@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { eventTopics } from '../../core/api/index.ts'
 import type { Client } from '../../core/testing/client.ts'
 import { startCutter } from './events-cutter.ts'
-import { askForEvents, follow, type Door, type Follower, type Told } from './events-client.ts'
+import { follow, type Door, type Follower, type Told } from './events-client.ts'
 import { admins, local, outcome, sharedServer, swap, traders } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
 
@@ -58,7 +58,7 @@ describe('/events', function () {
     await byQuery.hears('its end', endOf(first))
     expect(byQuery.told.map(({ id }) => id).slice(0, rest.length)).to.deep.equal(rest)
 
-    const response = await askForEvents(door(), { lastEventId: '0' }, { 'last-event-id': middle })
+    const response = await client.open('/events', { lastEventId: '0' }, { headers: { 'last-event-id': middle } })
     const text: string = await new Promise((resolve) => {
       let all = ''
       response.on('data', (chunk: Buffer) => {
@@ -167,7 +167,7 @@ describe('/events', function () {
   }
 
   it('says what it is to proxies', async () => {
-    const response = await askForEvents(door())
+    const response = await client.open('/events')
     expect(response.statusCode).to.equal(200)
     expect(response.headers).to.deep.include({
       'content-type': 'text/event-stream',
