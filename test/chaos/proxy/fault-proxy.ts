@@ -28,14 +28,21 @@ export interface Exchange {
 
 export type Fault = (exchange: Exchange) => unknown
 
+export interface Trouble {
+  fault: Fault
+  /** How many of the requests that send a transaction have it, and how many of the others: 0 to 1. */
+  ofSends: number
+  ofOthers: number
+}
+
 export interface FaultProxy {
   url: string
   /** Everything that the servers sent, whatever became of it. */
   sent: readonly Sent[]
   /** How many requests had the fault. */
   faults: number
-  /** A share of the requests has this fault from now on; without one all is well. */
-  become(fault?: Fault, share?: number): void
+  /** From now on requests have this trouble, each by chance; without one all is well. */
+  become(trouble?: Trouble): void
   stop(): Promise<void>
 }
 
@@ -45,7 +52,7 @@ const json = { 'content-type': 'application/json' }
 export async function startFaultProxy(target: () => string, random: Random, clock: () => number): Promise<FaultProxy> {
   const agent = new Agent({ connections: 64 })
   const sent: Sent[] = []
-  let current: { fault: Fault; share: number; over: AbortController } | undefined
+  let current: (Trouble & { over: AbortController }) | undefined
   let count = 0
 
   const server = createServer((request, response) => void take(request, response).catch(() => response.destroy()))
@@ -61,7 +68,7 @@ export async function startFaultProxy(target: () => string, random: Random, cloc
     for await (const part of request) parts.push(part)
     const parsed: unknown = JSON.parse(Buffer.concat(parts).toString())
     const calls = [parsed].flat().map(readCall)
-    for (const { method, params } of calls) if (method === 'eth_sendRawTransaction') sent.push({ at: clock(), raw: String(params[0]) })
+    for (const { method, params } of calls) if (isSend({ method })) sent.push({ at: clock(), raw: String(params[0]) })
 
     const isBatch = Array.isArray(parsed)
     const answer = (answers: readonly unknown[]) => {
@@ -73,7 +80,8 @@ export async function startFaultProxy(target: () => string, random: Random, cloc
     }
     count += 1
     const own = random.fork(count)
-    if (!current || !own.chance(current.share)) return answer(await deliver())
+    const share = calls.some(isSend) ? current?.ofSends : current?.ofOthers
+    if (!current || !own.chance(share ?? 0)) return answer(await deliver())
     proxy.faults += 1
     await current.fault({ calls, isBatch, request, response, random: own, over: current.over.signal, deliver, answer })
   }
@@ -86,9 +94,9 @@ export async function startFaultProxy(target: () => string, random: Random, cloc
     url: `http://127.0.0.1:${address.port}`,
     sent,
     faults: 0,
-    become(fault, share = 1) {
+    become(trouble) {
       current?.over.abort()
-      current = fault && { fault, share, over: new AbortController() }
+      current = trouble && { ...trouble, over: new AbortController() }
     },
     async stop() {
       current?.over.abort()
@@ -99,6 +107,8 @@ export async function startFaultProxy(target: () => string, random: Random, cloc
   }
   return proxy
 }
+
+export const isSend = ({ method }: Pick<RpcCall, 'method'>): boolean => method === 'eth_sendRawTransaction'
 
 function readCall(call: unknown): RpcCall {
   const params: unknown = Reflect.get(Object(call), 'params')

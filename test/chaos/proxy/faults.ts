@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Exchange, Fault, RpcCall } from './fault-proxy.ts'
+import { isSend, type Exchange, type Trouble } from './fault-proxy.ts'
 import { staleHead } from './stale-head.ts'
 
 const wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => {})
 const cut = ({ request }: Exchange) => request.socket.destroy()
-const isSend = ({ method }: RpcCall) => method === 'eth_sendRawTransaction'
 
 /** What nodes, and the networks on the way to them, do on bad days. */
-export const faults: Readonly<Record<string, { fault: Fault; share: number }>> = {
+export const faults: Readonly<Record<string, Trouble>> = {
   delay: {
-    share: 0.5,
+    ofSends: 0.7,
+    ofOthers: 0.4,
     async fault({ random, over, deliver, answer }) {
       // On the way there or on the way back.
       const [before, after] = random.chance(0.5) ? [random.between(20, 1500), 0] : [0, random.between(20, 1500)]
@@ -20,19 +20,22 @@ export const faults: Readonly<Record<string, { fault: Fault; share: number }>> =
     },
   },
   'cut after sending': {
-    share: 0.3,
+    ofSends: 0.8,
+    ofOthers: 0.1,
     async fault(exchange) {
       await exchange.deliver()
       cut(exchange)
     },
   },
-  'cut before sending': { share: 0.3, fault: cut },
+  'cut before sending': { ofSends: 0.7, ofOthers: 0.1, fault: cut },
   '429': {
-    share: 0.3,
+    ofSends: 0.6,
+    ofOthers: 0.1,
     fault: ({ response }) => response.writeHead(429, { 'retry-after': '1' }).end('{"error":"too many requests"}'),
   },
   '5xx': {
-    share: 0.3,
+    ofSends: 0.6,
+    ofOthers: 0.1,
     async fault({ random, response, deliver }) {
       // A gateway may fail with the answer in its hand.
       if (random.chance(0.5)) await deliver()
@@ -40,7 +43,8 @@ export const faults: Readonly<Record<string, { fault: Fault; share: number }>> =
     },
   },
   garbage: {
-    share: 0.3,
+    ofSends: 0.6,
+    ofOthers: 0.1,
     async fault({ random, response, deliver }) {
       const answers = JSON.stringify(random.chance(0.7) ? await deliver() : [])
       const bodies = [
@@ -57,16 +61,18 @@ export const faults: Readonly<Record<string, { fault: Fault; share: number }>> =
     },
   },
   'half-open': {
-    share: 0.15,
+    ofSends: 0.5,
+    ofOthers: 0.05,
     async fault(exchange) {
       if (exchange.random.chance(0.5)) await exchange.deliver()
       await wait(60_000, exchange.over)
       cut(exchange)
     },
   },
-  'stale head': { share: 0.5, fault: staleHead },
+  'stale head': { ofSends: 0.5, ofOthers: 0.5, fault: staleHead },
   'wrong nonce': {
-    share: 0.5,
+    ofSends: 0.5,
+    ofOthers: 0.5,
     async fault({ calls, random, deliver, answer }) {
       const answers = await deliver()
       const by = random.pick([-5, -2, -1, 1, 2, 5])
@@ -74,14 +80,16 @@ export const faults: Readonly<Record<string, { fault: Fault; share: number }>> =
     },
   },
   'duplicate delivery': {
-    share: 0.5,
+    ofSends: 0.7,
+    ofOthers: 0.5,
     async fault({ random, deliver, answer }) {
       const both = await Promise.all([deliver(), sleep(random.between(0, 50)).then(() => deliver())])
       answer(random.pick(both))
     },
   },
   reordered: {
-    share: 0.5,
+    ofSends: 0.8,
+    ofOthers: 0.5,
     async fault({ calls, random, over, deliver, answer }) {
       if (calls.some(isSend)) await wait(random.between(0, 400), over)
       answer(random.shuffled(await deliver()))

@@ -50,7 +50,7 @@ async function spend(world: World, day: string, trades: number, random: Random):
   async function comeAndGo(): Promise<void> {
     const own = random.fork('weather')
     while (!over.signal.aborted) {
-      world.proxy.become(found?.fault, found?.share)
+      world.proxy.become(found)
       await sleep(own.between(500, 2500), undefined, { signal: over.signal }).catch(() => {})
       world.proxy.become()
       await sleep(own.between(100, 500), undefined, { signal: over.signal }).catch(() => {})
