@@ -3,6 +3,7 @@ import type { Log } from '../contracts/index.ts'
 import { txHashOf } from './entry.ts'
 import type { NetworkTransactions } from './network-transactions.ts'
 import type { Recorder } from './recorder.ts'
+import { Superseded } from './superseded.ts'
 
 const roundMs = 2_000
 
@@ -28,24 +29,32 @@ export interface Adoption {
  */
 export function startAdoption({ recorder, networks, closing, log }: AdoptionParts): Adoption {
   const unserved = new Set<string>()
-  let lastTrouble: string | undefined
+  let troublesBefore: readonly string[] = []
 
   async function round(): Promise<void> {
-    try {
-      for (const { chain, network, address } of await recorder.openLanes()) {
-        if (closing.aborted) return
-        const served = networks.get(`${chain}/${network}`)
-        if (served) await served.adopt(address)
-        else await warnOnce(chain, network)
+    const troubles: string[] = []
+    /** One wallet's trouble is not another's. */
+    async function attempt(what: object, work: () => Promise<unknown>): Promise<void> {
+      try {
+        if (!closing.aborted) await work()
+      } catch (error) {
+        // Another server was quicker.
+        if (error instanceof Superseded) return
+        const reason = error instanceof Error ? error.message : 'unknown'
+        // Said once for as long as it lasts.
+        if (!troublesBefore.includes(reason) && !closing.aborted)
+          log.warn({ ...what, reason }, 'open transactions could not be taken up; tried again')
+        troubles.push(reason)
       }
-      for (const network of networks.values()) await network.giveUpLeftovers()
-      lastTrouble = undefined
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : 'unknown'
-      // Said once for as long as it lasts.
-      if (reason !== lastTrouble && !closing.aborted) log.warn({ reason }, 'open transactions could not be taken up; tried again')
-      lastTrouble = reason
     }
+    await attempt({}, async () => {
+      for (const { chain, network, address } of await recorder.openLanes()) {
+        const served = networks.get(`${chain}/${network}`)
+        await attempt({ chain, network, address }, () => (served ? served.adopt(address) : warnOnce(chain, network)))
+      }
+    })
+    for (const network of networks.values()) await attempt({}, () => network.giveUpLeftovers())
+    troublesBefore = troubles
   }
 
   /** Nobody can look after them until the plugin is there again. */
@@ -62,11 +71,13 @@ export function startAdoption({ recorder, networks, closing, log }: AdoptionPart
   }
 
   const firstRound = round()
-  const rounds = firstRound.then(async () => {
+  async function goOn(): Promise<void> {
+    await firstRound
     while (!closing.aborted) {
       await sleep(roundMs, undefined, { signal: closing, ref: false }).catch(() => {})
       if (!closing.aborted) await round()
     }
-  })
+  }
+  const rounds = goOn()
   return { firstRound, idle: () => rounds }
 }

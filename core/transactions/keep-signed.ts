@@ -26,7 +26,7 @@ export interface Signed {
 /** The bytes are in the journal; or only `outcome` will tell whether they are, and until then nothing may leave. */
 export type Kept =
   | { is: 'kept'; entries: readonly Entry[] }
-  | { is: 'unknown'; cause: Error; outcome: Promise<readonly Entry[] | undefined> }
+  | { is: 'unknown'; cause: unknown; outcome: Promise<readonly Entry[] | undefined> }
 
 /**
  * Journals signed bytes, and with them the answer that their request is given.
@@ -39,12 +39,15 @@ export async function keepSigned(recorder: Recorder, signed: Signed, closing: Ab
       const written = await recorder.write([...own, ...beside], signed.guard, signed.answer)
       if (written) return { is: 'kept', entries: written.slice(0, own.length) }
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || !error.uncertain) throw error
+      if (saysNothingWasKept(error)) throw error
       return { is: 'unknown', cause: error, outcome: findOut(recorder, own, signed, closing, log) }
     }
   }
   throw new Superseded('Others wrote the same transactions all the time.')
 }
+
+/** What nobody expects may have come after the commit as well as before. */
+const saysNothingWasKept = (error: unknown) => error instanceof Superseded || (error instanceof StoreUnavailable && !error.uncertain)
 
 /**
  * Whether a write was kept whose commit nobody heard of: the entries as they are then, or undefined where it was not and

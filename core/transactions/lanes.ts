@@ -82,19 +82,24 @@ export function createLanes({
       queues.set(address, queue)
       return queue.enter()
     },
-    async use(address, signal, work) {
+    async use<T>(address: string, signal: AbortSignal, work: (held: HeldLane) => Promise<T>): Promise<T> {
       let begun = false
+      const done: { value: T }[] = []
       try {
-        return await leases.use(nameOf(address), signal, async (guard) => {
+        await leases.use(nameOf(address), signal, async (guard) => {
           const mine = await takeUp(address, guard)
           begun = true
-          return work(mine)
+          done.push({ value: await work(mine) })
         })
       } catch (error) {
         // The signal's own reason says nothing to a caller.
         if (!begun && signal.aborted) throw nothingSent()
-        throw error
+        // What was done stays done, whatever becomes of the lane afterwards.
+        if (done.length === 0) throw error
       }
+      const [outcome] = done
+      if (!outcome) throw new Error(`The lane ${nameOf(address)} was not used.`)
+      return outcome.value
     },
     async adopt(address) {
       const guard = leases.held(nameOf(address)) ?? (await leases.adopt(nameOf(address)))

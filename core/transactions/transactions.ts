@@ -77,9 +77,14 @@ export function createTransactions({
   nowMs = Date.now,
 }: TransactionsOptions): Transactions {
   const listeners = new Set<() => void>()
+  /** It is durable already: whoever fails to hear of it must not make it look as if it were not. */
   const changed = (entry: Entry, before?: Entry) => {
-    onChange(entry, before)
-    for (const listener of listeners) listener()
+    try {
+      onChange(entry, before)
+      for (const listener of listeners) listener()
+    } catch (error) {
+      log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'a change of a transaction could not be told')
+    }
   }
   const recorder = createRecorder(journal, changed, nowMs)
   const networks = new Map<string, NetworkTransactions>()

@@ -4,6 +4,7 @@ import type { Dispatch } from './dispatch.ts'
 import { isFinal } from './entry.ts'
 import type { Entry } from './entry.ts'
 import type { HeldLane, Lanes } from './lanes.ts'
+import { StoreUnavailable } from '../store/store-unavailable.ts'
 import { advance } from './lifecycle.ts'
 import type { Action, Step } from './lifecycle.ts'
 import type { Site } from './order.ts'
@@ -15,6 +16,8 @@ import { Superseded } from './superseded.ts'
 import type { Upkeep } from './upkeep.ts'
 
 const lookTimeoutMs = 30_000
+/** For all of a lane at once; then each by itself. */
+const mostBatches = 3
 const pauseAfterTroubleMs = 1_000
 /** Without a new head for so long the old one is looked at again: what did not reach a node then goes out all the same. */
 const pulseMs = 5_000
@@ -74,8 +77,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
   async function atHead(head: Head): Promise<boolean> {
     // Before the journal is read: what is written of this look is refused where the lane has another owner by then.
     const ours = new Map(lanes.all().map((held) => [held.lane.address, held]))
-    const unfinished = await recorder.unfinished({ chain, network })
-    const open = unfinished.filter(({ address, attempts }) => attempts.length > 0 && ours.has(address))
+    const open = (await unfinished([...ours.keys()])).filter(({ address, attempts }) => attempts.length > 0 && ours.has(address))
     if (open.length === 0) return false
     try {
       return await look(open, ours, head)
@@ -83,6 +85,17 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
       if (!closing.aborted)
         log.warn({ open: open.length, reason: reasonOf(error) }, 'open transactions could not be looked at; the next head tries again')
       return true
+    }
+  }
+
+  /** One wallet's entry that cannot be read keeps nobody else's from being seen. */
+  async function unfinished(addresses: readonly string[]): Promise<readonly Entry[]> {
+    try {
+      return await recorder.unfinished({ chain, network })
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error
+      const each = await Promise.allSettled(addresses.map((address) => recorder.unfinished({ chain, network, address })))
+      return each.flatMap((read) => (read.status === 'fulfilled' ? read.value : []))
     }
   }
 
@@ -111,21 +124,21 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
   }
 
   /** One write for all of a lane that changed; whether any of it is still open. */
-  async function moveOn(entries: readonly Entry[], held: HeldLane, seen: Seen): Promise<boolean> {
-    const steps = entries.map((before) => ({ before, ...stepOf(before, seen) }))
-    const changed = steps.filter(({ before, entry }) => entry !== before)
-    const written =
-      changed.length === 0
-        ? []
-        : await recorder.write(
-            changed.map(({ before, entry }) => ({ before, after: entry })),
-            held.guard,
-          )
-    if (written) {
-      const kept = new Map(written.map((entry) => [entry.key, entry]))
-      return steps.map(({ entry, actions }) => act(kept.get(entry.key) ?? entry, actions, held, seen.head)).some((isOpen) => isOpen)
+  async function moveOn(open: readonly Entry[], held: HeldLane, seen: Seen): Promise<boolean> {
+    let entries = open
+    for (let tries = 0; tries < mostBatches; tries += 1) {
+      const steps = entries.map((before) => ({ before, ...stepOf(before, seen) }))
+      const changed = steps.filter(({ before, entry }) => entry !== before)
+      const changes = changed.map(({ before, entry }) => ({ before, after: entry }))
+      const written = changes.length === 0 ? [] : await recorder.write(changes, held.guard)
+      if (written) {
+        const kept = new Map(written.map((entry) => [entry.key, entry]))
+        return steps.map(({ entry, actions }) => act(kept.get(entry.key) ?? entry, actions, held, seen.head)).includes(true)
+      }
+      // Something was sent or asked for meanwhile.
+      const now = await Promise.all(entries.map(({ key }) => recorder.read(key)))
+      entries = now.flatMap((entry) => entry ?? [])
     }
-    // Something was sent or asked for meanwhile: each by itself, on what is kept of it.
     let isLeft = false
     for (const before of entries) if (await moveOne(before, held, seen)) isLeft = true
     return isLeft

@@ -41,7 +41,7 @@ describe('a wallet that other software spends from too', function () {
   }
   const isMined = (txHash: string) => async () => ['MINED', 'CONFIRMED'].includes(await stateOf(transactions, txHash))
   const end = (txHash: string, state: string) =>
-    until(`${state}`, async () => {
+    until(state, async () => {
       await site.mine()
       return (await stateOf(transactions, txHash)) === state
     })

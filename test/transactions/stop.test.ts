@@ -1,0 +1,58 @@
+import { expect } from 'chai'
+import type { Store } from '../../core/store/index.ts'
+import type { Transactions } from '../../core/transactions/index.ts'
+import { freshStore, gate, order, rejection, sign, soon, startSite, stateOf, transactionsOn, until } from './site.ts'
+import type { TestSite } from './site.ts'
+
+describe('stopping with transactions under way', () => {
+  let site: TestSite
+  let store: Store
+  let next: Transactions | undefined
+
+  before(async () => {
+    site = await startSite({ flags: ['--no-mining'] })
+  })
+  after(() => site.stop())
+  beforeEach(async () => {
+    store = await freshStore()
+  })
+  afterEach(async () => {
+    site.relay.meddle = () => 'pass'
+    await next?.stop(0)
+    await store.close()
+  })
+
+  it('lets them be answered, takes nothing new, and leaves what is open to the next', async () => {
+    const { pass, open } = gate()
+    const signing = gate()
+    const first = await transactionsOn({
+      store,
+      async sign(request) {
+        signing.open()
+        await pass
+        return sign(request)
+      },
+    })
+    const underWay = first.submit(order(site), soon())
+    await signing.pass
+    const stopped = first.stop(10_000)
+    expect(await rejection(first.submit(order(site), soon()))).to.include({ name: 'OVERLOADED' })
+    open()
+    const { txHash } = await underWay
+    await stopped
+    expect((await store.read((db) => db.selectFrom('entries').select('final').execute())).map((row) => row.final)).to.deep.equal([0])
+    next = await transactionsOn({ store, sites: [site.network] })
+    await site.mine()
+    await until('it is confirmed', async () => next !== undefined && (await stateOf(next, txHash)) === 'CONFIRMED')
+  })
+
+  it('cuts off what outlasts the time for it: nothing was sent, and it says so', async () => {
+    const first = await transactionsOn({ store, sign: () => new Promise<never>(() => {}) })
+    const hung = first.submit(order(site), soon())
+    await until('it is queued', async () => (await first.list({ state: 'QUEUED' })).entries.length === 1)
+    const refused = rejection(hung)
+    await first.stop(50)
+    expect(await refused).to.include({ name: 'TIMEOUT' })
+    expect(await store.read((db) => db.selectFrom('entries').select('state').execute())).to.deep.equal([{ state: 'EXPIRED' }])
+  })
+})
