@@ -1,11 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import type { Flags } from '../../../core/config/index.ts'
-
-const root = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** What outlives a server: its configuration, its certificates and its data. */
 export interface Home {
@@ -38,7 +35,6 @@ export async function makeHome({ confirmations, storeUrl }: { confirmations: num
       'server.requestTimeoutSeconds': 8,
       'devnet.enabled': true,
       'log.level': 'warn',
-      'plugins.folders': [path.join(root, 'plugins')],
       'data.dir': dataDir,
       ...(storeUrl !== undefined && { 'store.url': storeUrl }),
     },

@@ -2,7 +2,9 @@
 // line of JSON, ends in order at SIGTERM, and ends at once when its input does.
 import { loadSettings, type Flags } from '../../../core/config/index.ts'
 import { startKernel } from '../../../core/kernel.ts'
+import { obeyOrders } from './patched/reached.ts'
 
+obeyOrders()
 process.stdin.resume().on('end', () => process.exit(0))
 // Who started it may be gone.
 process.stdout.on('error', () => process.exit(0))

@@ -2,13 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { Flags } from '../../../core/config/index.ts'
 import { createClient, type Client } from '../../../core/testing/client.ts'
 import type { Home } from './home.ts'
-
-const program = fileURLToPath(new URL('./server.ts', import.meta.url))
-const hook = fileURLToPath(new URL('./patched/register.ts', import.meta.url))
+import { compiledServer } from './patched/compiled-tree.ts'
 
 /** A point in the source, and the how manieth time that the server comes there. */
 export interface Passing {
@@ -53,21 +50,16 @@ const startTimeoutMs = 30_000
 export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], dieAt, stopAt }: ServerOptions): Promise<Server> {
   const startedAt = performance.now()
   const settings = { confDir: home.confDir, rpcUrl, flags: { ...home.flags, ...flags } }
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx/esm', ...(patches.length > 0 ? ['--import', hook] : []), program, JSON.stringify(settings)],
-    {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      env: {
-        PATH: process.env['PATH'],
-        HOME: process.env['HOME'],
-        TMPDIR: process.env['TMPDIR'],
-        CHAOS_PATCHES: patches.join(','),
-        CHAOS_DIE_AT: dieAt && `${dieAt.point}#${dieAt.nth}`,
-        CHAOS_STOP_AT: stopAt && `${stopAt.point}#${stopAt.nth}`,
-      },
+  const child = spawn(process.execPath, [compiledServer(patches), JSON.stringify(settings)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      TMPDIR: process.env['TMPDIR'],
+      CHAOS_DIE_AT: dieAt && `${dieAt.point}#${dieAt.nth}`,
+      CHAOS_STOP_AT: stopAt && `${stopAt.point}#${stopAt.nth}`,
     },
-  )
+  })
   const { pid } = child
   if (pid === undefined) throw new Error('The server did not start.')
   const ended = once(child, 'exit')

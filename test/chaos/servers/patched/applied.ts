@@ -1,25 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { transformSync } from 'esbuild'
 import { patches, type Patch } from './patches.ts'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 
 /**
- * The files that some patches change, changed and without types.
+ * The sources that some patches change, as they are then.
  * @throws Error where a text that is to be changed is not there once: the source has moved on, and the patch has to follow
  */
-export function patchedSources(names: readonly string[]): { file: string; source: string }[] {
-  const wanted = names.flatMap((name) => {
+export function applied(names: readonly string[]): Map<string, string> {
+  const sources = new Map<string, string>()
+  for (const name of names) {
     const found = patches[name]
     if (!found) throw new Error(`There is no patch "${name}".`)
-    return found
-  })
-  const files = [...new Set(wanted.map(({ file }) => file))]
-  return files.map((file) => {
-    const text = wanted.filter((each) => each.file === file).reduce(changed, readFileSync(root + file, 'utf8'))
-    return { file: root + file, source: transformSync(text, { loader: 'ts', format: 'esm', target: 'node20' }).code }
-  })
+    for (const patch of found) sources.set(patch.file, changed(sources.get(patch.file) ?? readFileSync(root + patch.file, 'utf8'), patch))
+  }
+  return sources
 }
 
 function changed(text: string, { file, find, put }: Patch): string {
