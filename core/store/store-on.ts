@@ -12,12 +12,16 @@ interface StoreParts {
   kind: Store['kind']
   db: Kysely<Tables>
   faults: Faults
+  /** How several take turns, where there is one connection. */
+  inTurn?: <T>(work: () => Promise<T>) => Promise<T>
+  /** What the probe writes: as much as may have to fit. */
+  ballast?: string
   /** After the last connection is closed, also where that failed. */
   closed?: () => void
 }
 
 /** A store by kysely: transactions, what an error means for them, and running again what collided. */
-export function storeOn({ kind, db, faults, closed = () => {} }: StoreParts): Store {
+export function storeOn({ kind, db, faults, inTurn = (work) => work(), ballast = '', closed = () => {} }: StoreParts): Store {
   let closing: Promise<void> | undefined
   let probing: Promise<string | undefined> | undefined
 
@@ -59,14 +63,14 @@ export function storeOn({ kind, db, faults, closed = () => {} }: StoreParts): St
     }
   }
 
-  const write: Store['write'] = (work) => retried(() => transaction(work))
+  const write: Store['write'] = (work) => retried(() => inTurn(() => transaction(work)))
 
   async function probe(): Promise<string | undefined> {
     try {
       await write((tx) =>
         tx
           .updateTable('probes')
-          .set(({ eb }) => ({ tries: eb('tries', '+', 1) }))
+          .set(({ eb }) => ({ tries: eb('tries', '+', 1), ballast }))
           .execute(),
       )
       return undefined
@@ -79,14 +83,13 @@ export function storeOn({ kind, db, faults, closed = () => {} }: StoreParts): St
   }
 
   async function close(): Promise<void> {
-    // Whoever is in a transaction on the one connection rolls it back first.
-    if (kind === 'embedded') await db.connection().execute(async () => {})
-    await db.destroy()
+    // Whoever is in a transaction on an only connection ends it first.
+    await inTurn(() => db.destroy())
   }
 
   return {
     kind,
-    read: (work) => telling(() => work(db)),
+    read: (work) => inTurn(() => telling(() => work(db))),
     write,
     writeOnce: (statement) => (kind === 'embedded' ? write(statement) : retried(() => telling(() => statement(db), { mayBeKept: true }))),
     failing: () => (probing ??= probe()),

@@ -89,6 +89,7 @@ export interface EventRow {
 export interface ProbeRow {
   id: number
   tries: number
+  ballast: string
 }
 
 export interface Tables {

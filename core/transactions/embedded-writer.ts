@@ -35,7 +35,13 @@ export function embeddedWriter(store: Store): JournalWriter {
         await keepHashes(tx, entries)
         if (answer) {
           const { claim, status, body } = answer
-          await tx.updateTable('requests').set({ status, body }).where('client', '=', claim.client).where('path', '=', claim.path).where('key', '=', claim.key).execute() // oxfmt-ignore
+          await tx
+            .updateTable('requests')
+            .set({ status, body })
+            .where('client', '=', claim.client)
+            .where('path', '=', claim.path)
+            .where('key', '=', claim.key)
+            .execute()
         }
         for (const entry of told) await tx.insertInto('events').values(eventRow(entry)).execute()
         return true

@@ -78,7 +78,11 @@ const columns = {
   hashes: 'hash text, chain text, network text, entry_key text',
   events: 'entry_key text, chain text, network text, address text, at bigint, body text',
 }
-const namesOf = (list: string) => list.split(',').map((each) => each.trim().split(' ')[0]).join(', ') // oxfmt-ignore
+const namesOf = (list: string) =>
+  list
+    .split(',')
+    .map((each) => each.trim().split(' ')[0])
+    .join(', ')
 const entryColumns = sql.raw(namesOf(columns.given))
 const eventColumns = sql.raw(namesOf(columns.events))
 

@@ -41,7 +41,12 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
     // None is left out that cannot be read: its nonce would be given to another.
     async unfinished({ chain, network, address }) {
       const rows = await store.read((db) => {
-        const all = db.selectFrom('entries').select(['key', 'body']).where('final', '=', 0).where('chain', '=', chain).where('network', '=', network) // oxfmt-ignore
+        const all = db
+          .selectFrom('entries')
+          .select(['key', 'body'])
+          .where('final', '=', 0)
+          .where('chain', '=', chain)
+          .where('network', '=', network)
         return (address === undefined ? all : all.where('address', '=', folded(address))).orderBy('key').execute()
       })
       return rows.map(({ key, body }) => readBody(key, body))

@@ -80,7 +80,7 @@ export async function giveKey(store: Store, key: string, claim = 1): Promise<Key
         created_at: 0,
         status: null,
         body: null,
-      }) // oxfmt-ignore
+      })
       .onConflict((conflict) => conflict.columns(['client', 'path', 'key']).doUpdateSet({ claim }))
       .execute(),
   )

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { SqliteDatabase, SqliteStatement } from 'kysely'
 import Libsql from 'libsql'
-import { EmbeddedFault } from './faults.ts'
+import { EmbeddedFault, embeddedFaults } from './faults.ts'
 
 /** More are only made by lists in many lengths. */
 const mostStatements = 300
@@ -48,9 +48,14 @@ export function embeddedConnection(file: string): SqliteDatabase {
     },
     close() {
       statements.clear()
-      // Statements that await the garbage collector keep the file open, so its lock is given back before.
-      for (const sql of ['pragma journal_mode = delete', 'pragma locking_mode = normal', 'select 1 from sqlite_master'])
-        database.prepare(sql).all()
+      try {
+        // Statements that await the garbage collector keep the file open, so its lock is given back before.
+        for (const sql of ['pragma journal_mode = delete', 'pragma locking_mode = normal', 'select 1 from sqlite_master'])
+          database.prepare(sql).all()
+      } catch (error) {
+        // A disk in trouble: what is in the log stays there, for who opens it next.
+        if (!embeddedFaults.of(error)) throw error
+      }
       database.close()
     },
   }

@@ -10,6 +10,10 @@ import { embeddedConnection } from './connection.ts'
 import { embeddedFaults } from './faults.ts'
 import { holdStore } from './hold.ts'
 import { makePrivate } from './make-private.ts'
+import { createTurns } from './turns.ts'
+
+/** A disk with less room than a few transactions take is full. */
+const ballast = '-'.repeat(64 * 1024)
 
 /** A migration that is killed half way is undone. */
 class EmbeddedDialect extends SqliteDialect {
@@ -39,7 +43,7 @@ export async function openEmbedded({ dataDir, serverName }: { dataDir: string; s
       pragma('wal_checkpoint(truncate)')
       const db = new Kysely<Tables>({ dialect: new EmbeddedDialect({ database: connection }) })
       await migrate(db, 'embedded')
-      return storeOn({ kind: 'embedded', db, faults: embeddedFaults, closed: () => hold.release() })
+      return storeOn({ kind: 'embedded', db, faults: embeddedFaults, inTurn: createTurns(), ballast, closed: () => hold.release() })
     } catch (error) {
       hold.release()
       throw error

@@ -85,8 +85,9 @@ export function transactions(kind: Store['kind']): Migration {
         .createTable('probes')
         .addColumn('id', 'bigint', (column) => column.primaryKey())
         .addColumn('tries', 'bigint', (column) => column.notNull())
+        .addColumn('ballast', 'text', (column) => column.notNull())
         .execute()
-      await sql`insert into probes (id, tries) values (1, 0)`.execute(db)
+      await sql`insert into probes (id, tries, ballast) values (1, 0, '')`.execute(db)
     },
   }
 }

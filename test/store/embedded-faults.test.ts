@@ -1,0 +1,132 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect } from 'chai'
+import { openStore, StoreUnavailable } from '../../core/store/index.ts'
+import type { Store } from '../../core/store/index.ts'
+import type { Entry } from '../../core/transactions/entry.ts'
+import { sqlJournal } from '../../core/transactions/sql-journal.ts'
+import { giveLane, newEntry } from '../transactions/entries.ts'
+import { places } from './stores.ts'
+
+const silent = { info: () => {}, warn: () => {} }
+
+/** Journals until it is refused; gives what was acknowledged, and the error. */
+async function fill(store: Store): Promise<{ kept: Entry[]; lost: Entry; error: unknown }> {
+  const journal = sqlJournal(store)
+  const guard = await giveLane(store).catch(() => ({ lane: '', fence: 0 }))
+  const kept: Entry[] = []
+  for (;;) {
+    const entry = newEntry({ about: 'x'.repeat(2_000) })
+    try {
+      await journal.open([entry], guard)
+      kept.push(entry)
+    } catch (error) {
+      return { kept, lost: entry, error }
+    }
+  }
+}
+
+async function expectJust(store: Store, kept: readonly Entry[]): Promise<void> {
+  expect(await sqlJournal(store).unfinished({ chain: 'ethereum', network: 'local' })).to.deep.equal(kept)
+  expect(await store.read((db) => db.selectFrom('events').select('id').execute())).to.have.length(kept.length)
+}
+
+describe('trouble with the disk of the embedded store', () => {
+  const { place } = places('embedded')
+
+  it('that is full: a definite error, all that was acknowledged, and on it goes when there is room', async function () {
+    if (process.getuid?.() !== 0 || process.platform !== 'linux') this.skip()
+    const folder = path.join(place().options.dataDir, 'small')
+    mkdirSync(folder)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', folder])
+    try {
+      writeFileSync(path.join(folder, 'ballast'), Buffer.alloc(300_000))
+      const store = await openStore({ dataDir: folder, serverName: 'test', log: silent })
+      const { kept, lost, error } = await fill(store)
+      expect(kept.length).to.be.greaterThan(2)
+      expect(error).to.be.instanceOf(StoreUnavailable)
+      expect(error).to.include({ uncertain: false, retryAfterSeconds: 2 })
+      expect(String(error)).to.match(/the disk is full/)
+      expect(await store.failing()).to.equal('The store cannot be written: the disk is full.')
+      await expectJust(store, kept)
+
+      rmSync(path.join(folder, 'ballast'))
+      expect(await store.failing()).to.equal(undefined)
+      await sqlJournal(store).open([lost], await giveLane(store))
+      await expectJust(store, [...kept, lost])
+      await store.close()
+    } finally {
+      execFileSync('umount', ['-l', folder])
+    }
+  })
+
+  it('that refuses to write: an error that leaves it open, settled by the next write, and on it goes', async function () {
+    if (process.platform !== 'linux') this.skip()
+    const store = await place().open()
+    const size = statSync(path.join(place().options.dataDir, 'sluice.db-wal')).size
+    const limit = (most: string) => execFileSync('prlimit', [`--pid=${process.pid}`, `--fsize=${most}:`])
+    limit(String(size + 200_000))
+    try {
+      const { kept, error } = await fill(store)
+      expect(kept.length).to.be.greaterThan(2)
+      expect(error).to.include({ uncertain: true })
+      expect(String(error)).to.match(/the disk refuses to read or write/)
+      expect(await store.failing()).to.match(/the disk refuses/)
+      await expectJust(store, kept)
+
+      limit('unlimited')
+      expect(await store.failing()).to.equal(undefined)
+      const { length } = kept
+      await sqlJournal(store).open([newEntry()], await giveLane(store))
+      expect(await sqlJournal(store).unfinished({ chain: 'ethereum', network: 'local' })).to.have.length(length + 1)
+      // It is no different for who opens it again.
+      await store.close()
+      const again = await place().open()
+      expect(await sqlJournal(again).unfinished({ chain: 'ethereum', network: 'local' })).to.have.length(length + 1)
+    } finally {
+      limit('unlimited')
+    }
+  })
+
+  it('whose file was moved away: refused until it is back', async () => {
+    const store = await place().open()
+    const guard = await giveLane(store)
+    const file = path.join(place().options.dataDir, 'sluice.db')
+    renameSync(file, `${file}.away`)
+    const error = await sqlJournal(store)
+      .open([newEntry()], guard)
+      .catch((reason: unknown) => reason)
+    expect(error).to.include({ uncertain: false })
+    expect(await store.failing()).to.match(/moved or removed/)
+    renameSync(`${file}.away`, file)
+    expect(await store.failing()).to.equal(undefined)
+    await sqlJournal(store).open([newEntry()], guard)
+  })
+
+  it('met by work that goes on all the same keeps nothing of it', async function () {
+    if (process.platform !== 'linux') this.skip()
+    const store = await place().open()
+    const limit = (most: string) => execFileSync('prlimit', [`--pid=${process.pid}`, `--fsize=${most}:`])
+    const row = (id: string, name: string) => ({ id, name, alive_until: 1 })
+    try {
+      const written = store.write(async (tx) => {
+        await tx.insertInto('servers').values(row('before', '')).execute()
+        limit('100000')
+        // More than fits the cache, so that it goes to the disk before the commit.
+        await tx
+          .insertInto('servers')
+          .values(row('large', 'x'.repeat(30_000_000)))
+          .execute()
+          .catch(() => {})
+        limit('unlimited')
+        await tx.insertInto('servers').values(row('after', '')).execute()
+      })
+      expect(await written.catch((error: unknown) => error)).to.be.instanceOf(StoreUnavailable)
+      expect(await store.read((db) => db.selectFrom('servers').selectAll().execute())).to.deep.equal([])
+      expect(await store.failing()).to.equal(undefined)
+    } finally {
+      limit('unlimited')
+    }
+  })
+})

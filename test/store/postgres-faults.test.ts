@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { sql } from 'kysely'
+import { StoreUnavailable } from '../../core/store/index.ts'
+import type { Store } from '../../core/store/index.ts'
+import type { Entry } from '../../core/transactions/entry.ts'
+import type { Guard } from '../../core/transactions/journal.ts'
+import { sqlJournal } from '../../core/transactions/sql-journal.ts'
+import { giveLane, newEntry, next, signed } from '../transactions/entries.ts'
+import { places } from './stores.ts'
+
+describe('trouble with the database', function () {
+  this.timeout(60_000)
+  const { place, postgres } = places('postgres')
+  const works = async (store: Store) => expect(await store.failing()).to.equal(undefined)
+
+  /** Signs until told to stop; what was acknowledged, what certainly was not, and what nobody knows. */
+  function writing(store: Store, guard: Guard) {
+    const journal = sqlJournal(store)
+    const outcome = { kept: new Set<string>(), refused: new Set<string>(), uncertain: new Map<string, Entry>() }
+    const over = new AbortController()
+    const ended = (async () => {
+      while (!over.signal.aborted) {
+        const entry = newEntry()
+        try {
+          await journal.open([entry], guard)
+        } catch (error) {
+          if (!(error instanceof StoreUnavailable)) throw error
+          await sleep(10)
+          continue
+        }
+        try {
+          await journal.write([signed(entry)], guard)
+          outcome.kept.add(entry.key)
+        } catch (error) {
+          if (!(error instanceof StoreUnavailable)) throw error
+          if (error.uncertain) outcome.uncertain.set(entry.key, entry)
+          else outcome.refused.add(entry.key)
+        }
+      }
+    })()
+    const stop = () => {
+      over.abort()
+      return ended
+    }
+    return { outcome, stop }
+  }
+
+  it('that is killed: definite errors, nothing acknowledged is lost, and what is uncertain is settled by a write', async () => {
+    const store = await place().open()
+    const guard = await giveLane(store)
+    const journal = sqlJournal(store)
+    const writers = Array.from({ length: 4 }, () => writing(store, guard))
+    for (let kills = 0; kills < 3; kills += 1) {
+      await sleep(100 + Math.random() * 100)
+      await postgres().kill()
+      expect(await store.failing()).to.match(/^The store cannot be written: (no database listens|the connection)/)
+      await postgres().restart()
+      await works(store)
+    }
+    await sleep(100)
+    await Promise.all(writers.map(({ stop }) => stop()))
+    for (const { outcome } of writers) {
+      for (const key of outcome.kept) expect((await journal.read(key))?.state, key).to.equal('SIGNED')
+      for (const key of outcome.refused) expect((await journal.read(key))?.state, key).to.equal('QUEUED')
+      for (const [key, entry] of outcome.uncertain) {
+        const givenUp = await journal.write([next(entry, { state: 'EXPIRED' })], guard)
+        expect((await journal.read(key))?.state, key).to.equal(givenUp ? 'EXPIRED' : 'SIGNED')
+      }
+      expect(outcome.kept.size).to.be.greaterThan(0)
+    }
+  })
+
+  it('that hangs: errors after a few seconds, and on it goes when it goes on', async () => {
+    const store = await place().open()
+    const guard = await giveLane(store)
+    await postgres().pause()
+    const [written, probed] = await Promise.all([
+      sqlJournal(store)
+        .open([newEntry()], guard)
+        .catch((error: unknown) => error),
+      store.failing(),
+    ])
+    await postgres().resume()
+    expect(written).to.be.instanceOf(StoreUnavailable)
+    expect(probed).to.match(/does not answer/)
+    await works(store)
+    await sqlJournal(store).open([newEntry()], guard)
+  })
+
+  it('that may only be read: seen, refused, and over when it is over', async () => {
+    const store = await place().open()
+    const guard = await giveLane(store)
+    await postgres().query('alter system set default_transaction_read_only = on')
+    await postgres().query('select pg_reload_conf()')
+    try {
+      let probed: string | undefined
+      for (let tries = 0; tries < 100 && probed === undefined; tries += 1) probed = await store.failing()
+      expect(probed).to.equal('The store cannot be written: the database may only be read (is it a standby?).')
+      const error = await sqlJournal(store)
+        .open([newEntry()], guard)
+        .catch((reason: unknown) => reason)
+      expect(error).to.include({ uncertain: false })
+    } finally {
+      await resetReadOnly()
+    }
+    for (let tries = 0; tries < 100 && (await store.failing()) !== undefined; tries += 1) await sleep(10)
+    await works(store)
+  })
+
+  async function resetReadOnly(): Promise<void> {
+    // A statement of its own each: ALTER SYSTEM stands in no transaction.
+    await postgres().query("select set_config('default_transaction_read_only', 'off', false)")
+    await postgres().query('alter system reset default_transaction_read_only')
+    await postgres().query('select pg_reload_conf()')
+  }
+
+  it('that ends every connection: the next ones are made', async () => {
+    const store = await place().open()
+    await Promise.all(Array.from({ length: 5 }, () => works(store)))
+    await postgres().query("select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'sluice%'")
+    for (let tries = 0; tries < 100 && (await store.failing()) !== undefined; tries += 1) await sleep(10)
+    await works(store)
+  })
+
+  it('whose transaction had an error that its work passed over: nothing is kept, and it is an error', async () => {
+    const store = await place().open()
+    const written = store.write(async (tx) => {
+      await tx.insertInto('servers').values({ id: 'one', name: '', alive_until: 1 }).execute()
+      await sql`select nothing`.execute(tx).catch(() => {})
+    })
+    expect(await written.catch((error: unknown) => error)).to.include({ uncertain: false })
+    expect(await store.read((db) => db.selectFrom('servers').selectAll().execute())).to.deep.equal([])
+  })
+
+  it('that undoes one of two in a deadlock: it is run again', async () => {
+    const store = await place().open()
+    const rise = (id: string) => ({ id, name: '', alive_until: 1 })
+    await store.write((tx) =>
+      tx
+        .insertInto('servers')
+        .values([rise('a'), rise('b')])
+        .execute(),
+    )
+    const met: string[] = []
+    const bothIn = async (first: string, second: string) =>
+      store.write(async (tx) => {
+        const update = (id: string) =>
+          tx
+            .updateTable('servers')
+            .set(({ eb }) => ({ alive_until: eb('alive_until', '+', 1) }))
+            .where('id', '=', id)
+            .execute()
+        await update(first)
+        met.push(first)
+        for (let tries = 0; met.length < 2 && tries < 500; tries += 1) await sleep(5)
+        await update(second)
+      })
+    await Promise.all([bothIn('a', 'b'), bothIn('b', 'a')])
+    expect(met).to.have.length(3)
+    const rows = await store.read((db) => db.selectFrom('servers').select('alive_until').execute())
+    expect(rows).to.deep.equal([{ alive_until: 3 }, { alive_until: 3 }])
+  })
+})
