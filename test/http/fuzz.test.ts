@@ -72,8 +72,10 @@ describe(`whatever a caller sends (SLUICE_FUZZ_SEED=${seed})`, function () {
     await run(250, 0)
     expect(await nonces()).to.equal(before + sent.size)
     // A fuzz that never gets past the first check, or is never refused, shows nothing.
-    const expected = endpoints.flatMap(({ name }) => [`${name} refused`, ...(name === 'EVMCancel' ? [] : [`${name} answered`])])
-    expect([...seen]).to.include.members(expected)
+    // What needs something pending is answered by chance alone.
+    const byChance = ['EVMCancel', 'EVMSpeedUp']
+    const expected = endpoints.flatMap(({ name }) => [`${name} refused`, ...(byChance.includes(name) ? [] : [`${name} answered`])])
+    expect(expected.filter((each) => !seen.has(each))).to.deep.equal([])
   })
 
   it('leaves nothing behind in memory', async () => {
