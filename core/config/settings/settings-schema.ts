@@ -60,7 +60,7 @@ export const serverSchema = closed({
   }),
   limits: closed({
     bodyBytes: count(100_000, 'Largest request body, in bytes'),
-    walletQueue: count(256, 'Requests that may wait for the nonce of one wallet'),
+    walletQueue: count(256, 'Requests of one wallet that may be under way on a network; beyond them 503'),
     inFlight: count(1024, 'Requests under way in the whole server; beyond them 503'),
     pageSize: count(500, 'Most entries in one page of a list'),
     pluginLoadSeconds: seconds(10, 'How long a plugin may take to load'),
