@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as soon, setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { JournalEvent, TransactionEvents } from '../transactions/index.ts'
 import { createBell } from './events-bell.ts'
@@ -27,8 +27,8 @@ export interface Taken {
 }
 
 export interface Changes {
-  /** The newest change's id, asked of the journal. */
-  lastId(): Promise<number>
+  /** The newest change that was read, for who follows. */
+  newest(): number
   /** Rings at every change from now on, until what it gives is called. */
   follow(ring: () => void): Promise<() => void>
   take(after: number, wanted: Wanted): Promise<Taken>
@@ -38,7 +38,7 @@ export interface Changes {
 const lookMs = 1_000
 /** So long after a write of ours more of them are waited for, to read them together. */
 const gatherMs = 5
-const pageSize = 500
+const pageSize = 200
 /** How many changes are kept for the streams that are up to date; a stream that is further behind reads the journal itself. */
 const mostKept = 1_000
 
@@ -47,6 +47,7 @@ export function createChanges(events: TransactionEvents, frameOf: (event: Journa
   const followers = new Set<() => void>()
   const written = createBell()
   let reading: Promise<void> | undefined
+  let turn: Promise<unknown> = Promise.resolve()
   /** All that are after `floor`, up to `tail`. */
   let kept: Change[] = []
   let floor = 0
@@ -96,8 +97,15 @@ export function createChanges(events: TransactionEvents, frameOf: (event: Journa
     return page.length > pageSize / 2
   }
 
+  /** One after the other, and everything else in between: many who come back from afar hold up nobody. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = turn.then(() => soon()).then(work)
+    turn = done.catch(() => {})
+    return done
+  }
+
   return {
-    lastId: () => events.lastId(),
+    newest: () => tail,
     async follow(ring) {
       followers.add(ring)
       try {
@@ -124,7 +132,7 @@ export function createChanges(events: TransactionEvents, frameOf: (event: Journa
       }
       // What this reader has seen, the journal has too: where it has nothing more that is wanted, nothing is left out up to there.
       const seen = tail
-      const page = await events.after(after, { ...wanted, limit: pageSize })
+      const page = await inTurn(() => events.after(after, { ...wanted, limit: pageSize }))
       return { changes: page.map(changeOf), upTo: page.at(-1)?.id ?? Math.max(after, seen) }
     },
   }
