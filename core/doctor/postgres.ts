@@ -20,7 +20,7 @@ interface Facts {
 /** Whether the database can be written by this user, and keeps what it acknowledges. */
 export async function examinePostgres(url: string): Promise<Finding[]> {
   const db = new Kysely<object>({
-    dialect: new PostgresDialect({ pool: postgresPool({ url, serverName: 'doctor', onIdleError: () => {} }) }),
+    dialect: new PostgresDialect({ pool: postgresPool({ url, serverName: 'doctor', log: { info: () => {}, warn: () => {} } }) }),
   })
   try {
     const { rows } = await sql<Facts>`
