@@ -1,0 +1,18 @@
+import { expect } from 'chai'
+import { failingParts } from '../../core/boot/readiness.ts'
+
+const signer = { isReady: () => true }
+const directory = { networks: [] }
+const failing = (why: () => Promise<string | undefined>) => failingParts(signer, { failing: why }, directory)
+
+describe('readiness', () => {
+  it('names the store where it cannot be written, and why', async () => {
+    expect(await failing(async () => 'the disk is full')).to.deep.equal([{ part: 'store', reason: 'the disk is full' }])
+    expect(await failing(async () => undefined)).to.deep.equal([])
+  })
+
+  it('does not wait for a store that hangs', async () => {
+    const [part] = await failing(() => new Promise<never>(() => {}))
+    expect(part).to.include({ part: 'store' })
+  })
+})
