@@ -11,7 +11,6 @@ export async function expectNoViolations<S extends object>(scenario: Scenario<S>
   const again = `CHAOS_SEED=${seed} repeats it. ${show(report.figures)}`
   expect(report.violations.map(told), again).to.deep.equal([])
   expect(report.lastWords, again).to.deep.equal([])
-  expect(report.history.mined.length, `no trade came through: nothing was shown. ${again}`).to.be.greaterThan(0)
   return report
 }
 

@@ -3,6 +3,7 @@ import { checkHistory } from '../checker/check-history.ts'
 import type { Violation } from '../checker/violation.ts'
 import { randomOf, type Random } from '../random.ts'
 import { settle } from '../settle.ts'
+import { show } from '../show.ts'
 import type { World } from '../world.ts'
 
 /** The network of the devnet has a block a second; here they may come faster, since a run ends when all is final. */
@@ -37,6 +38,7 @@ export async function play<S extends object>(scenario: Scenario<S>, size: S, see
     try {
       const figures = await work()
       const history = await settle(world, random.fork('settle'), settleBlockMs)
+      if (history.mined.length === 0) throw new Error(`No trade came through, so nothing was shown: ${show(figuresOf(world, history))}`)
       return {
         scenario: scenario.name,
         figures: { ...figures, ...figuresOf(world, history) },

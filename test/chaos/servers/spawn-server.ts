@@ -94,6 +94,8 @@ export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], dieA
     if (performance.now() > end) throw new Error(`The server was not ready in ${startTimeoutMs / 1000} s: ${ready?.text} ${log()}`)
     await sleep(20)
   }
+  const { body } = await client.get('/connectors')
+  if (body.uniswap === undefined) throw new Error(`The server has no exchange to trade on. ${log()}`)
   return {
     pid,
     dieAt,

@@ -32,9 +32,9 @@ function compile(patches: readonly string[]): string {
     if (file.endsWith('.ts')) writeFileSync(to, javascript(sources.get(file) ?? readFileSync(root + file, 'utf8')))
     else cpSync(root + file, to)
   }
-  const { name: packageName, type, exports } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
-  const targets = Object.fromEntries(Object.entries<string>(exports).map(([subpath, target]) => [subpath, compiledName(target)]))
-  writeFileSync(path.join(tree, 'package.json'), JSON.stringify({ name: packageName, type, exports: targets }))
+  const manifest: { exports: Record<string, string> } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
+  const exports = Object.fromEntries(Object.entries(manifest.exports).map(([subpath, target]) => [subpath, compiledName(target)]))
+  writeFileSync(path.join(tree, 'package.json'), JSON.stringify({ ...manifest, exports }))
   symlinkSync(`${root}node_modules`, path.join(tree, 'node_modules'))
   return tree
 }
@@ -48,6 +48,6 @@ const compiledName = (file: string) => file.replace(/\.ts$/, '.js')
 
 /** Without types, and with relative imports that name what is compiled. */
 function javascript(source: string): string {
-  const { code } = transformSync(source, { loader: 'ts', format: 'esm', target: 'node20' })
+  const { code } = transformSync(source, { loader: 'ts', format: 'esm', target: 'node20', supported: { 'import-attributes': true } })
   return code.replace(/(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.[^"']*)\.ts\2/g, '$1$2$3.js$2')
 }
