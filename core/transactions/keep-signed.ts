@@ -71,13 +71,8 @@ async function findOut(
       if (own.every(({ after }, index) => hasAttemptOf(after, now[index]))) return now.flatMap((entry) => entry ?? [])
       // The guard of a lane's former owner holds for nothing that is not kept yet.
       if (hasNewOwner || own.some(({ before }, index) => now[index]?.version !== before.version)) return undefined
-      if (
-        await recorder.write(
-          own.map(({ before }) => ({ before, after: instead(before) })),
-          guard,
-        )
-      )
-        return undefined
+      const given = own.map(({ before }) => ({ before, after: instead(before) }))
+      if (await recorder.write(given, guard)) return undefined
     } catch (error) {
       if (error instanceof Superseded) hasNewOwner = true
       else if (!(error instanceof StoreUnavailable)) throw error

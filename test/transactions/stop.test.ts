@@ -50,9 +50,11 @@ describe('stopping with transactions under way', () => {
     const first = await transactionsOn({ store, sign: () => new Promise<never>(() => {}) })
     const hung = first.submit(order(site), soon())
     await until('it is queued', async () => (await first.list({ state: 'QUEUED' })).entries.length === 1)
-    const refused = rejection(hung)
+    let answered: object | undefined
+    const refused = rejection(hung).then((error) => (answered = error))
     await first.stop(50)
-    expect(await refused).to.include({ name: 'TIMEOUT' })
+    expect(answered).to.include({ name: 'TIMEOUT' })
+    await refused
     expect(await store.read((db) => db.selectFrom('entries').select('state').execute())).to.deep.equal([{ state: 'EXPIRED' }])
   })
 })
