@@ -89,20 +89,21 @@ describe('trouble with the disk of the embedded store', () => {
     }
   })
 
-  it('whose file was moved away: refused until it is back', async () => {
-    const store = await place().open()
-    const guard = await giveLane(store)
-    const file = path.join(place().options.dataDir, 'sluice.db')
-    renameSync(file, `${file}.away`)
-    const error = await sqlJournal(store)
-      .open([newEntry()], guard)
-      .catch((reason: unknown) => reason)
-    expect(error).to.include({ uncertain: false })
-    expect(await store.failing()).to.match(/moved or removed/)
-    renameSync(`${file}.away`, file)
-    expect(await store.failing()).to.equal(undefined)
-    await sqlJournal(store).open([newEntry()], guard)
-  })
+  for (const name of ['sluice.db', 'sluice.db-wal'])
+    it(`whose ${name} was moved away: refused until it is back`, async () => {
+      const store = await place().open()
+      const guard = await giveLane(store)
+      const file = path.join(place().options.dataDir, name)
+      renameSync(file, `${file}.away`)
+      const error = await sqlJournal(store)
+        .open([newEntry()], guard)
+        .catch((reason: unknown) => reason)
+      expect(error).to.include({ uncertain: false })
+      expect(await store.failing()).to.match(/moved or removed/)
+      renameSync(`${file}.away`, file)
+      expect(await store.failing()).to.equal(undefined)
+      await sqlJournal(store).open([newEntry()], guard)
+    })
 
   it('met by work that goes on all the same keeps nothing of it', async function () {
     if (process.platform !== 'linux') this.skip()

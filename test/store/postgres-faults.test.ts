@@ -55,6 +55,9 @@ describe('trouble with the database', function () {
       await sleep(100 + Math.random() * 100)
       await postgres().kill()
       expect(await store.failing()).to.match(/^The store cannot be written: (no database listens|the connection)/)
+      // Where nobody could be asked, nothing is uncertain.
+      const refused = await journal.open([newEntry()], guard).catch((error: unknown) => error)
+      expect(refused).to.include({ uncertain: false })
       await postgres().restart()
       await works(store)
     }

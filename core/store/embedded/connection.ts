@@ -11,8 +11,8 @@ const mostStatements = 300
  * own, so every statement of a transaction is held against that.
  */
 export function embeddedConnection(file: string): SqliteDatabase {
-  const database = opened(file)
-  const { dev, ino } = statSync(file)
+  const database = openFile(file)
+  const places = new Map<string, string>()
   const statements = new Map<string, SqliteStatement>()
   let isInside = false
 
@@ -26,9 +26,13 @@ export function embeddedConnection(file: string): SqliteDatabase {
   }
 
   /** Writes to a file that nobody can find any more would be acknowledged and lost. */
-  function checkPlace(): void {
-    const found = statSync(file, { throwIfNoEntry: false })
-    if (found?.dev !== dev || found.ino !== ino) throw new EmbeddedFault('SLUICE_MOVED')
+  function checkPlaces(): void {
+    for (const each of [file, `${file}-wal`]) {
+      const found = statSync(each, { throwIfNoEntry: false })
+      const place = `${found?.dev}/${found?.ino}`
+      if (place !== (places.get(each) ?? place)) throw new EmbeddedFault('SLUICE_MOVED')
+      places.set(each, place)
+    }
   }
 
   return {
@@ -40,7 +44,7 @@ export function embeddedConnection(file: string): SqliteDatabase {
       } else if (isInside) {
         if (!database.inTransaction) throw new EmbeddedFault('SLUICE_ENDED')
         if (sql === 'commit') {
-          checkPlace()
+          checkPlaces()
           isInside = false
         }
       }
@@ -69,7 +73,8 @@ const nothing: SqliteStatement = {
   iterate: () => [].values(),
 }
 
-function opened(file: string) {
+/** @throws EmbeddedFault */
+export function openFile(file: string) {
   try {
     return new Libsql(file)
   } catch (cause) {

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import path from 'node:path'
 import Libsql from 'libsql'
 import { StoreError } from '../store-error.ts'
-import { embeddedFaults } from './faults.ts'
+import { openFile } from './connection.ts'
 import { makePrivate } from './make-private.ts'
 
 /**
@@ -15,12 +15,12 @@ export function holdStore(dataDir: string, serverName: string): { release(): voi
   const note = path.join(dataDir, 'sluice.holder')
   const file = path.join(dataDir, 'sluice.lock')
   makePrivate(file)
-  const lock = new Libsql(file)
+  const lock = openFile(file)
   try {
     lock.exec('pragma journal_mode = off; begin exclusive')
   } catch (error) {
     lock.close()
-    if (embeddedFaults.of(error) === undefined) throw error
+    if (!(error instanceof Libsql.SqliteError) || error.code !== 'SQLITE_BUSY') throw error
     throw new StoreError(
       `The store in ${dataDir} is in use by ${holderOf(note)}. Stop that one first, or give this server a data.dir of its own; several servers share a store in PostgreSQL (store.url).`,
     )

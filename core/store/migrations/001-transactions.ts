@@ -29,7 +29,7 @@ export function transactions(kind: Store['kind']): Migration {
         .addColumn('shown', 'text', (column) => column.notNull())
         .addColumn('body', 'text', (column) => column.notNull())
         .execute()
-      await sql`create index entries_unfinished on entries (chain, network, address, key) where final = 0`.execute(db)
+      await db.schema.createIndex('entries_unfinished').on('entries').columns(['final', 'chain', 'network', 'key']).execute()
       await sql`create index entries_idempotency_key on entries (idempotency_key, key) where idempotency_key is not null`.execute(db)
       for (const column of ['address', 'state', 'client', 'request_id'])
         await db.schema.createIndex(`entries_${column}`).on('entries').columns([column, 'key']).execute()

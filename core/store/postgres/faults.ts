@@ -11,6 +11,9 @@ export class ConnectionFault extends Error {
   }
 }
 
+/** There is no connection, so nothing was asked. */
+export class NotConnected extends Error {}
+
 /** A commit was answered by a rollback: a statement before it had failed, and whoever ran it went on all the same. */
 export class RolledBack extends Error {}
 
@@ -46,6 +49,10 @@ const reasons: Readonly<Record<string, string>> = {
 
 export const postgresFaults: Faults = {
   of(error): Fault | undefined {
+    if (error instanceof NotConnected) {
+      const fault = postgresFaults.of(error.cause)
+      return fault && { ...fault, leavesCommitOpen: false }
+    }
     if (error instanceof RolledBack) return { reason: 'the database gave the transaction up', leavesCommitOpen: false }
     if (error instanceof ConnectionFault)
       return {
@@ -62,8 +69,10 @@ export const postgresFaults: Faults = {
 }
 
 /** Whether it is no use to wait: user, password, rights or the database's name are wrong. */
-export const isRefusal = (error: unknown) =>
-  error instanceof DatabaseError && error.code !== undefined && ['28', '3D', '42'].includes(error.code.slice(0, 2))
+export function isRefusal(error: unknown): boolean {
+  if (error instanceof NotConnected) return isRefusal(error.cause)
+  return error instanceof DatabaseError && ['28', '3D', '42'].includes(error.code?.slice(0, 2) ?? '')
+}
 
 /** Whether it came from the connection rather than from the database or from what was asked. */
 export const isOfConnection = (error: unknown) =>

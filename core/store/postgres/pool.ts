@@ -2,7 +2,8 @@ import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryRes
 import { Pool, TypeOverrides } from 'pg'
 import type { PoolClient, QueryResult } from 'pg'
 import type { StoreLog } from '../open-store.ts'
-import { breaksConnection, ConnectionFault, isOfConnection, RolledBack } from './faults.ts'
+import { breaksConnection, ConnectionFault, isOfConnection, NotConnected, RolledBack } from './faults.ts'
+import { createStatementNames } from './statement-names.ts'
 
 /** How long each may take until it is a definite error. Together they are less than a caller waits. */
 const connectMs = 3_000
@@ -53,16 +54,24 @@ export function postgresPool({ url, serverName, log, isPatient = false }: PoolOp
   pool.on('error', () => log.warn({}, 'an idle connection to the store was lost; the next one is made when it is needed'))
   // One that breaks between two statements of a transaction says so by the next.
   pool.on('connect', (client) => void client.on('error', () => {}))
+  const nameOf = createStatementNames()
   return {
-    connect: async () => pooled(await pool.connect().catch((error: unknown) => Promise.reject(asFault(error)))),
+    async connect() {
+      try {
+        return pooled(nameOf, await pool.connect())
+      } catch (error) {
+        throw new NotConnected('there is no connection', { cause: asFault(error) })
+      }
+    },
     end: () => pool.end(),
   }
 }
 
-function pooled(client: PoolClient): PostgresPoolClient {
+function pooled(nameOf: (text: string) => string | undefined, client: PoolClient): PostgresPoolClient {
   let isBroken = false
   async function answered(text: string, values: readonly unknown[]): Promise<QueryResult> {
-    const result = await client.query({ text, values: [...values] })
+    const name = values.length > 0 ? nameOf(text) : undefined
+    const result = await client.query({ text, values: [...values], ...(name !== undefined && { name }) })
     if (text === 'commit' && result.command === 'ROLLBACK') throw new RolledBack('a statement of the transaction had failed')
     return result
   }
