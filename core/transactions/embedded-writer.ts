@@ -23,14 +23,15 @@ export function embeddedWriter(store: Store): JournalWriter {
       store.write(async (tx) => {
         checkHolds({ ownsLane: await ownsLane(tx, guard), ownsKey: await ownsKey(tx, answer?.claim) })
         const told: Entry[] = []
-        for (const entry of entries) {
+        const rows = entries.map((entry) => ({ entry, row: entryRow(entry, guard.lane) }))
+        for (const { entry, row } of rows) {
           const kept = await tx.selectFrom('entries').select(['version', 'shown']).where('key', '=', entry.key).executeTakeFirst()
           if (kept?.version !== entry.version - 1) return false
-          if (kept.shown !== entryRow(entry, guard.lane).shown) told.push(entry)
+          if (kept.shown !== row.shown) told.push(entry)
         }
-        for (const entry of entries) {
-          const { version, state, final, shown, body } = entryRow(entry, guard.lane)
-          await tx.updateTable('entries').set({ version, state, final, shown, body }).where('key', '=', entry.key).execute()
+        for (const { row } of rows) {
+          const { key, version, state, final, shown, body } = row
+          await tx.updateTable('entries').set({ version, state, final, shown, body }).where('key', '=', key).execute()
         }
         await keepHashes(tx, entries)
         if (answer) {
