@@ -1,6 +1,7 @@
 import { maskUrls } from '../config/index.ts'
 import type { ConnectorConfig } from '../contracts/index.ts'
 import type { LoadedPlugin, LoadedVenue, LoadResult, Refusal, RunningVenue } from '../loader/index.ts'
+import { createRecentQuotes } from '../verbs/amm/recent-quotes.ts'
 import { createDirectory, type Directory, type NetworkEntry, type PluginEntry, type VenueEntry } from '../verbs/directory.ts'
 import { createTokenBook } from '../verbs/token-book.ts'
 import { guarded } from './guarded.ts'
@@ -42,6 +43,7 @@ export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMa
           impl: guarded(venue.implementation, venue),
           config,
           contracts: Object.values(venue.contracts),
+          quotes: createRecentQuotes(),
           notReady: notReady(venue),
         })
       }

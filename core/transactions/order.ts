@@ -48,6 +48,8 @@ export interface Order extends Origin {
   about?: Json
   /** The caller has the permission `admin`: passed on to the signer. */
   admin?: boolean
+  /** What is asked beside the check and must hold too: a rejection means that nothing is signed. May be called again. */
+  meanwhile?(): Promise<void>
   /** What the verb answers, once hashes and nonces are known: pure, for it is journaled with the signed bytes. */
   answer(submitted: Submitted): object
 }

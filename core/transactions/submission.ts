@@ -90,10 +90,16 @@ export function createSubmission(parts: SubmissionParts) {
     return submitted
   }
 
-  async function judge({ plan, address, wish, ...order }: Order, manner: Manner, lane: Lane, signal: AbortSignal): Promise<Judged> {
+  async function judge(
+    { plan, address, wish, meanwhile, ...order }: Order,
+    manner: Manner,
+    lane: Lane,
+    signal: AbortSignal,
+  ): Promise<Judged> {
     const over = overOf(order, manner, lane)
     const news = lane.asking()
-    const checked = await orTimeout(rail.check(plan.steps, plan.needs, address, { wish, over }, { signal }), signal, nothingSent)
+    const asked = [rail.check(plan.steps, plan.needs, address, { wish, over }, { signal }), meanwhile?.()] as const
+    const [checked] = await orTimeout(Promise.all(asked), signal, nothingSent)
     news(checked.synced)
     await askAgain(rail, lane, signal)
     return { checked, lane, over }

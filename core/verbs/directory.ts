@@ -1,5 +1,6 @@
 import { SluiceError } from '../api/index.ts'
 import type { Chain, Connector, ConnectorConfig, NetworkNames } from '../contracts/index.ts'
+import type { RecentQuotes } from './amm/recent-quotes.ts'
 import { didYouMean } from './did-you-mean.ts'
 import type { TokenBook } from './token-book.ts'
 
@@ -21,6 +22,8 @@ export interface VenueEntry {
   config: ConnectorConfig
   /** What its plans may call on this network. */
   contracts: readonly string[]
+  /** Of the moment. */
+  quotes: RecentQuotes
   notReady(): string | undefined
 }
 

@@ -1,22 +1,47 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 
+/** One HTTP request to a node. */
+export interface RoundTrip {
+  /** Of its JSON-RPC calls. */
+  methods: readonly string[]
+  /** How many had been answered one after the other when it was made, itself included. */
+  step: number
+}
+
 /** Records the HTTP requests that this process makes to a node, where they leave: at the HTTP client. */
 export function roundTripsTo(rpcUrl: string) {
   const { origin } = new URL(rpcUrl)
-  let bodies: string[] = []
-  const record = (event: unknown): void => {
-    // As undici documents the event.
+  let taken: RoundTrip[] = []
+  let answered = 0
+  const open = new Map<unknown, RoundTrip>()
+  const created = (event: unknown): void => {
+    // As undici documents its events.
     const { request } = event as { request: { origin: string | URL; body: Buffer | string | null } }
-    if (new URL(request.origin).origin === origin) bodies.push(String(request.body))
+    if (new URL(request.origin).origin !== origin) return
+    const trip = { methods: methodsOf(String(request.body)), step: answered + 1 }
+    open.set(request, trip)
+    taken.push(trip)
+  }
+  const ended = (event: unknown): void => {
+    const { request } = event as { request: object }
+    const trip = open.get(request)
+    open.delete(request)
+    if (trip) answered = Math.max(answered, trip.step)
   }
   return {
-    record: () => subscribe('undici:request:create', record),
-    /** Ends the recording: the JSON-RPC methods of each request. */
-    take(): readonly (readonly string[])[] {
-      unsubscribe('undici:request:create', record)
-      const taken = bodies.map(methodsOf)
-      bodies = []
-      return taken
+    record(): void {
+      subscribe('undici:request:create', created)
+      subscribe('undici:request:trailers', ended)
+    },
+    /** Ends the recording. */
+    take(): readonly RoundTrip[] {
+      unsubscribe('undici:request:create', created)
+      unsubscribe('undici:request:trailers', ended)
+      const all = taken
+      taken = []
+      answered = 0
+      open.clear()
+      return all
     },
   }
 }

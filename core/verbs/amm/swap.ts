@@ -47,8 +47,20 @@ export async function quoteOrder(order: Order, version: string | undefined, venu
     const known = amm.versions.join(', ') || 'none to choose from'
     throw badFields([{ field: 'version', problem: `${venue.connector} has no version "${version}" (${known})` }])
   }
-  return amm.quote(swapOf(order), { version }, at)
+  const quote = await amm.quote(swapOf(order), { version }, at)
+  venue.quotes.put(questionOf(order, version), quote)
+  return quote
 }
+
+/** What the exchange said to the same question a moment ago. */
+export const lastQuote = (order: Order, version: string | undefined, { quotes }: VenueEntry) => quotes.get(questionOf(order, version))
+
+const questionOf = ({ base, quote, side, amountRaw }: Order, version = '') =>
+  [side, amountRaw, base.address, base.native, quote.address, quote.native, version].join()
+
+/** Whether two quotes promise the same by the same way, at whatever blocks. */
+export const isSameQuote = (one: Quote, other: Quote) =>
+  one.amountRaw === other.amountRaw && one.spender === other.spender && JSON.stringify(one.route) === JSON.stringify(other.route)
 
 /** The price of `quoteRaw` for the order's amount, rounded against optimism. */
 export const orderPrice = ({ base, quote, side, amountRaw }: Order, quoteRaw: bigint) =>

@@ -1,3 +1,4 @@
+import type { Quote } from '../../contracts/index.ts'
 import type { Submitted } from '../../transactions/index.ts'
 import type { Verb } from '../context.ts'
 import { valueAt } from '../amounts.ts'
@@ -6,7 +7,7 @@ import { effectiveSlippage, slippageBound, tighterBound, tradeRules } from '../s
 import { readAddress, requireKey } from '../wallets.ts'
 import { aboutTrade } from './about-trade.ts'
 import { deadlineAfter } from './deadline.ts'
-import { ammOf, orderPrice, quoteOrder, readOrder, showOrder, swapOf, type Order } from './swap.ts'
+import { ammOf, isSameQuote, lastQuote, orderPrice, quoteOrder, readOrder, showOrder, swapOf, type Order } from './swap.ts'
 
 export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
   const { network, venue, services, signal } = context
@@ -16,22 +17,42 @@ export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
   const wish = readFees(request, network)
   const order = await readOrder(request, network, at)
 
-  const quote = await quoteOrder(order, request.version, venue, at)
-  const slippage = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
-  const boundRaw = tighterBound(quote, slippage, limitOf(order, request.limitPrice), orderPrice(order, quote.amountRaw))
-  const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds)
-  const plan = ammOf(venue).swap(quote, { recipient: address, boundRaw, deadline })
+  /** @param meanwhile what is asked while the plan is checked, and must hold before anything is signed */
+  async function tradeOn(quote: Quote, meanwhile?: () => Promise<void>) {
+    const slippage = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
+    const boundRaw = tighterBound(quote, slippage, limitOf(order, request.limitPrice), orderPrice(order, quote.amountRaw))
+    const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds)
+    const plan = ammOf(venue).swap(quote, { recipient: address, boundRaw, deadline })
+    const scope = { contracts: venue.contracts, valueRaw: mostValueRaw(order, boundRaw) }
+    // Before anything is sent: a plugin's quote that cannot be shown must not become an error about a trade that was made.
+    const shown = { ...showOrder(order, quote), limitPrice: orderPrice(order, boundRaw), deadline }
+    const answer = ({ gas, nonce, txHash }: Submitted) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
 
-  const scope = { contracts: venue.contracts, valueRaw: mostValueRaw(order, boundRaw) }
-  // Before anything is sent: a plugin's quote that cannot be shown must not become an error about a trade that was made.
-  const shown = { ...showOrder(order, quote), limitPrice: orderPrice(order, boundRaw), deadline }
+    const { nonce } = request
+    return answer(
+      await services.transactions.submit(
+        { ...context, address, plan, scope, kind: 'trade', nonce, wish, about: aboutTrade(order), answer, meanwhile },
+        signal,
+      ),
+    )
+  }
 
-  const answer = ({ gas, nonce, txHash }: Submitted) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
-  const sent = await services.transactions.submit(
-    { ...context, address, plan, scope, kind: 'trade', nonce: request.nonce, wish, about: aboutTrade(order), answer },
-    signal,
-  )
-  return answer(sent)
+  const asked = quoteOrder(order, request.version, venue, at)
+  const last = lastQuote(order, request.version, venue)
+  if (!last) return tradeOn(await asked)
+  // One round trip less where the price has not moved since the caller asked for it: the plan is checked while that is being asked.
+  const moved = asked.then((fresh) => !isSameQuote(last, fresh))
+  try {
+    return await tradeOn(last, () => refuseWhen(moved))
+  } catch (error) {
+    if (await moved) return tradeOn(await asked)
+    throw error
+  }
+}
+
+/** Whoever made the plan knows what to do then. */
+async function refuseWhen(moved: Promise<boolean>): Promise<void> {
+  if (await moved) throw new Error('The price has moved: the plan is not to be signed.')
 }
 
 /** The most of the native coin that the order lets the exchange have. */

@@ -3,6 +3,7 @@ import type { Child } from '../child.ts'
 import type { SluiceProcess } from '../processes/sluice.ts'
 import { quotePath } from '../quote-path.ts'
 import type { Row } from '../report.ts'
+import type { RoundTrip } from '../round-trips.ts'
 
 const quotes = 200
 const trades = 5
@@ -17,35 +18,32 @@ export async function nodeCalls(sluice: Child<SluiceProcess>): Promise<{ rows: R
     for (let index = 0; index < quotes; index += 1) await answered(client.get(quotePath(index)))
     const seen = await sluice.ask('takeRoundTrips')
     // Following the chain goes on beside the quotes, at its own pace.
-    const asking = seen.filter((methods) => methods.some((method) => method === 'eth_call'))
+    const asking = seen.map(({ methods }) => methods).filter((methods) => methods.includes('eth_call'))
     const beside = seen.length - asking.length
 
-    const trade = {
-      chain: 'ethereum',
-      network: 'local',
-      connector: 'uniswap',
-      address: wallet,
-      base: 'ETH',
-      quote: 'USDC',
-      amount: '0.01',
-      side: 'SELL',
-    }
-    const sequences: (readonly (readonly string[])[])[] = []
+    const priced = { chain: 'ethereum', network: 'local', connector: 'uniswap', base: 'ETH', quote: 'USDC', amount: '0.01', side: 'SELL' }
+    const trade = { ...priced, address: wallet }
+    const sequences: (readonly RoundTrip[])[] = []
     for (let index = 0; index < trades; index += 1) {
+      // As bots do: the price, and then the trade.
+      await answered(client.get(`/amm/price?${new URLSearchParams(priced).toString()}`))
       await sluice.ask('recordRoundTrips')
       await answered(client.post('/amm/trade', trade))
       sequences.push(await sluice.ask('takeRoundTrips'))
     }
     // The chain is followed during some of them: the shortest is the trade's own.
     const [own = []] = sequences.toSorted((a, b) => a.length - b.length)
+    const calls = own.flatMap(({ methods }) => methods)
+    const inSequence = Math.max(...own.map(({ step }) => step))
     const rows = [
       { name: 'round trips per quote', value: (asking.length / quotes).toFixed(2), reference: 'at most 1' },
       { name: 'calls per quote', value: (asking.flat().length / quotes).toFixed(2) },
       { name: `other round trips while ${quotes} quotes were made`, value: String(beside) },
       { name: 'round trips of a trade', value: String(own.length) },
-      { name: 'calls of a trade', value: String(own.flat().length) },
+      { name: 'of them one after the other', value: String(inSequence), reference: 'at most 2' },
+      { name: 'calls of a trade', value: String(calls.length) },
     ]
-    return { rows, note: `The trade's: ${own.map((methods) => methods.join(' + ')).join(' → ')}` }
+    return { rows, note: `The trade's: ${own.map(({ step, methods }) => `${step}. ${methods.join(' + ')}`).join('; ')}` }
   } finally {
     client.close()
   }
