@@ -74,11 +74,10 @@ async function oneTrade(client: ReturnType<typeof createClient>, address: string
     quote: 'USDC',
     amount: '0.0001',
     side: 'SELL',
-    allowedSlippage: '50/100',
   }
   const { status, text, body } = await client.post('/amm/trade', trade)
   if (status !== 200) throw new Error(`answered ${status}: ${text}`)
   const { txData } = (await client.get('/network/poll', { ...place, txHash: body.txHash })).body
-  const { to, data, value, gasLimit, maxFeePerGas, maxPriorityFeePerGas, chainId } = txData
+  const { to, input: data, value, gas: gasLimit, maxFeePerGas, maxPriorityFeePerGas, chainId } = txData
   return { to, data, value, gasLimit, maxFeePerGas, maxPriorityFeePerGas, chainId: Number(chainId) }
 }
