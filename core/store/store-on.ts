@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ControlledTransaction, Kysely } from 'kysely'
 import type { Faults } from './fault.ts'
+import { sharedCommits } from './shared-commits.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 import type { Store } from './store.ts'
 import type { Tables } from './tables.ts'
@@ -63,7 +64,12 @@ export function storeOn({ kind, db, faults, inTurn = (work) => work(), ballast =
     }
   }
 
-  const write: Store['write'] = (work) => retried(() => inTurn(() => transaction(work)))
+  const shared = sharedCommits(
+    (work) => inTurn(() => transaction(work)),
+    (error) => error instanceof StoreUnavailable || faults.of(error) !== undefined,
+  )
+  // Where there are many connections, the database itself lets commits share what they wait for.
+  const write: Store['write'] = kind === 'embedded' ? shared : (work) => retried(() => transaction(work))
 
   async function probe(): Promise<string | undefined> {
     try {

@@ -57,9 +57,11 @@ export function writeBody(entry: Entry): string {
   return JSON.stringify({ ...entry, attempts: entry.attempts.map((each) => ({ ...each, raw: Buffer.from(each.raw).toString('hex') })) })
 }
 
-/** As `writeBody`, without the signed bytes: who hears of a change has no use for them. */
+/** As `writeBody`, without what is large and of no use for whoever hears of a change: calls, signed bytes, receipts. */
 export function writeEventBody(entry: Entry): string {
-  return writeBody({ ...entry, attempts: entry.attempts.map((each): Attempt => ({ ...each, raw: new Uint8Array() })) })
+  const attempts = entry.attempts.map((each): Attempt => ({ ...each, raw: new Uint8Array() }))
+  const landed = entry.landed && { ...entry.landed, receipt: null }
+  return writeBody({ ...entry, step: null, memo: null, about: null, attempts, ...(landed && { landed }) })
 }
 
 /** @throws Error naming the key, where it is not what `writeBody` makes */

@@ -1,0 +1,34 @@
+import { expect } from 'chai'
+import type { Store } from '../../core/store/index.ts'
+import { onBothStores } from './stores.ts'
+
+const begin = (store: Store, lane: string, fail?: Error) =>
+  store.write(async (tx) => {
+    await tx.insertInto('lanes').values({ lane, server: 'one', fence: 1, wanted_by: null }).execute()
+    if (fail) throw fail
+    return lane
+  })
+
+describe('writes that come at the same moment', () => {
+  onBothStores((place) => {
+    it('are each kept or undone alone, and told so', async () => {
+      const store = await place().open()
+      const lanes = Array.from({ length: 100 }, (_, index) => `lane-${String(index).padStart(3, '0')}`)
+      const isBad = (index: number) => index % 7 === 3
+      const outcomes = await Promise.allSettled(lanes.map((lane, index) => begin(store, lane, isBad(index) ? new Error(lane) : undefined)))
+
+      const told = outcomes.map((each) => (each.status === 'fulfilled' ? each.value : String(each.reason)))
+      expect(told).to.deep.equal(lanes.map((lane, index) => (isBad(index) ? `Error: ${lane}` : lane)))
+      const rows = await store.read((db) => db.selectFrom('lanes').select('lane').orderBy('lane').execute())
+      expect(rows.map(({ lane }) => lane)).to.deep.equal(lanes.filter((_, index) => !isBad(index)))
+    })
+
+    it('see what the one before wrote, and one that breaks a rule of the tables breaks no other', async () => {
+      const store = await place().open()
+      const twice = await Promise.allSettled([begin(store, 'a'), begin(store, 'a'), begin(store, 'b')])
+      expect(twice.map(({ status }) => status).toSorted()).to.deep.equal(['fulfilled', 'fulfilled', 'rejected'])
+      const rows = await store.read((db) => db.selectFrom('lanes').select('lane').orderBy('lane').execute())
+      expect(rows).to.deep.equal([{ lane: 'a' }, { lane: 'b' }])
+    })
+  })
+})
