@@ -15,6 +15,7 @@ const [, , command = 'help', ...args] = process.argv
 if (command === 'test')
   process.exit(node('node_modules/mocha/bin/mocha.js', args.some((arg) => arg.endsWith('.ts')) ? args : [...args, 'test/**/*.test.ts']))
 else if (command === 'bench') process.exit(node('test/bench/run.ts', args, ['--import', 'tsx']))
+else if (command === 'chaos') process.exit(node('test/chaos/run.ts', args, ['--import', 'tsx']))
 else await sluice(command, args)
 
 function refuseOldNode() {
