@@ -33,10 +33,10 @@ async function runOne(scenario: Scenario): Promise<number> {
   const size = values.small ? scenario.small : scenario.full
   const begun = performance.now()
   console.log(`\n=== ${scenario.name} ${JSON.stringify(size)}`)
-  const { figures, violations, lastWords } = await play(scenario, size, seed)
+  const { figures, violations, lastWords } = await play(scenario, size, seed, (line) => console.log(`  ${line}`))
   for (const [name, figure] of Object.entries(figures)) console.log(`${name}: ${show(figure)}`)
   for (const { invariant, what, evidence } of violations.slice(0, 20)) console.log(`${invariant} ${what}\n  ${show(evidence)}`)
-  for (const words of lastWords) console.log(`a server ended, and nobody had asked it to:\n${words}`)
+  for (const words of lastWords) console.log(`a server ended though nobody had asked it to, or did not when it was:\n${words}`)
   console.log(`violations: ${violations.length + lastWords.length} (${Math.round((performance.now() - begun) / 1000)} s)`)
   return violations.length + lastWords.length
 }

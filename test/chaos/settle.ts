@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { minedSince, nextNonces } from './chain/facts.ts'
+import { bounded } from './bots/bounded.ts'
 import { persist } from './bots/persist.ts'
 import type { History } from './history.ts'
 import { dumpJournal } from './journal-dump.ts'
@@ -38,6 +39,7 @@ export async function settle(world: World, random: Random, blockMs: number): Pro
   for (let tries = 0; tries < 15 && (await countOpen(world)) > 0; tries += 1) await sleep(200)
 
   await Promise.all(servers.map(async (each) => each?.stop()))
+  world.lastWords.push(...servers.flatMap((each) => (each?.misbehaved() ? [each.log()] : [])))
   return {
     wallets,
     requests: recorder.requests,
@@ -57,7 +59,7 @@ async function countOpen(world: World): Promise<number> {
   const { client } = await world.someServer()
   const counts = await Promise.all(
     openStates.map(async (state) => {
-      const { status, body, text } = await client.get('/transactions', { state, limit: '500' })
+      const { status, body, text } = await bounded(client.get('/transactions', { state, limit: '500' }))
       if (status !== 200) throw new Error(`/transactions answered ${status}: ${text}`)
       return Number(body.transactions.length)
     }),

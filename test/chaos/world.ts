@@ -34,7 +34,9 @@ export interface World {
   /** Requests with a key that were not answered for good while faults went on. */
   unresolved: Request[]
   servers: (Server | undefined)[]
-  /** The last words of servers that ended though nobody asked them to. */
+  /** Why no server will come any more: whoever waits for one is told. */
+  failure: Error | undefined
+  /** The last words of servers that ended though nobody asked them to, or did not end when they were asked. */
   lastWords: string[]
   /** How long servers took to be ready, in order. */
   readyInMs: number[]
@@ -72,11 +74,12 @@ export async function createWorld({
     firstBlock: (await chain.height()) + 1,
     unresolved: [],
     servers,
+    failure: undefined,
     lastWords: [],
     readyInMs: [],
     async start(index = 0, options = {}) {
       const before = servers[index]
-      if (before?.endedByItself()) world.lastWords.push(before.log())
+      if (before?.misbehaved()) world.lastWords.push(before.log())
       servers[index] = undefined
       const server = await spawnServer({ home, rpcUrl: proxy.url, patches, ...options })
       servers[index] = server
@@ -88,6 +91,7 @@ export async function createWorld({
         const running = servers.filter((each) => each !== undefined && !each.hasEnded()) as Server[]
         const found = index === undefined ? running : running.filter((each) => each === servers[index])
         if (found.length > 0) return choosing.pick(found)
+        if (world.failure) throw world.failure
         await sleep(20)
       }
     },

@@ -2,9 +2,8 @@ import { formatEther } from 'ethers'
 import type { Answer } from '../../../core/testing/client.ts'
 import type { Call, Request } from '../history.ts'
 import type { World } from '../world.ts'
+import { bounded } from './bounded.ts'
 
-/** Longer than the server gives a request. */
-const patienceMs = 12_000
 const local = { chain: 'ethereum', network: 'local' } as const
 
 /** Sends a request once, to a server that runs (any of them, unless one is named), and keeps what came of it. */
@@ -34,19 +33,6 @@ function messageOf({ op, wallet, connector = 'uniswap', valueRaw = 0n }: Request
 function outcomeOf({ status, body, text }: Answer): Call['outcome'] {
   const field = (name: string) => (typeof body?.[name] === 'string' ? { [name]: body[name] } : {})
   return { is: 'answer', status, text, ...field('name'), ...field('message'), ...(status === 200 && field('txHash')) }
-}
-
-/** A bot does not wait for ever: what it has given up may still go on at the server. */
-async function bounded<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const tooLong = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${patienceMs / 1000} s`)), patienceMs)
-  })
-  try {
-    return await Promise.race([work, tooLong])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../random.ts'
 import type { World } from '../world.ts'
+import { bounded } from './bounded.ts'
 
 const local = { chain: 'ethereum', network: 'local' } as const
 
@@ -19,7 +20,7 @@ async function look({ recorder, someServer }: World, random: Random): Promise<vo
   const { client } = await someServer()
   const at = recorder.clock()
   if (random.chance(0.2)) {
-    const { status, body } = await client.get('/transactions', { limit: '50' })
+    const { status, body } = await bounded(client.get('/transactions', { limit: '50' }))
     if (status !== 200) return
     for (const { txHash, txStatus, txState } of body.transactions)
       if (txHash !== null) recorder.samples.push({ at, via: 'list', txHash, txStatus, txState })
@@ -28,6 +29,6 @@ async function look({ recorder, someServer }: World, random: Random): Promise<vo
   if (recorder.hashes.length === 0) return
   // The newest are those of which something can be wrong.
   const txHash = random.pick(recorder.hashes.slice(random.chance(0.7) ? -40 : 0))
-  const { status, body } = await client.get('/network/poll', { ...local, txHash })
+  const { status, body } = await bounded(client.get('/network/poll', { ...local, txHash }))
   if (status === 200) recorder.samples.push({ at, via: 'poll', txHash, txStatus: body.txStatus, txState: body.txState })
 }

@@ -15,8 +15,9 @@ export async function amid(
   const troubles = trouble(random.fork('trouble')).finally(() => {
     troubled = false
   })
-  // Told when it is waited for.
-  troubles.catch(() => {})
+  troubles.catch((error: unknown) => {
+    world.failure = error instanceof Error ? error : new Error(String(error))
+  })
   const watched = watch(world, random.fork('watch'), watching.signal)
   try {
     await traffic(world, { ...trading, wallets: world.wallets, goOn: () => troubled }, random.fork('traffic'))

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../random.ts'
+import { DiedAsOrdered } from '../servers/spawn-server.ts'
 import { points } from '../servers/patched/patches.ts'
 import { createWorld, type World } from '../world.ts'
 import { amid } from './amid.ts'
@@ -37,9 +38,15 @@ async function killAgainAndAgain(world: World, { trades, kills }: Size, random: 
     diedAt.push(await end(world, own))
     // Every point comes before any comes twice; every third kill is at a random time.
     const point = order[kill % order.length]
-    await world.start(0, own.chance(0.67) && point !== undefined ? { dieAt: { point, nth: own.between(1, 10) } } : {})
+    const dieAt = own.chance(0.67) && point !== undefined ? { point, nth: own.between(1, 10) } : undefined
+    await world.start(0, dieAt && { dieAt }).catch((error: unknown) => {
+      if (!(error instanceof DiedAsOrdered)) throw error
+      kill += 1
+      diedAt.push(`${dieAt?.point}, while it started`)
+      return world.start(0)
+    })
   }
-  return { kills, 'killed at': countsOf(diedAt) }
+  return { kills: diedAt.length, 'killed at': countsOf(diedAt) }
 }
 
 async function callsMade({ recorder, servers }: World, count: number): Promise<void> {

@@ -14,7 +14,7 @@ export interface Report {
   scenario: string
   figures: Record<string, unknown>
   violations: readonly Violation[]
-  /** Of servers that ended though nobody asked them to. */
+  /** Of servers that ended though nobody asked them to, or did not when they were. */
   lastWords: readonly string[]
   history: History
 }
@@ -31,10 +31,21 @@ export interface Scenario<S extends object = object> {
   run(size: S, random: Random, judge: Judge): Promise<Report>
 }
 
-/** Runs one scenario by its seed. */
-export async function play<S extends object>(scenario: Scenario<S>, size: S, seed: string): Promise<Report> {
+const tellEveryMs = 10_000
+
+/**
+ * Runs one scenario by its seed.
+ * @param tell told now and then how far it is
+ */
+export async function play<S extends object>(
+  scenario: Scenario<S>,
+  size: S,
+  seed: string,
+  tell: (line: string) => void = () => {},
+): Promise<Report> {
   const random = randomOf(`${seed}/${scenario.name}`)
   return scenario.run(size, random, async (world, work) => {
+    const telling = setInterval(() => tell(progressOf(world)), tellEveryMs)
     try {
       const figures = await work()
       const history = await settle(world, random.fork('settle'), settleBlockMs)
@@ -47,9 +58,16 @@ export async function play<S extends object>(scenario: Scenario<S>, size: S, see
         history,
       }
     } finally {
+      clearInterval(telling)
       await world.stop()
     }
   })
+}
+
+function progressOf({ recorder, servers, readyInMs, unresolved, proxy }: World): string {
+  const { requests, calls, clock } = recorder
+  const running = servers.filter((each) => each && !each.hasEnded()).length
+  return `${Math.round(clock() / 1000)} s: ${requests.length} requests, ${calls.length} calls, ${unresolved.length} left for later, ${proxy.sent.length} sendings, ${running} of ${servers.length} servers run, ${readyInMs.length} were started`
 }
 
 function figuresOf({ readyInMs, proxy }: World, { requests, calls, mined, journal, settled }: History): Record<string, unknown> {

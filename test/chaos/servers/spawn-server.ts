@@ -35,8 +35,8 @@ export interface Server {
   /** Settles when the process is gone, whoever ended it. */
   ended: Promise<unknown>
   hasEnded(): boolean
-  /** It ended, and nobody had asked it to. */
-  endedByItself(): boolean
+  /** It ended and nobody had asked it to, or it did not end when it was asked. */
+  misbehaved(): boolean
   signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void
   /** SIGTERM, and until it is gone. */
   stop(): Promise<void>
@@ -44,7 +44,12 @@ export interface Server {
   log(): string
 }
 
-const startTimeoutMs = 30_000
+/** It came to the point where it was to die before it was ready: while it took up what another one had left. */
+export class DiedAsOrdered extends Error {}
+
+const startTimeoutMs = 60_000
+/** It has 10 s. */
+const stopTimeoutMs = 15_000
 
 /** Starts a server and waits until it is ready. */
 export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], dieAt, stopAt }: ServerOptions): Promise<Server> {
@@ -68,6 +73,7 @@ export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], dieA
   // Writing to one that was killed is no error of ours.
   child.stdin.on('error', () => {})
   let wasAsked = dieAt !== undefined
+  let wasForced = false
   const isGone = () => child.exitCode !== null || child.signalCode !== null
 
   function keep(text: string): void {
@@ -75,7 +81,10 @@ export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], dieA
     if (said.length > 400) said.splice(0, 200)
   }
   const log = () => said.join('').slice(-6000)
-  const died = () => new Error(`The server ended (${child.signalCode ?? child.exitCode}) before it was ready. ${log()}`)
+  const died = () =>
+    dieAt && child.signalCode === 'SIGKILL'
+      ? new DiedAsOrdered(`The server died ${dieAt.point}, before it was ready.`)
+      : new Error(`The server ended (${child.signalCode ?? child.exitCode}) before it was ready. ${log()}`)
 
   const url = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).on('line', (line) => {
@@ -94,8 +103,9 @@ export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], dieA
     if (performance.now() > end) throw new Error(`The server was not ready in ${startTimeoutMs / 1000} s: ${ready?.text} ${log()}`)
     await sleep(20)
   }
-  const { body } = await client.get('/connectors')
-  if (body.uniswap === undefined) throw new Error(`The server has no exchange to trade on. ${log()}`)
+  const connectors = await client.get('/connectors').catch(() => undefined)
+  if (isGone()) throw died()
+  if (connectors?.body.uniswap === undefined) throw new Error(`The server has no exchange to trade on. ${log()}`)
   return {
     pid,
     dieAt,
@@ -103,7 +113,7 @@ export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], dieA
     readyInMs: performance.now() - startedAt,
     ended,
     hasEnded: isGone,
-    endedByItself: () => isGone() && !wasAsked,
+    misbehaved: () => wasForced || (isGone() && !wasAsked),
     signal(name) {
       wasAsked ||= name === 'SIGKILL'
       child.kill(name)
@@ -113,7 +123,13 @@ export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], dieA
         wasAsked = true
         child.kill('SIGCONT')
         child.kill('SIGTERM')
+        const force = setTimeout(() => {
+          wasForced = true
+          keep(`It did not end within ${stopTimeoutMs / 1000} s of SIGTERM.\n`)
+          child.kill('SIGKILL')
+        }, stopTimeoutMs)
         await ended
+        clearTimeout(force)
       }
       client.close()
     },
