@@ -16,9 +16,10 @@ export interface Sealed {
 
 /**
  * Why nodes did not take signed bytes, where their words are known: its slot is used (by these very bytes, it may be), or too far
- * ahead; it pays too little; the wallet does not have what it may cost; the node takes none for now; it is never taken as it is.
+ * ahead; it pays too little, or not enough more than what the node has on its slot; the wallet does not have what it may cost; the node
+ * takes none for now; it is never taken as it is.
  */
-export type RefusalMeaning = 'slot-used' | 'slot-ahead' | 'underpriced' | 'unfunded' | 'not-now' | 'invalid'
+export type RefusalMeaning = 'slot-used' | 'slot-ahead' | 'underpriced' | 'outbid' | 'unfunded' | 'not-now' | 'invalid'
 
 /** What the network said to signed bytes. `unclear`: nobody can know whether they were taken. */
 export type Reception = { is: 'accepted' } | { is: 'refused' | 'unclear'; reason: string; meaning?: RefusalMeaning }

@@ -1,4 +1,4 @@
-import type { Log } from '../contracts/index.ts'
+import type { Log, Reception } from '../contracts/index.ts'
 import type { Attempt, Entry } from './entry.ts'
 import type { Guard } from './journal.ts'
 import type { Site } from './order.ts'
@@ -24,7 +24,7 @@ export function createDispatch(site: Site, recorder: Recorder, closing: AbortSig
       const reason = reception.is === 'accepted' ? undefined : reception.reason
       if (reason !== undefined)
         log.warn({ txHash: id, address, nonce, reception: reception.is, reason }, 'the nodes did not take a transaction')
-      await recorder.amend(entry, (now) => received(now, id, reason, nowMs()), guard)
+      await recorder.amend(entry, (now) => received(now, id, reception, nowMs()), guard)
     } catch (error) {
       // The lane's new owner sends what it finds and notes it.
       if (error instanceof Superseded) return
@@ -38,9 +38,9 @@ export function createDispatch(site: Site, recorder: Recorder, closing: AbortSig
   }
 }
 
-/** @param reason undefined where a node took it */
-function received(entry: Entry, id: string, reason: string | undefined, nowMs: number): Entry {
-  const attempts = entry.attempts.map((each) => (each.id === id ? { ...each, sentAt: nowMs, sends: each.sends + 1 } : each))
+function received(entry: Entry, id: string, reception: Reception, nowMs: number): Entry {
+  const { reason, meaning: refused } = reception.is === 'accepted' ? {} : reception
+  const attempts = entry.attempts.map((each) => (each.id === id ? { ...each, sentAt: nowMs, sends: each.sends + 1, refused } : each))
   const waits = entry.state === 'SIGNED' || entry.state === 'BROADCAST'
   if (!waits) return { ...entry, attempts }
   // Its fees were checked a moment ago; the next look tells how it really stands.

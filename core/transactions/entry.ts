@@ -1,4 +1,4 @@
-import type { Json } from '../contracts/index.ts'
+import type { Json, RefusalMeaning } from '../contracts/index.ts'
 
 /**
  * QUEUED → SIGNED → BROADCAST → MINED → CONFIRMED, and the other ends. A reorganisation moves MINED back to BROADCAST;
@@ -22,6 +22,8 @@ export interface Attempt {
   readonly sentAt?: number
   /** How many times they were sent. */
   readonly sends: number
+  /** Why no node took them the last time; absent where one did, or where nobody knows. */
+  readonly refused?: RefusalMeaning
 }
 
 /** Where an attempt is in a block. */

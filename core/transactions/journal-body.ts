@@ -42,6 +42,13 @@ const Body = Compile(
         signedAt: Type.Number(),
         sentAt: Type.Optional(Type.Number()),
         sends: Type.Number(),
+        refused: Type.Optional(
+          Type.Union(
+            (['slot-used', 'slot-ahead', 'underpriced', 'outbid', 'unfunded', 'not-now', 'invalid'] as const).map((each) =>
+              Type.Literal(each),
+            ),
+          ),
+        ),
       }),
     ),
     seen: Type.Optional(Type.Union((['pays', 'underpriced', 'lost'] as const).map((each) => Type.Literal(each)))),

@@ -64,7 +64,11 @@ function isStuck(
   const waitedSeconds = (nowMs - newest.signedAt) / 1000
   const sighting = sightings.get(newest.id)
   if (sighting?.is !== 'pending' && sighting?.is !== 'unseen') return false
-  if (sighting.underpriced) return waitedSeconds >= bumpAfterSeconds
+  const refused = sighting.is === 'unseen' ? newest.refused : undefined
+  // What pays even more is refused for that all the more.
+  if (refused === 'unfunded' || refused === 'invalid') return false
+  // Nodes want more than the base fee: a tip, and more of it when they are full.
+  if (sighting.underpriced || refused === 'underpriced') return waitedSeconds >= bumpAfterSeconds
   // Only one that a node has, and that nothing before it keeps waiting, is held up by its fees.
   const isHeldUp = attempts.some(({ id }) => {
     const each = sightings.get(id)

@@ -180,6 +180,43 @@ const cases: readonly Case[] = [
     given: { afterSeconds: 50 },
     does: ['bump 0xb', 'send 0xb'],
   },
+  {
+    when: 'no node takes it, for its tip is too low',
+    entry: { ...open, attempts: [attempt('0xa', { refused: 'underpriced' })] },
+    seen: [unseen('0xa')],
+    given: { afterSeconds: 10 },
+    does: ['bump 0xa', 'send 0xa'],
+  },
+  {
+    when: 'a node took it, after all had said that its tip is too low',
+    entry: { ...open, attempts: [attempt('0xa', { refused: 'underpriced' })] },
+    seen: [pending('0xa')],
+    given: { afterSeconds: 10 },
+    does: [],
+  },
+  {
+    when: 'other software’s pays more on its nonce',
+    entry: { ...open, attempts: [attempt('0xa', { refused: 'outbid' })] },
+    seen: [unseen('0xa')],
+    given: { afterSeconds: 500 },
+    does: ['send 0xa'],
+  },
+  ...(['unfunded', 'invalid'] as const).flatMap((refused): Case[] => [
+    {
+      when: `nodes refuse the newest as ${refused}`,
+      entry: { ...bumped, attempts: [attempt('0xa'), attempt('0xb', { refused })] },
+      seen: [pending('0xa'), unseen('0xb')],
+      given: { afterSeconds: 500 },
+      does: ['send 0xb'],
+    },
+    {
+      when: `nodes refuse it as ${refused}, and fees have risen`,
+      entry: { ...open, attempts: [attempt('0xa', { refused })] },
+      seen: [unseen('0xa', { underpriced: true })],
+      given: { afterSeconds: 500 },
+      does: ['send 0xa'],
+    },
+  ]),
   { when: 'the mempool lost both', entry: bumped, seen: [unseen('0xa'), unseen('0xb')], given: { afterSeconds: 20 }, does: ['send 0xb'] },
   {
     when: 'the mempool lost both and does not take the newest',

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** What the relay does with a request to the node: nothing special, answer in its place, or cut the line after the node had it. */
-export type Meddle = (methods: readonly string[]) => 'pass' | 'cut-after' | 'refuse'
+/** What the relay does with a request to the node: nothing special, answer in its place, or cut the line after or before the node had it. */
+export type Meddle = (methods: readonly string[], body: string) => 'pass' | 'cut-after' | 'refuse' | { error: string }
 
 export interface Relay {
   url: string
@@ -33,7 +33,12 @@ export async function startRelay(target: string): Promise<Relay> {
     const parsed: unknown = JSON.parse(body)
     const methods = (Array.isArray(parsed) ? parsed : [parsed]).map(({ method }: { method: string }) => method)
     relay.requests.push(methods)
-    const what = relay.meddle(methods)
+    const what = relay.meddle(methods, body)
+    if (typeof what === 'object') {
+      const answer = { jsonrpc: '2.0', id: Reflect.get(Object(parsed), 'id'), error: { code: -32000, message: what.error } }
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
+      return
+    }
     const ask = () => fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body }).catch(() => undefined)
     const answer = what === 'refuse' ? undefined : await ask()
     if (answer && what === 'pass') response.setHeader('content-type', 'application/json').end(await answer.text())

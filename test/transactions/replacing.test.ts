@@ -133,6 +133,22 @@ describe('a transaction that is stuck, slow or late', function () {
     expect(landed?.id).to.equal(attempts.at(-1)?.id)
   })
 
+  it('outbids itself when nodes want a higher tip than it has', async () => {
+    let first: string | undefined
+    site.relay.meddle = (methods, body) => {
+      if (methods[0] !== 'eth_sendRawTransaction') return 'pass'
+      first ??= /"params":\["(\w+)"/.exec(body)?.[1]
+      return first !== undefined && body.includes(first) ? { error: 'transaction underpriced: tip needed 2, tip permitted 1' } : 'pass'
+    }
+    const { txHash } = await transactions.submit(order(site), soon())
+    await until('it is mined', async () => {
+      await site.mine()
+      return (await stateOf(transactions, txHash)) === 'CONFIRMED'
+    })
+    await site.heal()
+    expect((await find(txHash)).attempts).to.have.length(2)
+  })
+
   it('is not raised where the caller said what it pays', async () => {
     const { txHash } = await transactions.submit(order(site, { wish: cheap }), soon())
     await feesRise()

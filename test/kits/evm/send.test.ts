@@ -141,7 +141,7 @@ describe('what a real node says to signed bytes', () => {
     const next = Number(await test.rpc('eth_getTransactionCount', rich.address, 'pending'))
     expect(await sent({ nonce: next })).to.deep.equal({ is: 'accepted' })
     expect(await sent({ nonce: next }), 'the same again').to.deep.equal({ is: 'accepted' })
-    expect(await sent({ nonce: next, maxFee: '49' }), 'too little to replace').to.include({ is: 'refused', meaning: 'underpriced' })
+    expect(await sent({ nonce: next, maxFee: '49' }), 'too little to replace').to.include({ is: 'refused', meaning: 'outbid' })
     expect(await sent({ nonce: next + 1, maxFee: '0.000000001' }), 'below the base fee').to.include({
       is: 'refused',
       meaning: 'underpriced',

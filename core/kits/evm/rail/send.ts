@@ -30,7 +30,7 @@ const verdicts: Readonly<Record<Exclude<Meaning, 'known'>, { is: 'refused' | 'un
   // By this very transaction, it may be.
   'nonce-too-low': { is: 'unclear', meaning: 'slot-used' },
   'nonce-too-high': { is: 'refused', meaning: 'slot-ahead' },
-  'replacement-underpriced': { is: 'refused', meaning: 'underpriced' },
+  'replacement-underpriced': { is: 'refused', meaning: 'outbid' },
   'fee-too-low': { is: 'refused', meaning: 'underpriced' },
   'insufficient-funds': { is: 'refused', meaning: 'unfunded' },
   'out-of-gas': { is: 'refused', meaning: 'invalid' },
@@ -41,7 +41,7 @@ const verdicts: Readonly<Record<Exclude<Meaning, 'known'>, { is: 'refused' | 'un
 }
 
 /** Where nodes differ, the first of these is what there is to know. */
-const telling: readonly RefusalMeaning[] = ['slot-used', 'unfunded', 'underpriced', 'invalid', 'slot-ahead', 'not-now']
+const telling: readonly RefusalMeaning[] = ['slot-used', 'unfunded', 'underpriced', 'outbid', 'invalid', 'slot-ahead', 'not-now']
 
 function judge(answer: Answer, id: string): Reception {
   if ('unreachable' in answer) return { is: 'unclear', reason: answer.unreachable }
