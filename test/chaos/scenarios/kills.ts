@@ -36,9 +36,9 @@ async function killAgainAndAgain(world: World, { trades, kills }: Size, random: 
     await callsMade(world, Math.floor((trades / kills) * (0.5 + own.next())))
     await sleep(own.between(0, 150))
     diedAt.push(await end(world, own))
-    // Every point comes before any comes twice; every third kill is at a random time.
+    // Every point comes before any comes twice; every third kill is at a random time. The last server stays.
     const point = order[kill % order.length]
-    const dieAt = own.chance(0.67) && point !== undefined ? { point, nth: own.between(1, 10) } : undefined
+    const dieAt = own.chance(0.67) && point !== undefined && kill + 1 < kills ? { point, nth: own.between(1, 10) } : undefined
     await world.start(0, dieAt && { dieAt }).catch((error: unknown) => {
       if (!(error instanceof DiedAsOrdered)) throw error
       kill += 1
