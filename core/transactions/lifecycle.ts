@@ -23,6 +23,8 @@ export interface Observation {
   /** The head that was looked at. */
   head: Pick<Head, 'number' | 'timestamp'>
   confirmations: number
+  /** How many blocks came without it while it was first in line, with its newest attempt signed already. */
+  leftOutOf: number
   /** Absent where nothing signed can be replaced. */
   replacing?: Replacing
   nowMs: number

@@ -1,5 +1,6 @@
 import type { Json, Sighting } from '../contracts/index.ts'
 import type { Attempt, Entry } from './entry.ts'
+import { isFirstInLine } from './first-in-line.ts'
 import type { Observation } from './lifecycle.ts'
 
 /**
@@ -22,6 +23,8 @@ export interface Replacing {
 
 /** One that pays enough may only be unlucky: its fees are raised after so many times the usual wait. */
 const patience = 5
+/** And after so many blocks that could have had it: where none come, fees hold up nothing. */
+const leastBlocks = 2
 /** After so many times the usual wait a cancel that did not come about holds up nobody any longer. */
 const cancelPatience = 3
 /** When the newest was sent so often and no node has it, an older one may be what nodes take. */
@@ -29,14 +32,15 @@ const sendsBeforeOlder = 2
 const longestPauseMs = 60_000
 
 /** Of an entry that is in no block, has no rival in one and is not dead. */
-export function nextActions(entry: Entry, { sightings, head, replacing, nowMs }: Observation): readonly Action[] {
+export function nextActions(entry: Entry, observation: Observation): readonly Action[] {
+  const { sightings, head, replacing, nowMs } = observation
   const newest = entry.attempts.at(-1)
   // Whatever is to take its place goes its own way.
   if (!newest || entry.replacedBy !== undefined) return []
   const sighting = sightings.get(newest.id)
   const lateBySeconds = entry.deadline === undefined ? 0 : head.timestamp - entry.deadline
   const actions: Action[] = []
-  const bumps = replacing !== undefined && !entry.feesGiven && isStuck(entry, newest, sightings, replacing, nowMs)
+  const bumps = replacing !== undefined && !entry.feesGiven && isStuck(entry, newest, replacing, observation)
   // To raise the fees of what can only fail costs more than to raise those of nothing.
   if (replacing && lateBySeconds > 0 && (bumps || replacing.cancelIsCheaper(newest.fees))) {
     actions.push({ do: 'cancel', reason: 'Its deadline passed before it was mined.' })
@@ -54,13 +58,7 @@ export function nextActions(entry: Entry, { sightings, head, replacing, nowMs }:
 
 const send = (attempt: Attempt): Action => ({ do: 'send', attempt })
 
-function isStuck(
-  { attempts }: Entry,
-  newest: Attempt,
-  sightings: ReadonlyMap<string, Sighting>,
-  { bumpAfterSeconds }: Replacing,
-  nowMs: number,
-): boolean {
+function isStuck(entry: Entry, newest: Attempt, { bumpAfterSeconds }: Replacing, { sightings, leftOutOf, nowMs }: Observation): boolean {
   const waitedSeconds = (nowMs - newest.signedAt) / 1000
   const sighting = sightings.get(newest.id)
   if (sighting?.is !== 'pending' && sighting?.is !== 'unseen') return false
@@ -70,11 +68,7 @@ function isStuck(
   // Nodes want more than the base fee: a tip, and more of it when they are full.
   if (sighting.underpriced || refused === 'underpriced') return waitedSeconds >= bumpAfterSeconds
   // Only one that a node has, and that nothing before it keeps waiting, is held up by its fees.
-  const isHeldUp = attempts.some(({ id }) => {
-    const each = sightings.get(id)
-    return each?.is === 'pending' && each.next === true
-  })
-  return isHeldUp && waitedSeconds >= patience * bumpAfterSeconds
+  return isFirstInLine(entry, sightings) && leftOutOf >= leastBlocks && waitedSeconds >= patience * bumpAfterSeconds
 }
 
 /** Newest first; the older ones only when the newest did not get through, and none of them waits at a node. */

@@ -3,6 +3,8 @@ import type { Head, Log, Sighting } from '../contracts/index.ts'
 import type { Dispatch } from './dispatch.ts'
 import { isFinal } from './entry.ts'
 import type { Entry } from './entry.ts'
+import { firstInLine, leftOutOf } from './first-in-line.ts'
+import type { FirstInLine } from './first-in-line.ts'
 import type { HeldLane, Lanes } from './lanes.ts'
 import { StoreUnavailable } from '../store/store-unavailable.ts'
 import { advance } from './lifecycle.ts'
@@ -53,6 +55,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
   const { rail, confirmations, bumpAfterSeconds } = impl
   let running: Promise<void> | undefined
   let woken = false
+  let inLine: FirstInLine = new Map()
 
   async function run(): Promise<void> {
     do {
@@ -108,6 +111,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
     for (const [address, counts] of synced) news.get(address)?.(counts)
 
     const byId = new Map(sightings.map((each) => [each.id, each]))
+    inLine = firstInLine(inLine, open, byId, head.number)
     const seen = { head, sightings: byId, rivalOf: await rivalsAmong(open, byId, { recorder, confirmations }) }
     let isLeft = false
     for (const held of watched) {
@@ -164,7 +168,15 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
       bumpAfterSeconds,
       cancelIsCheaper: (fees: Parameters<typeof replace.cancelIsCheaper>[1]) => replace.cancelIsCheaper(entry.step, fees, head),
     }
-    return advance(entry, { sightings, rival: rivalOf(entry), head, confirmations, ...(replacing && { replacing }), nowMs: nowMs() })
+    return advance(entry, {
+      sightings,
+      rival: rivalOf(entry),
+      head,
+      confirmations,
+      leftOutOf: leftOutOf(entry, inLine, head.number),
+      ...(replacing && { replacing }),
+      nowMs: nowMs(),
+    })
   }
 
   /** Whether it is still open. */

@@ -51,7 +51,15 @@ const replaced: Entry = { ...broadcast, replacedBy: '0xbb' }
 function observed(sightings: readonly Sighting[], more: Partial<Observation> = {}): Observation {
   const head = { number: 100n, timestamp: 0 }
   const replacing = { bumpAfterSeconds: 100, cancelIsCheaper: () => true }
-  return { sightings: new Map(sightings.map((each) => [each.id, each])), head, confirmations: 3, replacing, nowMs: 500, ...more }
+  return {
+    sightings: new Map(sightings.map((each) => [each.id, each])),
+    head,
+    confirmations: 3,
+    leftOutOf: 9,
+    replacing,
+    nowMs: 500,
+    ...more,
+  }
 }
 
 /** How often a look at that time has it sent again. */

@@ -68,16 +68,18 @@ interface Given {
   block?: number
   cheaper?: boolean
   replacing?: boolean
+  leftOutOf?: number
 }
 
 function observed(
   sightings: readonly Sighting[],
-  { afterSeconds = 0, chainTime = 0, block = 100, cheaper = true, replacing = true }: Given = {},
+  { afterSeconds = 0, chainTime = 0, block = 100, cheaper = true, replacing = true, leftOutOf = 9 }: Given = {},
 ): Observation {
   return {
     sightings: new Map(sightings.map((each) => [each.id, each])),
     head: { number: BigInt(block), timestamp: chainTime },
     confirmations: 3,
+    leftOutOf,
     ...(replacing && { replacing: { bumpAfterSeconds, cancelIsCheaper: () => cheaper } }),
     nowMs: afterSeconds * seconds,
   }
@@ -118,6 +120,12 @@ const cases: readonly Case[] = [
     does: ['bump 0xa'],
   },
   { when: 'it pays and is not taken for very long', seen: [pending('0xa')], given: { afterSeconds: 50 }, does: ['bump 0xa'] },
+  {
+    when: 'it pays and was left out of one block only, however long that took',
+    seen: [pending('0xa')],
+    given: { afterSeconds: 5_000, leftOutOf: 1 },
+    does: [],
+  },
   {
     when: 'it pays and waits for very long behind others',
     seen: [pending('0xa', { next: false })],

@@ -149,6 +149,23 @@ describe('a transaction that is stuck, slow or late', function () {
     expect((await find(txHash)).attempts).to.have.length(2)
   })
 
+  it('is raised though it pays, when block after block leaves it out', async () => {
+    const { txHash } = await transactions.submit(order(site), soon())
+    await site.rpc('evm_setBlockGasLimit', toQuantity(20_000))
+    try {
+      await until('it is raised', async () => {
+        await site.mine()
+        return (await find(txHash)).attempts.length > 1
+      })
+    } finally {
+      await site.rpc('evm_setBlockGasLimit', toQuantity(30_000_000))
+    }
+    await until('it is mined', async () => {
+      await site.mine()
+      return (await stateOf(transactions, txHash)) === 'CONFIRMED'
+    })
+  })
+
   it('is not raised where the caller said what it pays', async () => {
     const { txHash } = await transactions.submit(order(site, { wish: cheap }), soon())
     await feesRise()
