@@ -1,3 +1,4 @@
+import { SluiceError } from '../contracts/index.ts'
 import type { Json, Log } from '../contracts/index.ts'
 import type { Dispatch } from './dispatch.ts'
 import { isFinal } from './entry.ts'
@@ -40,11 +41,13 @@ export interface Wanted {
 
 /** Signs the same step again on the same slot, at higher fees: one more attempt of the same entry. At most one of them is mined. */
 export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake, goOn, closing, log }: RaiseParts) {
-  const { rail } = site.impl
+  const { impl } = site
+  const { rail, nativeCurrency } = impl
 
   return async function raise(wanted: Wanted, signal: AbortSignal): Promise<{ txHash: string; nonce: number }> {
     const { address, requestId } = wanted
-    const { held, slot, kept } = await lanes.use(address, signal, (ours) => make(wanted, ours, signal))
+    const [holdsRaw = 0n] = await orTimeout(impl.balances(address, [nativeCurrency], { signal }), signal, nothingSent)
+    const { held, slot, kept } = await lanes.use(address, signal, (ours) => make(wanted, ours, holdsRaw, signal))
     const [entry] =
       kept.is === 'kept' ? kept.entries : await orTimeout(goOn(settle(held, slot, kept)), signal, () => outcomeUnknown(requestId))
     const attempt = entry?.attempts.at(-1)
@@ -55,16 +58,18 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
   }
 
   /** What it throws says that no further attempt was kept and none will be. */
-  async function make({ requestId, keyed, feesGiven, pick, feesOver }: Wanted, held: HeldLane, signal: AbortSignal) {
+  async function make({ requestId, keyed, feesGiven, pick, feesOver }: Wanted, held: HeldLane, holdsRaw: bigint, signal: AbortSignal) {
     const { lane, guard } = held
     const entry = await pick(held)
     const { key, address, slot, step, nonce } = entry
     const conflict = (claimed: Parameters<typeof nonceConflict>[0]) => nonceConflict(claimed, { recorder, site, address })
     const fees = feesOver(occupantOf(entry, rail).fees)
-    const costsRaw = [rail.cost(step, fees)]
-    const claimed = lane.claim({ requestId, count: 1, nonce, given: false, fees: [fees], costsRaw, mayReplace: true, only: key })
+    const costRaw = rail.cost(step, fees)
+    const claimed = lane.claim({ requestId, count: 1, nonce, given: false, fees: [fees], costsRaw: [costRaw], mayReplace: true, only: key })
     if ('conflict' in claimed) throw await conflict(claimed.conflict)
     try {
+      // No node would take it, and it would keep coins from others.
+      if (costRaw > holdsRaw) throw tooDear(address, nativeCurrency.symbol)
       const attempt = await orTimeout(signAttempt(entry, fees), signal, nothingSent)
       const raised = async (): Promise<readonly Change[]> => {
         const before = await recorder.read(key)
@@ -97,3 +102,9 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
     for (const entry of entries) hold(entry, lane, rail)
   }
 }
+
+const tooDear = (address: string, symbol: string) =>
+  new SluiceError(
+    'OUT_OF_GAS',
+    `${address} does not hold the ${symbol} that it would cost at most with higher fees, so nothing more was signed: fund it, or wait.`,
+  )

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { toQuantity } from 'ethers'
 import type { Entry, Transactions } from '../../core/transactions/index.ts'
-import { gate, gwei, order, planOf, reaches, rejection, sign, soon, startSite, stateOf, transactionsOn, until } from './site.ts'
+import { addressOf, gate, gwei, order, planOf, reaches, rejection, sign, soon, startSite, stateOf, transactionsOn, until } from './site.ts'
 import type { TestSite } from './site.ts'
 
 const cheap = { maxFeePerGasRaw: 10n * gwei, maxPriorityFeePerGasRaw: gwei }
@@ -71,6 +71,20 @@ describe('a transaction that is stuck, slow or late', function () {
       expect(error.message).to.contain('maxFeePerGas 11 and maxPriorityFeePerGas 1.1')
       const above = await rejection(transactions.speedUp(order(site, { nonce, wish: { maxFeePerGasRaw: 101n * gwei } }), soon()))
       expect(above).to.include({ name: 'INCOMPLETE_PARAMS' })
+    })
+
+    it('is refused what the wallet cannot pay, and goes on as it was', async () => {
+      const { txHash, nonce } = await transactions.submit(order(site, { wish: cheap }), soon())
+      await site.rpc('anvil_setBalance', addressOf(0), toQuantity(15n * 21_000n * gwei))
+      try {
+        expect(await rejection(transactions.speedUp(order(site, { nonce, wish: dear }), soon()))).to.include({ name: 'OUT_OF_GAS' })
+        expect((await find(txHash)).attempts).to.have.length(1)
+        const enough = await transactions.speedUp(order(site, { nonce, wish: { ...dear, maxFeePerGasRaw: 14n * gwei } }), soon())
+        await site.mine()
+        await reaches(transactions, enough.txHash, 'CONFIRMED')
+      } finally {
+        await site.rpc('anvil_setBalance', addressOf(0), toQuantity(10_000n * 10n ** 18n))
+      }
     })
 
     it('says why there is nothing to speed up: nothing pending, mined already, being signed', async () => {
@@ -150,8 +164,8 @@ describe('a transaction that is stuck, slow or late', function () {
   })
 
   it('is raised though it pays, when block after block leaves it out', async () => {
-    const { txHash } = await transactions.submit(order(site), soon())
-    await site.rpc('evm_setBlockGasLimit', toQuantity(20_000))
+    const { txHash } = await transactions.submit(order(site, { plan: planOf(call) }), soon())
+    await site.rpc('evm_setBlockGasLimit', toQuantity(50_000))
     try {
       await until('it is raised', async () => {
         await site.mine()
