@@ -51,7 +51,6 @@ export function createLook(rpc: Rpc, confirmations: number) {
 
   async function lookAt(open: readonly Attempt[], head: Head, at: At): Promise<Look<string, EvmSynced>> {
     const owners = [...new Set(open.map(({ from }) => from))]
-    // What is mined up to here has all its confirmations.
     const finalBlock = Math.max(0, Number(head.number) - (confirmations - 1))
     const [block, ...answers] = await rpc.batch(
       [
@@ -65,7 +64,7 @@ export function createLook(rpc: Rpc, confirmations: number) {
     )
     const latest = readBlock(rpc, resultOf(rpc, 'eth_getBlockByNumber', block))
     const lags = latest.number < head.number || block?.behind !== undefined
-    const view: View = { latest, lags, newest: Number(latest.number < head.number ? latest.number : head.number) }
+    const view: View = { latest, lags, finalBlock, newest: Number(latest.number < head.number ? latest.number : head.number) }
     const said = owners.map((_, index) => answers.slice(index * 3, index * 3 + 3).map(countOf))
     const counts = new Map(owners.map((owner, index) => [owner, { final: said[index]?.[0], latest: said[index]?.[1] }]))
     const found = answers.slice(owners.length * 3)

@@ -12,6 +12,8 @@ export interface View {
   latest: Block
   /** The node does not know the newest blocks: that it has something is news, that it lacks something is not. */
   lags: boolean
+  /** What is mined up to here has all its confirmations. */
+  finalBlock: number
   /** The lower one of the head that was known before and the node's: neither alone makes anything final. */
   newest: number
 }
@@ -28,7 +30,7 @@ export type Ousted = { is: 'ousted' }
 /** What the answers about one attempt say; undefined where they say nothing. */
 export function sight(
   { id, slot, fees }: Attempt,
-  { latest, lags, newest }: View,
+  { latest, lags, newest, finalBlock }: View,
   counts: Counts | undefined,
   receipt: RpcAnswer | undefined,
   tx: RpcAnswer | undefined,
@@ -38,6 +40,8 @@ export function sight(
     const read = readReceipt(receipt.result)
     if (!read || !isHash(read.transactionHash, id)) return undefined
     const { status, blockNumber, blockHash } = read
+    // The receipt of a block that a reorganisation undid: caches and backends keep such.
+    if (blockNumber <= finalBlock && counts?.final !== undefined && counts.final <= slot) return undefined
     return { id, is: 'landed', ok: status === 1, blockNumber, blockHash, depth: Math.max(1, newest - blockNumber + 1), receipt: read }
   }
   if (lags) return undefined

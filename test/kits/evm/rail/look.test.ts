@@ -146,6 +146,20 @@ describe('a look at open transactions', () => {
     })
   }
 
+  it('does not take for final what only a receipt says, of a block that a reorganisation undid', async () => {
+    const slot = await count()
+    const hash = await send()
+    await site.mine()
+    const receipt = await site.rpc('eth_getTransactionReceipt', hash)
+    await site.rpc('anvil_reorg', 1, [])
+    await site.rpc('anvil_dropTransaction', hash)
+    await site.mine(confirmations)
+    lie = (call, answer) => (call.method === 'eth_getTransactionReceipt' ? { result: receipt } : answer)
+    expect(await lookAt(hash, slot)).to.equal(undefined)
+    lie = honest
+    expect(await lookAt(hash, slot)).to.include({ is: 'unseen' })
+  })
+
   it('has only the count to go by where the node has lost the state of old blocks', async () => {
     const slot = await count()
     await send()
