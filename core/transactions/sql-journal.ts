@@ -51,20 +51,12 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
       })
       return rows.map(({ key, body }) => readBody(key, body))
     },
+    // No body is read: one that is damaged keeps its own wallet from being taken up, and no other.
     async openLanes() {
       const rows = await store.read((db) =>
-        db
-          .selectFrom('entries')
-          .select(['key', 'body'])
-          .where('key', 'in', ({ selectFrom }) =>
-            selectFrom('entries')
-              .select(({ fn }) => fn.min('key').as('key'))
-              .where('final', '=', 0)
-              .groupBy(['chain', 'network', 'address']),
-          )
-          .execute(),
+        db.selectFrom('entries').select(['chain', 'network', 'lane']).distinct().where('final', '=', 0).execute(),
       )
-      return rows.map(({ key, body }) => readBody(key, body)).map(({ chain, network, address }) => ({ chain, network, address }))
+      return rows.map(({ chain, network, lane }) => ({ chain, network, address: lane.slice(`${chain}/${network}/`.length) }))
     },
     async list(filter) {
       const { rows, nextCursor } = await listRows(store, filter)

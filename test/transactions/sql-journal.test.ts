@@ -211,11 +211,13 @@ describe('the journal in a database', () => {
       const careful = sqlJournal(store, { warn: (fields) => told.push(fields) })
       const [one, two] = [newEntry(), newEntry()]
       await journal.open([one, two], guard)
-      await store.write((tx) => tx.updateTable('entries').set({ body: '{"key":1}' }).where('key', '=', two.key).execute())
-      expect((await careful.list({})).entries).to.deep.equal([one])
-      expect(JSON.stringify(told)).to.contain(two.key)
-      expect(await careful.read(two.key).catch((error: Error) => error.message)).to.contain(two.key)
-      expect(await careful.unfinished({ chain: 'ethereum', network: 'local' }).catch((error: Error) => error.message)).to.contain(two.key)
+      await store.write((tx) => tx.updateTable('entries').set({ body: '{"key":1}' }).where('key', '=', one.key).execute())
+      expect((await careful.list({})).entries).to.deep.equal([two])
+      expect(JSON.stringify(told)).to.contain(one.key)
+      expect(await careful.read(one.key).catch((error: Error) => error.message)).to.contain(one.key)
+      expect(await careful.unfinished({ chain: 'ethereum', network: 'local' }).catch((error: Error) => error.message)).to.contain(one.key)
+      // The wallets beside it are taken up all the same.
+      expect(await careful.openLanes()).to.deep.equal([{ chain: 'ethereum', network: 'local', address: wallet }])
     })
   })
 })
