@@ -59,9 +59,10 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
       return answer
     } catch (error) {
       const stands = await kept.release(claim).catch(() => owe(claim))
+      if (stands?.fingerprint !== fingerprintOf(request)) throw error
       // Signed after all, be it by another server that took the key over: that is the one outcome of this request.
-      if (stands?.answer && stands.fingerprint === fingerprintOf(request)) return stands.answer
-      throw error
+      if (stands.answer) return stands.answer
+      throw inFlight()
     } finally {
       running.delete(idOf(key))
     }
@@ -84,13 +85,11 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
     while (owed.size > 0 && !closing.signal.aborted) {
       await sleep(pauseMs, undefined, { signal: closing.signal, ref: false }).catch(() => {})
       for (const [id, claim] of owed) {
-        // Whoever runs now has claimed it anew.
-        if (running.has(id)) owed.delete(id)
-        else
-          await kept.release(claim).then(
-            () => owed.delete(id),
-            () => {},
-          )
+        if (running.has(id)) continue
+        await kept.release(claim).then(
+          () => owed.delete(id),
+          () => {},
+        )
       }
     }
   }
@@ -112,8 +111,7 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
     if (stands && stands.fingerprint !== fingerprintOf(request)) {
       throw new SluiceError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another request; use a new key for a new request.')
     }
-    if (!stands?.answer)
-      throw new SluiceError('IN_FLIGHT', 'The first request with this Idempotency-Key is still under way.', { retryAfterSeconds: 1 })
+    if (!stands?.answer) throw inFlight()
     onReplay()
     return stands.answer
   }
@@ -122,7 +120,7 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
     async once(keyed) {
       const { key, request, requestId } = keyed
       const id = idOf(key)
-      if (running.has(id)) return again(request, await kept.find(key))
+      if (running.has(id)) return again(request, await kept.find(key).catch(unseen))
       running.add(id)
       forgetOld()
       let claimed: number | KeptRequest | undefined
@@ -131,14 +129,31 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
       } catch (error) {
         running.delete(id)
         if (error instanceof StoreUnavailable && error.uncertain) owe(key)
-        throw error
+        return unseen(error)
       }
-      if (typeof claimed === 'number') return first(keyed, { ...key, claim: claimed })
+      if (typeof claimed === 'number') {
+        // By its end it is given back, and what was owed before has another number.
+        owed.delete(id)
+        return first(keyed, { ...key, claim: claimed })
+      }
       running.delete(id)
       return again(request, claimed)
     },
     stop: () => closing.abort(),
   }
+}
+
+const inFlight = () =>
+  new SluiceError('IN_FLIGHT', 'The first request with this Idempotency-Key is still under way.', { retryAfterSeconds: 1 })
+
+/** This call did nothing, but nobody can say now what an earlier one with its key did. */
+function unseen(error: unknown): never {
+  if (!(error instanceof StoreUnavailable)) throw error
+  throw new SluiceError(
+    'OVERLOADED',
+    `The server's store cannot be used: ${error.reason}. This call did nothing; whether an earlier one with this Idempotency-Key did, it cannot see now. Try again with the same key.`,
+    { retryAfterSeconds: 2, cause: error },
+  )
 }
 
 const idOf = ({ client, path, key }: RequestKey) => JSON.stringify([client, path, key])

@@ -4,6 +4,7 @@ import { SluiceError } from '../api/errors.ts'
 export class StoreUnavailable extends SluiceError {
   /** Whether what was to be kept may have been kept all the same: the connection was lost while it was committed. */
   readonly uncertain: boolean
+  readonly reason: string
 
   /** @param reason a clause without secrets: "the disk is full" */
   constructor(reason: string, { uncertain = false, cause }: { uncertain?: boolean; cause?: unknown } = {}) {
@@ -12,5 +13,6 @@ export class StoreUnavailable extends SluiceError {
       cause,
     })
     this.uncertain = uncertain
+    this.reason = reason
   }
 }

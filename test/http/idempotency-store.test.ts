@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { SluiceError } from '../../core/api/index.ts'
 import { createIdempotency, type Idempotency } from '../../core/http/idempotency.ts'
@@ -207,7 +208,14 @@ for (const kind of ['embedded', 'postgres'] as const) {
       const failing = new StoreUnavailable('the disk is full')
       const shaky: Store = { ...store, writeOnce: (statement) => (isAway ? Promise.reject(failing) : store.writeOnce(statement)) }
       const [{ idempotency }, key] = [await server(shaky), newKey()]
-      expect(await once(idempotency, key, never).catch((error: unknown) => error)).to.equal(failing)
+      const error = await once(idempotency, key, never).catch((failure: unknown) => failure)
+      expect(error).to.include({ name: 'OVERLOADED', retryAfterSeconds: 2 })
+      // An earlier call, of this server or another, may have sent something.
+      expect(error)
+        .to.have.property('message')
+        .that.contains('the disk is full')
+        .and.contains('cannot see')
+        .and.not.contains('Nothing was sent')
       isAway = false
       expect(await once(idempotency, key, async () => bodyOf('1'))).to.deep.equal({ status: 200, body: '1' })
     })
@@ -228,6 +236,46 @@ for (const kind of ['embedded', 'postgres'] as const) {
       await until('the other server may do it', async () => {
         return (await nameOf(once(other.idempotency, key, async () => bodyOf('1')))) === 'answered'
       })
+    })
+
+    it('do not stay in flight for other servers when a repeat comes while the store is still away', async () => {
+      const pause = gate()
+      let fails = () => Promise.resolve()
+      const away = new StoreUnavailable('the database is away')
+      const shaky: Store = { ...store, writeOnce: async (statement) => (await fails(), store.writeOnce(statement)) }
+      const [{ idempotency }, other, key] = [await server(shaky), await server(), newKey()]
+      const first = once(idempotency, key, async () => {
+        fails = () => Promise.reject(away)
+        throw refused
+      })
+      expect(await nameOf(first)).to.equal('TRADE_FAILED')
+      fails = () => pause.pass.then(() => Promise.reject(away))
+      const repeat = nameOf(once(idempotency, key, never))
+      await sleep(1_500)
+      pause.open()
+      expect(await repeat).to.equal('OVERLOADED')
+      fails = () => Promise.resolve()
+      await until('the other server may do it', async () => {
+        return (await nameOf(once(other.idempotency, key, async () => bodyOf('1')))) === 'answered'
+      })
+    })
+
+    it('are in flight for a call whose server was taken for dead, as long as the one that took over works on them', async () => {
+      const [first, second, key] = [await server(), await server(), newKey()]
+      const [slept, worked] = [gate(), gate()]
+      const late = once(first.idempotency, key, async () => {
+        await slept.pass
+        throw new SluiceError('OVERLOADED', 'Nothing was sent.')
+      })
+      await until('it is claimed', async () => (await nameOf(once(first.idempotency, key, never))) === 'IN_FLIGHT')
+      await first.die()
+      const work = once(second.idempotency, key, async () => worked.pass.then(() => bodyOf('1')))
+      await until('it is taken over', async () => (await nameOf(once(second.idempotency, key, never))) === 'IN_FLIGHT')
+      slept.open()
+      // By then something may have been sent for the very same request.
+      expect(await nameOf(late)).to.equal('IN_FLIGHT')
+      worked.open()
+      expect(await work).to.deep.equal({ status: 200, body: '1' })
     })
 
     it('do not stay in flight when nobody can know whether they were claimed', async () => {
