@@ -52,7 +52,7 @@ export function advance(entry: Entry, observation: Observation): Step {
 
   const [landed, ...others] = seen.filter((each) => each.is === 'landed')
   // Two on one slot cannot both be in a block: one answer is of a fork, and the next look tells which.
-  if (landed) return settled(land(entry, landed, others.length === 0 ? confirmations : Infinity), entry)
+  if (landed) return settled(land(entry, landed, others.length > 0 || rival ? undefined : confirmations), entry)
   if (rival) return settled(rival.final ? beaten(entry, rival) : contested(entry), entry)
   const dead = seen.filter((each) => each.is === 'dead')
   if (dead.length === entry.attempts.length) return settled(dying(entry, dead, observation), entry)
@@ -66,17 +66,18 @@ export function advance(entry: Entry, observation: Observation): Step {
 
 const notDead = { deadLooks: 0, deadSince: undefined }
 
-function land(entry: Entry, landed: Sighting & { is: 'landed' }, confirmations: number): Entry {
+/** @param confirmations that make it final; undefined where nothing does yet */
+function land(entry: Entry, landed: Sighting & { is: 'landed' }, confirmations: number | undefined): Entry {
   const { id, ok, blockNumber, blockHash, depth, receipt } = landed
   const isSameBlock = entry.landed?.id === id && entry.landed.blockHash === blockHash
   const mined: Entry = {
     ...entry,
     ...notDead,
     landed: { id, ok, blockNumber, ...(blockHash !== undefined && { blockHash }), receipt },
-    replacedBy: undefined,
+    ...(confirmations !== undefined && { replacedBy: undefined }),
     reason: ok ? undefined : (landed.reason ?? (isSameBlock ? entry.reason : undefined)),
   }
-  if (depth < confirmations) return { ...mined, state: 'MINED' }
+  if (confirmations === undefined || depth < confirmations) return { ...mined, state: 'MINED' }
   return { ...mined, state: ok ? 'CONFIRMED' : 'REVERTED' }
 }
 
