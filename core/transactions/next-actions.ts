@@ -59,7 +59,7 @@ export function nextActions(entry: Entry, observation: Observation): readonly Ac
 const send = (attempt: Attempt): Action => ({ do: 'send', attempt })
 
 function isStuck(entry: Entry, newest: Attempt, { bumpAfterSeconds }: Replacing, { sightings, leftOutOf, nowMs }: Observation): boolean {
-  const waitedSeconds = (nowMs - newest.signedAt) / 1000
+  const waitedSeconds = elapsedMs(newest.signedAt, nowMs) / 1000
   const sighting = sightings.get(newest.id)
   if (sighting?.is !== 'pending' && sighting?.is !== 'unseen') return false
   const refused = sighting.is === 'unseen' ? newest.refused : undefined
@@ -83,5 +83,10 @@ function unseenFirst({ attempts }: Entry, sightings: ReadonlyMap<string, Sightin
 /** From a second up to what a stuck one waits: what nodes refuse for now they are not asked at every block. */
 function isDue({ sends, sentAt = 0 }: Attempt, replacing: Replacing | undefined, nowMs: number): boolean {
   const longestMs = Math.min(longestPauseMs, (replacing?.bumpAfterSeconds ?? Infinity) * 1000)
-  return nowMs - sentAt >= Math.min(1000 * 2 ** Math.max(0, sends - 1), longestMs)
+  return elapsedMs(sentAt, nowMs) >= Math.min(1000 * 2 ** Math.max(0, sends - 1), longestMs)
+}
+
+/** What lies ahead was written by another clock, or by this one before it was set back: nobody knows how long ago that was. */
+function elapsedMs(sinceMs: number, nowMs: number): number {
+  return sinceMs > nowMs ? Infinity : nowMs - sinceMs
 }

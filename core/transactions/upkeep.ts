@@ -31,6 +31,12 @@ export interface Upkeep {
 export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closing, log, nowMs }: UpkeepParts): Upkeep {
   const busy = new Set<string>()
   const failed = new Map<string, { pauseMs: number; until: number }>()
+  /** No longer than it was meant to be, though the clock was set back. */
+  const isPaused = (name: string) => {
+    const { pauseMs = 0, until = 0 } = failed.get(name) ?? {}
+    const leftMs = until - nowMs()
+    return leftMs > 0 && leftMs <= pauseMs
+  }
   const origin = (address: string) => ({ network: site, address, caller: { commonName: 'sluice' }, requestId: randomUUID(), wish: {} })
 
   function start(
@@ -40,7 +46,7 @@ export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closi
     work: (signal: AbortSignal) => Promise<{ txHash: string }>,
   ): void {
     // A lane that went to another server is that one's to look after.
-    if (closing.aborted || busy.has(name) || (failed.get(name)?.until ?? 0) > nowMs() || !lanes.held(address)) return
+    if (closing.aborted || busy.has(name) || isPaused(name) || !lanes.held(address)) return
     busy.add(name)
     void goOn(run(what, name, { address, ...fields }, work))
   }

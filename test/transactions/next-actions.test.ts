@@ -233,6 +233,20 @@ const cases: readonly Case[] = [
     given: { afterSeconds: 20 },
     does: ['send 0xb', 'send 0xa'],
   },
+  {
+    when: 'the mempool lost it, and the clock that sent it was ahead',
+    entry: { ...open, attempts: [attempt('0xa', { sentAt: 3_600 * seconds })] },
+    seen: [unseen('0xa')],
+    given: { afterSeconds: 20 },
+    does: ['send 0xa'],
+  },
+  {
+    when: 'it pays too little, and the clock that signed it was ahead',
+    entry: { ...open, attempts: [attempt('0xa', { signedAt: 3_600 * seconds })] },
+    seen: [pending('0xa', { underpriced: true })],
+    given: { afterSeconds: 20 },
+    does: ['bump 0xa'],
+  },
   { when: 'nothing is known of the newest', entry: bumped, seen: [pending('0xa')], given: { afterSeconds: 500 }, does: [] },
   {
     when: 'it is dead by some of its attempts only',
@@ -370,6 +384,15 @@ describe('the end of a transaction', () => {
     const both = observed([landed('0xa', { depth: 9 }), landed('0xb', { depth: 9 })])
     expect(through(bumped, [both]).state).to.equal('MINED')
     expect(through(bumped, [both, observed([landed('0xb', { depth: 9 }), unseen('0xa')])])).to.deep.include({ state: 'CONFIRMED' })
+  })
+
+  it('waits for another look where another of ours seems to be in a block on its slot too', () => {
+    const rival = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: true }
+    const both = { ...observed([landed('0xa', { depth: 9 })]), rival }
+    expect(through(open, [both, both]).state).to.equal('MINED')
+    expect(through(open, [both, { ...observed([unseen('0xa')]), rival }]).state).to.equal('CANCELLED')
+    expect(through({ ...open, replacedBy: '0xc' }, [both])).to.include({ state: 'MINED', replacedBy: '0xc' })
+    expect(through(open, [both, observed([landed('0xa', { depth: 9 })])])).to.include({ state: 'CONFIRMED', replacedBy: undefined })
   })
 
   it('takes the receipt of the block that it is in now, though a reorganisation gave that the same number', () => {
