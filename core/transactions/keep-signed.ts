@@ -65,6 +65,7 @@ async function findOut(
     'the store did not say whether signed transactions were kept: finding out',
   )
   let hasNewOwner = false
+  let told: string | undefined
   for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
       const now = await Promise.all(own.map(({ before }) => recorder.read(before.key)))
@@ -75,7 +76,12 @@ async function findOut(
       if (await recorder.write(given, guard)) return undefined
     } catch (error) {
       if (error instanceof Superseded) hasNewOwner = true
-      else if (!(error instanceof StoreUnavailable)) throw error
+      // What nobody expects tells as little, and whoever gave up here would leave the slot held for ever.
+      else if (!(error instanceof StoreUnavailable)) {
+        const reason = error instanceof Error ? error.message : 'unknown'
+        if (reason !== told) log.warn({ requestId, reason }, 'whether signed transactions were kept could not be found out yet')
+        told = reason
+      }
     }
     await sleep(pauseMs, undefined, { signal: closing }).catch(() => {})
     if (closing.aborted) throw outcomeUnknown(requestId)

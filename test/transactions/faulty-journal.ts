@@ -5,6 +5,7 @@ import type { Entry, Journal } from '../../core/transactions/index.ts'
 export interface Faults {
   open?: (keep: () => Promise<void>) => Promise<void>
   write?: (keep: () => Promise<boolean>, entries: readonly Entry[]) => Promise<boolean>
+  read?: (keep: () => Promise<Entry | undefined>) => Promise<Entry | undefined>
   /** Every call fails. */
   away?: boolean
 }
@@ -27,7 +28,11 @@ export function faultyJournal(journal: Journal, faults: Faults): Journal {
       const keep = () => journal.write(...args)
       return faults.write ? faults.write(keep, args[0]) : keep()
     },
-    read: async (...args) => (await reach(), journal.read(...args)),
+    async read(...args) {
+      await reach()
+      const keep = () => journal.read(...args)
+      return faults.read ? faults.read(keep) : keep()
+    },
     find: async (...args) => (await reach(), journal.find(...args)),
     unfinished: async (...args) => (await reach(), journal.unfinished(...args)),
     openLanes: async () => (await reach(), journal.openLanes()),

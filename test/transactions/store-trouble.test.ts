@@ -150,6 +150,31 @@ describe('a store that fails while a transaction is made', function () {
     expect(all.find((entry) => entry.nonce === nonce && entry.kind === 'fill')).to.include({ state: 'CONFIRMED' })
   })
 
+  for (const isKept of [true, false]) {
+    it(`with errors that nobody knows: it is found out all the same (${isKept ? 'kept' : 'not kept'})`, async () => {
+      const [nonce, sent] = [await next(), sends()]
+      let trouble = 0
+      const unknown = () => Promise.reject(new Error('cached plan must not change result type'))
+      faults.write = async (keep, written) => {
+        if (bringsBytes(written)) {
+          if (isKept) await keep()
+          trouble = 2
+          return unknown()
+        }
+        return trouble > 0 ? ((trouble -= 1), unknown()) : keep()
+      }
+      faults.read = (keep) => (trouble > 0 ? ((trouble -= 1), unknown()) : keep())
+      const outcome = await submit().catch((error: Error) => error)
+      if (isKept) {
+        expect(outcome).to.include({ nonce })
+        await reaches(transactions, Reflect.get(outcome, 'txHash'), 'CONFIRMED')
+      } else {
+        expect(outcome).to.be.instanceOf(Error)
+        await leavesNothing(nonce, sent)
+      }
+    })
+  }
+
   it('says so at once where an answer cannot be made: nothing is sent that nobody could be told of', async () => {
     const [nonce, sent] = [await next(), sends()]
     const answer = () => {
