@@ -19,6 +19,8 @@ export interface Origin {
   /** The request came with an Idempotency-Key. */
   keyed?: Keyed
   wish: FeeWish
+  /** Nobody raises its fees but a caller, as if they had been wished for. */
+  feesGiven?: boolean
   /** Absent: the server assigns it. */
   nonce?: number
 }

@@ -91,9 +91,11 @@ export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closi
         return raise({ address, requestId: randomUUID(), feesGiven: false, pick, feesOver }, signal)
       })
     },
-    cancel({ key, address, nonce }, reason) {
+    cancel({ key, address, nonce, feesGiven }, reason) {
+      // Where the caller said what it pays, nothing raises the cancel either: what was cheaper must not become dearer.
+      const of = { ...origin(address), nonce, ...(feesGiven && { feesGiven }) }
       start('cancel a late transaction', { address, name: `cancel/${key}` }, { nonce, reason }, (signal) =>
-        submitNothing({ ...origin(address), nonce }, 'cancel', { replaces: true, only: key, reason }, { site, submit }, signal),
+        submitNothing(of, 'cancel', { replaces: true, only: key, reason }, { site, submit }, signal),
       )
     },
     forget({ key, address, nonce }) {

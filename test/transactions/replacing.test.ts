@@ -221,7 +221,7 @@ describe('a transaction that is stuck, slow or late', function () {
       return (await find(late.txHash)).replacedBy !== undefined
     })
     const { replacedBy = '' } = await find(late.txHash)
-    expect(await find(replacedBy)).to.include({ kind: 'cancel', nonce: late.nonce })
+    expect(await find(replacedBy)).to.include({ kind: 'cancel', nonce: late.nonce, feesGiven: true })
     await until('it is cancelled', async () => {
       await site.mine()
       return (await stateOf(transactions, late.txHash)) === 'CANCELLED'
