@@ -1,11 +1,10 @@
 import { SluiceError } from '../contracts/index.ts'
-import type { Checked, GasTerms, Json, Log, Prepared } from '../contracts/index.ts'
+import type { Checked, Json, Log, Prepared } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store-unavailable.ts'
 import { checkPlan } from './check-plan.ts'
 import type { Dispatch } from './dispatch.ts'
-import { isFinal, txHashOf } from './entry.ts'
+import { isFinal } from './entry.ts'
 import type { Entry } from './entry.ts'
-import type { KeptAnswer } from './journal.ts'
 import { keepSigned } from './keep-signed.ts'
 import type { Kept } from './keep-signed.ts'
 import type { Claim, Lane, Occupant } from './lane.ts'
@@ -16,6 +15,7 @@ import type { Order, Site, Submitted } from './order.ts'
 import { givenUp, hold } from './rebuild-lane.ts'
 import type { Change, Recorder } from './recorder.ts'
 import type { SignAttempt } from './sign-attempt.ts'
+import { answerTo, hashOf, submittedOf } from './submitted.ts'
 import { askAgain } from './sync-lane.ts'
 import { nothingSent, orTimeout, outcomeUnknown, stillUnderWay } from './timeout.ts'
 
@@ -98,7 +98,7 @@ export function createSubmission(parts: SubmissionParts) {
   ): Promise<Judged> {
     const over = overOf(order, manner, lane)
     const news = lane.asking()
-    const asked = [rail.check(plan.steps, plan.needs, address, { wish, over }, { signal }), meanwhile?.()] as const
+    const asked = [rail.check(plan.steps, plan.needs, address, { wish, over }, { signal }), Promise.resolve(meanwhile?.())] as const
     const [checked] = await orTimeout(Promise.all(asked), signal, nothingSent)
     news(checked.synced)
     await askAgain(rail, lane, signal)
@@ -241,28 +241,4 @@ export function createSubmission(parts: SubmissionParts) {
   async function sendInOrder(entries: readonly Entry[], { guard }: HeldLane): Promise<void> {
     for (const entry of entries) for (const attempt of entry.attempts.slice(-1)) await dispatch(entry, attempt, guard)
   }
-}
-
-/** All that can go wrong in making the answer goes wrong before anything is kept. */
-function answerTo({ answer, keyed }: Order, submitted: Submitted): KeptAnswer | undefined {
-  const body = answer(submitted)
-  return keyed && { claim: keyed.claim, ...keyed.answerOf(body) }
-}
-
-function submittedOf(signed: readonly Entry[], prepared: readonly Prepared[]): Submitted {
-  const transactions = signed.map((entry) => ({ txHash: hashOf(entry), nonce: entry.nonce }))
-  const last = transactions.at(-1)
-  if (!last) throw new Error('A plan has no steps.')
-  return { transactions, ...last, gas: total(prepared) }
-}
-
-function hashOf(entry: Entry): string {
-  const txHash = txHashOf(entry)
-  if (txHash === undefined) throw new Error(`${entry.key} was never signed.`)
-  return txHash
-}
-
-function total(prepared: readonly Prepared[]): GasTerms {
-  const sum = (field: 'gasLimit' | 'gasCostRaw') => prepared.reduce((all, { gas }) => all + gas[field], 0n)
-  return { gasLimit: sum('gasLimit'), gasPriceRaw: prepared[0]?.gas.gasPriceRaw ?? 0n, gasCostRaw: sum('gasCostRaw') }
 }
