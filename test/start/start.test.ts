@@ -94,7 +94,9 @@ describe('sluice start', function () {
   it('does not start without the database that store.url names, and keeps its password to itself', async () => {
     const server = run(await home({ store: { url: 'postgres://sluice:secret@127.0.0.1:1/sluice' } }), 'start')
     expect((await server.ended).code).to.equal(1)
-    expect(server.printed()).to.match(/did not start/).and.not.include('secret')
+    expect(server.printed())
+      .to.match(/did not start/)
+      .and.not.include('secret')
   })
 
   it('does not start beside another server on the same data folder, and names it', async () => {
@@ -103,7 +105,9 @@ describe('sluice start', function () {
     await first.until(ready)
     const second = run(where, 'start')
     expect((await second.ended).code).to.equal(1)
-    expect(second.printed()).to.match(/did not start/).and.include(`process ${first.child.pid}`)
+    expect(second.printed())
+      .to.match(/did not start/)
+      .and.include(`process ${first.child.pid}`)
     first.child.kill('SIGTERM')
     expect(await first.ended).to.deep.equal({ code: 0, signal: null })
   })
