@@ -11,7 +11,7 @@ describe('the settings', () => {
 
   it('hold their defaults with an empty conf folder', () => {
     const settings = load()
-    expect(settings.server).to.deep.equal({ host: '127.0.0.1', port: 15888, requestTimeoutSeconds: 30, drainSeconds: 10 })
+    expect(settings.server).to.deep.equal({ host: '127.0.0.1', port: 15888, requestTimeoutSeconds: 30, drainSeconds: 6 })
     expect(settings.limits).to.deep.equal({
       bodyBytes: 100_000,
       walletQueue: 256,
@@ -36,7 +36,7 @@ describe('the settings', () => {
   it('take a flag before the environment before the file before the default', async () => {
     await home.write('conf/server.yml', 'server: { host: 0.0.0.0, port: 1, requestTimeoutSeconds: 5 }\n')
     const { server } = load({ SLUICE_SERVER_PORT: '2', SLUICE_SERVER_REQUEST_TIMEOUT_SECONDS: '6' }, { 'server.port': '3' })
-    expect(server).to.deep.equal({ host: '0.0.0.0', port: 3, requestTimeoutSeconds: 6, drainSeconds: 10 })
+    expect(server).to.deep.equal({ host: '0.0.0.0', port: 3, requestTimeoutSeconds: 6, drainSeconds: 6 })
   })
 
   it('read lists, truth values and numbers from the environment', () => {
@@ -147,7 +147,7 @@ describe('the settings', () => {
     expect(text).to.contain('SLUICE_SERVER_PORT').and.not.to.contain('hunter2')
     expect(load({ SLUICE_SERVER_HOST: 'hunter2', SLUICE_SERVER_PORT: '2' }).shown)
       .to.have.property('server')
-      .that.includes({ host: '***', port: '***', drainSeconds: 10 })
+      .that.includes({ host: '***', port: '***', drainSeconds: 6 })
   })
 
   it('take a passphrase from a file only', async () => {

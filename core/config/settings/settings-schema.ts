@@ -13,7 +13,7 @@ export const serverSchema = closed({
     host: Type.String({ minLength: 1, default: '127.0.0.1', description: 'Address to listen on; 0.0.0.0 is every one of the machine' }),
     port: port(15888, 'Port of the HTTPS listener; 0 is any free one'),
     requestTimeoutSeconds: seconds(30, 'How long a request may take before it is answered with TIMEOUT'),
-    drainSeconds: seconds(10, 'How long requests under way may go on after a stop was asked for'),
+    drainSeconds: seconds(6, 'How long requests under way may go on after a stop was asked for'),
   }),
   plugins: closed({
     folders: Type.Array(path('plugins', 'Folder of plugins, or of one'), {
