@@ -33,6 +33,9 @@ export function startCommand(settingsOf: (flags?: Flags) => Settings): Command {
     })
 }
 
+/** What ending the parts may take after the requests had their time. */
+const lastSeconds = 3.5
+
 async function start(settings: Settings): Promise<void> {
   // Only here: the other commands do not need a server to be loaded.
   const { startKernel } = await import('../kernel.ts')
@@ -45,6 +48,7 @@ async function start(settings: Settings): Promise<void> {
     console.log(await summary(kernel, settings))
     if (!stopping.signal.aborted) await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve, { once: true }))
     console.log(`\n${String(stopping.signal.reason)}: finishing what is under way (at most ${settings.server.drainSeconds} s) ...`)
+    endAtLast(settings.server.drainSeconds)
     await kernel.stop()
     console.log('Stopped.')
     process.exit(0)
@@ -54,6 +58,15 @@ async function start(settings: Settings): Promise<void> {
     else console.error(error)
     process.exit(1)
   }
+}
+
+/** What hangs at the end (a disk, a database, a plugin) loses nothing: the journal has what is open. */
+function endAtLast(drainSeconds: number): void {
+  const end = () => {
+    console.error('Something did not stop in time: ended without it. Open transactions are in the journal.')
+    process.exit(1)
+  }
+  setTimeout(end, (drainSeconds + lastSeconds) * 1000).unref()
 }
 
 /** Before the server is up there is nothing to finish: whatever the start makes is whole or not there, and every process ends with this one. */
