@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { once, setMaxListeners } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Agent } from 'undici'
 import type { Sent } from '../history.ts'
@@ -96,7 +96,10 @@ export async function startFaultProxy(target: () => string, random: Random, cloc
     faults: 0,
     become(trouble) {
       current?.over.abort()
-      current = trouble && { ...trouble, over: new AbortController() }
+      const over = new AbortController()
+      // Every request that waits listens.
+      setMaxListeners(0, over.signal)
+      current = trouble && { ...trouble, over }
     },
     async stop() {
       current?.over.abort()
