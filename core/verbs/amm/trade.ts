@@ -39,7 +39,7 @@ export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
 
   const asked = quoteOrder(order, request.version, venue, at)
   const last = lastQuote(order, request.version, venue)
-  if (!last) return tradeOn(await asked)
+  if (!last || !leavesTime(last, tradeRules(venue.config, last.route).ttlSeconds)) return tradeOn(await asked)
   // One round trip less where the price has not moved since the caller asked for it: the plan is checked while that is being asked.
   const moved = asked.then((fresh) => !isSameQuote(last, fresh))
   try {
@@ -48,6 +48,11 @@ export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
     if (await moved) return tradeOn(await asked)
     throw error
   }
+}
+
+/** A trade's time is counted from its quote's block: an older one takes of it what nobody misses, or is not used. */
+function leavesTime({ head }: Quote, ttlSeconds: number): boolean {
+  return (Date.now() / 1000 - head.timestamp) * 10 <= ttlSeconds
 }
 
 /** Whoever made the plan knows what to do then. */
