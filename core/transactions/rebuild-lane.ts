@@ -24,9 +24,9 @@ export async function rebuildLane({
   guard: Guard
 }): Promise<void> {
   const of = { chain, network, address: lane.address }
-  for (const entry of await recorder.unfinished(of)) {
+  // The newest on a slot is what a replacement has to outbid: by its rank, for clocks differ and are set back.
+  for (const entry of (await recorder.unfinished(of)).toSorted((a, b) => a.rank - b.rank)) {
     const kept = entry.attempts.length > 0 ? entry : await recorder.amend(entry, givenUp(neverSigned), guard)
-    // The newest on a slot is what a replacement has to outbid; they come oldest first.
     if (kept.attempts.length > 0) hold(kept, lane, impl.rail)
   }
   const last = await newestUsed(recorder, of)

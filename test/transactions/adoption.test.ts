@@ -100,6 +100,25 @@ describe('what a server left open', function () {
     })
   })
 
+  it('is replaced at the price of the newest, also where the clock was set back before that was made', async () => {
+    const first = await mortal()
+    const open = await first.submit(order(site, { wish: cheap }), soon())
+    await kill(first)
+    faults = {}
+    const second = await mortal({ nowMs: () => Date.now() - 3_600_000 })
+    const heir = await second.submit(order(site, { wish: dear, nonce: open.nonce }), soon())
+    await kill(second)
+    const third = await server()
+    const between = { maxFeePerGasRaw: 15n * gwei, maxPriorityFeePerGasRaw: (3n * gwei) / 2n }
+    const refused = await third.submit(order(site, { nonce: open.nonce, wish: between }), soon()).catch((error: Error) => error)
+    expect(refused).to.include({ name: 'INVALID_NONCE' })
+    expect(refused).to.have.nested.property('details.txHash', heir.txHash)
+    await until('it is replaced', async () => {
+      await site.mine()
+      return (await stateOf(third, open.txHash)) === 'REPLACED'
+    })
+  })
+
   it('holds no start up: without a node it is taken up all the same, and gone on with when the node is back', async () => {
     const first = await mortal()
     const open = await first.submit(order(site), soon())

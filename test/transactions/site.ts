@@ -126,6 +126,7 @@ interface TransactionsOn {
   walletQueue?: number
   log?: Log
   onChange?: (entry: Entry, before?: Entry) => void
+  nowMs?: () => number
 }
 
 /** A server's transactions, as the kernel puts them together. */
@@ -137,11 +138,13 @@ export async function transactionsOn({
   walletQueue = 256,
   log = silent,
   onChange,
+  nowMs,
 }: TransactionsOn = {}): Promise<Transactions> {
   const store = given ?? (await freshStore())
   const leases = sqlLeases({ store, serverId: randomUUID(), serverName: 'test', log: silent })
   const journal = journalOf(sqlJournal(store))
-  const transactions = createTransactions({ journal, leases, sites, sign: signer, walletQueue, log, ...(onChange && { onChange }) })
+  const told = { ...(onChange && { onChange }), ...(nowMs && { nowMs }) }
+  const transactions = createTransactions({ journal, leases, sites, sign: signer, walletQueue, log, ...told })
   await transactions.takenUp
   return {
     ...transactions,
