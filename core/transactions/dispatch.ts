@@ -43,7 +43,9 @@ function received(entry: Entry, id: string, reception: Reception, nowMs: number)
   const attempts = entry.attempts.map((each) => (each.id === id ? { ...each, sentAt: nowMs, sends: each.sends + 1, refused } : each))
   const waits = entry.state === 'SIGNED' || entry.state === 'BROADCAST'
   if (!waits) return { ...entry, attempts }
+  // Why it is to be replaced matters more than what nodes say of it.
+  const said = entry.replacedBy === undefined ? { reason } : {}
   // Its fees were checked a moment ago; the next look tells how it really stands.
-  if (reason === undefined) return { ...entry, attempts, state: 'BROADCAST', seen: entry.seen ?? 'pays', reason: undefined }
-  return { ...entry, attempts, reason }
+  if (reason === undefined) return { ...entry, ...said, attempts, state: 'BROADCAST', seen: entry.seen ?? 'pays' }
+  return { ...entry, ...said, attempts }
 }

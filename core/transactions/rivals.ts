@@ -21,17 +21,29 @@ export async function rivalsAmong(
   }
   const openIds = new Set(open.flatMap(({ attempts }) => attempts.map(({ id }) => id)))
   const final = new Map<string, Rival>()
-  for (const { replacedBy, chain, network } of open) {
-    if (replacedBy === undefined || openIds.has(replacedBy) || final.has(replacedBy)) continue
-    const heir = await recorder.find(chain, network, replacedBy)
-    if (!heir?.landed || !isFinal(heir)) continue
-    final.set(replacedBy, { txHash: txHashOf(heir) ?? heir.landed.id, kind: heir.kind, rank: heir.rank, final: true })
-  }
+  for (const entry of open)
+    for (const id of takersOf(entry, sightings)) {
+      if (openIds.has(id) || final.has(id)) continue
+      const heir = await recorder.find(entry.chain, entry.network, id)
+      if (!heir?.landed || !isFinal(heir) || slotOf(heir) !== slotOf(entry)) continue
+      final.set(id, { txHash: txHashOf(heir) ?? heir.landed.id, kind: heir.kind, rank: heir.rank, final: true })
+    }
   return (entry) => {
     const rival = landed.get(slotOf(entry))
     if (rival && rival.key !== entry.key) return rival
-    return entry.replacedBy === undefined ? undefined : final.get(entry.replacedBy)
+    return takersOf(entry, sightings)
+      .map((id) => final.get(id))
+      .find((each) => each !== undefined)
   }
+}
+
+/** What was to take its place, and what was seen in a block there: of several that were to, it may be another one of ours. */
+function takersOf({ replacedBy, attempts }: Entry, sightings: ReadonlyMap<string, Sighting>): readonly string[] {
+  const seen = attempts.flatMap(({ id }) => {
+    const sighting = sightings.get(id)
+    return sighting?.is === 'dead' ? (sighting.by ?? []) : []
+  })
+  return replacedBy === undefined ? seen : [replacedBy, ...seen]
 }
 
 const slotOf = ({ address, slot }: Pick<Entry, 'address' | 'slot'>) => `${address}/${JSON.stringify(slot)}`
