@@ -112,18 +112,22 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
 
     const byId = new Map(sightings.map((each) => [each.id, each]))
     inLine = firstInLine(inLine, open, byId, head.number)
-    const seen = { head, sightings: byId, rivalOf: await rivalsAmong(open, byId, { recorder, confirmations }) }
     let isLeft = false
+    let trouble: unknown
     for (const held of watched) {
       const of = open.filter(({ address }) => address === held.lane.address)
       try {
+        const seen = { head, sightings: byId, rivalOf: await rivalsAmong(of, byId, { recorder, confirmations }) }
         if (await moveOn(of, held, seen)) isLeft = true
         const counts = synced.get(held.lane.address)
         for (const slot of counts === undefined ? [] : held.lane.gaps(counts)) upkeep.fill(held.lane.address, rail.nonceOf(slot))
       } catch (error) {
-        if (!(error instanceof Superseded)) throw error
+        if (error instanceof StoreUnavailable) throw error
+        // Of this wallet alone: the others go on.
+        if (!(error instanceof Superseded)) trouble ??= error
       }
     }
+    if (trouble !== undefined) throw trouble
     return isLeft
   }
 

@@ -222,6 +222,20 @@ describe('a store that fails while a transaction is made', function () {
     })
   }
 
+  it("holds no other wallet's transactions up with one wallet's entry that cannot be written", async () => {
+    await site.rpc('evm_setAutomine', false)
+    const [stuck, other] = [await submit(), await submit({ address: addressOf(1) })]
+    faults.write = (keep, written) =>
+      written.some(({ address, landed }) => landed && address === addressOf(0)) ? Promise.reject(new Error('a defect')) : keep()
+    await site.rpc('evm_setAutomine', true)
+    await site.mine()
+    await reaches(transactions, other.txHash, 'CONFIRMED')
+    expect(await transactions.find('ethereum', 'local', stuck.txHash)).to.include({ state: 'BROADCAST' })
+    faults.write = undefined
+    await site.mine()
+    await reaches(transactions, stuck.txHash, 'CONFIRMED')
+  })
+
   it('sends nothing that the journal does not have', async () => {
     const { rail } = site.chain
     const had: boolean[] = []
