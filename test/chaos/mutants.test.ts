@@ -25,7 +25,7 @@ async function violationsOf(options: Omit<WorldOptions, 'random'>, work: (world:
 }
 
 const trade = (world: World, server?: number) =>
-  ask(world, world.recorder.newRequest({ op: 'trade', wallet: world.wallets[0] ?? '' }), server)
+  ask(world, world.recorder.newRequest({ op: 'trade', wallet: world.wallets[0] ?? '' }), server === undefined ? {} : { server })
 
 describe('the checker finds a server', function () {
   this.timeout(120_000)

@@ -1,20 +1,28 @@
 import { formatEther } from 'ethers'
-import type { Answer } from '../../../core/testing/client.ts'
+import type { Answer, Client } from '../../../core/testing/client.ts'
 import type { Call, Request } from '../history.ts'
+import type { Server } from '../servers/spawn-server.ts'
 import type { World } from '../world.ts'
 import { bounded } from './bounded.ts'
 
 const local = { chain: 'ethereum', network: 'local' } as const
 
-/** Sends a request once, to a server that runs (any of them, unless one is named), and keeps what came of it. */
-export async function ask(world: World, request: Request, server?: number): Promise<Call> {
+export interface Manner {
+  /** Which server; any that runs, where none is named. */
+  server?: number
+  /** The bot hangs up after so long. */
+  hangUpAfterMs?: number
+}
+
+/** Sends a request once and keeps what came of it. */
+export async function ask(world: World, request: Request, { server, hangUpAfterMs }: Manner = {}): Promise<Call> {
   const { recorder } = world
   const to = await world.someServer(server)
   const requestId = `chaos-${request.id}-${recorder.calls.length}`
   const headers = { 'x-request-id': requestId, ...(request.key !== undefined && { 'idempotency-key': request.key }) }
   const call: Call = { request: request.id, requestId, sentAt: recorder.clock(), endedAt: 0, outcome: { is: 'lost', reason: 'never sent' } }
   const [path, body] = messageOf(request)
-  call.outcome = await bounded(to.client.post(path, body, { headers })).then(outcomeOf, (error: unknown) => ({
+  call.outcome = await send(to, hangUpAfterMs, (client) => client.post(path, body, { headers })).then(outcomeOf, (error: unknown) => ({
     is: 'lost',
     reason: reasonOf(error),
   }))
@@ -22,6 +30,18 @@ export async function ask(world: World, request: Request, server?: number): Prom
   recorder.calls.push(call)
   if (call.outcome.is === 'answer' && call.outcome.txHash !== undefined) recorder.hashes.push(call.outcome.txHash)
   return call
+}
+
+async function send(to: Server, hangUpAfterMs: number | undefined, post: (client: Client) => Promise<Answer>): Promise<Answer> {
+  if (hangUpAfterMs === undefined) return bounded(post(to.client))
+  const client = to.newClient()
+  const hangUp = setTimeout(() => client.close(), hangUpAfterMs)
+  try {
+    return await bounded(post(client))
+  } finally {
+    clearTimeout(hangUp)
+    client.close()
+  }
 }
 
 function messageOf({ op, wallet, connector = 'uniswap', valueRaw = 0n }: Request): [string, object] {

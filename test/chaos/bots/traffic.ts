@@ -49,10 +49,12 @@ async function trade(world: World, wallet: string, random: Random): Promise<void
     connector,
     ...(keyed && { key: `key-${random.below(2 ** 32)}-${random.below(2 ** 32)}` }),
   })
-  if (!keyed) return void (await ask(world, request))
+  // Some hang up too early, and do not hear what came of it.
+  const manner = random.chance(0.05) ? { hangUpAfterMs: random.between(1, 150) } : {}
+  if (!keyed) return void (await ask(world, request, manner))
   // Some send it several times at once, as one does whose timeout is too short.
   const copies = random.chance(0.2) ? random.between(2, 5) : 1
-  const calls = await Promise.all(Array.from({ length: copies }, () => ask(world, request)))
+  const calls = await Promise.all(Array.from({ length: copies }, () => ask(world, request, manner)))
   const settled = calls.some(isSettled) || (await persist(world, request, random, patienceMs))
   if (!settled) world.unresolved.push(request)
   else if (random.chance(0.2)) await ask(world, request)

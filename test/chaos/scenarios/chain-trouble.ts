@@ -13,7 +13,7 @@ interface Size {
   others: number
 }
 
-const usualBaseFee = 10n * 10n ** 9n
+export const usualBaseFee = 10n * 10n ** 9n
 
 /** What happens to chains: blocks are taken back, fees rise, mempools forget, nodes restart, and others spend from the wallet. */
 export const chainTrouble: Scenario<Size> = {
@@ -23,7 +23,7 @@ export const chainTrouble: Scenario<Size> = {
   async run({ trades, reorganisations, others }, random, judge) {
     const world = await createWorld({ random })
     world.chain.holdBaseFee(usualBaseFee)
-    const times = (count: number, name: keyof typeof troubles) => Array.from({ length: count }, () => name)
+    const times = (count: number, name: keyof typeof chainTroubles) => Array.from({ length: count }, () => name)
     const programme = random
       .fork('programme')
       .shuffled([
@@ -37,7 +37,7 @@ export const chainTrouble: Scenario<Size> = {
       amid(world, { trades, parallel: 5, pauseMs: 100 }, random, async (own) => {
         for (const [index, name] of programme.entries()) {
           await sleep(own.between(200, 1500))
-          await troubles[name](world, own.fork(index))
+          await chainTroubles[name](world, own.fork(index))
         }
         world.chain.holdBaseFee(usualBaseFee)
         return { reorganisations, 'of each other trouble': others }
@@ -46,7 +46,8 @@ export const chainTrouble: Scenario<Size> = {
   },
 }
 
-const troubles = {
+/** One of each kind. */
+export const chainTroubles = {
   reorganisation: ({ chain }: World, random: Random) => chain.reorganise(random.between(1, 5)),
 
   /** Tenfold, for longer than a transaction waits before it is bumped. */

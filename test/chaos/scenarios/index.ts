@@ -1,5 +1,6 @@
 import { chainTrouble } from './chain-trouble.ts'
 import { cluster } from './cluster.ts'
+import { everything } from './everything.ts'
 import { keys } from './keys.ts'
 import { kills } from './kills.ts'
 import { eachNodeFault } from './node-faults.ts'
@@ -7,4 +8,4 @@ import { rounds } from './rounds.ts'
 import { stranger } from './stranger.ts'
 import type { Scenario } from './scenario.ts'
 
-export const scenarios: readonly Scenario[] = [kills, ...eachNodeFault, chainTrouble, stranger, rounds, cluster, keys]
+export const scenarios: readonly Scenario[] = [kills, ...eachNodeFault, chainTrouble, stranger, rounds, cluster, keys, everything]

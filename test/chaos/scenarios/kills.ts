@@ -28,7 +28,7 @@ export const kills: Scenario<Size> = {
 }
 
 /** Kills the server each time after its share of the calls. */
-async function killAgainAndAgain(world: World, { trades, kills }: Size, random: Random): Promise<Record<string, unknown>> {
+export async function killAgainAndAgain(world: World, { trades, kills }: Size, random: Random): Promise<Record<string, unknown>> {
   const diedAt: string[] = []
   const order = random.shuffled(points)
   for (let kill = 0; kill < kills; kill += 1) {

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { traffic } from '../bots/traffic.ts'
 import { watch } from '../bots/watch.ts'
 import { faults } from '../proxy/faults.ts'
 import type { Random } from '../random.ts'
 import { createWorld, type World } from '../world.ts'
+import { comeAndGo } from './weather.ts'
 import type { Scenario } from './scenario.ts'
 
 interface Size {
@@ -40,20 +40,9 @@ async function spend(world: World, day: string, trades: number, random: Random):
   const before = world.proxy.faults
   const over = new AbortController()
   const watched = watch(world, random.fork('watch'), over.signal)
-  const weather = comeAndGo()
+  const weather = comeAndGo(world, [found], random.fork('weather'), over.signal)
   await traffic(world, { trades, parallel: 5, wallets: world.wallets, pauseMs: 100 }, random.fork('traffic'))
   over.abort()
   await Promise.all([watched, weather])
-  world.proxy.become()
   return world.proxy.faults - before
-
-  async function comeAndGo(): Promise<void> {
-    const own = random.fork('weather')
-    while (!over.signal.aborted) {
-      world.proxy.become(found)
-      await sleep(own.between(500, 2500), undefined, { signal: over.signal }).catch(() => {})
-      world.proxy.become()
-      await sleep(own.between(100, 500), undefined, { signal: over.signal }).catch(() => {})
-    }
-  }
 }

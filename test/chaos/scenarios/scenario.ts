@@ -14,6 +14,8 @@ export interface Report {
   scenario: string
   figures: Record<string, unknown>
   violations: readonly Violation[]
+  /** How many starts took longer than a server may take to be ready again. */
+  slowStarts: number
   /** Of servers that ended though nobody asked them to, or did not when they were. */
   lastWords: readonly string[]
   history: History
@@ -31,6 +33,7 @@ export interface Scenario<S extends object = object> {
   run(size: S, random: Random, judge: Judge): Promise<Report>
 }
 
+const readyWithinMs = 5_000
 const tellEveryMs = 10_000
 
 /**
@@ -54,6 +57,7 @@ export async function play<S extends object>(
         scenario: scenario.name,
         figures: { ...figures, ...figuresOf(world, history) },
         violations: checkHistory(history),
+        slowStarts: world.readyInMs.filter((ms) => ms > readyWithinMs).length,
         lastWords: world.lastWords,
         history,
       }

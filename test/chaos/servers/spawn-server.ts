@@ -30,6 +30,8 @@ export interface Server {
   pid: number
   dieAt: Passing | undefined
   client: Client
+  /** One with connections of its own, which end when it is closed. */
+  newClient(): Client
   /** From the start of the process until it answered that it is ready. */
   readyInMs: number
   /** Settles when the process is gone, whoever ended it. */
@@ -53,9 +55,10 @@ const stopTimeoutMs = 15_000
 
 /** Starts a server and waits until it is ready. */
 export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], dieAt, stopAt }: ServerOptions): Promise<Server> {
+  const program = compiledServer(patches)
   const startedAt = performance.now()
   const settings = { confDir: home.confDir, rpcUrl, flags: { ...home.flags, ...flags } }
-  const child = spawn(process.execPath, [compiledServer(patches), JSON.stringify(settings)], {
+  const child = spawn(process.execPath, [program, JSON.stringify(settings)], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'],
@@ -110,6 +113,7 @@ export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], dieA
     pid,
     dieAt,
     client,
+    newClient: () => createClient(url, home.certsDir),
     readyInMs: performance.now() - startedAt,
     ended,
     hasEnded: isGone,
