@@ -12,6 +12,7 @@ import { createSignAttempt } from './sign-attempt.ts'
 import { createSpeedUp } from './speed-up.ts'
 import { createSubmission } from './submission.ts'
 import type { Manner } from './submission.ts'
+import { Superseded } from './superseded.ts'
 import { syncLane } from './sync-lane.ts'
 import { nothingSent, orTimeout } from './timeout.ts'
 import { createUpkeep } from './upkeep.ts'
@@ -98,7 +99,9 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
       for (const entry of entries) {
         const held = ours.get(entry.address)
         if (!held || signing.has(entry.key)) continue
-        await recorder.write([{ before: entry, after: givenUp(whenLeftOver)(entry) }], held.guard)
+        // Of a lane that has another owner by now, it is that one's.
+        const written = await recorder.write([{ before: entry, after: givenUp(whenLeftOver)(entry) }], held.guard).catch(unlessSuperseded)
+        if (!written) continue
         log.info({ address: entry.address, nonce: entry.nonce, requestId: entry.requestId }, 'a request that was never signed was given up')
       }
     },
@@ -107,6 +110,10 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
       await Promise.allSettled([watcher.idle(), ...behind])
     },
   }
+}
+
+function unlessSuperseded(error: unknown): undefined {
+  if (!(error instanceof Superseded)) throw error
 }
 
 export type NetworkTransactions = ReturnType<typeof createNetworkTransactions>

@@ -222,6 +222,25 @@ describe('a store that fails while a transaction is made', function () {
     })
   }
 
+  it("gives one wallet's requests up also while another wallet's lane is no longer this server's", async () => {
+    faults.open = async (keep) => {
+      await keep()
+      throw away(true)
+    }
+    const [kept, lost] = [order(site, { address: addressOf(1) }), order(site)]
+    for (const each of [kept, lost]) expect(await rejection(transactions.submit(each, soon()))).to.include({ name: 'OVERLOADED' })
+    faults.write = (keep, written) =>
+      written.some(({ requestId }) => requestId === lost.requestId)
+        ? Promise.reject(new Superseded('Another server has taken the wallet over.'))
+        : keep()
+    await until('the other is given up', async () => {
+      const [entry] = (await transactions.list({ requestId: kept.requestId })).entries
+      return entry?.state === 'EXPIRED'
+    })
+    faults.write = undefined
+    await isGivenUp()
+  })
+
   it("holds no other wallet's transactions up with one wallet's entry that cannot be written", async () => {
     await site.rpc('evm_setAutomine', false)
     const [stuck, other] = [await submit(), await submit({ address: addressOf(1) })]
