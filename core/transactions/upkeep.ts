@@ -29,6 +29,8 @@ export interface Upkeep {
 }
 
 export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closing, log, nowMs }: UpkeepParts): Upkeep {
+  // Once a trouble ends, what it left is done within a few blocks.
+  const mostPauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, site.impl.bumpAfterSeconds * 1000))
   const busy = new Set<string>()
   const failed = new Map<string, { pauseMs: number; until: number }>()
   /** No longer than it was meant to be, though the clock was set back. */
@@ -57,8 +59,10 @@ export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closi
       failed.delete(name)
       log.info({ ...fields, txHash }, `${what}: done`)
     } catch (error) {
+      // What was not wanted again since then is not wanted any more.
+      for (const [other, { until }] of failed) if (until + longestPauseMs < nowMs()) failed.delete(other)
       const before = failed.get(name)
-      const pauseMs = before ? Math.min(before.pauseMs * 2, longestPauseMs) : shortestPauseMs
+      const pauseMs = before ? Math.min(before.pauseMs * 2, mostPauseMs) : shortestPauseMs
       failed.set(name, { pauseMs, until: nowMs() + pauseMs })
       // Once: it is tried again for as long as it is needed.
       const reason = error instanceof Error ? error.message : 'unknown'
