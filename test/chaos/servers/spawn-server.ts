@@ -107,6 +107,8 @@ export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], dieA
     await sleep(20)
   }
   const connectors = await client.get('/connectors').catch(() => undefined)
+  // One that dies is heard of a moment later.
+  if (!connectors) await Promise.race([ended, sleep(1000)])
   if (isGone()) throw died()
   if (connectors?.body.uniswap === undefined) throw new Error(`The server has no exchange to trade on. ${log()}`)
   return {
