@@ -57,7 +57,7 @@ export interface Transactions {
   readonly events: TransactionEvents
   /** `txStatus` of a journaled transaction; `found` is what the chain has of it now. */
   status(entry: Entry, found?: Pick<Transaction, 'blockNumber' | 'pays'>): TxStatus
-  /** Settles once what servers before left open was taken up, or the store did not let it be yet. No node is waited for. */
+  /** Settles once what servers before left open was taken up, or the store did not let it be yet: soon in any case. No node is waited for. */
   readonly takenUp: Promise<void>
   /** Takes nothing new, lets what is under way be answered for so long, and ends. What is open stays in the journal. */
   stop(drainMs: number): Promise<void>
@@ -65,6 +65,8 @@ export interface Transactions {
 
 /** For what was cut off to come to its end. */
 const cutMs = 3_000
+/** A start waits no longer for a store that hangs: a wallet that is asked for first is taken up then. */
+const takeUpMs = 3_000
 
 export function createTransactions({
   journal,
@@ -148,7 +150,7 @@ export function createTransactions({
       },
     },
     status: txStatus,
-    takenUp: adoption.firstRound,
+    takenUp: within(adoption.firstRound, takeUpMs),
     stop: (drainMs) => (stopped ??= end(drainMs)),
   }
 }

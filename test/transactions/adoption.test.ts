@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import type { Store } from '../../core/store/index.ts'
-import type { Transactions } from '../../core/transactions/index.ts'
+import type { Journal, Transactions } from '../../core/transactions/index.ts'
 import { faultyJournal } from './faulty-journal.ts'
 import type { Faults } from './faulty-journal.ts'
-import { addressOf, freshStore, gwei, order, reaches, sign, soon, startSite, stateOf, transactionsOn, until } from './site.ts'
+import { addressOf, freshStore, gate, gwei, order, reaches, sign, soon, startSite, stateOf, transactionsOn, until } from './site.ts'
 import type { TestSite } from './site.ts'
 
 const cheap = { maxFeePerGasRaw: 10n * gwei, maxPriorityFeePerGasRaw: gwei }
@@ -127,6 +127,21 @@ describe('what a server left open', function () {
     const second = await server()
     expect(await stateOf(second, open.txHash)).to.equal('BROADCAST')
     await site.heal()
+    await until('it is confirmed', async () => {
+      await site.mine()
+      return (await stateOf(second, open.txHash)) === 'CONFIRMED'
+    })
+  })
+
+  it('holds no start up: where the store hangs it is taken up when that answers', async () => {
+    const first = await mortal()
+    const open = await first.submit(order(site), soon())
+    await kill(first)
+    const hung = gate()
+    const hanging = (journal: Journal): Journal => ({ ...journal, openLanes: () => hung.pass.then(() => journal.openLanes()) })
+    const second = await server({ journalOf: hanging })
+    expect(await stateOf(second, open.txHash)).to.equal('BROADCAST')
+    hung.open()
     await until('it is confirmed', async () => {
       await site.mine()
       return (await stateOf(second, open.txHash)) === 'CONFIRMED'
