@@ -11,5 +11,5 @@ export interface JournalWriter {
 /** @throws Superseded where the lane or the key is not this server's, or this call's, any more */
 export function checkHolds({ ownsLane, ownsKey }: { ownsLane: boolean; ownsKey: boolean }): void {
   if (!ownsLane) throw new Superseded('Another server has taken the wallet over.')
-  if (!ownsKey) throw new Superseded('Another call with the same Idempotency-Key has taken over.')
+  if (!ownsKey) throw new Superseded('Another call with the same Idempotency-Key has taken over.', { lost: 'key' })
 }

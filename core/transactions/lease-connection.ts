@@ -15,6 +15,7 @@ export interface LeaseConnection {
 /** @param heard told what others say on the channel */
 export function leaseConnection(url: string, channel: string, heard: (text: string) => void): LeaseConnection {
   let current: Promise<Client> | undefined
+  let newest: Client | undefined
 
   async function connect(): Promise<Client> {
     const client = new Client({
@@ -24,6 +25,7 @@ export function leaseConnection(url: string, channel: string, heard: (text: stri
       keepAlive: true,
       application_name: 'sluice lanes',
     })
+    newest = client
     // An idle connection that broke: the next question makes another.
     client.on('error', () => drop(client))
     client.on('notification', ({ payload }) => heard(payload ?? ''))
@@ -38,7 +40,8 @@ export function leaseConnection(url: string, channel: string, heard: (text: stri
   }
 
   function drop(client: Client): void {
-    current = undefined
+    // Of one that was given up before, news may come late.
+    if (client === newest) current = undefined
     // A database that hangs answers no farewell either.
     client.end().catch(() => {})
   }

@@ -67,7 +67,7 @@ export function sqlLeases({ store, url, serverId, serverName, log, onChange = ()
       try {
         return await work(guard)
       } catch (error) {
-        if (error instanceof Superseded) seat.doubt(guard)
+        if (error instanceof Superseded && error.lost === 'lane') seat.doubt(guard)
         throw error
       } finally {
         seat.leave()
