@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Metrics } from '../http/metrics.ts'
+import type { Metrics } from '../http/metrics/metrics.ts'
 import { watchBackgroundFailures, withholdExit, type LoadedPlugin } from '../loader/index.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { ConfigError, loadPluginConfig, loadTokens, type Settings, type TokenListSource } from '../config/index.ts'
 import { devnetNetwork, type Devnet } from '../devnet/index.ts'
 import type { LoadOptions } from '../loader/index.ts'
-import type { Metrics } from '../http/metrics.ts'
+import type { Metrics } from '../http/metrics/metrics.ts'
 
 export interface PluginSources {
   settings: Settings

@@ -7,7 +7,7 @@ export async function tryPlugins(settings: Settings, folders = settings.plugins.
   const [{ default: pino }, { pluginOptions }, { createMetrics }, { loadPlugins }] = await Promise.all([
     import('pino'),
     import('../boot/plugin-options.ts'),
-    import('../http/metrics.ts'),
+    import('../http/metrics/metrics.ts'),
     import('../loader/index.ts'),
   ])
   // Where the devnet will be: its network is there as if it were up.

@@ -7,11 +7,11 @@ import type { KeyClaim } from '../transactions/index.ts'
 import { requirePermission, requireWallet } from '../verbs/caller.ts'
 import type { Services, Verb, Verbs } from '../verbs/context.ts'
 import { startDeadline } from './deadline.ts'
-import { readIdempotencyKey, type Idempotency } from './idempotency.ts'
+import { readIdempotencyKey, type Idempotency } from './idempotency/idempotency.ts'
 import type { Exchange } from './exchange.ts'
-import type { Answer } from './kept-requests.ts'
-import { readQuery } from './read-query.ts'
-import { requestReader } from './read-request.ts'
+import type { Answer } from './idempotency/kept-requests.ts'
+import { readQuery } from './request/read-query.ts'
+import { requestReader } from './request/read-request.ts'
 
 export interface RouteParts {
   services: Services

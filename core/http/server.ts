@@ -5,7 +5,7 @@ import type { Settings } from '../config/index.ts'
 import { StartError } from '../start-error.ts'
 import { createTlsServer } from '../tls/index.ts'
 import type { App } from './app.ts'
-import { refuseMalformed } from './refuse-malformed.ts'
+import { refuseMalformed } from './request/refuse-malformed.ts'
 
 export interface Listener {
   url: string

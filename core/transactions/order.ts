@@ -1,6 +1,6 @@
 import type { Chain, FeeWish, GasTerms, Json, Plan, Signable } from '../contracts/index.ts'
 import type { Kind } from './entry.ts'
-import type { KeyClaim } from './journal.ts'
+import type { KeyClaim } from './journal/journal.ts'
 
 /** One network of a chain, as transactions are made on it. */
 export interface Site {

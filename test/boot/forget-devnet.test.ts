@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { forgetDevnet } from '../../core/boot/forget-devnet.ts'
 import { sqlJournal } from '../../core/transactions/index.ts'
-import { newEntries } from '../../core/transactions/new-entries.ts'
+import { newEntries } from '../../core/transactions/submit/new-entries.ts'
 import { freshStore, order, startSite } from '../transactions/site.ts'
 
 describe('a devnet that begins anew', () => {

@@ -1,6 +1,6 @@
-import { createMetrics, measureDirectory, measureStore } from '../../core/http/metrics.ts'
-import { measureNodes } from '../../core/http/measure-nodes.ts'
-import { measureTransactions } from '../../core/http/measure-transactions.ts'
+import { createMetrics, measureDirectory, measureStore } from '../../core/http/metrics/metrics.ts'
+import { measureNodes } from '../../core/http/metrics/measure-nodes.ts'
+import { measureTransactions } from '../../core/http/metrics/measure-transactions.ts'
 
 /** Every metric of the server's own, with the names of its labels. */
 export function shownMetrics(): { name: string; labels: readonly string[] }[] {

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
 import { endpoints, errorsOf, errorTable, eventsEndpoint, interfaceVersion, type Endpoint } from '../../core/api/index.ts'
-import { openapi } from '../../core/http/openapi.ts'
+import { openapi } from '../../core/http/pages/openapi.ts'
 import type { Client } from '../../core/testing/client.ts'
 import { outcome, sharedServer } from './shared-server.ts'
 

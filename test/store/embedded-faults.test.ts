@@ -5,8 +5,8 @@ import { expect } from 'chai'
 import { openStore, StoreUnavailable } from '../../core/store/index.ts'
 import type { Store } from '../../core/store/index.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
-import { sqlJournal } from '../../core/transactions/sql-journal.ts'
-import { giveLane, newEntry } from '../transactions/entries.ts'
+import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
+import { giveLane, newEntry } from '../transactions/journal/entries.ts'
 import { places } from './stores.ts'
 
 const silent = { info: () => {}, warn: () => {} }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { sql } from 'kysely'
-import { sqlJournal } from '../../core/transactions/sql-journal.ts'
+import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { onBothStores } from './stores.ts'
 import type { StorePlace } from './stores.ts'
 

@@ -4,9 +4,9 @@ import { sql } from 'kysely'
 import { StoreUnavailable } from '../../core/store/index.ts'
 import type { Store } from '../../core/store/index.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
-import type { Guard } from '../../core/transactions/journal.ts'
-import { sqlJournal } from '../../core/transactions/sql-journal.ts'
-import { giveLane, newEntry, next, signed } from '../transactions/entries.ts'
+import type { Guard } from '../../core/transactions/journal/journal.ts'
+import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
+import { giveLane, newEntry, next, signed } from '../transactions/journal/entries.ts'
 import { places } from './stores.ts'
 
 describe('trouble with the database', function () {

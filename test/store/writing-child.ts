@@ -1,7 +1,7 @@
 // Journals transactions one after another and says so of each, until it is killed.
 import { openStore } from '../../core/store/index.ts'
-import { sqlJournal } from '../../core/transactions/sql-journal.ts'
-import { giveKey, giveLane, laneOf, newEntry, signed } from '../transactions/entries.ts'
+import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
+import { giveKey, giveLane, laneOf, newEntry, signed } from '../transactions/journal/entries.ts'
 
 const [round = '', dataDir = '', url] = process.argv.slice(2)
 const say = (word: string, key = '') => process.stdout.write(`${word} ${key}\n`)

@@ -15,19 +15,23 @@ interface Step {
 const steps: readonly Step[] = [
   {
     name: 'claim of a key',
-    file: 'core/http/idempotency.ts',
+    file: 'core/http/idempotency/idempotency.ts',
     find: 'claimed = await kept.claim(key, { fingerprint: fingerprintOf(request), requestId })',
   },
-  { name: 'release of a key', file: 'core/http/idempotency.ts', find: 'const stands = await kept.release(claim).catch(() => owe(claim))' },
-  { name: 'journal QUEUED', file: 'core/transactions/recorder.ts', find: 'await journal.open(entries, guard, claim)' },
+  {
+    name: 'release of a key',
+    file: 'core/http/idempotency/idempotency.ts',
+    find: 'const stands = await kept.release(claim).catch(() => owe(claim))',
+  },
+  { name: 'journal QUEUED', file: 'core/transactions/journal/recorder.ts', find: 'await journal.open(entries, guard, claim)' },
   {
     name: 'sign',
-    file: 'core/transactions/sign-attempt.ts',
+    file: 'core/transactions/submit/sign-attempt.ts',
     find: 'const { id, raw } = rail.seal(signable, await sign({ chain, network, address, signable, ...(admin && { admin }) }))',
   },
   {
     name: 'send',
-    file: 'core/transactions/dispatch.ts',
+    file: 'core/transactions/submit/dispatch.ts',
     find: 'const reception = await site.impl.rail.send({ id, raw }, { signal })',
   },
   { name: 'answer', file: 'core/http/routes.ts', find: 'ctx.body = body\n' },
@@ -35,7 +39,7 @@ const steps: readonly Step[] = [
 
 /** Every later version goes by here: the points are named after what it makes of the first entry. */
 const writes = {
-  file: 'core/transactions/recorder.ts',
+  file: 'core/transactions/journal/recorder.ts',
   find: 'if (!(await journal.write(later, guard, answer))) return undefined',
   states: ['SIGNED', 'BROADCAST', 'MINED', 'CONFIRMED'],
 }
@@ -54,7 +58,7 @@ export const patches: Readonly<Record<string, readonly Patch[]>> = {
 
   'journal after broadcast': [
     {
-      file: 'core/transactions/submission.ts',
+      file: 'core/transactions/submit/submission.ts',
       find: 'const submitted = submittedOf(signed, prepared)',
       put: `const submitted = submittedOf(signed, prepared)
       for (const { attempts: [attempt] } of signed) await rail.send(attempt, { signal })
@@ -63,13 +67,13 @@ export const patches: Readonly<Record<string, readonly Patch[]>> = {
   ],
 
   'fence off': [
-    { file: 'core/transactions/postgres-writer.ts', find: 'and fence = ${fence} for share', put: 'for share' },
-    { file: 'core/transactions/embedded-writer.ts', find: 'return found?.fence === fence', put: 'return true' },
+    { file: 'core/transactions/journal/postgres-writer.ts', find: 'and fence = ${fence} for share', put: 'for share' },
+    { file: 'core/transactions/journal/embedded-writer.ts', find: 'return found?.fence === fence', put: 'return true' },
   ],
 
   'nonce outside the queue': [
     {
-      file: 'core/transactions/lane.ts',
+      file: 'core/transactions/lanes/lane.ts',
       find: 'const wanted = nonce === undefined ? free(count) : rail.slotsFrom(nonce, count)',
       put: 'const wanted = nonce === undefined ? rail.claim(synced(), [], count) : rail.slotsFrom(nonce, count)',
     },

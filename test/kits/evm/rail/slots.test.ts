@@ -3,7 +3,7 @@ import { array, assert, constant, integer, nat, oneof, option, property, record 
 import { claimNonces, isDoubtful, mergeSynced, nonceGaps, nonceStanding } from '../../../../core/kits/evm/rail/slots.ts'
 import type { EvmSynced } from '../../../../core/kits/evm/rail/slots.ts'
 import { evmRail } from '../../../../core/kits/evm/rail/rail.ts'
-import { createLane } from '../../../../core/transactions/lane.ts'
+import { createLane } from '../../../../core/transactions/lanes/lane.ts'
 import { never } from '../../../transactions/never.ts'
 
 const word = (latest: number, pending = latest): EvmSynced => ({ latest, pending })

@@ -1,0 +1,73 @@
+import type { Block } from '../../api/index.ts'
+import type { Bell } from './bell.ts'
+import type { Changes, Wanted } from './changes.ts'
+import { frame, heartbeat, ready, showPosition, type Position } from './frame.ts'
+
+export interface StreamParts {
+  from: Position
+  /** Told first. */
+  about: object
+  /** Absent where transactions are not followed. */
+  changes?: { source: Pick<Changes, 'take'>; wanted: Wanted }
+  /** What gives the newest block of each network that is followed. */
+  blocks: readonly (() => Block | undefined)[]
+  /** Rung when there may be something new. */
+  bell: Bell
+  /** Aborted when the stream is to end. */
+  signal: AbortSignal
+  /** Told why the journal could not be read; it is tried again. */
+  troubled(error: unknown): void
+}
+
+/** Proxies cut what is silent for a minute. */
+const heartbeatMs = 15_000
+const pauseAfterTroubleMs = 1_000
+/** Characters that are given on at once: a reader that stands still makes nothing pile up beyond some of them. */
+const chunkLength = 32 * 1024
+
+/**
+ * The text of one stream, made as fast as its reader takes it: whatever a slow one has not taken is still in the journal, or, of blocks,
+ * no news any more.
+ */
+export async function* eventStream({ from, about, changes, blocks, bell, signal, troubled }: StreamParts): AsyncGenerator<string> {
+  let position = from
+  const told = new Map<() => Block | undefined, Block>()
+  yield ready(showPosition(position), about)
+
+  while (!signal.aborted) {
+    let failed = false
+    const taken = await changes?.source.take(position.change, changes.wanted).catch((error: unknown) => {
+      failed = true
+      troubled(error)
+      return undefined
+    })
+    const fresh = taken?.changes ?? []
+    for (const text of chunked(fresh.map((change) => change.frame))) yield text
+    if (taken && taken.upTo > position.change) position = { change: taken.upTo, blocks: 0 }
+
+    let text = ''
+    for (const newest of blocks) {
+      const block = newest()
+      if (!block || block === told.get(newest)) continue
+      told.set(newest, block)
+      position = { ...position, blocks: position.blocks + 1 }
+      text += frame('blocks', showPosition(position), block)
+    }
+    if (text !== '') yield text
+    if (fresh.length > 0 || text !== '') continue
+
+    const rung = await bell.wait(failed ? pauseAfterTroubleMs : heartbeatMs)
+    if (!rung && !signal.aborted) yield heartbeat
+  }
+}
+
+function* chunked(frames: readonly string[]): Generator<string> {
+  let text = ''
+  for (const each of frames) {
+    text += each
+    if (text.length < chunkLength) continue
+    yield text
+    text = ''
+  }
+  if (text !== '') yield text
+}

@@ -1,0 +1,83 @@
+import type { Transaction } from 'kysely'
+import type { Store } from '../../store/store.ts'
+import type { Tables } from '../../store/tables.ts'
+import type { Entry } from '../entry.ts'
+import type { Guard, KeyClaim } from './journal.ts'
+import { entryRow, eventRow, hashRows } from './journal-rows.ts'
+import { checkHolds } from './journal-writer.ts'
+import type { JournalWriter } from './journal-writer.ts'
+
+type Tx = Transaction<Tables>
+
+/** In the embedded store: a statement costs microseconds, and nobody else writes. */
+export function embeddedWriter(store: Store): JournalWriter {
+  return {
+    open: (entries, guard, claim) =>
+      store.write(async (tx) => {
+        checkHolds({ ownsLane: await ownsLane(tx, guard), ownsKey: await ownsKey(tx, claim) })
+        for (const entry of entries) await tx.insertInto('entries').values(entryRow(entry, guard.lane)).execute()
+        await keepHashes(tx, entries)
+        for (const entry of entries) await tx.insertInto('events').values(eventRow(entry)).execute()
+      }),
+    write: (entries, guard, answer) =>
+      store.write(async (tx) => {
+        checkHolds({ ownsLane: await ownsLane(tx, guard), ownsKey: await ownsKey(tx, answer?.claim) })
+        const told: Entry[] = []
+        const rows = entries.map((entry) => ({ entry, row: entryRow(entry, guard.lane) }))
+        for (const { entry, row } of rows) {
+          const kept = await tx.selectFrom('entries').select(['version', 'shown']).where('key', '=', entry.key).executeTakeFirst()
+          if (kept?.version !== entry.version - 1) return false
+          if (kept.shown !== row.shown) told.push(entry)
+        }
+        for (const { row } of rows) {
+          const { key, version, state, final, shown, body } = row
+          await tx.updateTable('entries').set({ version, state, final, shown, body }).where('key', '=', key).execute()
+        }
+        await keepHashes(tx, entries)
+        if (answer) {
+          const { claim, status, body } = answer
+          await tx
+            .updateTable('requests')
+            .set({ status, body })
+            .where('client', '=', claim.client)
+            .where('path', '=', claim.path)
+            .where('key', '=', claim.key)
+            .execute()
+        }
+        for (const entry of told) await tx.insertInto('events').values(eventRow(entry)).execute()
+        return true
+      }),
+  }
+}
+
+async function ownsLane(tx: Tx, { lane, fence }: Guard): Promise<boolean> {
+  const found = await tx.selectFrom('lanes').select('fence').where('lane', '=', lane).executeTakeFirst()
+  return found?.fence === fence
+}
+
+async function ownsKey(tx: Tx, claim: KeyClaim | undefined): Promise<boolean> {
+  if (!claim) return true
+  const { client, path, key } = claim
+  const found = await tx
+    .selectFrom('requests')
+    .select('claim')
+    .where('client', '=', client)
+    .where('path', '=', path)
+    .where('key', '=', key)
+    .executeTakeFirst()
+  return found?.claim === claim.claim
+}
+
+/** One that another entry has is refused: nothing is signed twice. */
+async function keepHashes(tx: Tx, entries: readonly Entry[]): Promise<void> {
+  for (const row of hashRows(entries)) {
+    const known = await tx
+      .selectFrom('hashes')
+      .select('entry_key')
+      .where('hash', '=', row.hash)
+      .where('chain', '=', row.chain)
+      .where('network', '=', row.network)
+      .executeTakeFirst()
+    if (known?.entry_key !== row.entry_key) await tx.insertInto('hashes').values(row).execute()
+  }
+}

@@ -1,0 +1,91 @@
+import Type from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { Attempt, Entry } from '../entry.ts'
+
+/** Anything that JSON has. */
+const Json = Type.Any()
+
+const Body = Compile(
+  Type.Object({
+    key: Type.String(),
+    version: Type.Integer(),
+    chain: Type.String(),
+    network: Type.String(),
+    address: Type.String(),
+    kind: Type.Union((['trade', 'approve', 'cancel', 'fill'] as const).map((each) => Type.Literal(each))),
+    connector: Type.Optional(Type.String()),
+    client: Type.String(),
+    requestId: Type.String(),
+    idempotencyKey: Type.Optional(Type.String()),
+    createdAt: Type.Number(),
+    updatedAt: Type.Number(),
+    part: Type.Object({ index: Type.Integer(), of: Type.Integer() }),
+    step: Json,
+    memo: Json,
+    about: Json,
+    deadline: Type.Optional(Type.Number()),
+    slot: Json,
+    nonce: Type.Number(),
+    slotGiven: Type.Boolean(),
+    feesGiven: Type.Boolean(),
+    rank: Type.Number(),
+    state: Type.Union(
+      (['QUEUED', 'SIGNED', 'BROADCAST', 'MINED', 'CONFIRMED', 'REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED'] as const).map(
+        (each) => Type.Literal(each),
+      ),
+    ),
+    attempts: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        raw: Type.String({ pattern: '^([0-9a-f]{2})*$' }),
+        fees: Json,
+        signedAt: Type.Number(),
+        sentAt: Type.Optional(Type.Number()),
+        sends: Type.Number(),
+        refused: Type.Optional(
+          Type.Union(
+            (['slot-used', 'slot-ahead', 'underpriced', 'outbid', 'unfunded', 'not-now', 'invalid'] as const).map((each) =>
+              Type.Literal(each),
+            ),
+          ),
+        ),
+      }),
+    ),
+    seen: Type.Optional(Type.Union((['pays', 'underpriced', 'lost'] as const).map((each) => Type.Literal(each)))),
+    landed: Type.Optional(Type.Object({ id: Type.String(), ok: Type.Boolean(), blockNumber: Type.Number(), receipt: Json })),
+    replacedBy: Type.Optional(Type.String()),
+    deadLooks: Type.Number(),
+    reason: Type.Optional(Type.String()),
+  }),
+)
+
+/** An entry as JSON, its signed bytes as hex. */
+export function writeBody(entry: Entry): string {
+  return JSON.stringify({ ...entry, attempts: entry.attempts.map((each) => ({ ...each, raw: Buffer.from(each.raw).toString('hex') })) })
+}
+
+/** As `writeBody`, without what is large and of no use for whoever hears of a change: calls, signed bytes, receipts. */
+export function writeEventBody(entry: Entry): string {
+  const attempts = entry.attempts.map((each): Attempt => ({ ...each, raw: new Uint8Array() }))
+  const landed = entry.landed && { ...entry.landed, receipt: null }
+  return writeBody({ ...entry, step: null, memo: null, about: null, attempts, ...(landed && { landed }) })
+}
+
+/** @throws Error naming the key, where it is not what `writeBody` makes */
+export function readBody(key: string, body: string): Entry {
+  const found = parsed(body)
+  if (!Body.Check(found)) {
+    const [first] = Body.Errors(found)
+    const where = first ? `${first.instancePath || 'it'} ${first.message}` : 'it is no JSON'
+    throw new Error(`The journal's entry ${key} cannot be read: ${where}. Restore the store from a copy, or remove that row.`)
+  }
+  return { ...found, attempts: found.attempts.map((each) => ({ ...each, raw: new Uint8Array(Buffer.from(each.raw, 'hex')) })) }
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,45 @@
+import type { EntryRow, EventRow, HashRow } from '../../store/tables.ts'
+import { isFinal, txHashOf } from '../entry.ts'
+import type { Entry } from '../entry.ts'
+import { writeBody, writeEventBody } from './journal-body.ts'
+
+/** Addresses and hashes are looked for in lower case, also those of chains that have both: none differ by that alone. */
+export const folded = (text: string) => text.toLowerCase()
+
+export function entryRow(entry: Entry, lane: string): EntryRow {
+  const { key, version, chain, network, address, state, nonce, client, requestId, idempotencyKey, createdAt } = entry
+  return {
+    key,
+    version,
+    lane,
+    chain,
+    network,
+    address: folded(address),
+    state,
+    final: isFinal(entry) ? 1 : 0,
+    nonce,
+    client,
+    request_id: requestId,
+    idempotency_key: idempotencyKey ?? null,
+    created_at: createdAt,
+    shown: shownOf(entry),
+    body: writeBody(entry),
+  }
+}
+
+/** What callers are told of it: sending the same bytes again changes nothing here. */
+function shownOf(entry: Entry): string {
+  const { state, landed, replacedBy, reason } = entry
+  return JSON.stringify([state, txHashOf(entry) ?? null, landed?.blockNumber ?? null, replacedBy ?? null, reason ?? null])
+}
+
+export function hashRows(entries: readonly Entry[]): HashRow[] {
+  return entries.flatMap(({ key, chain, network, attempts }) =>
+    attempts.map(({ id }) => ({ hash: folded(id), chain, network, entry_key: key })),
+  )
+}
+
+export function eventRow(entry: Entry): Omit<EventRow, 'id' | 'body'> & { body: string } {
+  const { key, chain, network, address, updatedAt } = entry
+  return { entry_key: key, chain, network, address: folded(address), at: updatedAt, body: writeEventBody(entry) }
+}

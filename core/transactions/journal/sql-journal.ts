@@ -1,0 +1,75 @@
+import type { Log } from '../../contracts/index.ts'
+import type { Store } from '../../store/store.ts'
+import { embeddedWriter } from './embedded-writer.ts'
+import type { Entry } from '../entry.ts'
+import { readBody } from './journal-body.ts'
+import { journalEvents } from './journal-events.ts'
+import { listRows } from './journal-list.ts'
+import { folded } from './journal-rows.ts'
+import type { Journal } from './journal.ts'
+import { postgresWriter } from './postgres-writer.ts'
+
+/**
+ * The journal in the store's tables.
+ * @param log told of rows that cannot be read: one of them ends no list, but whoever asks for it alone gets the error
+ */
+export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
+  const { open, write } = store.kind === 'embedded' ? embeddedWriter(store) : postgresWriter(store)
+  const damaged = (error: unknown) =>
+    log?.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'a row of the journal is damaged')
+
+  return {
+    open: (entries, guard, claim) => open(entries, guard, claim),
+    write: (entries, guard, answer) => write(entries, guard, answer),
+    async read(key) {
+      const row = await store.read((db) => db.selectFrom('entries').select('body').where('key', '=', key).executeTakeFirst())
+      return row && readBody(key, row.body)
+    },
+    async find(chain, network, txHash) {
+      const row = await store.read((db) =>
+        db
+          .selectFrom('hashes')
+          .innerJoin('entries', 'entries.key', 'hashes.entry_key')
+          .select(['entries.key', 'entries.body'])
+          .where('hashes.hash', '=', folded(txHash))
+          .where('hashes.chain', '=', chain)
+          .where('hashes.network', '=', network)
+          .executeTakeFirst(),
+      )
+      return row && readBody(row.key, row.body)
+    },
+    // None is left out that cannot be read: its nonce would be given to another.
+    async unfinished({ chain, network, address }) {
+      const rows = await store.read((db) => {
+        const all = db
+          .selectFrom('entries')
+          .select(['key', 'body'])
+          .where('final', '=', 0)
+          .where('chain', '=', chain)
+          .where('network', '=', network)
+        return (address === undefined ? all : all.where('address', '=', folded(address))).orderBy('key').execute()
+      })
+      return rows.map(({ key, body }) => readBody(key, body))
+    },
+    // No body is read: one that is damaged keeps its own wallet from being taken up, and no other.
+    async openLanes() {
+      const rows = await store.read((db) =>
+        db.selectFrom('entries').select(['chain', 'network', 'lane']).distinct().where('final', '=', 0).execute(),
+      )
+      return rows.map(({ chain, network, lane }) => ({ chain, network, address: lane.slice(`${chain}/${network}/`.length) }))
+    },
+    async list(filter) {
+      const { rows, nextCursor } = await listRows(store, filter)
+      const entries = rows.flatMap(({ key, body }): Entry[] => {
+        try {
+          return [readBody(key, body)]
+        } catch (error) {
+          damaged(error)
+          return []
+        }
+      })
+      return nextCursor === undefined ? { entries } : { entries, nextCursor }
+    },
+    ...journalEvents(store, damaged),
+  }
+}

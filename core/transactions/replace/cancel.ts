@@ -1,0 +1,70 @@
+import { SluiceError } from '../../contracts/index.ts'
+import type { Rail } from '../../contracts/index.ts'
+import type { Lanes } from '../lanes/lanes.ts'
+import type { Lane } from '../lanes/lane.ts'
+import type { Order, Origin, Site, Submitted } from '../order.ts'
+import { nothingPending, pendingOn } from './pending.ts'
+import type { Recorder } from '../journal/recorder.ts'
+import type { Manner } from '../submit/submission.ts'
+import { syncLane } from '../lanes/sync-lane.ts'
+
+export interface CancelParts {
+  site: Site
+  lanes: Lanes
+  recorder: Recorder
+  submit: (order: Order, manner: Manner, signal: AbortSignal) => Promise<Submitted>
+}
+
+/** Replaces what is on a nonce by a transfer of nothing to oneself; without a nonce the lowest pending one. */
+export function createCancel({ site, lanes, recorder, submit }: CancelParts) {
+  const { rail } = site.impl
+
+  /** What was not cancelled yet comes first, so that asking again cancels the next one. */
+  async function nonceOf(nonce: number | undefined, lane: Lane): Promise<number> {
+    if (nonce === undefined) {
+      const [lowest] = (await pendingOn(lane, { recorder, site })).toSorted(
+        (a, b) => Number(a.kind === 'cancel') - Number(b.kind === 'cancel'),
+      )
+      if (lowest) return lowest.nonce
+    } else {
+      const [slot] = rail.slotsFrom(nonce, 1)
+      // Where nothing is ours another program's may be, or it is mined: what comes next tells.
+      const mayBeThere = lane.occupant(nonce) !== undefined || (slot !== undefined && lane.standing(slot) !== 'free')
+      if (mayBeThere) return nonce
+    }
+    throw await nothingPending(lane, nonce, 'cancel', { recorder, site })
+  }
+
+  return async function cancel(origin: Origin, signal: AbortSignal): Promise<{ txHash: string; nonce: number }> {
+    const { address } = origin
+    const nonce = await lanes.use(address, signal, async ({ lane }) => {
+      await syncLane(rail, lane, signal)
+      return nonceOf(origin.nonce, lane)
+    })
+    return submitNothing({ ...origin, nonce }, 'cancel', { replaces: true }, { site, submit }, signal)
+  }
+}
+
+/** A transfer of nothing to oneself, on a nonce. */
+export async function submitNothing(
+  origin: Origin & { nonce: number },
+  kind: 'cancel' | 'fill',
+  manner: Manner,
+  { site, submit }: Pick<CancelParts, 'site' | 'submit'>,
+  signal: AbortSignal,
+): Promise<{ txHash: string; nonce: number }> {
+  const { address } = origin
+  const answer = ({ txHash, nonce }: Submitted) => ({ txHash, nonce })
+  const order = { ...origin, plan: planOf(site, address), scope: { contracts: [address], valueRaw: 0n }, kind, answer }
+  return answer(await submit(order, manner, signal))
+}
+
+function planOf({ chain, impl: { rail } }: Site, address: string): Order['plan'] {
+  return { steps: [replaceOf(rail, chain).cancel(address)], needs: [], memo: null }
+}
+
+/** @throws SluiceError UNSUPPORTED where nothing that was signed can be replaced */
+export function replaceOf({ replace }: Rail, chain: string): NonNullable<Rail['replace']> {
+  if (replace) return replace
+  throw new SluiceError('UNSUPPORTED', `${chain} cannot replace a transaction once it was sent.`)
+}

@@ -1,0 +1,244 @@
+import { SluiceError } from '../../contracts/index.ts'
+import type { Checked, Json, Log, Prepared } from '../../contracts/index.ts'
+import { StoreUnavailable } from '../../store/store-unavailable.ts'
+import { checkPlan } from './check-plan.ts'
+import type { Dispatch } from './dispatch.ts'
+import { isFinal } from '../entry.ts'
+import type { Entry } from '../entry.ts'
+import { keepSigned } from './keep-signed.ts'
+import type { Kept } from './keep-signed.ts'
+import type { Claim, Lane, Occupant } from '../lanes/lane.ts'
+import type { HeldLane, Lanes } from '../lanes/lanes.ts'
+import { newEntries } from './new-entries.ts'
+import { nonceConflict } from '../lanes/nonce-conflict.ts'
+import type { Order, Site, Submitted } from '../order.ts'
+import { givenUp, hold } from '../lanes/rebuild-lane.ts'
+import type { Change, Recorder } from '../journal/recorder.ts'
+import type { SignAttempt } from './sign-attempt.ts'
+import { answerTo, hashOf, submittedOf } from './submitted.ts'
+import { askAgain } from '../lanes/sync-lane.ts'
+import { nothingSent, orTimeout, outcomeUnknown, stillUnderWay } from './timeout.ts'
+
+export interface SubmissionParts {
+  site: Site
+  lanes: Lanes
+  recorder: Recorder
+  signAttempt: SignAttempt
+  dispatch: Dispatch
+  /** Keys of entries that a request is signing: nobody else gives them up. */
+  signing: Set<string>
+  /** Told when there is something new to watch. */
+  wake: () => void
+  /** Puts something harmless on an empty slot that others wait behind. */
+  fill: (address: string, nonce: number) => void
+  /** Goes on whatever becomes of the request. */
+  goOn: <T>(work: Promise<T>) => Promise<T>
+  closing: AbortSignal
+  log: Log
+  nowMs: () => number
+}
+
+/** How an order is meant, beside what it says. */
+export interface Manner {
+  /** It takes the place of what is on its nonce, at fees that are enough for that where none are wished for. */
+  replaces?: boolean
+  /** Only where this entry still holds the nonce. */
+  only?: string
+  /** Why, as it is kept with the transaction that is replaced. */
+  reason?: string
+}
+
+/** What the chain said of an order, the lane that it was asked for, and what was to be replaced then. */
+interface Judged {
+  checked: Checked
+  lane: Lane
+  over: Json | undefined
+}
+
+/** An order with its slots, signed. */
+interface Made {
+  held: HeldLane
+  slots: readonly Json[]
+  queued: readonly Entry[]
+  kept: Kept
+  submitted: Submitted
+}
+
+/**
+ * plan → check → lane → slots → journal → signer → journal → nodes. Nothing is signed before it is journaled, and nothing leaves
+ * before its bytes are known to be. Up to there an error means that nothing was sent and nothing will be; from there on the answer
+ * is the hash whatever the nodes say, for nobody can be certain that the bytes will never be mined.
+ */
+export function createSubmission(parts: SubmissionParts) {
+  const { site, lanes, recorder, signAttempt, dispatch, signing, wake, fill, goOn, closing, log, nowMs } = parts
+  const { rail } = site.impl
+
+  return async function submit(order: Order, manner: Manner, signal: AbortSignal): Promise<Submitted> {
+    checkPlan(order)
+    const { address, requestId } = order
+    // Before the chain is asked, so that its answer is about a lane that is ours; it is free while the chain is asked.
+    const { lane } = await lanes.use(address, signal, async (held) => held)
+    const judged = await judge(order, manner, lane, signal)
+    const made = await lanes.use(address, signal, async (held) => {
+      const holds = held.lane === judged.lane && overOf(order, manner, held.lane) === judged.over
+      return make(order, manner, held, holds ? judged : await judge(order, manner, held.lane, signal), signal)
+    })
+    const { submitted, kept, held } = made
+    const entries = kept.is === 'kept' ? kept.entries : await orTimeout(goOn(settle(made, kept)), signal, () => outcomeUnknown(requestId))
+    wake()
+    await orTimeout(goOn(sendInOrder(entries, held)), signal, () => stillUnderWay(submitted.txHash, requestId))
+    return submitted
+  }
+
+  async function judge(
+    { plan, address, wish, meanwhile, ...order }: Order,
+    manner: Manner,
+    lane: Lane,
+    signal: AbortSignal,
+  ): Promise<Judged> {
+    const over = overOf(order, manner, lane)
+    const news = lane.asking()
+    const asked = [rail.check(plan.steps, plan.needs, address, { wish, over }, { signal }), Promise.resolve(meanwhile?.())] as const
+    const [checked] = await orTimeout(Promise.all(asked), signal, nothingSent)
+    news(checked.synced)
+    await askAgain(rail, lane, signal)
+    return { checked, lane, over }
+  }
+
+  function overOf({ nonce }: Pick<Order, 'nonce'>, { replaces }: Manner, lane: Lane): Json | undefined {
+    return replaces && nonce !== undefined ? lane.occupant(nonce)?.fees : undefined
+  }
+
+  /** Slots, and signed bytes on them. What it throws says that nothing was kept and nothing will be. */
+  async function make(order: Order, manner: Manner, held: HeldLane, { checked }: Judged, signal: AbortSignal): Promise<Made> {
+    const { lane, guard } = held
+    const { prepared } = checked
+    const { slots, given, occupants } = await claim(order, manner, lane, checked)
+    let queued: readonly Entry[] = []
+    try {
+      queued = newEntries(order, {
+        slots,
+        given,
+        nonces: slots.map((slot) => rail.nonceOf(slot)),
+        ranks: occupants.map((each) => (each ? each.rank + 1 : 0)),
+        nowMs: nowMs(),
+      })
+      for (const { key } of queued) signing.add(key)
+      await recorder.open(queued, guard, order.keyed?.claim)
+      const signed = await orTimeout(Promise.all(queued.map((entry, index) => signOne(entry, prepared[index]))), signal, nothingSent)
+      const submitted = submittedOf(signed, prepared)
+      const kept = await keepSigned(
+        recorder,
+        {
+          changes: async () => ({
+            own: queued.map((before, index) => ({ before, after: signed[index] ?? before })),
+            beside: await replaced(signed, occupants, manner),
+          }),
+          instead: givenUp('The store did not keep what was signed: nothing was sent.'),
+          guard,
+          answer: answerTo(order, submitted),
+          requestId: order.requestId,
+        },
+        closing,
+        log,
+      )
+      if (kept.is === 'kept') occupy(kept.entries, lane)
+      return { held, slots, queued, kept, submitted }
+    } catch (error) {
+      giveBack(lane, slots)
+      await giveUp(queued, held, error)
+      throw error
+    }
+  }
+
+  async function claim({ requestId, nonce, kind, wish }: Order, { replaces = false, only }: Manner, lane: Lane, checked: Checked) {
+    const { prepared, synced, beside } = checked
+    const wanted: Claim = {
+      requestId,
+      nonce,
+      count: prepared.length,
+      given: nonce !== undefined && kind !== 'fill',
+      fees: prepared.map(({ fees }) => fees),
+      costsRaw: prepared.map(({ step, fees }) => rail.cost(step, fees)),
+      mayReplace: replaces || wish.maxFeePerGasRaw !== undefined || wish.maxPriorityFeePerGasRaw !== undefined,
+      only,
+    }
+    const claimed = lane.claim(wanted)
+    if (!('conflict' in claimed)) {
+      // What makes room is never refused for want of room. Judged in the same breath as the claim: of two that both fit alone, one goes.
+      const short = kind === 'cancel' || kind === 'fill' ? undefined : beside(lane.committedRaw(synced, claimed.slots))
+      if (!short) return claimed
+      giveBack(lane, claimed.slots)
+      throw short
+    }
+    throw await nonceConflict(claimed.conflict, { recorder, site, address: lane.address })
+  }
+
+  async function signOne(entry: Entry, prepared: Prepared | undefined): Promise<Entry> {
+    if (!prepared) throw new Error('A step was not priced.')
+    return { ...entry, state: 'SIGNED', attempts: [await signAttempt(entry, prepared.fees)] }
+  }
+
+  /** Those whose place the signed ones are to take. */
+  async function replaced(
+    signed: readonly Entry[],
+    occupants: readonly (Occupant | undefined)[],
+    { reason }: Manner,
+  ): Promise<readonly Change[]> {
+    const changes = await Promise.all(
+      signed.map(async (entry, index) => {
+        const key = occupants[index]?.key
+        const before = key === undefined ? undefined : await recorder.read(key)
+        if (!before || before.landed || isFinal(before)) return []
+        return [{ before, after: { ...before, replacedBy: hashOf(entry), ...(reason !== undefined && { reason }) } }]
+      }),
+    )
+    return changes.flat()
+  }
+
+  function occupy(entries: readonly Entry[], lane: Lane): void {
+    for (const entry of entries) {
+      hold(entry, lane, rail)
+      signing.delete(entry.key)
+    }
+  }
+
+  /** After a write that nobody heard of: its slots stay claimed until it is known. */
+  async function settle({ held: { lane }, slots, queued }: Made, { outcome, cause }: Kept & { is: 'unknown' }): Promise<readonly Entry[]> {
+    const entries = await outcome
+    if (entries) occupy(entries, lane)
+    else giveBack(lane, slots)
+    for (const { key } of queued) signing.delete(key)
+    if (!entries) throw cause
+    wake()
+    return entries
+  }
+
+  /** A lane that has had another owner since is not ours to fill. */
+  function giveBack(lane: Lane, slots: readonly Json[]): void {
+    const left = lane.release(slots)
+    if (lanes.held(lane.address)?.lane === lane) for (const slot of left) fill(lane.address, rail.nonceOf(slot))
+  }
+
+  /** Never signed, or nobody will see what was. Where it cannot be noted now, whoever goes over what is queued notes it. */
+  async function giveUp(queued: readonly Entry[], { guard }: HeldLane, error: unknown): Promise<void> {
+    const give = givenUp(error instanceof SluiceError ? error.message : 'The transaction could not be signed.')
+    try {
+      if (!(error instanceof StoreUnavailable))
+        await recorder.write(
+          queued.map((before) => ({ before, after: give(before) })),
+          guard,
+        )
+    } catch (failure) {
+      const reason = failure instanceof Error ? failure.message : 'unknown'
+      log.info({ requestId: queued[0]?.requestId, reason }, 'a request that was given up could not be noted yet')
+    } finally {
+      for (const { key } of queued) signing.delete(key)
+    }
+  }
+
+  /** One after the other, for nodes that take no nonce before the one below it. */
+  async function sendInOrder(entries: readonly Entry[], { guard }: HeldLane): Promise<void> {
+    for (const entry of entries) for (const attempt of entry.attempts.slice(-1)) await dispatch(entry, attempt, guard)
+  }
+}

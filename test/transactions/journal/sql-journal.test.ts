@@ -1,0 +1,223 @@
+import { expect } from 'chai'
+import type { Store } from '../../../core/store/index.ts'
+import type { Guard, Journal } from '../../../core/transactions/journal/journal.ts'
+import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
+import { onBothStores } from '../../store/stores.ts'
+import { attempt, giveKey, giveLane, laneOf, newEntry, next, signed, wallet } from './entries.ts'
+
+const nameOf = async (work: Promise<unknown>) =>
+  work.then(
+    () => 'no error',
+    (error: unknown) => (error instanceof Error ? error.constructor.name : 'unknown'),
+  )
+
+describe('the journal in a database', () => {
+  onBothStores((place) => {
+    let store: Store
+    let journal: Journal
+    let guard: Guard
+    beforeEach(async () => {
+      store = await place().open()
+      journal = sqlJournal(store)
+      guard = await giveLane(store)
+    })
+
+    it('gives back what it was given, to the byte, also after it was opened again', async () => {
+      const queued = newEntry({
+        deadline: 1_800_000_000,
+        idempotencyKey: 'k',
+        memo: { a: ['ä', '\u0000', 1.5] },
+        reason: 'zero \u0000 \ud800',
+      })
+      const later = next(signed(queued), {
+        landed: { id: '0x1', ok: false, blockNumber: 7, receipt: { logs: [] } },
+        replacedBy: '0x2',
+        seen: 'lost',
+      })
+      await journal.open([queued], guard)
+      expect(await journal.read(queued.key)).to.deep.equal(queued)
+      expect(await journal.write([signed(queued)], guard)).to.equal(true)
+      expect(await journal.write([later], guard)).to.equal(true)
+      await store.close()
+
+      const reopened = sqlJournal(await place().open())
+      expect(await reopened.read(queued.key)).to.deep.equal(later)
+      expect((await reopened.read(queued.key))?.attempts[0]?.raw).to.be.instanceOf(Uint8Array)
+      expect(await reopened.read('nobody')).to.equal(undefined)
+    })
+
+    it('finds a transaction by any hash that was ever signed for it, in any letter case', async () => {
+      const queued = newEntry()
+      const first = next(queued, { state: 'SIGNED', attempts: [attempt('0xAA')] })
+      const second = next(first, { attempts: [attempt('0xAA'), attempt('0xBB')] })
+      await journal.open([queued], guard)
+      await journal.write([first], guard)
+      await journal.write([second], guard)
+      for (const hash of ['0xaa', '0xAA', '0xbb']) expect((await journal.find('ethereum', 'local', hash))?.key).to.equal(queued.key)
+      expect(await journal.find('ethereum', 'mainnet', '0xaa')).to.equal(undefined)
+    })
+
+    it('refuses a server that lost the lane, and keeps nothing', async () => {
+      const [one, two] = [newEntry(), newEntry()]
+      await journal.open([one], guard)
+      await giveLane(store, { lane: guard.lane, fence: 2 })
+      expect(await nameOf(journal.open([two], guard))).to.equal('Superseded')
+      expect(await nameOf(journal.write([signed(one)], guard))).to.equal('Superseded')
+      expect(await nameOf(journal.open([two], { lane: laneOf('0xother'), fence: 1 }))).to.equal('Superseded')
+      expect((await journal.list({})).entries).to.deep.equal([one])
+      expect(await journal.find('ethereum', 'local', `0xhash${one.key}`)).to.equal(undefined)
+      expect(await journal.eventsAfter(0, { limit: 10 })).to.have.length(1)
+    })
+
+    it('refuses a call that lost its key, and keeps neither entries nor answer', async () => {
+      const claim = await giveKey(store, 'k')
+      const [one, two] = [newEntry(), newEntry()]
+      await journal.open([one], guard, claim)
+      await giveKey(store, 'k', 2)
+      expect(await nameOf(journal.open([two], guard, claim))).to.equal('Superseded')
+      expect(await nameOf(journal.write([signed(one)], guard, { claim, status: 200, body: '{}' }))).to.equal('Superseded')
+      expect((await journal.list({})).entries).to.deep.equal([one])
+      expect(await store.read((db) => db.selectFrom('requests').select(['status', 'body']).execute())).to.deep.equal([
+        { status: null, body: null },
+      ])
+    })
+
+    it('keeps the answer together with the signed bytes', async () => {
+      const claim = await giveKey(store, 'k')
+      await giveKey(store, 'another')
+      const one = newEntry()
+      await journal.open([one], guard, claim)
+      expect(await journal.write([signed(one)], guard, { claim, status: 200, body: '{"txHash":"0x1"}' })).to.equal(true)
+      const rows = await store.read((db) => db.selectFrom('requests').select(['key', 'status', 'body']).orderBy('key').execute())
+      expect(rows).to.deep.equal([
+        { key: 'another', status: null, body: null },
+        { key: 'k', status: 200, body: '{"txHash":"0x1"}' },
+      ])
+    })
+
+    it('takes all entries of a write or none: one of an old version, and nothing is written', async () => {
+      const claim = await giveKey(store, 'k')
+      const [one, two] = [newEntry(), newEntry()]
+      await journal.open([one, two], guard, claim)
+      await journal.write([signed(two)], guard)
+      expect(await journal.write([signed(one), signed(two)], guard, { claim, status: 200, body: '{}' })).to.equal(false)
+      expect(await journal.write([next(signed(one), {})], guard)).to.equal(false)
+      expect(await journal.write([signed(newEntry())], guard)).to.equal(false)
+      expect(await journal.read(one.key)).to.deep.equal(one)
+      expect(await journal.find('ethereum', 'local', `0xhash${one.key}`)).to.equal(undefined)
+      expect((await store.read((db) => db.selectFrom('requests').select('status').executeTakeFirst()))?.status).to.equal(null)
+      expect(await journal.eventsAfter(0, { limit: 10 })).to.have.length(3)
+    })
+
+    it('refuses to open a key twice, or to sign one hash for two', async () => {
+      const [one, two] = [newEntry(), newEntry()]
+      await journal.open([one, two], guard)
+      expect(await nameOf(journal.open([newEntry(), one], guard))).to.not.equal('no error')
+      await journal.write([signed(one, '0xAB')], guard)
+      expect(await nameOf(journal.write([signed(two, '0xab')], guard))).to.not.equal('no error')
+      expect((await journal.read(two.key))?.state).to.equal('QUEUED')
+      expect((await journal.list({})).entries).to.have.length(2)
+    })
+
+    it('tells what is unfinished, by wallet and by lane', async () => {
+      const other = '0xBBcd000000000000000000000000000000000002'
+      const there = await giveLane(store, { lane: laneOf(other), fence: 1 })
+      const [one, two, three] = [newEntry(), newEntry(), newEntry({ address: other })]
+      await journal.open([one, two], guard)
+      await journal.open([three], there)
+      await journal.write([next(one, { state: 'EXPIRED' })], guard)
+      expect(await journal.unfinished({ chain: 'ethereum', network: 'local' })).to.deep.equal([two, three])
+      expect(await journal.unfinished({ chain: 'ethereum', network: 'local', address: other.toLowerCase() })).to.deep.equal([three])
+      expect(await journal.unfinished({ chain: 'ethereum', network: 'mainnet' })).to.deep.equal([])
+      expect(await journal.openLanes()).to.have.deep.members([
+        { chain: 'ethereum', network: 'local', address: wallet },
+        { chain: 'ethereum', network: 'local', address: other },
+      ])
+    })
+
+    it('lists newest first, by every filter, in pages', async () => {
+      const entries = Array.from({ length: 7 }, (_, index) =>
+        newEntry({ idempotencyKey: `k${index}`, client: index < 3 ? 'bot' : 'other' }),
+      )
+      for (const each of entries) await journal.open([each], guard)
+      const [first, second] = entries
+      if (!first || !second) throw new Error('none')
+      await journal.write([signed(first, '0xAA')], guard)
+      await journal.write([next(second, { state: 'EXPIRED' })], guard)
+      const keys = async (filter: Parameters<Journal['list']>[0]) => (await journal.list(filter)).entries.map(({ key }) => key)
+      const all = entries.map(({ key }) => key).toReversed()
+
+      expect(await keys({})).to.deep.equal(all)
+      expect(await keys({ chain: 'ethereum', network: 'local', address: wallet.toUpperCase() })).to.deep.equal(all)
+      expect(await keys({ addresses: new Set([wallet.toLowerCase(), '0x1']) })).to.deep.equal(all)
+      expect(await keys({ addresses: new Set() })).to.deep.equal([])
+      expect(await keys({ addresses: new Set(['0x1']) })).to.deep.equal([])
+      expect(await keys({ state: 'SIGNED' })).to.deep.equal([first.key])
+      expect(await keys({ state: 'EXPIRED' })).to.deep.equal([second.key])
+      expect(await keys({ txHash: '0xaa' })).to.deep.equal([first.key])
+      expect(await keys({ idempotencyKey: 'k1' })).to.deep.equal([second.key])
+      expect(await keys({ requestId: first.requestId })).to.deep.equal([first.key])
+      expect(await keys({ nonce: second.nonce })).to.deep.equal([second.key])
+      expect(await keys({ client: 'other', chain: 'ethereum' })).to.deep.equal(all.slice(0, 4))
+      expect(await keys({ network: 'mainnet' })).to.deep.equal([])
+
+      const paged: string[] = []
+      let cursor: string | undefined
+      do {
+        const page = await journal.list({ limit: 3, ...(cursor !== undefined && { cursor }) })
+        paged.push(...page.entries.map(({ key }) => key))
+        cursor = page.nextCursor
+      } while (cursor !== undefined)
+      expect(paged).to.deep.equal(all)
+    })
+
+    it('tells changes that callers see, once each and in order, and no others', async () => {
+      const one = newEntry()
+      const other = newEntry({ address: '0xBBcd000000000000000000000000000000000002' })
+      await journal.open([one], guard)
+      await journal.open([other], await giveLane(store, { lane: laneOf(other.address), fence: 1 }))
+      const sent = next(signed(one), { attempts: [attempt('0x1', { sends: 1, sentAt: 5 })] })
+      const again = next(sent, { attempts: [attempt('0x1', { sends: 2, sentAt: 9 })], seen: 'pays' })
+      const mined = next(again, { state: 'MINED', landed: { id: '0x1', ok: true, blockNumber: 9, receipt: null } })
+      const moved = next(mined, { landed: { id: '0x1', ok: true, blockNumber: 10, receipt: null } })
+      for (const each of [next(one, { state: 'SIGNED', attempts: [attempt('0x1')] }), sent, again, mined, moved])
+        expect(await journal.write([each], guard)).to.equal(true)
+
+      const events = await journal.eventsAfter(0, { limit: 100 })
+      expect(events.map(({ entry }) => [entry.state, entry.landed?.blockNumber])).to.deep.equal([
+        ['QUEUED', undefined],
+        ['QUEUED', undefined],
+        ['SIGNED', undefined],
+        ['MINED', 9],
+        ['MINED', 10],
+      ])
+      expect(events.map(({ id }) => id)).to.deep.equal(events.map(({ id }) => id).toSorted((a, b) => a - b))
+      expect(await journal.lastEventId()).to.equal(events.at(-1)?.id)
+      const third = events[2]?.id ?? 0
+      expect((await journal.eventsAfter(third, { limit: 1 })).map(({ entry }) => entry.landed?.blockNumber)).to.deep.equal([9])
+      expect(await journal.eventsAfter(0, { limit: 9, addresses: new Set([other.address.toLowerCase()]) })).to.have.length(1)
+      expect(await journal.eventsAfter(0, { limit: 9, addresses: new Set() })).to.deep.equal([])
+      expect(await journal.eventsAfter(0, { limit: 9, network: 'mainnet' })).to.deep.equal([])
+      expect(events.every(({ entry }) => entry.attempts.every(({ raw }) => raw.length === 0))).to.equal(true)
+    })
+
+    it('has no event before the first', async () => {
+      expect(await journal.lastEventId()).to.equal(0)
+      expect(await journal.eventsAfter(0, { limit: 9 })).to.deep.equal([])
+    })
+
+    it('names the row that is damaged, and lists the others', async () => {
+      const told: unknown[] = []
+      const careful = sqlJournal(store, { warn: (fields) => told.push(fields) })
+      const [one, two] = [newEntry(), newEntry()]
+      await journal.open([one, two], guard)
+      await store.write((tx) => tx.updateTable('entries').set({ body: '{"key":1}' }).where('key', '=', one.key).execute())
+      expect((await careful.list({})).entries).to.deep.equal([two])
+      expect(JSON.stringify(told)).to.contain(one.key)
+      expect(await careful.read(one.key).catch((error: Error) => error.message)).to.contain(one.key)
+      expect(await careful.unfinished({ chain: 'ethereum', network: 'local' }).catch((error: Error) => error.message)).to.contain(one.key)
+      // The wallets beside it are taken up all the same.
+      expect(await careful.openLanes()).to.deep.equal([{ chain: 'ethereum', network: 'local', address: wallet }])
+    })
+  })
+})

@@ -1,0 +1,164 @@
+import { expect } from 'chai'
+import type { Store } from '../../../core/store/index.ts'
+import type { Journal, Transactions } from '../../../core/transactions/index.ts'
+import { faultyJournal } from '../submit/faulty-journal.ts'
+import type { Faults } from '../submit/faulty-journal.ts'
+import { addressOf, freshStore, gate, gwei, order, reaches, sign, soon, startSite, stateOf, transactionsOn, until } from '../site.ts'
+import type { TestSite } from '../site.ts'
+
+const cheap = { maxFeePerGasRaw: 10n * gwei, maxPriorityFeePerGasRaw: gwei }
+const dear = { maxFeePerGasRaw: 20n * gwei, maxPriorityFeePerGasRaw: 2n * gwei }
+
+describe('what a server left open', function () {
+  this.timeout(30_000)
+  let site: TestSite
+  let store: Store
+  let faults: Faults
+  const running: Transactions[] = []
+
+  before(async () => {
+    site = await startSite({ confirmations: 3, flags: ['--no-mining'] })
+    await site.mine(5)
+  })
+  after(() => site.stop())
+  beforeEach(async () => {
+    store = await freshStore()
+    faults = {}
+  })
+  afterEach(async () => {
+    for (const each of running.splice(0)) await each.stop(0)
+    await store.close()
+    await site.heal()
+    await site.rpc('anvil_dropAllTransactions')
+  })
+
+  async function server(more: Parameters<typeof transactionsOn>[0] = {}): Promise<Transactions> {
+    const transactions = await transactionsOn({ store, sites: [site.network], ...more })
+    running.push(transactions)
+    return transactions
+  }
+  /** One that can be killed: from then on nothing of it gets into the journal. */
+  const mortal = (more: object = {}) => server({ journalOf: (journal) => faultyJournal(journal, faults), ...more })
+  async function kill(transactions: Transactions): Promise<void> {
+    faults.away = true
+    running.splice(running.indexOf(transactions), 1)
+    await transactions.stop(0)
+  }
+
+  it('comes to its end under the next one, whatever state it was in', async () => {
+    let isHung = false
+    const first = await mortal({ sign: (request: Parameters<typeof sign>[0]) => (isHung ? new Promise<never>(() => {}) : sign(request)) })
+    const mined = await first.submit(order(site), soon())
+    await site.mine()
+    await reaches(first, mined.txHash, 'MINED')
+    const pending = await first.submit(order(site, { wish: cheap }), soon())
+    const replaced = await first.submit(order(site, { wish: cheap }), soon())
+    const heir = await first.submit(order(site, { wish: dear, nonce: replaced.nonce }), soon())
+    const sped = await first.submit(order(site), soon())
+    const faster = await first.speedUp(order(site, { nonce: sped.nonce }), soon())
+    isHung = true
+    const queued = first.submit(order(site, { requestId: 'never-signed' }), soon())
+    await until('it is queued', async () => (await first.list({ requestId: 'never-signed' })).entries.length === 1)
+    isHung = false
+    // Behind the one that will never be signed, and no node gets it.
+    site.relay.meddle = (methods) => (methods.includes('eth_sendRawTransaction') ? 'refuse' : 'pass')
+    const unsent = await first.submit(order(site), soon())
+    expect(unsent.nonce).to.equal(sped.nonce + 2)
+    await kill(first)
+    await queued.catch(() => {})
+    await site.heal()
+
+    const second = await server()
+    expect((await second.list({ requestId: 'never-signed' })).entries.map(({ state, attempts }) => [state, attempts.length])).to.deep.equal(
+      [['EXPIRED', 0]],
+    )
+    await until('everything is in a block', async () => {
+      await site.mine()
+      return (await stateOf(second, unsent.txHash)) === 'CONFIRMED'
+    })
+    for (const { txHash } of [mined, pending, heir, faster, unsent]) await reaches(second, txHash, 'CONFIRMED')
+    await reaches(second, replaced.txHash, 'REPLACED')
+    expect(await second.find('ethereum', 'local', sped.txHash)).to.include({ state: 'CONFIRMED', nonce: sped.nonce })
+    const after = await second.submit(order(site), soon())
+    expect(after.nonce).to.equal(unsent.nonce + 1)
+  })
+
+  it('keeps its nonces and is replaced only at its price', async () => {
+    const first = await mortal()
+    const open = await first.submit(order(site, { wish: cheap }), soon())
+    await kill(first)
+    const second = await server()
+    const next = await second.submit(order(site), soon())
+    expect(next.nonce).to.equal(open.nonce + 1)
+    const refused = await second.submit(order(site, { nonce: open.nonce, wish: cheap }), soon()).catch((error: Error) => error)
+    expect(refused).to.include({ name: 'INVALID_NONCE' })
+    const cancel = await second.cancel(order(site), soon())
+    expect(cancel.nonce).to.equal(open.nonce)
+    await until('it is cancelled', async () => {
+      await site.mine()
+      return (await stateOf(second, open.txHash)) === 'CANCELLED'
+    })
+  })
+
+  it('is replaced at the price of the newest, also where the clock was set back before that was made', async () => {
+    const first = await mortal()
+    const open = await first.submit(order(site, { wish: cheap }), soon())
+    await kill(first)
+    faults = {}
+    const second = await mortal({ nowMs: () => Date.now() - 3_600_000 })
+    const heir = await second.submit(order(site, { wish: dear, nonce: open.nonce }), soon())
+    await kill(second)
+    const third = await server()
+    const between = { maxFeePerGasRaw: 15n * gwei, maxPriorityFeePerGasRaw: (3n * gwei) / 2n }
+    const refused = await third.submit(order(site, { nonce: open.nonce, wish: between }), soon()).catch((error: Error) => error)
+    expect(refused).to.include({ name: 'INVALID_NONCE' })
+    expect(refused).to.have.nested.property('details.txHash', heir.txHash)
+    await until('it is replaced', async () => {
+      await site.mine()
+      return (await stateOf(third, open.txHash)) === 'REPLACED'
+    })
+  })
+
+  it('holds no start up: without a node it is taken up all the same, and gone on with when the node is back', async () => {
+    const first = await mortal()
+    const open = await first.submit(order(site), soon())
+    await kill(first)
+    site.relay.meddle = () => 'refuse'
+    const second = await server()
+    expect(await stateOf(second, open.txHash)).to.equal('BROADCAST')
+    await site.heal()
+    await until('it is confirmed', async () => {
+      await site.mine()
+      return (await stateOf(second, open.txHash)) === 'CONFIRMED'
+    })
+  })
+
+  it('holds no start up: where the store hangs it is taken up when that answers', async () => {
+    const first = await mortal()
+    const open = await first.submit(order(site), soon())
+    await kill(first)
+    const hung = gate()
+    const hanging = (journal: Journal): Journal => ({ ...journal, openLanes: () => hung.pass.then(() => journal.openLanes()) })
+    const second = await server({ journalOf: hanging })
+    expect(await stateOf(second, open.txHash)).to.equal('BROADCAST')
+    hung.open()
+    await until('it is confirmed', async () => {
+      await site.mine()
+      return (await stateOf(second, open.txHash)) === 'CONFIRMED'
+    })
+  })
+
+  it('is told to the operator where no plugin serves its network any more', async () => {
+    const first = await mortal()
+    const open = await first.submit(order(site), soon())
+    await kill(first)
+    const said: object[] = []
+    const second = await server({ sites: [], log: { info: () => {}, warn: (fields) => said.push(fields) } })
+    expect(said).to.deep.include({
+      chain: 'ethereum',
+      network: 'local',
+      transactions: [{ address: addressOf(0), nonce: open.nonce, txHash: open.txHash }],
+    })
+    expect((await second.list({})).entries).to.have.length(1)
+  })
+})

@@ -1,0 +1,166 @@
+import { expect } from 'chai'
+import { array, assert, constant, integer, nat, oneof, property, record } from 'fast-check'
+import { evmRail } from '../../../core/kits/evm/rail/rail.ts'
+import { createLane } from '../../../core/transactions/lanes/lane.ts'
+import type { Lane } from '../../../core/transactions/lanes/lane.ts'
+import { never } from '../never.ts'
+
+const native = { symbol: 'ETH', address: '0x0', decimals: 18 }
+const rail = evmRail({
+  rpc: never,
+  chainId: 1,
+  network: 'n',
+  nativeCurrency: native,
+  multicall: '0x0',
+  confirmations: 1,
+  feeCapRaw: 10n,
+  token: async () => undefined,
+})
+const fees = { gasLimit: '21000', maxFeePerGas: '100', maxPriorityFeePerGas: '10' }
+
+function laneAt(latest: number, pending = latest): Lane {
+  const lane = createLane({ rail, address: '0x1', limit: 8, name: '0x1' })
+  // Said twice: one word alone is not borne out yet.
+  for (const _ of [1, 2]) lane.asking()({ latest, pending })
+  return lane
+}
+
+function take(lane: Lane, more: { nonce?: number; count?: number } = {}): readonly unknown[] | string {
+  const taken = lane.claim({
+    requestId: 'r',
+    count: 1,
+    given: more.nonce !== undefined,
+    fees: [fees],
+    costsRaw: [1n],
+    mayReplace: false,
+    ...more,
+  })
+  return 'conflict' in taken ? taken.conflict.is : taken.slots
+}
+
+const occupy = (lane: Lane, nonce: number) =>
+  lane.occupy(nonce, { key: `k${nonce}`, txHash: `0x${nonce}`, kind: 'trade', rank: 0, fees, costRaw: 1n })
+
+describe('a lane', () => {
+  it('never gives a nonce twice and leaves none out, however claims, failures and news mix', () => {
+    const step = oneof(
+      record({ do: constant('claim' as const), count: integer({ min: 1, max: 3 }) }),
+      record({ do: constant('sign' as const), which: nat(20) }),
+      record({ do: constant('fail' as const), which: nat(20) }),
+      record({ do: constant('mine' as const) }),
+      record({ do: constant('stale' as const), back: nat(5) }),
+    )
+    assert(
+      property(array(step, { maxLength: 60 }), (steps) => {
+        const lane = laneAt(0)
+        const claimed = new Set<number>()
+        const signed = new Set<number>()
+        let latest = 0
+        for (const each of steps) {
+          if (each.do === 'claim') {
+            const slots = take(lane, { count: each.count })
+            if (typeof slots === 'string') throw new Error(slots)
+            for (const slot of slots) {
+              const nonce = Number(slot)
+              expect(claimed.has(nonce) || signed.has(nonce) || nonce < latest, `nonce ${nonce} given twice`).to.equal(false)
+              claimed.add(nonce)
+            }
+          } else if (each.do === 'sign' || each.do === 'fail') {
+            const nonce = [...claimed][each.which % Math.max(1, claimed.size)]
+            if (nonce === undefined) continue
+            claimed.delete(nonce)
+            if (each.do === 'fail') lane.release([nonce])
+            else {
+              signed.add(nonce)
+              occupy(lane, nonce)
+            }
+          } else if (each.do === 'mine') {
+            while (signed.has(latest)) {
+              lane.settle(latest)
+              latest += 1
+            }
+            lane.asking()({ latest, pending: latest })
+          } else {
+            const old = Math.max(0, latest - each.back)
+            lane.asking()({ latest: old, pending: old })
+          }
+        }
+        // The next claim takes the lowest that nobody has.
+        const [next] = take(lane)
+        const lowest = Array.from({ length: 500 }, (_, index) => index).find(
+          (nonce) => nonce >= latest && !claimed.has(nonce) && !signed.has(nonce),
+        )
+        expect(next).to.equal(lowest)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('goes by the newest question about what waits at the node, whichever answer comes first', () => {
+    const lane = laneAt(5)
+    const older = [lane.asking(), lane.asking()]
+    for (const _ of older) lane.asking()({ latest: 5, pending: 6 })
+    for (const answer of older) answer({ latest: 5, pending: 5 })
+    expect(take(lane)).to.deep.equal([6])
+    lane.release([6])
+    for (const _ of older) lane.asking()({ latest: 5, pending: 5 })
+    expect(take(lane)).to.deep.equal([5])
+  })
+
+  it('does not believe a node that lags about what is mined', () => {
+    const lane = laneAt(9)
+    lane.asking()({ latest: 4, pending: 4 })
+    expect(take(lane)).to.deep.equal([9])
+    expect(take(lane, { nonce: 8 })).to.equal('past')
+  })
+
+  it('never gives what is final by our own journal, however often a node says that it is free', () => {
+    const lane = laneAt(5)
+    take(lane)
+    occupy(lane, 5)
+    lane.settle(5)
+    for (const _ of [1, 2, 3]) lane.asking()({ latest: 3, pending: 3 })
+    expect(take(lane, { nonce: 5 })).to.equal('past')
+    expect(take(lane, { count: 2 })).to.deep.equal([6, 7])
+  })
+
+  it('says who is signing on a nonce, or on the lowest one', () => {
+    const lane = laneAt(5)
+    expect(lane.signing()).to.equal(undefined)
+    take(lane)
+    take(lane)
+    occupy(lane, 5)
+    expect(lane.signing()).to.deep.equal({ nonce: 6, requestId: 'r' })
+    expect(lane.signing(5)).to.equal(undefined)
+  })
+
+  it('gives steps consecutive nonces past whatever lies between', () => {
+    const lane = laneAt(5)
+    expect(take(lane, { nonce: 6 })).to.deep.equal([6])
+    expect(take(lane, { count: 3 })).to.deep.equal([7, 8, 9])
+    expect(take(lane)).to.deep.equal([5])
+  })
+
+  it('tells gaps that it made at once and others after two looks, but not those that a caller made', () => {
+    const lane = laneAt(5)
+    for (const nonce of [5, 6, 7]) {
+      take(lane)
+      if (nonce !== 6) occupy(lane, nonce)
+    }
+    expect(lane.release([6])).to.deep.equal([6])
+    expect(lane.gaps({ latest: 5, pending: 6 })).to.deep.equal([6])
+
+    const foreign = laneAt(5, 6)
+    take(foreign)
+    occupy(foreign, 6)
+    const dropped = { latest: 5, pending: 5 }
+    expect(foreign.gaps(dropped)).to.deep.equal([])
+    expect(foreign.gaps(dropped)).to.deep.equal([5])
+
+    const given = laneAt(5)
+    take(given, { nonce: 7 })
+    occupy(given, 7)
+    const waiting = { latest: 5, pending: 5 }
+    expect([given.gaps(waiting), given.gaps(waiting)]).to.deep.equal([[], []])
+  })
+})

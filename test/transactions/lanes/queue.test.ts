@@ -1,0 +1,12 @@
+import { expect } from 'chai'
+import { createQueue } from '../../../core/transactions/lanes/queue.ts'
+
+describe("a wallet's queue", () => {
+  it('has a bound, and room again when a request leaves', () => {
+    const queue = createQueue(8, '0x1')
+    const leave = Array.from({ length: 8 }, () => queue.enter())
+    expect(() => queue.enter()).to.throw('walletQueue')
+    leave[0]?.()
+    expect(() => queue.enter()).not.to.throw()
+  })
+})

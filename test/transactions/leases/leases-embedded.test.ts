@@ -1,0 +1,34 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect } from 'chai'
+import { openStore } from '../../../core/store/index.ts'
+import { sqlLeases } from '../../../core/transactions/leases/sql-leases.ts'
+import { silent, soon } from '../site.ts'
+
+const lane = 'ethereum/local/0x1'
+
+describe('leases in an embedded store', () => {
+  let dataDir: string
+  before(async () => {
+    dataDir = await mkdtemp(path.join(tmpdir(), 'sluice-leases-'))
+  })
+  after(() => rm(dataDir, { recursive: true, force: true }))
+
+  it('are all there for the taking, and have a higher fence in each process that takes them', async () => {
+    for (const [serverId, fence] of [
+      ['first', 1],
+      ['second', 2],
+    ] as const) {
+      const store = await openStore({ dataDir, serverName: serverId, log: silent })
+      const leases = sqlLeases({ store, serverId, serverName: serverId, log: silent })
+      expect(leases.held(lane)).to.equal(undefined)
+      expect(await leases.use(lane, soon(), async (guard) => guard)).to.deep.equal({ lane, fence })
+      expect(await leases.adopt(lane)).to.deep.equal({ lane, fence })
+      expect(leases.held(lane)).to.deep.equal({ lane, fence })
+      await leases.stop()
+      expect(leases.held(lane)).to.equal(undefined)
+      await store.close()
+    }
+  })
+})

@@ -1,0 +1,15 @@
+import { createInterface } from 'node:readline'
+import { sqlLeases } from '../../../core/transactions/leases/sql-leases.ts'
+import { openStore } from '../../../core/store/index.ts'
+import { silent } from '../site.ts'
+
+// Holds a lane until it is killed, and says every few milliseconds what it believes. A line on its input makes it use the lane.
+const [url = '', lane = '', serverId = ''] = process.argv.slice(2)
+const store = await openStore({ dataDir: '', url, serverName: serverId, log: silent })
+const leases = sqlLeases({ store, url, serverId, serverName: serverId, log: silent })
+const use = () =>
+  leases.use(lane, AbortSignal.timeout(10_000), async ({ fence }) => console.log(`used ${fence}`)).catch(() => console.log('used none'))
+
+await use()
+setInterval(() => console.log(`held ${leases.held(lane)?.fence ?? 'none'}`), 10)
+createInterface(process.stdin).on('line', () => void use())

@@ -1,0 +1,304 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { fileURLToPath } from 'node:url'
+import { Superseded } from '../../../core/transactions/index.ts'
+import type { Guard, Leases } from '../../../core/transactions/index.ts'
+import { sqlLeases } from '../../../core/transactions/leases/sql-leases.ts'
+import { openStore, StoreUnavailable, type Store } from '../../../core/store/index.ts'
+import { isPostgresInstalled, startPostgres } from '../../store/postgres.ts'
+import type { TestPostgres } from '../../store/postgres.ts'
+import { silent, soon, until } from '../site.ts'
+
+let lanes = 0
+const newLane = () => `ethereum/local/0x${(lanes += 1)}`
+
+describe('leases in PostgreSQL', function () {
+  this.timeout(60_000)
+  let postgres: TestPostgres
+  let url: string
+  const running: { leases: Leases; store: Store }[] = []
+
+  before(async function () {
+    if (!isPostgresInstalled) this.skip()
+    postgres = await startPostgres()
+    url = await postgres.database()
+  })
+  after(() => postgres?.stop())
+  afterEach(async () => {
+    await Promise.all(
+      running.splice(0).map(async ({ leases, store }) => {
+        await leases.stop()
+        await store.close()
+      }),
+    )
+  })
+
+  async function server(changes: string[] = []): Promise<Leases> {
+    const store = await openStore({ dataDir: '', url, serverName: 'test', log: silent })
+    const leases = sqlLeases({
+      store,
+      url,
+      serverId: randomUUID(),
+      serverName: 'test',
+      log: silent,
+      onChange: (change) => changes.push(change),
+    })
+    running.push({ leases, store })
+    return leases
+  }
+  const fenceOf = (leases: Leases, lane: string, at = soon()) => leases.use(lane, at, async ({ fence }) => fence)
+  const askedOf = async (lane: string) => (await postgres.query(`select * from lanes where lane = '${lane}'`, url))[0] ?? {}
+
+  it('take a lane that nobody has, keep it, and let many use it at once', async () => {
+    const [a, lane] = [await server(), newLane()]
+    let [inside, most] = [0, 0]
+    const fences = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        a.use(lane, soon(), async ({ fence }) => {
+          most = Math.max(most, (inside += 1))
+          await sleep(5)
+          inside -= 1
+          return fence
+        }),
+      ),
+    )
+    expect(new Set(fences)).to.deep.equal(new Set([1]))
+    expect(most).to.equal(20)
+    expect(a.held(lane)).to.deep.equal({ lane, fence: 1 })
+  })
+
+  it('hand a lane over when another server asks for it, with a higher fence, and never have two users of different servers in it', async () => {
+    const [changesA, changesB]: [string[], string[]] = [[], []]
+    const [a, b, lane] = [await server(changesA), await server(changesB), newLane()]
+    const inside = new Map<string, number>([
+      ['a', 0],
+      ['b', 0],
+    ])
+    const guards: Guard[] = []
+    const work = (name: string, other: string) => async (guard: Guard) => {
+      guards.push(guard)
+      inside.set(name, (inside.get(name) ?? 0) + 1)
+      expect(inside.get(other)).to.equal(0)
+      await sleep(3)
+      expect(inside.get(other)).to.equal(0)
+      inside.set(name, (inside.get(name) ?? 0) - 1)
+    }
+    const load = async (leases: Leases, name: string, other: string) => {
+      for (let round = 0; round < 40; round += 1) await leases.use(lane, soon(), work(name, other))
+    }
+    await Promise.all([...Array.from({ length: 4 }, () => load(a, 'a', 'b')), ...Array.from({ length: 4 }, () => load(b, 'b', 'a'))])
+    const fences = guards.map(({ fence }) => fence)
+    expect(fences).to.deep.equal(fences.toSorted((x, y) => x - y))
+    expect(new Set(fences).size).to.be.above(1)
+    expect([...new Set([...changesA, ...changesB])]).to.include.members(['taken', 'given', 'received'])
+  })
+
+  it('give it to one that waits although the owner is never done with it for long', async () => {
+    const [a, b, lane] = [await server(), await server(), newLane()]
+    const over = new AbortController()
+    const busy = Array.from({ length: 4 }, async () => {
+      while (!over.signal.aborted) await a.use(lane, soon(), () => sleep(4))
+    })
+    await until('the owner is busy', async () => a.held(lane) !== undefined)
+    expect(await fenceOf(b, lane)).to.be.above(1)
+    over.abort()
+    await Promise.all(busy)
+  })
+
+  it('let three servers have it in turn', async () => {
+    const [servers, lane] = [await Promise.all([server(), server(), server()]), newLane()]
+    const had = await Promise.all(
+      servers.map(async (each) => {
+        const fences = []
+        for (let round = 0; round < 5; round += 1) {
+          fences.push(await fenceOf(each, lane))
+          await sleep(60)
+        }
+        return fences
+      }),
+    )
+    for (const fences of had) expect(fences).to.have.length(5)
+    for (const fence of had[0] ?? []) expect(had.slice(1).flat()).to.not.include(fence)
+  })
+
+  it('give everything back at a stop, so that others need not wait', async () => {
+    const [a, b, lane] = [await server(), await server(), newLane()]
+    await fenceOf(a, lane)
+    await a.stop()
+    expect(a.held(lane)).to.equal(undefined)
+    expect(await fenceOf(b, lane)).to.equal(2)
+    expect(await a.use(lane, soon(), async () => 'done').catch((error: Error) => error.name)).to.equal('OVERLOADED')
+  })
+
+  it('adopt only what has no living owner, and what was given while nobody waited any more', async () => {
+    const [a, b, lane] = [await server(), await server(), newLane()]
+    await fenceOf(a, lane)
+    expect(await b.adopt(lane)).to.equal(undefined)
+    expect(await b.adopt(newLane())).to.include({ fence: 1 })
+    // Asks, and is gone before it gets it.
+    const busy = gate()
+    const used = a.use(lane, soon(), () => busy.pass)
+    const impatient = await b.use(lane, AbortSignal.timeout(100), async () => 'had it').catch((error: Error) => error.name)
+    expect(impatient).to.equal('TimeoutError')
+    busy.open()
+    await used
+    await until('it was given away', async () => (await askedOf(lane)).fence !== '1')
+    expect(a.held(lane)).to.equal(undefined)
+    expect(await b.adopt(lane)).to.deep.equal({ lane, fence: 2 })
+    expect(b.held(lane)).to.deep.equal({ lane, fence: 2 })
+  })
+
+  it('end with the signal’s reason for who waits too long, before its work has begun', async () => {
+    const [a, b, lane] = [await server(), await server(), newLane()]
+    const busy = gate()
+    const used = a.use(lane, soon(), () => busy.pass)
+    await until('it is held', async () => a.held(lane) !== undefined)
+    const reason = new Error('over')
+    const waiting = new AbortController()
+    let begun = false
+    const waits = b.use(lane, waiting.signal, async () => {
+      begun = true
+    })
+    await sleep(50)
+    waiting.abort(reason)
+    expect(await waits.catch((error: unknown) => error)).to.equal(reason)
+    busy.open()
+    await used
+    await sleep(300)
+    expect(begun).to.equal(false)
+  })
+
+  it('take over from a server that was killed', async () => {
+    const [a, lane] = [await server(), newLane()]
+    const holder = await startHolder(url, lane)
+    expect(await a.adopt(lane)).to.equal(undefined)
+    holder.signal('SIGKILL')
+    const killedAt = performance.now()
+    expect(await fenceOf(a, lane)).to.equal(2)
+    console.log(`        taken over after ${Math.round(performance.now() - killedAt)} ms`)
+  })
+
+  it('are not believed by a process that was stopped for longer than its session, from its first moment on', async () => {
+    const [a, lane] = [await server(), newLane()]
+    const holder = await startHolder(url, lane)
+    await until('it holds the lane', async () => holder.lines.includes('held 1'))
+    holder.signal('SIGSTOP')
+    expect(await fenceOf(a, lane)).to.equal(2)
+    const before = holder.lines.length
+    holder.signal('SIGCONT')
+    await until('it says what it believes', async () => holder.lines.length > before + 20)
+    expect(new Set(holder.lines.slice(before))).to.deep.equal(new Set(['held none']))
+    holder.use()
+    await until('it asks for the lane again', async () => holder.lines.includes('used 3'))
+    expect(a.held(lane)).to.equal(undefined)
+    holder.signal('SIGKILL')
+  })
+
+  it('keep their fence where nobody took the lane meanwhile, and are not believed while the database hangs', async () => {
+    const [a, lane] = [await server(), newLane()]
+    expect(await fenceOf(a, lane)).to.equal(1)
+    await postgres.pause()
+    try {
+      await until('it is believed no longer', async () => a.held(lane) === undefined)
+      const failure = await a.use(lane, soon(), async () => 'used').catch((error: unknown) => error)
+      expect(failure).to.be.instanceOf(StoreUnavailable)
+    } finally {
+      await postgres.resume()
+    }
+    await until('it goes on by itself', () =>
+      fenceOf(a, lane).then(
+        (fence) => fence === 1,
+        () => false,
+      ),
+    )
+    expect(a.held(lane)).to.deep.equal({ lane, fence: 1 })
+  })
+
+  it('outlive the connection that they are renewed and asked for by', async () => {
+    const [a, b, lane] = [await server(), await server(), newLane()]
+    expect(await fenceOf(a, lane)).to.equal(1)
+    await postgres.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sluice lanes'`, url)
+    expect(a.held(lane)).to.deep.equal({ lane, fence: 1 })
+    expect(await fenceOf(b, lane)).to.equal(2)
+    await sleep(1_500)
+    expect(b.held(lane)).to.deep.equal({ lane, fence: 2 })
+    expect(await fenceOf(a, lane)).to.equal(3)
+  })
+
+  it('outlive a database that was killed', async () => {
+    const [a, b, lane] = [await server(), await server(), newLane()]
+    expect(await fenceOf(a, lane)).to.equal(1)
+    await postgres.restart()
+    await until('the other gets the lane', () =>
+      fenceOf(b, lane).then(
+        (fence) => fence === 2,
+        () => false,
+      ),
+    )
+    await until('and gives it back', () =>
+      fenceOf(a, lane).then(
+        (fence) => fence === 3,
+        () => false,
+      ),
+    )
+  })
+
+  it('ask the store again after a write under them was refused', async () => {
+    const [a, lane] = [await server(), newLane()]
+    const refused = () => a.use(lane, soon(), () => Promise.reject(new Superseded('Another one owns it.'))).catch(() => {})
+    expect(await fenceOf(a, lane)).to.equal(1)
+    await refused()
+    expect(await fenceOf(a, lane)).to.equal(1)
+    await postgres.query(`update lanes set server = 'dead', fence = 7 where lane = '${lane}'`, url)
+    await refused()
+    expect(await fenceOf(a, lane)).to.equal(8)
+  })
+
+  it('are not kept from others by a session that says to live longer than any can, as after a clock was set back', async () => {
+    const [a, lane] = [await server(), newLane()]
+    await postgres.query(`insert into servers (id, name, alive_until) values ('ghost', '', ${Date.now() + 3_600_000})`, url)
+    await postgres.query(`insert into lanes (lane, server, fence) values ('${lane}', 'ghost', 4)`, url)
+    expect(await a.adopt(lane)).to.deep.equal({ lane, fence: 5 })
+  })
+
+  it('notice within seconds that a lane is theirs no longer, whoever moved it', async () => {
+    const [a, lane] = [await server(), newLane()]
+    expect(await fenceOf(a, lane)).to.equal(1)
+    await postgres.query(`update lanes set server = 'other', fence = 2 where lane = '${lane}'`, url)
+    await until('it is believed no longer', async () => a.held(lane) === undefined)
+  })
+})
+
+/** What waits for `pass` until `open` is called. */
+function gate(): { pass: Promise<void>; open: () => void } {
+  const opening = new AbortController()
+  const pass = new Promise<void>((done) => opening.signal.addEventListener('abort', () => done()))
+  return { pass, open: () => opening.abort() }
+}
+
+interface Holder {
+  /** What it said; grows. */
+  lines: readonly string[]
+  signal(signal: NodeJS.Signals): void
+  use(): void
+}
+
+const holders: Holder[] = []
+after(() => {
+  for (const holder of holders) holder.signal('SIGKILL')
+})
+
+/** A process of its own that has the lane when this gives it. */
+async function startHolder(url: string, lane: string): Promise<Holder> {
+  const program = fileURLToPath(new URL('./leases-holder.ts', import.meta.url))
+  const child = spawn(process.execPath, ['--import', 'tsx/esm', program, url, lane, randomUUID()], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines: string[] = []
+  createInterface(child.stdout).on('line', (line) => lines.push(line))
+  const holder = { lines, signal: (signal: NodeJS.Signals) => void child.kill(signal), use: () => void child.stdin.write('use\n') }
+  holders.push(holder)
+  await until('the other process has the lane', async () => lines.some((line) => line.startsWith('used')))
+  return holder
+}

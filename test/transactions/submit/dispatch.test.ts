@@ -1,0 +1,35 @@
+import { expect } from 'chai'
+import { sqlJournal } from '../../../core/transactions/index.ts'
+import { createDispatch } from '../../../core/transactions/submit/dispatch.ts'
+import { createRecorder } from '../../../core/transactions/journal/recorder.ts'
+import { giveLane, newEntry, signed } from '../journal/entries.ts'
+import { freshStore, silent, startSite } from '../site.ts'
+import type { TestSite } from '../site.ts'
+
+describe('sending what was signed', function () {
+  this.timeout(20_000)
+  let site: TestSite
+  before(async () => {
+    site = await startSite()
+  })
+  after(() => site.stop())
+
+  for (const takes of [true, false]) {
+    it(`keeps why it is to be replaced, whatever nodes say (${takes ? 'they take it' : 'they refuse it'})`, async () => {
+      const store = await freshStore()
+      const recorder = createRecorder(sqlJournal(store), () => {}, Date.now)
+      const guard = await giveLane(store)
+      const queued = newEntry()
+      await recorder.open([queued], guard)
+      const replaced = { ...signed(queued), replacedBy: '0xheir', reason: 'Its deadline passed before it was mined.' }
+      const [entry] = (await recorder.write([{ before: queued, after: replaced }], guard)) ?? []
+      const [attempt] = entry?.attempts ?? []
+      if (!entry || !attempt) throw new Error('It was not kept.')
+      if (takes) site.relay.meddle = (methods) => (methods.includes('eth_sendRawTransaction') ? { error: 'already known' } : 'pass')
+      await createDispatch(site.network, recorder, new AbortController().signal, silent, Date.now)(entry, attempt, guard)
+      await site.heal()
+      expect(await recorder.read(entry.key)).to.include({ reason: replaced.reason, state: takes ? 'BROADCAST' : 'SIGNED' })
+      await store.close()
+    })
+  }
+})

@@ -1,0 +1,46 @@
+import { StoreUnavailable } from '../../../core/store/index.ts'
+import type { Entry, Journal } from '../../../core/transactions/index.ts'
+
+/** What happens instead of a call; what is absent goes through. */
+export interface Faults {
+  open?: (keep: () => Promise<void>) => Promise<void>
+  write?: (keep: () => Promise<boolean>, entries: readonly Entry[]) => Promise<boolean>
+  read?: (keep: () => Promise<Entry | undefined>) => Promise<Entry | undefined>
+  /** Every call fails. */
+  away?: boolean
+}
+
+export const away = (uncertain = false) => new StoreUnavailable('its database is away', { uncertain })
+
+/** A journal over which the test decides. */
+export function faultyJournal(journal: Journal, faults: Faults): Journal {
+  const reach = async (): Promise<void> => {
+    if (faults.away) throw away()
+  }
+  return {
+    async open(...args) {
+      await reach()
+      const keep = () => journal.open(...args)
+      return faults.open ? faults.open(keep) : keep()
+    },
+    async write(...args) {
+      await reach()
+      const keep = () => journal.write(...args)
+      return faults.write ? faults.write(keep, args[0]) : keep()
+    },
+    async read(...args) {
+      await reach()
+      const keep = () => journal.read(...args)
+      return faults.read ? faults.read(keep) : keep()
+    },
+    find: async (...args) => (await reach(), journal.find(...args)),
+    unfinished: async (...args) => (await reach(), journal.unfinished(...args)),
+    openLanes: async () => (await reach(), journal.openLanes()),
+    list: async (...args) => (await reach(), journal.list(...args)),
+    eventsAfter: async (...args) => (await reach(), journal.eventsAfter(...args)),
+    lastEventId: async () => (await reach(), journal.lastEventId()),
+  }
+}
+
+/** Whether a write is the one that brings signed bytes. */
+export const bringsBytes = (entries: readonly Entry[]): boolean => entries.some(({ state }) => state === 'SIGNED')

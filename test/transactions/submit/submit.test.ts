@@ -1,0 +1,179 @@
+import { expect } from 'chai'
+import type { Transactions } from '../../../core/transactions/index.ts'
+import {
+  addressOf,
+  gate,
+  gwei,
+  order,
+  planOf,
+  reaches,
+  rejection,
+  sendForeign,
+  sign,
+  soon,
+  startSite,
+  transactionsOn,
+  nowhere,
+  until,
+} from '../site.ts'
+import type { TestSite } from '../site.ts'
+
+describe('submitting transactions', () => {
+  let site: TestSite
+  let transactions: Transactions
+
+  before(async () => {
+    site = await startSite()
+  })
+  after(() => site.stop())
+  beforeEach(async () => {
+    transactions = await transactionsOn()
+  })
+  afterEach(() => transactions.stop(1000))
+
+  it('gives a hundred parallel trades of one wallet a hundred consecutive nonces, and all are mined', async function () {
+    this.timeout(60_000)
+    const sent = await Promise.all(Array.from({ length: 100 }, () => transactions.submit(order(site), soon(30_000))))
+    const first = Math.min(...sent.map(({ nonce }) => nonce))
+    expect(sent.map(({ nonce }) => nonce).toSorted((a, b) => a - b)).to.deep.equal(Array.from({ length: 100 }, (_, index) => first + index))
+    for (const { txHash } of sent) await reaches(transactions, txHash, 'CONFIRMED')
+  })
+
+  it('takes two round trips to the node: one to check, one to send', async () => {
+    await transactions.submit(order(site), soon())
+    const known = site.relay.requests.length
+    const { txHash } = await transactions.submit(order(site, { address: addressOf(1) }), soon())
+    const made = site.relay.requests
+      .slice(known)
+      .filter((methods) => methods.includes('eth_estimateGas') || methods.includes('eth_sendRawTransaction'))
+    expect(made).to.have.length(2)
+    await reaches(transactions, txHash, 'CONFIRMED')
+  })
+
+  it('asks the node nothing when there is nothing to watch', async () => {
+    const { txHash } = await transactions.submit(order(site), soon())
+    await reaches(transactions, txHash, 'CONFIRMED')
+    await new Promise((done) => setTimeout(done, 200))
+    const quiet = site.relay.requests.length
+    await new Promise((done) => setTimeout(done, 300))
+    expect(site.relay.requests.slice(quiet)).to.deep.equal([])
+  })
+
+  it('puts the steps of a plan on consecutive nonces and answers with the last', async () => {
+    const step = { to: nowhere, data: '0x', value: '1' }
+    const sent = await transactions.submit(order(site, { plan: planOf(step, step, step) }), soon())
+    const [first = 0] = sent.transactions.map(({ nonce }) => nonce)
+    expect(sent.transactions.map(({ nonce }) => nonce)).to.deep.equal([first, first + 1, first + 2])
+    expect(sent.txHash).to.equal(sent.transactions[2]?.txHash)
+    for (const { txHash } of sent.transactions) await reaches(transactions, txHash, 'CONFIRMED')
+  })
+
+  it('leaves no gap where signing failed between others', async () => {
+    let signings = 0
+    transactions = await transactionsOn({
+      async sign(request) {
+        signings += 1
+        const mine = signings
+        await new Promise((done) => setTimeout(done, mine === 2 ? 300 : 20))
+        if (mine === 2) throw new Error('the signer died')
+        return sign(request)
+      },
+    })
+    const outcomes = await Promise.allSettled(Array.from({ length: 4 }, () => transactions.submit(order(site), soon())))
+    const sent = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    expect(sent).to.have.length(3)
+    for (const { txHash } of sent) await reaches(transactions, txHash, 'CONFIRMED')
+    const { entries } = await transactions.list({})
+    expect(entries.filter(({ state }) => state === 'EXPIRED')).to.have.length(1)
+    expect(entries.filter(({ kind }) => kind === 'fill')).to.have.length(1)
+  })
+
+  it('gives the nonce of a failed signing to the next request', async () => {
+    let broken = true
+    transactions = await transactionsOn({ sign: (request) => (broken ? Promise.reject(new Error('the signer died')) : sign(request)) })
+    const nonce = await transactions.nextNonce({ network: site.network, address: addressOf(0) }, soon())
+    expect((await rejection(transactions.submit(order(site), soon()))).message).to.equal('the signer died')
+    broken = false
+    expect((await transactions.submit(order(site), soon())).nonce).to.equal(nonce)
+  })
+
+  it('sends nothing when the time runs out before signing', async () => {
+    const ending = new AbortController()
+    transactions = await transactionsOn({
+      sign(request) {
+        ending.abort()
+        return sign(request)
+      },
+    })
+    const sends = site.relay.requests.flat().filter((method) => method === 'eth_sendRawTransaction').length
+    expect(await rejection(transactions.submit(order(site), ending.signal))).to.include({ name: 'TIMEOUT' })
+    const { entries } = await transactions.list({})
+    expect(entries.map(({ state }) => state)).to.deep.equal(['EXPIRED'])
+    expect(site.relay.requests.flat().filter((method) => method === 'eth_sendRawTransaction')).to.have.length(sends)
+  })
+
+  it('goes on with a transaction whose caller ran out of time while it was sent', async () => {
+    const ending = new AbortController()
+    site.relay.meddle = (methods) => {
+      if (methods.includes('eth_sendRawTransaction')) ending.abort()
+      return 'pass'
+    }
+    const error = await rejection(transactions.submit(order(site), ending.signal))
+    await site.heal()
+    expect(error).to.include({ name: 'TIMEOUT' })
+    const [entry] = (await transactions.list({})).entries
+    expect(error.details).to.deep.equal({ txHash: entry?.attempts[0]?.id })
+    await reaches(transactions, entry?.attempts[0]?.id ?? '', 'CONFIRMED')
+  })
+
+  it('answers with the hash when the line is cut after the node had the transaction, and sees it through', async () => {
+    site.relay.meddle = (methods) => (methods.includes('eth_sendRawTransaction') ? 'cut-after' : 'pass')
+    const { txHash } = await transactions.submit(order(site), soon())
+    await site.heal()
+    await reaches(transactions, txHash, 'CONFIRMED')
+  })
+
+  it('sends again what never reached a node', async () => {
+    site.relay.meddle = (methods) => (methods.includes('eth_sendRawTransaction') ? 'refuse' : 'pass')
+    const { txHash } = await transactions.submit(order(site), soon())
+    const entry = await transactions.find('ethereum', 'local', txHash)
+    expect(entry && transactions.status(entry)).to.equal(0)
+    await site.heal()
+    await site.mine()
+    await until('it is sent again and mined', async () => {
+      await site.mine()
+      return (await transactions.find('ethereum', 'local', txHash))?.state === 'CONFIRMED'
+    })
+  })
+
+  it('steps around what another program sent from the same wallet', async () => {
+    const before = await transactions.submit(order(site), soon())
+    await reaches(transactions, before.txHash, 'CONFIRMED')
+    await sendForeign(site, before.nonce + 1, { maxFeePerGas: 10n * gwei, maxPriorityFeePerGas: gwei })
+    const after = await transactions.submit(order(site), soon())
+    expect(after.nonce).to.equal(before.nonce + 2)
+    await reaches(transactions, after.txHash, 'CONFIRMED')
+  })
+
+  it('sheds load beyond the queue of a wallet without holding another one up', async () => {
+    const { pass, open } = gate()
+    transactions = await transactionsOn({
+      walletQueue: 2,
+      async sign(request) {
+        if (request.address === addressOf(0)) await pass
+        return sign(request)
+      },
+    })
+    const held = [transactions.submit(order(site), soon()), transactions.submit(order(site), soon())]
+    expect(await rejection(transactions.submit(order(site), soon()))).to.include({ name: 'OVERLOADED', retryAfterSeconds: 1 })
+    const other = await transactions.submit(order(site, { address: addressOf(2) }), soon())
+    await reaches(transactions, other.txHash, 'CONFIRMED')
+    open()
+    await Promise.all(held)
+  })
+
+  it('takes nothing new once it is stopping', async () => {
+    await transactions.stop(0)
+    expect(await rejection(transactions.submit(order(site), soon()))).to.include({ name: 'OVERLOADED' })
+  })
+})

@@ -1,0 +1,75 @@
+import { expect } from 'chai'
+import type { Sighting } from '../../../core/contracts/index.ts'
+import { firstInLine, leftOutOf } from '../../../core/transactions/watch/first-in-line.ts'
+import type { FirstInLine } from '../../../core/transactions/watch/first-in-line.ts'
+import { attempt, newEntry } from '../journal/entries.ts'
+
+const once = newEntry({ attempts: [attempt('0xa')] })
+const twice = { ...once, attempts: [attempt('0xa'), attempt('0xb')] }
+const pending = (id: string, next = true): Sighting => ({ id, is: 'pending', underpriced: false, next })
+const unseen = (id: string): Sighting => ({ id, is: 'unseen', underpriced: false })
+
+/** How many blocks leave it out by looks at these heads. */
+function blocks(looks: readonly (readonly [number, readonly Sighting[]])[], entry = once): number {
+  const head = BigInt(looks.at(-1)?.[0] ?? 0)
+  const since = looks.reduce<FirstInLine>(
+    (before, [number, seen]) => firstInLine(before, [entry], new Map(seen.map((each) => [each.id, each])), BigInt(number)),
+    new Map(),
+  )
+  return leftOutOf(entry, since, head)
+}
+
+describe('the blocks that leave a transaction out', () => {
+  it('are those that come while it is first in line', () => {
+    expect(blocks([[7, [pending('0xa')]]])).to.equal(0)
+    expect(
+      blocks([
+        [7, [pending('0xa')]],
+        [9, [pending('0xa')]],
+      ]),
+    ).to.equal(2)
+  })
+
+  it('are none while others are before it, and none while the chain makes none', () => {
+    expect(
+      blocks([
+        [7, [pending('0xa', false)]],
+        [9, [pending('0xa')]],
+      ]),
+    ).to.equal(0)
+    expect(
+      blocks([
+        [7, [pending('0xa')]],
+        [7, [pending('0xa')]],
+      ]),
+    ).to.equal(0)
+  })
+
+  it('are counted anew once it was lost, and on where a look said nothing of it', () => {
+    expect(
+      blocks([
+        [7, [pending('0xa')]],
+        [8, [unseen('0xa')]],
+        [9, [pending('0xa')]],
+      ]),
+    ).to.equal(0)
+    expect(
+      blocks([
+        [7, [pending('0xa')]],
+        [8, []],
+        [9, [pending('0xa')]],
+      ]),
+    ).to.equal(2)
+  })
+
+  it('are counted anew for every attempt, also where only an older one is at a node', () => {
+    const one = firstInLine(new Map(), [once], new Map([['0xa', pending('0xa')]]), 7n)
+    const seen = new Map([
+      ['0xa', pending('0xa')],
+      ['0xb', unseen('0xb')],
+    ])
+    const two = firstInLine(one, [twice], seen, 9n)
+    expect(leftOutOf(twice, two, 9n)).to.equal(0)
+    expect(leftOutOf(twice, firstInLine(two, [twice], seen, 12n), 12n)).to.equal(3)
+  })
+})

@@ -1,0 +1,258 @@
+import { expect } from 'chai'
+import type { Sighting } from '../../../core/contracts/index.ts'
+import type { Attempt } from '../../../core/transactions/entry.ts'
+import type { Entry, TransactionState } from '../../../core/transactions/index.ts'
+import { advance } from '../../../core/transactions/watch/lifecycle.ts'
+import type { Observation, Rival } from '../../../core/transactions/watch/lifecycle.ts'
+import { txStatus } from '../../../core/transactions/tx-status.ts'
+
+const id = '0xaa'
+const receipt = { status: 1 }
+const landed = (depth: number, ok = true): Sighting => ({ id, is: 'landed', ok, blockNumber: 7, depth, receipt })
+const pending: Sighting = { id, is: 'pending', underpriced: false, next: true }
+const underpriced: Sighting = { id, is: 'pending', underpriced: true, next: true }
+const unseen: Sighting = { id, is: 'unseen', underpriced: false }
+const dead: Sighting = { id, is: 'dead', by: '0xff' }
+const heir = (final: boolean, kind: Rival['kind'] = 'trade'): Rival => ({ txHash: '0xbb', kind, rank: 1, final })
+const elder = (final: boolean): Rival => ({ ...heir(final), rank: -1 })
+
+function attempt(more: Partial<Attempt> = {}): Attempt {
+  return { id, raw: new Uint8Array(), fees: null, signedAt: 0, sentAt: 0, sends: 1, ...more }
+}
+
+const signed: Entry = {
+  key: 'k',
+  version: 2,
+  chain: 'ethereum',
+  network: 'local',
+  address: '0x1',
+  kind: 'trade',
+  client: 'client',
+  requestId: 'r',
+  createdAt: 0,
+  updatedAt: 0,
+  part: { index: 0, of: 1 },
+  step: null,
+  memo: null,
+  about: null,
+  slot: 5,
+  nonce: 5,
+  slotGiven: false,
+  feesGiven: false,
+  rank: 0,
+  state: 'SIGNED',
+  attempts: [attempt()],
+  deadLooks: 0,
+}
+const broadcast: Entry = { ...signed, state: 'BROADCAST', seen: 'pays' }
+const mined: Entry = { ...broadcast, state: 'MINED', landed: { id, ok: true, blockNumber: 7, receipt } }
+const replaced: Entry = { ...broadcast, replacedBy: '0xbb' }
+
+function observed(sightings: readonly Sighting[], more: Partial<Observation> = {}): Observation {
+  const head = { number: 100n, timestamp: 0 }
+  const replacing = { bumpAfterSeconds: 100, cancelIsCheaper: () => true }
+  return {
+    sightings: new Map(sightings.map((each) => [each.id, each])),
+    head,
+    confirmations: 3,
+    leftOutOf: 9,
+    replacing,
+    nowMs: 500,
+    ...more,
+  }
+}
+
+/** How often a look at that time has it sent again. */
+function sentAfter(sends: number, nowMs: number): number {
+  const waiting = { ...broadcast, attempts: [attempt({ sends })] }
+  return advance(waiting, observed([unseen], { nowMs })).actions.length
+}
+
+interface Case {
+  when: string
+  entry: Entry
+  looks: readonly Observation[]
+  state: TransactionState
+  status: number
+  sends?: number
+}
+
+const cases: readonly Case[] = [
+  { when: 'a node has it waiting', entry: signed, looks: [observed([pending])], state: 'BROADCAST', status: 2 },
+  { when: 'it waits and pays too little', entry: signed, looks: [observed([underpriced])], state: 'BROADCAST', status: 3 },
+  { when: 'no node has ever had it', entry: signed, looks: [observed([unseen])], state: 'SIGNED', status: 0 },
+  { when: 'the node said nothing of it', entry: broadcast, looks: [observed([])], state: 'BROADCAST', status: 2 },
+  { when: 'it is in the newest block', entry: broadcast, looks: [observed([landed(1)])], state: 'MINED', status: 1 },
+  { when: 'it is mined without ever being seen waiting', entry: signed, looks: [observed([landed(1)])], state: 'MINED', status: 1 },
+  { when: 'one confirmation is missing', entry: mined, looks: [observed([landed(2)])], state: 'MINED', status: 1 },
+  { when: 'it has all confirmations', entry: mined, looks: [observed([landed(3)])], state: 'CONFIRMED', status: 1 },
+  { when: 'it was first seen deep down, after being away', entry: signed, looks: [observed([landed(50)])], state: 'CONFIRMED', status: 1 },
+  { when: 'it reverted in the newest block', entry: broadcast, looks: [observed([landed(1, false)])], state: 'MINED', status: 1 },
+  { when: 'the revert has all confirmations', entry: mined, looks: [observed([landed(3, false)])], state: 'REVERTED', status: 1 },
+  { when: 'a reorganisation put it back into the mempool', entry: mined, looks: [observed([pending])], state: 'BROADCAST', status: 2 },
+  { when: 'a reorganisation made the node forget it', entry: mined, looks: [observed([unseen])], state: 'BROADCAST', status: 3 },
+  {
+    when: 'it went back and forth',
+    entry: mined,
+    looks: [observed([unseen]), observed([pending]), observed([landed(1)])],
+    state: 'MINED',
+    status: 1,
+  },
+  { when: 'the mempool dropped it', entry: broadcast, looks: [observed([unseen])], state: 'BROADCAST', status: 3 },
+  {
+    when: 'the mempool dropped it a while ago',
+    entry: broadcast,
+    looks: [observed([unseen], { nowMs: 5_000 })],
+    state: 'BROADCAST',
+    status: 3,
+    sends: 1,
+  },
+  {
+    when: 'it never reached a node, a while ago',
+    entry: signed,
+    looks: [observed([unseen], { nowMs: 5_000 })],
+    state: 'SIGNED',
+    status: 0,
+    sends: 1,
+  },
+  {
+    when: 'it was never sent (the server ended)',
+    entry: { ...signed, attempts: [{ id, raw: new Uint8Array(), fees: null, signedAt: 0, sends: 0 }] },
+    looks: [observed([unseen], { nowMs: Date.now() })],
+    state: 'SIGNED',
+    status: 0,
+    sends: 1,
+  },
+  { when: 'a node may lag: dead once', entry: broadcast, looks: [observed([dead])], state: 'BROADCAST', status: 3 },
+  { when: 'dead twice in a row', entry: broadcast, looks: [observed([dead]), observed([dead])], state: 'DROPPED', status: -1 },
+  {
+    when: 'dead, seen, and dead again',
+    entry: broadcast,
+    looks: [observed([dead]), observed([pending]), observed([dead])],
+    state: 'BROADCAST',
+    status: 3,
+  },
+  {
+    when: 'dead, unseen, and dead again',
+    entry: broadcast,
+    looks: [observed([dead]), observed([unseen]), observed([dead])],
+    state: 'BROADCAST',
+    status: 3,
+  },
+  {
+    when: 'a lagging node called a mined one dead, once',
+    entry: mined,
+    looks: [observed([dead]), observed([landed(2)])],
+    state: 'MINED',
+    status: 1,
+  },
+  { when: 'a replacement is signed and both wait', entry: replaced, looks: [observed([pending])], state: 'BROADCAST', status: 3 },
+  {
+    when: 'what is replaced is gone from the mempool: it is not sent again',
+    entry: replaced,
+    looks: [observed([unseen], { nowMs: 5_000 })],
+    state: 'BROADCAST',
+    status: 3,
+  },
+  { when: 'its replacement is mined', entry: replaced, looks: [observed([unseen], { rival: heir(false) })], state: 'BROADCAST', status: 3 },
+  { when: 'its replacement is final', entry: replaced, looks: [observed([dead], { rival: heir(true) })], state: 'REPLACED', status: -1 },
+  {
+    when: 'its cancel is final',
+    entry: replaced,
+    looks: [observed([dead], { rival: heir(true, 'cancel') })],
+    state: 'CANCELLED',
+    status: -1,
+  },
+  { when: 'it was mined in spite of its replacement', entry: replaced, looks: [observed([landed(3)])], state: 'CONFIRMED', status: 1 },
+  {
+    when: 'a reorganisation swapped it for its replacement',
+    entry: { ...mined, replacedBy: '0xbb' },
+    looks: [observed([unseen], { rival: heir(false) })],
+    state: 'BROADCAST',
+    status: 3,
+  },
+  {
+    when: 'what it was to replace is mined',
+    entry: { ...broadcast, rank: 1 },
+    looks: [observed([unseen], { rival: { ...elder(false), rank: 0 } })],
+    state: 'BROADCAST',
+    status: 3,
+  },
+  {
+    when: 'what it was to replace is final',
+    entry: { ...broadcast, rank: 1 },
+    looks: [observed([dead], { rival: { ...elder(true), rank: 0 } })],
+    state: 'DROPPED',
+    status: -1,
+  },
+  {
+    when: 'its replacement is dead too, by another program',
+    entry: replaced,
+    looks: [observed([dead]), observed([dead])],
+    state: 'DROPPED',
+    status: -1,
+  },
+  {
+    when: 'it was never signed',
+    entry: { ...signed, state: 'QUEUED', attempts: [] },
+    looks: [observed([unseen])],
+    state: 'QUEUED',
+    status: 0,
+  },
+  { when: 'it was given up before', entry: { ...signed, state: 'EXPIRED' }, looks: [observed([landed(3)])], state: 'EXPIRED', status: -1 },
+  {
+    when: 'it was final before',
+    entry: { ...mined, state: 'CONFIRMED' },
+    looks: [observed([dead]), observed([dead])],
+    state: 'CONFIRMED',
+    status: 1,
+  },
+]
+
+describe('the life of a transaction', () => {
+  for (const { when, entry, looks, state, status, sends = 0 } of cases) {
+    it(`is ${state} (${status})${sends > 0 ? ' and sent again' : ''} when ${when}`, () => {
+      let current = entry
+      let actions = 0
+      for (const look of looks) {
+        const step = advance(current, look)
+        current = step.entry
+        actions += step.actions.length
+      }
+      expect(current.state).to.equal(state)
+      expect(txStatus(current)).to.equal(status)
+      expect(actions).to.equal(sends)
+    })
+  }
+
+  it('gives the same entry back when nothing changed, so that nothing is written', () => {
+    const once = advance(mined, observed([landed(2)])).entry
+    expect(advance(once, observed([landed(2)])).entry).to.equal(once)
+    const lost = advance(broadcast, observed([unseen])).entry
+    expect(advance(lost, observed([unseen])).entry).to.equal(lost)
+  })
+
+  it('tells what took its place', () => {
+    expect(advance(replaced, observed([dead], { rival: heir(true) })).entry.replacedBy).to.equal('0xbb')
+    expect(advance(replaced, observed([landed(3)])).entry.replacedBy).to.equal(undefined)
+  })
+
+  it('waits longer between sendings the more there were, and never more than a minute', () => {
+    expect([
+      sentAfter(1, 999),
+      sentAfter(1, 1_000),
+      sentAfter(4, 7_999),
+      sentAfter(4, 8_000),
+      sentAfter(30, 59_999),
+      sentAfter(30, 60_000),
+    ]).to.deep.equal([0, 1, 0, 1, 0, 1])
+  })
+
+  it('believes the chain before the journal when asked for a status', () => {
+    expect(txStatus(broadcast, { blockNumber: 7 })).to.equal(1)
+    expect(txStatus(signed, { pays: true })).to.equal(2)
+    expect(txStatus(signed, { pays: false })).to.equal(3)
+    expect(txStatus(replaced, { pays: true })).to.equal(3)
+    expect(txStatus({ ...signed, state: 'DROPPED' }, undefined)).to.equal(-1)
+  })
+})

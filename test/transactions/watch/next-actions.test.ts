@@ -1,0 +1,507 @@
+import { expect } from 'chai'
+import { array, assert, boolean, constant, integer, nat, oneof, option, property, record } from 'fast-check'
+import type { Sighting } from '../../../core/contracts/index.ts'
+import type { Attempt } from '../../../core/transactions/entry.ts'
+import { isFinal } from '../../../core/transactions/index.ts'
+import type { Entry, TransactionState } from '../../../core/transactions/index.ts'
+import { advance } from '../../../core/transactions/watch/lifecycle.ts'
+import type { Action, Observation } from '../../../core/transactions/watch/lifecycle.ts'
+
+const bumpAfterSeconds = 10
+const seconds = 1000
+
+function attempt(id: string, more: Partial<Attempt> = {}): Attempt {
+  return { id, raw: new Uint8Array(), fees: null, signedAt: 0, sentAt: 0, sends: 1, ...more }
+}
+
+/** On a nonce since time 0, signed once. */
+const open: Entry = {
+  key: 'k',
+  version: 3,
+  chain: 'ethereum',
+  network: 'local',
+  address: '0x1',
+  kind: 'trade',
+  client: 'client',
+  requestId: 'r',
+  createdAt: 0,
+  updatedAt: 0,
+  part: { index: 0, of: 1 },
+  step: null,
+  memo: null,
+  about: null,
+  slot: 5,
+  nonce: 5,
+  slotGiven: false,
+  feesGiven: false,
+  rank: 0,
+  state: 'BROADCAST',
+  seen: 'pays',
+  attempts: [attempt('0xa')],
+  deadLooks: 0,
+}
+const bumped: Entry = { ...open, attempts: [attempt('0xa'), attempt('0xb')] }
+const withDeadline: Entry = { ...open, deadline: 1_000 }
+
+const unseen = (id: string, more: { underpriced?: boolean } = {}): Sighting => ({ id, is: 'unseen', underpriced: false, ...more })
+const pending = (id: string, more: { underpriced?: boolean; next?: boolean } = {}): Sighting => ({
+  id,
+  is: 'pending',
+  underpriced: false,
+  next: true,
+  ...more,
+})
+const landed = (id: string, more: { depth?: number; ok?: boolean; blockHash?: string; reason?: string } = {}): Sighting => ({
+  id,
+  is: 'landed',
+  ok: true,
+  blockNumber: 7,
+  blockHash: '0x7',
+  depth: 1,
+  receipt: { of: id, in: more.blockHash ?? '0x7' },
+  ...more,
+})
+
+interface Given {
+  afterSeconds?: number
+  chainTime?: number
+  block?: number
+  cheaper?: boolean
+  replacing?: boolean
+  leftOutOf?: number
+}
+
+function observed(
+  sightings: readonly Sighting[],
+  { afterSeconds = 0, chainTime = 0, block = 100, cheaper = true, replacing = true, leftOutOf = 9 }: Given = {},
+): Observation {
+  return {
+    sightings: new Map(sightings.map((each) => [each.id, each])),
+    head: { number: BigInt(block), timestamp: chainTime },
+    confirmations: 3,
+    leftOutOf,
+    ...(replacing && { replacing: { bumpAfterSeconds, cancelIsCheaper: () => cheaper } }),
+    nowMs: afterSeconds * seconds,
+  }
+}
+
+const said = (action: Action) =>
+  action.do === 'send' ? `send ${action.attempt.id}` : action.do === 'bump' ? `bump ${action.over.id}` : 'cancel'
+const actionsOf = (entry: Entry, sightings: readonly Sighting[], given?: Given) =>
+  advance(entry, observed(sightings, given)).actions.map(said)
+
+interface Case {
+  when: string
+  entry?: Entry
+  seen: readonly Sighting[]
+  given?: Given
+  does: readonly string[]
+}
+
+const cases: readonly Case[] = [
+  { when: 'it waits and pays', seen: [pending('0xa')], given: { afterSeconds: 20 }, does: [] },
+  { when: 'it pays too little, but not for long', seen: [pending('0xa', { underpriced: true })], given: { afterSeconds: 9 }, does: [] },
+  {
+    when: 'it has paid too little for long enough',
+    seen: [pending('0xa', { underpriced: true })],
+    given: { afterSeconds: 10 },
+    does: ['bump 0xa'],
+  },
+  {
+    when: 'it pays too little and waits behind others too',
+    seen: [pending('0xa', { underpriced: true, next: false })],
+    given: { afterSeconds: 10 },
+    does: ['bump 0xa'],
+  },
+  {
+    when: 'nodes refuse it, for it pays too little',
+    seen: [unseen('0xa', { underpriced: true })],
+    given: { afterSeconds: 10 },
+    does: ['bump 0xa'],
+  },
+  { when: 'it pays and is not taken for very long', seen: [pending('0xa')], given: { afterSeconds: 50 }, does: ['bump 0xa'] },
+  {
+    when: 'it pays and was left out of one block only, however long that took',
+    seen: [pending('0xa')],
+    given: { afterSeconds: 5_000, leftOutOf: 1 },
+    does: [],
+  },
+  {
+    when: 'it pays and waits for very long behind others',
+    seen: [pending('0xa', { next: false })],
+    given: { afterSeconds: 500 },
+    does: [],
+  },
+  { when: 'it pays and no node takes it for very long', seen: [unseen('0xa')], given: { afterSeconds: 500 }, does: ['send 0xa'] },
+  {
+    when: 'its fees are the caller’s',
+    entry: { ...open, feesGiven: true },
+    seen: [pending('0xa', { underpriced: true })],
+    given: { afterSeconds: 500 },
+    does: [],
+  },
+  {
+    when: 'its fees are the caller’s and nodes refuse them',
+    entry: { ...open, feesGiven: true },
+    seen: [unseen('0xa', { underpriced: true })],
+    given: { afterSeconds: 500 },
+    does: ['send 0xa'],
+  },
+  {
+    when: 'the network cannot replace',
+    seen: [pending('0xa', { underpriced: true })],
+    given: { afterSeconds: 500, replacing: false },
+    does: [],
+  },
+  {
+    when: 'something is to replace it',
+    entry: { ...open, replacedBy: '0xc' },
+    seen: [pending('0xa', { underpriced: true })],
+    given: { afterSeconds: 500 },
+    does: [],
+  },
+  {
+    when: 'it was bumped a moment ago',
+    entry: { ...open, attempts: [attempt('0xa'), attempt('0xb', { signedAt: 95 * seconds, sentAt: 95 * seconds })] },
+    seen: [pending('0xa', { underpriced: true }), pending('0xb', { underpriced: true })],
+    given: { afterSeconds: 100 },
+    does: [],
+  },
+  {
+    when: 'the newest pays and the older does not',
+    entry: bumped,
+    seen: [pending('0xa', { underpriced: true }), pending('0xb', { next: false })],
+    given: { afterSeconds: 20 },
+    does: [],
+  },
+  {
+    when: 'the newest did not get there',
+    entry: bumped,
+    seen: [pending('0xa'), unseen('0xb')],
+    given: { afterSeconds: 20 },
+    does: ['send 0xb'],
+  },
+  {
+    when: 'nodes refuse the newest for very long',
+    entry: bumped,
+    seen: [pending('0xa'), unseen('0xb')],
+    given: { afterSeconds: 50 },
+    does: ['bump 0xb', 'send 0xb'],
+  },
+  {
+    when: 'no node takes it, for its tip is too low',
+    entry: { ...open, attempts: [attempt('0xa', { refused: 'underpriced' })] },
+    seen: [unseen('0xa')],
+    given: { afterSeconds: 10 },
+    does: ['bump 0xa', 'send 0xa'],
+  },
+  {
+    when: 'a node took it, after all had said that its tip is too low',
+    entry: { ...open, attempts: [attempt('0xa', { refused: 'underpriced' })] },
+    seen: [pending('0xa')],
+    given: { afterSeconds: 10 },
+    does: [],
+  },
+  {
+    when: 'other software’s pays more on its nonce',
+    entry: { ...open, attempts: [attempt('0xa', { refused: 'outbid' })] },
+    seen: [unseen('0xa')],
+    given: { afterSeconds: 500 },
+    does: ['send 0xa'],
+  },
+  ...(['unfunded', 'invalid'] as const).flatMap((refused): Case[] => [
+    {
+      when: `nodes refuse the newest as ${refused}`,
+      entry: { ...bumped, attempts: [attempt('0xa'), attempt('0xb', { refused })] },
+      seen: [pending('0xa'), unseen('0xb')],
+      given: { afterSeconds: 500 },
+      does: ['send 0xb'],
+    },
+    {
+      when: `nodes refuse it as ${refused}, and fees have risen`,
+      entry: { ...open, attempts: [attempt('0xa', { refused })] },
+      seen: [unseen('0xa', { underpriced: true })],
+      given: { afterSeconds: 500 },
+      does: ['send 0xa'],
+    },
+  ]),
+  { when: 'the mempool lost both', entry: bumped, seen: [unseen('0xa'), unseen('0xb')], given: { afterSeconds: 20 }, does: ['send 0xb'] },
+  {
+    when: 'the mempool lost both and does not take the newest',
+    entry: { ...bumped, attempts: [attempt('0xa'), attempt('0xb', { sends: 2 })] },
+    seen: [unseen('0xa'), unseen('0xb')],
+    given: { afterSeconds: 20 },
+    does: ['send 0xb', 'send 0xa'],
+  },
+  {
+    when: 'the mempool lost it, and the clock that sent it was ahead',
+    entry: { ...open, attempts: [attempt('0xa', { sentAt: 3_600 * seconds })] },
+    seen: [unseen('0xa')],
+    given: { afterSeconds: 20 },
+    does: ['send 0xa'],
+  },
+  {
+    when: 'it pays too little, and the clock that signed it was ahead',
+    entry: { ...open, attempts: [attempt('0xa', { signedAt: 3_600 * seconds })] },
+    seen: [pending('0xa', { underpriced: true })],
+    given: { afterSeconds: 20 },
+    does: ['bump 0xa'],
+  },
+  { when: 'nothing is known of the newest', entry: bumped, seen: [pending('0xa')], given: { afterSeconds: 500 }, does: [] },
+  {
+    when: 'it is dead by some of its attempts only',
+    entry: bumped,
+    seen: [{ id: '0xa', is: 'dead', by: '0xf' }],
+    given: { afterSeconds: 500 },
+    does: [],
+  },
+  {
+    when: 'one of them landed',
+    entry: bumped,
+    seen: [landed('0xa'), unseen('0xb', { underpriced: true })],
+    given: { afterSeconds: 500 },
+    does: [],
+  },
+  {
+    when: 'its deadline is not past in the newest block',
+    entry: withDeadline,
+    seen: [pending('0xa')],
+    given: { chainTime: 1_000 },
+    does: [],
+  },
+  {
+    when: 'its deadline is past in the newest block',
+    entry: withDeadline,
+    seen: [pending('0xa')],
+    given: { chainTime: 1_001 },
+    does: ['cancel'],
+  },
+  {
+    when: 'its deadline is past and it is stuck',
+    entry: withDeadline,
+    seen: [pending('0xa', { underpriced: true })],
+    given: { chainTime: 1_001, afterSeconds: 50 },
+    does: ['cancel'],
+  },
+  {
+    when: 'its deadline is past and no node has it',
+    entry: withDeadline,
+    seen: [unseen('0xa')],
+    given: { chainTime: 1_001, afterSeconds: 50 },
+    does: ['cancel'],
+  },
+  {
+    when: 'its cancel does not come about, so that it holds up others',
+    entry: withDeadline,
+    seen: [unseen('0xa')],
+    given: { chainTime: 1_031, afterSeconds: 50 },
+    does: ['cancel', 'send 0xa'],
+  },
+  {
+    when: 'its deadline is past and a cancel is dearer',
+    entry: withDeadline,
+    seen: [pending('0xa', { underpriced: true })],
+    given: { chainTime: 1_001, cheaper: false },
+    does: [],
+  },
+  {
+    when: 'its deadline is past, a cancel is dearer, and it would have to be bumped',
+    entry: withDeadline,
+    seen: [pending('0xa', { underpriced: true })],
+    given: { chainTime: 1_001, afterSeconds: 50, cheaper: false },
+    does: ['cancel'],
+  },
+  {
+    when: 'its deadline is past, a cancel is dearer, and its fees are the caller’s',
+    entry: { ...withDeadline, feesGiven: true },
+    seen: [pending('0xa', { underpriced: true })],
+    given: { chainTime: 1_001, afterSeconds: 50, cheaper: false },
+    does: [],
+  },
+  { when: 'its deadline is past and it landed', entry: withDeadline, seen: [landed('0xa')], given: { chainTime: 1_001 }, does: [] },
+  {
+    when: 'its deadline is past and it is cancelled already',
+    entry: { ...withDeadline, replacedBy: '0xc' },
+    seen: [pending('0xa')],
+    given: { chainTime: 1_001 },
+    does: [],
+  },
+  {
+    when: 'its deadline is past where nothing can be replaced',
+    entry: withDeadline,
+    seen: [pending('0xa')],
+    given: { chainTime: 1_001, replacing: false },
+    does: [],
+  },
+]
+
+describe('what is done about an open transaction', () => {
+  for (const { when, entry = open, seen, given, does } of cases) {
+    it(`is ${does.length === 0 ? 'nothing' : does.join(' and ')} when ${when}`, () => {
+      expect(actionsOf(entry, seen, given)).to.deep.equal(does)
+    })
+  }
+
+  it('says it again at every look until it has come about', () => {
+    const stuck = observed([pending('0xa', { underpriced: true })], { afterSeconds: 10 })
+    const first = advance(open, stuck)
+    expect(advance(first.entry, stuck).actions.map(said)).to.deep.equal(['bump 0xa'])
+  })
+})
+
+describe('the end of a transaction', () => {
+  const dead: Sighting = { id: '0xa', is: 'dead', by: '0xf' }
+  const counted: Sighting = { id: '0xa', is: 'dead' }
+  const through = (entry: Entry, looks: readonly Observation[]) => looks.reduce((current, look) => advance(current, look).entry, entry)
+
+  it('names what took the place of one that is dead', () => {
+    const end = through(open, [observed([dead]), observed([dead])])
+    expect(end).to.include({ state: 'DROPPED' })
+    expect(end.reason).to.contain('0xf')
+  })
+
+  it('takes many looks over as many blocks as make final where only counts tell', () => {
+    const at = (block: number) => observed([counted], { block })
+    expect(through(open, [at(100), at(101), at(102), at(103)]).state).to.equal('BROADCAST')
+    expect(through(open, [at(100), at(100), at(100), at(100), at(100), at(100)]).state).to.equal('BROADCAST')
+    expect(through(open, [at(100), at(101), at(102), at(103), at(104)]).state).to.equal('DROPPED')
+  })
+
+  it('begins to count anew whenever something says that it lives', () => {
+    const at = (block: number, sighting: Sighting = counted) => observed([sighting], { block })
+    const doubted = [at(100), at(101), at(102), at(103), at(104, unseen('0xa')), at(105), at(106), at(107), at(108)]
+    expect(through(open, doubted).state).to.equal('BROADCAST')
+  })
+
+  it('is not dead as long as one attempt may live', () => {
+    const partly = observed([dead])
+    expect(through(bumped, [partly, partly, partly]).state).to.equal('BROADCAST')
+    const both = observed([dead, { id: '0xb', is: 'dead', by: '0xf' }])
+    expect(through(bumped, [both, both]).state).to.equal('DROPPED')
+  })
+
+  it('waits for another look where two attempts of one slot seem to be in a block', () => {
+    const both = observed([landed('0xa', { depth: 9 }), landed('0xb', { depth: 9 })])
+    expect(through(bumped, [both]).state).to.equal('MINED')
+    expect(through(bumped, [both, observed([landed('0xb', { depth: 9 }), unseen('0xa')])])).to.deep.include({ state: 'CONFIRMED' })
+  })
+
+  it('waits for another look where another of ours seems to be in a block on its slot too', () => {
+    const rival = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: true }
+    const both = { ...observed([landed('0xa', { depth: 9 })]), rival }
+    expect(through(open, [both, both]).state).to.equal('MINED')
+    expect(through(open, [both, { ...observed([unseen('0xa')]), rival }]).state).to.equal('CANCELLED')
+    expect(through({ ...open, replacedBy: '0xc' }, [both])).to.include({ state: 'MINED', replacedBy: '0xc' })
+    expect(through(open, [both, observed([landed('0xa', { depth: 9 })])])).to.include({ state: 'CONFIRMED', replacedBy: undefined })
+  })
+
+  it('takes the receipt of the block that it is in now, though a reorganisation gave that the same number', () => {
+    const first = through(open, [observed([landed('0xa')])])
+    const second = through(first, [observed([landed('0xa', { blockHash: '0x77' })])])
+    expect(second.landed?.receipt).to.deep.equal({ of: '0xa', in: '0x77' })
+  })
+
+  it('goes to another attempt and to a rival and back with reorganisations', () => {
+    const rival = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: false }
+    const looks = [
+      observed([unseen('0xa'), landed('0xb')]),
+      observed([landed('0xa'), unseen('0xb')]),
+      { ...observed([unseen('0xa'), unseen('0xb')]), rival },
+      observed([landed('0xa', { depth: 2 }), unseen('0xb')]),
+    ]
+    const states: unknown[] = []
+    let entry: Entry = { ...bumped, replacedBy: '0xc' }
+    for (const look of looks) {
+      entry = advance(entry, look).entry
+      states.push([entry.state, entry.landed?.id])
+    }
+    expect(states).to.deep.equal([
+      ['MINED', '0xb'],
+      ['MINED', '0xa'],
+      ['BROADCAST', undefined],
+      ['MINED', '0xa'],
+    ])
+  })
+
+  it('keeps why it failed, and forgets it when a reorganisation takes it back', () => {
+    const failed = through(open, [observed([landed('0xa', { ok: false, reason: 'too late' })])])
+    expect(failed.reason).to.equal('too late')
+    expect(through(failed, [observed([landed('0xa', { ok: false, depth: 3 })])])).to.include({ state: 'REVERTED', reason: 'too late' })
+    expect(through(failed, [observed([unseen('0xa')])]).reason).to.equal(undefined)
+  })
+
+  it('keeps why it is cancelled until the cancel is final', () => {
+    const cancelled = { ...open, replacedBy: '0xc', reason: 'Its deadline passed.' }
+    const rival = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: true }
+    const end = through(cancelled, [observed([pending('0xa')]), { ...observed([unseen('0xa')]), rival }])
+    expect(end).to.include({ state: 'CANCELLED', replacedBy: '0xc', reason: 'Its deadline passed.' })
+  })
+})
+
+describe('whatever is seen, a transaction', () => {
+  const ids = ['0xa', '0xb']
+  const sighting = (id: string) =>
+    option(
+      oneof(
+        record({ id: constant(id), is: constant('unseen' as const), underpriced: boolean() }),
+        record({ id: constant(id), is: constant('pending' as const), underpriced: boolean(), next: boolean() }),
+        record({
+          id: constant(id),
+          is: constant('landed' as const),
+          ok: boolean(),
+          blockNumber: nat(5),
+          depth: integer({ min: 1, max: 4 }),
+          receipt: constant(null),
+        }),
+        record({ id: constant(id), is: constant('dead' as const), by: option(constant('0xf'), { nil: undefined }) }),
+      ),
+      { nil: undefined },
+    )
+  const look = record({
+    seen: record({ a: sighting('0xa'), b: sighting('0xb') }),
+    afterSeconds: nat(200),
+    chainTime: nat(2_000),
+    block: nat(50),
+    rival: option(
+      record({ txHash: constant('0xc'), kind: constant('cancel' as const), rank: integer({ min: -1, max: 1 }), final: boolean() }),
+      {
+        nil: undefined,
+      },
+    ),
+  })
+  const given = record({
+    replacedBy: option(constant('0xc'), { nil: undefined }),
+    feesGiven: boolean(),
+    deadline: option(constant(1_000), { nil: undefined }),
+  })
+
+  it('never leaves an end, ends only for a reason, and is never both ended and acted upon', () => {
+    assert(
+      property(given, array(look, { maxLength: 12 }), (more, looks) => {
+        let entry: Entry = { ...bumped, ...more }
+        for (const { seen, rival, ...rest } of looks) {
+          const sightings = [seen.a, seen.b].flatMap((each) => each ?? [])
+          const before = entry
+          const step = advance(entry, { ...observed(sightings, rest), ...(rival && { rival }) })
+          entry = step.entry
+          if (isFinal(before)) expect(entry).to.equal(before)
+          if (isFinal(entry)) expect(step.actions).to.deep.equal([])
+          const ended = isFinal(entry) && !isFinal(before)
+          const allowed: Partial<Record<TransactionState, boolean>> = {
+            CONFIRMED: sightings.some((each) => each.is === 'landed' && each.ok && each.depth >= 3),
+            REVERTED: sightings.some((each) => each.is === 'landed' && !each.ok && each.depth >= 3),
+            CANCELLED: rival?.final === true && rival.rank >= 0,
+            DROPPED:
+              (rival?.final === true && rival.rank < 0) ||
+              (before.deadLooks > 0 && sightings.every(({ is }) => is === 'dead') && sightings.length === ids.length),
+          }
+          if (ended) expect(allowed[entry.state], entry.state).to.equal(true)
+          if (entry.replacedBy !== undefined || entry.landed) expect(step.actions).to.deep.equal([])
+          if (more.feesGiven) expect(step.actions.some((action) => action.do === 'bump')).to.equal(false)
+          if (sightings.some(({ is }) => is === 'landed')) expect(isFinal(before) || entry.landed !== undefined).to.equal(true)
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})

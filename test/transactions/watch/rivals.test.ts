@@ -1,0 +1,51 @@
+import { expect } from 'chai'
+import type { Sighting } from '../../../core/contracts/index.ts'
+import type { Store } from '../../../core/store/index.ts'
+import { sqlJournal } from '../../../core/transactions/index.ts'
+import type { Entry, Guard } from '../../../core/transactions/index.ts'
+import { createRecorder } from '../../../core/transactions/journal/recorder.ts'
+import type { Recorder } from '../../../core/transactions/journal/recorder.ts'
+import { rivalsAmong } from '../../../core/transactions/watch/rivals.ts'
+import { giveLane, newEntry, next, signed } from '../journal/entries.ts'
+import { freshStore } from '../site.ts'
+
+describe('what took the place of a transaction', () => {
+  let store: Store
+  let recorder: Recorder
+  let guard: Guard
+  beforeEach(async () => {
+    store = await freshStore()
+    recorder = createRecorder(sqlJournal(store), () => {}, Date.now)
+    guard = await giveLane(store)
+  })
+  afterEach(() => store.close())
+
+  async function kept(over: Partial<Entry>, end: Partial<Entry> = {}): Promise<Entry> {
+    const queued = newEntry({ slot: 7, nonce: 7, ...over })
+    await recorder.open([queued], guard)
+    const [written] = (await recorder.write([{ before: queued, after: { ...signed(queued), ...end } }], guard)) ?? []
+    if (!written) throw new Error('It was not kept.')
+    return written
+  }
+  const idOf = ({ attempts }: Entry) => attempts[0]?.id ?? ''
+  const deadBy = (entry: Entry, by: string) => new Map<string, Sighting>([[idOf(entry), { id: idOf(entry), is: 'dead', by }]])
+  const final = (entry: Entry) => {
+    const landed = { id: idOf(entry), ok: true, blockNumber: 1, receipt: null }
+    return recorder.write([{ before: entry, after: next(entry, { state: 'CONFIRMED', landed }) }], guard)
+  }
+  const rivalOf = async (entry: Entry, by: string) => (await rivalsAmong([entry], deadBy(entry, by), { recorder, confirmations: 3 }))(entry)
+
+  it('is known also where another of ours was to take it: whichever was seen in the block there', async () => {
+    const heir = await kept({ rank: 2, kind: 'cancel' })
+    await final(heir)
+    const middle = await kept({ rank: 1 }, { state: 'REPLACED', replacedBy: idOf(heir) })
+    const first = await kept({}, { replacedBy: idOf(middle) })
+    expect(await rivalOf(first, idOf(heir))).to.deep.equal({ txHash: idOf(heir), kind: 'cancel', rank: 2, final: true })
+  })
+
+  it('is nobody of ours where other software took it, or where ours is not final or on another nonce', async () => {
+    const [open, elsewhere, first] = [await kept({ rank: 1 }), await kept({ slot: 8, nonce: 8 }), await kept({})]
+    await final(elsewhere)
+    for (const by of ['0xforeign', idOf(open), idOf(elsewhere)]) expect(await rivalOf(first, by)).to.equal(undefined)
+  })
+})

@@ -1,0 +1,52 @@
+import { expect } from 'chai'
+import type { Leases } from '../../../core/transactions/index.ts'
+import { sqlJournal } from '../../../core/transactions/index.ts'
+import { createLanes } from '../../../core/transactions/lanes/lanes.ts'
+import { createRecorder } from '../../../core/transactions/journal/recorder.ts'
+import { createUpkeep } from '../../../core/transactions/watch/upkeep.ts'
+import { addressOf, freshStore, silent, soon, startSite } from '../site.ts'
+
+describe('what the server does by itself', function () {
+  this.timeout(20_000)
+
+  it('is tried again soon after a long trouble ends: no later than what is stuck waits', async () => {
+    const site = await startSite({ bumpAfterSeconds: 3 })
+    const store = await freshStore()
+    const recorder = createRecorder(sqlJournal(store), () => {}, Date.now)
+    const guard = { lane: 'lane', fence: 1 }
+    const leases: Leases = {
+      use: (_lane, _signal, work) => work(guard),
+      held: () => guard,
+      adopt: async () => guard,
+      stop: async () => {},
+    }
+    const lanes = createLanes({ site: site.network, recorder, leases, limit: 256 })
+    await lanes.use(addressOf(0), soon(), async () => {})
+    let nowMs = 0
+    const triedAt: number[] = []
+    const submit = async () => {
+      triedAt.push(nowMs)
+      throw new Error('The store is away.')
+    }
+    const upkeep = createUpkeep({
+      site: site.network,
+      lanes,
+      recorder,
+      submit,
+      raise: submit,
+      goOn: (work) => work,
+      closing: new AbortController().signal,
+      log: silent,
+      nowMs: () => nowMs,
+    })
+    for (; nowMs < 60_000; nowMs += 500) {
+      upkeep.fill(addressOf(0), 7)
+      await new Promise((done) => setImmediate(done))
+    }
+    const pauses = triedAt.slice(1).map((at, index) => at - (triedAt[index] ?? 0))
+    expect(pauses.slice(0, 3)).to.deep.equal([1_000, 2_000, 3_000])
+    expect(Math.max(...pauses)).to.equal(3_000)
+    await store.close()
+    await site.stop()
+  })
+})
