@@ -262,15 +262,18 @@ for (const kind of ['embedded', 'postgres'] as const) {
 
     it('are in flight for a call whose server was taken for dead, as long as the one that took over works on them', async () => {
       const [first, second, key] = [await server(), await server(), newKey()]
-      const [slept, worked] = [gate(), gate()]
+      const [slept, began, worked] = [gate(), gate(), gate()]
       const late = once(first.idempotency, key, async () => {
         await slept.pass
         throw new SluiceError('OVERLOADED', 'Nothing was sent.')
       })
       await until('it is claimed', async () => (await nameOf(once(first.idempotency, key, never))) === 'IN_FLIGHT')
       await first.die()
-      const work = once(second.idempotency, key, async () => worked.pass.then(() => bodyOf('1')))
-      await until('it is taken over', async () => (await nameOf(once(second.idempotency, key, never))) === 'IN_FLIGHT')
+      const work = once(second.idempotency, key, async () => {
+        began.open()
+        return worked.pass.then(() => bodyOf('1'))
+      })
+      await began.pass
       slept.open()
       // By then something may have been sent for the very same request.
       expect(await nameOf(late)).to.equal('IN_FLIGHT')
