@@ -3,6 +3,7 @@ import { cpus, loadavg } from 'node:os'
 import { createClient } from '../../core/testing/client.ts'
 import { startChild } from './child.ts'
 import { installedSize } from './figures/installed-size.ts'
+import { journaling } from './figures/journaling.ts'
 import { memory } from './figures/memory.ts'
 import { nodeCalls } from './figures/node-calls.ts'
 import { pluginTrials } from './figures/plugin-trials.ts'
@@ -25,6 +26,8 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
     report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
   quotes,
   trades,
+  journal: async () =>
+    report('Keeping a transaction: twice before it is sent; reference: two pages flushed to the same disk', await journaling()),
   size: async () => report('Installed for production', await installedSize()),
 }
 
