@@ -21,12 +21,14 @@ export interface Chain {
   stop(): Promise<void>
 }
 
-const flags = ['--no-mining']
+// A state with thousands of transactions is loaded by one request.
+const flags = ['--no-mining', '--no-request-size-limit']
 
 export async function startChain({ blockMs }: { blockMs: number }): Promise<Chain> {
   let anvil = await startFrom(await devnetState())
   let firstOfNode = Number(await anvil.rpc('eth_blockNumber'))
   let blockEveryMs = blockMs
+  let failure: unknown
   let timer: NodeJS.Timeout | undefined
   let heldBaseFee: bigint | undefined
   /** One thing at a time: a reorganisation in the middle of a restart means nothing. */
@@ -35,7 +37,10 @@ export async function startChain({ blockMs }: { blockMs: number }): Promise<Chai
   const rpc: Chain['rpc'] = (method, ...params) => anvil.rpc(method, ...params)
   const height = async () => Number(await rpc('eth_blockNumber'))
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = queue.then(work)
+    const turn = queue.then(() => {
+      if (failure !== undefined) throw failure
+      return work()
+    })
     queue = turn.catch(() => {})
     return turn
   }
@@ -46,9 +51,14 @@ export async function startChain({ blockMs }: { blockMs: number }): Promise<Chai
     await rpc('evm_mine')
   }
 
+  /** Without a chain nothing can be shown: whoever asks next is told why. */
+  function fail(error: unknown): void {
+    failure = error
+  }
+
   function schedule(): void {
     clearTimeout(timer)
-    if (blockEveryMs > 0) timer = setTimeout(() => void inTurn(mineOne).finally(schedule), blockEveryMs)
+    if (blockEveryMs > 0) timer = setTimeout(() => void inTurn(mineOne).then(schedule, fail), blockEveryMs)
   }
   schedule()
 
@@ -78,13 +88,17 @@ export async function startChain({ blockMs }: { blockMs: number }): Promise<Chai
       inTurn(async () => {
         const state = await rpc('anvil_dumpState')
         await anvil.stop()
-        anvil = await startFrom(String(state))
+        anvil = await startFrom(String(state)).catch((error: unknown) => {
+          fail(error)
+          throw error
+        })
         firstOfNode = await height()
       }),
     async stop() {
       blockEveryMs = 0
       clearTimeout(timer)
-      await inTurn(() => anvil.stop())
+      await queue
+      await anvil.stop()
     },
   }
 }
