@@ -3,7 +3,8 @@ import { SluiceError } from '../../../contracts/index.ts'
 import type { Head, Log } from '../../../contracts/index.ts'
 import { onAbort } from '../rpc/with-signal.ts'
 
-const maxBackoffMs = 5_000
+/** Nodes that are put aside are not asked anyway. */
+const maxBackoffMs = 1_000
 
 export interface HeadFeedOptions {
   poll: () => Promise<Head>

@@ -8,7 +8,8 @@ import { parseAnswers } from './rpc-answers.ts'
 import { ConnectionClosed, createHttp } from './rpc-http.ts'
 import type { RpcAnswer } from '../types.ts'
 
-const maxBackoffMs = 10_000
+/** Open transactions wait for it: a question every two seconds is a burden to nobody, and who wants more quiet says so by `Retry-After`. */
+const maxBackoffMs = 2_000
 /** A node's wish to be left alone is honoured, but not for longer than this. */
 const maxRetryAfterSeconds = 60
 /** JSON-RPC 2.0. */
