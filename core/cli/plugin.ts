@@ -3,6 +3,7 @@ import type { Settings } from '../config/index.ts'
 import type { LoadResult } from '../loader/index.ts'
 import { pluginTestCommand } from './plugin-test.ts'
 import { tryPlugins } from './try-plugins.ts'
+import { table } from './table.ts'
 
 /** `sluice plugin list`: what a start would load and refuse; starts nothing. */
 export function pluginCommand(settingsOf: () => Settings): Command {
@@ -36,16 +37,7 @@ function pluginTable({ loaded, refused }: LoadResult, disabled: readonly string[
     })),
     ...disabled.map((name) => ({ cells: [name, '-', '-', '-', '-', 'disabled'], below: [] })),
   ]
-  const widths = rows[0]?.cells.map((_, column) => Math.max(...rows.map(({ cells }) => cells[column]?.length ?? 0))) ?? []
-  return rows
-    .flatMap(({ cells, below }) => [
-      cells
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-      ...below.map((line) => `  ${line}`),
-    ])
-    .join('\n')
+  return table(rows)
 }
 
 function networkList(available: readonly { chain: string; networks: readonly string[] }[]): string {

@@ -10,35 +10,14 @@ import { countChanges } from '../../core/http/metrics/transaction-metrics.ts'
 import { openStore, type Store } from '../../core/store/index.ts'
 import { Superseded, type Entry, type Journal } from '../../core/transactions/index.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
+import { newEntry } from '../transactions/journal/entries.ts'
 
 const log = { info: () => {}, warn: () => {} }
 const site = { chain: 'ethereum', network: 'local' }
 const attempt = { id: '0xaa', raw: new Uint8Array(), fees: null, signedAt: 0, sends: 1 }
 const landed = { id: '0xaa', ok: true, blockNumber: 7, receipt: null }
 
-const queued: Entry = {
-  ...site,
-  key: 'a-1',
-  version: 1,
-  address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
-  kind: 'trade',
-  client: 'client',
-  requestId: 'r',
-  createdAt: 0,
-  updatedAt: 0,
-  part: { index: 0, of: 1 },
-  step: null,
-  memo: null,
-  about: null,
-  slot: 5,
-  nonce: 5,
-  slotGiven: false,
-  feesGiven: false,
-  rank: 0,
-  state: 'QUEUED',
-  attempts: [],
-  deadLooks: 0,
-}
+const queued = newEntry({ ...site, createdAt: 0, updatedAt: 0, address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', slot: 5, nonce: 5 })
 const signed: Entry = { ...queued, state: 'SIGNED', attempts: [attempt] }
 const bumped: Entry = { ...signed, state: 'BROADCAST', attempts: [attempt, { ...attempt, id: '0xbb' }] }
 const mined: Entry = { ...bumped, state: 'MINED', landed, updatedAt: 4_000 }

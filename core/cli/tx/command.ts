@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import type { Settings } from '../../config/index.ts'
 import { serverClient, type ServerClient } from '../server-client.ts'
 import { journalClient, type JournalClient } from './journal-client.ts'
-import { listTransactions, table, type ListOptions } from './list.ts'
+import { listTransactions, transactionTable, type ListOptions } from './list.ts'
 import { cancelling, replace, speedingUp, type ReplaceOptions } from './replace.ts'
 import { describe, findTransactions } from './show.ts'
 
@@ -56,7 +56,7 @@ export function txCommand(settingsOf: () => Settings): Command {
         const { transactions, isMore } = await listTransactions(journal, options)
         if (options.json) return JSON.stringify(transactions, null, 2)
         if (transactions.length === 0) return `None that the certificate "${server.as}" may see.`
-        return `${table(transactions, Date.now())}${isMore ? `\nThe newest ${transactions.length}; --limit shows more.` : ''}`
+        return `${transactionTable(transactions, Date.now())}${isMore ? `\nThe newest ${transactions.length}; --limit shows more.` : ''}`
       }),
     )
 

@@ -2,6 +2,7 @@ import { closest } from 'fastest-levenshtein'
 import type { JournaledTransaction } from '../../api/transactions.ts'
 import type { JournalClient, TransactionFilter } from './journal-client.ts'
 import { openStates, stateNames } from './states.ts'
+import { table } from '../table.ts'
 
 export interface ListOptions {
   state?: string
@@ -58,7 +59,7 @@ function readState(given: string): string {
 }
 
 /** A line for each, with the hash in full: it is what the other commands take. */
-export function table(transactions: readonly JournaledTransaction[], nowMs: number): string {
+export function transactionTable(transactions: readonly JournaledTransaction[], nowMs: number): string {
   const rows = transactions.map(({ createdAt, txState, kind, connector, chain, network, address, nonce, txHash, reason, replacedBy }) => ({
     cells: [
       age(nowMs - createdAt),
@@ -72,16 +73,7 @@ export function table(transactions: readonly JournaledTransaction[], nowMs: numb
     below: [...(replacedBy === undefined ? [] : [`replaced by ${replacedBy}`]), ...(reason === undefined ? [] : [reason])],
   }))
   const all = [{ cells: ['AGE', 'STATE', 'WHAT', 'WHERE', 'WALLET', 'NONCE', 'TRANSACTION'], below: [] }, ...rows]
-  const widths = all[0]?.cells.map((_, column) => Math.max(...all.map(({ cells }) => cells[column]?.length ?? 0))) ?? []
-  return all
-    .flatMap(({ cells, below }) => [
-      cells
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-      ...below.map((line) => `  ${line}`),
-    ])
-    .join('\n')
+  return table(all)
 }
 
 const short = (address: string) => (address.length <= 14 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`)

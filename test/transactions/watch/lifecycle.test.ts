@@ -5,6 +5,7 @@ import type { Entry, TransactionState } from '../../../core/transactions/index.t
 import { advance } from '../../../core/transactions/watch/lifecycle.ts'
 import type { Observation, Rival } from '../../../core/transactions/watch/lifecycle.ts'
 import { txStatus } from '../../../core/transactions/tx-status.ts'
+import { newEntry } from '../journal/entries.ts'
 
 const id = '0xaa'
 const receipt = { status: 1 }
@@ -20,30 +21,7 @@ function attempt(more: Partial<Attempt> = {}): Attempt {
   return { id, raw: new Uint8Array(), fees: null, signedAt: 0, sentAt: 0, sends: 1, ...more }
 }
 
-const signed: Entry = {
-  key: 'k',
-  version: 2,
-  chain: 'ethereum',
-  network: 'local',
-  address: '0x1',
-  kind: 'trade',
-  client: 'client',
-  requestId: 'r',
-  createdAt: 0,
-  updatedAt: 0,
-  part: { index: 0, of: 1 },
-  step: null,
-  memo: null,
-  about: null,
-  slot: 5,
-  nonce: 5,
-  slotGiven: false,
-  feesGiven: false,
-  rank: 0,
-  state: 'SIGNED',
-  attempts: [attempt()],
-  deadLooks: 0,
-}
+const signed = newEntry({ version: 2, slot: 5, nonce: 5, state: 'SIGNED', attempts: [attempt()] })
 const broadcast: Entry = { ...signed, state: 'BROADCAST', seen: 'pays' }
 const mined: Entry = { ...broadcast, state: 'MINED', landed: { id, ok: true, blockNumber: 7, receipt } }
 const replaced: Entry = { ...broadcast, replacedBy: '0xbb' }

@@ -6,6 +6,7 @@ import { isFinal } from '../../../core/transactions/index.ts'
 import type { Entry, TransactionState } from '../../../core/transactions/index.ts'
 import { advance } from '../../../core/transactions/watch/lifecycle.ts'
 import type { Action, Observation } from '../../../core/transactions/watch/lifecycle.ts'
+import { newEntry } from '../journal/entries.ts'
 
 const bumpAfterSeconds = 10
 const seconds = 1000
@@ -15,31 +16,16 @@ function attempt(id: string, more: Partial<Attempt> = {}): Attempt {
 }
 
 /** On a nonce since time 0, signed once. */
-const open: Entry = {
-  key: 'k',
+const open = newEntry({
   version: 3,
-  chain: 'ethereum',
-  network: 'local',
-  address: '0x1',
-  kind: 'trade',
-  client: 'client',
-  requestId: 'r',
   createdAt: 0,
   updatedAt: 0,
-  part: { index: 0, of: 1 },
-  step: null,
-  memo: null,
-  about: null,
   slot: 5,
   nonce: 5,
-  slotGiven: false,
-  feesGiven: false,
-  rank: 0,
   state: 'BROADCAST',
   seen: 'pays',
   attempts: [attempt('0xa')],
-  deadLooks: 0,
-}
+})
 const bumped: Entry = { ...open, attempts: [attempt('0xa'), attempt('0xb')] }
 const withDeadline: Entry = { ...open, deadline: 1_000 }
 
