@@ -9,13 +9,19 @@ import { confirmations, type World } from './world.ts'
 
 /** I6: within the confirmation depth plus so many blocks. */
 const extraBlocks = 5
+/**
+ * The network has a block a second. What needs no more than its confirmations need not wait so long; altogether it gets the
+ * time that so many blocks take.
+ */
+const hastyBlockMs = 400
+const patientBlockMs = ((confirmations + extraBlocks) * 1000 - confirmations * hastyBlockMs) / extraBlocks
 const openStates = ['QUEUED', 'SIGNED', 'BROADCAST', 'MINED']
 
 /**
  * The faults are over: asks for what is unknown, lets the blocks pass that what is open has to reach its end, ends the servers and
  * gives all there is to judge.
  */
-export async function settle(world: World, random: Random, blockMs: number): Promise<History> {
+export async function settle(world: World, random: Random): Promise<History> {
   const { chain, proxy, recorder, servers, wallets } = world
   proxy.become()
   // Blocks count from when the faults ended; nobody gets any for free.
@@ -33,7 +39,7 @@ export async function settle(world: World, random: Random, blockMs: number): Pro
   while (blocks < allowed && (await countOpen(world)) > 0) {
     await chain.mine(1)
     blocks += 1
-    await sleep(blockMs)
+    await sleep(blocks < confirmations ? hastyBlockMs : patientBlockMs)
   }
   // The last block has to be seen.
   for (let tries = 0; tries < 15 && (await countOpen(world)) > 0; tries += 1) await sleep(200)

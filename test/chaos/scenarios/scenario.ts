@@ -6,9 +6,6 @@ import { settle } from '../settle.ts'
 import { show } from '../show.ts'
 import type { World } from '../world.ts'
 
-/** The network of the devnet has a block a second; here they may come faster, since a run ends when all is final. */
-const settleBlockMs = 500
-
 /** Everything that a run showed. */
 export interface Report {
   scenario: string
@@ -51,7 +48,7 @@ export async function play<S extends object>(
     const telling = setInterval(() => tell(progressOf(world)), tellEveryMs)
     try {
       const figures = await work()
-      const history = await settle(world, random.fork('settle'), settleBlockMs)
+      const history = await settle(world, random.fork('settle'))
       if (history.mined.length === 0) throw new Error(`No trade came through, so nothing was shown: ${show(figuresOf(world, history))}`)
       return {
         scenario: scenario.name,
