@@ -25,8 +25,9 @@ describe('the log', () => {
     })
     talker.send('end')
     await once(talker, 'close')
-    // What is being written as the process ends may be written once more, rather than not at all.
-    const [error, last, ...more] = [...new Set(text.trimEnd().split('\n'))].map((line) => JSON.parse(line))
+    // What is being written as the process ends may be written once more, or after what follows it, rather than not at all.
+    const lines = [...new Set(text.trimEnd().split('\n'))].map((line) => JSON.parse(line))
+    const [error, last, ...more] = lines.toSorted((a, b) => a.level - b.level)
     expect(more).to.deep.equal([])
     expect(last.msg).to.equal('the last line')
     expect(error.err.message).to.equal('no answer (info={ "requestUrl": "https://node.example/v3/***" })')

@@ -1,3 +1,4 @@
+import { SluiceError } from '../../api/index.ts'
 import type { Quote } from '../../contracts/index.ts'
 import type { Submitted } from '../../transactions/index.ts'
 import type { Verb } from '../context.ts'
@@ -45,7 +46,8 @@ export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
   try {
     return await tradeOn(last, () => refuseWhen(moved))
   } catch (error) {
-    if (await moved) return tradeOn(await asked)
+    // Where it has not moved, an exchange may refuse the old plan all the same: the chain's clock has leapt past its deadline.
+    if ((await moved) || isRefused(error)) return tradeOn(await asked)
     throw error
   }
 }
@@ -54,6 +56,9 @@ export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
 function leavesTime({ head }: Quote, ttlSeconds: number): boolean {
   return (Date.now() / 1000 - head.timestamp) * 10 <= ttlSeconds
 }
+
+/** By the check, before anything was signed. */
+const isRefused = (error: unknown) => error instanceof SluiceError && error.name === 'TRADE_FAILED'
 
 /** Whoever made the plan knows what to do then. */
 async function refuseWhen(moved: Promise<boolean>): Promise<void> {
