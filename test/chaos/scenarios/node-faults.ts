@@ -20,7 +20,7 @@ export const eachNodeFault: readonly Scenario<Size>[] = Object.keys(faults).map(
 function scenarioOf(name: string, days: readonly string[]): Scenario<Size> {
   return {
     name,
-    small: { trades: 8 },
+    small: { trades: 6 },
     full: { trades: 200 },
     async run({ trades }, random, judge) {
       const world = await createWorld({ random })
