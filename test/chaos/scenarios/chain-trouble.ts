@@ -18,7 +18,7 @@ export const usualBaseFee = 10n * 10n ** 9n
 /** What happens to chains: blocks are taken back, fees rise, mempools forget, nodes restart, and others spend from the wallet. */
 export const chainTrouble: Scenario<Size> = {
   name: 'chain trouble',
-  small: { trades: 40, reorganisations: 4, others: 1 },
+  small: { trades: 30, reorganisations: 3, others: 1 },
   full: { trades: 1000, reorganisations: 100, others: 25 },
   async run({ trades, reorganisations, others }, random, judge) {
     const world = await createWorld({ random })

@@ -5,7 +5,7 @@ import type { Scenario } from './scenario.ts'
 /** A hundred trades of one wallet at once, again and again. */
 export const rounds: Scenario<{ rounds: number; parallel: number }> = {
   name: 'rounds',
-  small: { rounds: 2, parallel: 100 },
+  small: { rounds: 1, parallel: 100 },
   full: { rounds: 50, parallel: 100 },
   async run({ rounds, parallel }, random, judge) {
     const world = await createWorld({ random })

@@ -15,7 +15,7 @@ const trades = 4
 /** Another program sends from the wallet in the middle of ours; then its transaction is mined, or goes away and leaves a gap. */
 export const stranger: Scenario<{ rounds: number }> = {
   name: 'stranger',
-  small: { rounds: 3 },
+  small: { rounds: 2 },
   full: { rounds: 50 },
   async run({ rounds }, random, judge) {
     const world = await createWorld({ random })
