@@ -3,7 +3,18 @@ import { endpoint, request, response } from './endpoint.ts'
 import { ChainName, NetworkName, TransactionHash, WalletAddress } from './fields.ts'
 
 /** QUEUED → SIGNED → BROADCAST → MINED → CONFIRMED, and the other ends. */
-const states = ['QUEUED', 'SIGNED', 'BROADCAST', 'MINED', 'CONFIRMED', 'REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED'] as const
+export const transactionStates = [
+  'QUEUED',
+  'SIGNED',
+  'BROADCAST',
+  'MINED',
+  'CONFIRMED',
+  'REVERTED',
+  'REPLACED',
+  'CANCELLED',
+  'DROPPED',
+  'EXPIRED',
+] as const
 const mostPerPage = 500
 
 /** A transaction of the journal, as `/transactions` lists it and `/events` tells its changes. */
@@ -15,7 +26,7 @@ export const JournaledTransaction = response({
   connector: Type.Optional(Type.String()),
   txHash: Type.Union([Type.String(), Type.Null()], { description: 'The one that is mined, or the newest; null before it is signed.' }),
   nonce: Type.Number(),
-  txState: Type.String({ description: `${states.slice(0, -1).join(', ')} or ${states.at(-1)}.` }),
+  txState: Type.String({ description: `${transactionStates.slice(0, -1).join(', ')} or ${transactionStates.at(-1)}.` }),
   txStatus: Type.Number({ description: 'As /network/poll has it, by what the journal knows.' }),
   txBlock: Type.Number({ description: '-1 until mined.' }),
   replacedBy: Type.Optional(Type.String({ description: 'Hash of what is to take, or took, its place.' })),
@@ -41,7 +52,10 @@ export const TransactionsRequest = request({
   network: Type.Optional(NetworkName),
   address: Type.Optional(WalletAddress),
   state: Type.Optional(
-    Type.Enum(states, { expects: `one of ${states.join(', ')}`, description: 'Only those in this state, in any letter case.' }),
+    Type.Enum(transactionStates, {
+      expects: `one of ${transactionStates.join(', ')}`,
+      description: 'Only those in this state, in any letter case.',
+    }),
   ),
   txHash: Type.Optional({ ...TransactionHash, description: 'Of any attempt, also of one whose place another took.' }),
   idempotencyKey: idOfRequest('The Idempotency-Key that the request came with.', 'an Idempotency-Key'),

@@ -32,6 +32,10 @@ export interface Keyed {
   answerOf(answer: object): { status: number; body: string }
 }
 
+/** Whether the caller said what it pays. */
+export const namesFees = ({ maxFeePerGasRaw, maxPriorityFeePerGasRaw }: FeeWish): boolean =>
+  maxFeePerGasRaw !== undefined || maxPriorityFeePerGasRaw !== undefined
+
 /** What a request lets its plan do. */
 export interface Scope {
   /** Addresses that its steps may call. */

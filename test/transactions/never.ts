@@ -1,3 +1,4 @@
+import { evmRail } from '../../core/kits/evm/rail/rail.ts'
 import type { Rpc } from '../../core/kits/evm/types.ts'
 
 const refuse = () => Promise.reject(new Error('What is pure asks nobody.'))
@@ -13,3 +14,17 @@ export const never: Rpc = {
   nodes: () => [],
   stop: async () => {},
 }
+
+export const native = { symbol: 'ETH', address: '0x0', decimals: 18 }
+
+/** A rail of which only what is pure may be used. */
+export const pureRail = evmRail({
+  rpc: never,
+  chainId: 1,
+  network: 'n',
+  nativeCurrency: native,
+  multicall: '0x0',
+  confirmations: 1,
+  feeCapRaw: 10n,
+  token: async () => undefined,
+})

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
+import { transactionStates } from '../../api/transactions.ts'
 import type { Attempt, Entry } from '../entry.ts'
 
 /** Anything that JSON has. */
@@ -29,11 +30,7 @@ const Body = Compile(
     slotGiven: Type.Boolean(),
     feesGiven: Type.Boolean(),
     rank: Type.Number(),
-    state: Type.Union(
-      (['QUEUED', 'SIGNED', 'BROADCAST', 'MINED', 'CONFIRMED', 'REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED'] as const).map(
-        (each) => Type.Literal(each),
-      ),
-    ),
+    state: Type.Union(transactionStates.map((each) => Type.Literal(each))),
     attempts: Type.Array(
       Type.Object({
         id: Type.String(),

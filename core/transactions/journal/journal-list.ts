@@ -1,12 +1,11 @@
 import type { Store } from '../../store/store.ts'
 import type { EntryRow } from '../../store/tables.ts'
+import { isFinal } from '../entry.ts'
 import type { Filter } from './journal.ts'
 import { folded } from './journal-rows.ts'
 
 const defaultLimit = 100
 const maxLimit = 500
-
-const finalStates = new Set(['CONFIRMED', 'REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED'])
 
 /** Newest first, and where the next page begins. */
 export async function listRows(store: Store, filter: Filter): Promise<{ rows: Pick<EntryRow, 'key' | 'body'>[]; nextCursor?: string }> {
@@ -21,7 +20,7 @@ export async function listRows(store: Store, filter: Filter): Promise<{ rows: Pi
     if (addresses) query = query.where('address', 'in', [...addresses])
     if (state !== undefined) query = query.where('state', '=', state)
     // The few that are open have an index of their own.
-    if (state !== undefined && !finalStates.has(state)) query = query.where('final', '=', 0)
+    if (state !== undefined && !isFinal({ state })) query = query.where('final', '=', 0)
     if (idempotencyKey !== undefined) query = query.where('idempotency_key', '=', idempotencyKey)
     if (requestId !== undefined) query = query.where('request_id', '=', requestId)
     if (client !== undefined) query = query.where('client', '=', client)

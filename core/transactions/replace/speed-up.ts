@@ -2,6 +2,7 @@ import { SluiceError } from '../../contracts/index.ts'
 import { replaceOf } from './cancel.ts'
 import type { Entry } from '../entry.ts'
 import type { HeldLane } from '../lanes/lanes.ts'
+import { namesFees } from '../order.ts'
 import type { Origin, Site } from '../order.ts'
 import { nothingPending, pendingOn } from './pending.ts'
 import type { Wanted } from './raise-fees.ts'
@@ -34,7 +35,7 @@ export function createSpeedUp({ site, recorder, raise }: SpeedUpParts) {
   ): Promise<{ txHash: string; nonce: number }> {
     const replace = replaceOf(rail, site.chain)
     const head = await orTimeout(site.impl.head({ signal }), signal, nothingSent)
-    const feesGiven = wish.maxFeePerGasRaw !== undefined || wish.maxPriorityFeePerGasRaw !== undefined
+    const feesGiven = namesFees(wish)
     return raise(
       {
         address,

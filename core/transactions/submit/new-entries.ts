@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Json } from '../../contracts/index.ts'
 import type { Entry } from '../entry.ts'
+import { namesFees } from '../order.ts'
 import type { Order } from '../order.ts'
 
 let count = 0
@@ -30,7 +31,7 @@ export function newEntries(order: Order, { slots, given, nonces, ranks, nowMs }:
     requestId,
     keyed,
     wish,
-    feesGiven = wish.maxFeePerGasRaw !== undefined || wish.maxPriorityFeePerGasRaw !== undefined,
+    feesGiven = namesFees(wish),
     plan,
     about,
     admin,

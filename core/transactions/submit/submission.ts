@@ -11,6 +11,7 @@ import type { Claim, Lane, Occupant } from '../lanes/lane.ts'
 import type { HeldLane, Lanes } from '../lanes/lanes.ts'
 import { newEntries } from './new-entries.ts'
 import { nonceConflict } from '../lanes/nonce-conflict.ts'
+import { namesFees } from '../order.ts'
 import type { Order, Site, Submitted } from '../order.ts'
 import { givenUp, hold } from '../lanes/rebuild-lane.ts'
 import type { Change, Recorder } from '../journal/recorder.ts'
@@ -160,7 +161,7 @@ export function createSubmission(parts: SubmissionParts) {
       given: nonce !== undefined && kind !== 'fill',
       fees: prepared.map(({ fees }) => fees),
       costsRaw: prepared.map(({ step, fees }) => rail.cost(step, fees)),
-      mayReplace: replaces || wish.maxFeePerGasRaw !== undefined || wish.maxPriorityFeePerGasRaw !== undefined,
+      mayReplace: replaces || namesFees(wish),
       only,
     }
     const claimed = lane.claim(wanted)

@@ -1,16 +1,4 @@
-import type { Verb } from '../context.ts'
-import { readFees } from '../fees.ts'
-import { readAddress, requireKey } from '../wallets.ts'
-import { evmOf } from './spenders.ts'
+import { onPending } from './on-pending.ts'
 
-export const evmCancel: Verb<'EVMCancel'> = async (request, context) => {
-  const { network, services, signal } = context
-  evmOf(network)
-  const address = readAddress(network, request.address)
-  requireKey(services.wallets, network, address)
-  const { txHash, nonce } = await services.transactions.cancel(
-    { ...context, address, nonce: request.nonce, wish: readFees(request, network) },
-    signal,
-  )
-  return { txHash, nonce }
-}
+/** Has a pending transaction do nothing. */
+export const evmCancel = onPending('cancel')

@@ -1,21 +1,9 @@
 import { expect } from 'chai'
 import { array, assert, constant, integer, nat, oneof, property, record } from 'fast-check'
-import { evmRail } from '../../../core/kits/evm/rail/rail.ts'
 import { createLane } from '../../../core/transactions/lanes/lane.ts'
 import type { Lane } from '../../../core/transactions/lanes/lane.ts'
-import { never } from '../never.ts'
+import { pureRail as rail } from '../never.ts'
 
-const native = { symbol: 'ETH', address: '0x0', decimals: 18 }
-const rail = evmRail({
-  rpc: never,
-  chainId: 1,
-  network: 'n',
-  nativeCurrency: native,
-  multicall: '0x0',
-  confirmations: 1,
-  feeCapRaw: 10n,
-  token: async () => undefined,
-})
 const fees = { gasLimit: '21000', maxFeePerGas: '100', maxPriorityFeePerGas: '10' }
 
 function laneAt(latest: number, pending = latest): Lane {

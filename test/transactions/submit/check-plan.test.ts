@@ -1,22 +1,10 @@
 import { expect } from 'chai'
 import type { Plan } from '../../../core/contracts/index.ts'
 import { canonicalAddress } from '../../../core/kits/evm/address.ts'
-import { evmRail } from '../../../core/kits/evm/rail/rail.ts'
 import { checkPlan } from '../../../core/transactions/submit/check-plan.ts'
 import type { Order } from '../../../core/transactions/index.ts'
-import { never } from '../never.ts'
+import { pureRail as rail } from '../never.ts'
 
-const native = { symbol: 'ETH', address: '0x0', decimals: 18 }
-const rail = evmRail({
-  rpc: never,
-  chainId: 1,
-  network: 'n',
-  nativeCurrency: native,
-  multicall: '0x0',
-  confirmations: 1,
-  feeCapRaw: 10n,
-  token: async () => undefined,
-})
 // What is judged is pure: of the chain it takes the spelling of addresses and what a step calls.
 const network = { chain: 'c', network: 'n', impl: { rail, address: canonicalAddress } } as unknown as Order['network']
 const router = '0x7a250d5630B4cF539739dF2C5dAcb4c659F2488D'
