@@ -22,6 +22,8 @@ export interface Attempt {
   readonly sentAt?: number
   /** How many times they were sent. */
   readonly sends: number
+  /** How many of those since it was lost; absent where it never was. */
+  readonly sendsSinceLost?: number
   /** Why no node took them the last time; absent where one did, or where nobody knows. */
   readonly refused?: RefusalMeaning
 }

@@ -39,6 +39,7 @@ const Body = Compile(
         signedAt: Type.Number(),
         sentAt: Type.Optional(Type.Number()),
         sends: Type.Number(),
+        sendsSinceLost: Type.Optional(Type.Number()),
         refused: Type.Optional(
           Type.Union(
             (['slot-used', 'slot-ahead', 'underpriced', 'outbid', 'unfunded', 'not-now', 'invalid'] as const).map((each) =>

@@ -40,7 +40,7 @@ export function createDispatch(site: Site, recorder: Recorder, closing: AbortSig
 
 function received(entry: Entry, id: string, reception: Reception, nowMs: number): Entry {
   const { reason, meaning: refused } = reception.is === 'accepted' ? {} : reception
-  const attempts = entry.attempts.map((each) => (each.id === id ? { ...each, sentAt: nowMs, sends: each.sends + 1, refused } : each))
+  const attempts = entry.attempts.map((each) => (each.id === id ? { ...sentAgain(each, nowMs), refused } : each))
   const waits = entry.state === 'SIGNED' || entry.state === 'BROADCAST'
   if (!waits) return { ...entry, attempts }
   // Why it is to be replaced matters more than what nodes say of it.
@@ -48,4 +48,10 @@ function received(entry: Entry, id: string, reception: Reception, nowMs: number)
   // Its fees were checked a moment ago; the next look tells how it really stands.
   if (reason === undefined) return { ...entry, ...said, attempts, state: 'BROADCAST', seen: entry.seen ?? 'pays' }
   return { ...entry, ...said, attempts }
+}
+
+function sentAgain(attempt: Attempt, nowMs: number): Attempt {
+  const { sends, sendsSinceLost } = attempt
+  const sent = { ...attempt, sentAt: nowMs, sends: sends + 1 }
+  return sendsSinceLost === undefined ? sent : { ...sent, sendsSinceLost: sendsSinceLost + 1 }
 }

@@ -116,10 +116,11 @@ function waiting(entry: Entry, seen: readonly Sighting[]): Entry {
   }
 }
 
-/** No node has it. */
+/** No node has it. One that was at a node or in a block until now is as easily sent as it was the first time. */
 function missing(entry: Entry): Entry {
-  const seen = entry.seen === undefined && !entry.landed ? undefined : 'lost'
-  return { ...unlanded(entry), ...notDead, seen }
+  const wasThere = entry.landed !== undefined || entry.seen === 'pays' || entry.seen === 'underpriced'
+  const attempts = wasThere ? entry.attempts.map((each) => ({ ...each, sendsSinceLost: 0 })) : entry.attempts
+  return { ...unlanded(entry), ...notDead, attempts, seen: wasThere ? 'lost' : entry.seen }
 }
 
 /** A reorganisation takes a mined one back. */

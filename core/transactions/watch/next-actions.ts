@@ -76,15 +76,18 @@ function unseenFirst({ attempts }: Entry, sightings: ReadonlyMap<string, Sightin
   const newestFirst = attempts.toReversed()
   const [newest, ...older] = newestFirst
   if (!newest) return []
-  const isOnlyOlder = newest.sends < sendsBeforeOlder || attempts.some(({ id }) => sightings.get(id)?.is === 'pending')
+  const isOnlyOlder = inVain(newest) < sendsBeforeOlder || attempts.some(({ id }) => sightings.get(id)?.is === 'pending')
   return isOnlyOlder ? [newest] : [newest, ...older.filter(({ id }) => sightings.get(id)?.is === 'unseen')]
 }
 
 /** From a second up to what a stuck one waits: what nodes refuse for now they are not asked at every block. */
-function isDue({ sends, sentAt = 0 }: Attempt, replacing: Replacing | undefined, nowMs: number): boolean {
+function isDue(attempt: Attempt, replacing: Replacing | undefined, nowMs: number): boolean {
   const longestMs = Math.min(longestPauseMs, (replacing?.bumpAfterSeconds ?? Infinity) * 1000)
-  return elapsedMs(sentAt, nowMs) >= Math.min(1000 * 2 ** Math.max(0, sends - 1), longestMs)
+  return elapsedMs(attempt.sentAt ?? 0, nowMs) >= Math.min(1000 * 2 ** Math.max(0, inVain(attempt) - 1), longestMs)
 }
+
+/** A reorganisation or a restarted node takes away what was at nodes: what was sent before says nothing of the next sending. */
+const inVain = ({ sends, sendsSinceLost = sends }: Attempt) => sendsSinceLost
 
 /** What lies ahead was written by another clock, or by this one before it was set back: nobody knows how long ago that was. */
 function elapsedMs(sinceMs: number, nowMs: number): number {

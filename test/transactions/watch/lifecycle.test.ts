@@ -40,9 +40,9 @@ function observed(sightings: readonly Sighting[], more: Partial<Observation> = {
   }
 }
 
-/** How often a look at that time has it sent again. */
+/** How often a look at that time has one sent again that was lost before. */
 function sentAfter(sends: number, nowMs: number): number {
-  const waiting = { ...broadcast, attempts: [attempt({ sends })] }
+  const waiting: Entry = { ...broadcast, attempts: [attempt({ sends })], seen: 'lost' }
   return advance(waiting, observed([unseen], { nowMs })).actions.length
 }
 
@@ -224,6 +224,19 @@ describe('the life of a transaction', () => {
       sentAfter(30, 59_999),
       sentAfter(30, 60_000),
     ]).to.deep.equal([0, 1, 0, 1, 0, 1])
+  })
+
+  it('sends what was at a node or in a block and is lost as soon as the first time, however often it was sent', () => {
+    const sentOften = [attempt({ sends: 9, sendsSinceLost: 4, sentAt: 1_000 })]
+    for (const was of [
+      { ...broadcast, attempts: sentOften, seen: 'pays' as const },
+      { ...mined, attempts: sentOften },
+    ]) {
+      const { entry, actions } = advance(was, observed([unseen], { nowMs: 2_000 }))
+      expect(actions).to.have.length(1)
+      const again = { ...entry, attempts: [attempt({ sends: 10, sendsSinceLost: 3, sentAt: 2_000 })] }
+      expect(advance(again, observed([unseen], { nowMs: 3_999 })).actions).to.deep.equal([])
+    }
   })
 
   it('believes the chain before the journal when asked for a status', () => {

@@ -214,7 +214,7 @@ const cases: readonly Case[] = [
   { when: 'the mempool lost both', entry: bumped, seen: [unseen('0xa'), unseen('0xb')], given: { afterSeconds: 20 }, does: ['send 0xb'] },
   {
     when: 'the mempool lost both and does not take the newest',
-    entry: { ...bumped, attempts: [attempt('0xa'), attempt('0xb', { sends: 2 })] },
+    entry: { ...bumped, seen: 'lost', attempts: [attempt('0xa'), attempt('0xb', { sends: 2 })] },
     seen: [unseen('0xa'), unseen('0xb')],
     given: { afterSeconds: 20 },
     does: ['send 0xb', 'send 0xa'],
