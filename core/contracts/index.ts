@@ -2,6 +2,19 @@
 export { badFields, SluiceError } from '../api/errors.ts'
 export type { ErrorName } from '../api/errors.ts'
 export type { AMM, Fill, Hop, Quote, Swap, SwapTerms } from './amm.ts'
+export type {
+  AMMRange,
+  Deposit,
+  RangeAmounts,
+  RangeFill,
+  RangeHistory,
+  RangePool,
+  RangePosition,
+  RangePrice,
+  RangeTerms,
+  SlippageFraction,
+  TickRange,
+} from './amm-range.ts'
 export type { Chain, ChainVenue, EvmVerbs, NodeState, Transaction } from './chain.ts'
 export type { At, Family, Head, Json, Life, Log, Token, Types } from './family.ts'
 export type { Need, Plan } from './plan.ts'

@@ -1,4 +1,5 @@
 import type { AMM } from './amm.ts'
+import type { AMMRange } from './amm-range.ts'
 import type { Chain, ChainVenue } from './chain.ts'
 import type { Family, Life, Log, Token, Types } from './family.ts'
 
@@ -8,12 +9,14 @@ export const apiVersion = '1.0'
 /** What an implementation of each trading type must look like. */
 export interface Trading<F extends Types = Types> {
   AMM: AMM<F>
+  AMM_RANGE: AMMRange<F>
 }
 export type TradingType = keyof Trading
 
 /** Checked when a plugin is loaded: a verb that is missing refuses the plugin rather than a request. */
 export const tradingVerbs = {
   AMM: ['quote', 'swap', 'fill'],
+  AMM_RANGE: ['rangePools', 'rangeAround', 'deposit', 'add', 'position', 'positions', 'remove', 'collect', 'history', 'rangeFill'],
 } as const satisfies { [K in TradingType]: readonly (keyof Trading[K])[] }
 
 export interface NetworkNames {

@@ -42,6 +42,8 @@ export interface QuoterHop {
   tokenIn: string
   tokenOut: string
   pool: string
+  /** Of the protocol, where the exchange has several. */
+  version: string
 }
 
 /** The exchange's own quoter, as it answered at that block: what contract tests hold quotes against. */

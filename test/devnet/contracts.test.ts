@@ -90,7 +90,7 @@ describe('the contracts of the devnet', () => {
     const { WETH, USDC } = addresses.tokens
     const [uniswapFile = ''] = devnetFiles
     const quoter = await devnetQuoter(uniswapFile, provider)
-    const route = [{ tokenIn: WETH.address, tokenOut: USDC.address, pool: '' }]
+    const route = [{ tokenIn: WETH.address, tokenOut: USDC.address, pool: '', version: 'v2' }]
     const before = await provider.getBlockNumber()
     const quoted = await quoter?.exactIn(route, parseUnits('1', 18), before)
     expect(await quoter?.exactOut(route, quoted ?? 0n, before)).to.satisfy((raw: bigint) => raw <= parseUnits('1', 18))

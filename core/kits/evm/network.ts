@@ -17,6 +17,18 @@ export interface EvmNetwork {
   confirmations: number
   /** By how many percent its nodes want both fees of a replacement raised; 10 where absent, as in geth. */
   leastBumpPercent?: number
+  /** The least tip that its validators or nodes take, in gwei; 0 where absent. */
+  minTipGwei?: number
+  /** The most a request may offer per gas, in gwei, unless the settings say otherwise; 500 where absent. */
+  feeCapGwei?: number
+  /** Blocks have no base fee, and transactions are of type 0. */
+  legacyFees?: boolean
+  /** The most gas that one transaction may have (EIP-7825); only the block's limit where absent. */
+  mostGas?: bigint
+  /** What is charged on top of gas: `op-stack`, the data fee of layer 1 and the operator fee, as its GasPriceOracle says. */
+  rollup?: 'op-stack'
+  /** Asked for the block's number where the opcode gives that of another chain, as Arbitrum's gives layer 1's. */
+  blockNumberCall?: { readonly to: string; readonly data: string }
   /** A network of one's own machine, where well-known keys may be used. */
   local?: boolean
 }

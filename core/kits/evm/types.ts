@@ -27,6 +27,11 @@ export interface Call {
   data: string
 }
 
+/** Creation code that runs without being deployed, among the calls of one batch. What it reverts with is its result. */
+export interface Probe {
+  code: string
+}
+
 export interface CallResult {
   ok: boolean
   /** What was returned, or the revert's data. */
@@ -41,8 +46,8 @@ export interface EvmReader {
   readonly wrapped: Token
   /** Tokens that routes usually pass through on this network. */
   readonly intermediates: readonly Token[]
-  /** All calls at one block, in one round trip (Multicall3). */
-  read(calls: readonly Call[], at: At): Promise<{ head: Head; results: readonly CallResult[] }>
+  /** All calls at one block, in one round trip (Multicall3; where there are probes among them, creation code that does the same). */
+  read(calls: readonly (Call | Probe)[], at: At): Promise<{ head: Head; results: readonly CallResult[] }>
   /** A plain `eth_call` at the latest block; without `to`, the data runs as creation code. A revert comes back as `ok: false`. */
   call(call: { to?: string; from?: string; data: string }, at: At): Promise<CallResult>
   /** Base fee plus tip at a block, wei per gas, from what is already known. */

@@ -1,0 +1,116 @@
+import type { At, Head, Json, Token, Types } from './family.ts'
+import type { Plan } from './plan.ts'
+
+/** Smallest units of the pool's token1 per smallest unit of its token0, exact. Both are more than 0. */
+export interface RangePrice {
+  numerator: bigint
+  denominator: bigint
+}
+
+/** A pool of concentrated liquidity at one block, its tokens in its own order. */
+export interface RangePool {
+  address: string
+  version: string
+  /** Addresses; the wrapped coin where the native one is traded. */
+  token0: string
+  token1: string
+  /** Hundredths of a basis point of the input: 3000 is 0.3 %. */
+  fee: number
+  tickSpacing: number
+  sqrtPriceX96: bigint
+  tick: number
+  /** In range at this price. */
+  liquidity: bigint
+  price: RangePrice
+}
+
+/** Bounds that a pool can have: multiples of its tick spacing, lower below upper. */
+export interface TickRange {
+  tickLower: number
+  tickUpper: number
+  lowerPrice: RangePrice
+  upperPrice: RangePrice
+}
+
+export interface RangeAmounts {
+  amount0Raw: bigint
+  amount1Raw: bigint
+}
+
+/** What a deposit would be at the pool's price: never more than was offered, and as the contracts round it. */
+export interface Deposit extends RangeAmounts {
+  liquidity: bigint
+}
+
+/** A position at one block. */
+export interface RangePosition extends TickRange {
+  tokenId: bigint
+  owner: string
+  pool: RangePool
+  liquidity: bigint
+  inRange: boolean
+  /** What removing all of it gives at the pool's price, rounded down. */
+  amounts: RangeAmounts
+  /** Fees that it earned and that were not collected, at this block: what a static call of `collect` returns. */
+  unclaimed: RangeAmounts
+}
+
+/** How far the price may move against the caller between quote and block, as a fraction. */
+export interface SlippageFraction {
+  numerator: bigint
+  denominator: bigint
+}
+
+export interface RangeTerms<A = string> {
+  /** The position's owner, who pays and receives. */
+  owner: A
+  /** From it follow the least amounts, which are enforced on chain. */
+  slippage: SlippageFraction
+  /** Seconds since the Unix epoch: enforced on chain. */
+  deadline: number
+  /** The coin itself rather than its wrapped form, in or out. */
+  native: boolean
+}
+
+/** What a transaction on a position really did, in the pool's order. */
+export interface RangeFill extends RangeAmounts {
+  tokenId: bigint
+  /** Added or removed; 0 where fees were collected only. */
+  liquidity: bigint
+}
+
+/** Prices of a pool in the past, from its own oracle. */
+export type RangeHistory =
+  /** Mean price of each span between two given times: one less than there were times, in the same order. */
+  | { is: 'prices'; head: Head; prices: readonly RangePrice[] }
+  /** The oracle holds no more than that. */
+  | { is: 'beyond'; head: Head; holdsSeconds: number }
+
+export interface AMMRange<F extends Types = Types> {
+  /** Labels of the protocol versions that have positions. */
+  readonly rangeVersions: readonly string[]
+  /** What the names of fee tiers stand for, where the exchange has them: `LOWEST` → 100. */
+  readonly feeTiers: Readonly<Record<string, number>>
+  /** The contract that takes the tokens of a deposit: what allowances are for. */
+  readonly positionManager: F['address']
+  /** The pools of two tokens, deepest first, of one fee where it is given; initialised ones only. All at one block. */
+  rangePools(pair: readonly [Token, Token], choice: { fee?: number }, at: At): Promise<{ head: Head; pools: readonly RangePool[] }>
+  /** The narrowest range around two prices, lower below upper; undefined where the pool can have none. Pure. */
+  rangeAround(pool: RangePool, lower: RangePrice, upper: RangePrice): TickRange | undefined
+  /** The largest deposit of at most these amounts. Pure. */
+  deposit(pool: RangePool, range: TickRange, most: RangeAmounts): Deposit
+  /** Adds to the position where one is named, else makes a new one. */
+  add(what: { pool: RangePool; range: TickRange; most: RangeAmounts; tokenId?: bigint }, terms: RangeTerms<F['address']>): Plan<F>
+  /** Undefined where there is none, or none any more. */
+  position(tokenId: bigint, at: At): Promise<{ head: Head; position: RangePosition } | undefined>
+  /** All of a wallet's. */
+  positions(owner: F['address'], at: At): Promise<{ head: Head; positions: readonly RangePosition[] }>
+  /** Takes out so much of its liquidity, with all fees, in one transaction. `burn`: the position too, once nothing is left in it. */
+  remove(position: RangePosition, what: { liquidity: bigint; burn: boolean }, terms: RangeTerms<F['address']>): Plan<F>
+  /** Takes out the fees that it earned. */
+  collect(position: RangePosition, terms: RangeTerms<F['address']>): Plan<F>
+  /** One round trip. `secondsAgo` falls, and ends at 0. */
+  history(pool: RangePool, secondsAgo: readonly number[], at: At): Promise<RangeHistory>
+  /** From the memo alone, so that it works after a restart; undefined where the receipt shows no such thing. */
+  rangeFill(receipt: F['receipt'], memo: Json): RangeFill | undefined
+}

@@ -1,0 +1,19 @@
+import type { Fill, Json, Plan, Quote, SwapTerms } from '../../contracts/index.ts'
+import type { Call, CallResult, Evm, EvmReceipt } from '../evm/types.ts'
+
+/** A contract that takes swaps along routes. */
+export interface Router {
+  readonly address: string
+  /** Its label among the connector's spenders: "v3". */
+  readonly name: string
+  /** Whether it can carry out a route through pools of these versions, in this order. */
+  carries(versions: readonly string[], exact: 'in' | 'out'): boolean
+  plan(quote: Quote, terms: SwapTerms): Plan<Evm>
+  /** What its own swap gave; undefined where the receipt shows none, or the memo is another router's. */
+  fill(receipt: EvmReceipt, memo: Json): Fill | undefined
+  /** Asked once, with the first quote: whether the configured contract trades with the pools that are read. */
+  readonly check?: {
+    readonly calls: readonly Call[]
+    /** @throws SluiceError SERVICE_UNINITIALIZED where it does not */ verify(answers: readonly CallResult[]): void
+  }
+}
