@@ -6,6 +6,8 @@ import type { Recorder } from '../journal/recorder.ts'
 import { Superseded } from '../journal/superseded.ts'
 
 const roundMs = 2_000
+/** Wallets that are taken up at once: each is a few questions to the store, which may be far away. */
+const atOnce = 8
 
 export interface AdoptionParts {
   recorder: Recorder
@@ -48,10 +50,15 @@ export function startAdoption({ recorder, networks, closing, log }: AdoptionPart
       }
     }
     await attempt({}, async () => {
-      for (const { chain, network, address } of await recorder.openLanes()) {
-        const served = networks.get(`${chain}/${network}`)
-        await attempt({ chain, network, address }, () => (served ? served.adopt(address) : warnOnce(chain, network)))
+      const open = (await recorder.openLanes()).values()
+      async function takeUp(): Promise<void> {
+        // All of them take from the same one.
+        for (const { chain, network, address } of open) {
+          const served = networks.get(`${chain}/${network}`)
+          await attempt({ chain, network, address }, () => (served ? served.adopt(address) : warnOnce(chain, network)))
+        }
       }
+      await Promise.all(Array.from({ length: atOnce }, takeUp))
     })
     for (const network of networks.values()) await attempt({}, () => network.giveUpLeftovers())
     troublesBefore = troubles
