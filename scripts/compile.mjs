@@ -1,4 +1,4 @@
-// Compiles contracts/*.sol and writes their artifacts beside the code that uses them.
+// Compiles contracts/*.sol, or those that are named, and writes their artifacts beside the code that uses them.
 // solc is installed into a temporary folder: nobody else needs its nine megabytes.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -11,6 +11,7 @@ import { writeArtifact } from './artifacts.mjs'
 const solcVersion = '0.8.37'
 const contracts = fileURLToPath(new URL('../contracts/', import.meta.url))
 const targets = {
+  Batch: 'core/kits/evm/artifacts',
   FeeOnTransferToken: 'plugins/ethereum/artifacts',
   NoReturnToken: 'plugins/ethereum/artifacts',
   TestToken: 'plugins/ethereum/artifacts',
@@ -27,7 +28,8 @@ try {
 }
 
 function compile(solc) {
-  const names = readdirSync(contracts).filter((name) => name.endsWith('.sol'))
+  const wanted = process.argv.slice(2).map((name) => `${name}.sol`)
+  const names = readdirSync(contracts).filter((name) => (wanted.length > 0 ? wanted.includes(name) : name.endsWith('.sol')))
   const sources = Object.fromEntries(names.map((name) => [name, { content: readFileSync(path.join(contracts, name), 'utf8') }]))
   const settings = {
     optimizer: { enabled: true, runs: 200 },
