@@ -27,9 +27,14 @@ export interface Call {
   data: string
 }
 
-/** Creation code that runs without being deployed, among the calls of one batch. What it reverts with is its result. */
+/**
+ * Creation code that runs without being deployed, among the calls of one batch. What it reverts with is its result, the reasons of
+ * what it calls included: it is `ok: false` only where it reverts with nothing or not at all.
+ */
 export interface Probe {
   code: string
+  /** Its constructor's arguments, put behind the code: probes of one code share it, for a batch has room for 48 kB. */
+  args?: string
 }
 
 export interface CallResult {
@@ -46,7 +51,10 @@ export interface EvmReader {
   readonly wrapped: Token
   /** Tokens that routes usually pass through on this network. */
   readonly intermediates: readonly Token[]
-  /** All calls at one block, in one round trip (Multicall3; where there are probes among them, creation code that does the same). */
+  /**
+   * All calls at one block, in one round trip (Multicall3; where there are probes among them, creation code that does the same).
+   * Only where those are more than creation code may hold, and a block comes in between, is it two.
+   */
   read(calls: readonly (Call | Probe)[], at: At): Promise<{ head: Head; results: readonly CallResult[] }>
   /** A plain `eth_call` at the latest block; without `to`, the data runs as creation code. A revert comes back as `ok: false`. */
   call(call: { to?: string; from?: string; data: string }, at: At): Promise<CallResult>

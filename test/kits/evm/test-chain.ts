@@ -47,8 +47,11 @@ export async function startDevnetChain(): Promise<TestChain> {
 }
 
 /** A bare anvil that makes a block only when it is told to; with Multicall3 unless told otherwise. */
-export async function startStillChain({ multicall = true } = {}): Promise<TestChain> {
-  const anvil = await startAnvil(0, ['--no-mining'])
+export async function startStillChain({
+  multicall = true,
+  flags = [],
+}: { multicall?: boolean; flags?: readonly string[] } = {}): Promise<TestChain> {
+  const anvil = await startAnvil(0, ['--no-mining', ...flags])
   const { chain, asked } = chainOver({ rpcUrls: [anvil.rpcUrl] })
   const rpc = rpcTo(anvil.rpcUrl)
   if (multicall) {

@@ -28,18 +28,29 @@ export function addressWord(address: string): string {
 
 /** Calldata of `aggregate3((address target, bool allowFailure, bytes callData)[])`; every call may fail by itself. */
 export function packAggregate3(calls: readonly Call[]): string {
-  const tuples = calls.map(({ to, data }) => {
-    const digits = data.slice(2)
-    const padded = digits.padEnd(Math.ceil(digits.length / wordDigits) * wordDigits, '0')
-    return `${addressWord(to)}${one}${word(96)}${word(digits.length / 2)}${padded}`
-  })
-  let offset = calls.length * 32
+  return `${aggregate3}${word(32)}${packList(calls.map(({ to, data }) => packItem(to, one, data)))}`
+}
+
+/** A tuple of an address, a word and bytes. */
+export function packItem(to: string, middle: string, data: string): string {
+  return `${addressWord(to)}${middle}${word(96)}${packBytes(data)}`
+}
+
+/** Bytes with their length, filled up to whole words. */
+export function packBytes(data: string): string {
+  const digits = data.slice(2)
+  return word(digits.length / 2) + digits.padEnd(Math.ceil(digits.length / wordDigits) * wordDigits, '0')
+}
+
+/** A list of what differs in length: how many, where each begins, then each. */
+export function packList(entries: readonly string[]): string {
+  let offset = entries.length * 32
   let offsets = ''
-  for (const tuple of tuples) {
+  for (const entry of entries) {
     offsets += word(offset)
-    offset += tuple.length / 2
+    offset += entry.length / 2
   }
-  return `${aggregate3}${word(32)}${word(calls.length)}${offsets}${tuples.join('')}`
+  return `${word(entries.length)}${offsets}${entries.join('')}`
 }
 
 /** Reads `(bool success, bytes returnData)[]`; undefined where the bytes are not that, with as many entries as expected. */

@@ -1,12 +1,22 @@
+import { toQuantity } from 'ethers'
 import { SluiceError } from '../../../contracts/index.ts'
 import type { At, Head, Token } from '../../../contracts/index.ts'
-import { ask, nodeLied } from './ask.ts'
-import { callResultOf } from './call-result.ts'
+import { ask, nodeLied, resultOf } from './ask.ts'
+import { batchParts, isProbe, packBatch } from './batch.ts'
+import { callResultOf, revertData } from './call-result.ts'
 import type { Fees } from './fees.ts'
 import { multicallViews, packAggregate3, unpackAggregate3 } from './multicall.ts'
 import type { EvmNetwork } from '../network.ts'
 import { isBytes, quantityOf } from '../quantity.ts'
-import type { Call, CallResult, EvmReader, Rpc } from '../types.ts'
+import type { Call, CallResult, EvmReader, Probe, Rpc, RpcAnswer } from '../types.ts'
+
+/** The second is of one block already, where the node has that. */
+const mostTries = 3
+
+interface Reading {
+  head: Head
+  results: readonly CallResult[]
+}
 
 export interface ReaderOptions {
   rpc: Rpc
@@ -19,15 +29,48 @@ export interface ReaderOptions {
 
 export function createReader({ rpc, fees, definition, nativeCurrency, network }: ReaderOptions): EvmReader {
   const { chainId, wrapped, intermediates, multicall } = definition
-  const views = [multicallViews.getBlockNumber, multicallViews.getCurrentBlockTimestamp, multicallViews.getBasefee]
-  const headCalls: readonly Call[] = views.map((data) => ({ to: multicall, data }))
+  const headCalls: readonly Call[] = [
+    definition.blockNumberCall ?? { to: multicall, data: multicallViews.getBlockNumber },
+    { to: multicall, data: multicallViews.getCurrentBlockTimestamp },
+    { to: multicall, data: multicallViews.getBasefee },
+  ]
 
-  async function read(calls: readonly Call[], at: At): Promise<{ head: Head; results: readonly CallResult[] }> {
-    const all = [...headCalls, ...calls]
-    const bytes = await ask(rpc, 'eth_call', [{ to: multicall, data: packAggregate3(all) }, 'latest'], at)
+  async function read(calls: readonly (Call | Probe)[], at: At): Promise<Reading> {
+    const plain = calls.filter((call): call is Call => !isProbe(call))
+    if (plain.length < calls.length) return readParts(batchParts(calls, headCalls), at)
+    const bytes = await ask(rpc, 'eth_call', [{ to: multicall, data: packAggregate3([...headCalls, ...plain]) }, 'latest'], at)
     if (bytes === '0x')
       throw new SluiceError('NETWORK', `${network} has no Multicall3 at ${multicall}, which Sluice reads by: check rpcUrls.`)
-    const results = isBytes(bytes) ? unpackAggregate3(bytes, all.length) : undefined
+    return readingOf(bytes, plain.length)
+  }
+
+  /** What is too long for one piece of creation code goes as several in one HTTP request: again at the oldest block that they saw, where they saw several. */
+  async function readParts(parts: readonly (readonly (Call | Probe)[])[], at: At): Promise<Reading> {
+    const datas = parts.map((part) => packBatch([...headCalls, ...part]))
+    let block = 'latest'
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      const answers = await rpc.batch(
+        datas.map((data) => ({ method: 'eth_call', params: [{ data }, block] })),
+        at,
+      )
+      const readings = parts.map(({ length }, index) => readingOf(returned(answers[index]), length))
+      const [oldest, ...others] = readings.map(({ head }) => head).toSorted((a, b) => Number(a.number - b.number))
+      if (!oldest) break
+      if (others.every(({ number, timestamp }) => number === oldest.number && timestamp === oldest.timestamp))
+        return { head: oldest, results: readings.flatMap(({ results }) => results) }
+      block = toQuantity(oldest.number)
+    }
+    throw nodeLied(rpc, 'answered the parts of one question from several blocks')
+  }
+
+  /** What creation code returned, or reverted with where that is more than a contract's code may be. */
+  function returned(answer: RpcAnswer | undefined): unknown {
+    const reverted = answer?.error && revertData(answer.error)
+    return reverted === undefined || reverted === '0x' ? resultOf(rpc, 'eth_call', answer) : reverted
+  }
+
+  function readingOf(bytes: unknown, expected: number): Reading {
+    const results = isBytes(bytes) ? unpackAggregate3(bytes, headCalls.length + expected) : undefined
     const [number, timestamp, baseFee] = (results ?? []).slice(0, headCalls.length).map(({ data }) => quantityOf(data))
     if (!results || number === undefined || timestamp === undefined)
       throw nodeLied(rpc, 'answered a call to Multicall3 with something else than its result')

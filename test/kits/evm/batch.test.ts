@@ -1,0 +1,171 @@
+import { expect } from 'chai'
+import { concat, dataLength, Interface } from 'ethers'
+import * as fc from 'fast-check'
+import { batchParts, mostCreationBytes, packBatch } from '../../../core/kits/evm/reading/batch.ts'
+import type { Call, Probe } from '../../../core/kits/evm/index.ts'
+import { json, startFakeNode } from './fake-node.ts'
+import type { Behaviour } from './fake-node.ts'
+import { at, chainOver, startStillChain } from './test-chain.ts'
+import type { TestChain } from './test-chain.ts'
+
+/** Creation code that reverts with its arguments: CODECOPY of what is behind its 13 bytes, REVERT. */
+const echo = '0x600d380380600d6000396000fd'
+/** Reverts with so many zeros. */
+const zeros = (bytes: number) => `0x61${bytes.toString(16).padStart(4, '0')}6000fd`
+const silent = '0x60006000fd'
+const deployed = '0x60006000f3'
+/** Calls it, and reverts with what that gave. */
+const calling = (address: string) => `0x6000600060006000600073${address.slice(2)}5af1503d600060003e3d6000fd`
+/** The precompile that returns what it is given. */
+const identity = (data: string): Call => ({ to: '0x0000000000000000000000000000000000000004', data })
+const filled = (bytes: number, byte: string) => `0x${byte.repeat(bytes)}`
+
+const bytes = fc.uint8Array({ maxLength: 100 }).map((data) => `0x${Buffer.from(data).toString('hex')}`)
+const call = bytes.map(identity)
+const probe = bytes.map((args) => ({ code: echo, args }))
+
+describe('a batch with probes', () => {
+  let site: TestChain
+  before(async () => {
+    site = await startStillChain()
+  })
+  after(() => site.stop())
+
+  it('gives what calls return and what probes revert with, in their order', async () => {
+    const batch = fc.array(fc.oneof(call, probe), { minLength: 1, maxLength: 12 })
+    await fc.assert(
+      fc.asyncProperty(batch, async (items) => {
+        const { results } = await site.chain.reader.read(items, at)
+        const given = items.map((item) => ('code' in item ? item.args : item.data))
+        // A probe that reverts with nothing has failed.
+        expect(results).to.deep.equal(items.map((item, index) => ({ ok: !('code' in item && item.args === '0x'), data: given[index] })))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('has the head of the block it was read at, and takes one request', async () => {
+    await site.chain.reader.read([{ code: echo, args: '0x12' }], at)
+    site.asked()
+    const { head } = await site.chain.reader.read([{ code: echo, args: '0x12' }], at)
+    expect(site.asked()).to.deep.equal(['eth_call'])
+    expect(head).to.deep.equal((await site.chain.reader.read([], at)).head)
+  })
+
+  it('goes on where calls and probes fail, each by itself', async () => {
+    const reverting = '0x00000000000000000000000000000000000000aa'
+    await site.rpc('anvil_setCode', reverting, '0x63deadbeef6000526004601cfd')
+    const items = [{ to: reverting, data: '0x' }, { code: silent }, { code: deployed }, { code: calling(reverting) }, identity('0x01')]
+    const { results } = await site.chain.reader.read(items, at)
+    expect(results).to.deep.equal([
+      { ok: false, data: '0xdeadbeef' },
+      { ok: false, data: '0x' },
+      { ok: false, data: '0x' },
+      { ok: true, data: '0xdeadbeef' },
+      { ok: true, data: '0x01' },
+    ])
+  })
+
+  it('gives results on both sides of what a contract may have of code', async () => {
+    for (const size of [23_700, 23_900, 24_000, 24_576, 65_000]) {
+      const { results } = await site.chain.reader.read([{ code: zeros(size) }, identity('0x01')], at)
+      expect(results).to.deep.equal([
+        { ok: true, data: filled(size, '00') },
+        { ok: true, data: '0x01' },
+      ])
+    }
+  })
+
+  it('asks in one request what is too long for one piece of creation code', async () => {
+    const args = ['11', '22', '33', '44', '55'].map((byte) => filled(20_000, byte))
+    site.asked()
+    const { results } = await site.chain.reader.read([...args.map((each) => ({ code: echo, args: each })), identity('0x01')], at)
+    expect(results.map(({ data }) => data)).to.deep.equal([...args, '0x01'])
+    expect(site.asked()).to.deep.equal(['eth_call', 'eth_call', 'eth_call'])
+  })
+
+  it('fits creation code to the byte, sends one code once, and refuses what can never fit', () => {
+    const sizeOf = (part: readonly (Call | Probe)[]) => dataLength(packBatch([...head, ...part]))
+    const head = [identity('0x'), identity('0x')]
+    const code = filled(5_000, '5b')
+    const item = fc.oneof(
+      call,
+      fc.nat(30_000).map((size) => identity(filled(size, '11'))),
+      fc.constantFrom(code, echo).map((each) => ({ code: each, args: filled(40, '11') })),
+    )
+    fc.assert(
+      fc.property(fc.array(item, { maxLength: 40 }), (items) => {
+        const parts = batchParts(items, head)
+        expect(parts.flat()).to.deep.equal(items)
+        for (const [index, part] of parts.entries()) {
+          expect(sizeOf(part)).to.be.at.most(mostCreationBytes)
+          const [next] = parts[index + 1] ?? []
+          if (next) expect(sizeOf([...part, next])).to.be.greaterThan(mostCreationBytes)
+        }
+      }),
+    )
+    expect(
+      batchParts(
+        Array.from({ length: 100 }, () => ({ code, args: '0x11' })),
+        head,
+      ),
+    ).to.have.length(1)
+    expect(() => batchParts([{ code: filled(48_000, '5b') }], head)).to.throw('48')
+  })
+
+  it('runs on chains of before PUSH0', async () => {
+    const old = await startStillChain({ flags: ['--hardfork', 'berlin'] })
+    try {
+      const items = [{ code: echo, args: '0x1234' }, identity('0x01')]
+      expect((await old.chain.reader.read(items, at)).results.map(({ data }) => data)).to.deep.equal(['0x1234', '0x01'])
+    } finally {
+      await old.stop()
+    }
+  })
+})
+
+describe('a batch in parts, of a node that makes blocks meanwhile', () => {
+  const answers = new Interface(['function aggregate3((address,bool,bytes)[]) returns ((bool,bytes)[])'])
+  const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}`
+  const long = ['11', '22'].map((byte) => ({ code: echo, args: filled(30_000, byte) }))
+  const partAt = (block: number) =>
+    answers.encodeFunctionResult('aggregate3', [[word(block), word(block * 10), word(7), '0x01'].map((data) => [true, data])])
+
+  /** @param blockOf the block that the `index`th call of the `times`th request is answered from */
+  async function readOver(blockOf: (times: number, index: number, tag: unknown) => number) {
+    let times = 0
+    const behaviour: Behaviour = ({ calls, batched }, response) => {
+      const isBatch = calls[0]?.method === 'eth_call'
+      const results = calls.map(({ id, params }, index) => ({
+        jsonrpc: '2.0',
+        id,
+        result: isBatch ? partAt(blockOf(times, index, params[1])) : '0x7a69',
+      }))
+      if (isBatch) times += 1
+      json(response, batched ? results : results[0])
+    }
+    const node = await startFakeNode(behaviour)
+    const { chain } = chainOver({ rpcUrls: [node.url] })
+    try {
+      return await chain.reader.read(long, at)
+    } finally {
+      await chain.stop?.()
+      await node.close()
+    }
+  }
+
+  it('asks again at the older of the blocks', async () => {
+    const tags: unknown[] = []
+    const { head } = await readOver((times, index, tag) => {
+      tags.push(tag)
+      return times === 0 && index === 1 ? 9 : 8
+    })
+    expect(tags).to.deep.equal(['latest', 'latest', '0x8', '0x8'])
+    expect(head).to.deep.equal({ number: 8n, timestamp: 80, baseFeeRaw: 7n })
+  })
+
+  it('says NETWORK where it never gets one block', async () => {
+    const error = await readOver((times, index) => times + index).catch((failure: unknown) => failure)
+    expect(error).to.have.property('name', 'NETWORK')
+  })
+})
