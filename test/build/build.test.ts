@@ -79,7 +79,10 @@ describe('the compiled tree', function () {
     build(production, '--no-devnet')
     const names = readdirSync(production, { recursive: true }).map(String)
     expect(names.filter((name) => path.basename(name).startsWith('devnet.') && name.startsWith('plugins'))).to.deep.equal([])
-    expect(names.filter((name) => name.includes('artifacts/'))).to.deep.equal(['core/kits/uniswap-v2/artifacts/TransferProbe.json'])
+    expect(names.filter((name) => name.includes('artifacts/'))).to.deep.equal([
+      'core/kits/evm/artifacts/Batch.json',
+      'core/kits/uniswap-v2/artifacts/TransferProbe.json',
+    ])
     expect(names).to.include.members(['plugins/ethereum/tokens.json', 'plugins/ethereum/defaults.yml', 'plugins/uniswap/defaults.yml'])
   })
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { concat, dataLength, Interface } from 'ethers'
+import { dataLength, Interface } from 'ethers'
 import * as fc from 'fast-check'
 import { batchParts, mostCreationBytes, packBatch } from '../../../core/kits/evm/reading/batch.ts'
 import type { Call, Probe } from '../../../core/kits/evm/index.ts'
