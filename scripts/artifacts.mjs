@@ -1,4 +1,5 @@
-// Takes the contracts that the devnet deploys out of their npm packages: `node scripts/artifacts.mjs`.
+// Takes the contracts that the devnet deploys out of their npm packages: `node scripts/artifacts.mjs`, or only those of
+// some folders: `node scripts/artifacts.mjs core/kits/uniswap-v3`.
 // The packages are heavy and some do not install, so only what is needed is kept, with where it is from.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -30,7 +31,17 @@ const wanted = [
     exports: ['multicall3Abi', 'multicall3Bytecode'],
     to: 'plugins/ethereum/artifacts',
   },
+  ...uniswapV3('@uniswap/v3-core@1.0.1', ['UniswapV3Factory']),
+  ...uniswapV3('@uniswap/v3-periphery@1.4.4', ['NonfungiblePositionManager', 'SwapRouter', 'lens/QuoterV2']),
+  ...uniswapV3('@uniswap/swap-router-contracts@1.3.1', ['SwapRouter02', 'lens/MixedRouteQuoterV1']),
 ]
+
+function uniswapV3(pack, contracts) {
+  return contracts.map((place) => {
+    const contract = path.basename(place)
+    return { pack, contract, file: `artifacts/contracts/${place}.sol/${contract}.json`, to: 'core/kits/uniswap-v3/artifacts' }
+  })
+}
 
 /** Writes one artifact as `<folder>/<contractName>.json`, the folder relative to the project. */
 export function writeArtifact(folder, artifact) {
@@ -40,13 +51,14 @@ export function writeArtifact(folder, artifact) {
   console.log(`${file} (${artifact.bytecode.length / 2 - 1} bytes of creation code)`)
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await takeAll()
+if (process.argv[1] === fileURLToPath(import.meta.url)) await takeAll(process.argv.slice(2))
 
-async function takeAll() {
+async function takeAll(folders) {
+  const items = folders.length === 0 ? wanted : wanted.filter(({ to }) => folders.some((below) => to.startsWith(below)))
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-artifacts-'))
   try {
-    const packages = new Map([...new Set(wanted.map(({ pack }) => pack))].map((pack) => [pack, take(pack, folder)]))
-    for (const item of wanted) {
+    const packages = new Map([...new Set(items.map(({ pack }) => pack))].map((pack) => [pack, take(pack, folder)]))
+    for (const item of items) {
       const { files, ...origin } = packages.get(item.pack)
       const { abi, bytecode } = item.file ? fromJson(files, item) : await fromModules(files, item)
       writeArtifact(item.to, { contractName: item.contract, abi, bytecode, ...origin })
