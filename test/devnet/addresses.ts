@@ -12,4 +12,11 @@ export const addresses = {
     uniswap: { factory: '0x45A862bbe3001Ac4018dE978EA960f160f240A8C', router: '0x2c4A1b0276Cd3B18695fd175B99d5Ac2294d6D01' },
     sushiswap: { factory: '0x9df5eDEa5Fb63903baDe271018D44A4239984680', router: '0x016F103Ba6dF278471d2112a7a1776B52314A694' },
   },
+  rangeExchanges: {
+    uniswap: {
+      factory: '0xCe64C1EA873e4b10d46e26EBbD94A531a15cD41C',
+      router: '0xf6B3BC42fbF2B22eBF009751A91Dca74A78397D2',
+      positionManager: '0xD905B9bc268AFD8eD615CCed5644d6088d1DC7EF',
+    },
+  },
 } as const
