@@ -18,7 +18,7 @@ export interface Endpoint<
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   /** The interface set it belongs to, as the OpenAPI document groups it. */
-  readonly set: 'Service' | 'NetworkBase' | 'EVM' | 'ConnectorBase' | 'AMM'
+  readonly set: 'Service' | 'NetworkBase' | 'EVM' | 'ConnectorBase' | 'AMM' | 'AMM_RANGE'
   readonly summary: string
   readonly request: Req
   readonly response: Res

@@ -1,5 +1,6 @@
 // What callers see. The one list of endpoints is the source of routes, validators, serializers, types and the OpenAPI document.
 import { ammEndpoints } from './amm.ts'
+import { ammRangeEndpoints } from './amm-range.ts'
 import { connectorEndpoints } from './connector.ts'
 import { evmEndpoints } from './evm.ts'
 import { networkEndpoints } from './network.ts'
@@ -16,6 +17,7 @@ export const endpoints = [
   ...evmEndpoints,
   ...connectorEndpoints,
   ...ammEndpoints,
+  ...ammRangeEndpoints,
 ]
 
 export type AnyEndpoint = (typeof endpoints)[number]
@@ -23,6 +25,7 @@ export type EndpointName = AnyEndpoint['name']
 export type EndpointNamed<N extends EndpointName> = Extract<AnyEndpoint, { name: N }>
 
 export * from './amm.ts'
+export * from './amm-range.ts'
 export * from './connector.ts'
 export * from './errors.ts'
 export * from './events.ts'

@@ -49,7 +49,21 @@ export const NetworkPollResponse = enveloped({
     Type.String({ description: 'Why it was given up, why the chain reverted it, or what a node last said against it.' }),
   ),
   fill: Type.Optional(
-    Type.Object({ amountIn: Type.String(), amountOut: Type.String(), price: Type.String() }, { description: 'What a trade really gave.' }),
+    Type.Union([
+      Type.Object(
+        { amountIn: Type.String(), amountOut: Type.String(), price: Type.String() },
+        { description: 'What a trade really gave.' },
+      ),
+      Type.Object(
+        {
+          tokenId: Type.String(),
+          liquidity: Type.String({ description: 'Added or removed, an integer; 0 where fees were collected only.' }),
+          amount0: Type.String({ description: "In the order of the request's tokens; else in the pool's." }),
+          amount1: Type.String(),
+        },
+        { description: 'What a change of liquidity really did.' },
+      ),
+    ]),
   ),
 })
 

@@ -1,8 +1,12 @@
 import { callPlugin, callPluginSync, type Callee } from '../loader/index.ts'
-import { answerChecks } from './answers.ts'
+import { answerChecks } from './answers/index.ts'
 
 /** Groups of verbs inside an implementation. */
-const groups = new Set<string | symbol>(['AMM', 'evm'])
+const groups = new Set<string | symbol>([...Object.keys(answerChecks), 'evm'])
+/** `AMM.quote` → what its answer must be. */
+const checks = new Map(
+  Object.entries(answerChecks).flatMap(([group, verbs]) => Object.entries(verbs).map(([verb, check]) => [`${group}.${verb}`, check])),
+)
 
 /** A plugin's implementation whose every verb is called so that whatever it does, or gives, harms one request only. */
 export function guarded<T extends object>(implementation: T, callee: Callee, group = ''): T {
@@ -22,7 +26,7 @@ export function guarded<T extends object>(implementation: T, callee: Callee, gro
 function guardedVerb(target: object, verb: string, method: Function, callee: Callee) {
   return (...args: readonly unknown[]): unknown => {
     const at = args.at(-1)
-    const check = answerChecks[verb]
+    const check = checks.get(verb)
     const call = (): unknown => {
       const answer: unknown = Reflect.apply(method, target, args)
       if (check === undefined) return answer

@@ -20,6 +20,12 @@ function parse(text: string): Decimal {
   return scale < 0 ? { digits: digits * 10n ** BigInt(-scale), scale: 0 } : { digits, scale }
 }
 
+/** Exactly what the text says. The pattern was checked before. */
+export function fractionOf(text: string): { numerator: bigint; denominator: bigint } {
+  const { digits, scale } = parse(text)
+  return { numerator: digits, denominator: 10n ** BigInt(scale) }
+}
+
 /** Smallest units of a token; undefined where the text has more decimals than the token (trailing zeros do not count). */
 export function toRaw(text: string, decimals: number): bigint | undefined {
   const { digits, scale } = parse(text)

@@ -1,4 +1,10 @@
 import { ammEstimateGas } from './amm/estimate-gas.ts'
+import { ammLiquidityAdd } from './amm/liquidity/add.ts'
+import { ammLiquidityCollectFees } from './amm/liquidity/collect-fees.ts'
+import { ammLiquidityPosition } from './amm/liquidity/position.ts'
+import { ammLiquidityPositions } from './amm/liquidity/positions.ts'
+import { ammLiquidityPrice } from './amm/liquidity/price.ts'
+import { ammLiquidityRemove } from './amm/liquidity/remove.ts'
 import { ammPrice } from './amm/price.ts'
 import { ammTrade } from './amm/trade.ts'
 import { connectorConfig } from './connector/config.ts'
@@ -32,4 +38,10 @@ export const verbs: Verbs = {
   AMMPrice: ammPrice,
   AMMTrade: ammTrade,
   AMMEstimateGas: ammEstimateGas,
+  AMMLiquidityAdd: ammLiquidityAdd,
+  AMMLiquidityRemove: ammLiquidityRemove,
+  AMMLiquidityCollectFees: ammLiquidityCollectFees,
+  AMMLiquidityPrice: ammLiquidityPrice,
+  AMMLiquidityPosition: ammLiquidityPosition,
+  AMMLiquidityPositions: ammLiquidityPositions,
 }

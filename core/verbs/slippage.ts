@@ -14,11 +14,11 @@ export function readSlippage(text: string): Slippage {
 
 const looser = (a: Slippage, b: Slippage) => a.numerator * b.denominator > b.numerator * a.denominator
 
+/** Pools that are passed, by the version that each is of. */
+type Passed = readonly { readonly version: string }[]
+
 /** The strictest slippage and the shortest ttl among the versions that a route takes. */
-export function tradeRules(
-  config: ConnectorConfig,
-  route: Quote['route'],
-): { slippage: Slippage; slippageText: string; ttlSeconds: number } {
+export function tradeRules(config: ConnectorConfig, route: Passed): { slippage: Slippage; slippageText: string; ttlSeconds: number } {
   const versions = [...new Set(route.map(({ version }) => version))]
   // A connector may not say which way it goes.
   const rules = versions.length === 0 ? [config] : versions.map((version) => config.versions?.[version] ?? config)
@@ -34,7 +34,7 @@ export function tradeRules(
 }
 
 /** The slippage that holds: the configured one, or the request's where it is tighter. */
-export function effectiveSlippage(config: ConnectorConfig, route: Quote['route'], wanted: string | undefined): Slippage {
+export function effectiveSlippage(config: ConnectorConfig, route: Passed, wanted: string | undefined): Slippage {
   const { slippage, slippageText } = tradeRules(config, route)
   if (wanted === undefined) return slippage
   const asked = readSlippage(wanted)

@@ -36,7 +36,8 @@ export function openapi(directory: Directory): object {
 /** Whether something that is loaded can answer it. */
 function isServed({ set }: Endpoint, { plugins, networks }: Directory): boolean {
   if (set === 'EVM') return networks.some(({ impl }) => impl.evm !== undefined)
-  if (set === 'AMM') return plugins.some(({ state, trading_type }) => state === 'loaded' && trading_type.includes(set))
+  if (set === 'AMM' || set === 'AMM_RANGE')
+    return plugins.some(({ state, trading_type }) => state === 'loaded' && trading_type.includes(set))
   return true
 }
 

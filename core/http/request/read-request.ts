@@ -119,8 +119,7 @@ function problemOf(
   }
   const field = instancePath.split('/')[1] ?? ''
   const schema = Object.hasOwn(schemas, field) ? schemas[field] : undefined
-  if (keyword === 'type' && schema?.acceptsNumber)
-    return [field, 'must be a decimal string such as "1.5" (a JSON number only where it is exact)']
+  if (keyword === 'type' && schema?.acceptsNumber) return [field, `must be ${schema.expects} (a JSON number only where it is exact)`]
   if (schema?.expects !== undefined) return [field, `must be ${schema.expects}`]
   return [field, message ?? 'is malformed']
 }

@@ -13,7 +13,7 @@ const Body = Compile(
     chain: Type.String(),
     network: Type.String(),
     address: Type.String(),
-    kind: Type.Union((['trade', 'approve', 'cancel', 'fill'] as const).map((each) => Type.Literal(each))),
+    kind: Type.Union((['trade', 'liquidity', 'approve', 'cancel', 'fill'] as const).map((each) => Type.Literal(each))),
     connector: Type.Optional(Type.String()),
     client: Type.String(),
     requestId: Type.String(),

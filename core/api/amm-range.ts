@@ -1,0 +1,224 @@
+import Type, { type Static } from 'typebox'
+import { endpoint, enveloped, request } from './endpoint.ts'
+import { connectorFields, Decimal, gasFields, Slippage, TokenName, transactionFields, WalletAddress } from './fields.ts'
+
+const TokenId = Type.String({
+  minLength: 1,
+  maxLength: 78,
+  pattern: '^\\d+$',
+  acceptsNumber: true,
+  expects: "a position's id, a whole number",
+  description: 'Id of a position.',
+})
+
+const Fee = Type.String({
+  minLength: 1,
+  maxLength: 32,
+  pattern: '^([A-Za-z_]+|\\d{1,7})$',
+  acceptsNumber: true,
+  expects: 'LOWEST, LOW, MEDIUM, HIGH, or a number of hundredths of a basis point such as 3000',
+  description: 'Fee tier, by name or in hundredths of a basis point. Absent: the deepest pool.',
+})
+
+const mostSeconds = 2 ** 32 - 1
+const Seconds = (description: string) =>
+  Type.Integer({ minimum: 1, maximum: mostSeconds, expects: 'a whole number of seconds, 1 or more', description })
+
+const pairFields = {
+  token0: { ...TokenName, description: 'A symbol or address; prices are token1 per token0, in the order given here.' },
+  token1: TokenName,
+}
+const positionFields = { ...connectorFields, address: WalletAddress, tokenId: TokenId }
+const terms = { allowedSlippage: Type.Optional(Slippage), ...transactionFields }
+const Native = Type.Boolean({
+  expects: 'true or false',
+  description: 'The coin itself rather than its wrapped form. Absent: the wrapped form, which is what the pool holds.',
+})
+
+export const AMMLiquidityAddRequest = request({
+  ...connectorFields,
+  address: WalletAddress,
+  ...pairFields,
+  amount0: Decimal('The most of token0 to add.'),
+  amount1: Decimal('The most of token1 to add.'),
+  lowerPrice: Type.Optional(Decimal('Lower bound of the range, token1 per token0. Required unless tokenId is given.')),
+  upperPrice: Type.Optional(Decimal('Upper bound of the range, token1 per token0. Required unless tokenId is given.')),
+  fee: Type.Optional(Fee),
+  tokenId: Type.Optional({ ...TokenId, description: 'Adds to this position rather than making a new one.' }),
+  ...terms,
+})
+export const AMMLiquidityAddResponse = enveloped({
+  token0: Type.String({ description: "Address, in the request's order; the zero address for the native coin." }),
+  token1: Type.String(),
+  fee: Type.Number({ description: 'Hundredths of a basis point.' }),
+  pool: Type.String(),
+  lowerPrice: Type.String({ description: 'The bound that was used: a price that the pool can have, snapped outward.' }),
+  upperPrice: Type.String({ description: 'The bound that was used: a price that the pool can have, snapped outward.' }),
+  amount0: Type.String({ description: 'Expected at the price of this block; never more than was offered.' }),
+  amount1: Type.String({ description: 'Expected at the price of this block; never more than was offered.' }),
+  liquidity: Type.String({ description: 'Expected, an integer; what was added is in the fill of /network/poll.' }),
+  tokenId: Type.Optional(Type.String({ description: 'Where it adds to a position; the id of a new one is in the fill.' })),
+  ...gasFields,
+  deadline: Type.Number({ description: 'Seconds since the Unix epoch; enforced on chain.' }),
+  nonce: Type.Number(),
+  txHash: Type.String(),
+})
+
+export const AMMLiquidityRemoveRequest = request({
+  ...positionFields,
+  decreasePercent: Type.Optional(Decimal('Per cent of its liquidity, more than 0 and at most 100. Absent: 100.')),
+  burn: Type.Optional(
+    Type.Boolean({ expects: 'true or false', description: 'Burns the position too; only where all of it is removed. Absent: it stays.' }),
+  ),
+  native: Type.Optional(Native),
+  ...terms,
+})
+export const AMMLiquidityRemoveResponse = enveloped({
+  tokenId: Type.String(),
+  liquidity: Type.String({ description: 'What is taken out, an integer.' }),
+  ...gasFields,
+  deadline: Type.Number({ description: 'Seconds since the Unix epoch; enforced on chain.' }),
+  nonce: Type.Number(),
+  txHash: Type.String(),
+})
+
+export const AMMLiquidityCollectFeesRequest = request({ ...positionFields, native: Type.Optional(Native), ...transactionFields })
+export const AMMLiquidityCollectFeesResponse = enveloped({
+  tokenId: Type.String(),
+  unclaimedToken0: Type.String({ description: "Unclaimed at this block, in the pool's order; what was collected is in the fill." }),
+  unclaimedToken1: Type.String(),
+  ...gasFields,
+  nonce: Type.Number(),
+  txHash: Type.String(),
+})
+
+export const AMMLiquidityPriceRequest = request({
+  ...connectorFields,
+  ...pairFields,
+  fee: Type.Optional(Fee),
+  period: Type.Optional(Seconds('How far back the series goes. With interval; without both there is no series.')),
+  interval: Type.Optional(Seconds('Length of each span of the series, at most the period.')),
+  address: Type.Optional({ ...WalletAddress, description: 'Understood, and without effect.' }),
+  liquidity: Type.Optional(Decimal('Understood, and without effect.')),
+})
+export const AMMLiquidityPriceResponse = enveloped({
+  token0: Type.String({ description: "Address, in the request's order; the zero address for the native coin." }),
+  token1: Type.String(),
+  fee: Type.Number({ description: 'Hundredths of a basis point.' }),
+  period: Type.Optional(Type.Number()),
+  interval: Type.Optional(Type.Number()),
+  price: Type.String({ description: 'Token1 per token0 at this block.' }),
+  prices: Type.Array(Type.String(), {
+    description: "The mean (geometric) price of each interval, oldest first, from the pool's own oracle.",
+  }),
+  pool: Type.String(),
+  tick: Type.Number({ description: "The pool's own, in its order of tokens." }),
+  sqrtPriceX96: Type.String({ description: "The pool's own, in its order of tokens." }),
+  liquidity: Type.String({ description: 'In range at this price, an integer.' }),
+  blockNumber: Type.Number(),
+})
+
+const shownPosition = {
+  tokenId: Type.String(),
+  token0: Type.String({ description: "Address, in the pool's order." }),
+  token1: Type.String({ description: "Address, in the pool's order." }),
+  fee: Type.Number({ description: 'Hundredths of a basis point.' }),
+  lowerPrice: Type.String({ description: 'Token1 per token0.' }),
+  upperPrice: Type.String({ description: 'Token1 per token0.' }),
+  amount0: Type.String({ description: 'What removing all of it gives at this price.' }),
+  amount1: Type.String({ description: 'What removing all of it gives at this price.' }),
+  unclaimedToken0: Type.String({ description: 'Fees earned and not collected, at this block.' }),
+  unclaimedToken1: Type.String({ description: 'Fees earned and not collected, at this block.' }),
+  liquidity: Type.String({ description: 'An integer.' }),
+  inRange: Type.Boolean(),
+  poolPrice: Type.String({ description: 'Token1 per token0.' }),
+  pool: Type.String(),
+  owner: Type.String(),
+}
+
+export const AMMLiquidityPositionRequest = request({ ...connectorFields, tokenId: TokenId })
+export const AMMLiquidityPositionResponse = enveloped({ ...shownPosition, blockNumber: Type.Number() })
+
+export const AMMLiquidityPositionsRequest = request({ ...connectorFields, address: WalletAddress })
+export const AMMLiquidityPositionsResponse = enveloped({
+  positions: Type.Array(Type.Object(shownPosition)),
+  blockNumber: Type.Number(),
+})
+
+export type AMMLiquidityAddRequest = Static<typeof AMMLiquidityAddRequest>
+export type AMMLiquidityAddResponse = Static<typeof AMMLiquidityAddResponse>
+export type AMMLiquidityRemoveRequest = Static<typeof AMMLiquidityRemoveRequest>
+export type AMMLiquidityRemoveResponse = Static<typeof AMMLiquidityRemoveResponse>
+export type AMMLiquidityCollectFeesRequest = Static<typeof AMMLiquidityCollectFeesRequest>
+export type AMMLiquidityCollectFeesResponse = Static<typeof AMMLiquidityCollectFeesResponse>
+export type AMMLiquidityPriceRequest = Static<typeof AMMLiquidityPriceRequest>
+export type AMMLiquidityPriceResponse = Static<typeof AMMLiquidityPriceResponse>
+export type AMMLiquidityPositionRequest = Static<typeof AMMLiquidityPositionRequest>
+export type AMMLiquidityPositionResponse = Static<typeof AMMLiquidityPositionResponse>
+export type AMMLiquidityPositionsRequest = Static<typeof AMMLiquidityPositionsRequest>
+export type AMMLiquidityPositionsResponse = Static<typeof AMMLiquidityPositionsResponse>
+
+const ammRange = { set: 'AMM_RANGE', on: 'connector' } as const
+const reading = { ...ammRange, method: 'POST', permission: 'read' } as const
+const acting = { ...ammRange, method: 'POST', permission: 'trade', wallet: true, acts: true } as const
+const pairs = ['TOKEN_NOT_SUPPORTED', 'PAIR_NOT_FOUND'] as const
+
+export const ammRangeEndpoints = [
+  endpoint({
+    ...acting,
+    name: 'AMMLiquidityAdd',
+    path: '/amm/liquidity/add',
+    summary: 'Puts tokens into a range of prices: a new position, or more of one.',
+    errors: [...pairs, 'UNKNOWN_POSITION', 'INSUFFICIENT_ALLOWANCE'],
+    request: AMMLiquidityAddRequest,
+    response: AMMLiquidityAddResponse,
+  }),
+  endpoint({
+    ...acting,
+    name: 'AMMLiquidityRemove',
+    path: '/amm/liquidity/remove',
+    summary: 'Takes liquidity and all fees out of a position, in one transaction.',
+    errors: ['UNKNOWN_POSITION'],
+    request: AMMLiquidityRemoveRequest,
+    response: AMMLiquidityRemoveResponse,
+  }),
+  endpoint({
+    ...acting,
+    name: 'AMMLiquidityCollectFees',
+    path: '/amm/liquidity/collect_fees',
+    summary: 'Takes out the fees that a position earned.',
+    errors: ['UNKNOWN_POSITION'],
+    request: AMMLiquidityCollectFeesRequest,
+    response: AMMLiquidityCollectFeesResponse,
+  }),
+  endpoint({
+    ...reading,
+    wallet: true,
+    name: 'AMMLiquidityPrice',
+    path: '/amm/liquidity/price',
+    summary: "A pool's price now, and a series of the past from its own oracle.",
+    errors: [...pairs, 'PRICE_FAILED'],
+    request: AMMLiquidityPriceRequest,
+    response: AMMLiquidityPriceResponse,
+  }),
+  endpoint({
+    ...reading,
+    name: 'AMMLiquidityPosition',
+    path: '/amm/liquidity/position',
+    summary: 'A position at the latest block, with its unclaimed fees.',
+    errors: ['UNKNOWN_POSITION'],
+    request: AMMLiquidityPositionRequest,
+    response: AMMLiquidityPositionResponse,
+  }),
+  endpoint({
+    ...ammRange,
+    method: 'GET',
+    permission: 'read',
+    wallet: true,
+    name: 'AMMLiquidityPositions',
+    path: '/amm/liquidity/positions',
+    summary: "All of a wallet's positions.",
+    request: AMMLiquidityPositionsRequest,
+    response: AMMLiquidityPositionsResponse,
+  }),
+]

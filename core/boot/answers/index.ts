@@ -1,0 +1,7 @@
+import type { TradingType } from '../../contracts/index.ts'
+import { ammChecks } from './amm.ts'
+import { ammRangeChecks } from './amm-range.ts'
+import type { Check } from './check.ts'
+
+/** By trading type and verb. Types are gone when a plugin runs, and what it gives goes into the bounds of transactions. */
+export const answerChecks: Readonly<Record<TradingType, Readonly<Record<string, Check>>>> = { AMM: ammChecks, AMM_RANGE: ammRangeChecks }
