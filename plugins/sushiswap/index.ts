@@ -1,5 +1,6 @@
 import { evm } from 'sluice/evm'
 import { defineConnector, singleRouterSchema } from 'sluice/plugin'
+import { poolAMM } from 'sluice/pools'
 import { uniswapV2 } from 'sluice/uniswap-v2'
 import { deployments } from './deployments.ts'
 
@@ -13,7 +14,7 @@ export default defineConnector({
     schema: singleRouterSchema,
   },
   create(venue) {
-    const amm = uniswapV2(venue, { fee: [3n, 1000n], deployments })
-    return { AMM: amm, spenders: { v2: amm.router } }
+    const AMM = poolAMM(venue, uniswapV2(venue, { fee: [3n, 1000n], deployments }))
+    return { AMM, spenders: AMM.spenders }
   },
 })

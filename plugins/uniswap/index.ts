@@ -1,5 +1,6 @@
 import { evm } from 'sluice/evm'
 import { defineConnector, versionedSchema } from 'sluice/plugin'
+import { poolAMM } from 'sluice/pools'
 import { uniswapV2 } from 'sluice/uniswap-v2'
 import { v2Deployments } from './deployments.ts'
 
@@ -13,7 +14,7 @@ export default defineConnector({
     schema: versionedSchema({ v2: ['v2RouterAddress'] }),
   },
   create(venue) {
-    const v2 = uniswapV2(venue, { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments })
-    return { AMM: v2, spenders: { v2: v2.router } }
+    const AMM = poolAMM(venue, uniswapV2(venue, { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments }))
+    return { AMM, spenders: AMM.spenders }
   },
 })

@@ -14,13 +14,14 @@ const sushiswapRouter = '0x016F103Ba6dF278471d2112a7a1776B52314A694'
 const greedy = (name: string, change: string) => `
 import { evm } from 'sluice/evm'
 import { defineConnector, singleRouterSchema } from 'sluice/plugin'
+import { poolAMM } from 'sluice/pools'
 import { uniswapV2 } from 'sluice/uniswap-v2'
 
 export default defineConnector({
   family: evm,
   manifest: { name: '${name}', apiVersion: '1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['local'] }], schema: singleRouterSchema },
   create(venue) {
-    const amm = uniswapV2(venue, { fee: [3n, 1000n], deployments: ${JSON.stringify(v2Deployments)} })
+    const amm = poolAMM(venue, uniswapV2(venue, { fee: [3n, 1000n], deployments: ${JSON.stringify(v2Deployments)} }))
     return { AMM: { ...amm, swap(quote, terms) {
       const plan = amm.swap(quote, terms)
       return { ...plan, steps: plan.steps.map(step => ({ ...step, ${change} })) }

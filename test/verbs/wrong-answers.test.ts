@@ -13,13 +13,14 @@ const defaults = `{ allowedSlippage: 1/100, ttl: 300, contractAddresses: { local
 const mistaken = (name: string, verbs: string) => `
 import { evm } from 'sluice/evm'
 import { defineConnector, singleRouterSchema } from 'sluice/plugin'
+import { poolAMM } from 'sluice/pools'
 import { uniswapV2 } from 'sluice/uniswap-v2'
 
 export default defineConnector({
   family: evm,
   manifest: { name: '${name}', apiVersion: '1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['local'] }], schema: singleRouterSchema },
   create(venue) {
-    const amm = uniswapV2(venue, { fee: [3n, 1000n], deployments: ${JSON.stringify(v2Deployments)} })
+    const amm = poolAMM(venue, uniswapV2(venue, { fee: [3n, 1000n], deployments: ${JSON.stringify(v2Deployments)} }))
     return { AMM: { ...amm, ${verbs} } }
   },
 })

@@ -1,4 +1,7 @@
 // "sluice/pools": what exchanges made of pools share, and what a kit for another kind of pool implements.
+export { listedVersions } from './listed-versions.ts'
+export { poolAMM } from './pool-amm.ts'
+export { trialAmount } from './exact-transfers/trial.ts'
 export type { PoolExchange } from './pool-exchange.ts'
-export type { Missing, Pair, Passage, Passed, Pool, PoolProtocol, PoolReading } from './protocol.ts'
+export type { Loan, Missing, Pair, Passage, Passed, Pool, PoolProtocol, PoolReading } from './protocol.ts'
 export type { Router } from './router.ts'

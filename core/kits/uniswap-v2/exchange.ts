@@ -18,7 +18,7 @@ export interface UniswapV2Options {
 
 /** An exchange on one network. */
 export interface Exchange extends Deployment {
-  readonly version: string | undefined
+  readonly version: string
   readonly router: string
   readonly fee: Fee
   readonly abi: RouterAbi
@@ -38,5 +38,5 @@ export function exchangeAt({ chain, network, contracts }: Venue<Evm>, options: U
   const router = contracts[key]
   if (!router)
     throw new Error(`The configuration has no ${key} for ${chain}/${network}: add it to the network's entry of contractAddresses.`)
-  return { ...deployment, version, router, fee, abi: routerAbi(coin) }
+  return { ...deployment, version: version ?? 'v2', router, fee, abi: routerAbi(coin) }
 }

@@ -1,31 +1,20 @@
-import { SluiceError, type AMM, type Venue } from '../../contracts/index.ts'
+import type { Venue } from '../../contracts/index.ts'
 import type { Evm } from '../evm/types.ts'
+import { listedVersions, type PoolExchange } from '../pools/index.ts'
 import { exchangeAt, type UniswapV2Options } from './exchange.ts'
-import { readFill } from './fill.ts'
-import { planSwap } from './plan.ts'
-import { quoter } from './quote.ts'
+import { pairProtocol } from './protocol.ts'
+import { pairRouter } from './router.ts'
 
 /**
- * An exchange of constant-product pools behind a router, as Uniswap v2 and its forks are. `router` is what moves tokens.
- * Throws where the plugin or its configuration lacks the network.
+ * Constant-product pools behind a router, as Uniswap v2 and its forks have them; nothing where the configuration lists
+ * versions without this one. Throws where the plugin or its configuration lacks the network.
  */
-export function uniswapV2(venue: Venue<Evm>, options: UniswapV2Options): AMM<Evm> & { readonly router: string } {
+export function uniswapV2(venue: Venue<Evm>, options: UniswapV2Options): PoolExchange {
+  const { version } = options
+  if (version !== undefined && listedVersions(venue.config)?.includes(version) === false) return { protocols: [], routers: [] }
   const exchange = exchangeAt(venue, options)
-  const quote = quoter(exchange, venue.reader)
-  const versions = exchange.version ? [exchange.version] : []
   return {
-    router: exchange.router,
-    versions,
-    async quote(swap, { version }, at) {
-      if (version !== undefined && version !== exchange.version) {
-        throw new SluiceError(
-          'UNSUPPORTED',
-          `This connector has no version ${version}: leave it out${versions.length > 0 ? ` or give ${versions.join(', ')}` : ''}.`,
-        )
-      }
-      return quote(swap, at)
-    },
-    swap: (quote, terms) => planSwap(quote, terms, exchange.abi),
-    fill: readFill,
+    protocols: [pairProtocol(exchange.version, exchange.fee, exchange)],
+    routers: [pairRouter(exchange, venue.reader)],
   }
 }

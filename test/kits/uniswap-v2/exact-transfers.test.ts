@@ -1,11 +1,12 @@
 import { expect } from 'chai'
 import type { AMM, Token } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../../core/kits/evm/index.ts'
-import { exactTransfers } from '../../../core/kits/uniswap-v2/exact-transfers.ts'
-import { probeTransfers } from '../../../core/kits/uniswap-v2/transfer-probe.ts'
-import { uniswapV2 } from '../../../core/kits/uniswap-v2/uniswap-v2.ts'
+import { exactTransfers } from '../../../core/kits/pools/exact-transfers/exact-transfers.ts'
+import { tryTransfers } from '../../../core/kits/pools/exact-transfers/trial.ts'
+import { loanOf } from '../../../core/kits/uniswap-v2/loan.ts'
 import { v2Deployments } from '../../../plugins/uniswap/deployments.ts'
 import { addresses } from '../../devnet/addresses.ts'
+import { pairAMM } from './pair-amm.ts'
 import { rejection } from './rejection.ts'
 import { at, openTradingFloor, tokens, type TradingFloor } from './trading-floor.ts'
 
@@ -21,7 +22,7 @@ describe('tokens that take a fee on transfer', () => {
 
   before(async () => {
     floor = await openTradingFloor()
-    amm = uniswapV2(floor.venue({ v2RouterAddress: addresses.exchanges.uniswap.router }), {
+    amm = pairAMM(floor.venue({ v2RouterAddress: addresses.exchanges.uniswap.router }), {
       version: 'v2',
       fee: [3n, 1000n],
       deployments: v2Deployments,
@@ -70,7 +71,8 @@ describe('tokens that take a fee on transfer', () => {
   it('are measured to the unit, without a balance and without leaving a trace', async () => {
     const pool = (await sell(plain)).route[0]?.pool ?? ''
     const reserveRaw = await floor.balance(plain, pool)
-    expect(await probeTransfers(floor.chain.reader, { pool, token: plain.address, reserveRaw }, at())).to.deep.equal({
+    const loan = loanOf(pool, plain.address, reserveRaw)
+    expect(loan && (await tryTransfers(floor.chain.reader, loan, at()))).to.deep.equal({
       sentRaw: reserveRaw / 100_000n,
       arrivedRaw: reserveRaw / 100_000n,
       returnedRaw: reserveRaw / 100_000n,
@@ -80,7 +82,7 @@ describe('tokens that take a fee on transfer', () => {
 
   it('are not a verdict when the node is away: the caller gets the node’s error', async () => {
     const away = { ...floor.chain.reader, call: () => Promise.reject(new Error('away')) }
-    const outcome = await exactTransfers(away)([{ token: plain, pool: plain.address, reserveRaw: ether }], at()).catch(String)
+    const outcome = await exactTransfers(away)([{ token: plain, loan: loanOf(plain.address, plain.address, ether) }], at()).catch(String)
     expect(outcome).to.equal('Error: away')
   })
 })

@@ -3,10 +3,10 @@ import { Contract, getCreate2Address, id, keccak256 } from 'ethers'
 import * as fc from 'fast-check'
 import type { AMM, Swap, Token } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../../core/kits/evm/index.ts'
-import { candidatePaths } from '../../../core/kits/uniswap-v2/routes.ts'
-import { uniswapV2 } from '../../../core/kits/uniswap-v2/uniswap-v2.ts'
 import { v2Deployments } from '../../../plugins/uniswap/deployments.ts'
 import { addresses } from '../../devnet/addresses.ts'
+import { pairAMM } from './pair-amm.ts'
+import { pathsBetween } from '../pools/paths-between.ts'
 import { rejection } from './rejection.ts'
 import { at, openTradingFloor, tokens, type TradingFloor } from './trading-floor.ts'
 
@@ -23,7 +23,7 @@ describe('quotes of a constant-product exchange', () => {
 
   before(async () => {
     floor = await openTradingFloor()
-    amm = uniswapV2(floor.venue({ v2RouterAddress: router }), options)
+    amm = pairAMM(floor.venue({ v2RouterAddress: router }), options)
     eth = floor.chain.nativeCurrency
     own = new Contract(
       router,
@@ -67,7 +67,7 @@ describe('quotes of a constant-product exchange', () => {
 
   it('take the best of all routes the router knows', async () => {
     const free = { ...floor.chain.reader, gasPriceRaw: () => 0n }
-    const gasFree = uniswapV2({ ...floor.venue({ v2RouterAddress: router }), reader: free }, options)
+    const gasFree = pairAMM({ ...floor.venue({ v2RouterAddress: router }), reader: free }, options)
     for (const [tokenIn, tokenOut] of [
       [USDT, WBTC],
       [DAI, USDT],
@@ -76,7 +76,7 @@ describe('quotes of a constant-product exchange', () => {
     ] as const) {
       const amountRaw = 5000n * oneOf(tokenIn)
       const quote = await gasFree.quote({ tokenIn, tokenOut, exact: 'in', amountRaw }, {}, at())
-      const paths = candidatePaths(
+      const paths = pathsBetween(
         tokenIn.address,
         tokenOut.address,
         floor.chain.reader.intermediates.map(({ address }) => address),
@@ -97,7 +97,7 @@ describe('quotes of a constant-product exchange', () => {
     const asked: number[] = []
     const { reader } = floor.chain
     const counting = { ...reader, read: (...args: Parameters<typeof reader.read>) => (asked.push(args[0].length), reader.read(...args)) }
-    const counted = uniswapV2({ ...floor.venue({ v2RouterAddress: router }), reader: counting }, options)
+    const counted = pairAMM({ ...floor.venue({ v2RouterAddress: router }), reader: counting }, options)
     for (let count = 0; count < 2; count += 1)
       await counted.quote({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
     expect((asked[0] ?? 0) - (asked[1] ?? 0)).to.equal(2)
@@ -164,7 +164,7 @@ describe('quotes of a constant-product exchange', () => {
     it('while the configured router is another exchange’s, and none at all', async () => {
       const swap = { tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n } as const
       for (const wrong of [addresses.exchanges.sushiswap.router, floor.trader.address]) {
-        const misled = uniswapV2(floor.venue({ v2RouterAddress: wrong }), options)
+        const misled = pairAMM(floor.venue({ v2RouterAddress: wrong }), options)
         const error = await rejection(misled.quote(swap, {}, at()))
         expect(error).to.include({ name: 'SERVICE_UNINITIALIZED' })
         expect(error.message).to.contain(wrong)

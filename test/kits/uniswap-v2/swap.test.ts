@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { Contract, Interface } from 'ethers'
 import type { AMM, Quote, Swap, Token } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../../core/kits/evm/index.ts'
-import { uniswapV2 } from '../../../core/kits/uniswap-v2/uniswap-v2.ts'
 import { v2Deployments } from '../../../plugins/uniswap/deployments.ts'
 import { addresses } from '../../devnet/addresses.ts'
+import { pairAMM } from './pair-amm.ts'
 import { at, openTradingFloor, tokens, type TradingFloor } from './trading-floor.ts'
 
 const { router } = addresses.exchanges.uniswap
@@ -21,7 +21,7 @@ describe('swaps of a constant-product exchange', () => {
 
   before(async () => {
     floor = await openTradingFloor()
-    amm = uniswapV2(floor.venue({ v2RouterAddress: router }), { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments })
+    amm = pairAMM(floor.venue({ v2RouterAddress: router }), { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments })
     eth = floor.chain.nativeCurrency
     for (const { address } of [WETH, USDC, DAI, WBTC, USDT]) await floor.approve(address, router)
   })
@@ -147,7 +147,7 @@ describe('swaps of a constant-product exchange', () => {
 
   it('call functions named after another coin where the fork has them', async () => {
     const abi = new Interface(['function swapExactAVAXForTokens(uint256,address[],address,uint256) payable'])
-    const fork = uniswapV2(floor.venue({ routerAddress: router }), { fee: [3n, 1000n], deployments: v2Deployments, coin: 'AVAX' })
+    const fork = pairAMM(floor.venue({ routerAddress: router }), { fee: [3n, 1000n], deployments: v2Deployments, coin: 'AVAX' })
     const quote = await amm.quote({ tokenIn: eth, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
     const [step] = fork.swap(quote, { recipient: floor.trader.address, boundRaw: 5n, deadline: 6 }).steps
     expect(abi.parseTransaction(step)?.args.toArray().slice(0, 2)).to.deep.equal([5n, [WETH.address, USDC.address]])

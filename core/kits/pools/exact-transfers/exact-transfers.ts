@@ -1,13 +1,7 @@
-import { SluiceError, type At, type Token } from '../../contracts/index.ts'
-import type { EvmReader } from '../evm/types.ts'
-import { probeTransfers, type TransferMeasure } from './transfer-probe.ts'
-
-/** A token of a route, and the pool that is asked to lend some of it. */
-export interface Suspect {
-  readonly token: Token
-  readonly pool: string
-  readonly reserveRaw: bigint
-}
+import { SluiceError, type At, type Token } from '../../../contracts/index.ts'
+import type { EvmReader } from '../../evm/types.ts'
+import type { Suspect } from './suspects.ts'
+import { tryTransfers, type TransferMeasure } from './trial.ts'
 
 // A fee can be switched on at any time, so no verdict holds for ever.
 const verdictSeconds = 600
@@ -33,7 +27,7 @@ export function exactTransfers(reader: EvmReader): (suspects: readonly Suspect[]
     const address = suspect.token.address.toLowerCase()
     const known = verdicts.get(address)
     if (known && known.expires > Date.now()) return known
-    const measure = await probeTransfers(reader, { ...suspect, token: suspect.token.address }, at)
+    const measure = suspect.loan && (await tryTransfers(reader, suspect.loan, at))
     const refusal = refusalOf(suspect.token, measure)
     const expires = Date.now() + 1000 * (measure ? verdictSeconds : unknownSeconds)
     if (verdicts.size >= mostRemembered) verdicts.clear()

@@ -1,0 +1,54 @@
+import { SluiceError, type AMM, type Venue } from '../../contracts/index.ts'
+import type { Evm } from '../evm/types.ts'
+import { listedVersions } from './listed-versions.ts'
+import type { PoolExchange } from './pool-exchange.ts'
+import { quoter } from './quote.ts'
+
+/**
+ * The trading type AMM of an exchange made of pools, of one kind or of several. `spenders` are its routers, by name.
+ * Where the configuration lists `versions`, pools of others are left out. Throws where nothing is left.
+ */
+export function poolAMM(
+  venue: Venue<Evm>,
+  ...exchanges: readonly PoolExchange[]
+): AMM<Evm> & { readonly spenders: Readonly<Record<string, string>> } {
+  const listed = listedVersions(venue.config)
+  const protocols = exchanges.flatMap((exchange) => exchange.protocols).filter(({ version }) => listed?.includes(version) ?? true)
+  const labels = [...new Set(protocols.map(({ version }) => version))]
+  const routers = exchanges
+    .flatMap((exchange) => exchange.routers)
+    .filter((router) => labels.some((version) => router.carries([version], 'in') || router.carries([version], 'out')))
+  if (routers.length === 0) {
+    throw new Error('The exchange has no pools that a router of it would take: list a version that it has in its configuration’s versions.')
+  }
+  const quote = quoter({ protocols, routers }, venue.reader)
+  // With one version that is nowhere named there is nothing to choose from.
+  const versions = listed || labels.length > 1 ? labels : []
+
+  return {
+    versions,
+    spenders: Object.fromEntries(routers.map(({ name, address }) => [name, address])),
+    async quote(swap, { version }, at) {
+      if (version !== undefined && !labels.includes(version)) {
+        throw new SluiceError(
+          'UNSUPPORTED',
+          `This connector has no version ${version}: leave it out${versions.length > 0 ? ` or give ${versions.join(', ')}` : ''}.`,
+        )
+      }
+      return quote(swap, version, at)
+    },
+    swap(quote, terms) {
+      const versionsAlong = quote.route.map(({ version }) => version)
+      const router = routers.find((each) => each.address === quote.spender && each.carries(versionsAlong, quote.swap.exact))
+      if (!router) throw new Error(`No router at ${quote.spender} takes a route through ${versionsAlong.join(', ')}.`)
+      return router.plan(quote, terms)
+    },
+    fill(receipt, memo) {
+      for (const router of routers) {
+        const fill = router.fill(receipt, memo)
+        if (fill) return fill
+      }
+      return undefined
+    },
+  }
+}

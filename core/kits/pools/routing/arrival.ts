@@ -1,0 +1,42 @@
+import type { Passed } from '../protocol.ts'
+import type { Lane } from './lanes.ts'
+
+/** A way that has been gone, with what came of the amount at its end. */
+export interface Arrival {
+  readonly amountRaw: bigint
+  /** Of the pools. */
+  readonly gasUnits: bigint
+  /** In the order in which the tokens go. */
+  readonly lanes: readonly Lane[]
+}
+
+/** A way and one more lane: behind it, or before it where an exact amount out is followed from its end. */
+export function goneOn(way: Arrival, lane: Lane, { amountRaw, gasUnits }: Passed, exact: 'in' | 'out'): Arrival {
+  return { amountRaw, gasUnits: way.gasUnits + gasUnits, lanes: exact === 'in' ? [...way.lanes, lane] : [lane, ...way.lanes] }
+}
+
+/** More out, or less in, or the same. */
+export const noWorse = (aRaw: bigint, bRaw: bigint, exact: 'in' | 'out') => (exact === 'in' ? aRaw >= bRaw : aRaw <= bRaw)
+
+/**
+ * Those to the same token than which no other is as good and leaves as many pools to go on through: a pool of more than
+ * two tokens could be met again, and must not be, since its second pass would find another state than was read.
+ */
+export function undominated(arrivals: readonly Arrival[], exact: 'in' | 'out'): readonly Arrival[] {
+  const kept: Arrival[] = []
+  for (const arrival of arrivals) {
+    if (kept.some((other) => dominates(other, arrival, exact))) continue
+    for (let index = kept.length - 1; index >= 0; index -= 1) {
+      const other = kept[index]
+      if (other && dominates(arrival, other, exact)) kept.splice(index, 1)
+    }
+    kept.push(arrival)
+  }
+  return kept
+}
+
+function dominates(a: Arrival, b: Arrival, exact: 'in' | 'out'): boolean {
+  return noWorse(a.amountRaw, b.amountRaw, exact) && a.lanes.every(({ pool }) => pool.tokens.length === 2 || passes(b, pool.address))
+}
+
+export const passes = ({ lanes }: Arrival, pool: string) => lanes.some((lane) => lane.pool.address === pool)
