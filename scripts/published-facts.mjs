@@ -1,4 +1,5 @@
-// Takes what projects publish on npm about their own deployments, for tests to compare ours with: `node scripts/published-facts.mjs`.
+// Takes what projects publish on npm about their own deployments, for tests to compare ours with:
+// `node scripts/published-facts.mjs`, or with the names of some files: `node scripts/published-facts.mjs viem sushi`.
 // The packages are heavy and some do not install, so only the facts are kept, with where they are from.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,6 +7,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { take } from './artifacts.mjs'
+import { exchanges } from './facts/exchanges.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = 'test/fixtures/published'
@@ -18,35 +20,21 @@ const wanted = [
     read: async (files) => Object.fromEntries(await Promise.all(['mainnet', 'sepolia'].map((chain) => viemChain(files, chain)))),
   },
   {
-    pack: '@uniswap/sdk-core@7.19.4',
-    name: 'uniswap-sdk-core',
-    read: async (files) =>
-      onOurChains(await constants(path.join(files, 'dist/esm/src/addresses.js'), ['V2_FACTORY_ADDRESSES', 'V2_ROUTER_ADDRESSES'])),
-  },
-  {
-    pack: '@uniswap/v2-sdk@4.21.4',
-    name: 'uniswap-v2-sdk',
-    // Its module imports half a library: the constant is read as text.
-    read: (files) => ({
-      INIT_CODE_HASH: /INIT_CODE_HASH = '(0x\w+)'/.exec(readFileSync(path.join(files, 'dist/esm/src/constants.js'), 'utf8'))[1],
-    }),
-  },
-  {
-    pack: 'sushi@7.3.15',
-    name: 'sushi',
-    read: (files) => sushiswap(readFileSync(path.join(files, '_esm/evm/config/features/sushiswap-v2.js'), 'utf8')),
-  },
-  {
     pack: '@uniswap/default-token-list@22.21.0',
     name: 'uniswap-default-token-list',
     read: (files) => ourTokens(JSON.parse(readFileSync(path.join(files, 'build/uniswap-default.tokenlist.json'), 'utf8'))),
   },
+  ...exchanges(constants),
 ]
+
+const asked = process.argv.slice(2)
+const unknown = asked.filter((name) => !wanted.some((item) => item.name === name))
+if (unknown.length > 0) throw new Error(`No facts are called ${unknown.join(', ')}: there are ${wanted.map(({ name }) => name).join(', ')}`)
 
 const folder = mkdtempSync(path.join(tmpdir(), 'sluice-facts-'))
 try {
   mkdirSync(path.join(root, target), { recursive: true })
-  for (const { pack, name, read } of wanted) {
+  for (const { pack, name, read } of wanted.filter((item) => asked.length === 0 || asked.includes(item.name))) {
     const { files, ...origin } = take(pack, folder)
     const file = path.join(target, `${name}.json`)
     writeFileSync(path.join(root, file), `${JSON.stringify({ ...origin, facts: await read(files) }, null, 1)}\n`)
@@ -72,20 +60,6 @@ async function constants(file, names) {
   })
   const module = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`)
   return Object.fromEntries(names.map((name) => [name, module[name]]))
-}
-
-/** Its module imports all of viem: the maps are read as text, from `export const NAME = {` to the end of the map. */
-function sushiswap(text) {
-  const maps = ['SUSHISWAP_V2_FACTORY_ADDRESS', 'SUSHISWAP_V2_ROUTER_ADDRESS', 'SUSHISWAP_V2_INIT_CODE_HASH'].map((name) => {
-    const [, map] = new RegExp(`export const ${name} = \\{(.*?)\n\\};`, 's').exec(text)
-    const of = (chain) => new RegExp(`\\[EvmChainId\\.${chain}\\]: '(0x\\w+)'`).exec(map)[1]
-    return [name, { 1: of('ETHEREUM'), 11155111: of('SEPOLIA') }]
-  })
-  return Object.fromEntries(maps)
-}
-
-function onOurChains(maps) {
-  return Object.fromEntries(Object.entries(maps).map(([name, map]) => [name, Object.fromEntries(chainIds.map((id) => [id, map[id]]))]))
 }
 
 /** Those that stand in a list of ours by address, or have a symbol of ours: a wrong address of ours shows beside the right one. */

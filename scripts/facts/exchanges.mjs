@@ -1,0 +1,197 @@
+// What exchanges publish on npm about their deployments, by chain id: `v2` and `v3` have the same names for every exchange.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+
+// Those that a plugin of ours may serve: more only makes the files larger.
+const chainIds = {
+  ETHEREUM: 1,
+  OPTIMISM: 10,
+  CRONOS: 25,
+  BSC: 56,
+  BSC_TESTNET: 97,
+  GNOSIS: 100,
+  UNICHAIN: 130,
+  POLYGON: 137,
+  MONAD: 143,
+  SONIC: 146,
+  BASE: 8453,
+  ARBITRUM: 42161,
+  CELO: 42220,
+  FUJI: 43113,
+  AVALANCHE: 43114,
+  LINEA: 59144,
+  BASE_SEPOLIA: 84532,
+  ARBITRUM_SEPOLIA: 421614,
+  SEPOLIA: 11155111,
+}
+// What Pancakeswap calls some of them.
+const pancakeNames = { ARBITRUM_ONE: 42161, MONAD_MAINNET: 143 }
+
+/** @param constants bundles a module and gives its exports */
+export const exchanges = (constants) => [
+  {
+    pack: '@uniswap/sdk-core@7.19.4',
+    name: 'uniswap-sdk-core',
+    async read(files) {
+      const names = [
+        'V2_FACTORY_ADDRESSES',
+        'V2_ROUTER_ADDRESSES',
+        'V3_CORE_FACTORY_ADDRESSES',
+        'NONFUNGIBLE_POSITION_MANAGER_ADDRESSES',
+        'SWAP_ROUTER_02_ADDRESSES',
+      ]
+      const [factory, router, factoryV3, positionManager, routerOf] = Object.values(
+        await constants(path.join(files, 'dist/esm/src/addresses.js'), names),
+      )
+      return {
+        v2: byChain((id) => ({ factory: factory[id], router: router[id] })),
+        v3: byChain((id) => ({ factory: factoryV3[id], router: routerOf(id) || undefined, positionManager: positionManager[id] })),
+      }
+    },
+  },
+  {
+    pack: '@uniswap/v2-sdk@4.21.4',
+    name: 'uniswap-v2-sdk',
+    read: (files) => ({ initCodeHash: constantIn(textOf(files, 'dist/esm/src/constants.js'), 'INIT_CODE_HASH') }),
+  },
+  {
+    pack: '@uniswap/v3-sdk@3.31.5',
+    name: 'uniswap-v3-sdk',
+    read: (files) => ({ initCodeHash: constantIn(textOf(files, 'dist/esm/src/constants.js'), 'POOL_INIT_CODE_HASH') }),
+  },
+  {
+    pack: 'sushi@7.3.15',
+    name: 'sushi',
+    // Its modules import all of viem, so the maps are read as text.
+    read(files) {
+      const features = (file) => textOf(files, `_esm/evm/config/features/${file}`)
+      const [v2, v3] = [features('sushiswap-v2.js'), features('sushiswap-v3.js')]
+      const poolHash = constantIn(v3, 'POOL_INIT_CODE_HASH')
+      const sushi = (text, name) => mapIn(text, name, chainIds, { POOL_INIT_CODE_HASH: poolHash })
+      return {
+        v2: joined({
+          factory: sushi(v2, 'SUSHISWAP_V2_FACTORY_ADDRESS'),
+          router: sushi(v2, 'SUSHISWAP_V2_ROUTER_ADDRESS'),
+          initCodeHash: sushi(v2, 'SUSHISWAP_V2_INIT_CODE_HASH'),
+        }),
+        v3: joined({
+          factory: sushi(v3, 'SUSHISWAP_V3_FACTORY_ADDRESS'),
+          initCodeHash: sushi(v3, 'SUSHISWAP_V3_INIT_CODE_HASH'),
+          positionManager: sushi(v3, 'SUSHISWAP_V3_POSITION_MANAGER'),
+        }),
+      }
+    },
+  },
+  {
+    pack: '@pancakeswap/v2-sdk@1.2.2',
+    name: 'pancakeswap-v2-sdk',
+    read(files) {
+      const text = textOf(files, 'dist/constants.d.ts')
+      return { v2: joined({ factory: mapIn(text, 'FACTORY_ADDRESS_MAP'), initCodeHash: mapIn(text, 'INIT_CODE_HASH_MAP') }) }
+    },
+  },
+  {
+    pack: '@pancakeswap/v3-sdk@3.10.2',
+    name: 'pancakeswap-v3-sdk',
+    read(files) {
+      const text = textOf(files, 'dist/constants.d.ts')
+      return {
+        v3: joined({
+          factory: mapIn(text, 'FACTORY_ADDRESSES'),
+          deployer: mapIn(text, 'DEPLOYER_ADDRESSES'),
+          initCodeHash: mapIn(text, 'POOL_INIT_CODE_HASHES'),
+          positionManager: mapIn(text, 'NFT_POSITION_MANAGER_ADDRESSES'),
+        }),
+        feeTiers: Object.fromEntries(
+          [.../enum FeeAmount \{(.*?)\}/s.exec(text)[1].matchAll(/(\w+) = (\d+)/g)].map(([, name, fee]) => [name, Number(fee)]),
+        ),
+      }
+    },
+  },
+  {
+    pack: '@pancakeswap/smart-router@7.7.3',
+    name: 'pancakeswap-smart-router',
+    read(files) {
+      const code = textOf(files, 'dist/evm.mjs').match(/from '\.\/(chunk-\w+\.mjs)'/)[1]
+      return {
+        v2: joined({ router: mapIn(textOf(files, `dist/${code}`), 'V2_ROUTER_ADDRESS', { ...chainIds, ...pancakeNames }) }),
+        v3: joined({ router: mapIn(textOf(files, 'dist/evm/constants/exchange.d.ts'), 'SMART_ROUTER_ADDRESSES') }),
+      }
+    },
+  },
+  {
+    pack: 'quickswap-sdk@3.0.43',
+    name: 'quickswap-sdk',
+    read(files) {
+      const text = textOf(files, 'dist/quickswap-sdk.esm.js')
+      return { v2: { 137: { factory: /ChainId\.MATIC\] = '(0x\w{40})'/.exec(text)[1], initCodeHash: constantIn(text, 'INIT_CODE_HASH') } } }
+    },
+  },
+  {
+    pack: '@traderjoe-xyz/sdk@5.0.16',
+    name: 'traderjoe-sdk',
+    read(files) {
+      const text = textOf(files, 'dist/index.mjs')
+      const [factory, router, initCodeHash] = ['FACTORY_ADDRESS', 'ROUTER_ADDRESS', 'INIT_CODE_HASH'].map((name) =>
+        mapIn(text, name, chainIds),
+      )
+      return { v2: only([43113, 43114], joined({ factory, router, initCodeHash })) }
+    },
+  },
+  {
+    pack: '@pangolindex/sdk@5.8.8',
+    name: 'pangolin-sdk',
+    read(files) {
+      const text = textOf(files, 'dist/sdk.esm.js')
+      const initCodeHash = constantIn(text, 'INIT_CODE_HASH')
+      const on = (name) => {
+        const [, factory, router] = new RegExp(`var ${name} = \\{.*?factory: '(\\w+)',\\s*router: '(\\w+)'`, 's').exec(text)
+        return { factory, router, initCodeHash }
+      }
+      return { v2: { 43113: on('AVALANCHE_FUJI'), 43114: on('AVALANCHE_MAINNET') } }
+    },
+  },
+]
+
+const textOf = (files, file) => readFileSync(path.join(files, file), 'utf8')
+
+/** `NAME = '0x…'`. */
+const constantIn = (text, name) => new RegExp(`\\b${name} = ['"](0x\\w+)['"]`).exec(text)[1]
+
+/**
+ * `NAME = { [ChainId.ETHEREUM]: '0x…', … }`, or `NAME: { readonly 1: "0x…"; … }` of a declaration, by chain id.
+ * @param values what names of constants stand for that take the place of a value
+ */
+function mapIn(text, name, ids = chainIds, values = {}) {
+  const [, map] = new RegExp(`\\b${name}(?: =|:) \\{(.*?)\n\\}`, 's').exec(text)
+  const constantsOfMap = [...text.matchAll(/^var (\w+) = "(0x\w+)";$/gm)].map(([, constant, value]) => [constant, value])
+  const named = { ...Object.fromEntries(constantsOfMap), ...values }
+  const entries = [...map.matchAll(/(?:readonly (\d+)|ChainId\.(\w+)\]): (?:['"](0x\w+)['"]|(\w+))/g)]
+  const known = Object.values(chainIds)
+  return Object.fromEntries(
+    entries
+      .map(([, id, chain, value, constant]) => [Number(id ?? ids[chain]), value ?? named[constant]])
+      .filter(([id, value]) => known.includes(id) && value !== undefined && BigInt(value) !== 0n),
+  )
+}
+
+const byChain = (facts) =>
+  Object.fromEntries(
+    Object.values(chainIds)
+      .map((id) => [id, facts(id)])
+      .filter(([, { factory }]) => factory !== undefined),
+  )
+
+/** `{ factory: { 1: a }, router: { 1: b } }` as `{ 1: { factory: a, router: b } }`. */
+function joined(maps) {
+  const ids = [...new Set(Object.values(maps).flatMap((map) => Object.keys(map)))]
+  const at = (id) =>
+    Object.fromEntries(
+      Object.entries(maps)
+        .map(([name, map]) => [name, map[id]])
+        .filter(([, value]) => value !== undefined),
+    )
+  return Object.fromEntries(ids.map((id) => [id, at(id)]))
+}
+
+const only = (ids, map) => Object.fromEntries(Object.entries(map).filter(([id]) => ids.includes(Number(id))))

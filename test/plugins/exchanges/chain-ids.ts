@@ -1,0 +1,15 @@
+/** Of the networks that connectors name, whether or not their chains are here. */
+export const chainIds: Readonly<Record<string, number>> = {
+  'ethereum/mainnet': 1,
+  'ethereum/sepolia': 11155111,
+  'arbitrum/mainnet': 42161,
+  'avalanche/mainnet': 43114,
+  'avalanche/fuji': 43113,
+  'base/mainnet': 8453,
+  'binance-smart-chain/mainnet': 56,
+  'gnosis/mainnet': 100,
+  'linea/mainnet': 59144,
+  'optimism/mainnet': 10,
+  'polygon/mainnet': 137,
+  'unichain/mainnet': 130,
+}

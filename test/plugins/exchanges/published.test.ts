@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { getAddress } from 'ethers'
+import { parse } from 'yaml'
+import { chainIds } from './chain-ids.ts'
+import { exchanges } from './exchanges.ts'
+
+// test/fixtures/published/ is what the projects publish on npm; scripts/published-facts.mjs takes it from there.
+for (const { name, versions } of exchanges) {
+  describe(`what is published about ${name}`, () => {
+    for (const { version, published, unpublished = [], deployments, keys } of versions) {
+      for (const [place, { factory, deployer, initCodeHash }] of Object.entries(deployments)) {
+        const [chain = '', network = ''] = place.split('/')
+        if (network === 'local') continue
+
+        it(`is ours of ${version} on ${place}`, () => {
+          const facts = published[String(chainIds[place])]
+          expect(facts, `chain id of ${place}`).to.not.equal(undefined)
+          const { [keys.router]: router, [keys.positionManager ?? '']: positionManager } = addressesOf(name, chain, network)
+          const ours = { factory, initCodeHash, router, ...(deployer && { deployer }), ...(positionManager && { positionManager }) }
+          for (const address of [factory, router, ...Object.values({ deployer, positionManager }).filter(Boolean)]) {
+            expect(getAddress(address ?? ''), 'its checksum').to.equal(address)
+          }
+          const told = Object.fromEntries(Object.entries(ours).filter(([key]) => !unpublished.includes(key)))
+          expect(lowerCase(told)).to.deep.equal(lowerCase(facts ?? {}))
+        })
+      }
+    }
+  })
+}
+
+const lowerCase = (values: Readonly<Record<string, string | undefined>>) =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, value?.toLowerCase()]))
+
+function addressesOf(plugin: string, chain: string, network: string): Readonly<Record<string, string>> {
+  const file = new URL(`../../../plugins/${plugin}/defaults.yml`, import.meta.url)
+  const { contractAddresses } = parse(readFileSync(file, 'utf8'))
+  return contractAddresses[`${chain}_${network}`.replaceAll('-', '_')] ?? contractAddresses[network] ?? {}
+}
