@@ -1,5 +1,5 @@
 import { SluiceError } from '../../contracts/index.ts'
-import type { At, Chain, ChainVenue, Token } from '../../contracts/index.ts'
+import type { At, Chain, ChainVenue, Head, Token } from '../../contracts/index.ts'
 import { canonicalAddress, isTransactionHash, nativeAddress } from './address.ts'
 import { createApprovals } from './reading/approvals.ts'
 import { ask } from './reading/ask.ts'
@@ -13,9 +13,10 @@ import { findTransaction } from './reading/find-transaction.ts'
 import { createHeadFeed } from './reading/head-feed.ts'
 import type { EvmNetwork } from './network.ts'
 import { evmRail } from './rail/rail.ts'
-import { defaultFeePolicy } from './rail/fees.ts'
+import { defaultFeePolicy, min } from './rail/fees.ts'
 import type { FeePolicy } from './rail/fees.ts'
 import { createReader } from './reading/reader.ts'
+import { createRollupFees } from './reading/rollup-fees.ts'
 import { createRpc } from './rpc/rpc.ts'
 import { readToken } from './reading/token-metadata.ts'
 import type { Evm } from './types.ts'
@@ -27,27 +28,43 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
   const { chainId, multicall, blockSeconds } = definition
   const name = `${chain}/${network}`
   const confirmations = config.confirmations ?? definition.confirmations
-  const feeCapRaw = gweiRaw(config.feeCap ?? defaultFeeCapGwei)
+  const { legacyFees: legacy = false, mostGas, rollup } = definition
+  const feeCapRaw = gweiRaw(config.feeCap ?? definition.feeCapGwei ?? defaultFeeCapGwei)
   const { tipPercentile, minTip, ...wished } = config.feePolicy ?? {}
+  const theirMinTipRaw = gweiRaw(definition.minTipGwei ?? 0)
+  const minTipRaw = minTip === undefined ? theirMinTipRaw : gweiRaw(minTip)
   const feePolicy: FeePolicy = {
     baseFeeMultiplier: wished.baseFeeMultiplier ?? defaultFeePolicy.baseFeeMultiplier,
-    minTipRaw: minTip === undefined ? defaultFeePolicy.minTipRaw : gweiRaw(minTip),
+    minTipRaw,
+    leastTipRaw: min(minTipRaw, theirMinTipRaw),
+    legacy,
     bumpPercent: wished.bumpPercent ?? defaultFeePolicy.bumpPercent,
     leastBumpPercent: definition.leastBumpPercent ?? defaultFeePolicy.leastBumpPercent,
   }
   const nativeCurrency: Token = { symbol: definition.nativeCurrency, address: nativeAddress, decimals: 18, native: true }
 
   refuseBadUrls(name, [...(config.rpcUrls ?? []), ...(config.sendUrls ?? [])])
+  const blockMs = blockSeconds * 1000
   const timeoutMs = (config.requestTimeoutSeconds ?? defaultRequestTimeoutSeconds) * 1000
   const rpc = createRpc({ rpcUrls: config.rpcUrls ?? [], sendUrls: config.sendUrls, chainId, meter, log, timeoutMs, network: name })
-  const fees = createFees({ rpc, tipPercentile, minTipRaw: feePolicy.minTipRaw, tipMs: blockSeconds * 1000, log })
-  const reader = createReader({ rpc, fees, definition, nativeCurrency, network: name })
+  const fees = createFees({ rpc, tipPercentile, minTipRaw, legacy, tipMs: blockMs, log })
+  const rollupFees = rollup && createRollupFees(chainId)
+  const reader = createReader({ rpc, fees, rollup: rollupFees, definition, nativeCurrency, network: name })
   const pollingMs = (config.pollingSeconds ?? defaultPollingSeconds(blockSeconds)) * 1000
   const heads = createHeadFeed({ poll: () => fees.refresh(), behind: (number) => rpc.behind(number), pollingMs, log })
 
   async function token(address: string, at: At): Promise<Token | undefined> {
     const { results } = await reader.read([symbolCall(address), decimalsCall(address)], at)
     return readToken(address, results[0] ?? noResult, results[1] ?? noResult)
+  }
+
+  /** Of a quote's own reading; only where nothing was read for it is it asked for, and the last one serves for the time of a block. */
+  async function rollupFeeRaw(gasLimit: bigint, head: Head | undefined, at: At): Promise<bigint> {
+    if (!rollupFees) return 0n
+    const known = rollupFees.costRaw(gasLimit, head ? Number.POSITIVE_INFINITY : blockMs)
+    if (known !== undefined) return known
+    await reader.read([], at)
+    return rollupFees.costRaw(gasLimit, Number.POSITIVE_INFINITY) ?? 0n
   }
 
   const rail = evmRail({
@@ -59,6 +76,8 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     confirmations,
     feeCapRaw,
     policy: feePolicy,
+    mostGas,
+    rollup,
     tipFor: fees.tipFor,
     knownTipRaw: fees.tipRaw,
     token,
@@ -84,8 +103,9 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     async gas(units, head, at) {
       await fees.warm(at)
       const gasPriceRaw = fees.priceRaw(head)
-      const gasLimit = limitFromUsed(units)
-      return { gasLimit, gasPriceRaw, gasCostRaw: gasLimit * gasPriceRaw }
+      const wanted = limitFromUsed(units)
+      const gasLimit = mostGas === undefined ? wanted : min(wanted, mostGas)
+      return { gasLimit, gasPriceRaw, gasCostRaw: gasLimit * gasPriceRaw + (await rollupFeeRaw(gasLimit, head, at)) }
     },
     decode: decodeLogs,
     find: (id, at) => findTransaction(rpc, id.toLowerCase(), at),

@@ -28,14 +28,14 @@ export function bumpedPrice(over: EvmFees, { baseFeeRaw, tipRaw, policy, feeCapR
 
 export function bumpFees(over: EvmFees, prices: Prices): EvmFees | undefined {
   const price = bumpedPrice(over, prices)
-  return price && { gasLimit: over.gasLimit, maxFeePerGas: String(price.maxFeeRaw), maxPriorityFeePerGas: String(price.tipRaw) }
+  return price && { ...over, maxFeePerGas: String(price.maxFeeRaw), maxPriorityFeePerGas: String(price.tipRaw) }
 }
 
 /** Fees of another attempt as a caller wishes them. @throws the caller's error where they cannot be */
 export function wishedFees(over: EvmFees, wish: FeeWish, prices: Prices): EvmFees {
   checkWish(wish, prices.feeCapRaw)
   const { maxFeeRaw, tipRaw } = priceFees(wish, over, prices)
-  return { gasLimit: over.gasLimit, maxFeePerGas: String(maxFeeRaw), maxPriorityFeePerGas: String(tipRaw) }
+  return { ...over, maxFeePerGas: String(maxFeeRaw), maxPriorityFeePerGas: String(tipRaw) }
 }
 
 /** What reverts for being late burns at least, against a transfer of nothing at the price that replaces it. */

@@ -1,14 +1,17 @@
 import { SluiceError } from '../../../contracts/index.ts'
 import type { At, Checked, FeeWish, Need } from '../../../contracts/index.ts'
 import { nodeLied, resultOf } from '../reading/ask.ts'
-import { checkWish, feesOf, priceFees } from './fees.ts'
+import { tipMethod } from '../reading/fees.ts'
+import { packAggregate3, unpackAggregate3 } from '../reading/multicall.ts'
+import { chargeCalls, chargesOf } from '../reading/op-stack.ts'
+import { checkWish, costOf, feesOf, min, priceFees } from './fees.ts'
 import type { EvmFees } from './fees.ts'
-import { needsCall, judgeNeeds, nativeAddress } from './needs.ts'
+import { needsCalls, judgeNeeds, nativeAddress } from './needs.ts'
 import type { EvmRailOptions } from './rail.ts'
 import { fundsCommitted, gasTooDear } from './shortage.ts'
 import { readGas, simulationCalls } from './simulation.ts'
 import type { EvmSynced } from './slots.ts'
-import { isObject, quantityOf } from '../quantity.ts'
+import { isBytes, isObject, quantityOf } from '../quantity.ts'
 import type { EvmIntent, RpcAnswer } from '../types.ts'
 
 /** Everything there is to ask before signing, in one JSON-RPC batch; what is wrong is told in the order in which a person would cure it. */
@@ -20,30 +23,39 @@ export async function check(
   { wish, over }: { wish: FeeWish; over?: EvmFees },
   at: At,
 ): Promise<Checked<EvmIntent, EvmSynced, EvmFees>> {
-  const { rpc, feeCapRaw, policy } = options
+  const { rpc, feeCapRaw, policy, chainId } = options
   checkWish(wish, feeCapRaw)
   const spentRaw = sum(steps.map(({ value }) => BigInt(value)))
   const wanted: readonly Need[] = [...needs, { is: 'balance', token: nativeAddress, amountRaw: spentRaw }]
+  const chargeable = options.rollup ? chargeCalls(steps, chainId) : []
+  const reading = packAggregate3([...needsCalls(wanted, from, options.multicall), ...chargeable])
   const calls = [
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
     { method: 'eth_getTransactionCount', params: [from, 'latest'] },
     { method: 'eth_getTransactionCount', params: [from, 'pending'] },
-    { method: 'eth_maxPriorityFeePerGas', params: [] },
-    needsCall(wanted, from, options.multicall),
+    { method: tipMethod(policy.legacy), params: [] },
+    { method: 'eth_call', params: [{ to: options.multicall, data: reading }, 'latest'] },
     ...simulationCalls(steps, from),
   ]
-  const [block, latest, pending, tip, amounts, ...simulated] = await rpc.batch(calls, at)
+  const [block, latest, pending, tip, read, ...simulated] = await rpc.batch(calls, at)
 
-  const nativeRaw = await judgeNeeds(options, wanted, resultOf(rpc, 'eth_call', amounts), at)
-  const limits = readGas(steps, simulated, blockField(options, block?.result, 'gasLimit'))
+  const bytes = resultOf(rpc, 'eth_call', read)
+  const results = isBytes(bytes) ? unpackAggregate3(bytes, wanted.length + chargeable.length) : undefined
+  if (!results) throw nodeLied(rpc, 'answered a call to Multicall3 with something else than its result')
+  const nativeRaw = await judgeNeeds(options, wanted, results.slice(0, wanted.length), at)
+  const charges = options.rollup ? chargesOf(results.slice(wanted.length)) : []
+  if (!charges) throw nodeLied(rpc, 'has no GasPriceOracle, by which the fees of a rollup are told')
+  const blockGas = blockField(options, block?.result, 'gasLimit')
+  const limits = readGas(steps, simulated, options.mostGas === undefined ? blockGas : min(options.mostGas, blockGas))
   const suggested = quantityOf(tip?.result)
   const tipRaw = options.tipFor && wish.maxPriorityFeePerGasRaw === undefined ? await options.tipFor(suggested, at) : suggested
-  const price = priceFees(wish, over, { baseFeeRaw: blockField(options, block?.result, 'baseFeePerGas'), tipRaw, policy, feeCapRaw })
-  const neededRaw = spentRaw + sum(limits) * price.maxFeeRaw
+  const baseFeeRaw = policy.legacy ? 0n : blockField(options, block?.result, 'baseFeePerGas')
+  const price = priceFees(wish, over, { baseFeeRaw, tipRaw, policy, feeCapRaw })
+  const prepared = steps.map((step, index) => ({ step, ...feesOf(limits[index] ?? 0n, price, policy, charges[index]) }))
+  const neededRaw = sum(prepared.map(({ step, fees }) => costOf(step, fees)))
   if (nativeRaw < neededRaw) throw gasTooDear(options.nativeCurrency, nativeRaw, neededRaw)
 
   const synced = syncedOf(options, latest, pending)
-  const prepared = steps.map((step, index) => ({ step, ...feesOf(limits[index] ?? 0n, price) }))
   const beside = (committedRaw: bigint) =>
     nativeRaw < committedRaw + neededRaw ? fundsCommitted(options.nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
   return { prepared, synced, beside }
@@ -70,7 +82,10 @@ function blockField({ rpc, network }: EvmRailOptions, block: unknown, field: 'ga
   const value = isObject(block) ? quantityOf(block[field]) : undefined
   if (value !== undefined) return value
   if (isObject(block) && field === 'baseFeePerGas')
-    throw new SluiceError('UNSUPPORTED', `${network} has no base fee (EIP-1559), and Sluice signs transactions of type 2 only.`)
+    throw new SluiceError(
+      'UNSUPPORTED',
+      `Blocks of ${network} have no base fee (EIP-1559), and its chain plugin does not say legacyFees: transactions of type 2 would be refused.`,
+    )
   throw nodeLied(rpc, 'answered eth_getBlockByNumber with something that is no block')
 }
 

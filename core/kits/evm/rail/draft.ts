@@ -5,10 +5,12 @@ import type { Prepared, Sealed, Signable } from '../../../contracts/index.ts'
 import type { EvmFees } from './fees.ts'
 import type { EvmIntent } from '../types.ts'
 
-/** The unsigned bytes of a transaction of type 2 (EIP-1559). */
+/** The unsigned bytes of a transaction of type 2 (EIP-1559), or 0 where the network has no base fee. */
 export function draft({ step, fees }: Pick<Prepared<EvmIntent, EvmFees>, 'step' | 'fees'>, nonce: number, chainId: number): Signable {
   const { to, data, value } = step
-  const tx = Transaction.from({ type: 2, chainId, nonce, to, data, value, ...fees })
+  const { gasLimit, maxFeePerGas, maxPriorityFeePerGas, legacy = false } = fees
+  const price = legacy ? { type: 0, gasPrice: maxFeePerGas } : { type: 2, maxFeePerGas, maxPriorityFeePerGas }
+  const tx = Transaction.from({ chainId, nonce, to, data, value, gasLimit, ...price })
   return { scheme: 'evm-transaction', bytes: getBytes(tx.unsignedSerialized) }
 }
 

@@ -1,16 +1,30 @@
 import { formatUnits } from 'ethers/utils'
 import { badFields, SluiceError } from '../../../contracts/index.ts'
 import type { FeeWish, GasTerms } from '../../../contracts/index.ts'
+import { chargeRaw, mostChargeRaw } from '../reading/op-stack.ts'
+import type { Charge } from '../reading/op-stack.ts'
 import type { EvmIntent } from '../types.ts'
 
 /** What a transaction may burn: wei as decimal strings, for the journal. */
-export type EvmFees = { readonly gasLimit: string; readonly maxFeePerGas: string; readonly maxPriorityFeePerGas: string }
+export type EvmFees = {
+  readonly gasLimit: string
+  readonly maxFeePerGas: string
+  readonly maxPriorityFeePerGas: string
+  /** A transaction of type 0: both fees are its one gas price. */
+  readonly legacy?: true
+  /** The most that a rollup charges on top of gas. */
+  readonly rollupFee?: string
+}
 
 export interface FeePolicy {
   /** maxFeePerGas = this × base fee + tip. Two outlasts six full blocks in a row (each raises the base fee by at most 1/8, EIP-1559). */
   baseFeeMultiplier: number
   /** The tip where the node suggests none or less, wei per gas. */
   minTipRaw: bigint
+  /** What nodes or validators refuse less than, wei per gas. */
+  leastTipRaw: bigint
+  /** Blocks have no base fee: the tip is the whole price, and transactions are of type 0. */
+  legacy: boolean
   /** By how many percent both fees of a stuck transaction are raised, at least. */
   bumpPercent: number
   /**
@@ -20,7 +34,14 @@ export interface FeePolicy {
   leastBumpPercent: number
 }
 
-export const defaultFeePolicy: FeePolicy = { baseFeeMultiplier: 2, minTipRaw: 0n, bumpPercent: 12.5, leastBumpPercent: 10 }
+export const defaultFeePolicy: FeePolicy = {
+  baseFeeMultiplier: 2,
+  minTipRaw: 0n,
+  leastTipRaw: 0n,
+  legacy: false,
+  bumpPercent: 12.5,
+  leastBumpPercent: 10,
+}
 
 export interface Prices {
   baseFeeRaw: bigint
@@ -56,7 +77,7 @@ export function checkWish({ maxFeePerGasRaw: maxFee, maxPriorityFeePerGasRaw: ti
  * at least what replaces `over`. Wishes are expected to have passed `checkWish`.
  */
 export function priceFees(wish: FeeWish, over: EvmFees | undefined, { baseFeeRaw, tipRaw, policy, feeCapRaw }: Prices): PricedFees {
-  const { maxFeePerGasRaw: maxWish, maxPriorityFeePerGasRaw: tipWish } = wish
+  const { maxFeePerGasRaw: maxWish, maxPriorityFeePerGasRaw: tipWish } = policy.legacy ? asOnePrice(wish) : wish
   if (maxWish !== undefined && maxWish < baseFeeRaw) {
     throw new SluiceError(
       'TRANSACTION_GAS_PRICE_TOO_LOW',
@@ -72,9 +93,21 @@ export function priceFees(wish: FeeWish, over: EvmFees | undefined, { baseFeeRaw
   const least = over && leastReplacement(over, policy.leastBumpPercent)
   const suggested = max(tipRaw ?? 0n, policy.minTipRaw, least?.tipRaw ?? 0n)
   const tip = tipWish ?? min(suggested, maxWish ?? feeCapRaw)
+  if (tip < policy.leastTipRaw) {
+    throw new SluiceError(
+      'TRANSACTION_GAS_PRICE_TOO_LOW',
+      `The tip would be ${gwei(tip)} gwei per gas and the network takes none below ${gwei(policy.leastTipRaw)} gwei: offer more, or leave the fees to the server.`,
+    )
+  }
   const byPolicy = max((baseFeeRaw * BigInt(Math.round(policy.baseFeeMultiplier * 1000))) / 1000n + tip, least?.maxFeeRaw ?? 0n)
   const maxFeeRaw = maxWish ?? min(byPolicy, feeCapRaw)
   return { maxFeeRaw, tipRaw: tip, gasPriceRaw: baseFeeRaw + min(tip, maxFeeRaw - baseFeeRaw) }
+}
+
+/** A transaction of type 0 pays what is the most of one of type 2. */
+function asOnePrice({ maxFeePerGasRaw, maxPriorityFeePerGasRaw }: FeeWish): FeeWish {
+  const priceRaw = maxFeePerGasRaw ?? maxPriorityFeePerGasRaw
+  return priceRaw === undefined ? {} : { maxFeePerGasRaw: priceRaw, maxPriorityFeePerGasRaw: priceRaw }
 }
 
 /** Fees of a replacement: raised by at least so much, and never by nothing: 0 is replaced by 1. Rounded up. */
@@ -100,17 +133,28 @@ export function sayLeast(over: EvmFees, percent = defaultFeePolicy.leastBumpPerc
   return `maxFeePerGas ${gwei(maxFeeRaw)} and maxPriorityFeePerGas ${gwei(tipRaw)} (gwei)`
 }
 
-/** Fees for the journal and terms for the answer, of so much gas at that price. */
-export function feesOf(gasLimit: bigint, { maxFeeRaw, tipRaw, gasPriceRaw }: PricedFees): { fees: EvmFees; gas: GasTerms } {
+/** Fees for the journal and terms for the answer, of so much gas at that price and what a rollup charges on top. */
+export function feesOf(
+  gasLimit: bigint,
+  { maxFeeRaw, tipRaw, gasPriceRaw }: PricedFees,
+  { legacy }: Pick<FeePolicy, 'legacy'> = defaultFeePolicy,
+  charge?: Charge,
+): { fees: EvmFees; gas: GasTerms } {
   return {
-    fees: { gasLimit: String(gasLimit), maxFeePerGas: String(maxFeeRaw), maxPriorityFeePerGas: String(tipRaw) },
-    gas: { gasLimit, gasPriceRaw, gasCostRaw: gasLimit * gasPriceRaw },
+    fees: {
+      gasLimit: String(gasLimit),
+      maxFeePerGas: String(maxFeeRaw),
+      maxPriorityFeePerGas: String(tipRaw),
+      ...(legacy && { legacy }),
+      ...(charge && { rollupFee: String(mostChargeRaw(charge, gasLimit)) }),
+    },
+    gas: { gasLimit, gasPriceRaw, gasCostRaw: gasLimit * gasPriceRaw + (charge ? chargeRaw(charge, gasLimit) : 0n) },
   }
 }
 
-/** The most wei that a transaction can take: its value and all of its gas. */
-export function costOf({ value }: EvmIntent, { gasLimit, maxFeePerGas }: EvmFees): bigint {
-  return BigInt(value) + BigInt(gasLimit) * BigInt(maxFeePerGas)
+/** The most wei that a transaction can take: its value, all of its gas, and what a rollup charges on top. */
+export function costOf({ value }: EvmIntent, { gasLimit, maxFeePerGas, rollupFee = '0' }: EvmFees): bigint {
+  return BigInt(value) + BigInt(gasLimit) * BigInt(maxFeePerGas) + BigInt(rollupFee)
 }
 
 function gwei(raw: bigint): string {

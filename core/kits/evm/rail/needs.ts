@@ -1,22 +1,20 @@
 import { ZeroAddress } from 'ethers/constants'
 import type { At, Need, Token } from '../../../contracts/index.ts'
-import { nodeLied } from '../reading/ask.ts'
 import { allowanceCall, balanceOfCall, uintOf } from '../reading/erc20.ts'
-import { ethBalanceCall, packAggregate3, unpackAggregate3 } from '../reading/multicall.ts'
-import { isBytes } from '../quantity.ts'
+import { ethBalanceCall } from '../reading/multicall.ts'
 import type { EvmRailOptions } from './rail.ts'
 import { allowanceTooSmall, balanceTooSmall } from './shortage.ts'
+import type { Call, CallResult } from '../types.ts'
 
 /** The native coin, as plans name it. */
 export const nativeAddress = ZeroAddress
 
-/** One `eth_call` that reads what all needs are about, at one block. */
-export function needsCall(needs: readonly Need[], owner: string, multicall: string) {
-  const calls = needs.map((need) => {
+/** What reads what all needs are about. */
+export function needsCalls(needs: readonly Need[], owner: string, multicall: string): readonly Call[] {
+  return needs.map((need) => {
     if (need.is === 'allowance') return allowanceCall(need.token, owner, need.spender)
     return need.token === nativeAddress ? ethBalanceCall(multicall, owner) : balanceOfCall(need.token, owner)
   })
-  return { method: 'eth_call', params: [{ to: multicall, data: packAggregate3(calls) }, 'latest'] }
 }
 
 /**
@@ -24,13 +22,11 @@ export function needsCall(needs: readonly Need[], owner: string, multicall: stri
  * @returns the wallet's native balance, the last of the needs
  */
 export async function judgeNeeds(
-  { rpc, nativeCurrency, token }: EvmRailOptions,
+  { nativeCurrency, token }: EvmRailOptions,
   needs: readonly Need[],
-  answer: unknown,
+  results: readonly CallResult[],
   at: At,
 ): Promise<bigint> {
-  const results = isBytes(answer) ? unpackAggregate3(answer, needs.length) : undefined
-  if (!results) throw nodeLied(rpc, 'answered a call to Multicall3 with something else than its result')
   // What has no balances holds none.
   const current = results.map((result) => uintOf(result) ?? 0n)
   const lacking = needs

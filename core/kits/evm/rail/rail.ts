@@ -23,6 +23,10 @@ export interface EvmRailOptions {
   /** The most a transaction may offer, wei per gas. */
   feeCapRaw: bigint
   policy: FeePolicy
+  /** The most gas that one transaction may have; absent: what a block has. */
+  mostGas?: bigint | undefined
+  /** Its GasPriceOracle says what is charged on top of gas. */
+  rollup?: 'op-stack' | undefined
   /** The tip by the network's fees, wei per gas, given what the node suggested in the check's batch; absent: that. */
   tipFor?: (suggested: bigint | undefined, at: At) => Promise<bigint | undefined>
   /** The tip by the network's fees as far as it is known, wei per gas. */
@@ -37,7 +41,12 @@ export type EvmRail = Rail<EvmIntent, string, number, EvmSynced, EvmFees>
 export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Partial<FeePolicy> }): EvmRail {
   const settled = { ...options, policy: { ...defaultFeePolicy, ...options.policy } }
   const { rpc, chainId, confirmations, policy, feeCapRaw, knownTipRaw } = settled
-  const pricesAt = ({ baseFeeRaw = 0n }: Head): Prices => ({ baseFeeRaw, tipRaw: knownTipRaw?.(), policy, feeCapRaw })
+  const pricesAt = ({ baseFeeRaw = 0n }: Head): Prices => ({
+    baseFeeRaw: policy.legacy ? 0n : baseFeeRaw,
+    tipRaw: knownTipRaw?.(),
+    policy,
+    feeCapRaw,
+  })
   return {
     outline: ({ to, value }) => ({ contracts: [to], valueRaw: BigInt(value) }),
     check: (steps, needs, from, price, at) => check(settled, steps, needs, from, price, at),

@@ -26,24 +26,35 @@ export function simulationCalls(steps: readonly EvmIntent[], from: string) {
   return [estimate, { method: 'eth_simulateV1', params: [{ blockStateCalls: [{ calls: txs }] }, 'latest'] }]
 }
 
-/** Gas limits of the steps. Throws what a step would fail for. */
-export function readGas(
-  steps: readonly EvmIntent[],
-  [estimated, simulated]: readonly RpcAnswer[],
-  blockGasLimit: bigint,
-): readonly bigint[] {
+/** Gas limits of the steps, none above `mostGas`. Throws what a step would fail for. */
+export function readGas(steps: readonly EvmIntent[], [estimated, simulated]: readonly RpcAnswer[], mostGas: bigint): readonly bigint[] {
   const estimate = quantityOf(estimated?.result)
   if (estimate === undefined) throw refusal(estimated?.error)
   const results = resultsOf(simulated?.result)
-  const limits = steps.map((_, index) => {
-    if (index === 0) return withMargin(estimate)
+  const beyond = beyondSimulation(estimate, results)
+  const cut = (needed: bigint, limit: bigint) => {
+    if (needed > mostGas) throw tooMuchGas(needed, mostGas)
+    return limit > mostGas ? mostGas : limit
+  }
+  return steps.map((_, index) => {
+    if (index === 0) return cut(estimate, withMargin(estimate))
     const result = results?.[index]
-    if (!isObject(result)) return unsimulatedGas
+    if (!isObject(result)) return cut(0n, unsimulatedGas + beyond)
     if (result['status'] === '0x0') throw wouldFail(revertReason(result['returnData']))
     const used = quantityOf(result['gasUsed'])
-    return used === undefined ? unsimulatedGas : limitFromUsed(used)
+    return used === undefined ? cut(0n, unsimulatedGas + beyond) : cut(used, limitFromUsed(used) + beyond)
   })
-  return limits.map((limit) => (limit > blockGasLimit ? blockGasLimit : limit))
+}
+
+/**
+ * What the estimate of the first step has that its simulation does not know of, as Arbitrum's has the gas that pays for layer 1
+ * (https://docs.arbitrum.io/how-arbitrum-works/gas-fees): the others need it too.
+ */
+function beyondSimulation(estimate: bigint, results: readonly unknown[] | undefined): bigint {
+  const first = results?.[0]
+  const used = isObject(first) ? quantityOf(first['gasUsed']) : undefined
+  const known = used === undefined ? estimate : limitFromUsed(used)
+  return estimate > known ? estimate - known : 0n
 }
 
 function resultsOf(answer: unknown): readonly unknown[] | undefined {
@@ -61,6 +72,13 @@ function refusal(error: RpcAnswer['error']): SluiceError {
   }
   const data = revertData(error)
   return wouldFail(data === undefined || (data === '0x' && meaning !== 'reverted') ? quoteNode(error.message) : revertReason(data))
+}
+
+function tooMuchGas(needed: bigint, mostGas: bigint): SluiceError {
+  return new SluiceError(
+    'OUT_OF_GAS',
+    `The transaction needs ${needed} gas, and the network takes at most ${mostGas} for one, so it was not signed: trade by a shorter route, or less at once.`,
+  )
 }
 
 function wouldFail(reason: string): SluiceError {

@@ -22,7 +22,7 @@ export interface Fees {
   baseFeeRaw(number: bigint): bigint | undefined
   /**
    * The tip of a transaction, wei per gas: the one that is known; where that is old, what a node has just suggested
-   * (`eth_maxPriorityFeePerGas`), or what recent blocks were paid where that is the policy or nodes suggest nothing.
+   * (`tipMethod`), or what recent blocks were paid where that is the policy or nodes suggest nothing.
    */
   tipFor(suggested: bigint | undefined, at: At): Promise<bigint | undefined>
   /** The tip as far as it is known, wei per gas. */
@@ -41,12 +41,14 @@ export interface FeesOptions {
   tipPercentile?: number | undefined
   /** The tip where the node suggests less. */
   minTipRaw: bigint
+  /** There is no base fee: the tip is the whole price. */
+  legacy?: boolean | undefined
   /** A tip older than that is asked for again with the next block. */
   tipMs: number
   log: Log
 }
 
-export function createFees({ rpc, tipPercentile, minTipRaw, tipMs, log }: FeesOptions): Fees {
+export function createFees({ rpc, tipPercentile, minTipRaw, legacy = false, tipMs, log }: FeesOptions): Fees {
   const baseFees = new Map<bigint, bigint>()
   let latest: Block | undefined
   let tipRaw: bigint | undefined
@@ -79,7 +81,7 @@ export function createFees({ rpc, tipPercentile, minTipRaw, tipMs, log }: FeesOp
       tipAt = performance.now()
       return head
     }
-    if (byHistory) throw nodeLied(rpc, 'gives no tip by eth_maxPriorityFeePerGas or eth_feeHistory')
+    if (byHistory) throw nodeLied(rpc, `gives no tip by ${tipMethod(legacy)} or eth_feeHistory`)
     byHistory = true
     return ask()
   }
@@ -87,7 +89,7 @@ export function createFees({ rpc, tipPercentile, minTipRaw, tipMs, log }: FeesOp
   const tipCall = () =>
     byHistory
       ? { method: 'eth_feeHistory', params: [historyBlocks, 'latest', [tipPercentile ?? defaultPercentile]] }
-      : { method: 'eth_maxPriorityFeePerGas', params: [] }
+      : { method: tipMethod(legacy), params: [] }
 
   const refresh = (): Promise<Block> =>
     (refreshing ??= ask().finally(() => {
@@ -106,7 +108,10 @@ export function createFees({ rpc, tipPercentile, minTipRaw, tipMs, log }: FeesOp
     },
     baseFeeRaw,
     tipRaw: () => tipRaw,
-    priceRaw: (head) => (head?.baseFeeRaw ?? (head && baseFeeRaw(head.number)) ?? latest?.nextBaseFeeRaw ?? 0n) + (tipRaw ?? 0n),
+    priceRaw(head) {
+      const base = legacy ? 0n : (head?.baseFeeRaw ?? (head && baseFeeRaw(head.number)) ?? latest?.nextBaseFeeRaw ?? 0n)
+      return base + (tipRaw ?? 0n)
+    },
     async warm(at) {
       if (tipRaw === undefined) await withSignal(refresh(), at.signal)
       else if (isStale()) {
@@ -118,6 +123,9 @@ export function createFees({ rpc, tipPercentile, minTipRaw, tipMs, log }: FeesOp
     refresh,
   }
 }
+
+/** What suggests the tip; without a base fee that is the whole price. */
+export const tipMethod = (legacy: boolean) => (legacy ? 'eth_gasPrice' : 'eth_maxPriorityFeePerGas')
 
 /** The middle of the blocks' rewards at the asked percentile. */
 function medianReward(history: unknown): bigint | undefined {

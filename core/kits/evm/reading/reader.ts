@@ -8,6 +8,7 @@ import type { Fees } from './fees.ts'
 import { multicallViews, packAggregate3, unpackAggregate3 } from './multicall.ts'
 import type { EvmNetwork } from '../network.ts'
 import { isBytes, quantityOf } from '../quantity.ts'
+import type { RollupFees } from './rollup-fees.ts'
 import type { Call, CallResult, EvmReader, Probe, Rpc, RpcAnswer } from '../types.ts'
 
 /** The second is of one block already, where the node has that. */
@@ -21,19 +22,24 @@ interface Reading {
 export interface ReaderOptions {
   rpc: Rpc
   fees: Fees
+  /** Where the network is a rollup that charges more than gas. */
+  rollup?: RollupFees | undefined
   definition: EvmNetwork
   nativeCurrency: Token
   /** How errors name the network. */
   network: string
 }
 
-export function createReader({ rpc, fees, definition, nativeCurrency, network }: ReaderOptions): EvmReader {
+export function createReader({ rpc, fees, rollup, definition, nativeCurrency, network }: ReaderOptions): EvmReader {
   const { chainId, wrapped, intermediates, multicall } = definition
-  const headCalls: readonly Call[] = [
-    definition.blockNumberCall ?? { to: multicall, data: multicallViews.getBlockNumber },
-    { to: multicall, data: multicallViews.getCurrentBlockTimestamp },
-    { to: multicall, data: multicallViews.getBasefee },
+  const view = (data: string): Call => ({ to: multicall, data })
+  const blockCalls: readonly Call[] = [
+    definition.blockNumberCall ?? view(multicallViews.getBlockNumber),
+    view(multicallViews.getCurrentBlockTimestamp),
+    // Where no block has a base fee the opcode may not be there either, and one that is not burns the gas of all.
+    ...(definition.legacyFees ? [] : [view(multicallViews.getBasefee)]),
   ]
+  const headCalls = [...blockCalls, ...(rollup?.calls ?? [])]
 
   async function read(calls: readonly (Call | Probe)[], at: At): Promise<Reading> {
     const plain = calls.filter((call): call is Call => !isProbe(call))
@@ -71,9 +77,11 @@ export function createReader({ rpc, fees, definition, nativeCurrency, network }:
 
   function readingOf(bytes: unknown, expected: number): Reading {
     const results = isBytes(bytes) ? unpackAggregate3(bytes, headCalls.length + expected) : undefined
-    const [number, timestamp, baseFee] = (results ?? []).slice(0, headCalls.length).map(({ data }) => quantityOf(data))
+    const [number, timestamp, baseFee] = (results ?? []).slice(0, blockCalls.length).map(({ data }) => quantityOf(data))
     if (!results || number === undefined || timestamp === undefined)
       throw nodeLied(rpc, 'answered a call to Multicall3 with something else than its result')
+    if (rollup?.saw(results.slice(blockCalls.length, headCalls.length)) === false)
+      throw nodeLied(rpc, 'has no GasPriceOracle, by which the fees of a rollup are told')
     return { head: headOf(number, Number(timestamp), baseFee), results: results.slice(headCalls.length) }
   }
 
