@@ -31,6 +31,13 @@ const wanted = [
     exports: ['multicall3Abi', 'multicall3Bytecode'],
     to: 'plugins/ethereum/artifacts',
   },
+  // For tests of what rollups charge.
+  ...['GasPriceOracle', 'L1Block'].map((contract) => ({
+    pack: '@eth-optimism/contracts-bedrock@0.17.3',
+    contract,
+    file: `forge-artifacts/${contract}.sol/${contract}.json`,
+    to: 'test/fixtures/op-stack',
+  })),
   ...uniswapV3('@uniswap/v3-core@1.0.1', ['UniswapV3Factory']),
   ...uniswapV3('@uniswap/v3-periphery@1.4.4', ['NonfungiblePositionManager', 'SwapRouter', 'lens/QuoterV2']),
   ...uniswapV3('@uniswap/swap-router-contracts@1.3.1', ['SwapRouter02', 'lens/MixedRouteQuoterV1']),
@@ -80,7 +87,9 @@ export function take(pack, folder) {
 
 function fromJson(files, { file }) {
   const { abi, bytecode } = JSON.parse(readFileSync(path.join(files, file), 'utf8'))
-  return { abi, bytecode: bytecode.startsWith('0x') ? bytecode : `0x${bytecode}` }
+  // Foundry has more to say of it.
+  const code = typeof bytecode === 'string' ? bytecode : bytecode.object
+  return { abi, bytecode: code.startsWith('0x') ? code : `0x${code}` }
 }
 
 async function fromModules(files, { modules, exports: [abi, bytecode] }) {
