@@ -1,0 +1,60 @@
+import type { Hop, Json, Quote } from '../../../contracts/index.ts'
+import type { Kind } from './legs.ts'
+
+/** What `fill` needs to find a swap in a receipt. */
+export interface SwapMemo {
+  readonly router: string
+  readonly exact: 'in' | 'out'
+  /** The exact amount. */
+  readonly amountRaw: bigint
+  readonly hops: readonly MemoHop[]
+}
+
+/** All but `kind` are addresses. */
+export interface MemoHop {
+  readonly kind: Kind
+  readonly pool: string
+  readonly tokenIn: string
+  readonly tokenOut: string
+  /** Whom the pool pays. */
+  readonly to: string
+}
+
+export function memoOf(
+  { swap, route }: Quote,
+  recipient: string,
+  { router, kindOf }: { router: string; kindOf: (hop: Hop) => Kind },
+): Json {
+  const { exact, amountRaw, tokenOut } = swap
+  const hops = route.map((hop, index) => {
+    const { pool, tokenIn, tokenOut: token } = hop
+    const next = route[index + 1]
+    // Constant-product pools pay each other, and so do all where the amount out is exact: the last one is swapped first.
+    const paysNext = exact === 'out' || (next && kindOf(hop) === 'constant-product' && kindOf(next) === 'constant-product')
+    const to = next ? (paysNext ? next.pool : router) : tokenOut.native ? router : recipient
+    return { kind: kindOf(hop), pool, tokenIn, tokenOut: token, to }
+  })
+  return { router, exact, amountRaw: amountRaw.toString(), hops }
+}
+
+/** Undefined where it is no memo of such a swap. */
+export function parseMemo(memo: Json): SwapMemo | undefined {
+  if (!isObject(memo)) return undefined
+  const { router, exact, amountRaw, hops } = memo
+  if (typeof router !== 'string' || (exact !== 'in' && exact !== 'out') || !Array.isArray(hops)) return undefined
+  if (typeof amountRaw !== 'string' || !/^\d+$/.test(amountRaw)) return undefined
+  const parsed = hops.map(parseHop)
+  return parsed.every((hop) => hop !== undefined) ? { router, exact, amountRaw: BigInt(amountRaw), hops: parsed } : undefined
+}
+
+function parseHop(hop: Json): MemoHop | undefined {
+  if (!isObject(hop)) return undefined
+  const { kind, pool, tokenIn, tokenOut, to } = hop
+  if (kind !== 'range' && kind !== 'constant-product') return undefined
+  if (typeof pool !== 'string' || typeof tokenIn !== 'string' || typeof tokenOut !== 'string' || typeof to !== 'string') return undefined
+  return { kind, pool, tokenIn, tokenOut, to }
+}
+
+function isObject(value: Json | undefined): value is { readonly [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,59 @@
+import type { Need, Plan, Quote, SwapTerms } from '../../../contracts/index.ts'
+import type { Evm } from '../../evm/types.ts'
+import { legCall } from './leg-call.ts'
+import { legsOf, type Kind } from './legs.ts'
+import { memoOf } from './memo.ts'
+import { routerKinds, type RouterKind } from './router-kinds.ts'
+
+/** The router that a plan calls. */
+export interface PlannedBy {
+  readonly router: string
+  readonly routerKind: RouterKind
+  readonly kindOf: (hop: { readonly version: string }) => Kind
+}
+
+// CONTRACT_BALANCE of SwapRouter02's library Constants: what the leg before has left with the router.
+const allThatCame = 0n
+
+/** One call to the router, with the bound and the deadline enforced by it. */
+export function planSwap(quote: Quote, terms: SwapTerms, by: PlannedBy): Plan<Evm> {
+  const { tokenIn, exact, amountRaw } = quote.swap
+  const mostInRaw = exact === 'in' ? amountRaw : terms.boundRaw
+  const needs: Need[] = [{ is: 'balance', token: tokenIn.address, amountRaw: mostInRaw }]
+  if (!tokenIn.native) needs.push({ is: 'allowance', token: tokenIn.address, spender: by.router, amountRaw: mostInRaw })
+  return {
+    steps: [{ to: by.router, data: routerCall(quote, terms, by), value: (tokenIn.native ? mostInRaw : 0n).toString() }],
+    needs,
+    deadline: terms.deadline,
+    memo: memoOf(quote, terms.recipient, by),
+  }
+}
+
+function routerCall({ swap, route }: Quote, { boundRaw, recipient, deadline }: SwapTerms, { routerKind, kindOf }: PlannedBy): string {
+  const { tokenIn, tokenOut, exact, amountRaw } = swap
+  const dialect = routerKinds[routerKind]
+  const { functions, itself, deadlineInside } = dialect
+
+  const legs = legsOf(route, kindOf)
+  const calls = legs.map((leg, index) => {
+    const isLast = index === legs.length - 1
+    return legCall(
+      leg,
+      {
+        exact,
+        deadline,
+        amountRaw: index === 0 ? amountRaw : allThatCame,
+        boundRaw: isLast ? boundRaw : 0n,
+        recipient: isLast && !tokenOut.native ? recipient : itself,
+      },
+      dialect,
+    )
+  })
+  if (tokenOut.native) calls.push(functions.encodeFunctionData('unwrapWETH9', [exact === 'in' ? boundRaw : amountRaw, recipient]))
+  // What is left of the value: of the most in, or of an exact amount that was more than the pool's liquidity could take.
+  if (tokenIn.native && (exact === 'out' || legs[0]?.kind === 'range')) calls.push(functions.encodeFunctionData('refundETH'))
+
+  if (!deadlineInside) return functions.encodeFunctionData('multicall', [deadline, calls])
+  const [only, ...others] = calls
+  return only !== undefined && others.length === 0 ? only : functions.encodeFunctionData('multicall', [calls])
+}
