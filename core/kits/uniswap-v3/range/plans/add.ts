@@ -1,0 +1,59 @@
+import type { Need, Plan, RangeAmounts, RangePool, RangeTerms, TickRange } from '../../../../contracts/index.ts'
+import { nativeAddress } from '../../../evm/index.ts'
+import type { Evm } from '../../../evm/types.ts'
+import { offerOf } from '../deposit/offer.ts'
+import type { RangeExchange } from '../exchange.ts'
+import { managerAbi } from '../reading/abi.ts'
+import { managerStep } from './manager-calls.ts'
+import { memoOf } from './memo.ts'
+
+export interface Addition {
+  readonly pool: RangePool
+  readonly range: TickRange
+  readonly most: RangeAmounts
+  readonly tokenId?: bigint
+}
+
+/** A new position, or more in one. The coin goes with the call, and what is not used of it comes back in the same one. */
+export function planAdd(
+  { positionManager }: RangeExchange,
+  wrapped: string,
+  { pool, range, most, tokenId }: Addition,
+  { owner, slippage, deadline, native }: RangeTerms,
+): Plan<Evm> {
+  const { desired, least } = offerOf(pool, range, most, slippage)
+  const { tickLower, tickUpper } = range
+  const amounts = {
+    amount0Desired: desired.amount0Raw,
+    amount1Desired: desired.amount1Raw,
+    amount0Min: least.amount0Raw,
+    amount1Min: least.amount1Raw,
+    deadline,
+  }
+  const { token0, token1, fee } = pool
+  const call =
+    tokenId === undefined
+      ? managerAbi.encodeFunctionData('mint', [{ token0, token1, fee, tickLower, tickUpper, recipient: owner, ...amounts }])
+      : managerAbi.encodeFunctionData('increaseLiquidity', [{ tokenId, ...amounts }])
+
+  const offered = [
+    { token: token0, amountRaw: desired.amount0Raw },
+    { token: token1, amountRaw: desired.amount1Raw },
+  ].filter(({ amountRaw }) => amountRaw > 0n)
+  const asCoin = offered.find(({ token }) => native && token === wrapped)
+  const needs = offered.flatMap((each): Need[] =>
+    each === asCoin
+      ? [{ is: 'balance', token: nativeAddress, amountRaw: each.amountRaw }]
+      : [
+          { is: 'balance', ...each },
+          { is: 'allowance', ...each, spender: positionManager },
+        ],
+  )
+  const memo = { positionManager, pool: pool.address, owner, tickLower, tickUpper }
+  return {
+    steps: [managerStep(positionManager, asCoin ? [call, managerAbi.encodeFunctionData('refundETH')] : [call], asCoin?.amountRaw)],
+    needs,
+    deadline,
+    memo: memoOf(tokenId === undefined ? { is: 'mint', tokenId: null, ...memo } : { is: 'increase', tokenId: tokenId.toString(), ...memo }),
+  }
+}

@@ -1,0 +1,26 @@
+import type { RangePool } from '../../../../contracts/index.ts'
+import type { Call, CallResult } from '../../../evm/types.ts'
+import type { RangeExchange } from '../exchange.ts'
+import { poolAt, sortTokens } from './pool-at.ts'
+import { callsOfPool, poolCalls, readPool } from './read-pool.ts'
+
+/** What must be asked to know the pools of two tokens, and how the answers are read. */
+export function rangePools(exchange: RangeExchange, tokens: readonly [string, string], fees: readonly number[]) {
+  const [token0, token1] = sortTokens(...tokens)
+  const keys = fees.map((fee) => ({ address: poolAt(exchange, token0, token1, fee), version: exchange.version, token0, token1, fee }))
+  return {
+    calls: keys.flatMap(({ address }): readonly Call[] => poolCalls(address)),
+    pools(results: readonly CallResult[]): readonly RangePool[] {
+      const pools = keys.map((key, index) => readPool(key, results.slice(index * callsOfPool)))
+      return pools.filter((pool) => pool !== undefined).toSorted(deepestFirst)
+    },
+  }
+}
+
+/**
+ * By the liquidity in range: how much it takes to move the price by a given part. What lies elsewhere in a pool, and
+ * what somebody gave to it, says nothing of that. Of equal ones the cheaper first.
+ */
+function deepestFirst(a: RangePool, b: RangePool): number {
+  return a.liquidity === b.liquidity ? a.fee - b.fee : a.liquidity > b.liquidity ? -1 : 1
+}
