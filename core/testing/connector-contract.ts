@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { JsonRpcProvider } from 'ethers'
+import { Test } from 'mocha'
 import { devnetNetwork, tradingWallets } from '../devnet/index.ts'
 import { devnetQuoter } from '../devnet/devnet-quoter.ts'
 import type { LoadedPlugin } from '../loader/index.ts'
 import { ammCards } from './cards/amm.ts'
 import { venueOf, type Bench } from './cards/bench.ts'
+import { lpCards } from './cards/lp/index.ts'
 import { configurationCards, pluginCards } from './cards/plugin.ts'
 import { devnetTokenSymbols } from './devnet-plugin.ts'
 import { startServer, type TestServer } from './server.ts'
@@ -37,7 +39,7 @@ export function connectorContract({ folder }: ConnectorContract): void {
     let provider: JsonRpcProvider | undefined
     let plugin: LoadedPlugin
 
-    before(async () => {
+    before(async function () {
       // Its defects are told to callers in the log only.
       starting = startServer({ plugins: [folder], settings: { 'log.level': 'error' } })
       server = await starting
@@ -52,6 +54,9 @@ export function connectorContract({ folder }: ConnectorContract): void {
         quoter: file && (await devnetQuoter(file, provider)),
       })
       Object.assign(bench, await askPairs(bench))
+      // What it trades is known only now; cards of what it has not would be shown as not run.
+      if (plugin.manifest.trading_type.includes('AMM_RANGE'))
+        for (const [title, run] of lpCards(bench)) this.test?.parent?.addTest(new Test(title, run))
     })
     after(async () => {
       provider?.destroy()

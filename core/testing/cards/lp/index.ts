@@ -1,0 +1,17 @@
+import type { Bench } from '../bench.ts'
+import { changeCards } from './changes.ts'
+import { openDesk, type Desk } from './desk.ts'
+import { onChainCards } from './on-chain.ts'
+import { priceCards } from './prices.ts'
+import { refusalCards } from './refusals.ts'
+
+export type Card = readonly [title: string, run: (desk: Desk) => Promise<void>]
+
+/** What every exchange of the trading type AMM_RANGE must do, whatever is behind it. */
+export function lpCards(bench: Bench): readonly (readonly [title: string, run: () => Promise<void>])[] {
+  let desk: Promise<Desk> | undefined
+  return [...changeCards, ...priceCards, ...refusalCards, ...onChainCards].map(([title, run]) => [
+    title,
+    async () => run(await (desk ??= openDesk(bench))),
+  ])
+}
