@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { startAnvil } from '../../../core/devnet/start-anvil.ts'
 import { startDevnet } from '../../../core/devnet/start-devnet.ts'
 import type { Chain } from '../../../core/contracts/index.ts'
-import { multicall3 } from '../../../core/kits/evm/index.ts'
-import type { Evm, EvmChainConfig } from '../../../core/kits/evm/index.ts'
+import { evmChain, multicall3 } from '../../../core/kits/evm/index.ts'
+import type { Evm, EvmChainConfig, EvmNetwork } from '../../../core/kits/evm/index.ts'
 import ethereum from '../../../plugins/ethereum/index.ts'
 
 export const at = { signal: new AbortController().signal }
@@ -23,13 +23,25 @@ export interface TestChain {
   stop(): Promise<void>
 }
 
-/** The plugin's local network over any nodes. */
-export function chainOver(config: EvmChainConfig): { chain: Chain<Evm>; asked: () => string[] } {
+/** The plugin's local network over any nodes, with what is different on another. */
+export function chainOver(config: EvmChainConfig, definition?: Partial<EvmNetwork>): { chain: Chain<Evm>; asked: () => string[] } {
   let methods: string[] = []
   const log = { info() {}, warn() {} }
   const meter = { rpc: (method: string) => void methods.push(method) }
-  const chain = ethereum.create({ chain: 'ethereum', network: 'local', config, log, meter })
+  const venue = { chain: 'ethereum', network: 'local', config, log, meter }
+  const chain = definition ? evmChain(venue, { ...bare, ...definition }) : ethereum.create(venue)
   return { chain, asked: () => methods.splice(0) }
+}
+
+const bare: EvmNetwork = {
+  chainId: 31337,
+  nativeCurrency: 'ETH',
+  wrapped: { symbol: 'WETH', address: '0x000000000000000000000000000000000000dEaD', decimals: 18 },
+  intermediates: [],
+  multicall: multicall3,
+  blockSeconds: 1,
+  confirmations: 2,
+  local: true,
 }
 
 /** The real devnet with the chain's tokens, and nothing else on it. */
@@ -50,22 +62,32 @@ export async function startDevnetChain(): Promise<TestChain> {
 export async function startStillChain({
   multicall = true,
   flags = [],
-}: { multicall?: boolean; flags?: readonly string[] } = {}): Promise<TestChain> {
+  config = {},
+  definition,
+}: {
+  multicall?: boolean
+  flags?: readonly string[]
+  config?: EvmChainConfig
+  definition?: Partial<EvmNetwork>
+} = {}): Promise<TestChain> {
   const anvil = await startAnvil(0, ['--no-mining', ...flags])
-  const { chain, asked } = chainOver({ rpcUrls: [anvil.rpcUrl] })
+  const { chain, asked } = chainOver({ rpcUrls: [anvil.rpcUrl], ...config }, definition)
   const rpc = rpcTo(anvil.rpcUrl)
   if (multicall) {
-    const artifact: unknown = JSON.parse(
-      await readFile(new URL('../../../plugins/ethereum/artifacts/Multicall3.json', import.meta.url), 'utf8'),
-    )
-    const bytecode = typeof artifact === 'object' && artifact !== null && 'bytecode' in artifact ? artifact.bytecode : undefined
-    await rpc('anvil_setCode', multicall3, await rpc('eth_call', { data: bytecode }, 'latest'))
+    await place(rpc, multicall3, 'plugins/ethereum/artifacts/Multicall3.json')
   }
   const stop = async () => {
     await chain.stop?.()
     await anvil.stop()
   }
   return { chain, asked, rpcUrl: anvil.rpcUrl, rpc, stop }
+}
+
+/** Puts a contract where its deployer would have. */
+export async function place(rpc: TestChain['rpc'], address: string, file: string): Promise<void> {
+  const artifact: unknown = JSON.parse(await readFile(new URL(`../../../${file}`, import.meta.url), 'utf8'))
+  const bytecode = typeof artifact === 'object' && artifact !== null && 'bytecode' in artifact ? artifact.bytecode : undefined
+  await rpc('anvil_setCode', address, await rpc('eth_call', { data: bytecode }, 'latest'))
 }
 
 export function rpcTo(url: string): TestChain['rpc'] {

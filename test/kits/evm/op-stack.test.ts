@@ -1,0 +1,172 @@
+import { expect } from 'chai'
+import { Interface, hexlify, id, toBeHex, toQuantity, zeroPadValue } from 'ethers'
+import type { Prepared } from '../../../core/contracts/index.ts'
+import type { EvmFees } from '../../../core/kits/evm/rail/fees.ts'
+import type { EvmIntent } from '../../../core/kits/evm/index.ts'
+import { sign } from '../../transactions/site.ts'
+import { at, mined, place, startStillChain, wallet } from './test-chain.ts'
+import type { TestChain } from './test-chain.ts'
+
+// https://specs.optimism.io/protocol/predeploys.html
+const l1Block = '0x4200000000000000000000000000000000000015'
+const gasPriceOracle = '0x420000000000000000000000000000000000000F'
+const fjordOracle = '0x00000000000000000000000000000000000f0d00'
+const gwei = 10n ** 9n
+
+const [l1BaseFee, blobBaseFee, baseFeeScalar, blobBaseFeeScalar] = [30n * gwei, 2n * gwei, 5_227n, 1_014_213n]
+const operatorFee = { scalar: 1_234_567n, constant: 9_876_543_210n }
+const operatorFeeRaw = (gas: bigint) => (gas * operatorFee.scalar) / 1_000_000n + operatorFee.constant
+
+const oracle = new Interface(['function getL1Fee(bytes) view returns (uint256)', 'function getOperatorFee(uint256) view returns (uint256)'])
+
+/** Says the operator fee, as Isthmus' oracle does, and lets Fjord's say all else: no package has the bytecode of a newer one. */
+function isthmusOracle(): string {
+  const asksOperatorFee = `5f3560e01c63${oracle.getFunction('getOperatorFee')?.selector.slice(2) ?? ''}14603d57`
+  const forward = `365f5f375f5f365f5f73${fjordOracle.slice(2)}5af1503d5f5f3e3d5ff3`
+  const answer = `5b63${hex(operatorFee.scalar, 4)}60043502620f4240900467${hex(operatorFee.constant, 8)}015f5260205ff3`
+  const dest = (asksOperatorFee.length + forward.length) / 2
+  return `0x${asksOperatorFee.replace('603d57', `60${hex(BigInt(dest), 1)}57`)}${forward}${answer}`
+}
+
+const hex = (value: bigint, bytes: number) => toBeHex(value, bytes).slice(2)
+
+/** A rollup where anvil charges by what layer 1's contract holds, as the chain does. */
+async function startRollup(): Promise<TestChain> {
+  const flags = ['--network', 'optimism', '--hardfork', 'isthmus']
+  const site = await startStillChain({ flags, definition: { rollup: 'op-stack' } })
+  // Anvil charges calls too, and who calls is nobody.
+  await site.rpc('anvil_setBalance', '0x0000000000000000000000000000000000000000', toQuantity(10n ** 24n))
+  await place(site.rpc, l1Block, 'test/fixtures/op-stack/L1Block.json')
+  await place(site.rpc, fjordOracle, 'test/fixtures/op-stack/GasPriceOracle.json')
+  const store = (address: string, slot: number, value: bigint) =>
+    site.rpc('anvil_setStorageAt', address, toBeHex(slot, 32), zeroPadValue(toBeHex(value), 32))
+  // Layout of L1Block: packages/contracts-bedrock/src/L2/L1Block.sol; the operator fee's slot since Isthmus is the eighth.
+  await store(l1Block, 1, l1BaseFee)
+  await store(l1Block, 3, (baseFeeScalar << 96n) | (blobBaseFeeScalar << 64n))
+  await store(l1Block, 7, blobBaseFee)
+  // isEcotone, isFjord
+  await store(fjordOracle, 0, 0x0101n)
+  return site
+}
+
+/** Well above the hundred bytes that are charged at least. */
+const incompressible = `0x${['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((seed) => id(seed).slice(2)).join('')}`
+
+describe('a rollup of the OP stack', () => {
+  let site: TestChain
+  const swap = { to: '0x000000000000000000000000000000000000dEaD', data: incompressible, value: '1' }
+  const check = (steps: readonly EvmIntent[] = [swap]) => site.chain.rail.check(steps, [], wallet, { wish: {} }, at)
+  const balance = async () => BigInt(String(await site.rpc('eth_getBalance', wallet, 'latest')))
+  const chargeOf = ({ gas }: Prepared) => gas.gasCostRaw - gas.gasLimit * gas.gasPriceRaw
+  const feesOf = (prepared: Prepared | undefined): EvmFees => JSON.parse(JSON.stringify(prepared?.fees))
+
+  beforeEach(async () => {
+    site = await startRollup()
+  })
+  afterEach(() => site.stop())
+
+  async function setOracle(code: string): Promise<void> {
+    await site.rpc('anvil_setCode', gasPriceOracle, code)
+  }
+
+  async function charge(): Promise<void> {
+    await site.rpc('anvil_setStorageAt', l1Block, toBeHex(8, 32), `0x${hex((operatorFee.scalar << 64n) | operatorFee.constant, 32)}`)
+    await setOracle(isthmusOracle())
+  }
+
+  it('adds to the cost what the chain then charges: for data on layer 1, and for the operator', async () => {
+    await charge()
+    const { prepared } = await check()
+    const [step] = prepared
+    if (!step) throw new Error('Nothing was prepared.')
+    const draft = site.chain.rail.draft(step, 0)
+    const sealed = site.chain.rail.seal(draft, await sign({ chain: 'ethereum', network: 'local', address: wallet, signable: draft }))
+    const before = await balance()
+    await site.rpc('eth_sendRawTransaction', hexlify(sealed.raw))
+    await site.rpc('evm_mine')
+    await mined(site, sealed.id)
+    const { gasUsed, effectiveGasPrice } = Object(await site.rpc('eth_getTransactionReceipt', sealed.id))
+    const charged = before - (await balance()) - BigInt(swap.value) - BigInt(gasUsed) * BigInt(effectiveGasPrice)
+    const dataFeeRaw = charged - operatorFeeRaw(BigInt(gasUsed))
+    // All of the limit, and a signature and fees that nobody knew yet.
+    const expected = chargeOf(step) - operatorFeeRaw(step.gas.gasLimit)
+    expect(Math.abs(Number(expected) / Number(dataFeeRaw) - 1)).to.be.lessThan(0.05)
+    expect(BigInt(feesOf(step).rollupFee ?? 0) >= charged, 'the most').to.equal(true)
+  })
+
+  it('takes from the oracle what it says', async () => {
+    await charge()
+    const [step] = (await check()).prepared
+    if (!step) throw new Error('Nothing was prepared.')
+    const asked = oracle.encodeFunctionData('getOperatorFee', [step.gas.gasLimit])
+    expect(BigInt(String(await site.rpc('eth_call', { to: gasPriceOracle, data: asked }, 'latest')))).to.equal(
+      operatorFeeRaw(step.gas.gasLimit),
+    )
+    const data = oracle.encodeFunctionData('getL1Fee', [site.chain.rail.draft(step, 0).bytes])
+    const said = BigInt(String(await site.rpc('eth_call', { to: gasPriceOracle, data }, 'latest')))
+    expect(Math.abs(Number(chargeOf(step) - operatorFeeRaw(step.gas.gasLimit)) / Number(said) - 1)).to.be.lessThan(0.05)
+  })
+
+  it('needs no further request, neither for a transaction nor for the gas of a quote', async () => {
+    await charge()
+    await check()
+    await site.chain.gas(1n, undefined, at)
+    site.asked()
+    await check()
+    expect(site.asked()).to.have.length(6)
+    const { head } = await site.chain.reader.read([], at)
+    expect(site.asked()).to.deep.equal(['eth_call'])
+    const { gasCostRaw, gasLimit, gasPriceRaw } = await site.chain.gas(100_000n, head, at)
+    expect(site.asked()).to.deep.equal([])
+    expect(gasCostRaw - gasLimit * gasPriceRaw > operatorFeeRaw(gasLimit)).to.equal(true)
+  })
+
+  it('asks by itself for the gas of what was not read', async () => {
+    await charge()
+    const { gasCostRaw, gasLimit, gasPriceRaw } = await site.chain.gas(100_000n, undefined, at)
+    expect(gasCostRaw - gasLimit * gasPriceRaw > operatorFeeRaw(gasLimit)).to.equal(true)
+  })
+
+  it('refuses a wallet that has the gas and not what is charged on top, and counts it in what pending ones may take', async () => {
+    await charge()
+    const checked = await check()
+    const [step] = checked.prepared
+    if (!step) throw new Error('Nothing was prepared.')
+    const fees = feesOf(step)
+    const gasRaw = BigInt(fees.gasLimit) * BigInt(fees.maxFeePerGas)
+    const needed = 1n + gasRaw + BigInt(fees.rollupFee ?? 0)
+    expect(site.chain.rail.cost(swap, fees)).to.equal(needed)
+    const has = await balance()
+    expect(checked.beside(has - needed)).to.equal(undefined)
+    expect(checked.beside(has - needed + 1n)).to.have.property('name', 'INSUFFICIENT_BALANCE')
+    await site.rpc('anvil_setBalance', wallet, toQuantity(needed - 1n))
+    expect(await check().catch((error: unknown) => error)).to.have.property('name', 'OUT_OF_GAS')
+    await site.rpc('anvil_setBalance', wallet, toQuantity(needed))
+    expect((await check()).prepared).to.have.length(1)
+  })
+
+  it('keeps it with higher fees', async () => {
+    await charge()
+    const [step] = (await check()).prepared
+    const fees = feesOf(step)
+    const head = { number: 1n, timestamp: 0, baseFeeRaw: gwei }
+    for (const wish of [undefined, { maxFeePerGasRaw: 100n * gwei }])
+      expect(site.chain.rail.replace?.bump(fees, head, wish)).to.include({ rollupFee: fees.rollupFee })
+  })
+
+  it('knows no operator fee where the oracle has none yet', async () => {
+    await setOracle(String(await site.rpc('eth_getCode', fjordOracle, 'latest')))
+    await site.rpc('anvil_setStorageAt', gasPriceOracle, toBeHex(0, 32), toBeHex(0x0101, 32))
+    const [step] = (await check()).prepared
+    if (!step) throw new Error('Nothing was prepared.')
+    expect(chargeOf(step) * 2n).to.equal(BigInt(feesOf(step).rollupFee ?? 0))
+    expect(chargeOf(step) > 0n).to.equal(true)
+  })
+
+  it('says so where there is no oracle', async () => {
+    for (const work of [() => check(), () => site.chain.reader.read([], at), () => site.chain.gas(1n, undefined, at)]) {
+      const error = await work().catch((failure: unknown) => failure)
+      expect(error).to.include({ name: 'NETWORK' }).and.to.have.property('message').that.contains('GasPriceOracle')
+    }
+  })
+})
