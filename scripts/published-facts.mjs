@@ -7,25 +7,13 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { take } from './artifacts.mjs'
+import { chains } from './facts/chains.mjs'
 import { exchanges } from './facts/exchanges.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = 'test/fixtures/published'
-const chainIds = [1, 11155111]
 
-const wanted = [
-  {
-    pack: 'viem@2.57.20',
-    name: 'viem',
-    read: async (files) => Object.fromEntries(await Promise.all(['mainnet', 'sepolia'].map((chain) => viemChain(files, chain)))),
-  },
-  {
-    pack: '@uniswap/default-token-list@22.21.0',
-    name: 'uniswap-default-token-list',
-    read: (files) => ourTokens(JSON.parse(readFileSync(path.join(files, 'build/uniswap-default.tokenlist.json'), 'utf8'))),
-  },
-  ...exchanges(constants),
-]
+const wanted = [...chains, ...exchanges(constants)]
 
 const asked = process.argv.slice(2)
 const unknown = asked.filter((name) => !wanted.some((item) => item.name === name))
@@ -44,11 +32,6 @@ try {
   rmSync(folder, { recursive: true })
 }
 
-async function viemChain(files, name) {
-  const { [name]: chain } = await constants(path.join(files, `_esm/chains/definitions/${name}.js`), [name])
-  return [name, { id: chain.id, nativeCurrency: chain.nativeCurrency, multicall3: chain.contracts.multicall3.address }]
-}
-
 /** Bundled, since the packages import their own files as only bundlers do. */
 async function constants(file, names) {
   const { outputFiles } = await build({
@@ -60,15 +43,4 @@ async function constants(file, names) {
   })
   const module = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`)
   return Object.fromEntries(names.map((name) => [name, module[name]]))
-}
-
-/** Those that stand in a list of ours by address, or have a symbol of ours: a wrong address of ours shows beside the right one. */
-function ourTokens({ tokens }) {
-  const ours = JSON.parse(readFileSync(path.join(root, 'plugins/ethereum/tokens.json'), 'utf8')).tokens.filter(({ chainId }) =>
-    chainIds.includes(chainId),
-  )
-  const symbols = new Set(ours.map(({ chainId, symbol }) => `${chainId} ${symbol}`))
-  return tokens
-    .filter(({ chainId, symbol }) => symbols.has(`${chainId} ${symbol}`))
-    .map(({ chainId, symbol, address, decimals }) => ({ chainId, symbol, address, decimals }))
 }

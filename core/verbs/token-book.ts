@@ -20,7 +20,8 @@ export interface TokenBook {
 }
 
 export function createTokenBook(chain: Chain, list: readonly Token[], where: string): TokenBook {
-  const listed = [chain.nativeCurrency, ...list]
+  // Where the coin is a token itself, the list has it too.
+  const listed = [chain.nativeCurrency, ...list.filter(({ address }) => address !== chain.nativeCurrency.address)]
   const bySymbol = groupBy(listed, ({ symbol }) => symbol)
   const byFolded = groupBy(listed, ({ symbol }) => symbol.toLowerCase())
   const byAddress = new Map(listed.map((token) => [token.address, token]))

@@ -1,17 +1,5 @@
-import { evm, evmChain, evmChainSchema } from 'sluice/evm'
-import type { EvmChainConfig } from 'sluice/evm'
-import { defineChain } from 'sluice/plugin'
-import type { ChainVenue } from 'sluice/plugin'
-import { networkNamed, networks } from './networks.ts'
+import { evmChainPlugin } from 'sluice/evm'
+import { networks } from './networks.ts'
+import list from './tokens.json' with { type: 'json' }
 
-export default defineChain({
-  family: evm,
-  manifest: {
-    name: 'ethereum',
-    apiVersion: '1.0',
-    trading_type: [],
-    available_networks: [{ chain: 'ethereum', networks: Object.keys(networks) }],
-    schema: evmChainSchema,
-  },
-  create: (venue: ChainVenue<EvmChainConfig>) => evmChain(venue, networkNamed(venue.network)),
-})
+export default evmChainPlugin({ name: 'ethereum', apiVersion: '1.0', networks, list })

@@ -1,6 +1,8 @@
 // "sluice/evm": what chain and connector plugins of EVM chains are made with.
 export { canonicalAddress, nativeAddress } from './address.ts'
 export { evmChain } from './chain.ts'
+export { evmChainPlugin } from './chain-plugin.ts'
+export type { EvmChainTables, EvmNetworkTable } from './chain-plugin.ts'
 export { evmChainSchema } from './chain-config.ts'
 export type { EvmChainConfig, EvmFeePolicy } from './chain-config.ts'
 export { addressWord, word } from './reading/multicall.ts'

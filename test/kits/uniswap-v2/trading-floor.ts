@@ -3,8 +3,7 @@ import type { At, Chain, Plan, Token, Venue } from '../../../core/contracts/inde
 import { readArtifact } from '../../../core/devnet/read-artifact.ts'
 import { startDevnet } from '../../../core/devnet/start-devnet.ts'
 import type { Evm, EvmReceipt } from '../../../core/kits/evm/index.ts'
-import { evmChain } from '../../../core/kits/evm/index.ts'
-import { networkNamed } from '../../../plugins/ethereum/networks.ts'
+import ethereum from '../../../plugins/ethereum/index.ts'
 import { addresses } from '../../devnet/addresses.ts'
 import { devnetFiles, temporaryFolder } from '../../devnet/test-devnet.ts'
 
@@ -32,16 +31,13 @@ export async function openTradingFloor() {
   })
   const trader = new Wallet(traderKey, provider)
   const counted = { rpc: 0 }
-  const chain: Chain<Evm> = evmChain(
-    {
-      chain: 'ethereum',
-      network: 'local',
-      config: { rpcUrls: [devnet.rpcUrl] },
-      log: silent,
-      meter: { rpc: () => void (counted.rpc += 1) },
-    },
-    networkNamed('local'),
-  )
+  const chain: Chain<Evm> = ethereum.create({
+    chain: 'ethereum',
+    network: 'local',
+    config: { rpcUrls: [devnet.rpcUrl] },
+    log: silent,
+    meter: { rpc: () => void (counted.rpc += 1) },
+  })
   await chain.start?.(at().signal)
 
   const venue = (contracts: Readonly<Record<string, string>>): Venue<Evm> => ({

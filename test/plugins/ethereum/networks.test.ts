@@ -7,7 +7,7 @@ import { evmChainSchema, multicall3 } from '../../../core/kits/evm/index.ts'
 import type { EvmChainConfig } from '../../../core/kits/evm/index.ts'
 import { multicallViews, packAggregate3 } from '../../../core/kits/evm/reading/multicall.ts'
 import ethereum from '../../../plugins/ethereum/index.ts'
-import { networkNamed, networks } from '../../../plugins/ethereum/networks.ts'
+import { networks } from '../../../plugins/ethereum/networks.ts'
 import list from '../../../plugins/ethereum/tokens.json' with { type: 'json' }
 
 const accepts = new Ajv({ allErrors: true }).compile(evmChainSchema)
@@ -20,11 +20,13 @@ describe('chain ethereum', () => {
     expect(ethereum.manifest.available_networks).to.deep.equal([{ chain: 'ethereum', networks: ['mainnet', 'sepolia', 'local'] }])
     expect(
       Object.entries(networks)
-        .filter(([, { local }]) => local)
+        .filter(([, network]) => 'local' in network && network.local)
         .map(([name]) => name),
     ).to.deep.equal(['local'])
     expect(Object.values(networks).map(({ chainId }) => chainId)).to.deep.equal([1, 11155111, 31337])
-    expect(() => networkNamed('toString')).to.throw(/has no network "toString": it has mainnet, sepolia, local/)
+    expect(() => ethereum.create({ ...venue, network: 'toString', config: {} })).to.throw(
+      /has no network "toString": it has mainnet, sepolia, local/,
+    )
   })
 
   it('lists every token once, by its checksummed address, with a symbol of its own', () => {

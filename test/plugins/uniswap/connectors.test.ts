@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { loadPluginConfig } from '../../../core/config/plugins/load-plugin-config.ts'
 import type { ConnectorConfig, Venue } from '../../../core/contracts/index.ts'
 import { readArtifact } from '../../../core/devnet/read-artifact.ts'
-import { evmChain, type Evm } from '../../../core/kits/evm/index.ts'
-import { networkNamed } from '../../../plugins/ethereum/networks.ts'
+import type { Evm } from '../../../core/kits/evm/index.ts'
+import ethereum from '../../../plugins/ethereum/index.ts'
 import { deployments as sushiswapDeployments } from '../../../plugins/sushiswap/deployments.ts'
 import sushiswap from '../../../plugins/sushiswap/index.ts'
 import { v2Deployments } from '../../../plugins/uniswap/deployments.ts'
@@ -22,8 +22,7 @@ const connectors = [
 
 const artifactsOfKit = new URL('../../../core/kits/uniswap-v2/devnet.ts', import.meta.url).href
 const log = { info() {}, warn() {} }
-const local = networkNamed('local')
-const { reader, nativeCurrency } = evmChain({ chain: 'ethereum', network: 'local', config: {}, log, meter: { rpc() {} } }, local)
+const { reader, nativeCurrency } = ethereum.create({ chain: 'ethereum', network: 'local', config: {}, log, meter: { rpc() {} } })
 
 for (const { name, plugin, deployments, routerKey, versions } of connectors) {
   describe(`the connector ${name}`, () => {

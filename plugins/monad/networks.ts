@@ -1,0 +1,17 @@
+import type { EvmNetworkTable } from 'sluice/evm'
+
+const shared = {
+  nativeCurrency: 'MON',
+  blockSeconds: 0.4,
+  // MonadBFT: a block is final two blocks later. The rest is for nodes behind one address that are not level.
+  confirmations: 5,
+  // The base fee is 100 gwei at least.
+  feeCapGwei: 2000,
+  // https://docs.monad.xyz/developer-essentials/gas-pricing
+  mostGas: 30_000_000n,
+}
+
+export const networks = {
+  mainnet: { ...shared, chainId: 143, tokens: ['WMON', 'USDC', 'USDT', 'WETH', 'WBTC'] },
+  testnet: { ...shared, chainId: 10143, tokens: ['WMON', 'USDC'] },
+} satisfies Record<string, EvmNetworkTable>

@@ -1,0 +1,19 @@
+import type { EvmNetworkTable } from 'sluice/evm'
+
+const shared = {
+  nativeCurrency: 'POL',
+  blockSeconds: 1.75,
+  // Milestones make blocks final within seconds; where they stop, as they have for hours, a minute is what blocks were ever taken back.
+  confirmations: 36,
+  // PIP-35: no node takes less.
+  minTipGwei: 25,
+  // The base fee has been over 1,000 gwei; a swap at this price costs a few POL.
+  feeCapGwei: 5000,
+  // The rationale of EIP-8123 names Polygon's.
+  mostGas: 32_000_000n,
+}
+
+export const networks = {
+  mainnet: { ...shared, chainId: 137, tokens: ['WPOL', 'USDC', 'USDC.e', 'USDT', 'WETH', 'WBTC', 'DAI'] },
+  amoy: { ...shared, chainId: 80002, tokens: ['WPOL', 'USDC'] },
+} satisfies Record<string, EvmNetworkTable>

@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { parse } from 'yaml'
+import type { ChainPlugin } from '../../../core/contracts/index.ts'
+import type { Evm, EvmChainConfig, EvmNetworkTable } from '../../../core/kits/evm/index.ts'
+
+export interface ListedToken {
+  chainId: number
+  address: string
+  symbol: string
+  decimals: number
+}
+
+export interface OurChain {
+  name: string
+  folder: string
+  plugin: ChainPlugin<Evm, EvmChainConfig>
+  networks: Readonly<Record<string, EvmNetworkTable>>
+  tokens: readonly ListedToken[]
+  defaults: Readonly<Record<string, { rpcUrls: readonly string[] }>>
+  /** Lines of index.ts. */
+  lines: number
+}
+
+const plugins = fileURLToPath(new URL('../../../plugins/', import.meta.url))
+const text = (folder: string, file: string) => readFileSync(path.join(folder, file), 'utf8')
+
+/** Every folder of ours that has a token list is a chain's. */
+export const everyChain: readonly OurChain[] = await Promise.all(
+  readdirSync(plugins)
+    .filter((name) => readdirSync(path.join(plugins, name)).includes('tokens.json'))
+    .map(async (name) => {
+      const folder = path.join(plugins, name)
+      const load = (file: string) => import(pathToFileURL(path.join(folder, file)).href)
+      return {
+        name,
+        folder,
+        plugin: (await load('index.ts')).default,
+        networks: (await load('networks.ts')).networks,
+        tokens: JSON.parse(text(folder, 'tokens.json')).tokens,
+        defaults: parse(text(folder, 'defaults.yml')),
+        lines: text(folder, 'index.ts').trim().split('\n').length,
+      }
+    }),
+)
+
+export const everyNetwork = everyChain.flatMap((chain) =>
+  Object.entries(chain.networks).map(([network, table]) => ({ chain, network, table, name: `${chain.name}/${network}` })),
+)
