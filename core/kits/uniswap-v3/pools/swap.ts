@@ -1,0 +1,80 @@
+import { computeSwapStep, getSqrtRatioAtTick, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick } from '../math/index.ts'
+import type { RangePoolState } from './range-pool-state.ts'
+
+/** What a swap is to the pool. */
+export interface Swapped {
+  /** The other side: what comes out, or what must go in. */
+  readonly amountRaw: bigint
+  readonly ticksCrossed: number
+  /** Words of the tick bitmap that it reads. */
+  readonly wordsRead: number
+}
+
+/** As far as routers let the price go: SwapRouter of @uniswap/v3-periphery@1.4.4, where the limit is 0. */
+const lowestPriceX96 = minSqrtRatioX96 + 1n
+const highestPriceX96 = maxSqrtRatioX96 - 1n
+/** Amounts are signed in the pools. */
+const mostAmountRaw = 2n ** 255n - 1n
+const ticksPerWord = 256
+
+/**
+ * UniswapV3Pool.swap of @uniswap/v3-core@1.0.1, on what is known of the pool.
+ * @returns `unknown` where that ends, undefined where the pool cannot do it whole: QuoterV2 and routers refuse an output that is
+ * short, and what they would not take of an input stays with the caller
+ */
+export function swap(state: RangePoolState, zeroForOne: boolean, exact: 'in' | 'out', amountRaw: bigint): Swapped | 'unknown' | undefined {
+  if (amountRaw <= 0n || amountRaw > mostAmountRaw) return undefined
+  const { tickSpacing } = state
+  const { ticks, liquidityDeltas, end } = zeroForOne ? state.below : state.above
+  const limitX96 = zeroForOne ? lowestPriceX96 : highestPriceX96
+  const feePips = BigInt(state.fee)
+  let { sqrtPriceX96: priceX96, tick, liquidity } = state
+  let remainingRaw = amountRaw
+  let otherRaw = 0n
+  let ticksCrossed = 0
+  let wordsRead = 0
+
+  while (remainingRaw > 0n) {
+    if (priceX96 === limitX96) return undefined
+    const initialised = ticks[ticksCrossed]
+    if (initialised === undefined && (zeroForOne ? tick < end : tick >= end)) return 'unknown'
+    // Where there is liquidity every word is a step of its own, with its own rounding.
+    const known = initialised ?? end
+    const edge = liquidity === 0n ? known : wordEdge(tick, tickSpacing, zeroForOne)
+    const next = zeroForOne ? Math.max(edge, known, minTick) : Math.min(edge, known, maxTick)
+    const nextX96 = getSqrtRatioAtTick(next)
+    const targetX96 = (zeroForOne ? nextX96 < limitX96 : nextX96 > limitX96) ? limitX96 : nextX96
+    wordsRead += liquidity === 0n ? 1 + Math.floor(Math.abs(tick - next) / (tickSpacing * ticksPerWord)) : 1
+    if (liquidity === 0n) {
+      priceX96 = targetX96
+    } else {
+      const { sqrtRatioNextX96, amountIn, amountOut, feeAmount } = computeSwapStep(
+        priceX96,
+        targetX96,
+        liquidity,
+        exact,
+        remainingRaw,
+        feePips,
+      )
+      priceX96 = sqrtRatioNextX96
+      const inRaw = amountIn + feeAmount
+      remainingRaw -= exact === 'in' ? inRaw : amountOut
+      otherRaw += exact === 'in' ? amountOut : inRaw
+    }
+    if (priceX96 === nextX96) {
+      if (next === initialised) {
+        liquidity += liquidityDeltas[ticksCrossed] ?? 0n
+        ticksCrossed += 1
+      }
+      tick = zeroForOne ? next - 1 : next
+    }
+  }
+  return { amountRaw: otherRaw, ticksCrossed, wordsRead }
+}
+
+/** Where a word of the bitmap ends, which pools do not look beyond in one step: TickBitmap.nextInitializedTickWithinOneWord. */
+function wordEdge(tick: number, tickSpacing: number, zeroForOne: boolean): number {
+  const compressed = Math.floor(tick / tickSpacing) + (zeroForOne ? 0 : 1)
+  const first = compressed - (compressed & (ticksPerWord - 1))
+  return (zeroForOne ? first : first + ticksPerWord - 1) * tickSpacing
+}

@@ -1,0 +1,62 @@
+import type { Passage, Pool, PoolProtocol, PoolReading } from '../../pools/index.ts'
+import { gasUnitsOf } from './gas.ts'
+import { poolFinder, type PoolOrigin } from './pool-finder.ts'
+import { lensProbe, readLens } from './pool-lens.ts'
+import type { RangePoolState } from './range-pool-state.ts'
+import { beyond, reachMemory } from './reach.ts'
+import { swap } from './swap.ts'
+
+export interface V3ProtocolOptions extends PoolOrigin {
+  /** The label of this protocol version: "v3". */
+  readonly version: string
+  /** The tiers that there are, in hundredths of a basis point. */
+  readonly fees: readonly number[]
+}
+
+const oneX192 = 2n ** 192n
+
+/** Pools of concentrated liquidity, as Uniswap v3 and its forks have them. */
+export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): PoolProtocol<RangePoolState> {
+  const poolsBetween = poolFinder(origin, fees)
+  const looksAt = reachMemory()
+
+  return {
+    version,
+    read(pairs, missing): PoolReading<RangePoolState> {
+      const places = pairs.flatMap(([a, b]) => {
+        const { tokens, addresses } = poolsBetween(a, b)
+        return addresses.map((address) => ({ address, tokens }))
+      })
+      const looks = looksAt(
+        places.map(({ address }) => address),
+        missing,
+      )
+      if (looks.length === 0) return { calls: [], pools: () => [] }
+      return {
+        calls: [lensProbe(looks)],
+        pools: ([result = { ok: false, data: '0x' }]) =>
+          readLens(result, looks).flatMap((state, index) => {
+            const place = places[index]
+            return place && state && holdsSomething(state) ? [{ ...place, state }] : []
+          }),
+      }
+    },
+    pass({ address, tokens, state }, { tokenIn }, exact, amountRaw) {
+      const zeroForOne = tokenIn === tokens[0]
+      const swapped = swap(state, zeroForOne, exact, amountRaw)
+      if (swapped !== 'unknown') return swapped && { amountRaw: swapped.amountRaw, gasUnits: gasUnitsOf(swapped) }
+      const missing = beyond(address, zeroForOne, zeroForOne ? state.below : state.above)
+      return missing && { missing }
+    },
+    spot({ tokens, state: { sqrtPriceX96 } }: Pool<RangePoolState>, { tokenIn }: Passage) {
+      const priceX192 = sqrtPriceX96 * sqrtPriceX96
+      return tokenIn === tokens[0] ? { numerator: priceX192, denominator: oneX192 } : { numerator: oneX192, denominator: priceX192 }
+    },
+    fee: ({ state }) => String(state.fee / 1_000_000),
+  }
+}
+
+/** A pool that was left by all has a price still, which means nothing. */
+function holdsSomething({ liquidity, below, above }: RangePoolState): boolean {
+  return liquidity > 0n || below.ticks.length > 0 || above.ticks.length > 0
+}
