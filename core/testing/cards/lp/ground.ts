@@ -18,9 +18,9 @@ export async function findGround(bench: Bench): Promise<Ground> {
   const { client, connector } = bench
   const { body: config } = await client.get('/connector/config', { connector })
   const told: string[] = []
-  for (const version of [undefined, ...Object.keys(config.versions ?? {})]) {
-    for (const [i, token0] of devnetTokenSymbols.entries()) {
-      for (const token1 of devnetTokenSymbols.slice(i + 1)) {
+  for (const [i, token0] of devnetTokenSymbols.entries()) {
+    for (const token1 of devnetTokenSymbols.slice(i + 1)) {
+      for (const version of [undefined, ...Object.keys(config.versions ?? {})]) {
         const swap = {
           ...venueOf(bench),
           ...(version !== undefined && { version }),
