@@ -11,10 +11,10 @@ const reaches: readonly Reach[] = [
   { words: 1024, ticks: 512 },
   { words: 7000, ticks: 4096 },
 ]
-export const firstReach: Reach = reaches[0] ?? { words: 1, ticks: 1 }
+const firstReach: Reach = reaches[0] ?? { words: 1, ticks: 1 }
 
 /** A pool and a direction in which more must be known of it. */
-export class Unread {
+class Unread {
   readonly pool: string
   readonly zeroForOne: boolean
   readonly reach: Reach
@@ -27,39 +27,23 @@ export class Unread {
 }
 
 /** What to read next; undefined where all that can be asked for was read. */
-export function beyond(pool: string, zeroForOne: boolean, { reach }: KnownTicks): Unread | undefined {
+export function unreadOf(pool: string, zeroForOne: boolean, { reach }: KnownTicks): Unread | undefined {
   const next = reaches.find(({ words }) => words > reach.words)
   return next && new Unread(pool, zeroForOne, next)
 }
 
-// Swaps that went far come again: their pools are read so far at once, for so many times after it was last needed.
-const timesRemembered = 32
-const mostRemembered = 1000
-/** What is farther is read when it is needed only: it would make every quote dear. */
-const farthestRemembered = reaches[1] ?? firstReach
-
 /** How far to read each pool, with what earlier swaps found wanting. */
-export function reachMemory(): (pools: readonly string[], missing: readonly unknown[]) => readonly Look[] {
-  const remembered = new Map<string, { below: Reach; above: Reach; times: number }>()
-
-  return (pools, missing) => {
-    const unread = missing.filter((each) => each instanceof Unread)
-    return pools.map((pool) => {
-      const known = remembered.get(pool)
-      let [below, above] = [known?.below ?? firstReach, known?.above ?? firstReach]
-      const wanted = unread.filter((each) => each.pool === pool)
-      for (const { zeroForOne, reach } of wanted) {
-        if (zeroForOne) below = farther(below, reach)
-        else above = farther(above, reach)
-      }
-      if (wanted.length > 0) {
-        if (remembered.size >= mostRemembered) remembered.clear()
-        remembered.set(pool, { below: nearer(below, farthestRemembered), above: nearer(above, farthestRemembered), times: timesRemembered })
-      } else if (known && (known.times -= 1) <= 0) remembered.delete(pool)
-      return { pool, below, above }
-    })
-  }
+export function looksAt(pools: readonly string[], missing: readonly unknown[]): readonly Look[] {
+  const unread = missing.filter((each) => each instanceof Unread)
+  return pools.map((pool) => {
+    let [below, above] = [firstReach, firstReach]
+    for (const { pool: wanting, zeroForOne, reach } of unread) {
+      if (wanting !== pool) continue
+      if (zeroForOne) below = farther(below, reach)
+      else above = farther(above, reach)
+    }
+    return { pool, below, above }
+  })
 }
 
 const farther = (a: Reach, b: Reach) => (a.words > b.words ? a : b)
-const nearer = (a: Reach, b: Reach) => (a.words < b.words ? a : b)

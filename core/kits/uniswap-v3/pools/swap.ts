@@ -1,4 +1,4 @@
-import { computeSwapStep, getSqrtRatioAtTick, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick } from '../math/index.ts'
+import { computeSwapStep, getSqrtRatioAtTick, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick, wholeFeePips } from '../math/index.ts'
 import type { RangePoolState } from './range-pool-state.ts'
 
 /** What a swap is to the pool. */
@@ -10,19 +10,26 @@ export interface Swapped {
   readonly wordsRead: number
 }
 
+/** What is known of the pool ends before the swap does. */
+export interface Beyond {
+  /** No better than this, whatever lies there. */
+  readonly atBestRaw: bigint
+}
+
 /** As far as routers let the price go: SwapRouter of @uniswap/v3-periphery@1.4.4, where the limit is 0. */
 const lowestPriceX96 = minSqrtRatioX96 + 1n
 const highestPriceX96 = maxSqrtRatioX96 - 1n
 /** Amounts are signed in the pools. */
 const mostAmountRaw = 2n ** 255n - 1n
+const oneX192 = 2n ** 192n
 const ticksPerWord = 256
 
 /**
  * UniswapV3Pool.swap of @uniswap/v3-core@1.0.1, on what is known of the pool.
- * @returns `unknown` where that ends, undefined where the pool cannot do it whole: QuoterV2 and routers refuse an output that is
+ * @returns undefined where the pool cannot do it whole: QuoterV2 and routers refuse an output that is
  * short, and what they would not take of an input stays with the caller
  */
-export function swap(state: RangePoolState, zeroForOne: boolean, exact: 'in' | 'out', amountRaw: bigint): Swapped | 'unknown' | undefined {
+export function swap(state: RangePoolState, zeroForOne: boolean, exact: 'in' | 'out', amountRaw: bigint): Swapped | Beyond | undefined {
   if (amountRaw <= 0n || amountRaw > mostAmountRaw) return undefined
   const { tickSpacing } = state
   const { ticks, liquidityDeltas, end } = zeroForOne ? state.below : state.above
@@ -37,7 +44,8 @@ export function swap(state: RangePoolState, zeroForOne: boolean, exact: 'in' | '
   while (remainingRaw > 0n) {
     if (priceX96 === limitX96) return undefined
     const initialised = ticks[ticksCrossed]
-    if (initialised === undefined && (zeroForOne ? tick < end : tick >= end)) return 'unknown'
+    if (initialised === undefined && (zeroForOne ? tick < end : tick >= end))
+      return { atBestRaw: otherRaw + atBest(priceX96, zeroForOne, exact, remainingRaw, feePips) }
     // Where there is liquidity every word is a step of its own, with its own rounding.
     const known = initialised ?? end
     const edge = liquidity === 0n ? known : wordEdge(tick, tickSpacing, zeroForOne)
@@ -70,6 +78,15 @@ export function swap(state: RangePoolState, zeroForOne: boolean, exact: 'in' | '
     }
   }
   return { amountRaw: otherRaw, ticksCrossed, wordsRead }
+}
+
+/** What the rest would be at the price that is reached, which gets only worse: at most out, at least in. */
+function atBest(priceX96: bigint, zeroForOne: boolean, exact: 'in' | 'out', remainingRaw: bigint, feePips: bigint): bigint {
+  const priceX192 = priceX96 * priceX96
+  const [outward, inward] = zeroForOne ? [priceX192, oneX192] : [oneX192, priceX192]
+  return exact === 'in'
+    ? (remainingRaw * (wholeFeePips - feePips) * outward) / (inward * wholeFeePips) + 1n
+    : (remainingRaw * wholeFeePips * inward) / (outward * (wholeFeePips - feePips))
 }
 
 /** Where a word of the bitmap ends, which pools do not look beyond in one step: TickBitmap.nextInitializedTickWithinOneWord. */

@@ -3,7 +3,7 @@ import { gasUnitsOf } from './gas.ts'
 import { poolFinder, type PoolOrigin } from './pool-finder.ts'
 import { lensProbe, readLens } from './pool-lens.ts'
 import type { RangePoolState } from './range-pool-state.ts'
-import { beyond, reachMemory } from './reach.ts'
+import { looksAt, unreadOf } from './reach.ts'
 import { swap } from './swap.ts'
 
 export interface V3ProtocolOptions extends PoolOrigin {
@@ -18,7 +18,6 @@ const oneX192 = 2n ** 192n
 /** Pools of concentrated liquidity, as Uniswap v3 and its forks have them. */
 export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): PoolProtocol<RangePoolState> {
   const poolsBetween = poolFinder(origin, fees)
-  const looksAt = reachMemory()
 
   return {
     version,
@@ -44,9 +43,10 @@ export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): Poo
     pass({ address, tokens, state }, { tokenIn }, exact, amountRaw) {
       const zeroForOne = tokenIn === tokens[0]
       const swapped = swap(state, zeroForOne, exact, amountRaw)
-      if (swapped !== 'unknown') return swapped && { amountRaw: swapped.amountRaw, gasUnits: gasUnitsOf(swapped) }
-      const missing = beyond(address, zeroForOne, zeroForOne ? state.below : state.above)
-      return missing && { missing }
+      if (!swapped) return undefined
+      if (!('atBestRaw' in swapped)) return { amountRaw: swapped.amountRaw, gasUnits: gasUnitsOf(swapped) }
+      const missing = unreadOf(address, zeroForOne, zeroForOne ? state.below : state.above)
+      return missing && { missing, ...swapped }
     },
     spot({ tokens, state: { sqrtPriceX96 } }: Pool<RangePoolState>, { tokenIn }: Passage) {
       const priceX192 = sqrtPriceX96 * sqrtPriceX96
