@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { keccak256 } from 'ethers'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const wanted = [
@@ -41,7 +42,31 @@ const wanted = [
   ...uniswapV3('@uniswap/v3-core@1.0.1', ['UniswapV3Factory']),
   ...uniswapV3('@uniswap/v3-periphery@1.4.4', ['NonfungiblePositionManager', 'SwapRouter', 'lens/QuoterV2']),
   ...uniswapV3('@uniswap/swap-router-contracts@1.3.1', ['SwapRouter02', 'lens/MixedRouteQuoterV1']),
+  // As they were deployed on Avalanche: the others of the package make pairs that the router does not find.
+  ...['JoeFactory', 'JoeRouter02'].map((contract) => ({
+    pack: '@traderjoe-xyz/core@2.4.6',
+    contract,
+    file: `deployments/avalanche/${contract}.json`,
+    to: 'plugins/traderjoe/artifacts',
+  })),
+  ...pangolin('@pangolindex/exchange-contracts@2.1.9'),
 ]
+
+function pangolin(pack) {
+  const to = 'plugins/pangolin/artifacts'
+  const file = (room, contract) => `artifacts/contracts/${room}/${contract}.sol/${contract}.json`
+  return [
+    { pack, contract: 'PangolinFactory', file: file('pangolin-core', 'PangolinFactory'), to },
+    {
+      pack,
+      contract: 'PangolinRouter',
+      file: file('pangolin-periphery', 'PangolinRouter'),
+      to,
+      // It is compiled for the pairs of mainnet, and the package's own have another code.
+      pairs: { of: file('pangolin-core', 'PangolinPair'), not: '40231f6b438bce0797c9ada29b718a87ea0a5cea3fe9a771abdd76bd41a3e545' },
+    },
+  ]
+}
 
 function uniswapV3(pack, contracts) {
   return contracts.map((place) => {
@@ -85,11 +110,19 @@ export function take(pack, folder) {
   return { files, license, package: name, version, integrity }
 }
 
-function fromJson(files, { file }) {
+function fromJson(files, { file, pairs }) {
   const { abi, bytecode } = JSON.parse(readFileSync(path.join(files, file), 'utf8'))
   // Foundry has more to say of it.
   const code = typeof bytecode === 'string' ? bytecode : bytecode.object
-  return { abi, bytecode: code.startsWith('0x') ? code : `0x${code}` }
+  const creationCode = code.startsWith('0x') ? code : `0x${code}`
+  return { abi, bytecode: pairs ? lookingFor(creationCode, pairs, files) : creationCode }
+}
+
+/** A router that finds other pairs: their init-code hash is a constant in its code, once. */
+function lookingFor(code, { of, not }, files) {
+  const parts = code.split(not)
+  if (parts.length !== 2) throw new Error(`The init-code hash ${not} is ${parts.length - 1} times in the router's code.`)
+  return parts.join(keccak256(fromJson(files, { file: of }).bytecode).slice(2))
 }
 
 async function fromModules(files, { modules, exports: [abi, bytecode] }) {

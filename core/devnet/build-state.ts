@@ -1,3 +1,4 @@
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { JsonRpcProvider, isHexString } from 'ethers'
 import type { DevnetPlugin, DevnetSite, DevnetToken, DevnetTokenSymbol, DevnetTokens, MintableToken } from '../testing/devnet-plugin.ts'
 import { DevnetError } from './devnet-error.ts'
@@ -36,11 +37,20 @@ export async function buildState(plugins: readonly DevnetPlugin[]): Promise<Buff
     }
     const dump = await anvil.rpc('anvil_dumpState')
     if (!isHexString(dump)) throw new DevnetError('anvil gave no state to keep.')
-    return Buffer.from(dump.slice(2), 'hex')
+    return withoutTransactions(Buffer.from(dump.slice(2), 'hex'))
   } finally {
     provider.destroy()
     await anvil.stop()
   }
+}
+
+/**
+ * Nobody asks for the transactions that deployed it, and with their traces they are most of the state: each start would load
+ * them, and more than two megabytes anvil does not take.
+ */
+function withoutTransactions(dump: Buffer): Buffer {
+  const state: unknown = JSON.parse(gunzipSync(dump).toString())
+  return gzipSync(JSON.stringify({ ...Object(state), transactions: [] }))
 }
 
 async function deployed<T>(plugin: DevnetPlugin, work: Promise<T>): Promise<T> {

@@ -8,13 +8,23 @@ export type PoolFilling = readonly [DevnetTokenSymbol, string, DevnetTokenSymbol
 const factoryNonce = 0
 const routerNonce = 1
 
+export interface UniswapV2DevnetOptions {
+  readonly name: string
+  readonly pools: readonly PoolFilling[]
+  /** A fork's own contracts, where it has some: names of artifacts in the folder of the module that asks. */
+  readonly contracts?: { readonly factory: string; readonly router: string; readonly moduleUrl: string }
+}
+
+const original = { factory: 'UniswapV2Factory', router: 'UniswapV2Router02', moduleUrl: import.meta.url }
+
 /** Puts an exchange of the Uniswap v2 kind on the devnet: factory, router, filled pools, and the router as the quoter. */
-export function uniswapV2Devnet(exchange: { name: string; pools: readonly PoolFilling[] }): DevnetPlugin {
+export function uniswapV2Devnet(exchange: UniswapV2DevnetOptions): DevnetPlugin {
+  const { contracts = original } = exchange
   return {
     name: exchange.name,
     async deploy(site) {
-      const factory = await site.deploy(await site.artifact('UniswapV2Factory', import.meta.url), site.signer.address)
-      const routerArtifact = await site.artifact('UniswapV2Router02', import.meta.url)
+      const factory = await site.deploy(await site.artifact(contracts.factory, contracts.moduleUrl), site.signer.address)
+      const routerArtifact = await site.artifact(contracts.router, contracts.moduleUrl)
       const router = await site.deploy(routerArtifact, await factory.getAddress(), site.tokens.WETH.address)
       const approved = new Set<DevnetToken>()
 
