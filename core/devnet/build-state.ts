@@ -37,7 +37,7 @@ export async function buildState(plugins: readonly DevnetPlugin[]): Promise<Buff
     }
     const dump = await anvil.rpc('anvil_dumpState')
     if (!isHexString(dump)) throw new DevnetError('anvil gave no state to keep.')
-    return withoutTransactions(Buffer.from(dump.slice(2), 'hex'))
+    return withoutTraces(Buffer.from(dump.slice(2), 'hex'))
   } finally {
     provider.destroy()
     await anvil.stop()
@@ -45,12 +45,12 @@ export async function buildState(plugins: readonly DevnetPlugin[]): Promise<Buff
 }
 
 /**
- * Nobody asks for the transactions that deployed it, and with their traces they are most of the state: each start would load
- * them, and more than two megabytes anvil does not take.
+ * Nobody asks how the transactions ran that deployed it, and these traces are most of the state: each start would load them,
+ * and anvil takes no more than two megabytes.
  */
-function withoutTransactions(dump: Buffer): Buffer {
+function withoutTraces(dump: Buffer): Buffer {
   const state: unknown = JSON.parse(gunzipSync(dump).toString())
-  return gzipSync(JSON.stringify({ ...Object(state), transactions: [] }))
+  return gzipSync(JSON.stringify(state, (key, value: unknown) => (key === 'traces' ? [] : value)))
 }
 
 async function deployed<T>(plugin: DevnetPlugin, work: Promise<T>): Promise<T> {
