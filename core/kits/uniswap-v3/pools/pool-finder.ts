@@ -18,33 +18,40 @@ export function sortTokens(a: string, b: string): readonly [token0: string, toke
 const mostRemembered = 10_000
 const keyTypes = ['address', 'address', 'uint24']
 
-/** Two tokens in the pools' order, and the address of their pool for every fee. */
-export interface PoolsBetween {
+/** The pool of two tokens and a fee: whether there is one or not. */
+export interface Place {
+  readonly address: string
+  /** In the pools' order. */
   readonly tokens: readonly [token0: string, token1: string]
-  readonly addresses: readonly string[]
 }
 
-/** Where the pools of two tokens are, whether there are any or not: PoolAddress of @uniswap/v3-periphery@1.4.4. Remembered: hashes are slow. */
-export function poolFinder({ factory, deployer = factory, initCodeHash }: PoolOrigin, fees: readonly number[]) {
-  const known = new Map<string, Map<string, PoolsBetween>>()
+/**
+ * Where the pools of two tokens are, one for every fee: PoolAddress of @uniswap/v3-periphery@1.4.4. What `made` makes of each
+ * is remembered with it, for two hashes cost more than the rest of reading a pool.
+ */
+export function poolFinder<T>(
+  { factory, deployer = factory, initCodeHash }: PoolOrigin,
+  fees: readonly number[],
+  made: (place: Place) => T,
+): (a: string, b: string) => readonly T[] {
+  const known = new Map<string, Map<string, readonly T[]>>()
   let remembered = 0
 
-  return (a: string, b: string): PoolsBetween => {
+  return (a, b) => {
     const found = known.get(a)?.get(b)
     if (found) return found
     const tokens = sortTokens(a, b)
-    const addresses = fees.map((fee) => {
+    const pools = fees.map((fee) => {
       const key = AbiCoder.defaultAbiCoder().encode(keyTypes, [...tokens, fee])
-      return getCreate2Address(deployer, keccak256(key), initCodeHash)
+      return made({ address: getCreate2Address(deployer, keccak256(key), initCodeHash), tokens })
     })
     if (remembered >= mostRemembered) {
       known.clear()
       remembered = 0
     }
-    const between = { tokens, addresses }
-    const beside = known.get(a) ?? new Map<string, PoolsBetween>()
-    known.set(a, beside.set(b, between))
+    const beside = known.get(a) ?? new Map<string, readonly T[]>()
+    known.set(a, beside.set(b, pools))
     remembered += 1
-    return between
+    return pools
   }
 }

@@ -5,20 +5,26 @@ import type { KnownTicks, RangePoolState, Reach } from './range-pool-state.ts'
 
 /** A pool to be read, and how far from its price. */
 export interface Look {
-  readonly pool: string
   readonly below: Reach
   readonly above: Reach
+  /** As the lens takes it. */
+  readonly packed: string
 }
 
-/** Reads pools with the ticks around their prices: contracts/PoolLens.sol. */
-export function lensProbe(looks: readonly Look[]): Probe {
-  const entries = looks.map(({ pool, below, above }) => `${pool.slice(2)}${reachDigits(below)}${reachDigits(above)}00000000`)
-  return { code: artifact.bytecode, args: `0x${word(32)}${word(looks.length)}${entries.join('')}` }
+export function lookAt(pool: string, below: Reach, above: Reach): Look {
+  return { below, above, packed: `${pool.slice(2)}${reachDigits(below)}${reachDigits(above)}00000000` }
 }
 
 const reachDigits = ({ words, ticks }: Reach) => hex(words, 4) + hex(ticks, 4)
 const word = (value: number) => hex(value, 64)
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0')
+
+/** Reads pools with the ticks around their prices: contracts/PoolLens.sol. */
+export function lensProbe(looks: readonly Look[]): Probe {
+  let args = `0x${word(32)}${word(looks.length)}`
+  for (const { packed } of looks) args += packed
+  return { code: artifact.bytecode, args }
+}
 
 /**
  * What the lens saw of each pool, in order: undefined where there is none, or none with a price.
@@ -49,41 +55,47 @@ function readState(bytes: Bytes, { below, above }: Look): RangePoolState {
     liquidity,
     fee,
     tickSpacing,
-    below: readTicks(bytes, countBelow, { end: endBelow, reach: below }, -1n),
-    above: readTicks(bytes, countAbove, { end: endAbove, reach: above }, 1n),
+    below: knownTicks(bytes.digits(countBelow * tickBytes), countBelow, endBelow, below),
+    above: knownTicks(bytes.digits(countAbove * tickBytes), countAbove, endAbove, above),
   }
 }
 
-/** A tick's net liquidity is what is added on the way up. */
-function readTicks(bytes: Bytes, count: number, known: Pick<KnownTicks, 'end' | 'reach'>, direction: bigint): KnownTicks {
-  const ticks: number[] = []
-  const liquidityDeltas: bigint[] = []
-  for (let index = 0; index < count; index += 1) {
-    ticks.push(bytes.signed24())
-    liquidityDeltas.push(direction * BigInt.asIntN(128, bytes.big(16)))
+const tickBytes = 3 + 16
+
+/** Of the many ticks that are read with every quote, swaps come to few: each is made out when one does. */
+function knownTicks(digits: string, count: number, end: number, reach: Reach): KnownTicks {
+  const at = (index: number) => 2 * tickBytes * index
+  return {
+    count,
+    tick: (index) => signed24(digits.slice(at(index), at(index) + 6)),
+    liquidityNet: (index) => BigInt.asIntN(128, BigInt(`0x${digits.slice(at(index) + 6, at(index + 1))}`)),
+    end,
+    reach,
   }
-  return { ticks, liquidityDeltas, ...known }
 }
 
 /** Reads hexadecimal digits from left to right. */
 function bytesFrom(data: string) {
   let at = '0x'.length
-  const take = (size: number) => {
+  const digits = (size: number) => {
     const from = at
     at += 2 * size
     if (at > data.length) throw unread()
     return data.slice(from, at)
   }
-  const unsigned = (size: number) => parseInt(take(size), 16)
+  const unsigned = (size: number) => parseInt(digits(size), 16)
   return {
+    digits,
     unsigned,
     flag: () => {
       const value = unsigned(1)
       if (value > 1) throw unread()
       return value === 1
     },
-    signed24: () => (unsigned(3) << 8) >> 8,
-    big: (size: number) => BigInt(`0x${take(size)}`),
+    signed24: () => signed24(digits(3)),
+    big: (size: number) => BigInt(`0x${digits(size)}`),
     left: () => data.length - at,
   }
 }
+
+const signed24 = (digits: string) => (parseInt(digits, 16) << 8) >> 8

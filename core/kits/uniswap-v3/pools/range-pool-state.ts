@@ -13,9 +13,10 @@ export interface RangePoolState {
 
 /** The initialised ticks from the price in one direction, nearest first, with nothing left out up to `end`. */
 export interface KnownTicks {
-  readonly ticks: readonly number[]
-  /** What crossing each of them from the price's side adds to the liquidity. */
-  readonly liquidityDeltas: readonly bigint[]
+  readonly count: number
+  tick(index: number): number
+  /** What crossing it on the way up adds to the liquidity. */
+  liquidityNet(index: number): bigint
   /** At the edge of a word of the bitmap, or at a tick of which no more is known. */
   readonly end: number
   /** How much was asked for. */

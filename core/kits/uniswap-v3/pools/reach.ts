@@ -1,4 +1,4 @@
-import type { Look } from './pool-lens.ts'
+import { lookAt, type Look } from './pool-lens.ts'
 import type { KnownTicks, Reach } from './range-pool-state.ts'
 
 /**
@@ -32,18 +32,13 @@ export function unreadOf(pool: string, zeroForOne: boolean, { reach }: KnownTick
   return next && new Unread(pool, zeroForOne, next)
 }
 
-/** How far to read each pool, with what earlier swaps found wanting. */
-export function looksAt(pools: readonly string[], missing: readonly unknown[]): readonly Look[] {
-  const unread = missing.filter((each) => each instanceof Unread)
-  return pools.map((pool) => {
-    let [below, above] = [firstReach, firstReach]
-    for (const { pool: wanting, zeroForOne, reach } of unread) {
-      if (wanting !== pool) continue
-      if (zeroForOne) below = farther(below, reach)
-      else above = farther(above, reach)
-    }
-    return { pool, below, above }
-  })
-}
+/** How far to look from a pool's price where nothing is known yet. */
+export const firstLook = (pool: string): Look => lookAt(pool, firstReach, firstReach)
 
-const farther = (a: Reach, b: Reach) => (a.words > b.words ? a : b)
+/** As far as swaps found wanting; undefined where none did. */
+export function fartherLook(pool: string, missing: readonly unknown[]): Look | undefined {
+  const unread = missing.filter((each) => each instanceof Unread).filter((each) => each.pool === pool)
+  const reach = (zeroForOne: boolean) =>
+    unread.reduce<Reach>((a, b) => (b.zeroForOne === zeroForOne && b.reach.words > a.words ? b.reach : a), firstReach)
+  return unread.length > 0 ? lookAt(pool, reach(true), reach(false)) : undefined
+}

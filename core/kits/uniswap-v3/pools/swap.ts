@@ -6,8 +6,8 @@ export interface Swapped {
   /** The other side: what comes out, or what must go in. */
   readonly amountRaw: bigint
   readonly ticksCrossed: number
-  /** Words of the tick bitmap that it reads. */
-  readonly wordsRead: number
+  /** To the next tick or the end of a word of the bitmap, each. */
+  readonly steps: number
 }
 
 /** What is known of the pool ends before the swap does. */
@@ -32,27 +32,28 @@ const ticksPerWord = 256
 export function swap(state: RangePoolState, zeroForOne: boolean, exact: 'in' | 'out', amountRaw: bigint): Swapped | Beyond | undefined {
   if (amountRaw <= 0n || amountRaw > mostAmountRaw) return undefined
   const { tickSpacing } = state
-  const { ticks, liquidityDeltas, end } = zeroForOne ? state.below : state.above
+  const ticks = zeroForOne ? state.below : state.above
+  const { end } = ticks
   const limitX96 = zeroForOne ? lowestPriceX96 : highestPriceX96
   const feePips = BigInt(state.fee)
   let { sqrtPriceX96: priceX96, tick, liquidity } = state
   let remainingRaw = amountRaw
   let otherRaw = 0n
   let ticksCrossed = 0
-  let wordsRead = 0
+  let steps = 0
 
   while (remainingRaw > 0n) {
     if (priceX96 === limitX96) return undefined
-    const initialised = ticks[ticksCrossed]
+    const initialised = ticksCrossed < ticks.count ? ticks.tick(ticksCrossed) : undefined
     if (initialised === undefined && (zeroForOne ? tick < end : tick >= end))
       return { atBestRaw: otherRaw + atBest(priceX96, zeroForOne, exact, remainingRaw, feePips) }
     // Where there is liquidity every word is a step of its own, with its own rounding.
     const known = initialised ?? end
     const edge = liquidity === 0n ? known : wordEdge(tick, tickSpacing, zeroForOne)
     const next = zeroForOne ? Math.max(edge, known, minTick) : Math.min(edge, known, maxTick)
-    const nextX96 = getSqrtRatioAtTick(next)
+    const nextX96 = ratioAt(next)
     const targetX96 = (zeroForOne ? nextX96 < limitX96 : nextX96 > limitX96) ? limitX96 : nextX96
-    wordsRead += liquidity === 0n ? 1 + Math.floor(Math.abs(tick - next) / (tickSpacing * ticksPerWord)) : 1
+    steps += liquidity === 0n ? 1 + Math.floor(Math.abs(tick - next) / (tickSpacing * ticksPerWord)) : 1
     if (liquidity === 0n) {
       priceX96 = targetX96
     } else {
@@ -71,13 +72,27 @@ export function swap(state: RangePoolState, zeroForOne: boolean, exact: 'in' | '
     }
     if (priceX96 === nextX96) {
       if (next === initialised) {
-        liquidity += liquidityDeltas[ticksCrossed] ?? 0n
+        const liquidityNet = ticks.liquidityNet(ticksCrossed)
+        liquidity += zeroForOne ? -liquidityNet : liquidityNet
         ticksCrossed += 1
       }
       tick = zeroForOne ? next - 1 : next
     }
   }
-  return { amountRaw: otherRaw, ticksCrossed, wordsRead }
+  return { amountRaw: otherRaw, ticksCrossed, steps }
+}
+
+// Swaps come to the same ticks again and again, and a price takes as long as a step does.
+const ratios = new Map<number, bigint>()
+const mostRatios = 20_000
+
+function ratioAt(tick: number): bigint {
+  const known = ratios.get(tick)
+  if (known !== undefined) return known
+  if (ratios.size >= mostRatios) ratios.clear()
+  const ratio = getSqrtRatioAtTick(tick)
+  ratios.set(tick, ratio)
+  return ratio
 }
 
 /** What the rest would be at the price that is reached, which gets only worse: at most out, at least in. */

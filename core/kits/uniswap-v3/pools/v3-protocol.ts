@@ -3,7 +3,7 @@ import { gasUnitsOf } from './gas.ts'
 import { poolFinder, type PoolOrigin } from './pool-finder.ts'
 import { lensProbe, readLens } from './pool-lens.ts'
 import type { RangePoolState } from './range-pool-state.ts'
-import { looksAt, unreadOf } from './reach.ts'
+import { fartherLook, firstLook, unreadOf } from './reach.ts'
 import { swap } from './swap.ts'
 
 export interface V3ProtocolOptions extends PoolOrigin {
@@ -17,26 +17,20 @@ const oneX192 = 2n ** 192n
 
 /** Pools of concentrated liquidity, as Uniswap v3 and its forks have them. */
 export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): PoolProtocol<RangePoolState> {
-  const poolsBetween = poolFinder(origin, fees)
+  const poolsBetween = poolFinder(origin, fees, (place) => ({ ...place, look: firstLook(place.address) }))
 
   return {
     version,
     read(pairs, missing): PoolReading<RangePoolState> {
-      const places = pairs.flatMap(([a, b]) => {
-        const { tokens, addresses } = poolsBetween(a, b)
-        return addresses.map((address) => ({ address, tokens }))
-      })
-      const looks = looksAt(
-        places.map(({ address }) => address),
-        missing,
-      )
+      const places = pairs.flatMap(([a, b]) => poolsBetween(a, b))
+      const looks = places.map(({ address, look }) => (missing.length > 0 && fartherLook(address, missing)) || look)
       if (looks.length === 0) return { calls: [], pools: () => [] }
       return {
         calls: [lensProbe(looks)],
         pools: ([result = { ok: false, data: '0x' }]) =>
           readLens(result, looks).flatMap((state, index) => {
             const place = places[index]
-            return place && state && holdsSomething(state) ? [{ ...place, state }] : []
+            return place && state && holdsSomething(state) ? [{ address: place.address, tokens: place.tokens, state }] : []
           }),
       }
     },
@@ -58,5 +52,5 @@ export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): Poo
 
 /** A pool that was left by all has a price still, which means nothing. */
 function holdsSomething({ liquidity, below, above }: RangePoolState): boolean {
-  return liquidity > 0n || below.ticks.length > 0 || above.ticks.length > 0
+  return liquidity > 0n || below.count > 0 || above.count > 0
 }
