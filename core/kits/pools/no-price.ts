@@ -45,7 +45,8 @@ export function noPrice({ swap, course, lanes, ways, tooLittle, intermediates, v
   const verb = exact === 'in' ? 'take' : 'give'
   const limits = mixes.map((mix) => (exact === 'in' ? mostIn : mostOut)(lanes, course, mix))
   const mostRaw = limits.reduce((a, b) => (a === undefined || b === undefined ? undefined : a > b ? a : b))
-  if (mostRaw === undefined) {
+  // Where less than the most is refused, it is a later pool that refuses it.
+  if (mostRaw === undefined || mostRaw >= amountRaw) {
     return new SluiceError('PRICE_FAILED', `The pools cannot ${verb} that much ${limited.symbol}, at any price. Ask for a smaller amount.`)
   }
   const most = formatUnits(mostRaw, limited.decimals)

@@ -22,22 +22,14 @@ export function quoter(exchange: PoolExchange, reader: EvmReader): (swap: Swap, 
   const load = poolLoader(reader)
   const wantedLately = rememberWanted()
   const requireExact = exactTransfers(reader)
-  const waysKnown = new Map<string, ReturnType<typeof waysOf>>()
   const addressOf = (token: Token) => (token.native ? wrapped.address : token.address)
-
-  const waysFor = (exact: 'in' | 'out', version: string | undefined) => {
-    const key = `${exact} ${version ?? ''}`
-    const known = waysKnown.get(key) ?? waysOf(exchange, exact, version)
-    waysKnown.set(key, known)
-    return known
-  }
 
   return async (swap, version, at) => {
     const { exact, amountRaw } = swap
     const [tokenIn, tokenOut] = [addressOf(swap.tokenIn), addressOf(swap.tokenOut)]
     if (tokenIn === tokenOut) throw badFields([{ field: 'quote', problem: 'is the same token as base, or its wrapped form: give another' }])
 
-    const ways = waysFor(exact, version)
+    const ways = waysOf(exchange, exact, version)
     const pairs = pairsOf(tokenIn, tokenOut, between)
     const course = { tokenIn, tokenOut, between, exact, amountRaw }
     const answerToken = exact === 'in' ? tokenOut : tokenIn

@@ -1,0 +1,162 @@
+import { expect } from 'chai'
+import * as fc from 'fast-check'
+import { bestRoute, spotAlong } from '../../../core/kits/pools/routing/best-route.ts'
+import type { Course } from '../../../core/kits/pools/routing/explore.ts'
+import { waysOf } from '../../../core/kits/pools/routing/ways.ts'
+import { along, everyOutcome, everyRoute, exchange, graphOf, someBaskets } from './graph.ts'
+
+const someCourse: fc.Arbitrary<Course> = fc.record({
+  tokenIn: fc.constant('A'),
+  tokenOut: fc.constant('B'),
+  // The ends may be intermediates of the network themselves.
+  between: fc.shuffledSubarray(['A', 'B', 'I', 'J', 'K'], { minLength: 2 }),
+  exact: fc.constantFrom('in' as const, 'out' as const),
+  amountRaw: fc.bigInt(1n, 10n ** 10n),
+})
+const runs = { numRuns: 2_000 }
+const free = () => 0n
+const waysFor = (exact: 'in' | 'out', version?: string) => waysOf(exchange, exact, version)
+
+describe('the best route through pools of several kinds', () => {
+  it('gives the most, or takes the least, of all that a router takes', () => {
+    let found = 0
+    fc.assert(
+      fc.property(someBaskets, someCourse, (baskets, course) => {
+        const lanes = graphOf(baskets)
+        const { best } = bestRoute(lanes, course, waysFor(course.exact), free)
+        const amounts = everyOutcome(lanes, course).map(({ amountRaw }) => amountRaw)
+        const most = amounts.reduce<bigint | undefined>(
+          (a, b) => (a === undefined || (course.exact === 'in' ? b > a : b < a) ? b : a),
+          undefined,
+        )
+        found += best && best.lanes.length > 1 ? 1 : 0
+        return best?.amountRaw === most
+      }),
+      runs,
+    )
+    expect(found).to.be.above(100)
+  })
+
+  it('leaves, net of gas, less than the best that there is by no more than the gas that its pools cost more', () => {
+    let lost = 0
+    fc.assert(
+      fc.property(someBaskets, someCourse, fc.bigInt(1n, 10n ** 6n), (baskets, course, gasPriceRaw) => {
+        const lanes = graphOf(baskets)
+        const gasCost = (gasUnits: bigint) => (gasUnits * gasPriceRaw) / 10n ** 5n
+        const { best } = bestRoute(lanes, course, waysFor(course.exact), gasCost)
+        const net = (amountRaw: bigint, gasUnits: bigint) => (course.exact === 'in' ? amountRaw : -amountRaw) - gasCost(gasUnits)
+        const outcomes = everyOutcome(lanes, course)
+        if (!best) return outcomes.length === 0
+        const gasOfBest = along(best.lanes, course)?.gasUnits ?? 0n
+        const netOfBest = net(best.amountRaw, gasOfBest)
+        return outcomes.every(({ route, amountRaw, gasUnits }) => {
+          const behind = net(amountRaw, gasUnits) - netOfBest
+          if (behind <= 1n) return true
+          lost += 1
+          // It went by amounts alone before its last hop, so the other route is one of several hops, with cheaper pools.
+          return route.length > 1 && behind <= gasCost(2n * 300_000n)
+        })
+      }),
+      runs,
+    )
+    expect(lost).to.be.above(0)
+  })
+
+  it('passes no pool twice, and no token', () => {
+    fc.assert(
+      fc.property(someBaskets, someCourse, (baskets, course) => {
+        const { best } = bestRoute(graphOf(baskets), course, waysFor(course.exact), free)
+        if (!best) return true
+        const visited = [course.tokenIn, ...best.lanes.map(({ passage }) => passage.tokenOut)]
+        const passed = best.lanes.map(({ pool }) => pool.address)
+        return new Set(visited).size === visited.length && new Set(passed).size === passed.length && visited.at(-1) === course.tokenOut
+      }),
+      runs,
+    )
+  })
+
+  it('is of the version that was asked for', () => {
+    fc.assert(
+      fc.property(someBaskets, someCourse, (baskets, course) => {
+        const lanes = graphOf(baskets)
+        const { best } = bestRoute(lanes, course, waysFor(course.exact, 'ticks'), free)
+        const possible = everyRoute(lanes, course).some(
+          (route) => route.every(({ protocol }) => protocol.version === 'ticks') && along(route, course),
+        )
+        return best ? best.lanes.every(({ protocol }) => protocol.version === 'ticks') : !possible
+      }),
+      runs,
+    )
+  })
+
+  it('is taken by the first router that takes it', () => {
+    fc.assert(
+      fc.property(someBaskets, someCourse, (baskets, course) => {
+        const { best } = bestRoute(graphOf(baskets), course, waysFor(course.exact), free)
+        if (!best) return true
+        const versions = best.lanes.map(({ protocol }) => protocol.version)
+        return best.router === exchange.routers.find((router) => router.carries(versions, course.exact))
+      }),
+      runs,
+    )
+  })
+
+  it('is never better than its pools’ prices without fees', () => {
+    fc.assert(
+      fc.property(someBaskets, someCourse, (baskets, course) => {
+        const { best } = bestRoute(graphOf(baskets), course, waysFor(course.exact), free)
+        if (!best) return true
+        const spotRaw = spotAlong(best.lanes, course.exact, course.amountRaw)
+        return course.exact === 'in' ? best.amountRaw <= spotRaw : best.amountRaw >= spotRaw
+      }),
+      runs,
+    )
+  })
+
+  const pool = (version: string, tokens: readonly string[], held: bigint, gasUnits = 60_000n) => ({
+    version,
+    tokens,
+    reservesRaw: [held, held, held],
+    feePercent: 0n,
+    gasUnits,
+  })
+  const course = { tokenIn: 'A', tokenOut: 'B', between: ['I'], exact: 'in', amountRaw: 10n ** 6n } as const
+  const deepRoundabout = [
+    pool('pairs', ['A', 'B'], 10n ** 7n),
+    pool('pairs', ['A', 'I'], 10n ** 12n),
+    pool('pairs', ['I', 'B'], 10n ** 12n),
+  ]
+
+  for (const exact of ['in', 'out'] as const) {
+    it(`is the shorter one where gas costs more than the longer one brings (exact ${exact})`, () => {
+      const hops = (gasCost: (gasUnits: bigint) => bigint) =>
+        bestRoute(graphOf(deepRoundabout), { ...course, exact }, waysFor(exact), gasCost).best?.lanes.length
+      expect(hops(free)).to.equal(2)
+      expect(hops((gasUnits) => gasUnits * 10n)).to.equal(1)
+    })
+  }
+
+  it('goes by the cheaper of two pools at its last hop where the other brings less than its gas', () => {
+    const two = [pool('ticks', ['A', 'B'], 10n ** 8n), pool('ticks', ['A', 'B'], 10n ** 12n, 400_000n)]
+    const taken = (gasCost: (gasUnits: bigint) => bigint) =>
+      bestRoute(graphOf(two), course, waysFor('in'), gasCost).best?.lanes[0]?.pool.address
+    expect([taken(free), taken((gasUnits) => gasUnits)]).to.deep.equal(['pool 1', 'pool 0'])
+  })
+
+  it('mixes versions for an exact amount in, where a router takes that, and not for an exact amount out', () => {
+    const mixed = [pool('ticks', ['A', 'I'], 10n ** 12n), pool('pairs', ['I', 'B'], 10n ** 12n)]
+    expect(bestRoute(graphOf(mixed), course, waysFor('in'), free).best?.router.name).to.equal('mixing')
+    expect(bestRoute(graphOf(mixed), { ...course, exact: 'out' }, waysFor('out'), free).best).to.equal(undefined)
+    const untaken = [pool('baskets', ['A', 'I'], 10n ** 12n), pool('pairs', ['I', 'B'], 10n ** 12n)]
+    expect(bestRoute(graphOf(untaken), course, waysFor('in'), free).best).to.equal(undefined)
+  })
+
+  it('goes round a pool of three tokens by another one, even where that gives less up to there', () => {
+    const shared = [pool('baskets', ['A', 'I', 'B'], 10n ** 12n), pool('baskets', ['A', 'I'], 10n ** 8n)]
+    // Without the direct lane, the basket is worth most at its second pass: nothing else leads from I to B.
+    const lanes = graphOf(shared)
+    const withoutDirect = { ...lanes, between: (from: string, to: string) => (from === 'A' && to === 'B' ? [] : lanes.between(from, to)) }
+    const { best } = bestRoute(withoutDirect, course, waysFor('in'), free)
+    expect(best?.lanes.map(({ pool: { address } }) => address)).to.deep.equal(['pool 1', 'pool 0'])
+  })
+})
