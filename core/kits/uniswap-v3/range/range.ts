@@ -6,8 +6,8 @@ import { planAdd } from './plans/add.ts'
 import { rangeFill } from './plans/range-fill.ts'
 import { planRemove } from './plans/remove.ts'
 import { rangeAround } from './prices/range-around.ts'
+import { checkedRead } from './reading/checked-read.ts'
 import { history } from './reading/history.ts'
-import { managerCheck } from './reading/manager-check.ts'
 import { positionReader } from './reading/positions.ts'
 import { rangePools } from './reading/range-pools.ts'
 
@@ -15,15 +15,8 @@ import { rangePools } from './reading/range-pools.ts'
 export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Evm> {
   const { version, fees, feeTiers, positionManager } = exchange
   const wrapped = reader.wrapped.address
-  const stored = positionReader(exchange, reader)
-  const check = managerCheck(exchange, wrapped)
-  let checked = false
-  /** With the first thing that is read. */
-  const checks = () => (checked ? [] : check.calls)
-  const verify = (answers: Parameters<typeof check.verify>[0]) => {
-    if (answers.length > 0) check.verify(answers)
-    checked = true
-  }
+  const read = checkedRead(exchange, reader)
+  const { position, positions } = positionReader(exchange, read)
   const addressOf = (token: Token) => (token.native ? wrapped : token.address)
 
   return {
@@ -32,26 +25,17 @@ export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Ev
     positionManager,
     async rangePools([a, b], { fee }, at: At) {
       const reading = rangePools(exchange, [addressOf(a), addressOf(b)], fee === undefined ? fees : [fee].filter(isFee))
-      const { head, results } = await reader.read([...reading.calls, ...checks()], at)
-      verify(results.slice(reading.calls.length))
+      const { head, results } = await read(reading.calls, at)
       return { head, pools: reading.pools(results) }
     },
     rangeAround,
     deposit: (pool, range, most) => deposit(pool, range, most),
     add: (what, terms) => planAdd(exchange, wrapped, what, terms),
-    async position(tokenId, at) {
-      const { head, others, position } = await stored.position(tokenId, checks(), at)
-      verify(others)
-      return position && { head, position }
-    },
-    async positions(owner, at) {
-      const { head, others, positions } = await stored.positions(owner, checks(), at)
-      verify(others)
-      return { head, positions }
-    },
+    position,
+    positions,
     remove: (position, what, terms) => planRemove(exchange, wrapped, position, what, terms),
     collect: (position, terms) => planRemove(exchange, wrapped, position, { liquidity: 0n, burn: false }, terms),
-    history: (pool, secondsAgo, at) => history(reader, pool, secondsAgo, at),
+    history: (pool, secondsAgo, at) => history(read, pool, secondsAgo, at),
     rangeFill,
   }
 }

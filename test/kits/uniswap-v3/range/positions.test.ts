@@ -14,7 +14,9 @@ describe('positions in a range', () => {
   let pool: RangePool
   let eth: Token
 
-  before(async () => {
+  before(async function () {
+    // The devnet is built first.
+    this.timeout(120_000)
     floor = await openRangeFloor()
     eth = floor.chain.nativeCurrency
   })

@@ -9,8 +9,8 @@ import { priceAtTick, sqrtPriceDown, sqrtPriceUp } from './prices.ts'
 export function rangeAround({ tickSpacing }: Pick<RangePool, 'tickSpacing'>, lower: RangePrice, upper: RangePrice): TickRange | undefined {
   const [below, above] = [tickAtOrBelow(lower), tickAtOrAbove(upper)]
   if (below === undefined || above === undefined) return undefined
-  const tickLower = Math.floor(below / tickSpacing) * tickSpacing
-  const tickUpper = Math.ceil(above / tickSpacing) * tickSpacing
+  const tickLower = below - beyond(below, tickSpacing)
+  const tickUpper = above + beyond(-above, tickSpacing)
   return tickLower >= minTick && tickUpper <= maxTick && tickLower < tickUpper ? rangeOf(tickLower, tickUpper) : undefined
 }
 
@@ -30,4 +30,9 @@ function tickAtOrAbove(price: RangePrice): number | undefined {
   const root = sqrtPriceUp(price)
   if (root > maxSqrtRatioX96) return undefined
   return root <= minSqrtRatioX96 ? minTick : getTickAtSqrtRatio(root - 1n) + 1
+}
+
+/** How far a tick is above the usable one below it. */
+function beyond(tick: number, tickSpacing: number): number {
+  return ((tick % tickSpacing) + tickSpacing) % tickSpacing
 }

@@ -1,7 +1,8 @@
 import { SluiceError, type At, type RangeHistory, type RangePool, type RangePrice } from '../../../../contracts/index.ts'
-import type { Call, CallResult, EvmReader } from '../../../evm/types.ts'
+import type { Call, CallResult } from '../../../evm/types.ts'
 import { priceAtTick } from '../prices/prices.ts'
 import { poolAbi } from './abi.ts'
+import type { Read } from './checked-read.ts'
 import { signed, wordsOf } from './words.ts'
 
 const mostSeconds = 2 ** 32 - 1
@@ -11,13 +12,13 @@ const mostRounds = 4
  * Mean prices between times, by one `observe`. Only where the pool's oracle does not hold that much it is asked how far it
  * does: where its oldest observation is follows from the newest one's place.
  */
-export async function history(reader: EvmReader, { address }: RangePool, secondsAgo: readonly number[], at: At): Promise<RangeHistory> {
+export async function history(read: Read, { address }: RangePool, secondsAgo: readonly number[], at: At): Promise<RangeHistory> {
   const asked = secondsAgo.map((seconds) => Math.min(seconds, mostSeconds))
   const observe: Call = { to: address, data: poolAbi.encodeFunctionData('observe', [asked]) }
   const slot0: Call = { to: address, data: poolAbi.encodeFunctionData('slot0') }
   let place: OraclePlace | undefined
   for (let round = 0; round < mostRounds; round += 1) {
-    const { head, results } = await reader.read([observe, slot0, ...(place ? oldestCalls(address, place) : [])], at)
+    const { head, results } = await read([observe, slot0, ...(place ? oldestCalls(address, place) : [])], at)
     const cumulatives = readCumulatives(results[0], asked.length)
     const within = secondsAgo.every((seconds) => seconds <= mostSeconds)
     if (cumulatives && within) return { is: 'prices', head, prices: meanPrices(cumulatives, asked) }

@@ -1,7 +1,8 @@
-import { SluiceError, type At, type RangePosition } from '../../../../contracts/index.ts'
-import type { Call, CallResult, EvmReader } from '../../../evm/types.ts'
+import { SluiceError, type At, type Head, type RangePosition } from '../../../../contracts/index.ts'
+import type { Call, CallResult } from '../../../evm/types.ts'
 import type { RangeExchange } from '../exchange.ts'
 import { managerAbi } from './abi.ts'
+import type { Read } from './checked-read.ts'
 import { readAtOnce } from './read-at-once.ts'
 import { positionCall, readKept, readPosition, stateCalls, type Place } from './read-position.ts'
 import { wordsOf } from './words.ts'
@@ -13,10 +14,10 @@ const mostRemembered = 10_000
 const mostRounds = 8
 
 /**
- * Positions at one block. Where a position lies is asked once and remembered; after that all of it is one round trip. What is remembered is held
- * against every answer, for a reorganisation can give an id to another position.
+ * Positions at one block. Where one lies is asked once and remembered; after that all of it is one round trip. What is
+ * remembered is held against every answer, for a reorganisation can give an id to another position.
  */
-export function positionReader(exchange: RangeExchange, reader: EvmReader) {
+export function positionReader(exchange: RangeExchange, read: Read) {
   const places = new Map<bigint, Place>()
 
   /** Undefined where more must be asked first: `places` knows more then. */
@@ -29,51 +30,46 @@ export function positionReader(exchange: RangeExchange, reader: EvmReader) {
       places.set(tokenId, kept.place)
       return undefined
     }
-    const position = readPosition(exchange, tokenId, kept, asked.results.slice(1))
-    return position ? { position } : {}
+    return { position: readPosition(exchange, tokenId, kept, asked.results.slice(1)) }
   }
 
   /** Asks for what is known of these ids, behind other calls. */
   async function ask(others: readonly Call[], ids: readonly bigint[], at: At) {
-    const known = ids.map((tokenId) => ({ tokenId, place: places.get(tokenId) }))
-    const callsOf = known.map(({ tokenId, place }) => [
-      positionCall(exchange, tokenId),
-      ...(place ? stateCalls(exchange, tokenId, place) : []),
-    ])
-    const { head, results } = await readAtOnce(reader, [...others, ...callsOf.flat()], at)
+    const known = ids.map((tokenId) => {
+      const place = places.get(tokenId)
+      return { tokenId, place, calls: [positionCall(exchange, tokenId), ...(place ? stateCalls(exchange, tokenId, place) : [])] }
+    })
+    const { head, results } = await readAtOnce(read, [...others, ...known.flatMap(({ calls }) => calls)], at)
     let offset = others.length
     const asked = new Map<bigint, Asked>()
-    for (const [index, { tokenId, place }] of known.entries()) {
-      const { length } = callsOf[index] ?? []
-      asked.set(tokenId, { place, results: results.slice(offset, offset + (length ?? 0)) })
-      offset += length ?? 0
+    for (const { tokenId, place, calls } of known) {
+      asked.set(tokenId, { place, results: results.slice(offset, offset + calls.length) })
+      offset += calls.length
     }
     return { head, results, asked }
   }
 
   return {
-    async position(tokenId: bigint, others: readonly Call[], at: At) {
+    async position(tokenId: bigint, at: At): Promise<{ head: Head; position: RangePosition } | undefined> {
       for (let round = 0; round < mostRounds; round += 1) {
-        const { head, results, asked } = await ask(others, [tokenId], at)
-        const read = readOne(tokenId, asked.get(tokenId))
-        if (read) return { head, others: results.slice(0, others.length), position: read.position }
+        const { head, asked } = await ask([], [tokenId], at)
+        const found = readOne(tokenId, asked.get(tokenId))
+        if (found) return found.position && { head, position: found.position }
       }
       throw restless()
     },
 
-    async positions(owner: string, others: readonly Call[], at: At) {
+    async positions(owner: string, at: At): Promise<{ head: Head; positions: readonly RangePosition[] }> {
       let count = usualPositions
       let ids: readonly bigint[] = []
       for (let round = 0; round < mostRounds; round += 1) {
         const list = listCalls(exchange, owner, count)
-        const { head, results, asked } = await ask([...others, ...list], ids, at)
-        const listed = readList(results.slice(others.length, others.length + list.length))
-        if (listed.ids.length === listed.count) {
-          const read = listed.ids.map((tokenId) => readOne(tokenId, asked.get(tokenId)))
-          if (read.every((one) => one !== undefined))
-            return { head, others: results.slice(0, others.length), positions: read.flatMap(({ position }) => position ?? []) }
-        }
+        const { head, results, asked } = await ask(list, ids, at)
+        const listed = readList(results.slice(0, list.length))
         if (listed.count > mostPositions) throw tooMany(owner, listed.count)
+        const found = listed.ids.map((tokenId) => readOne(tokenId, asked.get(tokenId)))
+        if (listed.ids.length === listed.count && found.every((one) => one !== undefined))
+          return { head, positions: found.flatMap(({ position }) => position ?? []) }
         count = Math.max(listed.count, 1)
         ids = listed.ids
       }

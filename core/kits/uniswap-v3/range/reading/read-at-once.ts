@@ -1,19 +1,16 @@
 import { SluiceError, type At, type Head } from '../../../../contracts/index.ts'
-import type { Call, CallResult, EvmReader } from '../../../evm/types.ts'
+import type { Call, CallResult } from '../../../evm/types.ts'
+import type { Read } from './checked-read.ts'
 
 /** About a fifth of the gas that nodes grant one call. */
 const mostCallsOfBatch = 1000
 const attempts = 5
 
 /**
- * Any number of calls at one block, equal ones asked once: where one batch does not hold them, several are sent at the same time until they
- * are of the same block.
+ * Any number of calls at one block, equal ones asked once. Where one batch does not hold them, several are sent at the
+ * same time until they are of the same block.
  */
-export async function readAtOnce(
-  reader: EvmReader,
-  calls: readonly Call[],
-  at: At,
-): Promise<{ head: Head; results: readonly CallResult[] }> {
+export async function readAtOnce(read: Read, calls: readonly Call[], at: At): Promise<{ head: Head; results: readonly CallResult[] }> {
   const indexes = new Map<string, number>()
   const different: Call[] = []
   const places = calls.map((call) => {
@@ -27,7 +24,7 @@ export async function readAtOnce(
   for (let start = 0; start < different.length; start += mostCallsOfBatch) batches.push(different.slice(start, start + mostCallsOfBatch))
 
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const answers = await Promise.all(batches.map((batch) => reader.read(batch, at)))
+    const answers = await Promise.all(batches.map((batch) => read(batch, at)))
     const [first] = answers
     if (first && answers.every(({ head }) => head.number === first.head.number)) {
       const results = answers.flatMap((answer) => answer.results)

@@ -1,5 +1,5 @@
 import { getAddress, solidityPackedKeccak256, toBeHex } from 'ethers'
-import type { RangePosition } from '../../../../contracts/index.ts'
+import { SluiceError, type RangePosition } from '../../../../contracts/index.ts'
 import type { Call, CallResult } from '../../../evm/types.ts'
 import { amountsAt, boundsOf, lesser } from '../deposit/deposit.ts'
 import type { RangeExchange } from '../exchange.ts'
@@ -54,13 +54,13 @@ export function stateCalls({ positionManager }: RangeExchange, tokenId: bigint, 
   ]
 }
 
-/** Undefined where the position went between two blocks. */
+/** @throws SluiceError NETWORK where the node does not say the state of a position that the manager has */
 export function readPosition(
   exchange: RangeExchange,
   tokenId: bigint,
   { place, account }: Kept,
   state: readonly CallResult[],
-): RangePosition | undefined {
+): RangePosition {
   const { pool: address, token0, token1, fee, tickLower, tickUpper } = place
   const pool = readPool({ address, version: exchange.version, token0, token1, fee }, state)
   const [owner] = wordsOf(state[callsOfPool], 1) ?? []
@@ -70,7 +70,7 @@ export function readPosition(
   const upper = wordsOf(state[callsOfPool + 4], 4)
   const inPool = wordsOf(state[callsOfPool + 5], 5)
   if (!pool || owner === undefined || global0X128 === undefined || global1X128 === undefined || !lower || !upper || !inPool)
-    return undefined
+    throw new SluiceError('NETWORK', `The node does not say the state of position ${tokenId} in the pool ${address}: ask again.`)
 
   const insideOf = (globalX128: bigint, index: 2 | 3) =>
     feeGrowthInside({ globalX128, outsideLowerX128: lower[index] ?? 0n, outsideUpperX128: upper[index] ?? 0n }, pool.tick, place)
