@@ -104,6 +104,13 @@ describe('a batch with probes', () => {
         }
       }),
     )
+    // What of the second part is the first of it to have the code.
+    const twice = [{ code }, identity(filled(30_000, '11')), identity(filled(30_000, '11')), { code }, identity(filled(15_000, '11'))]
+    for (const part of batchParts(twice, head)) expect(sizeOf(part)).to.be.at.most(mostCreationBytes)
+    const roomBytes = mostCreationBytes - sizeOf([identity('0x')])
+    const fullest = identity(filled(roomBytes - (roomBytes % 32), '11'))
+    expect(batchParts([fullest], head)).to.have.length(1)
+    expect(() => batchParts([identity(`${fullest.data}11`)], head)).to.throw('more than creation code may hold')
     expect(
       batchParts(
         Array.from({ length: 100 }, () => ({ code, args: '0x11' })),

@@ -104,6 +104,22 @@ describe('a network without base fees', () => {
   })
 })
 
+describe('a network of one gas price whose blocks have a base fee all the same', () => {
+  afterEach(() => site.stop())
+
+  it('counts the base fee once: it is in the price', async () => {
+    await start({ legacyFees: true })
+    const priceRaw = BigInt(String(await site.rpc('eth_gasPrice')))
+    await site.chain.head(at)
+    const { head } = await site.chain.reader.read([], at)
+    expect((await site.chain.gas(1n, head, at)).gasPriceRaw).to.equal(priceRaw)
+    const { fees, gas } = await prepare()
+    expect(gas.gasPriceRaw).to.equal(priceRaw)
+    const bumped: EvmFees = JSON.parse(JSON.stringify(site.chain.rail.replace?.bump(fees, { ...head, baseFeeRaw: priceRaw })))
+    expect(bumped.maxFeePerGas).to.equal(bumped.maxPriorityFeePerGas)
+  })
+})
+
 describe('a network without base fees whose plugin does not say so', () => {
   afterEach(() => site.stop())
 

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
+import { assert, bigInt, property } from 'fast-check'
 import { Interface, hexlify, id, toBeHex, toQuantity, zeroPadValue } from 'ethers'
 import type { Prepared } from '../../../core/contracts/index.ts'
+import { chargesOf } from '../../../core/kits/evm/reading/op-stack.ts'
 import type { EvmFees } from '../../../core/kits/evm/rail/fees.ts'
 import type { EvmIntent } from '../../../core/kits/evm/index.ts'
 import { sign } from '../../transactions/site.ts'
@@ -51,6 +53,27 @@ async function startRollup(): Promise<TestChain> {
 
 /** Well above the hundred bytes that are charged at least. */
 const incompressible = `0x${['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((seed) => id(seed).slice(2)).join('')}`
+
+describe("an operator's fee", () => {
+  const results = (...values: readonly bigint[]) => values.map((value) => ({ ok: true, data: toBeHex(value, 32) }))
+  const [scalar, constant] = [bigInt(0n, 2n ** 32n - 1n), bigInt(0n, 2n ** 64n - 1n)]
+  const formulas = {
+    Isthmus: (gas: bigint, by: bigint, to: bigint) => (gas * by) / 1_000_000n + to,
+    Jovian: (gas: bigint, by: bigint, to: bigint) => gas * by * 100n + to,
+  }
+
+  for (const [fork, formula] of Object.entries(formulas)) {
+    it(`is to the unit what the oracle of ${fork} would say for that much gas`, () => {
+      assert(
+        property(scalar, constant, bigInt(0n, 2n ** 32n), (by, to, gas) => {
+          const [charge] = chargesOf(results(7n, formula(0n, by, to), formula(1_000_000n, by, to))) ?? []
+          expect(charge?.dataFeeRaw).to.equal(7n)
+          expect(charge?.operatorFeeRaw(gas)).to.equal(formula(gas, by, to))
+        }),
+      )
+    })
+  }
+})
 
 describe('a rollup of the OP stack', () => {
   let site: TestChain
