@@ -74,8 +74,8 @@ describe('unclaimed fees', () => {
   it('are those of the pool where it has rounded off more than the position manager', async () => {
     const pool = await floor.pool(WETH, DAI, 3000)
     const range = floor.about(pool, -7, 7)
-    // Beside a large one a small one, that is touched each time: the pool counts then, and rounds off what the large one earned.
-    const most = { amount0Raw: 10n ** 9n, amount1Raw: 10n ** 9n }
+    // Beside a large one a tiny one, which is touched each time: the pool counts then, and rounds off what the large one earned.
+    const most = { amount0Raw: 10_000n, amount1Raw: 10_000n }
     const ids = [await floor.minted(pool, range, { amount0Raw: 10n ** 17n, amount1Raw: 10n ** 20n }), await floor.minted(pool, range, most)]
     let less = 0n
     for (let round = 0; round < 12; round += 1) {
