@@ -10,7 +10,7 @@ describe('/evm', function () {
   let server: SharedServer
   let client: Client
   const wallet = { ...local, address: others }
-  const approve = (fields: object) => client.post('/evm/approve', { ...wallet, spender: 'uniswap', token: 'USDC', ...fields })
+  const approve = (fields: object) => client.post('/evm/approve', { ...wallet, spender: 'uniswap/v2', token: 'USDC', ...fields })
   const allowances = async (spender: string, ...tokenSymbols: string[]) =>
     (await client.get('/evm/allowances', { ...wallet, spender, tokenSymbols })).body
   let last = ''
@@ -31,8 +31,25 @@ describe('/evm', function () {
       expect(body).to.include.keys('spender', 'tokenAddress', 'amount', 'nonce', 'txHash', 'network', 'timestamp', 'latency')
       await mined(client, body.txHash)
       expect(body.amount.replace('.', '').replace(/^0+(?=\d)/, '')).to.equal(raw)
-      expect((await allowances('uniswap', 'usdc')).approvals).to.deep.equal({ USDC: body.amount })
+      expect((await allowances('uniswap/v2', 'usdc')).approvals).to.deep.equal({ USDC: body.amount })
     }
+  })
+
+  it('approves all that a connector has by its name, one after another, and shows each and the least', async () => {
+    const next = await nonce()
+    const { body } = await approve({ spender: 'uniswap', token: 'DAI', amount: '7', nonce: next })
+    const spenders = await Promise.all(['v2', 'v3', 'positions'].map(async (each) => (await allowances(`uniswap/${each}`, 'DAI')).spender))
+    expect(body.transactions.map((each: { spender: string; nonce: number }) => [each.spender, each.nonce])).to.deep.equal(
+      spenders.map((spender, index) => [spender, next + index]),
+    )
+    for (const { txHash } of body.transactions) expect((await mined(client, txHash)).body.txReceipt.status).to.equal(1)
+    const seven = { DAI: `7.${'0'.repeat(18)}` }
+    expect(await allowances('uniswap', 'DAI')).to.deep.include({
+      approvals: seven,
+      spenders: Object.fromEntries(spenders.map((spender) => [spender, seven])),
+    })
+    await mined(client, (await approve({ spender: 'uniswap/v3', token: 'DAI', amount: '5' })).body.txHash)
+    expect((await allowances('uniswap', 'DAI')).approvals).to.deep.equal({ DAI: `5.${'0'.repeat(18)}` })
   })
 
   it('gives a token that refuses to change an allowance 0 first, in two transactions of one request', async () => {
@@ -44,7 +61,7 @@ describe('/evm', function () {
     expect(body.transactions.map((each: { nonce: number }) => each.nonce)).to.deep.equal([next, next + 1])
     expect(body).to.include({ nonce: next + 1, txHash: body.transactions[1].txHash, amount: '6.000000' })
     for (const { txHash } of body.transactions) expect((await mined(client, txHash)).body.txReceipt.status).to.equal(1)
-    expect((await allowances('uniswap', 'USDT')).approvals.USDT).to.equal('6.000000')
+    expect((await allowances('uniswap/v2', 'USDT')).approvals.USDT).to.equal('6.000000')
   })
 
   it('knows a spender as connector, as connector/version and as address', async () => {
