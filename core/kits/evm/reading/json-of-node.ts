@@ -13,6 +13,9 @@ const small: ReadonlySet<string> = new Set([
   'yParity',
   'blockTimestamp',
   'l1BlockNumber',
+  'l1BaseFeeScalar',
+  'l1BlobBaseFeeScalar',
+  'operatorFeeScalar',
 ])
 /** Fields that may not: decimal strings. Those of rollups' receipts included. */
 const big: ReadonlySet<string> = new Set([
@@ -32,6 +35,7 @@ const big: ReadonlySet<string> = new Set([
   'l1GasPrice',
   'l1GasUsed',
   'l1BlobBaseFee',
+  'operatorFeeConstant',
 ])
 /** Half a kilobyte that only helps those who search blocks. */
 const dropped: ReadonlySet<string> = new Set(['logsBloom'])
