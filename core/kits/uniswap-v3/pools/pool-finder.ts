@@ -1,22 +1,7 @@
-import { AbiCoder, getCreate2Address, keccak256 } from 'ethers'
-
-/** Who makes an exchange's pools, and of what, on one network. */
-export interface PoolOrigin {
-  readonly factory: string
-  /** Makes the pools: the factory itself where it is absent. */
-  readonly deployer?: string
-  /** keccak256 of a pool's creation code. */
-  readonly initCodeHash: string
-}
-
-/** The order in which pools keep two tokens. */
-export function sortTokens(a: string, b: string): readonly [token0: string, token1: string] {
-  return a.toLowerCase() < b.toLowerCase() ? [a, b] : [b, a]
-}
+import { poolAt, sortTokens, type PoolOrigin } from './pool-at.ts'
 
 // Callers may ask for any token there is, so what is remembered has a bound.
 const mostRemembered = 10_000
-const keyTypes = ['address', 'address', 'uint24']
 
 /** The pool of two tokens and a fee: whether there is one or not. */
 export interface Place {
@@ -26,11 +11,11 @@ export interface Place {
 }
 
 /**
- * Where the pools of two tokens are, one for every fee: PoolAddress of @uniswap/v3-periphery@1.4.4. What `made` makes of each
- * is remembered with it, for two hashes cost more than the rest of reading a pool.
+ * Where the pools of two tokens are, one for every fee. What `made` makes of each is remembered with it, for two hashes cost
+ * more than the rest of reading a pool.
  */
 export function poolFinder<T>(
-  { factory, deployer = factory, initCodeHash }: PoolOrigin,
+  origin: PoolOrigin,
   fees: readonly number[],
   made: (place: Place) => T,
 ): (a: string, b: string) => readonly T[] {
@@ -41,10 +26,7 @@ export function poolFinder<T>(
     const found = known.get(a)?.get(b)
     if (found) return found
     const tokens = sortTokens(a, b)
-    const pools = fees.map((fee) => {
-      const key = AbiCoder.defaultAbiCoder().encode(keyTypes, [...tokens, fee])
-      return made({ address: getCreate2Address(deployer, keccak256(key), initCodeHash), tokens })
-    })
+    const pools = fees.map((fee) => made({ address: poolAt(origin, tokens, fee), tokens }))
     if (remembered >= mostRemembered) {
       known.clear()
       remembered = 0

@@ -1,6 +1,7 @@
 import type { Passage, Pool, PoolProtocol, PoolReading } from '../../pools/index.ts'
 import { gasUnitsOf } from './gas.ts'
-import { poolFinder, type PoolOrigin } from './pool-finder.ts'
+import type { PoolOrigin } from './pool-at.ts'
+import { poolFinder } from './pool-finder.ts'
 import { lensProbe, readLens } from './pool-lens.ts'
 import type { RangePoolState } from './range-pool-state.ts'
 import { fartherLook, firstLook, unreadOf } from './reach.ts'

@@ -1,13 +1,14 @@
 import type { RangePool } from '../../../../contracts/index.ts'
 import type { Call, CallResult } from '../../../evm/types.ts'
+import { poolAt, sortTokens } from '../../pools/pool-at.ts'
 import type { RangeExchange } from '../exchange.ts'
-import { poolAt, sortTokens } from './pool-at.ts'
 import { callsOfPool, poolCalls, readPool } from './read-pool.ts'
 
 /** What must be asked to know the pools of two tokens, and how the answers are read. */
 export function rangePools(exchange: RangeExchange, tokens: readonly [string, string], fees: readonly number[]) {
-  const [token0, token1] = sortTokens(...tokens)
-  const keys = fees.map((fee) => ({ address: poolAt(exchange, token0, token1, fee), version: exchange.version, token0, token1, fee }))
+  const sorted = sortTokens(...tokens)
+  const [token0, token1] = sorted
+  const keys = fees.map((fee) => ({ address: poolAt(exchange, sorted, fee), version: exchange.version, token0, token1, fee }))
   return {
     calls: keys.flatMap(({ address }): readonly Call[] => poolCalls(address)),
     pools(results: readonly CallResult[]): readonly RangePool[] {

@@ -2,11 +2,11 @@ import { getAddress, solidityPackedKeccak256, toBeHex } from 'ethers'
 import { SluiceError, type RangePosition } from '../../../../contracts/index.ts'
 import type { Call, CallResult } from '../../../evm/types.ts'
 import { amountsAt, boundsOf, lesser } from '../deposit/deposit.ts'
+import { poolAt } from '../../pools/pool-at.ts'
 import type { RangeExchange } from '../exchange.ts'
 import { rangeOf } from '../prices/range-around.ts'
 import { managerAbi, poolAbi } from './abi.ts'
 import { feeGrowthInside, owedNow, type FeeAccount } from './fee-growth.ts'
-import { poolAt } from './pool-at.ts'
 import { callsOfPool, poolCalls, readPool } from './read-pool.ts'
 import { signed, wordsOf } from './words.ts'
 
@@ -37,7 +37,7 @@ export function readKept(exchange: RangeExchange, result: CallResult | undefined
   const [, , token0 = 0n, token1 = 0n, fee = 0n, lower = 0n, upper = 0n, ...account] = words
   const [first, second] = [addressOf(token0), addressOf(token1)]
   const place = { token0: first, token1: second, fee: Number(fee), tickLower: Number(signed(lower)), tickUpper: Number(signed(upper)) }
-  return { place: { pool: poolAt(exchange, first, second, place.fee), ...place }, account: accountOf(account) }
+  return { place: { pool: poolAt(exchange, [first, second], place.fee), ...place }, account: accountOf(account) }
 }
 
 /** All that a position's amounts and fees follow from, beside what the manager keeps of it. */
