@@ -11,20 +11,28 @@ import type { Evm } from '../../../core/kits/evm/index.ts'
 import ethereum from '../../../plugins/ethereum/index.ts'
 import { deployments as sushiswapDeployments } from '../../../plugins/sushiswap/deployments.ts'
 import sushiswap from '../../../plugins/sushiswap/index.ts'
-import { v2Deployments } from '../../../plugins/uniswap/deployments.ts'
+import { v2Deployments, v3Deployments } from '../../../plugins/uniswap/deployments.ts'
 import uniswap from '../../../plugins/uniswap/index.ts'
 import { addresses } from '../../devnet/addresses.ts'
 
+// `spenders`: the label of each, and the key of its address in the configuration.
 const connectors = [
-  { name: 'uniswap', plugin: uniswap, deployments: v2Deployments, routerKey: 'v2RouterAddress', versions: ['v2'] },
-  { name: 'sushiswap', plugin: sushiswap, deployments: sushiswapDeployments, routerKey: 'routerAddress', versions: [] },
+  {
+    name: 'uniswap',
+    plugin: uniswap,
+    deployments: [v2Deployments, v3Deployments],
+    spenders: { v2: 'v2RouterAddress', v3: 'v3RouterAddress', positions: 'positionManagerAddress' },
+    versions: ['v2', 'v3'],
+  },
+  { name: 'sushiswap', plugin: sushiswap, deployments: [sushiswapDeployments], spenders: { v2: 'routerAddress' }, versions: [] },
 ] as const
 
 const artifactsOfKit = new URL('../../../core/kits/uniswap-v2/devnet.ts', import.meta.url).href
 const log = { info() {}, warn() {} }
 const { reader, nativeCurrency } = ethereum.create({ chain: 'ethereum', network: 'local', config: {}, log, meter: { rpc() {} } })
 
-for (const { name, plugin, deployments, routerKey, versions } of connectors) {
+for (const { name, plugin, deployments, spenders, versions } of connectors) {
+  const [v2] = deployments
   describe(`the connector ${name}`, () => {
     const pluginFolder = fileURLToPath(new URL(`../../../plugins/${name}/`, import.meta.url))
     let confDir: string
@@ -58,31 +66,32 @@ for (const { name, plugin, deployments, routerKey, versions } of connectors) {
 
     it('has a router and a deployment for every network that it names, with checksums', () => {
       const named = plugin.manifest.available_networks.flatMap(({ chain, networks }) => networks.map((network) => ({ chain, network })))
-      expect(Object.keys(deployments)).to.deep.equal(named.map(({ chain, network }) => `${chain}/${network}`))
+      for (const each of deployments) expect(Object.keys(each)).to.deep.equal(named.map(({ chain, network }) => `${chain}/${network}`))
       expect(Object.keys(config.contractAddresses)).to.deep.equal(named.map(({ network }) => network))
-      const routers = Object.values(config.contractAddresses).map((entry) => entry[routerKey])
-      for (const address of [...routers, ...Object.values(deployments).map(({ factory }) => factory)]) {
+      const factories = deployments.flatMap((each) => Object.values(each)).map(({ factory }) => factory)
+      const configured = Object.values(config.contractAddresses).flatMap((entry) => Object.values(spenders).map((key) => entry[key]))
+      for (const address of [...configured, ...factories]) {
         expect(getAddress(address ?? '')).to.equal(address)
       }
     })
 
     it('knows the devnet’s contracts', async () => {
-      const { factory, initCodeHash } = deployments['ethereum/local']
-      expect({ factory, router: config.contractAddresses['local']?.[routerKey] }).to.deep.equal(addresses.exchanges[name])
+      const { factory, initCodeHash } = v2['ethereum/local']
+      expect({ factory, router: config.contractAddresses['local']?.[spenders.v2] }).to.deep.equal(addresses.exchanges[name])
       expect(initCodeHash).to.equal(keccak256((await readArtifact('UniswapV2Pair', artifactsOfKit)).bytecode))
     })
 
-    it('is created on every network with its router as the spender', () => {
+    it('is created on every network with its spenders by their labels', () => {
       for (const [network, contracts] of Object.entries(config.contractAddresses)) {
-        const { AMM, spenders } = plugin.create(venue(network, contracts))
-        expect(AMM.versions).to.deep.equal(versions)
-        expect(spenders).to.deep.equal({ v2: contracts[routerKey] })
+        const created = plugin.create(venue(network, contracts))
+        expect(created.AMM.versions).to.deep.equal(versions)
+        expect(created.spenders).to.deep.equal(Object.fromEntries(Object.entries(spenders).map(([label, key]) => [label, contracts[key]])))
       }
     })
 
     it('is refused where its constants or its router are missing, with what to do', () => {
       expect(() => plugin.create(venue('nowhere', {}))).to.throw(/no factory and init-code hash for ethereum\/nowhere .*add them/)
-      expect(() => plugin.create(venue('local', {}))).to.throw(`no ${routerKey} for ethereum/local: add it`)
+      expect(() => plugin.create(venue('local', {}))).to.throw(`no ${spenders.v2} for ethereum/local: add it`)
     })
 
     it('takes no more than 25 lines', async () => {
