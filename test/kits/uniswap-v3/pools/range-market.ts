@@ -1,6 +1,6 @@
-import { Interface, MaxUint256, getCreateAddress } from 'ethers'
+import { Interface, MaxUint256, getCreateAddress, toQuantity } from 'ethers'
 import { readArtifact } from '../../../../core/devnet/read-artifact.ts'
-import { getSqrtRatioAtTick } from '../../../../core/kits/uniswap-v3/math/index.ts'
+import { getAmountsForLiquidity, getSqrtRatioAtTick } from '../../../../core/kits/uniswap-v3/math/index.ts'
 import { startStillChain, wallet } from '../../evm/test-chain.ts'
 
 const kit = new URL('../../../../core/kits/uniswap-v3/devnet.ts', import.meta.url).href
@@ -23,6 +23,8 @@ const factoryAbi = new Interface([
 ])
 const tokenAbi = new Interface(['function mint(address, uint256)', 'function approve(address, uint256)'])
 const enough = 2n ** 200n
+// Enough to walk through any pool from end to end.
+const mostGas = 200_000_000n
 
 export interface Asked {
   readonly zeroForOne: boolean
@@ -41,13 +43,13 @@ export type RangeMarket = Awaited<ReturnType<typeof openRangeMarket>>
 
 /** Uniswap v3 itself with two tokens, on a chain that makes a block for every transaction and none else. */
 export async function openRangeMarket() {
-  const { chain, rpc, stop, asked } = await startStillChain()
+  const { chain, rpc, stop, asked } = await startStillChain({ flags: ['--gas-limit', String(mostGas)] })
   await chain.start?.(new AbortController().signal)
   let nonce = 0
 
   /** What it took; undefined where it reverted. */
   const attempt = async (to: string | undefined, data: string): Promise<bigint | undefined> => {
-    const hash = await rpc('eth_sendTransaction', { from: wallet, to, data, gas: '0x1c00000' })
+    const hash = await rpc('eth_sendTransaction', { from: wallet, to, data, gas: toQuantity(mostGas) })
     nonce += 1
     await rpc('evm_mine')
     const receipt: unknown = await rpc('eth_getTransactionReceipt', hash)
@@ -80,7 +82,7 @@ export async function openRangeMarket() {
   }
 
   const call = async (to: string, abi: Interface, name: string, args: readonly unknown[]) => {
-    const answer = await rpc('eth_call', { from: wallet, to, data: abi.encodeFunctionData(name, args), gas: '0x1c00000' }, 'latest')
+    const answer = await rpc('eth_call', { from: wallet, to, data: abi.encodeFunctionData(name, args), gas: toQuantity(mostGas) }, 'latest')
     return abi.decodeFunctionResult(name, String(answer))
   }
   const direction = (zeroForOne: boolean) => (zeroForOne ? [token0, token1] : [token1, token0])
@@ -91,6 +93,7 @@ export async function openRangeMarket() {
     rpc,
     factory,
     tokens: [token0, token1] as const,
+    allow: (fee: number, tickSpacing: number) => send(factory, factoryAbi.encodeFunctionData('enableFeeAmount', [fee, tickSpacing])),
     /** Only makes it: no price. */
     create: (fee: number) => send(factory, factoryAbi.encodeFunctionData('createPool', [token0, token1, fee])),
     open: (fee: number, tick: number) =>
@@ -101,6 +104,13 @@ export async function openRangeMarket() {
       const [tokenId, liquidity] = await call(manager, managerAbi, 'mint', mint)
       await send(manager, managerAbi.encodeFunctionData('mint', mint))
       return { tokenId, liquidity }
+    },
+    /** About so much liquidity at a price. Nothing comes of it where that is worth less than one unit. */
+    provideLiquidity(fee: number, sqrtPriceX96: bigint, tickLower: number, tickUpper: number, liquidity: bigint) {
+      const bounds = [getSqrtRatioAtTick(tickLower), getSqrtRatioAtTick(tickUpper)] as const
+      const { amount0, amount1 } = getAmountsForLiquidity(sqrtPriceX96, ...bounds, liquidity, true)
+      const mint = [[token0, token1, fee, tickLower, tickUpper, amount0, amount1, 0n, 0n, wallet, MaxUint256]]
+      return attempt(manager, managerAbi.encodeFunctionData('mint', mint))
     },
     withdraw: (tokenId: bigint, liquidity: bigint) =>
       send(manager, managerAbi.encodeFunctionData('decreaseLiquidity', [[tokenId, liquidity, 0n, 0n, MaxUint256]])),
@@ -120,7 +130,7 @@ export async function openRangeMarket() {
           gasUnits: answer.getValue('gas'),
         }
       } catch (error) {
-        if (error instanceof Error && /revert|OutOfGas/i.test(error.message)) return undefined
+        if (error instanceof Error && /execution reverted/.test(error.message)) return undefined
         throw error
       }
     },
