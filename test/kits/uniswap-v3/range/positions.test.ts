@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { Contract, Wallet } from 'ethers'
 import type { RangeAmounts, RangeFill, RangePool, Token } from '../../../../core/contracts/index.ts'
+import { v3Range } from '../../../../core/kits/uniswap-v3/range/range.ts'
 import { spanAround } from '../../../../core/kits/uniswap-v3/range/prices/prices.ts'
 import { inTenMinutes, at, openRangeFloor, tokens, type RangeFloor } from './range-floor.ts'
 
@@ -256,6 +257,20 @@ describe('positions in a range', () => {
     floor.counted.rpc = 0
     await floor.range.position(ids[0] ?? 0n, at())
     expect(floor.counted.rpc).to.equal(1)
+  })
+
+  it('are those of now where a reorganisation gave an id to another one', async () => {
+    const range = v3Range(floor.exchange, floor.chain.reader)
+    const snapshot = await floor.provider.send('evm_snapshot', [])
+    const first = await floor.minted(pool, floor.about(pool, -10, 10), ether(1n))
+    expect((await range.position(first, at()))?.position.tickUpper).to.equal(floor.about(pool, -10, 10).tickUpper)
+    await floor.provider.send('evm_revert', [snapshot])
+    const second = await floor.minted(pool, floor.about(pool, -20, 20), ether(1n))
+    expect(second).to.equal(first)
+    await floor.provider.send('anvil_mine', ['0x3'])
+    const now = await range.position(second, at())
+    expect(now?.position).to.deep.include(floor.about(pool, -20, 20))
+    expect(now?.position.unclaimed).to.deep.equal(await floor.collectable(second))
   })
 
   it('that there are not are none', async () => {
