@@ -62,6 +62,33 @@ describe('the best route through pools of several kinds', () => {
     expect(lost).to.be.above(0)
   })
 
+  it('is the same where pools are known little by little, and only those that could be on it', () => {
+    let spared = 0
+    fc.assert(
+      fc.property(someBaskets, someCourse, fc.array(fc.nat(13)), (baskets, course, hidden) => {
+        const unknown = new Set(hidden.map((index) => `pool ${index}`))
+        const compare = () =>
+          bestRoute(
+            graphOf(baskets, (pool) => !unknown.has(pool)),
+            course,
+            waysFor(course.exact),
+            free,
+          )
+        let found = compare()
+        while (found.wanted.length > 0) {
+          const before = unknown.size
+          for (const { missing } of found.wanted) unknown.delete(String(missing))
+          if (unknown.size === before) return false
+          found = compare()
+        }
+        spared += unknown.size
+        return found.best?.amountRaw === bestRoute(graphOf(baskets), course, waysFor(course.exact), free).best?.amountRaw
+      }),
+      runs,
+    )
+    expect(spared).to.be.above(1_000)
+  })
+
   it('passes no pool twice, and no token', () => {
     fc.assert(
       fc.property(someBaskets, someCourse, (baskets, course) => {

@@ -71,10 +71,25 @@ export const routers = [
 ]
 export const exchange: PoolExchange = { protocols, routers }
 
-export function graphOf(baskets: readonly BasketOf[]): Lanes {
+/** The same protocol, of which not every pool is known yet: what it gives is at best that of its price. */
+function knowing(protocol: PoolProtocol, known: (pool: string) => boolean): PoolProtocol {
+  return {
+    ...protocol,
+    pass(pool, passage, exact, amountRaw) {
+      if (known(pool.address)) return protocol.pass(pool, passage, exact, amountRaw)
+      const { numerator, denominator } = protocol.spot(pool, passage)
+      const atBestRaw = exact === 'in' ? (amountRaw * numerator) / denominator + 1n : (amountRaw * denominator) / numerator
+      return { missing: pool.address, atBestRaw }
+    },
+  }
+}
+
+/** @param known whether enough was read of a pool; of all where it is absent */
+export function graphOf(baskets: readonly BasketOf[], known: (pool: string) => boolean = () => true): Lanes {
+  const knowingly = protocols.map((each) => knowing(each, known))
   return lanesOf(
     baskets.flatMap(({ version, tokens, reservesRaw, feePercent, gasUnits }, index) => {
-      const protocol = protocols.find((each) => each.version === version)
+      const protocol = knowingly.find((each) => each.version === version)
       if (!protocol) return []
       const state = {
         reservesRaw: Object.fromEntries(tokens.map((token, at) => [token, reservesRaw[at] ?? 1n])),

@@ -2,7 +2,7 @@ import type { At, Head } from '../../../contracts/index.ts'
 import type { EvmReader } from '../../evm/types.ts'
 import type { Pair } from '../protocol.ts'
 import type { Router } from '../router.ts'
-import type { Wanted } from '../routing/explore.ts'
+import type { Wanted } from '../routing/arrival.ts'
 import { lanesOf, type Lanes } from '../routing/lanes.ts'
 import type { Ways } from '../routing/ways.ts'
 

@@ -1,4 +1,4 @@
-import type { Wanted } from '../routing/explore.ts'
+import type { Wanted } from '../routing/arrival.ts'
 
 const rememberedMs = 60_000
 const mostRemembered = 1_000

@@ -1,5 +1,11 @@
-import type { Passed } from '../protocol.ts'
+import type { Passed, PoolProtocol } from '../protocol.ts'
 import type { Lane } from './lanes.ts'
+
+/** A pool of which more must be known. */
+export interface Wanted {
+  readonly protocol: PoolProtocol
+  readonly missing: unknown
+}
 
 /** A way that has been gone, with what came of the amount at its end. */
 export interface Arrival {
@@ -8,19 +14,26 @@ export interface Arrival {
   readonly gasUnits: bigint
   /** In the order in which the tokens go. */
   readonly lanes: readonly Lane[]
+  /** What must be known of its pools; until then the amount is what it could be at best. */
+  readonly doubts: readonly Wanted[]
 }
 
 /** A way and one more lane: behind it, or before it where an exact amount out is followed from its end. */
-export function goneOn(way: Arrival, lane: Lane, { amountRaw, gasUnits }: Passed, exact: 'in' | 'out'): Arrival {
-  return { amountRaw, gasUnits: way.gasUnits + gasUnits, lanes: exact === 'in' ? [...way.lanes, lane] : [lane, ...way.lanes] }
+export function goneOn(way: Arrival, lane: Lane, { amountRaw, gasUnits }: Passed, doubts: readonly Wanted[], exact: 'in' | 'out'): Arrival {
+  return {
+    amountRaw,
+    gasUnits: way.gasUnits + gasUnits,
+    lanes: exact === 'in' ? [...way.lanes, lane] : [lane, ...way.lanes],
+    doubts,
+  }
 }
 
 /** More out, or less in, or the same. */
-export const noWorse = (aRaw: bigint, bRaw: bigint, exact: 'in' | 'out') => (exact === 'in' ? aRaw >= bRaw : aRaw <= bRaw)
+const noWorse = (aRaw: bigint, bRaw: bigint, exact: 'in' | 'out') => (exact === 'in' ? aRaw >= bRaw : aRaw <= bRaw)
 
 /**
- * Those to the same token than which no other is as good and leaves as many pools to go on through: a pool of more than
- * two tokens could be met again, and must not be, since its second pass would find another state than was read.
+ * Those to the same token than which no other is as good beyond doubt and leaves as many pools to go on through: a pool of
+ * more than two tokens could be met again, and must not be, since its second pass would find another state than was read.
  */
 export function undominated(arrivals: readonly Arrival[], exact: 'in' | 'out'): readonly Arrival[] {
   const kept: Arrival[] = []
@@ -36,7 +49,11 @@ export function undominated(arrivals: readonly Arrival[], exact: 'in' | 'out'): 
 }
 
 function dominates(a: Arrival, b: Arrival, exact: 'in' | 'out'): boolean {
-  return noWorse(a.amountRaw, b.amountRaw, exact) && a.lanes.every(({ pool }) => pool.tokens.length === 2 || passes(b, pool.address))
+  return (
+    a.doubts.length === 0 &&
+    noWorse(a.amountRaw, b.amountRaw, exact) &&
+    a.lanes.every(({ pool }) => pool.tokens.length === 2 || passes(b, pool.address))
+  )
 }
 
 export const passes = ({ lanes }: Arrival, pool: string) => lanes.some((lane) => lane.pool.address === pool)

@@ -1,5 +1,6 @@
 import type { Router } from '../router.ts'
-import { explore, type Course, type Wanted } from './explore.ts'
+import type { Arrival, Wanted } from './arrival.ts'
+import { explore, type Course } from './explore.ts'
 import type { Lane, Lanes } from './lanes.ts'
 import type { Ways } from './ways.ts'
 
@@ -19,6 +20,7 @@ export interface PricedRoute {
 export interface Comparison {
   /** Undefined where no route gives anything. */
   readonly best: PricedRoute | undefined
+  /** What must be known to be sure that there is none better. */
   readonly wanted: readonly Wanted[]
   readonly tooLittle: boolean
 }
@@ -30,22 +32,29 @@ export interface Comparison {
  */
 export function bestRoute(lanes: Lanes, course: Course, ways: Ways, gasCost: (gasUnits: bigint) => bigint): Comparison {
   let best: { priced: PricedRoute; gainRaw: bigint } | undefined
-  let tooLittle = false
-  const wanted: Wanted[] = []
-  for (const mix of ways.mixes) {
-    const explored = explore(lanes, course, mix)
-    // Mixes meet the same pools with the same amounts, and get the same answers.
-    wanted.push(...explored.wanted.filter(({ missing }) => !wanted.some((known) => known.missing === missing)))
-    tooLittle ||= explored.tooLittle
-    for (const arrival of explored.arrivals) {
+  const explored = ways.mixes.map((mix) => explore(lanes, course, mix))
+  const carrierOf = (arrival: Arrival) => ways.carrier(arrival.lanes.map(({ protocol }) => protocol.version))
+  const hopes: { arrival: Arrival; gainRaw: bigint }[] = []
+  for (const { arrivals } of explored) {
+    for (const arrival of arrivals) {
       const gasUnits = swapUnits + arrival.gasUnits
       const gainRaw = (course.exact === 'in' ? arrival.amountRaw : -arrival.amountRaw) - gasCost(gasUnits)
       if (best && gainRaw <= best.gainRaw) continue
-      const router = ways.carrier(arrival.lanes.map(({ protocol }) => protocol.version))
+      if (arrival.doubts.length > 0) {
+        hopes.push({ arrival, gainRaw })
+        continue
+      }
+      const router = carrierOf(arrival)
       if (router) best = { priced: { lanes: arrival.lanes, router, amountRaw: arrival.amountRaw, gasUnits }, gainRaw }
     }
   }
-  return { best: best?.priced, wanted, tooLittle }
+  const certainRaw = best?.gainRaw
+  const better = hopes.filter(({ arrival, gainRaw }) => (certainRaw === undefined || gainRaw > certainRaw) && carrierOf(arrival))
+  const wanted = [
+    ...explored.flatMap((each) => (best ? each.wanted : [...each.wanted, ...each.unsure])),
+    ...better.flatMap(({ arrival }) => arrival.doubts),
+  ]
+  return { best: best?.priced, wanted, tooLittle: explored.some((each) => each.tooLittle) }
 }
 
 /**

@@ -1,5 +1,4 @@
-import type { Missing, PoolProtocol } from '../protocol.ts'
-import { goneOn, noWorse, passes, undominated, type Arrival } from './arrival.ts'
+import { goneOn, passes, undominated, type Arrival, type Wanted } from './arrival.ts'
 import type { Lanes } from './lanes.ts'
 
 /** An exact amount that is to go from one token to another, by way of others. All tokens are addresses. */
@@ -11,16 +10,13 @@ export interface Course {
   readonly amountRaw: bigint
 }
 
-/** A pool of which more must be known. */
-export interface Wanted {
-  readonly protocol: PoolProtocol
-  readonly missing: unknown
-}
-
 export interface Explored {
   /** At the other end of the course, by whatever pool was the last; those of fewer hops first. */
   readonly arrivals: readonly Arrival[]
+  /** Of pools that might give anything. */
   readonly wanted: readonly Wanted[]
+  /** Of ways that at their best would be refused, and otherwise perhaps not. */
+  readonly unsure: readonly Wanted[]
   /** A pool took the amount and gave nothing for it. */
   readonly tooLittle: boolean
 }
@@ -29,7 +25,8 @@ export const mostHops = 3
 
 /**
  * Goes from token to token, for an exact amount out from the end to the start, and keeps at each the best way there: which
- * one it was does not matter for what follows, and more of one token never gives less of another.
+ * one it was does not matter for what follows, and more of one token never gives less of another. A pool that more must
+ * be known of is gone through as if it were the best that it could be: it is read on only where that would be the best.
  */
 export function explore(lanes: Lanes, { tokenIn, tokenOut, between, exact, amountRaw }: Course, versions: ReadonlySet<string>): Explored {
   const forward = exact === 'in'
@@ -38,14 +35,14 @@ export function explore(lanes: Lanes, { tokenIn, tokenOut, between, exact, amoun
   const ends: Arrival[] = []
   const best = new Map<string, readonly Arrival[]>()
   const wanted: Wanted[] = []
+  const unsure: Wanted[] = []
   let tooLittle = false
 
-  let here: readonly (readonly [string, readonly Arrival[]])[] = [[start, [{ amountRaw, gasUnits: 0n, lanes: [] }]]]
+  let here: readonly (readonly [string, readonly Arrival[]])[] = [[start, [{ amountRaw, gasUnits: 0n, lanes: [], doubts: [] }]]]
   for (let hop = 1; hop <= mostHops; hop += 1) {
     const next: [string, readonly Arrival[]][] = []
     for (const to of hop < mostHops ? [...via, end] : [end]) {
       const arrivals: Arrival[] = []
-      const wanting: (Missing & { readonly protocol: PoolProtocol })[] = []
       for (const [from, ways] of here) {
         for (const lane of forward ? lanes.between(from, to) : lanes.between(to, from)) {
           const { protocol, pool } = lane
@@ -53,20 +50,24 @@ export function explore(lanes: Lanes, { tokenIn, tokenOut, between, exact, amoun
           for (const way of ways) {
             if (passes(way, pool.address)) continue
             const passed = lane.pass(exact, way.amountRaw)
-            if (passed === undefined) continue
-            if ('missing' in passed) wanting.push({ protocol, ...passed })
-            else if (passed.amountRaw <= 0n) tooLittle = true
-            else arrivals.push(goneOn(way, lane, passed, exact))
+            if (passed === undefined) {
+              unsure.push(...way.doubts)
+            } else if ('missing' in passed) {
+              const { missing, atBestRaw } = passed
+              const doubts = [...way.doubts, { protocol, missing }]
+              if (atBestRaw === undefined) wanted.push(...doubts)
+              else if (atBestRaw > 0n || !forward)
+                arrivals.push(goneOn(way, lane, { amountRaw: atBestRaw > 0n ? atBestRaw : 1n, gasUnits: 0n }, doubts, exact))
+            } else if (passed.amountRaw <= 0n) tooLittle = true
+            else arrivals.push(goneOn(way, lane, passed, way.doubts, exact))
           }
         }
       }
-      const before = to === end ? ends : (best.get(to) ?? [])
-      const known = undominated([...before, ...arrivals], exact)
-      for (const { protocol, missing, atBestRaw } of wanting)
-        if (atBestRaw === undefined || !known.some((one) => noWorse(one.amountRaw, atBestRaw, exact))) wanted.push({ protocol, missing })
-
-      if (to === end) ends.push(...arrivals)
-      else {
+      if (to === end) {
+        ends.push(...arrivals)
+      } else {
+        const before = best.get(to) ?? []
+        const known = undominated([...before, ...arrivals], exact)
         best.set(to, known)
         // What a shorter way has brought already is gone on from already.
         const further = known.filter((one) => !before.includes(one))
@@ -75,5 +76,5 @@ export function explore(lanes: Lanes, { tokenIn, tokenOut, between, exact, amoun
     }
     here = next
   }
-  return { arrivals: ends, wanted, tooLittle }
+  return { arrivals: ends, wanted, unsure, tooLittle }
 }
