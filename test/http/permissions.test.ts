@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { endpoints, type Endpoint } from '../../core/api/index.ts'
 import { alsoPosts } from '../../core/http/routes.ts'
 import type { Client } from '../../core/testing/client.ts'
-import { admins, local, outcome, sharedServer, swap, traders } from './shared-server.ts'
+import { admins, local, outcome, sharedServer, swap, traders, uniswap } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
 
 /** What each way of being listed is answered: [unlisted, reader of the traders' wallet, trader with it]. */
@@ -58,6 +58,29 @@ const table: readonly [what: string, ask: (client: Client) => ReturnType<Client[
     '403 FORBIDDEN',
     '403 FORBIDDEN',
     '403 FORBIDDEN',
+  ],
+  ["a pool's price", (client) => client.post('/amm/liquidity/price', { ...uniswap, token0: 'WETH', token1: 'USDC' }), '200', '200', '200'],
+  [
+    "a wallet's positions",
+    (client) => client.get('/amm/liquidity/positions', { ...uniswap, address: traders }),
+    '403 FORBIDDEN',
+    '200',
+    '200',
+  ],
+  [
+    "a position of another's wallet",
+    // The first that there is: whoever filled the pools has it.
+    (client) => client.post('/amm/liquidity/position', { ...uniswap, tokenId: 1 }),
+    '403 FORBIDDEN',
+    '403 FORBIDDEN',
+    '403 FORBIDDEN',
+  ],
+  [
+    "a change of another's position",
+    (client) => client.post('/amm/liquidity/remove', { ...uniswap, address: traders, tokenId: 1 }),
+    '403 FORBIDDEN',
+    '403 FORBIDDEN',
+    '404 UNKNOWN_POSITION',
   ],
   [
     'a trade',

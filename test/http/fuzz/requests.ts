@@ -12,7 +12,7 @@ export interface FuzzedRequest {
 }
 
 /** A good value for every field that an endpoint may have. */
-const good: Readonly<Record<string, string | string[]>> = {
+const good: Record<string, string | number | boolean | string[]> = {
   ...uniswap,
   address: others,
   base: 'ETH',
@@ -28,6 +28,23 @@ const good: Readonly<Record<string, string | string[]>> = {
   limitPrice: '1',
   maxFeePerGas: '100',
   maxPriorityFeePerGas: '1',
+  token0: 'WETH',
+  token1: 'USDC',
+  amount0: '0.01',
+  amount1: '30',
+  lowerPrice: '2500',
+  upperPrice: '3500',
+  fee: 'LOW',
+  decreasePercent: '1',
+  native: true,
+  period: 1,
+  interval: 1,
+  tokenId: '1',
+}
+
+/** Requests about a position are about this one; its range is that of the good values, so that more can be added to it. */
+export function fuzzPosition(tokenId: string): void {
+  good.tokenId = tokenId
 }
 
 /** A request of an endpoint with some of its fields gone, changed, doubled, or joined by others. */

@@ -1,0 +1,213 @@
+import { expect } from 'chai'
+import { Contract, JsonRpcProvider } from 'ethers'
+import type { Answer, Client } from '../../core/testing/client.ts'
+import { admins, local, mined, outcome, others, sharedServer, traders, uniswap } from './shared-server.ts'
+import type { SharedServer } from './shared-server.ts'
+
+const zero = `0x${'0'.repeat(40)}`
+const raw = (padded: string) => BigInt(padded.replace('.', ''))
+const envelope = ['network', 'timestamp', 'latency']
+const gas = ['gasPrice', 'gasPriceToken', 'gasLimit', 'gasCost']
+
+describe('/amm/liquidity', function () {
+  this.timeout(60_000)
+  let server: SharedServer
+  let client: Client
+  let provider: JsonRpcProvider
+  const pair = { token0: 'WETH', token1: 'USDC' }
+  const range = { ...pair, amount0: '1', amount1: '3000', lowerPrice: '2800', upperPrice: '3200' }
+  const ask = (verb: string, fields: object = {}): Promise<Answer> => client.post(`/amm/liquidity/${verb}`, { ...uniswap, ...fields })
+  const nonce = async (): Promise<number> => (await client.get('/evm/nonce', { ...local, address: admins })).body.nonce
+  async function made(verb: string, fields: object): Promise<Answer['body']> {
+    const { body, status, text } = await ask(verb, { address: admins, ...fields })
+    expect(status, text).to.equal(200)
+    const { body: poll } = await mined(client, body.txHash)
+    expect(poll.txReceipt.status, poll.reason).to.equal(1)
+    return { ...body, fill: poll.fill }
+  }
+
+  before(async () => {
+    server = await sharedServer()
+    client = server.client
+    provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1 })
+    for (const token of ['WETH', 'USDC']) {
+      const { body } = await client.post('/evm/approve', { ...local, address: admins, spender: 'uniswap', token })
+      await mined(client, body.txHash)
+    }
+  })
+  after(() => provider?.destroy())
+
+  it('answers with every field and the envelope', async () => {
+    const added = await made('add', range)
+    expect(added).to.include.keys(...Object.keys(range), 'liquidity', 'nonce', 'txHash', 'fee', 'pool', 'deadline', ...gas, ...envelope)
+    expect(added.fill).to.have.all.keys('tokenId', 'liquidity', 'amount0', 'amount1')
+    const { tokenId } = added.fill
+
+    const { body: price } = await ask('price', { ...pair, fee: 500 })
+    expect(price).to.include.keys('token0', 'token1', 'fee', 'price', 'prices', 'tick', 'sqrtPriceX96', 'liquidity', 'pool', ...envelope)
+    const { body: position } = await ask('position', { tokenId })
+    expect(position).to.include.keys('tokenId', 'token0', 'token1', 'fee', 'lowerPrice', 'upperPrice', 'amount0', 'amount1')
+    expect(position).to.include.keys('unclaimedToken0', 'unclaimedToken1', 'liquidity', 'inRange', 'poolPrice', 'pool', ...envelope)
+    const { body: listed } = await client.get('/amm/liquidity/positions', { ...uniswap, address: admins })
+    expect(listed.positions.map((each: { tokenId: string }) => each.tokenId)).to.include(tokenId)
+
+    expect(await made('collect_fees', { tokenId })).to.include.keys('nonce', 'txHash', ...gas, ...envelope)
+    expect(await made('remove', { tokenId, burn: true })).to.include.keys('nonce', 'txHash', 'liquidity', 'deadline', ...gas, ...envelope)
+  })
+
+  it("shows unclaimed fees as a static call of the position manager's collect returns them", async () => {
+    const { tokenId } = (await made('add', { ...range, fee: 'low' })).fill
+    const { body: approved } = await client.post('/evm/approve', { ...local, address: others, spender: 'uniswap', token: 'USDC' })
+    await mined(client, approved.txHash)
+    for (const side of ['SELL', 'BUY']) {
+      const swap = { ...uniswap, address: others, base: 'ETH', quote: 'USDC', amount: '3', side, version: 'v3' }
+      const { status, text, body } = await client.post('/amm/trade', swap)
+      expect(status, text).to.equal(200)
+      await mined(client, body.txHash)
+    }
+
+    const { body: config } = await client.get('/connector/config', { connector: 'uniswap' })
+    const manager = new Contract(
+      config.contractAddresses.local.positionManagerAddress,
+      ['function collect((uint256 tokenId, address recipient, uint128 amount0Max, uint128 amount1Max)) returns (uint256, uint256)'],
+      provider,
+    )
+    const most = 2n ** 128n - 1n
+    const { body: shown, status, text } = await ask('position', { tokenId })
+    expect(status, text).to.equal(200)
+    const owed = await manager.getFunction('collect').staticCall([tokenId, admins, most, most], { from: admins })
+    expect([raw(shown.unclaimedToken0), raw(shown.unclaimedToken1)]).to.deep.equal([...owed])
+    expect(Math.max(Number(shown.unclaimedToken0), Number(shown.unclaimedToken1))).to.be.above(0)
+    const { fill } = await made('collect_fees', { tokenId })
+    expect([raw(fill.amount0), raw(fill.amount1)]).to.deep.equal([...owed])
+  })
+
+  it('makes one position however often a request is repeated with its key, and lists it as liquidity', async () => {
+    const key = { 'idempotency-key': `range-${Date.now()}` }
+    const body = { ...uniswap, ...range, address: admins }
+    const first = await client.post('/amm/liquidity/add', body, { headers: key })
+    const again = await client.post('/amm/liquidity/add', body, { headers: key })
+    expect(again.text).to.equal(first.text)
+    const other = await client.post('/amm/liquidity/add', { ...body, amount0: '2' }, { headers: key })
+    expect(outcome(other)).to.equal('422 IDEMPOTENCY_CONFLICT')
+    const { body: page } = await client.get('/transactions', { txHash: first.body.txHash })
+    expect(page.transactions).to.have.length(1)
+    expect(page.transactions[0]).to.include({ kind: 'liquidity', connector: 'uniswap', deadline: first.body.deadline })
+    await mined(client, first.body.txHash)
+  })
+
+  it('takes the native coin in either place, in whatever order the pool has the tokens', async () => {
+    for (const token0 of ['ETH', 'USDC']) {
+      const [token1, ...amounts] = token0 === 'ETH' ? ['USDC', '1', '3000'] : ['ETH', '3000', '1']
+      const bounds = token0 === 'ETH' ? { lowerPrice: '2800', upperPrice: '3200' } : { lowerPrice: '0.0003', upperPrice: '0.0004' }
+      const [amount0 = '', amount1 = ''] = amounts
+      const added = await made('add', { token0, token1, amount0, amount1, ...bounds })
+      expect([added.token0, added.token1].indexOf(zero)).to.equal(token0 === 'ETH' ? 0 : 1)
+      expect([added.fill.amount0, added.fill.amount1]).to.deep.equal([added.amount0, added.amount1])
+      expect(Number(added.amount0)).to.be.at.most(Number(amount0))
+      expect(Number(added.amount1)).to.be.at.most(Number(amount1))
+    }
+    const wrapping = await ask('add', { ...range, token1: 'ETH', address: admins })
+    expect(outcome(wrapping)).to.equal('404 PAIR_NOT_FOUND')
+  })
+
+  it('gives a change the ttl of its version, and no more slippage than that has', async () => {
+    const { body: config } = await client.get('/connector/config', { connector: 'uniswap' })
+    const before = Math.floor(Date.now() / 1000)
+    const { deadline, fill } = await made('add', range)
+    const { ttl, allowedSlippage } = config.versions.v3
+    expect(deadline).to.be.within(before + ttl - 5, before + ttl + 5)
+    for (const verb of ['add', 'remove']) {
+      const loose = await ask(verb, { ...(verb === 'add' && range), address: admins, tokenId: fill.tokenId, allowedSlippage: '1/2' })
+      expect([outcome(loose), loose.body.details[0].field]).to.deep.equal(['400 INCOMPLETE_PARAMS', 'allowedSlippage'])
+      expect(loose.body.message).to.contain(allowedSlippage)
+    }
+  })
+
+  it('understands a fee by its name in any case or by its number, and a position by number or text', async () => {
+    for (const fee of ['MEDIUM', 'medium', '3000', 3000]) expect((await ask('price', { ...pair, fee })).body.fee).to.equal(3000)
+    for (const tokenId of [1, '1', '0001']) expect((await ask('position', { tokenId })).body.tokenId).to.equal('1')
+    for (const tokenId of [1.5, '-1', '0x1', true, '1'.repeat(79)])
+      expect(outcome(await ask('position', { tokenId }))).to.equal('400 INCOMPLETE_PARAMS')
+    for (const fee of ['0.3%', -1, 0.3, [], '12345678']) {
+      const answer = await ask('price', { ...pair, fee })
+      expect([outcome(answer), answer.body.details[0].field]).to.deep.equal(['400 INCOMPLETE_PARAMS', 'fee'])
+      expect(answer.body.message).to.contain('LOWEST, LOW, MEDIUM, HIGH')
+    }
+  })
+
+  it('takes the deepest pool where no fee is given', async () => {
+    const pools = []
+    for (const fee of [100, 500, 3000, 10_000]) {
+      const { body, status } = await ask('price', { ...pair, fee })
+      if (status === 200) pools.push(body)
+    }
+    expect(pools.length).to.be.above(1)
+    const deepest = pools.reduce((a, b) => (BigInt(b.liquidity) > BigInt(a.liquidity) ? b : a))
+    expect((await ask('price', pair)).body).to.include({ pool: deepest.pool, fee: deepest.fee })
+  })
+
+  it('tells a tier without a pool of the tokens from one that there is not, and from tokens without any', async () => {
+    const before = await nonce()
+    for (const [verb, fields] of [
+      ['price', {}],
+      ['add', { ...range, address: admins }],
+    ] as const) {
+      const empty = await ask(verb, { ...fields, token0: 'WETH', token1: 'DAI', fee: 'LOW' })
+      expect(outcome(empty)).to.equal('404 PAIR_NOT_FOUND')
+      expect(empty.body.message).to.contain('500 (LOW)').and.to.contain('3000 (MEDIUM)')
+      expect(empty.body.details).to.deep.equal({ fees: [3000] })
+      const unknown = await ask(verb, { ...fields, ...pair, fee: 1234 })
+      expect([outcome(unknown), unknown.body.details[0].field]).to.deep.equal(['400 INCOMPLETE_PARAMS', 'fee'])
+      expect(unknown.body.message).to.contain('100 (LOWEST), 500 (LOW), 3000 (MEDIUM), 10000 (HIGH)')
+      expect(outcome(await ask(verb, { ...fields, token0: 'DAI', token1: 'WBTC' }))).to.equal('404 PAIR_NOT_FOUND')
+      expect(outcome(await ask(verb, { ...fields, ...pair, token1: 'NOPE' }))).to.equal('404 TOKEN_NOT_SUPPORTED')
+      expect(outcome(await ask(verb, { ...fields, ...pair, network: 'goerli' }))).to.equal('404 UNKNOWN_CHAIN_ERROR')
+    }
+    expect(await nonce()).to.equal(before)
+  })
+
+  it('says UNSUPPORTED for a connector without ranges, whatever is asked of it', async () => {
+    const sushiswap = { connector: 'sushiswap' }
+    const position = { ...sushiswap, address: admins, tokenId: 1 }
+    const asked = [
+      ask('add', { ...range, ...sushiswap, address: admins }),
+      ask('remove', position),
+      ask('collect_fees', position),
+      ask('price', { ...pair, ...sushiswap }),
+      ask('position', { ...sushiswap, tokenId: 1 }),
+      client.get('/amm/liquidity/positions', { ...local, ...sushiswap, address: admins }),
+    ]
+    for (const answer of await Promise.all(asked)) expect(outcome(answer)).to.equal('501 UNSUPPORTED')
+  })
+
+  it('names the position manager where it may not move the tokens, and what would be needed', async () => {
+    const { body: config } = await client.get('/connector/config', { connector: 'uniswap' })
+    const manager = config.contractAddresses.local.positionManagerAddress
+    await mined(
+      client,
+      (await client.post('/evm/approve', { ...local, address: admins, spender: 'uniswap/positions', token: 'WETH', amount: '0' })).body
+        .txHash,
+    )
+    const barred = await ask('add', { ...range, address: admins })
+    expect(outcome(barred)).to.equal('422 INSUFFICIENT_ALLOWANCE')
+    expect(barred.body.details).to.include({ spender: manager })
+    const { body } = await client.post('/evm/approve', { ...local, address: admins, spender: 'uniswap/positions', token: 'WETH' })
+    expect(body.spender).to.equal(manager)
+    await mined(client, body.txHash)
+    await made('add', range)
+  })
+
+  it('is in the OpenAPI document, with its interfaces', async () => {
+    const { body } = await client.get('/openapi.json')
+    for (const path of ['add', 'remove', 'collect_fees', 'price', 'position'])
+      expect(body.paths[`/amm/liquidity/${path}`]).to.have.property('post')
+    expect(body.paths['/amm/liquidity/positions']).to.have.property('get')
+    expect(body.components.schemas).to.include.keys('AMMLiquidityCollectFeesRequest', 'AMMLiquidityPositionsResponse')
+  })
+
+  it('answers a wallet without positions with none', async () => {
+    const { body } = await client.get('/amm/liquidity/positions', { ...uniswap, address: traders })
+    expect(body.positions).to.deep.equal([])
+  })
+})
