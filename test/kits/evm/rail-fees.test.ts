@@ -27,6 +27,13 @@ describe('fees of EVM transactions', () => {
     expect(() => priceFees({}, undefined, { ...market, baseFeeRaw: 600n * gwei })).to.throw('feeCap')
   })
 
+  it('say what to do where they are below what the network takes: offer more, or let them be more', () => {
+    const picky = { ...market, policy: { ...defaultFeePolicy, minTipRaw: 30n * gwei, leastTipRaw: 30n * gwei } }
+    expect(() => priceFees({ maxPriorityFeePerGasRaw: gwei }, undefined, picky)).to.throw('offer more')
+    expect(() => priceFees({}, undefined, { ...picky, feeCapRaw: 29n * gwei })).to.throw('raise feeCap')
+    expect(priceFees({}, undefined, picky)).to.include({ tipRaw: 30n * gwei })
+  })
+
   it('refuse a wish that contradicts itself', () => {
     expect(() => checkWish({ maxFeePerGasRaw: gwei, maxPriorityFeePerGasRaw: 2n * gwei }, 500n * gwei)).to.throw('maxPriorityFeePerGas')
     expect(() => checkWish({ maxPriorityFeePerGasRaw: 501n * gwei }, 500n * gwei)).to.throw('not wei')

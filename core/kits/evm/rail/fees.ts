@@ -94,9 +94,11 @@ export function priceFees(wish: FeeWish, over: EvmFees | undefined, { baseFeeRaw
   const suggested = max(tipRaw ?? 0n, policy.minTipRaw, least?.tipRaw ?? 0n)
   const tip = tipWish ?? min(suggested, maxWish ?? feeCapRaw)
   if (tip < policy.leastTipRaw) {
+    const isWished = maxWish !== undefined || tipWish !== undefined
+    const cure = isWished ? 'offer more, or leave the fees to the server' : `raise feeCap in its settings, which is ${gwei(feeCapRaw)} gwei`
     throw new SluiceError(
       'TRANSACTION_GAS_PRICE_TOO_LOW',
-      `The tip would be ${gwei(tip)} gwei per gas and the network takes none below ${gwei(policy.leastTipRaw)} gwei: offer more, or leave the fees to the server.`,
+      `The tip would be ${gwei(tip)} gwei per gas and the network takes none below ${gwei(policy.leastTipRaw)} gwei: ${cure}.`,
     )
   }
   const byPolicy = max((baseFeeRaw * BigInt(Math.round(policy.baseFeeMultiplier * 1000))) / 1000n + tip, least?.maxFeeRaw ?? 0n)
