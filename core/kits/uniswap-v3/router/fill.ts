@@ -3,10 +3,10 @@ import type { EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { parseMemo, type MemoHop, type SwapMemo } from './memo.ts'
 import { swapIn, type Swapped } from './swap-logs.ts'
 
-/** What a swap really moved, from the logs of its pools. Undefined where the receipt shows no such swap of this router. */
-export function readFill({ status, logs }: EvmReceipt, memo: Json, router: string): Fill | undefined {
+/** What a swap really moved, from the logs of its pools. Undefined where the receipt shows no such swap. */
+export function readFill({ status, logs }: EvmReceipt, memo: Json): Fill | undefined {
   const swap = parseMemo(memo)
-  if (!swap || status !== 1 || swap.router.toLowerCase() !== router.toLowerCase()) return undefined
+  if (!swap || status !== 1) return undefined
   const found = swapsOf(logs, swap)
   const [first, last] = [found?.at(0), found?.at(-1)]
   if (!first || !last) return undefined

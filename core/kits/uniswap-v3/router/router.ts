@@ -20,7 +20,7 @@ export function rangeRouter(exchange: Exchange, wrapped: string): Router {
       return others.length === 0 || (exact === 'in' && check.mixes() && others.every((each) => each === mixedWith?.version))
     },
     plan: (quote, terms) => planSwap(quote, terms, { router, routerKind, kindOf }),
-    fill: (receipt, memo) => readFill(receipt, memo, router),
+    fill: readFill,
     check: { calls: check.calls, verify: check.verify },
   }
 }

@@ -52,70 +52,70 @@ describe('the fill of a swap in pools of concentrated liquidity', () => {
   const [first, second] = [swapA(router, 100n, 90n), swapB(trader, 90n, 80n)]
 
   it('is what the first pool took and the last pool gave', () => {
-    expect(readFill(receipt(first, second), exactIn, router)).to.deep.equal(expected)
-    expect(readFill(receipt(swapA(poolB, 100n, 90n), second), exactOut, router)).to.deep.equal(expected)
+    expect(readFill(receipt(first, second), exactIn)).to.deep.equal(expected)
+    expect(readFill(receipt(swapA(poolB, 100n, 90n), second), exactOut)).to.deep.equal(expected)
   })
 
   it('is read in either direction of a pool', () => {
     const memo = { ...exactIn, hops: [{ ...hopA, tokenIn: tokenB, tokenOut: tokenA, to: trader }] }
     const log = { address: poolA, ...range.encodeEventLog('Swap', [router, trader, -80n, 100n, 1n, 1n, 0n]) }
-    expect(readFill(receipt(log), memo, router)).to.deep.equal(expected)
+    expect(readFill(receipt(log), memo)).to.deep.equal(expected)
   })
 
   it('is what was taken, where a pool could not take all', () => {
-    expect(readFill(receipt(swapA(router, 60n, 55n), swapB(trader, 55n, 50n)), exactIn, router)).to.deep.equal({
+    expect(readFill(receipt(swapA(router, 60n, 55n), swapB(trader, 55n, 50n)), exactIn)).to.deep.equal({
       amountInRaw: 60n,
       amountOutRaw: 50n,
     })
   })
 
   it('is the exact amount in where a constant-product pool is the first, which counts in what it was given before', () => {
-    expect(readFill(receipt(pairA(router, 107n, 90n), second), mixed, router)).to.deep.equal(expected)
+    expect(readFill(receipt(pairA(router, 107n, 90n), second), mixed)).to.deep.equal(expected)
   })
 
   it('is read from pools that log their protocol fees too', () => {
     const log = { address: poolB, ...pancake.encodeEventLog('Swap', [router, trader, 90n, -80n, 1n, 1n, 0n, 3n, 0n]) }
-    expect(readFill(receipt(first, log), exactIn, router)).to.deep.equal(expected)
+    expect(readFill(receipt(first, log), exactIn)).to.deep.equal(expected)
   })
 
   it('is not confused by others who pass the same pools in the same transaction', () => {
     const others = [swapA(stranger, 7n, 6n), swapB(trader, 5n, 4n, stranger), swapA(router, 9n, 8n, stranger), swapB(stranger, 3n, 2n)]
-    expect(readFill(receipt(...others, first, ...others, second, ...others), exactIn, router)).to.deep.equal(expected)
+    expect(readFill(receipt(...others, first, ...others, second, ...others), exactIn)).to.deep.equal(expected)
   })
 
   it('is not confused by a token whose own code trades through the same router while it is moved', () => {
     // Of an exact amount in, when the second pool pays out: the first one can be traded in again.
-    expect(readFill(receipt(first, swapA(router, 50n, 40n), second), exactIn, router)).to.deep.equal(expected)
+    expect(readFill(receipt(first, swapA(router, 50n, 40n), second), exactIn)).to.deep.equal(expected)
     // Of an exact amount out, when the last pool pays out: the first one was not traded in yet.
     const nested = [swapA(poolB, 50n, 40n), swapA(poolB, 100n, 90n)]
-    expect(readFill(receipt(...nested, second), exactOut, router)).to.deep.equal(expected)
+    expect(readFill(receipt(...nested, second), exactOut)).to.deep.equal(expected)
     // By the coin's receiver, after all.
     const again = [swapA(router, 5n, 4n), swapB(trader, 4n, 3n)]
-    expect(readFill(receipt(first, second, ...again), exactIn, router)).to.deep.equal(expected)
+    expect(readFill(receipt(first, second, ...again), exactIn)).to.deep.equal(expected)
     const againOut = [swapA(poolB, 5n, 4n), swapB(trader, 4n, 3n)]
-    expect(readFill(receipt(swapA(poolB, 100n, 90n), second, ...againOut), exactOut, router)).to.deep.equal(expected)
+    expect(readFill(receipt(swapA(poolB, 100n, 90n), second, ...againOut), exactOut)).to.deep.equal(expected)
     // When the trader pays a constant-product pool, which is not locked yet.
     const before = [pairA(router, 50n, 40n), swapB(trader, 40n, 30n)]
-    expect(readFill(receipt(...before, pairA(router, 100n, 90n), second), mixed, router)).to.deep.equal(expected)
+    expect(readFill(receipt(...before, pairA(router, 100n, 90n), second), mixed)).to.deep.equal(expected)
   })
 
   it('does not depend on the letter case of addresses', () => {
     const lower = (log: EvmLog): EvmLog => ({ ...log, address: log.address.toLowerCase() })
-    expect(readFill(receipt(lower(first), lower(second)), exactIn, router.toLowerCase())).to.deep.equal(expected)
+    expect(readFill(receipt(lower(first), lower(second)), exactIn)).to.deep.equal(expected)
   })
 
   it('is unknown where a hop is missing or out of order, the transaction failed, or a log is cut short', () => {
-    expect(readFill(receipt(second), exactIn, router)).to.equal(undefined)
-    expect(readFill(receipt(second, first), exactIn, router)).to.equal(undefined)
-    expect(readFill(receipt(second, swapA(poolB, 100n, 90n)), exactOut, router)).to.equal(undefined)
-    expect(readFill({ ...receipt(first, second), status: 0 }, exactIn, router)).to.equal(undefined)
-    expect(readFill(receipt(first, { ...second, data: second.data.slice(0, 100) }), exactIn, router)).to.equal(undefined)
+    expect(readFill(receipt(second), exactIn)).to.equal(undefined)
+    expect(readFill(receipt(second, first), exactIn)).to.equal(undefined)
+    expect(readFill(receipt(second, swapA(poolB, 100n, 90n)), exactOut)).to.equal(undefined)
+    expect(readFill({ ...receipt(first, second), status: 0 }, exactIn)).to.equal(undefined)
+    expect(readFill(receipt(first, { ...second, data: second.data.slice(0, 100) }), exactIn)).to.equal(undefined)
   })
 
-  it('is unknown for a memo of something else, or of another router', () => {
+  it('is unknown for a memo of something else, or of a swap by another router', () => {
     const wrong = [null, 1, [], {}, { ...exactIn, hops: [] }, { ...exactIn, hops: [null] }, { ...exactIn, amountRaw: '1.5' }]
     for (const memo of [...wrong, { ...exactIn, exact: 'both' }, { ...exactIn, hops: [hopA, { ...hopB, kind: 'other' }] }])
-      expect(readFill(receipt(first, second), memo, router)).to.equal(undefined)
-    expect(readFill(receipt(first, second), exactIn, stranger)).to.equal(undefined)
+      expect(readFill(receipt(first, second), memo)).to.equal(undefined)
+    expect(readFill(receipt(first, second), { ...exactIn, router: stranger })).to.equal(undefined)
   })
 })

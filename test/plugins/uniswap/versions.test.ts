@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { parse } from 'yaml'
+import type { Connector, Quote, Swap, Token } from '../../../core/contracts/index.ts'
+import { devnetQuoter } from '../../../core/devnet/devnet-quoter.ts'
+import type { Evm } from '../../../core/kits/evm/index.ts'
+import uniswap from '../../../plugins/uniswap/index.ts'
+import { addresses } from '../../devnet/addresses.ts'
+import { devnetFiles } from '../../devnet/test-devnet.ts'
+import { rejection } from '../../kits/uniswap-v2/rejection.ts'
+import { at, openTradingFloor, tokens, type TradingFloor } from '../../kits/uniswap-v2/trading-floor.ts'
+
+const { WETH, USDC, DAI, WBTC, USDT } = tokens
+const defaults = parse(readFileSync(new URL('../../../plugins/uniswap/defaults.yml', import.meta.url), 'utf8'))
+const [uniswapFile = ''] = devnetFiles
+const dollars = 1_000_000n
+const ether = 10n ** 18n
+
+describe('the versions of Uniswap', () => {
+  let floor: TradingFloor
+  let exchange: Connector<Evm, 'AMM' | 'AMM_RANGE'>
+  /** There are constant-product pools of it only, with USDC. */
+  let far: Token
+  before(async () => {
+    floor = await openTradingFloor()
+    exchange = uniswap.create({ ...floor.venue(defaults.contractAddresses.local), config: defaults })
+    far = await floor.list('TestToken', 'FAR', 10n ** 24n, USDC, 10n ** 12n)
+    for (const spender of Object.values(exchange.spenders ?? {}))
+      for (const { address } of [WETH, USDC, DAI, WBTC, USDT, far]) await floor.approve(address, spender)
+  })
+  after(() => floor.close())
+
+  const quote = (swap: Swap, version?: string): Promise<Quote> => exchange.AMM.quote(swap, version === undefined ? {} : { version }, at())
+  const versions = ({ route }: Quote) => route.map((hop) => hop.version)
+  const own = async ({ swap, route, head }: Quote): Promise<bigint | undefined> => {
+    const quoter = await devnetQuoter(uniswapFile, floor.provider)
+    return (swap.exact === 'in' ? quoter?.exactIn : quoter?.exactOut)?.(route, swap.amountRaw, Number(head.number))
+  }
+  const sell = (tokenIn: Token, tokenOut: Token, amountRaw: bigint): Swap => ({ tokenIn, tokenOut, exact: 'in', amountRaw })
+  const buy = (tokenIn: Token, tokenOut: Token, amountRaw: bigint): Swap => ({ tokenIn, tokenOut, exact: 'out', amountRaw })
+
+  it('are two, with the spenders of both and the one of positions', () => {
+    expect(exchange.AMM.versions).to.deep.equal(['v2', 'v3'])
+    expect(exchange.AMM_RANGE.rangeVersions).to.deep.equal(['v3'])
+    expect(exchange.spenders).to.deep.equal({
+      v2: addresses.exchanges.uniswap.router,
+      v3: addresses.rangeExchanges.uniswap.router,
+      positions: addresses.rangeExchanges.uniswap.positionManager,
+    })
+  })
+
+  for (const exact of ['in', 'out'] as const) {
+    it(`are each quoted where they are named, and the better of them where none is (exact ${exact})`, async () => {
+      const swap = exact === 'in' ? sell(WETH, USDC, ether) : buy(USDC, WETH, ether)
+      const [v2, v3, best] = [await quote(swap, 'v2'), await quote(swap, 'v3'), await quote(swap)]
+      expect(new Set(versions(v2))).to.deep.equal(new Set(['v2']))
+      expect(new Set(versions(v3))).to.deep.equal(new Set(['v3']))
+      for (const each of [v2, v3, best]) expect(each.amountRaw).to.equal(await own(each))
+      expect(v2.spender).to.equal(exchange.spenders?.['v2'])
+      expect(v3.spender).to.equal(exchange.spenders?.['v3'])
+      const better = (a: bigint, b: bigint) => (exact === 'in' ? a >= b : a <= b)
+      expect(better(best.amountRaw, v2.amountRaw)).to.equal(true)
+    })
+  }
+
+  for (const [name, swapOf] of [
+    ['tokens', () => sell(USDT, far, 1000n * dollars)],
+    ['the coin in', () => sell(floor.chain.nativeCurrency, far, ether)],
+    ['the coin out', () => sell(far, floor.chain.nativeCurrency, 1000n * ether)],
+    ['from the constant product to ranges', () => sell(far, USDT, 1000n * ether)],
+  ] as const) {
+    it(`are mixed in one route of an exact amount in, quoted and filled to the unit: ${name}`, async () => {
+      const mixed = await quote(swapOf())
+      expect(new Set(versions(mixed))).to.deep.equal(new Set(['v2', 'v3']))
+      expect(mixed.spender).to.equal(exchange.spenders?.['v3'])
+      expect(mixed.amountRaw).to.equal(await own(mixed))
+      const deadline = Math.floor(Date.now() / 1000) + 600
+      const plan = exchange.AMM.swap(mixed, { recipient: floor.trader.address, boundRaw: mixed.amountRaw, deadline })
+      const receipt = await floor.execute(plan)
+      expect(exchange.AMM.fill(receipt, JSON.parse(JSON.stringify(plan.memo)))).to.deep.equal({
+        amountInRaw: mixed.swap.amountRaw,
+        amountOutRaw: mixed.amountRaw,
+      })
+      // The estimate chooses routes: it need not be close.
+      expect(Number(mixed.gasUnits)).to.be.closeTo(Number(receipt.gasUsed), 0.4 * Number(receipt.gasUsed))
+    })
+  }
+
+  it('are not mixed where the amount out is exact: one of them has the whole route', async () => {
+    expect(new Set(versions(await quote(buy(USDT, far, ether))))).to.deep.equal(new Set(['v2']))
+  })
+
+  it('have their logs decoded', async () => {
+    const swap = await quote(sell(WETH, USDC, ether), 'v3')
+    const plan = exchange.AMM.swap(swap, { recipient: floor.trader.address, boundRaw: 1n, deadline: Math.floor(Date.now() / 1000) + 600 })
+    const decoded = JSON.stringify(floor.chain.decode(await floor.execute(plan), exchange.events ?? []))
+    expect(decoded).to.contain('"name":"Swap"').and.to.contain('"name":"sqrtPriceX96"')
+  })
+
+  it('refuse one that there is not, and a pair that only the other one has', async () => {
+    const unknown = await rejection(quote(sell(WETH, USDC, ether), 'v4'))
+    expect(unknown.message).to.match(/no version v4.* v2, v3/)
+    const missing = await rejection(quote(sell(USDC, far, dollars), 'v3'))
+    expect(missing.message).to.match(/no pool/)
+  })
+
+  it('tell of a configured router that is another exchange’s, with the first quote', async () => {
+    const { local } = defaults.contractAddresses
+    const wrong = { ...local, v3RouterAddress: local.v2RouterAddress }
+    const mistaken = uniswap.create({ ...floor.venue(wrong), config: defaults })
+    const refused = await rejection(mistaken.AMM.quote(sell(WETH, USDC, ether), {}, at()))
+    expect(refused.message).to.match(/is not this exchange's on this network: its factory\(\) is 0x45A8/)
+  })
+})
