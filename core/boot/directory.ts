@@ -9,10 +9,18 @@ import { version } from '../version.ts'
 
 /** What was loaded and what runs, as the verbs look it up. */
 export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMap<LoadedVenue<object>, RunningVenue>): Directory {
-  const notReady = (venue: LoadedVenue<object>) => () => {
+  const life = (venue: LoadedVenue<object>) => {
     const run = running.get(venue)
-    // A plugin's own words, which callers will read.
-    return run?.state === 'ready' ? undefined : maskUrls(run?.lastError ?? run?.state ?? 'not started')
+    return {
+      wake: async () => run?.wake(),
+      notReady() {
+        if (run?.state === 'ready') return undefined
+        // Whoever asks needs it, and will ask again.
+        void run?.wake()
+        // A plugin's own words, which callers will read.
+        return maskUrls(run?.lastError ?? run?.state ?? 'not started')
+      },
+    }
   }
   const networks: NetworkEntry[] = []
   const venues: (VenueEntry & { chain: string; network: string })[] = []
@@ -28,7 +36,7 @@ export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMa
           impl,
           required,
           tokens: createTokenBook(impl, tokens, `${chain}/${network}`),
-          notReady: notReady(venue),
+          ...life(venue),
         })
       }
     } else {
@@ -44,7 +52,7 @@ export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMa
           config,
           contracts: Object.values(venue.contracts),
           quotes: createRecentQuotes(),
-          notReady: notReady(venue),
+          ...life(venue),
         })
       }
     }

@@ -52,19 +52,22 @@ function pluginLines({ services }: Kernel): string[] {
   ]
 }
 
-async function networkLines({ services }: Kernel): Promise<string[]> {
-  const rows = await statusOfAll(services.directory.networks, AbortSignal.timeout(deadlineMs))
-  const required = (chain: string, network: string) =>
-    services.directory.networks.some((each) => each.required && each.chain === chain && each.network === network)
+/** Only those that the server needs are asked: the others are connected to when they are used. */
+async function networkLines({ services: { directory } }: Kernel): Promise<string[]> {
+  const needed = directory.networks.filter(({ required }) => required)
+  const others = directory.networks.filter(({ required }) => !required)
+  const rows = await statusOfAll(needed, AbortSignal.timeout(deadlineMs))
   const width = Math.max(0, ...rows.map(({ chain, network }) => chain.length + network.length + 1))
   return [
     bold('Networks'),
     ...rows.map(({ chain, network, currentBlockNumber, currentBlockSeconds, rpcUrl, error }) => {
       const name = `${chain}/${network}`.padEnd(width)
-      if (error !== undefined)
-        return `  ${required(chain, network) ? bad('✗') : dim('-')} ${name}  ${dim(`no node answers; its nodes are set in conf/chains/${chain}.yml`)}`
+      if (error !== undefined) return `  ${bad('✗')} ${name}  ${dim(`no node answers; its nodes are set in conf/chains/${chain}.yml`)}`
       return `  ${good('✓')} ${name}  block ${currentBlockNumber}, ${currentBlockSeconds} s ago  ${dim(rpcUrl)}`
     }),
+    ...(others.length > 0
+      ? [`  ${dim('-')} ${others.length} more  ${dim('connected to when they are first used; /network/status asks them all')}`]
+      : []),
   ]
 }
 

@@ -60,7 +60,7 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
       let journaled: Answer | undefined
       const answerOf = (answer: object) => (journaled = render(answer))
       const context = { services, caller, requestId, signal: deadline.signal, ...(claim && { keyed: { claim, answerOf } }) }
-      const answer: object = await verb(request, { ...context, ...lookUp(request) })
+      const answer: object = await verb(request, { ...context, ...(await lookUp(request)) })
       return { answer: journaled ?? render(answer), isKept: journaled !== undefined }
     }
     const render = (answer: object): Answer => ({
@@ -82,9 +82,10 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
 
 function lookupOf(on: Endpoint['on'], { directory }: Services) {
   const names = (request: Record<string, unknown>) => [String(request.chain), String(request.network)] as const
-  return (request: Record<string, unknown>): object => {
+  return async (request: Record<string, unknown>): Promise<object> => {
     if (on === 'service') return {}
     const [chain, network] = names(request)
+    await directory.woken(chain, network, on === 'chain' ? undefined : String(request.connector))
     if (on === 'chain') return { network: directory.network(chain, network) }
     // The connector first: a name that is unknown is the better thing to be told.
     const venue = directory.venue(String(request.connector), chain, network)

@@ -1,9 +1,12 @@
 import type { Life, Log } from '../contracts/index.ts'
 import { messageOf } from './refusal.ts'
 
-export type VenueState = 'starting' | 'ready' | 'stopped'
+/** `idle`: nobody has needed it yet, or the last attempt failed and nobody has asked since. */
+export type VenueState = 'idle' | 'starting' | 'ready' | 'stopped'
 
 export interface StartOptions {
+  /** Not before it is woken: what nobody uses costs neither connections nor lines in the log. */
+  readonly onDemand?: boolean
   /** A start that has not settled by then is given up and tried again. */
   readonly attemptMs?: number
   /** Before the second attempt; doubles from one to the next. */
@@ -13,13 +16,15 @@ export interface StartOptions {
   readonly stopMs?: number
 }
 
-/** A venue on its way from start to stop. While it is `starting`, its callers are to be answered with SERVICE_UNINITIALIZED. */
+/** A venue on its way from start to stop. Until it is `ready`, its callers are to be answered with SERVICE_UNINITIALIZED. */
 export interface RunningVenue {
   readonly state: VenueState
   /** Why the latest attempt to start failed; undefined once it is ready. */
   readonly lastError: string | undefined
-  /** Settles when it is ready, or was stopped before. Never rejects. */
+  /** Settles when it is ready, or was stopped before; of one that starts on demand, at once. Never rejects. */
   readonly settled: Promise<void>
+  /** Tries to start what is idle, unless that has just failed. Settles with that attempt; never rejects. */
+  wake(): Promise<void>
   /** Never rejects: what `stop()` does wrong is logged. */
   stop(): Promise<void>
 }
@@ -31,37 +36,71 @@ interface Startable {
   readonly log: Log
 }
 
-/** Starts a venue, again and again with growing pauses until it succeeds: a dead node never refuses a plugin. */
+/** Somebody waits for what was asked for: it is asked again as soon as nodes that were put aside are. */
+const longestPauseOnDemandMs = 2_000
+
+/**
+ * Starts a venue, again and again with growing pauses until it succeeds: a dead node never refuses a plugin. On demand it is
+ * tried once each time that it is woken.
+ */
 export function startVenue(
   venue: Startable,
-  { attemptMs = 30_000, firstPauseMs = 500, longestPauseMs = 30_000, stopMs = 5_000 }: StartOptions = {},
+  {
+    onDemand = false,
+    attemptMs = 30_000,
+    firstPauseMs = 500,
+    longestPauseMs = onDemand ? longestPauseOnDemandMs : 30_000,
+    stopMs = 5_000,
+  }: StartOptions = {},
 ): RunningVenue {
   const { chain, network, implementation, log } = venue
   const of = { chain, network }
   const stopping = new AbortController()
-  let state: VenueState = implementation.start === undefined ? 'ready' : 'starting'
+  let state: VenueState = implementation.start === undefined ? 'ready' : 'idle'
   let lastError: string | undefined
   let stopped: Promise<void> | undefined
+  let pauseMs = firstPauseMs
+  let dueAt = 0
+  let trying: Promise<void> | undefined
 
-  const settled = state === 'ready' ? Promise.resolve() : start()
+  const settled = state === 'ready' || onDemand ? Promise.resolve() : start()
 
   async function start(): Promise<void> {
-    for (let pauseMs = firstPauseMs; !stopping.signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      try {
-        await attempt()
-        if (stopping.signal.aborted) return
-        state = 'ready'
-        lastError = undefined
-        return
-      } catch (thrown) {
-        if (stopping.signal.aborted) return
-        const reason = messageOf(thrown)
-        // Said once for each reason: a network that nobody needs may be away for as long as the server runs.
-        if (reason !== lastError) log.warn({ ...of, reason }, 'start failed; tried again until it succeeds')
-        lastError = reason
-        await pause(pauseMs, stopping.signal)
-      }
+    state = 'starting'
+    while (state === 'starting') {
+      await tryToStart()
+      if (state === 'starting') await pause(dueAt - performance.now(), stopping.signal)
     }
+  }
+
+  async function wake(): Promise<void> {
+    if (state !== 'idle') return trying
+    if (performance.now() < dueAt) return
+    state = 'starting'
+    await tryToStart()
+    if (state === 'starting') state = 'idle'
+  }
+
+  function tryToStart(): Promise<void> {
+    return (trying ??= attempt()
+      .then(() => {
+        if (!stopping.signal.aborted) [state, lastError] = ['ready', undefined]
+      })
+      .catch((thrown: unknown) => {
+        if (!stopping.signal.aborted) failed(messageOf(thrown))
+      })
+      .finally(() => {
+        trying = undefined
+      }))
+  }
+
+  function failed(reason: string): void {
+    // Said once for each reason: a network may be away for as long as the server runs.
+    if (reason !== lastError)
+      log.warn({ ...of, reason }, `start failed; tried again ${onDemand ? 'when it is asked for' : 'until it succeeds'}`)
+    lastError = reason
+    dueAt = performance.now() + pauseMs
+    pauseMs = Math.min(pauseMs * 2, longestPauseMs)
   }
 
   /** Each attempt has a signal of its own, so that one that was given up does not go on beside the next. */
@@ -97,6 +136,7 @@ export function startVenue(
       return lastError
     },
     settled,
+    wake,
     stop: () => (stopped ??= stop()),
   }
 }

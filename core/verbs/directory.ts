@@ -1,8 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
 import type { Chain, Connector, ConnectorConfig, NetworkNames } from '../contracts/index.ts'
 import type { RecentQuotes } from './amm/recent-quotes.ts'
 import { didYouMean } from './did-you-mean.ts'
 import type { TokenBook } from './token-book.ts'
+
+/** What is not there by then is still starting. */
+const firstStartMs = 3_000
 
 /** One network of a chain, as it runs. */
 export interface NetworkEntry {
@@ -11,8 +15,10 @@ export interface NetworkEntry {
   impl: Chain
   tokens: TokenBook
   required: boolean
-  /** Undefined when ready; else why not. */
+  /** Undefined when ready; else why not. What starts on demand is woken by it. */
   notReady(): string | undefined
+  /** Settles when what starts on demand has tried to; never rejects. */
+  wake(): Promise<void>
 }
 
 /** A connector on one network, as it runs. */
@@ -25,6 +31,7 @@ export interface VenueEntry {
   /** Of the moment. */
   quotes: RecentQuotes
   notReady(): string | undefined
+  wake(): Promise<void>
 }
 
 export interface PluginEntry {
@@ -48,6 +55,8 @@ export interface PluginEntry {
 export interface Directory {
   readonly plugins: readonly PluginEntry[]
   readonly networks: readonly NetworkEntry[]
+  /** Waits a moment for a network, and a connector on it, that start when they are first asked for. Unknown names are passed over. */
+  woken(chain: string, network: string, connector?: string): Promise<void>
   /** @throws SluiceError UNKNOWN_CHAIN_ERROR or SERVICE_UNINITIALIZED */
   network(chain: string, network: string): NetworkEntry
   /** @throws SluiceError UNKNOWN_CONNECTOR, UNKNOWN_CHAIN_ERROR or SERVICE_UNINITIALIZED */
@@ -99,6 +108,13 @@ export function createDirectory(
     connector: findConnector,
     hasConnector: (name) => connectorNames.includes(name),
     venuesOn: (chain, network) => venues.filter((each) => each.chain === chain && each.network === network),
+    async woken(chain, network, connector) {
+      const late = new AbortController()
+      const starting = [byNetwork.get(`${chain}/${network}`), byVenue.get(`${connector}/${chain}/${network}`)]
+      const started = Promise.all(starting.map((entry) => entry?.wake()))
+      await Promise.race([started, sleep(firstStartMs, undefined, { signal: late.signal }).catch(() => {})])
+      late.abort()
+    },
     network: (chain, network) => ready(findNetwork(chain, network), `The network ${chain}/${network}`),
     venue(connector, chain, network) {
       const entry = byVenue.get(`${connector}/${chain}/${network}`)

@@ -78,7 +78,7 @@ describe('the service', function () {
       /^sluice_request_seconds_bucket\{le="[\d.]+",route="\/amm\/price",method="GET",status="400",connector=""\} \d+$/m,
       /^sluice_rpc_calls_total\{chain="ethereum",network="local",method="eth_\w+",outcome="ok"\} \d+$/m,
       /^sluice_errors_total\{code="1014",name="INCOMPLETE_PARAMS"\} \d+$/m,
-      /^sluice_plugin_state\{plugin="ethereum",kind="chain",state="starting"\} 1$/m,
+      /^sluice_plugin_state\{plugin="ethereum",kind="chain",state="loaded"\} 1$/m,
       /^nodejs_eventloop_lag_seconds /m,
       /^process_resident_memory_bytes /m,
     ])

@@ -1,4 +1,5 @@
 import { Wallet } from 'ethers'
+import { existsSync, readdirSync } from 'node:fs'
 import { createClient, type Answer, type Client } from '../../core/testing/client.ts'
 import { startServer, type TestServer } from '../../core/testing/server.ts'
 import { rpcTo, type Rpc } from '../../core/devnet/rpc-to.ts'
@@ -43,10 +44,14 @@ after(async () => {
   await server.stop()
 })
 
+/** One chain is enough here, and quick. */
+const plugins = new URL('../../plugins/', import.meta.url)
+const otherChains = readdirSync(plugins).filter((name) => name !== 'ethereum' && existsSync(new URL(`${name}/tokens.json`, plugins)))
+
 async function start(): Promise<SharedServer> {
   const nobody = { rpcUrls: ['http://127.0.0.1:1'] }
   const server = await startServer({
-    settings: { 'limits.bodyBytes': 100_000 },
+    settings: { 'limits.bodyBytes': 100_000, 'plugins.disabled': otherChains },
     conf: {
       'clients.yml': { clients },
       // The outside networks are away, whether this machine has an Internet or not.

@@ -55,6 +55,45 @@ describe('a venue', () => {
     await running.stop()
   })
 
+  it('starts on demand when it is woken, and is tried once each time until it is there', async () => {
+    let attempts = 0
+    const { venue: failing, lines } = venue({
+      start: async () => {
+        attempts += 1
+        if (attempts < 3) throw new Error('the node is away')
+      },
+    })
+
+    const running = startVenue(failing, { ...quick, onDemand: true })
+    await running.settled
+    expect(running).to.include({ state: 'idle', lastError: undefined })
+    expect(attempts).to.equal(0)
+
+    await Promise.all([running.wake(), running.wake()])
+    expect(running).to.include({ state: 'idle', lastError: 'the node is away' })
+    expect(attempts).to.equal(1)
+
+    while (running.state !== 'ready') await running.wake()
+    expect(attempts).to.equal(3)
+    await running.wake()
+    expect(attempts).to.equal(3)
+    expect(lines).to.have.length(1)
+  })
+
+  it('that failed on demand is left alone for a moment, however often it is woken', async () => {
+    let attempts = 0
+    const start = async () => {
+      attempts += 1
+      throw new Error('the node is away')
+    }
+    const running = startVenue(venue({ start }).venue, { ...quick, onDemand: true, firstPauseMs: 10_000 })
+    for (let times = 0; times < 5; times++) await running.wake()
+    expect(attempts).to.equal(1)
+    await running.stop()
+    await running.wake()
+    expect(running.state).to.equal('stopped')
+  })
+
   it('gives up a start that never settles, tells it so by its signal, and tries again', async () => {
     const signals: AbortSignal[] = []
     const running = startVenue(

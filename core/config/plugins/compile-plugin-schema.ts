@@ -9,6 +9,8 @@ const options = { strict: false, allErrors: true, verbose: true, useDefaults: tr
 // Making one takes as long as loading a plugin: they are shared, and hold no schema after it was compiled.
 let ajv2020: Ajv2020 | undefined
 let ajv7: Ajv | undefined
+/** By their text: all chains of a family have one. */
+const compiled = new Map<string, ValidateFunction<Section>>()
 
 /** Compiles the schema of a plugin's manifest (JSON Schema 2020-12, or draft 7 where `$schema` says so). @throws ConfigError */
 export function compilePluginSchema(schema: unknown, plugin: string): ValidateFunction<Section> {
@@ -24,12 +26,17 @@ export function compilePluginSchema(schema: unknown, plugin: string): ValidateFu
   if (!isSection(schema)) throw refuse('is not a JSON Schema object')
   // Such a schema would validate by a promise.
   if (schema['$async'] === true) throw refuse('is an asynchronous schema')
+  const text = JSON.stringify(schema)
+  const known = compiled.get(text)
+  if (known) return known
   const isDraft7 = typeof schema['$schema'] === 'string' && schema['$schema'].includes('draft-07')
   const ajv = isDraft7 ? (ajv7 ??= new Ajv(options)) : (ajv2020 ??= new Ajv2020(options))
   // A copy: the plugin's own object may be frozen, or change.
   const copy = structuredClone(schema)
   try {
-    return ajv.compile<Section>(copy)
+    const validate = ajv.compile<Section>(copy)
+    compiled.set(text, validate)
+    return validate
   } catch (error) {
     throw refuse(`is not a valid JSON Schema: ${error instanceof Error ? error.message : String(error)}`)
   } finally {

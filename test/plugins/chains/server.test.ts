@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { startServer, type TestServer } from '../../../core/testing/index.ts'
+import { answering, fakeBlock, silent, startFakeNode, type FakeNode } from '../../kits/evm/fake-node.ts'
+import { everyChain, everyNetwork } from './every-chain.ts'
+
+describe('a server with every chain', function () {
+  this.timeout(60_000)
+  let node: FakeNode
+  let server: TestServer
+
+  before(async () => {
+    node = await startFakeNode(silent)
+    const settings = { rpcUrls: [node.url], requestTimeoutSeconds: 1 }
+    const conf = everyChain.map(({ name, networks }) => {
+      const outside = Object.keys(networks).filter((network) => !networks[network]?.local)
+      return [`chains/${name}.yml`, Object.fromEntries(outside.map((network) => [network, settings]))] as const
+    })
+    server = await startServer({ conf: Object.fromEntries(conf) })
+  })
+  after(async () => {
+    await server?.stop()
+    await node?.close()
+  })
+
+  const tokens = () => server.client.get('/network/tokens', { chain: 'celo', network: 'mainnet', tokenSymbols: ['celo', 'USDC'] })
+
+  it('loads them all, and asks no node of a network that nobody uses', () => {
+    const { plugins, services } = server.kernel
+    expect(plugins.refused).to.deep.equal([])
+    expect(services.directory.networks.map(({ chain, network }) => `${chain}/${network}`)).to.have.members(
+      everyNetwork.map(({ name }) => name),
+    )
+    expect(node.requests).to.equal(0)
+  })
+
+  it('answers the status of them all though only the devnet answers', async () => {
+    const { status, body } = await server.client.get('/network/status')
+    expect(status).to.equal(200)
+    expect(body).to.have.length(everyNetwork.length)
+    const down = body.filter((entry: { error?: string }) => entry.error !== undefined)
+    expect(down).to.have.length(everyNetwork.length - 1)
+    for (const entry of down) expect(entry).to.include({ currentBlockNumber: -1, currentBlockSeconds: -1 })
+  })
+
+  it('starts a network when it is asked for, once its nodes answer', async () => {
+    const away = await tokens()
+    expect(away.status).to.equal(503)
+    expect(away.body.name).to.equal('SERVICE_UNINITIALIZED')
+
+    node.behave(
+      answering({ eth_chainId: '0xa4ec', eth_getBlockByNumber: fakeBlock(1), eth_maxPriorityFeePerGas: '0x1', eth_getCode: '0x01' }),
+    )
+    let there = await tokens()
+    while (there.status === 503) {
+      await sleep(50)
+      there = await tokens()
+    }
+    // Celo's coin is a token: it is there once, under the token's address.
+    expect(there.body).to.deep.equal([
+      { chain: 'celo', network: 'mainnet', symbol: 'CELO', address: '0x471EcE3750Da237f93B8E339c536989b8978a438', decimals: 18 },
+      { chain: 'celo', network: 'mainnet', symbol: 'USDC', address: '0xcebA9300f2b948710d2653dD7B07f33A8B32118C', decimals: 6 },
+    ])
+  })
+})
