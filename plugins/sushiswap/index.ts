@@ -1,20 +1,23 @@
 import { evm } from 'sluice/evm'
-import { defineConnector, singleRouterSchema } from 'sluice/plugin'
-import { poolAMM } from 'sluice/pools'
+import { defineConnector, versionedSchema } from 'sluice/plugin'
+import { networksIn, poolAMM } from 'sluice/pools'
 import { uniswapV2 } from 'sluice/uniswap-v2'
-import { deployments } from './deployments.ts'
+import { uniswapV3, v3Events } from 'sluice/uniswap-v3'
+import { v2Deployments, v3Deployments } from './deployments.ts'
 
 export default defineConnector({
   family: evm,
   manifest: {
     name: 'sushiswap',
     apiVersion: '1.0',
-    trading_type: ['AMM'],
-    available_networks: [{ chain: 'ethereum', networks: ['mainnet', 'sepolia', 'local'] }],
-    schema: singleRouterSchema,
+    trading_type: ['AMM', 'AMM_RANGE'],
+    available_networks: networksIn(v2Deployments),
+    schema: versionedSchema({ v2: ['v2RouterAddress'], v3: ['v3RouterAddress', 'positionManagerAddress'] }),
   },
   create(venue) {
-    const AMM = poolAMM(venue, uniswapV2(venue, { fee: [3n, 1000n], deployments }))
-    return { AMM, spenders: AMM.spenders }
+    const v2 = uniswapV2(venue, { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments })
+    const v3 = uniswapV3(venue, { deployments: v3Deployments, router: 'SwapRouter' })
+    const AMM = poolAMM(venue, v2, v3)
+    return { AMM, AMM_RANGE: v3.range, spenders: { ...AMM.spenders, positions: v3.range.positionManager }, events: v3Events }
   },
 })

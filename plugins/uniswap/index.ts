@@ -1,6 +1,6 @@
 import { evm } from 'sluice/evm'
 import { defineConnector, versionedSchema } from 'sluice/plugin'
-import { poolAMM } from 'sluice/pools'
+import { networksIn, poolAMM } from 'sluice/pools'
 import { uniswapV2 } from 'sluice/uniswap-v2'
 import { uniswapV3, v3Events } from 'sluice/uniswap-v3'
 import { v2Deployments, v3Deployments } from './deployments.ts'
@@ -11,7 +11,7 @@ export default defineConnector({
     name: 'uniswap',
     apiVersion: '1.0',
     trading_type: ['AMM', 'AMM_RANGE'],
-    available_networks: [{ chain: 'ethereum', networks: ['mainnet', 'sepolia', 'local'] }],
+    available_networks: networksIn(v2Deployments),
     schema: versionedSchema({ v2: ['v2RouterAddress'], v3: ['v3RouterAddress', 'positionManagerAddress'] }),
   },
   create(venue) {

@@ -4,5 +4,6 @@ import { chainContract, connectorContract } from '../../core/testing/index.ts'
 const plugin = (name: string) => fileURLToPath(new URL(`../../plugins/${name}`, import.meta.url))
 
 chainContract({ folder: plugin('ethereum'), network: 'local' })
-connectorContract({ folder: plugin('uniswap') })
-connectorContract({ folder: plugin('sushiswap') })
+for (const exchange of ['uniswap', 'sushiswap', 'pancakeswap', 'quickswap', 'traderjoe', 'pangolin']) {
+  connectorContract({ folder: plugin(exchange) })
+}

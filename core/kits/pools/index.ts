@@ -1,5 +1,6 @@
 // "sluice/pools": what exchanges made of pools share, and what a kit for another kind of pool implements.
 export { listedVersions } from './listed-versions.ts'
+export { networksIn } from './networks-in.ts'
 export { poolAMM } from './pool-amm.ts'
 export { trialAmount } from './exact-transfers/trial.ts'
 export type { PoolExchange } from './pool-exchange.ts'

@@ -1,29 +1,44 @@
-import type { DevnetPlugin, DevnetSite } from '../../testing/devnet-plugin.ts'
+import type { BaseContract } from 'ethers'
+import type { DevnetPlugin, DevnetSite, DevnetTokens } from '../../testing/devnet-plugin.ts'
 import { contractsOf, mostGas, startingNonce, type Contracts } from './devnet/contracts.ts'
-import { fillPools, type RangePoolFilling } from './devnet/pools.ts'
+import { enableFees, fillPools, type RangePoolFilling } from './devnet/pools.ts'
 import { quoterOf } from './devnet/quoter.ts'
+import type { RouterKind } from './router/router-kinds.ts'
 
 export type { RangePoolFilling } from './devnet/pools.ts'
+
+export interface UniswapV3DevnetOptions {
+  /** Its constant-product pools, which come first: routes may pass pools of both kinds. */
+  readonly v2: DevnetPlugin
+  readonly pools: readonly RangePoolFilling[]
+  /** `SwapRouter02` where it is absent. */
+  readonly router?: RouterKind
+}
 
 /**
  * Puts an exchange of the Uniswap v3 kind on the devnet: factory, position manager, router, filled pools, and the
  * exchange's own quoters.
- * @param exchange.v2 its constant-product pools, which come first: routes may pass pools of both
  */
-export function uniswapV3Devnet({ v2, pools }: { v2: DevnetPlugin; pools: readonly RangePoolFilling[] }): DevnetPlugin {
+export function uniswapV3Devnet({ v2, pools, router = 'SwapRouter02' }: UniswapV3DevnetOptions): DevnetPlugin {
   return {
     name: v2.name,
     async deploy(site) {
       await v2.deploy?.(site)
       const contracts = contractsOf(site.signer.address)
-      await deployContracts(site, contracts, site.tokens.WETH.address)
+      const v3Factory = await deployContracts(site, contracts, router)
+      await enableFees(site, v3Factory, pools)
       await fillPools(site, contracts, pools)
     },
     quoter: (site) => quoterOf(site.provider, contractsOf(site.deployer), v2.quoter?.(site)),
   }
 }
 
-async function deployContracts(site: DevnetSite, contracts: Contracts, weth: string): Promise<void> {
+async function deployContracts(
+  site: DevnetSite & { tokens: DevnetTokens },
+  contracts: Contracts,
+  router: RouterKind,
+): Promise<BaseContract> {
+  const weth = site.tokens.WETH.address
   await startingNonce(site)
   const { v2Factory, factory, positionManager } = contracts
   // Nobody draws the pictures of positions here, and they are half of the code: there is no descriptor.
@@ -34,9 +49,8 @@ async function deployContracts(site: DevnetSite, contracts: Contracts, weth: str
   // In the order of `contractsOf`.
   const v3Factory = await deploy('UniswapV3Factory')
   await deploy('NonfungiblePositionManager', factory, weth, descriptor)
-  await deploy('SwapRouter02', v2Factory, factory, positionManager, weth)
+  await deploy(router, ...(router === 'SwapRouter02' ? [v2Factory, factory, positionManager, weth] : [factory, weth]))
   await deploy('QuoterV2', factory, weth)
-  await deploy('MixedRouteQuoterV1', factory, v2Factory, weth)
-  // As on mainnet, where it was added later: https://github.com/Uniswap/v3-core, proposal of November 2021.
-  await site.send(v3Factory, 'enableFeeAmount', 100, 1)
+  if (router === 'SwapRouter02') await deploy('MixedRouteQuoterV1', factory, v2Factory, weth)
+  return v3Factory
 }

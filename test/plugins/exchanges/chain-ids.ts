@@ -9,6 +9,7 @@ export const chainIds: Readonly<Record<string, number>> = {
   'binance-smart-chain/mainnet': 56,
   'gnosis/mainnet': 100,
   'linea/mainnet': 59144,
+  'monad/mainnet': 143,
   'optimism/mainnet': 10,
   'polygon/mainnet': 137,
   'unichain/mainnet': 130,

@@ -1,47 +1,121 @@
-import { deployments as sushiswap } from '../../../plugins/sushiswap/deployments.ts'
-import { v2Deployments as uniswapV2 } from '../../../plugins/uniswap/deployments.ts'
+import type { Connector, ConnectorConfig, Manifest, Venue } from '../../../core/contracts/index.ts'
+import type { Evm } from '../../../core/kits/evm/index.ts'
+import { deployments as pangolin } from '../../../plugins/pangolin/deployments.ts'
+import pangolinPlugin from '../../../plugins/pangolin/index.ts'
+import * as pancakeswap from '../../../plugins/pancakeswap/deployments.ts'
+import pancakeswapPlugin from '../../../plugins/pancakeswap/index.ts'
+import { deployments as quickswap } from '../../../plugins/quickswap/deployments.ts'
+import quickswapPlugin from '../../../plugins/quickswap/index.ts'
+import * as sushiswap from '../../../plugins/sushiswap/deployments.ts'
+import sushiswapPlugin from '../../../plugins/sushiswap/index.ts'
+import { deployments as traderjoe } from '../../../plugins/traderjoe/deployments.ts'
+import traderjoePlugin from '../../../plugins/traderjoe/index.ts'
+import * as uniswap from '../../../plugins/uniswap/deployments.ts'
+import uniswapPlugin from '../../../plugins/uniswap/index.ts'
+import pancakeswapRouters from '../../fixtures/published/pancakeswap-smart-router.json' with { type: 'json' }
+import pancakeswapV2Sdk from '../../fixtures/published/pancakeswap-v2-sdk.json' with { type: 'json' }
+import pancakeswapV3Sdk from '../../fixtures/published/pancakeswap-v3-sdk.json' with { type: 'json' }
+import pangolinSdk from '../../fixtures/published/pangolin-sdk.json' with { type: 'json' }
+import quickswapSdk from '../../fixtures/published/quickswap-sdk.json' with { type: 'json' }
 import sushi from '../../fixtures/published/sushi.json' with { type: 'json' }
+import traderjoeSdk from '../../fixtures/published/traderjoe-sdk.json' with { type: 'json' }
 import uniswapCore from '../../fixtures/published/uniswap-sdk-core.json' with { type: 'json' }
 import uniswapV2Sdk from '../../fixtures/published/uniswap-v2-sdk.json' with { type: 'json' }
+import uniswapV3Sdk from '../../fixtures/published/uniswap-v3-sdk.json' with { type: 'json' }
 
 type Facts = Readonly<Record<string, string>>
+type ByChain = Readonly<Record<string, Facts>>
 
 /** One protocol version of an exchange: ours beside what its project publishes, by chain id. */
-interface Version {
+export interface Version {
   readonly version: string
   readonly deployments: Readonly<Record<string, { factory: string; deployer?: string; initCodeHash: string }>>
-  readonly published: Readonly<Record<string, Facts>>
+  readonly published: ByChain
   /** What no package has: its source stands beside it. */
   readonly unpublished?: readonly string[]
   /** Of the configuration. */
   readonly keys: { readonly router: string; readonly positionManager?: string }
 }
 
-export const exchanges: readonly { readonly name: string; readonly versions: readonly Version[] }[] = [
+export interface Exchange {
+  readonly name: string
+  readonly plugin: { readonly manifest: Manifest; create(venue: Venue<Evm, ConnectorConfig>): Connector<Evm, 'AMM'> }
+  readonly versions: readonly Version[]
+}
+
+const single = { router: 'routerAddress' }
+const v2 = { router: 'v2RouterAddress' }
+const v3 = { router: 'v3RouterAddress', positionManager: 'positionManagerAddress' }
+
+export const exchanges: readonly Exchange[] = [
   {
     name: 'uniswap',
+    plugin: uniswapPlugin,
     versions: [
       {
         version: 'v2',
-        deployments: uniswapV2,
+        deployments: uniswap.v2Deployments,
         published: together(uniswapCore.facts.v2, everywhere(uniswapCore.facts.v2, uniswapV2Sdk.facts)),
-        keys: { router: 'v2RouterAddress' },
+        keys: v2,
+      },
+      {
+        version: 'v3',
+        deployments: uniswap.v3Deployments,
+        published: together(uniswapCore.facts.v3, everywhere(uniswapCore.facts.v3, uniswapV3Sdk.facts)),
+        keys: v3,
       },
     ],
   },
   {
     name: 'sushiswap',
-    versions: [{ version: 'v2', deployments: sushiswap, published: sushi.facts.v2, keys: { router: 'routerAddress' } }],
+    plugin: sushiswapPlugin,
+    versions: [
+      { version: 'v2', deployments: sushiswap.v2Deployments, published: sushi.facts.v2, keys: v2 },
+      { version: 'v3', deployments: sushiswap.v3Deployments, published: sushi.facts.v3, unpublished: ['router'], keys: v3 },
+    ],
+  },
+  {
+    name: 'pancakeswap',
+    plugin: pancakeswapPlugin,
+    versions: [
+      {
+        version: 'v2',
+        deployments: pancakeswap.v2Deployments,
+        published: together(pancakeswapV2Sdk.facts.v2, pancakeswapRouters.facts.v2),
+        keys: v2,
+      },
+      {
+        version: 'v3',
+        deployments: pancakeswap.v3Deployments,
+        published: together(pancakeswapV3Sdk.facts.v3, pancakeswapRouters.facts.v3),
+        keys: v3,
+      },
+    ],
+  },
+  {
+    name: 'quickswap',
+    plugin: quickswapPlugin,
+    versions: [{ version: 'v2', deployments: quickswap, published: quickswapSdk.facts.v2, unpublished: ['router'], keys: single }],
+  },
+  {
+    name: 'traderjoe',
+    plugin: traderjoePlugin,
+    versions: [{ version: 'v2', deployments: traderjoe, published: traderjoeSdk.facts.v2, keys: single }],
+  },
+  {
+    name: 'pangolin',
+    plugin: pangolinPlugin,
+    versions: [{ version: 'v2', deployments: pangolin, published: pangolinSdk.facts.v2, keys: single }],
   },
 ]
 
 /** What several packages say of the same chains. */
-function together(...maps: readonly Readonly<Record<string, Facts>>[]): Readonly<Record<string, Facts>> {
+function together(...maps: readonly ByChain[]): ByChain {
   const ids = new Set(maps.flatMap((map) => Object.keys(map)))
   return Object.fromEntries([...ids].map((id) => [id, Object.assign({}, ...maps.map((map) => map[id]))]))
 }
 
 /** What is said once, for each chain. */
-function everywhere(chains: object, facts: Facts): Readonly<Record<string, Facts>> {
+function everywhere(chains: object, facts: Facts): ByChain {
   return Object.fromEntries(Object.keys(chains).map((id) => [id, facts]))
 }

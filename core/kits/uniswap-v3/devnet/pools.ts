@@ -1,4 +1,4 @@
-import { Contract, MaxUint256, parseUnits } from 'ethers'
+import { Contract, MaxUint256, parseUnits, type BaseContract } from 'ethers'
 import type { DevnetSite, DevnetToken, DevnetTokens, DevnetTokenSymbol } from '../../../testing/devnet-plugin.ts'
 import { getSqrtRatioAtTick } from '../math/index.ts'
 import { mostGas, type Contracts } from './contracts.ts'
@@ -13,8 +13,10 @@ export interface RangePoolFilling {
   readonly positions: readonly (readonly [lowerPrice: number, upperPrice: number, amount: string])[]
 }
 
-// Of the factory's fee tiers: UniswapV3Factory of @uniswap/v3-core@1.0.1, and 100.
-const tickSpacings = { 100: 1, 500: 10, 3000: 60, 10000: 200 } as const
+// UniswapV3Factory of @uniswap/v3-core@1.0.1 begins with some tiers, and others are added later: 100 on mainnet
+// (https://github.com/Uniswap/v3-core, proposal of November 2021), 2500 as PancakeSwap has it (@pancakeswap/v3-sdk@3.10.2).
+const tickSpacings = { 100: 1, 500: 10, 2500: 50, 3000: 60, 10000: 200 } as const
+const firstFees: readonly number[] = [500, 3000, 10000]
 
 // A pool's first swap of a block writes an observation: with one in every second, the oracle holds that many seconds.
 const observations = 120
@@ -28,6 +30,12 @@ const factoryAbi = ['function getPool(address tokenA, address tokenB, uint24 fee
 const poolAbi = ['function increaseObservationCardinalityNext(uint16 observationCardinalityNext)']
 // Without a return value, since some tokens have none.
 const tokenAbi = ['function approve(address spender, uint256 value)']
+
+/** Adds the tiers of these pools that the factory does not begin with. */
+export async function enableFees(site: DevnetSite, factory: BaseContract, pools: readonly RangePoolFilling[]): Promise<void> {
+  const fees = new Set(pools.map(({ fee }) => fee).filter((fee) => !firstFees.includes(fee)))
+  for (const fee of fees) await site.send(factory, 'enableFeeAmount', fee, tickSpacings[fee])
+}
 
 /** One transaction makes a pool with all its positions. */
 export async function fillPools(

@@ -1,0 +1,121 @@
+import { expect } from 'chai'
+import { getCreateAddress, keccak256 } from 'ethers'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { loadPluginConfig } from '../../../core/config/plugins/load-plugin-config.ts'
+import type { ConnectorConfig, Venue } from '../../../core/contracts/index.ts'
+import { deployerAddress } from '../../../core/devnet/deployer.ts'
+import { readArtifact } from '../../../core/devnet/read-artifact.ts'
+import type { Evm } from '../../../core/kits/evm/index.ts'
+import { contractsOf as rangeContractsOf } from '../../../core/kits/uniswap-v3/devnet/contracts.ts'
+import { contractsOf } from '../../../core/loader/contracts-of.ts'
+import ethereum from '../../../plugins/ethereum/index.ts'
+import { feeTiers } from '../../../plugins/pancakeswap/deployments.ts'
+import pancakeswapV3Sdk from '../../fixtures/published/pancakeswap-v3-sdk.json' with { type: 'json' }
+import { exchanges } from './exchanges.ts'
+
+const log = { info() {}, warn() {} }
+const { reader, nativeCurrency } = ethereum.create({ chain: 'ethereum', network: 'local', config: {}, log, meter: { rpc() {} } })
+
+for (const { name, plugin, versions } of exchanges) {
+  describe(`the connector ${name}`, () => {
+    const pluginFolder = fileURLToPath(new URL(`../../../plugins/${name}/`, import.meta.url))
+    const places = plugin.manifest.available_networks.flatMap(({ chain, networks }) => networks.map((network) => ({ chain, network })))
+    let confDir: string
+    let config: ConnectorConfig
+
+    before(async () => {
+      confDir = await mkdtemp(path.join(tmpdir(), 'sluice-connectors-'))
+      const sources = { kind: 'connector', name, confDir, pluginFolder, schema: plugin.manifest.schema, env: {} } as const
+      const { config: checked } = loadPluginConfig(sources)
+      if (!isConnectorConfig(checked)) throw new Error('The schema let something else through.')
+      config = checked
+    })
+    after(() => rm(confDir, { recursive: true }))
+
+    const addresses = (place: { chain: string; network: string }) => contractsOf(name, config, place, plugin.manifest)
+    const venue = (place: { chain: string; network: string }, contracts = addresses(place)): Venue<Evm, ConnectorConfig> => ({
+      ...place,
+      config,
+      contracts: contracts ?? {},
+      reader,
+      nativeCurrency,
+      tokens: [],
+      log,
+    })
+
+    it('has deployments and addresses for every network that it names, and for no other', () => {
+      const named = places.map(({ chain, network }) => `${chain}/${network}`)
+      for (const { deployments } of versions) expect(Object.keys(deployments)).to.have.members(named)
+      expect(Object.keys(config.contractAddresses)).to.have.length(named.length)
+      const keys = versions.flatMap((version) => Object.values(version.keys))
+      for (const place of places) expect(addresses(place), `${place.chain}/${place.network}`).to.have.all.keys(keys)
+    })
+
+    it('is created on each of them with its spenders by their labels', () => {
+      for (const place of places) {
+        const { AMM, spenders } = plugin.create(venue(place))
+        expect(AMM.versions).to.deep.equal(versions.length > 1 ? versions.map(({ version }) => version) : [])
+        const labels = versions.flatMap(({ version, keys: { router, positionManager } }) => [
+          [version, addresses(place)?.[router]],
+          ...(positionManager ? [['positions', addresses(place)?.[positionManager]]] : []),
+        ])
+        expect(spenders).to.deep.equal(Object.fromEntries(labels))
+      }
+    })
+
+    it('knows its contracts on the devnet', () => {
+      const local = venue({ chain: 'ethereum', network: 'local' }).contracts
+      const { v2Factory, factory, router, positionManager } = rangeContractsOf(deployerAddress(name))
+      const v2Router = getCreateAddress({ from: deployerAddress(name), nonce: 1 })
+      for (const { version, deployments, keys } of versions) {
+        const first = version === 'v2'
+        expect(deployments['ethereum/local']?.factory).to.equal(first ? v2Factory : factory)
+        expect(local[keys.router]).to.equal(first ? v2Router : router)
+        if (keys.positionManager) expect(local[keys.positionManager]).to.equal(positionManager)
+      }
+    })
+
+    it('is refused where its constants or its router are missing, with what to do', () => {
+      const [router] = versions.map(({ keys }) => keys.router)
+      expect(() => plugin.create(venue({ chain: 'ethereum', network: 'nowhere' }))).to.throw(
+        /no factory and init-code hash.* for ethereum\/nowhere .*add them/,
+      )
+      expect(() => plugin.create(venue({ chain: 'ethereum', network: 'local' }, {}))).to.throw(`no ${router} for ethereum/local: add it`)
+    })
+
+    it('takes no more than 25 lines', async () => {
+      const code = await readFile(path.join(pluginFolder, 'index.ts'), 'utf8')
+      expect(code.trim().split('\n').length).to.be.at.most(25)
+    })
+  })
+}
+
+describe('the exchanges’ constants', () => {
+  it('are the fee tiers of PancakeSwap by their names', () => {
+    expect(feeTiers).to.deep.equal(pancakeswapV3Sdk.facts.feeTiers)
+  })
+
+  const uniswapPair = async () =>
+    (await readArtifact('UniswapV2Pair', new URL('../../../core/kits/uniswap-v2/devnet.ts', import.meta.url).href)).bytecode
+  const localHash = (name: string) => exchanges.find((each) => each.name === name)?.versions[0]?.deployments['ethereum/local']?.initCodeHash
+  const liveHash = (name: string, place: string) =>
+    exchanges.find((each) => each.name === name)?.versions[0]?.deployments[place]?.initCodeHash
+
+  it('are the hash of the original pairs where the devnet has those', async () => {
+    const original = keccak256(await uniswapPair())
+    expect(liveHash('uniswap', 'ethereum/mainnet')).to.equal(original)
+    expect(liveHash('quickswap', 'polygon/mainnet')).to.equal(original)
+    for (const name of ['uniswap', 'sushiswap', 'quickswap']) expect(localHash(name), name).to.equal(original)
+  })
+
+  it('are the hash of Avalanche’s own pairs for traderjoe on the devnet', () => {
+    expect(localHash('traderjoe')).to.equal(liveHash('traderjoe', 'avalanche/mainnet'))
+  })
+})
+
+function isConnectorConfig(value: object): value is ConnectorConfig {
+  return 'allowedSlippage' in value && 'ttl' in value && 'contractAddresses' in value && typeof value.contractAddresses === 'object'
+}
