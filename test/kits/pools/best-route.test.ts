@@ -178,6 +178,18 @@ describe('the best route through pools of several kinds', () => {
     expect(bestRoute(graphOf(untaken), course, waysFor('in'), free).best).to.equal(undefined)
   })
 
+  it('is the certain one as long as nobody knows more of the other', () => {
+    const two = [pool('pairs', ['A', 'I'], 10n ** 8n), pool('pairs', ['A', 'I'], 10n ** 12n), pool('pairs', ['I', 'B'], 10n ** 12n)]
+    const { best, wanted } = bestRoute(
+      graphOf(two, (address) => address !== 'pool 1'),
+      course,
+      waysFor('in'),
+      free,
+    )
+    expect(best?.lanes.map(({ pool: { address } }) => address)).to.deep.equal(['pool 0', 'pool 2'])
+    expect(new Set(wanted.map(({ missing }) => missing))).to.deep.equal(new Set(['pool 1']))
+  })
+
   it('goes round a pool of three tokens by another one, even where that gives less up to there', () => {
     const shared = [pool('baskets', ['A', 'I', 'B'], 10n ** 12n), pool('baskets', ['A', 'I'], 10n ** 8n)]
     // Without the direct lane, the basket is worth most at its second pass: nothing else leads from I to B.
