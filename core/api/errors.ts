@@ -16,7 +16,11 @@ export const errorTable = {
   SERVICE_UNINITIALIZED: { code: 1010, http: 503, when: 'The plugin is still starting.' },
   UNKNOWN_CHAIN_ERROR: { code: 1011, http: 404, when: 'The chain or network is unknown, or the connector does not serve it.' },
   INVALID_NONCE: { code: 1012, http: 409, when: "The nonce is used, or not the caller's to replace." },
-  PRICE_FAILED: { code: 1013, http: 422, when: 'No pool or route gives a price (too little liquidity included).' },
+  PRICE_FAILED: {
+    code: 1013,
+    http: 422,
+    when: 'No pool or route gives a price (too little liquidity included), or an oracle does not reach so far back.',
+  },
   INCOMPLETE_PARAMS: { code: 1014, http: 400, when: 'A field is missing, unknown or malformed; details lists each.' },
   UNKNOWN_CONNECTOR: { code: 1015, http: 404, when: 'There is no such connector.' },
   UNSUPPORTED: { code: 1016, http: 501, when: 'The connector does not have that trading type or verb.' },

@@ -52,6 +52,40 @@ describe('the page of the interface', function () {
     expect(output).to.contain(made[0].txHash).and.to.contain('CONFIRMED')
   })
 
+  it('shows the life of a position as it is', async () => {
+    const shown = (name: string) => JSON.parse(fences.find(({ language, file }) => language === 'json' && file === name)?.text ?? '')
+    const network = { chain: 'ethereum', network: 'local' }
+    const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+    const ask = (verb: string, fields: object) =>
+      server.client.post(`/amm/liquidity/${verb}`, { ...network, connector: 'uniswap', ...fields })
+    const mined = async (txHash: string) => {
+      for (let tries = 0; tries < 200; tries++) {
+        const { body } = await server.client.get('/network/poll', { ...network, txHash })
+        if (body.txStatus === 1) return body
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      throw new Error(`${txHash} was not mined.`)
+    }
+    const { body: approval } = await server.client.post('/evm/approve', {
+      ...network,
+      address,
+      spender: 'uniswap/positions',
+      token: 'USDC',
+    })
+    await mined(approval.txHash)
+    const asked = JSON.parse(/`(\{ "token0".*\})`/.exec(await readPage('docs/api.md'))?.[1] ?? '')
+
+    const { body: added } = await ask('add', { ...asked, address })
+    expect(unlike(shown('add'), added)).to.equal(undefined)
+    const { fill } = await mined(added.txHash)
+    expect(unlike(shown('fill'), fill)).to.equal(undefined)
+    const { body: position } = await ask('position', { tokenId: fill.tokenId })
+    expect(unlike(shown('position'), position)).to.equal(undefined)
+    const { token0, token1, fee } = asked
+    const { body: price } = await ask('price', { token0, token1, fee, period: 1, interval: 1 })
+    expect(unlike(shown('price'), price)).to.equal(undefined)
+  })
+
   it('shows a page of the journal as it is', async () => {
     const shown = fences.find(({ language }) => language === 'json')
     const { body } = await server.client.get('/transactions', { idempotencyKey: 'order-1' })
