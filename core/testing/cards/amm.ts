@@ -21,9 +21,11 @@ export function ammCards(bench: Bench): void {
           const large = quotes[i + 1]
           // Another route may be worth its gas only for the larger amount: prices compare on one route.
           if (!small || !large || pools(small) !== pools(large)) continue
-          const [a, b] = [raw(small.expectedAmount) * BigInt(large.rawAmount), raw(large.expectedAmount) * BigInt(small.rawAmount)]
-          // Two smallest units of the answers may be rounding in each pool: of an amount, and of the fee on it.
-          const units = 2n * BigInt(small.route.length) * (BigInt(large.rawAmount) + BigInt(small.rawAmount))
+          const [smallIn, smallOut] = [BigInt(small.rawAmount), raw(small.expectedAmount)]
+          const [largeIn, largeOut] = [BigInt(large.rawAmount), raw(large.expectedAmount)]
+          const [a, b] = [smallOut * largeIn, largeOut * smallIn]
+          // Two smallest units may be rounding in each pool, of what goes in or of what comes out: of an amount, and of the fee on it.
+          const units = 2n * BigInt(small.route.length) * (smallIn + smallOut + largeIn + largeOut)
           const holds = side === 'SELL' ? b <= a + units : b >= a - units
           expect(holds, `${side} ${base}-${quote}: ${small.amount} at ${small.price}, ${large.amount} at ${large.price}`).to.equal(true)
         }
