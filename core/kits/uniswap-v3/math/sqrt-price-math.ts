@@ -13,8 +13,8 @@ export function getAmount0Delta(sqrtRatioAX96: bigint, sqrtRatioBX96: bigint, li
   const upper = ordered ? sqrtRatioBX96 : sqrtRatioAX96
   if (lower <= 0n) throw new RangeError('a price must be more than 0')
   const product = (liquidity << 96n) * (upper - lower)
-  // Two divisions, each rounded: one by both factors would be another number.
-  return roundUp ? divRoundingUp(divRoundingUp(product, upper), lower) : product / upper / lower
+  // The contract divides twice and rounds each time alike, which is the same number.
+  return roundUp ? divRoundingUp(product, upper * lower) : product / (upper * lower)
 }
 
 /** What lies between two prices of token1, in either order. */

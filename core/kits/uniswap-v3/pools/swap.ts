@@ -43,7 +43,7 @@ export function swap(state: RangePoolState, zeroForOne: boolean, exact: 'in' | '
   let steps = 0
 
   while (remainingRaw > 0n) {
-    if (priceX96 === limitX96) return undefined
+    if (zeroForOne ? priceX96 <= limitX96 : priceX96 >= limitX96) return undefined
     const initialised = ticksCrossed < ticks.count ? ticks.tick(ticksCrossed) : undefined
     if (initialised === undefined && (zeroForOne ? tick < end : tick >= end))
       return { atBestRaw: otherRaw + atBest(priceX96, zeroForOne, exact, remainingRaw, feePips) }
