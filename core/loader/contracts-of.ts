@@ -10,14 +10,12 @@ type Addresses = Readonly<Record<string, string>>
 
 /**
  * This network's entry of a connector's `contractAddresses`, as it is written there: `<chain>_<network>` (hyphens as
- * underscores) wins over `<network>`. An exchange without contracts has `{}` for all; undefined where only this network
- * has no entry. Throws PluginFault.
+ * underscores) wins over `<network>`, which may be no other chain's too, whoever wrote it: to pass over it would be to ignore
+ * a setting. An exchange without contracts has `{}` for all; undefined where only this network has no entry. Throws PluginFault.
  */
 export function contractsOf(name: string, config: unknown, { chain, network }: NetworkName, manifest: Manifest): Addresses | undefined {
   const all = contractAddresses(config)
   if (all.size === 0) return {}
-  const own = all.get(longKey(chain, network))
-  if (own !== undefined) return own
   const namesakes = manifest.available_networks
     .filter(({ networks }) => networks.includes(network))
     .map((entry) => longKey(entry.chain, network))
@@ -29,7 +27,7 @@ export function contractsOf(name: string, config: unknown, { chain, network }: N
       `Write one of these instead of ${network} in conf/connectors/${name}.yml.`,
     )
   }
-  return bare
+  return all.get(longKey(chain, network)) ?? bare
 }
 
 /** A key that names no network is a misspelt one. Throws PluginFault. */

@@ -51,7 +51,7 @@ describe('the conf folder of a fresh checkout', () => {
       .with.length(2)
     expect(parse(example(await read('conf/clients.yml'), 'market-maker'))).to.have.nested.property('market-maker.requestsPerSecond', 50)
     const uniswap: unknown = parse(example(await read('conf/connectors/uniswap.yml'), 'contractAddresses'))
-    expect(uniswap).to.have.nested.property('contractAddresses.mainnet')
+    expect(uniswap).to.have.nested.property('contractAddresses.ethereum_mainnet')
   })
 })
 

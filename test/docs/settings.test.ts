@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { loadPluginConfig, loadSettings } from '../../core/config/index.ts'
 import ethereum from '../../plugins/ethereum/index.ts'
-import sushiswap from '../../plugins/sushiswap/index.ts'
+import quickswap from '../../plugins/quickswap/index.ts'
 import uniswap from '../../plugins/uniswap/index.ts'
 import { fencesOf, readPage, root } from './page.ts'
 
-const plugins = [ethereum, sushiswap, uniswap]
+const plugins = [ethereum, quickswap, uniswap]
 const env = { INFURA_KEY: 'key' }
 
 for (const [page, shown] of [
   ['README.md', ['chains/ethereum.yml', 'clients.yml']],
-  ['docs/configuration.md', ['clients.yml', 'chains/ethereum.yml', 'connectors/sushiswap.yml', 'connectors/uniswap.yml']],
+  ['docs/configuration.md', ['clients.yml', 'chains/ethereum.yml', 'connectors/quickswap.yml', 'connectors/uniswap.yml']],
 ] as const) {
   describe(`the settings that ${page} shows`, () => {
     let folder: string

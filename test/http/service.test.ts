@@ -39,16 +39,18 @@ describe('the service', function () {
   it('lists the connectors with the networks that each serves', async () => {
     const { body } = await client.get('/connectors')
     expect(body.uniswap).to.deep.equal([{ chain: 'ethereum', networks: ['mainnet', 'sepolia', 'local'] }])
-    expect(body).to.have.keys('uniswap', 'sushiswap')
+    expect(body.quickswap).to.deep.equal([{ chain: 'ethereum', networks: ['local'] }])
+    expect(body).to.have.keys('uniswap', 'sushiswap', 'pancakeswap', 'quickswap', 'traderjoe', 'pangolin')
   })
 
   it('lists the plugins with what each is', async () => {
     const { body } = await client.get('/plugins')
-    expect(body.map(({ name, kind, state }: Record<string, string>) => `${kind} ${name} ${state}`)).to.have.members([
+    expect(body.map(({ name, kind, state }: Record<string, string>) => `${kind} ${name} ${state}`)).to.include.members([
       'chain ethereum loaded',
       'connector uniswap loaded',
-      'connector sushiswap loaded',
+      'connector pancakeswap loaded',
     ])
+    expect(body.filter(({ state }: { state: string }) => state !== 'loaded')).to.deep.equal([])
     for (const plugin of body) expect(plugin).to.include.keys('version', 'trading_type', 'available_networks')
     // What nobody has asked for is not even starting.
     expect(body.find(({ name }: { name: string }) => name === 'ethereum')).not.to.have.property('starting')

@@ -37,6 +37,13 @@ describe("a network's contract addresses", () => {
     )
   })
 
+  it('are refused under such a name beside the defaults’ own too: it would be ignored', () => {
+    const config = addresses({ ethereum_mainnet: { a: '1' }, binance_smart_chain_mainnet: { a: '2' }, mainnet: { a: '3' } })
+    for (const chain of ['ethereum', 'binance-smart-chain']) {
+      expect(() => of(config, chain, 'mainnet')).to.throw('may be any of ethereum_mainnet, binance_smart_chain_mainnet')
+    }
+  })
+
   it('are refused under a name that no network has, and where they are no addresses', () => {
     expect(() => checkContractKeys('swap', addresses({ mainet: {}, sepolia: {} }), manifest)).to.throw('contractAddresses has mainet')
     expect(() => of(addresses({ sepolia: { a: 1 } }), 'ethereum', 'sepolia')).to.throw('contractAddresses.sepolia is no map')
