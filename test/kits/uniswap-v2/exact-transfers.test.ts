@@ -82,7 +82,9 @@ describe('tokens that take a fee on transfer', () => {
 
   it('are not a verdict when the node is away: the caller gets the node’s error', async () => {
     const away = { ...floor.chain.reader, call: () => Promise.reject(new Error('away')) }
-    const outcome = await exactTransfers(away)([{ token: plain, loan: loanOf(plain.address, plain.address, ether) }], at()).catch(String)
+    const outcome = await exactTransfers(away)([{ token: plain, loan: () => loanOf(plain.address, plain.address, ether) }], at()).catch(
+      String,
+    )
     expect(outcome).to.equal('Error: away')
   })
 })

@@ -27,7 +27,8 @@ export function exactTransfers(reader: EvmReader): (suspects: readonly Suspect[]
     const address = suspect.token.address.toLowerCase()
     const known = verdicts.get(address)
     if (known && known.expires > Date.now()) return known
-    const measure = suspect.loan && (await tryTransfers(reader, suspect.loan, at))
+    const loan = suspect.loan()
+    const measure = loan && (await tryTransfers(reader, loan, at))
     const refusal = refusalOf(suspect.token, measure)
     const expires = Date.now() + 1000 * (measure ? verdictSeconds : unknownSeconds)
     if (verdicts.size >= mostRemembered) verdicts.clear()

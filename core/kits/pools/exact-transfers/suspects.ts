@@ -2,10 +2,10 @@ import type { Swap, Token } from '../../../contracts/index.ts'
 import type { Loan } from '../protocol.ts'
 import type { Lane, Lanes } from '../routing/lanes.ts'
 
-/** A token of a route, and a pool's offer to lend some of it; undefined where its pool has too little. */
+/** A token of a route, and a pool's offer to lend some of it; undefined where its pools have too little. */
 export interface Suspect {
   readonly token: Token
-  readonly loan: Loan | undefined
+  loan(): Loan | undefined
 }
 
 /**
@@ -26,7 +26,14 @@ export function suspectsOf(
     if (!lane || address === undefined || trusted.has(address)) return []
     const lenders = [lane, ...lanes.from(address)].filter(({ protocol }) => protocol.loan !== undefined)
     if (lenders.length === 0) return []
-    const loans = lenders.map(({ protocol, pool }) => protocol.loan?.(pool, address))
-    return [{ token, loan: loans.find((loan) => loan !== undefined) }]
+    return [{ token, loan: () => firstLoan(lenders, address) }]
   })
+}
+
+function firstLoan(lenders: readonly Lane[], token: string): Loan | undefined {
+  for (const { protocol, pool } of lenders) {
+    const loan = protocol.loan?.(pool, token)
+    if (loan) return loan
+  }
+  return undefined
 }

@@ -2,6 +2,7 @@ import type { Wanted } from '../routing/arrival.ts'
 
 const rememberedMs = 60_000
 const mostRemembered = 1_000
+const mostOfOne = 256
 
 /**
  * What the last swap of two tokens had to read on: who asks for much of them once will do so again, and is spared the
@@ -17,7 +18,7 @@ export function rememberWanted(nowMs: () => number = () => performance.now()) {
     },
     put(tokenIn: string, tokenOut: string, wanted: readonly Wanted[]): void {
       if (known.size >= mostRemembered) known.clear()
-      known.set(`${tokenIn} ${tokenOut}`, { wanted, expires: nowMs() + rememberedMs })
+      known.set(`${tokenIn} ${tokenOut}`, { wanted: wanted.slice(-mostOfOne), expires: nowMs() + rememberedMs })
     },
   }
 }

@@ -4,23 +4,26 @@ import type { Lanes } from './lanes.ts'
 const typicalUnits = 150_000n
 // A pool in which the gas alone would move the price by a percent says nothing about what gas is worth.
 const leastDepth = 100n
+// A pool of two equal sides that holds as much as is put into it gives half of it at its price, less the fee.
+const leastKeptMillionths = 400_000n
 
 /**
- * What gas costs in a token, by the deepest of its pools with the wrapped coin, rounded down. Nothing where there is no
- * such pool or only shallow ones: then routes are compared without gas rather than by a price that anyone can set for
- * pennies.
+ * What gas costs in a token, rounded down, by that of its pools with the wrapped coin which a swap moves least. Nothing where
+ * there is no such pool or only shallow ones: then routes are compared without gas rather than by a price that anyone can
+ * set for pennies.
  */
 export function gasCostIn(token: string, wrapped: string, lanes: Lanes, gasPriceRaw: bigint): (gasUnits: bigint) => bigint {
   if (token === wrapped) return (gasUnits) => gasUnits * gasPriceRaw
   const trialRaw = typicalUnits * gasPriceRaw * leastDepth
-  let deepest: { amountRaw: bigint; spot: { numerator: bigint; denominator: bigint } } | undefined
-  for (const lane of lanes.between(wrapped, token)) {
-    const { protocol, pool, passage } = lane
+  let deepest: { keptMillionths: bigint; spot: { numerator: bigint; denominator: bigint } } | undefined
+  for (const lane of trialRaw > 0n ? lanes.between(wrapped, token) : []) {
     const passed = lane.pass('in', trialRaw)
-    if (!passed || 'missing' in passed || (deepest && passed.amountRaw <= deepest.amountRaw)) continue
-    const spot = protocol.spot(pool, passage)
-    // A pool of two equal sides that holds as much as is put into it gives half of it at its price, less the fee.
-    if (passed.amountRaw * spot.denominator * 5n >= trialRaw * spot.numerator * 2n) deepest = { amountRaw: passed.amountRaw, spot }
+    if (!passed || 'missing' in passed) continue
+    const spot = lane.protocol.spot(lane.pool, lane.passage)
+    if (spot.numerator <= 0n) continue
+    // Of what the trial is worth at the pool's price, what it gives.
+    const keptMillionths = (passed.amountRaw * spot.denominator * 1_000_000n) / (trialRaw * spot.numerator)
+    if (keptMillionths >= leastKeptMillionths && keptMillionths > (deepest?.keptMillionths ?? 0n)) deepest = { keptMillionths, spot }
   }
   if (!deepest) return () => 0n
   const { numerator, denominator } = deepest.spot
