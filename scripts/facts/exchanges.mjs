@@ -1,6 +1,8 @@
 // What exchanges publish on npm about their deployments, by chain id: `v2` and `v3` have the same names for every exchange.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { runInNewContext } from 'node:vm'
+import { Interface } from 'ethers'
 
 // Those that a plugin of ours may serve: more only makes the files larger.
 const chainIds = {
@@ -112,8 +114,12 @@ export const exchanges = (constants) => [
     pack: '@pancakeswap/smart-router@7.7.3',
     name: 'pancakeswap-smart-router',
     read(files) {
-      const code = textOf(files, 'dist/evm.mjs').match(/from '\.\/(chunk-\w+\.mjs)'/)[1]
+      const text = textOf(files, 'dist/evm.mjs')
+      const code = text.match(/from '\.\/(chunk-\w+\.mjs)'/)[1]
+      const [, abi] = /^var swapRouter02Abi = (\[.*?^\]);/ms.exec(text)
       return {
+        // What the router has: a literal of data alone.
+        functions: new Interface(runInNewContext(abi)).fragments.filter(({ type }) => type === 'function').map((each) => each.format()),
         v2: joined({ router: mapIn(textOf(files, `dist/${code}`), 'V2_ROUTER_ADDRESS', { ...chainIds, ...pancakeNames }) }),
         v3: joined({ router: mapIn(textOf(files, 'dist/evm/constants/exchange.d.ts'), 'SMART_ROUTER_ADDRESSES') }),
       }

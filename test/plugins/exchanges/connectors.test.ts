@@ -10,9 +10,11 @@ import { deployerAddress } from '../../../core/devnet/deployer.ts'
 import { readArtifact } from '../../../core/devnet/read-artifact.ts'
 import type { Evm } from '../../../core/kits/evm/index.ts'
 import { contractsOf as rangeContractsOf } from '../../../core/kits/uniswap-v3/devnet/contracts.ts'
+import { routerKinds } from '../../../core/kits/uniswap-v3/router/router-kinds.ts'
 import { contractsOf } from '../../../core/loader/contracts-of.ts'
 import ethereum from '../../../plugins/ethereum/index.ts'
 import { feeTiers } from '../../../plugins/pancakeswap/deployments.ts'
+import smartRouter from '../../fixtures/published/pancakeswap-smart-router.json' with { type: 'json' }
 import pancakeswapV3Sdk from '../../fixtures/published/pancakeswap-v3-sdk.json' with { type: 'json' }
 import { exchanges } from './exchanges.ts'
 
@@ -103,6 +105,11 @@ describe('the exchanges’ constants', () => {
   const localHash = (name: string) => exchanges.find((each) => each.name === name)?.versions[0]?.deployments['ethereum/local']?.initCodeHash
   const liveHash = (name: string, place: string) =>
     exchanges.find((each) => each.name === name)?.versions[0]?.deployments[place]?.initCodeHash
+
+  it('have SmartRouter called by functions that it has, which are SwapRouter02’s', () => {
+    const called = routerKinds.SwapRouter02.functions.fragments.map((each) => each.format())
+    expect(smartRouter.facts.functions).to.include.members(called)
+  })
 
   it('are the hash of the original pairs where the devnet has those', async () => {
     const original = keccak256(await uniswapPair())
