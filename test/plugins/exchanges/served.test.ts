@@ -44,7 +44,7 @@ describe('a server with all chains and exchanges', function () {
       ['traderjoe', 'polygon', 'mainnet'],
       ['uniswap', 'base', 'sepolia'],
       ['pancakeswap', 'cronos', 'mainnet'],
-    ]) {
+    ] as const) {
       const { status, body } = await server.client.get('/amm/price', { ...question, connector, chain, network })
       expect(`${status} ${body.name}`).to.equal('404 UNKNOWN_CHAIN_ERROR')
       expect(body.message).to.equal(`The connector ${connector} does not serve ${chain}/${network}; GET /connectors lists what it serves.`)
