@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { Contract, JsonRpcProvider } from 'ethers'
+import type { PluginsResponse } from '../../core/api/index.ts'
 import type { Answer, Client } from '../../core/testing/client.ts'
 import { admins, local, mined, outcome, others, sharedServer, traders, uniswap } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
@@ -168,15 +169,22 @@ describe('/amm/liquidity', function () {
   })
 
   it('says UNSUPPORTED for a connector without ranges, whatever is asked of it', async () => {
-    const sushiswap = { connector: 'sushiswap' }
-    const position = { ...sushiswap, address: admins, tokenId: 1 }
+    const { body: plugins } = await client.get('/plugins')
+    const without = plugins.find(
+      ({ kind, trading_type, available_networks }: PluginsResponse[number]) =>
+        kind === 'connector' &&
+        !trading_type.includes('AMM_RANGE') &&
+        available_networks.some(({ networks }) => networks.includes(local.network)),
+    )
+    const other = { connector: without.name }
+    const position = { ...other, address: admins, tokenId: 1 }
     const asked = [
-      ask('add', { ...range, ...sushiswap, address: admins }),
+      ask('add', { ...range, ...other, address: admins }),
       ask('remove', position),
       ask('collect_fees', position),
-      ask('price', { ...pair, ...sushiswap }),
-      ask('position', { ...sushiswap, tokenId: 1 }),
-      client.get('/amm/liquidity/positions', { ...local, ...sushiswap, address: admins }),
+      ask('price', { ...pair, ...other }),
+      ask('position', { ...other, tokenId: 1 }),
+      client.get('/amm/liquidity/positions', { ...local, ...other, address: admins }),
     ]
     for (const answer of await Promise.all(asked)) expect(outcome(answer)).to.equal('501 UNSUPPORTED')
   })
