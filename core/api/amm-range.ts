@@ -142,6 +142,11 @@ export const AMMLiquidityPositionResponse = enveloped({ ...shownPosition, blockN
 export const AMMLiquidityPositionsRequest = request({ ...connectorFields, address: WalletAddress })
 export const AMMLiquidityPositionsResponse = enveloped({
   positions: Type.Array(Type.Object(shownPosition)),
+  unshown: Type.Optional(
+    Type.Array(Type.Object({ tokenId: Type.String(), reason: Type.String() }), {
+      description: 'Those whose tokens cannot be read: anybody may send a wallet such ones.',
+    }),
+  ),
   blockNumber: Type.Number(),
 })
 
@@ -178,7 +183,7 @@ export const ammRangeEndpoints = [
     name: 'AMMLiquidityRemove',
     path: '/amm/liquidity/remove',
     summary: 'Takes liquidity and all fees out of a position, in one transaction.',
-    errors: ['UNKNOWN_POSITION'],
+    errors: ['UNKNOWN_POSITION', 'TOKEN_NOT_SUPPORTED'],
     request: AMMLiquidityRemoveRequest,
     response: AMMLiquidityRemoveResponse,
   }),
@@ -187,7 +192,7 @@ export const ammRangeEndpoints = [
     name: 'AMMLiquidityCollectFees',
     path: '/amm/liquidity/collect_fees',
     summary: 'Takes out the fees that a position earned.',
-    errors: ['UNKNOWN_POSITION'],
+    errors: ['UNKNOWN_POSITION', 'TOKEN_NOT_SUPPORTED'],
     request: AMMLiquidityCollectFeesRequest,
     response: AMMLiquidityCollectFeesResponse,
   }),
@@ -206,7 +211,7 @@ export const ammRangeEndpoints = [
     name: 'AMMLiquidityPosition',
     path: '/amm/liquidity/position',
     summary: 'A position at the latest block, with its unclaimed fees.',
-    errors: ['UNKNOWN_POSITION'],
+    errors: ['UNKNOWN_POSITION', 'TOKEN_NOT_SUPPORTED'],
     request: AMMLiquidityPositionRequest,
     response: AMMLiquidityPositionResponse,
   }),

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { Contract, JsonRpcProvider } from 'ethers'
+import { Contract, ContractFactory, JsonRpcProvider, Wallet } from 'ethers'
+import { readArtifact } from '../../core/devnet/read-artifact.ts'
 import type { PluginsResponse } from '../../core/api/index.ts'
 import type { Answer, Client } from '../../core/testing/client.ts'
 import { admins, local, mined, outcome, others, sharedServer, traders, uniswap } from './shared-server.ts'
@@ -212,6 +213,48 @@ describe('/amm/liquidity', function () {
       expect(body.paths[`/amm/liquidity/${path}`]).to.have.property('post')
     expect(body.paths['/amm/liquidity/positions']).to.have.property('get')
     expect(body.components.schemas).to.include.keys('AMMLiquidityCollectFeesRequest', 'AMMLiquidityPositionsResponse')
+  })
+
+  it("hides none of a wallet's positions behind one that a stranger sent, whose token tells nothing", async () => {
+    const { body: config } = await client.get('/connector/config', { connector: 'uniswap' })
+    const { positionManagerAddress } = config.contractAddresses.local
+    const stranger = Wallet.createRandom(provider)
+    await server.rpc('anvil_setBalance', stranger.address, '0xde0b6b3a7640000')
+    const { abi, bytecode } = await readArtifact('TestToken', new URL('../../plugins/ethereum/index.ts', import.meta.url).href)
+    const tokens = []
+    for (const name of ['Junk', 'Trash']) {
+      const token = await new ContractFactory(abi, bytecode, stranger).deploy(name, name, 18)
+      await token.waitForDeployment()
+      const contract = new Contract(
+        await token.getAddress(),
+        ['function mint(address, uint256)', 'function approve(address, uint256)'],
+        stranger,
+      )
+      await (await contract.getFunction('mint')(stranger.address, 10n ** 18n)).wait()
+      await (await contract.getFunction('approve')(positionManagerAddress, 10n ** 18n)).wait()
+      tokens.push(await token.getAddress())
+    }
+    const [token0 = '', token1 = ''] = tokens.toSorted((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1))
+    const manager = new Contract(
+      positionManagerAddress,
+      [
+        'function createAndInitializePoolIfNecessary(address, address, uint24, uint160) payable returns (address)',
+        'function mint((address, address, uint24, int24, int24, uint256, uint256, uint256, uint256, address, uint256)) payable',
+      ],
+      stranger,
+    )
+    await (await manager.getFunction('createAndInitializePoolIfNecessary')(token0, token1, 500, 2n ** 96n)).wait()
+    const terms = [token0, token1, 500, -10, 10, 10n ** 9n, 10n ** 9n, 0n, 0n, admins, 2n ** 40n]
+    await (await manager.getFunction('mint')(terms)).wait()
+    await server.rpc('anvil_setCode', token0, '0xfe')
+
+    const { fill } = await made('add', range)
+    const { body, status, text } = await client.get('/amm/liquidity/positions', { ...uniswap, address: admins })
+    expect(status, text).to.equal(200)
+    expect(body.positions.map((each: { tokenId: string }) => each.tokenId)).to.include(fill.tokenId)
+    expect(body.unshown).to.have.length(1)
+    expect(body.unshown[0].reason).to.contain(token0)
+    expect(outcome(await ask('position', { tokenId: body.unshown[0].tokenId }))).to.equal('404 TOKEN_NOT_SUPPORTED')
   })
 
   it('answers a wallet without positions with none', async () => {

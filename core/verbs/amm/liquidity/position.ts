@@ -1,12 +1,12 @@
 import type { Verb } from '../../context.ts'
 import { requireWallet } from '../../caller.ts'
 import { findPosition } from './position-of.ts'
-import { showPosition } from './show-position.ts'
+import { orderOf, showPosition } from './show-position.ts'
 
 /** A position is its owner's: who may not use that wallet does not see it. */
 export const ammLiquidityPosition: Verb<'AMMLiquidityPosition'> = async ({ tokenId }, { network, venue, caller, signal }) => {
   const at = { signal }
   const { head, position } = await findPosition(tokenId, venue, at)
   requireWallet(caller, position.owner)
-  return { ...(await showPosition(position, network, at)), blockNumber: Number(head.number) }
+  return { ...showPosition(position, await orderOf(position, network, at)), blockNumber: Number(head.number) }
 }

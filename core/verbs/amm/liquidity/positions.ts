@@ -1,12 +1,40 @@
+import { SluiceError } from '../../../api/index.ts'
+import type { At, RangePosition, Token } from '../../../contracts/index.ts'
 import type { Verb } from '../../context.ts'
+import type { NetworkEntry } from '../../directory.ts'
 import { readAddress } from '../../wallets.ts'
 import { rangeOf } from './range-of.ts'
 import { showPosition } from './show-position.ts'
 
+/** Anybody may send a wallet a position of tokens that tell nothing of themselves: that hides none of the others. */
 export const ammLiquidityPositions: Verb<'AMMLiquidityPositions'> = async (request, { network, venue, signal }) => {
   const at = { signal }
   const range = rangeOf(venue)
   const { head, positions } = await range.positions(readAddress(network, request.address), at)
-  const shown = await Promise.all(positions.map((position) => showPosition(position, network, at)))
-  return { positions: shown, blockNumber: Number(head.number) }
+  const tokens = await tokensOf(positions, network, at)
+  const unshown = positions.flatMap(({ tokenId, pool }) => {
+    const unknown = [pool.token0, pool.token1].find((address) => !tokens.has(address))
+    return unknown === undefined ? [] : [{ tokenId: tokenId.toString(), reason: `${unknown} does not say its symbol and decimals.` }]
+  })
+  const shown = positions.flatMap((position) => {
+    const [token0, token1] = [tokens.get(position.pool.token0), tokens.get(position.pool.token1)]
+    return token0 && token1 ? [showPosition(position, { pair: [token0, token1], reversed: false })] : []
+  })
+  return { positions: shown, ...(unshown.length > 0 && { unshown }), blockNumber: Number(head.number) }
+}
+
+/** Each asked for once, without those that are unknown. */
+async function tokensOf(positions: readonly RangePosition[], network: NetworkEntry, at: At): Promise<ReadonlyMap<string, Token>> {
+  const addresses = new Set(positions.flatMap(({ pool }) => [pool.token0, pool.token1]))
+  const found = await Promise.all(
+    [...addresses].map(async (address): Promise<[string, Token][]> => {
+      try {
+        return [[address, await network.tokens.resolve(address, 'address', at)]]
+      } catch (error) {
+        if (error instanceof SluiceError && error.name === 'TOKEN_NOT_SUPPORTED') return []
+        throw error
+      }
+    }),
+  )
+  return new Map(found.flat())
 }

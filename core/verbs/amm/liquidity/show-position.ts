@@ -10,9 +10,8 @@ export async function orderOf({ pool }: RangePosition, { tokens }: NetworkEntry,
   return { pair, reversed: false }
 }
 
-export async function showPosition(position: RangePosition, network: NetworkEntry, at: At) {
+export function showPosition(position: RangePosition, order: OrderedPair) {
   const { pool, amounts, unclaimed } = position
-  const order = await orderOf(position, network, at)
   const [token0, token1] = order.pair
   return {
     tokenId: position.tokenId.toString(),
