@@ -39,16 +39,22 @@ function pluginLines({ services }: Kernel): string[] {
   const { plugins } = services.directory
   const loaded = plugins.filter(({ state }) => state === 'loaded')
   const refused = plugins.filter(({ state }) => state === 'refused')
-  const width = Math.max(0, ...plugins.map(({ name }) => name.length))
+  const chains = loaded.filter(({ kind }) => kind === 'chain').map(({ name }) => name)
+  const connectors = loaded.filter(({ kind }) => kind === 'connector')
+  const rows = [
+    ...(chains.length > 0 ? [{ name: `${chains.length} ${chains.length === 1 ? 'chain' : 'chains'}`, what: '', where: chains }] : []),
+    ...connectors.map(({ name, trading_type, available_networks }) => ({
+      name,
+      what: trading_type.join(' '),
+      where: available_networks.map(({ chain }) => chain),
+    })),
+  ]
+  const nameWidth = Math.max(0, ...rows.map(({ name }) => name.length), ...refused.map(({ name }) => name.length))
+  const whatWidth = Math.max(0, ...rows.map(({ what }) => what.length))
   return [
     bold('Plugins'),
-    ...loaded.map(({ name, kind, trading_type, available_networks }) => {
-      const where = available_networks
-        .map(({ chain, networks }) => `${kind === 'chain' ? '' : `${chain}: `}${networks.join(', ')}`)
-        .join('; ')
-      return `  ${good('✓')} ${name.padEnd(width)}  ${[kind, ...trading_type].join(' ').padEnd(13)}  ${dim(where)}`
-    }),
-    ...refused.map(({ name, reason, folder }) => `  ${bad('✗')} ${name.padEnd(width)}  refused: ${reason ?? ''}  ${dim(folder)}`),
+    ...rows.map(({ name, what, where }) => `  ${good('✓')} ${name.padEnd(nameWidth)}  ${what.padEnd(whatWidth)}  ${dim(where.join(', '))}`),
+    ...refused.map(({ name, reason, folder }) => `  ${bad('✗')} ${name.padEnd(nameWidth)}  refused: ${reason ?? ''}  ${dim(folder)}`),
   ]
 }
 

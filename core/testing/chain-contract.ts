@@ -45,8 +45,10 @@ export function chainContract({ folder, network }: ChainContract): void {
     it('CHAIN-02 each network has its own chain id and names its coin', () => {
       const ids = venues.map(({ implementation }) => implementation.chainId)
       expect(new Set(ids).size).to.equal(ids.length)
-      for (const { implementation } of venues) {
-        expect(implementation.nativeCurrency).to.include({ native: true })
+      for (const { implementation, tokens } of venues) {
+        const { native, symbol, address } = implementation.nativeCurrency
+        // One that is a token itself is listed as such.
+        expect(native ?? tokens.some((token) => token.address === address), symbol).to.equal(true)
         expect(implementation.feeCapRaw > 0n).to.equal(true)
         expect(implementation.confirmations).to.be.at.least(1)
       }

@@ -110,8 +110,8 @@ export function createDirectory(
     venuesOn: (chain, network) => venues.filter((each) => each.chain === chain && each.network === network),
     async woken(chain, network, connector) {
       const late = new AbortController()
-      const starting = [byNetwork.get(`${chain}/${network}`), byVenue.get(`${connector}/${chain}/${network}`)]
-      const started = Promise.all(starting.map((entry) => entry?.wake()))
+      const asked = [byNetwork.get(`${chain}/${network}`), byVenue.get(`${connector}/${chain}/${network}`)]
+      const started = Promise.all(asked.flatMap((entry) => (entry ? [entry.wake()] : [])))
       await Promise.race([started, sleep(firstStartMs, undefined, { signal: late.signal }).catch(() => {})])
       late.abort()
     },

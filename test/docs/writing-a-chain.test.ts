@@ -15,7 +15,7 @@ describe('docs/writing-a-chain.md', function () {
   after(() => rm(folder, { recursive: true }))
 
   it('shows a chain in 15 lines', async () => {
-    const code = await readFile(path.join(folder, 'gnosis', 'index.ts'), 'utf8')
+    const code = await readFile(path.join(folder, 'sonic', 'index.ts'), 'utf8')
     expect(
       code
         .trim()
@@ -27,7 +27,7 @@ describe('docs/writing-a-chain.md', function () {
   it('shows what the command line says of it', async () => {
     const home = path.join(folder, 'home')
     await mkdir(path.join(home, 'plugins'), { recursive: true })
-    await cp(path.join(folder, 'gnosis'), path.join(home, 'plugins', 'gnosis'), { recursive: true })
+    await cp(path.join(folder, 'sonic'), path.join(home, 'plugins', 'sonic'), { recursive: true })
     for (const name of ['plugins', 'bin']) await symlink(path.join(root, name), path.join(folder, name))
     const fences = fencesOf(await readPage(page))
     const index = fences.findIndex(({ text }) => text.includes('plugin list'))
@@ -36,5 +36,5 @@ describe('docs/writing-a-chain.md', function () {
   })
 
   // Its node is not to be reached from a test: the cards that need none.
-  chainContract({ folder: path.join(folder, 'gnosis') })
+  chainContract({ folder: path.join(folder, 'sonic') })
 })

@@ -34,7 +34,7 @@ describe('sluice start', function () {
     await server.until(/Ctrl-C stops the server/)
     const text = server.printed()
     expect(text)
-      .to.match(/✓ uniswap +connector AMM/)
+      .to.match(/✓ uniswap +AMM/)
       .and.match(rpc)
       .and.include('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266')
       .and.include('client_key.pem')

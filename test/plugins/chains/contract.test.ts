@@ -1,0 +1,5 @@
+import { chainContract } from '../../../core/testing/index.ts'
+import { everyChain } from './every-chain.ts'
+
+// Each starts a server of its own: those that differ most. Every chain is created and read in chains.test.ts, and served in server.test.ts.
+for (const { name, folder } of everyChain) if (['celo', 'polygon'].includes(name)) chainContract({ folder })
