@@ -50,6 +50,13 @@ const wanted = [
     to: 'plugins/traderjoe/artifacts',
   })),
   ...pangolin('@pangolindex/exchange-contracts@2.1.9'),
+  // For tests of its pools.
+  {
+    pack: '@pancakeswap/v3-core@1.0.2',
+    contract: 'PancakeV3Pool',
+    file: 'artifacts/contracts/PancakeV3Pool.sol/PancakeV3Pool.json',
+    to: 'test/fixtures/pancakeswap',
+  },
 ]
 
 function pangolin(pack) {

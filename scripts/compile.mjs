@@ -14,6 +14,7 @@ const targets = {
   Batch: 'core/kits/evm/artifacts',
   FeeOnTransferToken: 'plugins/ethereum/artifacts',
   NoReturnToken: 'plugins/ethereum/artifacts',
+  PancakePoolDesk: 'test/fixtures/pancakeswap',
   PoolLens: 'core/kits/uniswap-v3/artifacts',
   TestToken: 'plugins/ethereum/artifacts',
   TransferProbe: 'core/kits/uniswap-v2/artifacts',
