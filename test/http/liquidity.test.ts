@@ -99,15 +99,15 @@ describe('/amm/liquidity', function () {
   })
 
   it('takes the native coin in either place, in whatever order the pool has the tokens', async () => {
-    for (const token0 of ['ETH', 'USDC']) {
-      const [token1, ...amounts] = token0 === 'ETH' ? ['USDC', '1', '3000'] : ['ETH', '3000', '1']
-      const bounds = token0 === 'ETH' ? { lowerPrice: '2800', upperPrice: '3200' } : { lowerPrice: '0.0003', upperPrice: '0.0004' }
-      const [amount0 = '', amount1 = ''] = amounts
-      const added = await made('add', { token0, token1, amount0, amount1, ...bounds })
-      expect([added.token0, added.token1].indexOf(zero)).to.equal(token0 === 'ETH' ? 0 : 1)
+    for (const asked of [
+      { token0: 'ETH', token1: 'USDC', amount0: '1', amount1: '3000', lowerPrice: '2800', upperPrice: '3200' },
+      { token0: 'USDC', token1: 'ETH', amount0: '3000', amount1: '1', lowerPrice: '0.0003', upperPrice: '0.0004' },
+    ]) {
+      const added = await made('add', asked)
+      expect([added.token0, added.token1].indexOf(zero)).to.equal(asked.token0 === 'ETH' ? 0 : 1)
       expect([added.fill.amount0, added.fill.amount1]).to.deep.equal([added.amount0, added.amount1])
-      expect(Number(added.amount0)).to.be.at.most(Number(amount0))
-      expect(Number(added.amount1)).to.be.at.most(Number(amount1))
+      expect(Number(added.amount0)).to.be.at.most(Number(asked.amount0))
+      expect(Number(added.amount1)).to.be.at.most(Number(asked.amount1))
     }
     const wrapping = await ask('add', { ...range, token1: 'ETH', address: admins })
     expect(outcome(wrapping)).to.equal('404 PAIR_NOT_FOUND')

@@ -103,7 +103,7 @@ export const changeCards: readonly Card[] = [
   ],
   [
     'LP-06 more is added to a position, and part of it taken out',
-    async ({ around, add, remove, position, ground: { token0, token1 } }) => {
+    async ({ around, add, remove, position }) => {
       const { fill: first, answer } = await add(await around(0.9, 1.1))
       const asked = await around(0.9, 1.1, { tokenId: first.tokenId, lowerPrice: undefined, upperPrice: undefined })
       const { fill: second, answer: again } = await add(asked)
@@ -113,12 +113,11 @@ export const changeCards: readonly Card[] = [
       const whole = BigInt(first.liquidity) + BigInt(second.liquidity)
       expect((await position(first.tokenId)).liquidity).to.equal(String(whole))
       // The same bounds may be said again.
-      await add({ ...asked, lowerPrice, upperPrice, token0, token1 }).then(async ({ fill }) => {
-        const { liquidity } = await position(fill.tokenId)
-        const { fill: part } = await remove({ tokenId: fill.tokenId, decreasePercent: '12.5' })
-        expect(BigInt(part.liquidity)).to.equal((BigInt(liquidity) * 125n) / 1000n)
-        expect(BigInt((await position(fill.tokenId)).liquidity)).to.equal(BigInt(liquidity) - BigInt(part.liquidity))
-      })
+      await add({ ...asked, lowerPrice, upperPrice })
+      const { liquidity } = await position(first.tokenId)
+      const { fill: part } = await remove({ tokenId: first.tokenId, decreasePercent: '12.5' })
+      expect(BigInt(part.liquidity)).to.equal((BigInt(liquidity) * 125n) / 1000n)
+      expect(BigInt((await position(first.tokenId)).liquidity)).to.equal(BigInt(liquidity) - BigInt(part.liquidity))
     },
   ],
   [
