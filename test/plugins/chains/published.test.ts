@@ -54,6 +54,15 @@ describe('what projects publish about chains and tokens', () => {
     expect(ours.every(({ address }) => getAddress(address) === address)).to.equal(true)
   })
 
+  it("is ours of USDC and EURC, which older lists take for what was bridged, by Circle's word", () => {
+    const circles = new Map(
+      circle.facts.tokens.map(({ chainId, symbol, address }) => [`${chainId} ${symbol}`, getAddress(address.toLowerCase())]),
+    )
+    const issued = everyChain.flatMap(({ tokens }) => tokens).filter(({ chainId, symbol }) => circles.has(`${chainId} ${symbol}`))
+    expect(issued.length).to.be.at.least(20)
+    for (const { chainId, symbol, address } of issued) expect(address, `${chainId} ${symbol}`).to.equal(circles.get(`${chainId} ${symbol}`))
+  })
+
   it('is ours of what wraps each coin, but for xDAI, which is published as a token only', () => {
     const published = new Set(core.facts.tokens.map(({ chainId, address }) => `${chainId} ${address}`))
     const coins = onTheInternet
