@@ -5,17 +5,15 @@ interface IToken {
     function balanceOf(address owner) external view returns (uint256);
 }
 
-interface IPair {
-    function token0() external view returns (address);
-    function swap(uint256 amount0Out, uint256 amount1Out, address to, bytes calldata data) external;
-}
-
-/// Finds out what a token takes on the way out of a Uniswap v2 pair and back. Meant for `eth_call` as creation code: what
-/// the constructor returns is (bool measured, uint256 arrived, bool accepted, uint256 returned). Nothing is ever deployed.
+/// Finds out what a token takes on the way out of a pool and back. Meant for `eth_call` as creation code: what the
+/// constructor returns is (bool measured, uint256 arrived, bool accepted, uint256 returned). Nothing is ever deployed.
+///
+/// `lend` is the call by which the pool sends some of the token and then calls back, wanting to be paid. Whom it is to be
+/// sent to goes into the word of the call at `recipientAt`.
 contract TransferProbe {
-    constructor(address pair, address token, uint256 amount) {
-        // A pair calls back only what has code, and this has none before its constructor is done.
-        bytes memory result = new Borrower().borrow(pair, token, amount);
+    constructor(address pool, address token, bytes memory lend, uint256 recipientAt) {
+        // A pool calls back only what has code, and this has none before its constructor is done.
+        bytes memory result = new Borrower().borrow(pool, token, lend, recipientAt);
         assembly {
             return(add(result, 32), mload(result))
         }
@@ -28,20 +26,19 @@ contract Borrower {
     address private token;
     uint256 private held;
 
-    function borrow(address pair, address token_, uint256 amount) external returns (bytes memory) {
+    function borrow(address pool, address token_, bytes memory lend, uint256 recipientAt) external returns (bytes memory) {
         token = token_;
         held = IToken(token_).balanceOf(address(this));
-        bool first = IPair(pair).token0() == token_;
-        try IPair(pair).swap(first ? amount : 0, first ? 0 : amount, address(this), hex"01") {
-            return abi.encode(false, 0, false, 0);
-        } catch (bytes memory reason) {
-            if (reason.length != 100 || bytes4(reason) != Measured.selector) return abi.encode(false, 0, false, 0);
-            (uint256 arrived, bool accepted, uint256 returned) = decode(reason);
-            return abi.encode(true, arrived, accepted, returned);
+        assembly {
+            mstore(add(add(lend, 32), recipientAt), address())
         }
+        (bool ok, bytes memory reason) = pool.call(lend);
+        if (ok || reason.length != 100 || bytes4(reason) != Measured.selector) return abi.encode(false, 0, false, 0);
+        (uint256 arrived, bool accepted, uint256 returned) = decode(reason);
+        return abi.encode(true, arrived, accepted, returned);
     }
 
-    /// The pair's callback, which every fork names in its own way. Reverting hands the measures back and undoes the swap.
+    /// The pool's callback, which every fork names in its own way. Reverting hands the measures back and undoes the loan.
     fallback() external {
         uint256 arrived = IToken(token).balanceOf(address(this)) - held;
         uint256 before = IToken(token).balanceOf(msg.sender);

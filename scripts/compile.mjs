@@ -17,7 +17,8 @@ const targets = {
   PancakePoolDesk: 'test/fixtures/pancakeswap',
   PoolLens: 'core/kits/uniswap-v3/artifacts',
   TestToken: 'plugins/ethereum/artifacts',
-  TransferProbe: 'core/kits/uniswap-v2/artifacts',
+  TransferProbe: 'core/kits/pools/artifacts',
+  WeightedLens: 'core/kits/weighted/artifacts',
 }
 
 const folder = mkdtempSync(path.join(tmpdir(), 'sluice-solc-'))

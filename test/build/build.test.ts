@@ -81,7 +81,7 @@ describe('the compiled tree', function () {
     expect(names.filter((name) => path.basename(name).startsWith('devnet.') && name.startsWith('plugins'))).to.deep.equal([])
     expect(names.filter((name) => name.includes('artifacts/'))).to.deep.equal([
       'core/kits/evm/artifacts/Batch.json',
-      'core/kits/uniswap-v2/artifacts/TransferProbe.json',
+      'core/kits/pools/artifacts/TransferProbe.json',
       'core/kits/uniswap-v3/artifacts/PoolLens.json',
     ])
     expect(names).to.include.members(['plugins/ethereum/tokens.json', 'plugins/ethereum/defaults.yml', 'plugins/uniswap/defaults.yml'])

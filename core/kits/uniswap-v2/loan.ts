@@ -1,11 +1,13 @@
-import { AbiCoder } from 'ethers'
-import { trialAmount, type Loan } from '../pools/index.ts'
-import artifact from './artifacts/TransferProbe.json' with { type: 'json' }
+import { lender, trialAmount, type Loan, type Pool } from '../pools/index.ts'
+import { reservesAlong, type Reserves } from './reserves.ts'
 
-/** A pair lends by `swap`: contracts/TransferProbe.sol. */
-export function loanOf(pair: string, token: string, reserveRaw: bigint): Loan | undefined {
-  const sentRaw = trialAmount(reserveRaw)
+// UniswapV2Pair of @uniswap/v2-core@1.0.1: calls back where there is data.
+const borrow = lender({ lends: 'swap(uint256 amount0Out, uint256 amount1Out, address to, bytes data)', recipient: 2 })
+
+/** A pair lends what it is asked for, and has itself paid in either token. */
+export function loanOf(pool: Pool<Reserves>, token: string): Loan | undefined {
+  const sentRaw = trialAmount(reservesAlong(pool, { tokenIn: token, tokenOut: '' }).reserveInRaw)
   if (sentRaw === undefined) return undefined
-  const parameters = AbiCoder.defaultAbiCoder().encode(['address', 'address', 'uint256'], [pair, token, sentRaw])
-  return { code: artifact.bytecode + parameters.slice(2), sentRaw }
+  const amounts = token === pool.tokens[0] ? [sentRaw, 0n] : [0n, sentRaw]
+  return borrow(pool.address, token, sentRaw, [...amounts, '0x01'])
 }

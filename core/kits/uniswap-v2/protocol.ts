@@ -35,6 +35,6 @@ export function pairProtocol(version: string, fee: Fee, deployment: Deployment):
     },
     fee: () => feeText,
     mostIn: (pool, passage) => mostReserveRaw - reservesAlong(pool, passage).reserveInRaw,
-    loan: (pool, token) => loanOf(pool.address, token, reservesAlong(pool, { tokenIn: token, tokenOut: '' }).reserveInRaw),
+    loan: loanOf,
   }
 }

@@ -12,12 +12,14 @@ import { at, openTradingFloor, tokens, type TradingFloor } from './trading-floor
 
 const { WETH, USDC } = tokens
 const ether = 10n ** 18n
+const revertsAlways = '0x60006000fd'
 
 describe('tokens that take a fee on transfer', () => {
   let floor: TradingFloor
   let amm: AMM<Evm>
   let taxed: Token
   let plain: Token
+  let paused: Token
   let drained: Token
 
   before(async () => {
@@ -29,10 +31,18 @@ describe('tokens that take a fee on transfer', () => {
     })
     taxed = await floor.list('FeeOnTransferToken', 'TAX', 1000n * ether, WETH, ether)
     plain = await floor.list('TestToken', 'PLAIN', 1000n * ether, WETH, ether)
+    paused = await floor.list('TestToken', 'STOP', 1000n * ether, WETH, ether)
+    await floor.provider.send('anvil_setCode', [paused.address, revertsAlways])
     drained = await floor.list('TestToken', 'DRY', 1n, WETH, ether)
   })
   after(() => floor.close())
 
+  const poolOf = (address: string, token: string, reserveRaw: bigint) => {
+    const tokenFirst = token.toLowerCase() < WETH.address.toLowerCase()
+    return tokenFirst
+      ? { address, tokens: [token, WETH.address], state: { reserve0Raw: reserveRaw, reserve1Raw: ether } }
+      : { address, tokens: [WETH.address, token], state: { reserve0Raw: ether, reserve1Raw: reserveRaw } }
+  }
   const buy = (token: Token) => amm.quote({ tokenIn: USDC, tokenOut: token, exact: 'in', amountRaw: 10n ** 7n }, {}, at())
   const sell = (token: Token) => amm.quote({ tokenIn: token, tokenOut: WETH, exact: 'in', amountRaw: ether }, {}, at())
 
@@ -63,28 +73,31 @@ describe('tokens that take a fee on transfer', () => {
   })
 
   it('are not confused with a token that cannot be tried, which is refused with that reason', async () => {
-    const error = await rejection(sell(drained))
+    const error = await rejection(sell(paused))
     expect(error).to.include({ name: 'TOKEN_NOT_SUPPORTED' })
     expect(error.message).to.match(/a trial transfer out of its pool failed/)
   })
 
+  it('are not suspected where no pool has any to lend, and so none to sell', async () => {
+    expect((await sell(drained)).amountRaw > 0n).to.equal(true)
+  })
+
   it('are measured to the unit, without a balance and without leaving a trace', async () => {
-    const pool = (await sell(plain)).route[0]?.pool ?? ''
-    const reserveRaw = await floor.balance(plain, pool)
-    const loan = loanOf(pool, plain.address, reserveRaw)
+    const address = (await sell(plain)).route[0]?.pool ?? ''
+    const reserveRaw = await floor.balance(plain, address)
+    const loan = loanOf(poolOf(address, plain.address, reserveRaw), plain.address)
     expect(loan && (await tryTransfers(floor.chain.reader, loan, at()))).to.deep.equal({
       sentRaw: reserveRaw / 100_000n,
       arrivedRaw: reserveRaw / 100_000n,
       returnedRaw: reserveRaw / 100_000n,
     })
-    expect(await floor.balance(plain, pool)).to.equal(reserveRaw)
+    expect(await floor.balance(plain, address)).to.equal(reserveRaw)
   })
 
   it('are not a verdict when the node is away: the caller gets the node’s error', async () => {
     const away = { ...floor.chain.reader, call: () => Promise.reject(new Error('away')) }
-    const outcome = await exactTransfers(away)([{ token: plain, loan: () => loanOf(plain.address, plain.address, ether) }], at()).catch(
-      String,
-    )
+    const loan = () => loanOf(poolOf(plain.address, plain.address, ether), plain.address)
+    const outcome = await exactTransfers(away)([{ token: plain, loan }], at()).catch(String)
     expect(outcome).to.equal('Error: away')
   })
 })

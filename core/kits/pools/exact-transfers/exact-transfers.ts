@@ -15,10 +15,13 @@ interface Verdict {
   readonly expires: number
 }
 
+// What no pool lends, none can sell either; and where less comes to a pool than is due, the pool reverts.
+const untried: Verdict = { refusal: undefined, expires: 0 }
+
 /**
- * A check that tokens move exactly. One that takes a fee on transfer breaks what a quote promises: pairs revert for
- * what they do not get, and routers count what pairs send, not what arrives. It is refused, and so is one that cannot
- * be tried. Verdicts are remembered for a while.
+ * A check that tokens move exactly. One that takes a fee on transfer breaks what a quote promises: pools revert for
+ * what they do not get, and routers count what pools send, not what arrives. It is refused, and so is one whose trial
+ * fails. Verdicts are remembered for a while.
  */
 export function exactTransfers(reader: EvmReader): (suspects: readonly Suspect[], at: At) => Promise<void> {
   const verdicts = new Map<string, Verdict>()
@@ -28,7 +31,8 @@ export function exactTransfers(reader: EvmReader): (suspects: readonly Suspect[]
     const known = verdicts.get(address)
     if (known && known.expires > Date.now()) return known
     const loan = suspect.loan()
-    const measure = loan && (await tryTransfers(reader, loan, at))
+    if (!loan) return untried
+    const measure = await tryTransfers(reader, loan, at)
     const refusal = refusalOf(suspect.token, measure)
     const expires = Date.now() + 1000 * (measure ? verdictSeconds : unknownSeconds)
     if (verdicts.size >= mostRemembered) verdicts.clear()

@@ -2,7 +2,7 @@ import type { Swap, Token } from '../../../contracts/index.ts'
 import type { Loan } from '../protocol.ts'
 import type { Lane, Lanes } from '../routing/lanes.ts'
 
-/** A token of a route, and a pool's offer to lend some of it; undefined where its pools have too little. */
+/** A token of a route, and a pool's offer to lend some of it; undefined where none has any to lend. */
 export interface Suspect {
   readonly token: Token
   loan(): Loan | undefined

@@ -17,8 +17,8 @@ export interface Beyond {
 }
 
 /** As far as routers let the price go: SwapRouter of @uniswap/v3-periphery@1.4.4, where the limit is 0. */
-const lowestPriceX96 = minSqrtRatioX96 + 1n
-const highestPriceX96 = maxSqrtRatioX96 - 1n
+export const lowestPriceX96 = minSqrtRatioX96 + 1n
+export const highestPriceX96 = maxSqrtRatioX96 - 1n
 /** Amounts are signed in the pools. */
 const mostAmountRaw = 2n ** 255n - 1n
 const oneX192 = 2n ** 192n

@@ -1,5 +1,6 @@
 import type { Passage, Pool, PoolProtocol, PoolReading } from '../../pools/index.ts'
 import { gasUnitsOf } from './gas.ts'
+import { loanOf } from './loan.ts'
 import type { PoolOrigin } from './pool-at.ts'
 import { poolFinder } from './pool-finder.ts'
 import { lensProbe, readLens } from './pool-lens.ts'
@@ -48,6 +49,7 @@ export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): Poo
       return tokenIn === tokens[0] ? { numerator: priceX192, denominator: oneX192 } : { numerator: oneX192, denominator: priceX192 }
     },
     fee: ({ state }) => String(state.fee / 1_000_000),
+    loan: loanOf,
   }
 }
 

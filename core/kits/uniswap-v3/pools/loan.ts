@@ -1,0 +1,35 @@
+import { lender, trialAmount, type Loan, type Pool } from '../../pools/index.ts'
+import { getAmount0Delta, getAmount1Delta, getSqrtRatioAtTick, maxTick, minTick } from '../math/index.ts'
+import type { RangePoolState } from './range-pool-state.ts'
+import { highestPriceX96, lowestPriceX96, swap } from './swap.ts'
+
+// UniswapV3Pool of @uniswap/v3-core@1.0.1: what comes out is sent before what goes in is asked for. Its flash would need
+// liquidity in range, which a pool can do without to be traded with.
+const borrow = lender({
+  lends: 'swap(address recipient, bool zeroForOne, int256 amountSpecified, uint160 sqrtPriceLimitX96, bytes data)',
+  recipient: 0,
+})
+
+/** A pool lends what it sells. */
+export function loanOf({ address, tokens, state }: Pool<RangePoolState>, token: string): Loan | undefined {
+  const zeroForOne = token === tokens[1]
+  const sentRaw = trialAmount(heldNearby(state, zeroForOne))
+  if (sentRaw === undefined) return undefined
+  const sold = swap(state, zeroForOne, 'out', sentRaw)
+  if (!sold || 'atBestRaw' in sold) return undefined
+  return borrow(address, token, sentRaw, [zeroForOne, -sentRaw, zeroForOne ? lowestPriceX96 : highestPriceX96, '0x'])
+}
+
+/** What the pool has of what a swap takes out, as far as is known of its ticks: rounded down. */
+function heldNearby({ sqrtPriceX96, liquidity, below, above }: RangePoolState, zeroForOne: boolean): bigint {
+  const [ticks, amountBetween] = zeroForOne ? [below, getAmount1Delta] : [above, getAmount0Delta]
+  let [fromX96, heldRaw] = [sqrtPriceX96, 0n]
+  for (let index = 0; index <= ticks.count; index += 1) {
+    const initialised = index < ticks.count
+    const toX96 = getSqrtRatioAtTick(Math.min(Math.max(initialised ? ticks.tick(index) : ticks.end, minTick), maxTick))
+    heldRaw += amountBetween(fromX96, toX96, liquidity, false)
+    fromX96 = toX96
+    if (initialised) liquidity += zeroForOne ? -ticks.liquidityNet(index) : ticks.liquidityNet(index)
+  }
+  return heldRaw
+}
