@@ -45,8 +45,7 @@ export async function buildState(plugins: readonly DevnetPlugin[]): Promise<Buff
 }
 
 /**
- * Nobody asks how the transactions ran that deployed it, and these traces are most of the state: each start would load them,
- * and anvil takes no more than two megabytes.
+ * Nobody asks how the transactions ran that deployed it, and these traces are most of the state, which each start loads.
  */
 function withoutTraces(dump: Buffer): Buffer {
   const state: unknown = JSON.parse(gunzipSync(dump).toString())

@@ -27,8 +27,9 @@ export interface Devnet {
   stop(): Promise<void>
 }
 
-// A block per second and one at once for a transaction: time on the chain is the clock's on the wall.
-const flags = ['--block-time', '1', '--mixed-mining']
+// A block per second and one at once for a transaction: time on the chain is the clock's on the wall. The state of many
+// exchanges is more than the two megabytes that a request may have otherwise.
+const flags = ['--block-time', '1', '--mixed-mining', '--no-request-size-limit']
 
 /** Brings up the local chain with the plugins' contracts on it. It ends with this process, in whatever way that ends. */
 export async function startDevnet({ port, dataDir, devnetFiles, log = () => {} }: DevnetOptions): Promise<Devnet> {
