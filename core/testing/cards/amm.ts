@@ -60,14 +60,15 @@ export function ammCards(bench: Bench): void {
       const bought = await price(bench, { base: quote, quote: base, amount: sold.expectedAmount, side: 'BUY' })
       if (pools(sold) !== pools(bought)) return
       const cost = raw(bought.expectedAmount)
-      // An exchange may round a unit against the trader where it need not: then its own quoter says the same.
-      if (cost > BigInt(sold.rawAmount))
+      // An exchange may ask for more than it need, a unit or the margin of error of its powers: then its own quoter says the same.
+      const asItsOwn = async () =>
         expect(await bench.quoter?.exactOut(bought.route, BigInt(bought.rawAmount), bought.blockNumber)).to.equal(cost)
+      if (cost > BigInt(sold.rawAmount)) await asItsOwn()
       // Tight: what it costs buys as much, and one unit less of input does not.
       const again = await price(bench, { base, quote, amount: bought.expectedAmount, side: 'SELL' })
       if (pools(again) === pools(bought)) expect(raw(again.expectedAmount) >= raw(sold.expectedAmount)).to.equal(true)
       const less = await price(bench, { base, quote, amount: decimal(cost - 1n, bought.expectedAmount), side: 'SELL' })
-      if (pools(less) === pools(bought)) expect(raw(less.expectedAmount) < raw(sold.expectedAmount)).to.equal(true)
+      if (pools(less) === pools(bought) && raw(less.expectedAmount) >= raw(sold.expectedAmount)) await asItsOwn()
     }))
 
   it("AMM-05 the quote equals the exchange's own quoter to the unit, at that block", async function () {
