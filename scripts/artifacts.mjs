@@ -57,7 +57,26 @@ const wanted = [
     file: 'artifacts/contracts/PancakeV3Pool.sol/PancakeV3Pool.json',
     to: 'test/fixtures/pancakeswap',
   },
+  ...balancer('@balancer-labs/v2-deployments@3.2.0'),
 ]
+
+/** Of its first deployment only ABI and code are there, in a file each; of later ones the artifacts. */
+function balancer(pack) {
+  const to = 'core/kits/weighted/artifacts'
+  const first = (task, contract) => {
+    const [file, code] = ['abi', 'bytecode'].map((part) => `dist/tasks/20210418-${task}/${part}/${contract}.json`)
+    return { pack, contract, file, code, to }
+  }
+  const later = (task, file, contract = file) => ({ pack, contract, file: `dist/tasks/${task}/artifact/${file}.json`, to })
+  return [
+    first('authorizer', 'Authorizer'),
+    first('vault', 'Vault'),
+    first('weighted-pool', 'WeightedPool'),
+    first('weighted-pool', 'WeightedPool2Tokens'),
+    later('20220725-protocol-fee-percentages-provider', 'ProtocolFeePercentagesProvider'),
+    later('20230206-weighted-pool-v3', 'WeightedPool', 'WeightedPoolV3'),
+  ]
+}
 
 function pangolin(pack) {
   const to = 'plugins/pangolin/artifacts'
@@ -117,8 +136,9 @@ export function take(pack, folder) {
   return { files, license, package: name, version, integrity }
 }
 
-function fromJson(files, { file, pairs }) {
-  const { abi, bytecode } = JSON.parse(readFileSync(path.join(files, file), 'utf8'))
+function fromJson(files, { file, code: codeFile, pairs }) {
+  const parse = (name) => JSON.parse(readFileSync(path.join(files, name), 'utf8'))
+  const { abi, bytecode } = codeFile ? { abi: parse(file), bytecode: parse(codeFile).creationCode } : parse(file)
   // Foundry has more to say of it.
   const code = typeof bytecode === 'string' ? bytecode : bytecode.object
   const creationCode = code.startsWith('0x') ? code : `0x${code}`

@@ -28,6 +28,8 @@ const chainIds = {
 }
 // What Pancakeswap calls some of them.
 const pancakeNames = { ARBITRUM_ONE: 42161, MONAD_MAINNET: 143 }
+// Those with pools of ours, as Balancer calls them.
+const balancerNetworks = { MAINNET: 1, POLYGON: 137, ARBITRUM: 42161 }
 
 /** @param constants bundles a module and gives its exports */
 export const exchanges = (constants) => [
@@ -155,6 +157,28 @@ export const exchanges = (constants) => [
         return { factory, router, initCodeHash }
       }
       return { v2: { 43113: on('AVALANCHE_FUJI'), 43114: on('AVALANCHE_MAINNET') } }
+    },
+  },
+  {
+    pack: '@balancer-labs/v2-deployments@3.2.0',
+    name: 'balancer-v2-deployments',
+    read: (files) => ({
+      vault: Object.fromEntries(
+        Object.entries(balancerNetworks).map(([name, id]) => [
+          id,
+          JSON.parse(textOf(files, `dist/tasks/20210418-vault/output/${name.toLowerCase()}.json`)).Vault,
+        ]),
+      ),
+    }),
+  },
+  {
+    pack: '@balancer-labs/sdk@1.1.6',
+    name: 'balancer-sdk',
+    // The ids of all pools that it names, by network; of what kind they are it does not say.
+    read(files) {
+      const sections = textOf(files, 'dist/index.esm.js').split(/\[\w+\.([A-Z]+)\]:\{IdsMap:/)
+      const ids = (name) => [...new Set(sections[sections.indexOf(name) + 1].match(/\b0x[0-9a-f]{64}\b/g))].toSorted()
+      return { pools: Object.fromEntries(Object.entries(balancerNetworks).map(([name, id]) => [id, ids(name)])) }
     },
   },
 ]

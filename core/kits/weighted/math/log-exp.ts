@@ -1,0 +1,102 @@
+// LogExpMath of npm @balancer-labs/v2-solidity-utils 4.0.0 (contracts/math/LogExpMath.sol), step by step: every division
+// cuts off where the contract's does. Of all roundings only those of the same order give the same last digit.
+const one18 = 10n ** 18n
+const one20 = 10n ** 20n
+const one36 = 10n ** 36n
+
+// x_n = 2^(7-n) and a_n = e^(x_n). The first two with 18 decimals and none, for they are large; the others with 20.
+const largest = [
+  { x: 128n * one18, a: 38877084059945950922200000000000000000000000000000000000n },
+  { x: 64n * one18, a: 6235149080811616882910000000n },
+] as const
+const steps = [
+  { x: 3200000000000000000000n, a: 7896296018268069516100000000000000n },
+  { x: 1600000000000000000000n, a: 888611052050787263676000000n },
+  { x: 800000000000000000000n, a: 298095798704172827474000n },
+  { x: 400000000000000000000n, a: 5459815003314423907810n },
+  { x: 200000000000000000000n, a: 738905609893065022723n },
+  { x: 100000000000000000000n, a: 271828182845904523536n },
+  { x: 50000000000000000000n, a: 164872127070012814685n },
+  { x: 25000000000000000000n, a: 128402541668774148407n },
+  { x: 12500000000000000000n, a: 113314845306682631683n },
+  { x: 6250000000000000000n, a: 106449445891785942956n },
+] as const
+// The exponential leaves the last two to its series.
+const stepsOfExp = steps.slice(0, 8)
+const termsOfExp = 12n
+
+// Between these the logarithm is taken with 36 decimals.
+const [nearOneFrom, nearOneTo] = [one18 - 10n ** 17n, one18 + 10n ** 17n]
+
+/** x^y, all with 18 decimals; x is not zero. The contract's bounds on the result, e^-41 and e^130, are left to who calls. */
+export function pow(x: bigint, y: bigint): bigint {
+  if (y === 0n) return one18
+  if (nearOneFrom < x && x < nearOneTo) {
+    const lnX36 = lnNearOne(x)
+    return exp(((lnX36 / one18) * y + ((lnX36 % one18) * y) / one18) / one18)
+  }
+  return exp((ln(x) * y) / one18)
+}
+
+function exp(power: bigint): bigint {
+  if (power < 0n) return (one18 * one18) / exp(-power)
+  let x = power
+  let first = 1n
+  const large = largest.find((each) => x >= each.x)
+  if (large) {
+    x -= large.x
+    first = large.a
+  }
+  x *= 100n
+
+  let product = one20
+  for (const step of stepsOfExp) {
+    if (x < step.x) continue
+    x -= step.x
+    product = (product * step.a) / one20
+  }
+  let term = x
+  let sum = one20 + term
+  for (let n = 2n; n <= termsOfExp; n += 1n) {
+    term = (term * x) / one20 / n
+    sum += term
+  }
+  return (((product * sum) / one20) * first) / 100n
+}
+
+function ln(value: bigint): bigint {
+  if (value < one18) return -ln((one18 * one18) / value)
+  let a = value
+  let sum = 0n
+  for (const large of largest) {
+    if (a < large.a * one18) continue
+    a /= large.a
+    sum += large.x
+  }
+  sum *= 100n
+  a *= 100n
+  for (const step of steps) {
+    if (a < step.a) continue
+    a = (a * one20) / step.a
+    sum += step.x
+  }
+  return (sum + 2n * areaTangent(a, one20, 11n)) / 100n
+}
+
+/** With 36 decimals. */
+function lnNearOne(x: bigint): bigint {
+  return 2n * areaTangent(x * one18, one36, 15n)
+}
+
+/** Half the logarithm of `a`, by the series of artanh((a-1)/(a+1)) up to that power; all in units of `one`. */
+function areaTangent(a: bigint, one: bigint, lastPower: bigint): bigint {
+  const z = ((a - one) * one) / (a + one)
+  const square = (z * z) / one
+  let power = z
+  let sum = z
+  for (let n = 3n; n <= lastPower; n += 2n) {
+    power = (power * square) / one
+    sum += power / n
+  }
+  return sum
+}
