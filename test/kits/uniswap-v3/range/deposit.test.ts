@@ -9,7 +9,9 @@ import { rangeOf } from '../../../../core/kits/uniswap-v3/range/prices/range-aro
 
 const tickSpacing = 10
 const amount = fc.oneof(fc.bigInt({ min: 0n, max: 10n ** 6n }), fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.constant(2n ** 255n))
-const slippage = fc.bigInt({ min: 0n, max: 3_000n }).map((numerator) => ({ numerator, denominator: 10_000n }))
+const slippage = fc
+  .tuple(fc.bigInt({ min: 0n, max: 3_000n }), fc.constantFrom(10n ** 4n, 10n ** 9n, 10n ** 14n))
+  .map(([numerator, denominator]) => ({ numerator, denominator }))
 
 /** A pool at any price, and a range that is likely to be near it. */
 const place = fc
@@ -75,6 +77,16 @@ describe('a deposit', () => {
       }),
       { numRuns: 2000 },
     )
+  })
+
+  it('offers of a token without a limit no more than the slippage can ask for', () => {
+    const pool = poolAt(getSqrtRatioAtTick(7), 7)
+    for (const side of ['amount0Raw', 'amount1Raw'] as const) {
+      const most = { amount0Raw: 10n ** 18n, amount1Raw: 10n ** 18n, [side]: 2n ** 255n }
+      const taken = deposit(pool, rangeOf(-500, 500), most)
+      const { desired } = offerOf(pool, rangeOf(-500, 500), most, { numerator: 1n, denominator: 100n })
+      expect(desired[side] > taken[side] && desired[side] < taken[side] * 2n).to.equal(true)
+    }
   })
 
   it('is taken at every price within the slippage', () => {

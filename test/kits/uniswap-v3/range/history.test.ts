@@ -4,7 +4,7 @@ import type { RangePool } from '../../../../core/contracts/index.ts'
 import { priceAtTick } from '../../../../core/kits/uniswap-v3/range/prices/prices.ts'
 import { at, openRangeFloor, tokens, type RangeFloor } from './range-floor.ts'
 
-const { WETH, USDC, DAI } = tokens
+const { WETH, USDC, DAI, WBTC } = tokens
 const abi = [
   'function observe(uint32[] secondsAgos) view returns (int56[], uint160[])',
   'function increaseObservationCardinalityNext(uint16)',
@@ -13,18 +13,23 @@ const abi = [
 describe('past prices of a pool', () => {
   let floor: RangeFloor
   let pool: RangePool
+  /** Its ticks are below 0. */
+  let negative: RangePool
 
   before(async function () {
     // The devnet is built first.
     this.timeout(120_000)
     floor = await openRangeFloor()
     pool = await floor.pool(WETH, USDC, 500)
+    negative = await floor.pool(WETH, WBTC, 3000)
     await later(40)
     await floor.swap(WETH, USDC, 500, 10n ** 20n)
+    await floor.swap(WETH, WBTC, 3000, 10n ** 19n)
     await later(25)
     await floor.swap(USDC, WETH, 500, 10n ** 12n)
     await later(10)
     await floor.swap(WETH, USDC, 500, 10n ** 18n)
+    await floor.swap(WBTC, WETH, 3000, 10n ** 8n)
   })
   after(() => floor.close())
 
@@ -36,18 +41,20 @@ describe('past prices of a pool', () => {
 
   it("are the mean ticks of the pool's own oracle, rounded down, oldest first", async () => {
     const secondsAgo = [70, 61, 40, 13, 7, 1, 0]
-    floor.counted.rpc = 0
-    const past = await floor.range.history(pool, secondsAgo, at())
-    expect(floor.counted.rpc).to.equal(1)
-    if (past.is !== 'prices') throw new Error('beyond')
-    const contract = new Contract(pool.address, abi, floor.provider)
-    const [cumulatives] = await contract.getFunction('observe').staticCall(secondsAgo, { blockTag: past.head.number })
-    const means = secondsAgo.slice(1).map((ago, index) => {
-      const [sum, seconds] = [BigInt(cumulatives[index + 1] - cumulatives[index]), BigInt((secondsAgo[index] ?? 0) - ago)]
-      return Number(sum >= 0n ? sum / seconds : -((-sum + seconds - 1n) / seconds))
-    })
-    expect(past.prices).to.deep.equal(means.map(priceAtTick))
-    expect(new Set(means).size).to.be.greaterThan(2)
+    for (const each of [pool, negative]) {
+      floor.counted.rpc = 0
+      const past = await floor.range.history(each, secondsAgo, at())
+      expect(floor.counted.rpc).to.equal(1)
+      if (past.is !== 'prices') throw new Error('beyond')
+      const contract = new Contract(each.address, abi, floor.provider)
+      const [cumulatives] = await contract.getFunction('observe').staticCall(secondsAgo, { blockTag: past.head.number })
+      const means = secondsAgo.slice(1).map((ago, index) => {
+        const [sum, seconds] = [BigInt(cumulatives[index + 1] - cumulatives[index]), BigInt((secondsAgo[index] ?? 0) - ago)]
+        return Number(sum >= 0n ? sum / seconds : -((-sum + seconds - 1n) / seconds))
+      })
+      expect(past.prices).to.deep.equal(means.map(priceAtTick))
+      expect(new Set(means).size).to.be.greaterThan(2)
+    }
   })
 
   it('further back than the oracle holds are refused with how far that is, to the second', async () => {

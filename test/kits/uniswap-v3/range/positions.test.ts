@@ -267,6 +267,8 @@ describe('positions in a range', () => {
     await floor.provider.send('evm_revert', [snapshot])
     const second = await floor.minted(pool, floor.about(pool, -20, 20), ether(1n))
     expect(second).to.equal(first)
+    await floor.swap(WETH, USDC, 3000, 10n ** 18n)
+    await floor.swap(USDC, WETH, 3000, 3_000_000_000n)
     await floor.provider.send('anvil_mine', ['0x3'])
     const now = await range.position(second, at())
     expect(now?.position).to.deep.include(floor.about(pool, -20, 20))
