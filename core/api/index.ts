@@ -8,7 +8,7 @@ import { serviceEndpoints } from './service.ts'
 import { transactionEndpoints } from './transactions.ts'
 
 /** Version of the interface, raised by semantic versioning. */
-export const interfaceVersion = '1.0.0'
+export const interfaceVersion = '1.1.0'
 
 export const endpoints = [
   ...serviceEndpoints,
