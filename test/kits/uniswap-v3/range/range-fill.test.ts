@@ -61,8 +61,10 @@ describe('the fill of a position', () => {
       pay([1n, 1n]),
       collect(7n, [1n, 1n]),
       decrease(7n, [50n, 3n, 4n]),
-      pay([2n, 2n], [-60n, 180n]),
       pay([8n, 9n]),
+      pay([2n, 2n], [-60n, 180n]),
+      pay([2n, 2n], [0n, 120n]),
+      pay([2n, 2n], [-60n, 120n], stranger),
       collect(7n, [9n, 9n]),
       pay([3n, 3n]),
     ]
