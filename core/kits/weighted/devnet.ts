@@ -1,39 +1,49 @@
-import { getCreateAddress } from 'ethers'
-import type { DevnetPlugin } from '../../testing/devnet-plugin.ts'
-import { deployPool, fillPool, type WeightedPoolFilling } from './devnet/pools.ts'
+import { parseEther, parseUnits } from 'ethers'
+import type { DevnetPlugin, DevnetTokenSymbol, DevnetTokens } from '../../testing/devnet-plugin.ts'
+import { fillPool } from './devnet/fill-pool.ts'
+import { newPool, type WeightedPoolKind } from './devnet/new-pool.ts'
 import { quoterOf } from './devnet/quoter.ts'
+import { deployVault, vaultOf } from './devnet/vault.ts'
 
-export type { WeightedPoolFilling } from './devnet/pools.ts'
+export interface WeightedPoolFilling {
+  readonly kind: WeightedPoolKind
+  /** Of the input: "0.003". */
+  readonly swapFee: string
+  /** `['WETH', '0.8', '1000']`: weight, and what lies in it in human units. */
+  readonly tokens: readonly (readonly [symbol: DevnetTokenSymbol, weight: string, amount: string])[]
+}
 
 export interface WeightedDevnetOptions {
   readonly name: string
   readonly pools: readonly WeightedPoolFilling[]
 }
 
-// The order of the second transaction of `deploy` below.
-const vaultNonce = 1
-// The longest that they take: TemporarilyPausable of npm @balancer-labs/v2-solidity-utils 4.0.0.
-const pauseSeconds = { window: 90 * 86_400, buffer: 30 * 86_400 }
-// As on mainnet: npm @balancer-labs/v2-deployments 3.2.0, tasks/20220725-protocol-fee-percentages-provider. Swaps pay none of it.
-const mostProtocolFees = [10n ** 18n / 2n, 10n ** 18n / 2n] as const
-
 /** Puts an exchange of weighted pools on the devnet: a Vault, filled pools, and the Vault's own query as the quoter. */
 export function weightedDevnet({ name, pools }: WeightedDevnetOptions): DevnetPlugin {
   return {
     name,
     async deploy(site) {
-      const artifact = (contract: string) => site.artifact(contract, import.meta.url)
-      const authorizer = await site.deploy(await artifact('Authorizer'), site.signer.address)
-      const vaultContract = await artifact('Vault')
-      const { window, buffer } = pauseSeconds
-      const vault = await site.deploy(vaultContract, await authorizer.getAddress(), site.tokens.WETH.address, window, buffer)
-      const feeProvider = await site.deploy(await artifact('ProtocolFeePercentagesProvider'), await vault.getAddress(), ...mostProtocolFees)
-      const place = { site, vault, feeProvider: await feeProvider.getAddress(), pauseSeconds }
+      const place = await deployVault(site, site.tokens.WETH.address)
       // All of them first, so that their addresses do not follow from what is in them.
       const deployed = []
-      for (const filling of pools) deployed.push({ filling, pool: await deployPool(place, filling) })
-      for (const { filling, pool } of deployed) await fillPool(place, filling, pool)
+      for (const { kind, swapFee, tokens } of pools) {
+        const contents = contentsOf(site.tokens, tokens)
+        const terms = { name: contents.map(({ label }) => label).join(' '), tokens: contents.map(({ token }) => token.address) }
+        const weights = contents.map(({ weight }) => weight)
+        deployed.push({ contents, pool: await newPool(place, { kind, ...terms, weights, swapFee: parseEther(swapFee) }) })
+      }
+      for (const { contents, pool } of deployed) await fillPool(place, pool, contents)
     },
-    quoter: ({ provider, deployer }) => quoterOf(provider, getCreateAddress({ from: deployer, nonce: vaultNonce })),
+    quoter: ({ provider, deployer }) => quoterOf(provider, vaultOf(deployer)),
   }
+}
+
+/** In the order in which the Vault wants tokens. */
+function contentsOf(all: DevnetTokens, tokens: WeightedPoolFilling['tokens']) {
+  return tokens
+    .map(([symbol, weight, amount]) => {
+      const token = all[symbol]
+      return { label: `${weight}${symbol}`, token, weight: parseEther(weight), amountRaw: parseUnits(amount, token.decimals) }
+    })
+    .toSorted((a, b) => (a.token.address.toLowerCase() < b.token.address.toLowerCase() ? -1 : 1))
 }
