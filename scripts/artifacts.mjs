@@ -50,6 +50,13 @@ const wanted = [
     to: 'plugins/traderjoe/artifacts',
   })),
   ...pangolin('@pangolindex/exchange-contracts@2.1.9'),
+  // Curve's own pool of DAI, USDC, USDT and sUSD, which the package deploys in its tests.
+  ...['Stableswap', 'CurvePoolERC20'].map((contract) => ({
+    pack: '@setprotocol/set-protocol-v2@0.1.16',
+    contract,
+    file: `external/abi/curve/${contract}.json`,
+    to: 'core/kits/stable/artifacts',
+  })),
   // For tests of its pools.
   {
     pack: '@pancakeswap/v3-core@1.0.2',

@@ -16,6 +16,7 @@ const targets = {
   NoReturnToken: 'plugins/ethereum/artifacts',
   PancakePoolDesk: 'test/fixtures/pancakeswap',
   PoolLens: 'core/kits/uniswap-v3/artifacts',
+  StableRouter: 'core/kits/stable/artifacts',
   TestToken: 'plugins/ethereum/artifacts',
   TransferProbe: 'core/kits/pools/artifacts',
   WeightedLens: 'core/kits/weighted/artifacts',

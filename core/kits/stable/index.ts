@@ -1,0 +1,3 @@
+// "sluice/stable": exchanges of pools of coins that are meant to be worth the same.
+export type { Coin, StablePool, StableSwapOptions } from './exchange.ts'
+export { stableSwap } from './stable-swap.ts'

@@ -1,0 +1,34 @@
+import type { Venue } from '../../contracts/index.ts'
+import type { Evm } from '../evm/types.ts'
+import { listedVersions, type PoolExchange } from '../pools/index.ts'
+import { exchangeAt, type StableSwapOptions } from './exchange.ts'
+import { readFill } from './fill.ts'
+import { planSwap } from './plan.ts'
+import { stableProtocol } from './protocol.ts'
+import { routerCheck } from './router-check.ts'
+
+/**
+ * Pools of the StableSwap invariant, as Curve has them, behind a router of our own: their contracts know neither a deadline
+ * nor an exact amount out. Nothing where the configuration lists versions without this one. Throws where the plugin or its
+ * configuration lacks the network.
+ */
+export function stableSwap(venue: Venue<Evm>, options: StableSwapOptions): PoolExchange {
+  if (options.version !== undefined && listedVersions(venue.config)?.includes(options.version) === false)
+    return { protocols: [], routers: [] }
+  const exchange = exchangeAt(venue, options)
+  const { version, router, pools } = exchange
+  return {
+    protocols: [stableProtocol(version, pools)],
+    routers: [
+      {
+        address: router,
+        name: version,
+        // What must go in for an amount out can be looked for through one pool.
+        carries: (versions, exact) => versions.every((each) => each === version) && (exact === 'in' || versions.length === 1),
+        plan: (quote, terms) => planSwap(quote, terms, pools),
+        fill: readFill,
+        check: routerCheck(exchange),
+      },
+    ],
+  }
+}

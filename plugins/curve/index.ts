@@ -1,0 +1,20 @@
+import { evm } from 'sluice/evm'
+import { defineConnector, singleRouterSchema } from 'sluice/plugin'
+import { networksIn, poolAMM } from 'sluice/pools'
+import { stableSwap } from 'sluice/stable'
+import { pools } from './pools.ts'
+
+export default defineConnector({
+  family: evm,
+  manifest: {
+    name: 'curve',
+    apiVersion: '1.0',
+    trading_type: ['AMM'],
+    available_networks: networksIn(pools),
+    schema: singleRouterSchema,
+  },
+  create(venue) {
+    const AMM = poolAMM(venue, stableSwap(venue, { pools }))
+    return { AMM, spenders: AMM.spenders }
+  },
+})
