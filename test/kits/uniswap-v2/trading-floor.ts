@@ -20,9 +20,9 @@ export const tokens = { WETH: token('WETH'), USDC: token('USDC'), DAI: token('DA
 export type TradingFloor = Awaited<ReturnType<typeof openTradingFloor>>
 
 /** The devnet with its real exchanges, the chain's own reader over it, and a wallet that carries plans out. */
-export async function openTradingFloor() {
+export async function openTradingFloor(files: readonly string[] = devnetFiles) {
   const place = await temporaryFolder()
-  const devnet = await startDevnet({ port: 0, dataDir: place.folder, devnetFiles })
+  const devnet = await startDevnet({ port: 0, dataDir: place.folder, devnetFiles: files })
   const provider = new JsonRpcProvider(devnet.rpcUrl, devnet.chainId, {
     staticNetwork: true,
     cacheTimeout: -1,

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parse } from 'yaml'
+import type { Quote, Token } from '../../../core/contracts/index.ts'
+import { devnetQuoter } from '../../../core/devnet/devnet-quoter.ts'
+import balancer from '../../../plugins/balancer/index.ts'
+import { openTradingFloor, tokens } from '../../kits/uniswap-v2/trading-floor.ts'
+
+const folder = new URL('../../../plugins/balancer/', import.meta.url)
+export const defaults = parse(readFileSync(new URL('defaults.yml', folder), 'utf8'))
+const devnetFile = fileURLToPath(new URL('devnet.ts', folder))
+const devnetFiles = [devnetFile, fileURLToPath(new URL('../../../plugins/ethereum/devnet.ts', import.meta.url))]
+
+/** The devnet with Balancer alone on it, and its connector. */
+export async function openBalancer() {
+  const floor = await openTradingFloor(devnetFiles)
+  const create = (contracts: Readonly<Record<string, string>> = defaults.contractAddresses.local) =>
+    balancer.create({ ...floor.venue(contracts), config: defaults })
+  const quoter = await devnetQuoter(devnetFile, floor.provider)
+  const own = async ({ swap, route, head }: Quote): Promise<bigint | undefined> =>
+    (swap.exact === 'in' ? quoter?.exactIn : quoter?.exactOut)?.(route, swap.amountRaw, Number(head.number))
+  const vault: string = defaults.contractAddresses.local.routerAddress
+  const approveAll = async () => {
+    for (const { address } of Object.values<Token>(tokens)) await floor.approve(address, vault)
+  }
+  return { floor, create, own, vault, approveAll, ...create() }
+}
