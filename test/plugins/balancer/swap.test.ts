@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { Interface } from 'ethers'
 import type { Json, Quote, Swap, Token } from '../../../core/contracts/index.ts'
+import type { EvmReceipt } from '../../../core/kits/evm/index.ts'
 import { at, tokens } from '../../kits/uniswap-v2/trading-floor.ts'
 import { openBalancer } from './floor.ts'
 
@@ -107,14 +108,16 @@ describe('swaps of Balancer', () => {
     const plan = planned(quote)
     const receipt = await floor.execute(plan)
     const other = planned(await quoted({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: ether }))
-    expect(AMM.fill(receipt, plan.memo)).to.not.equal(undefined)
-    expect(AMM.fill(receipt, other.memo)).to.equal(undefined)
-    expect(AMM.fill({ ...receipt, status: 0 }, plan.memo)).to.equal(undefined)
-    expect(AMM.fill({ ...receipt, logs: [...receipt.logs, ...receipt.logs] }, plan.memo)).to.equal(undefined)
+    const { fill: readFill } = AMM
+    const fill = (changes: Partial<EvmReceipt>, memo = plan.memo) => readFill({ ...receipt, ...changes }, memo)
+    expect(fill({})).to.not.equal(undefined)
+    expect(fill({}, other.memo)).to.equal(undefined)
+    expect(fill({ status: 0 })).to.equal(undefined)
+    expect(fill({ logs: [...receipt.logs, ...receipt.logs] })).to.equal(undefined)
     const elsewhere = receipt.logs.map((log) => ({ ...log, address: zero }))
-    expect(AMM.fill({ ...receipt, logs: elsewhere }, plan.memo)).to.equal(undefined)
+    expect(fill({ logs: elsewhere })).to.equal(undefined)
     const memos: readonly Json[] = [null, 1, [], {}, { vault: zero, swaps: [1], exact: 'in' }, { vault: zero, swaps: [], exact: 'in' }]
-    for (const memo of memos) expect(AMM.fill(receipt, memo)).to.equal(undefined)
+    for (const memo of memos) expect(fill({}, memo)).to.equal(undefined)
   })
 
   const reason = async ({ steps: [{ to, data, value }] }: ReturnType<typeof planned>): Promise<unknown> => {
