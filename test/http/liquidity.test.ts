@@ -139,14 +139,32 @@ describe('/amm/liquidity', function () {
   })
 
   it('takes the deepest pool where no fee is given', async () => {
-    const pools = []
-    for (const fee of [100, 500, 3000, 10_000]) {
-      const { body, status } = await ask('price', { ...pair, fee })
-      if (status === 200) pools.push(body)
+    for (const fee of [500, 3000, 10_000]) expect((await ask('price', { ...pair, fee })).status).to.equal(200)
+    expect((await ask('price', pair)).body.fee).to.equal(500)
+  })
+
+  it('adds to a pool without liquidity where its fee is given only: somebody set its price', async () => {
+    const { body: tokens } = await client.get('/network/tokens', local)
+    const addressOf = (wanted: string): string => tokens.find(({ symbol }: { symbol: string }) => symbol === wanted).address
+    const [token0 = '', token1 = ''] = [addressOf('USDT'), addressOf('WBTC')].toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1))
+    const { body: config } = await client.get('/connector/config', { connector: 'uniswap' })
+    const stranger = Wallet.createRandom(provider)
+    await server.rpc('anvil_setBalance', stranger.address, '0xde0b6b3a7640000')
+    const abi = ['function createAndInitializePoolIfNecessary(address, address, uint24, uint160) payable returns (address)']
+    const manager = new Contract(config.contractAddresses.local.positionManagerAddress, abi, stranger)
+    await (await manager.getFunction('createAndInitializePoolIfNecessary')(token0, token1, 3000, 2n ** 96n)).wait()
+
+    const { price } = (await ask('price', { token0, token1 })).body
+    const fields = { address: admins, token0, token1, amount0: '0.001', amount1: '0.001' }
+    const bounds = { lowerPrice: `${Number(price) * 0.9}`, upperPrice: `${Number(price) * 1.1}` }
+    const refused = await ask('add', { ...fields, ...bounds })
+    expect([outcome(refused), refused.body.details[0].field]).to.deep.equal(['400 INCOMPLETE_PARAMS', 'fee'])
+    expect(refused.body.message).to.contain('3000 (MEDIUM)')
+    for (const token of [token0, token1]) {
+      const { body } = await client.post('/evm/approve', { ...local, address: admins, spender: 'uniswap/positions', token })
+      await mined(client, body.txHash)
     }
-    expect(pools.length).to.be.above(1)
-    const deepest = pools.reduce((a, b) => (BigInt(b.liquidity) > BigInt(a.liquidity) ? b : a))
-    expect((await ask('price', pair)).body).to.include({ pool: deepest.pool, fee: deepest.fee })
+    expect(Number((await made('add', { ...fields, ...bounds, fee: 3000 })).fill.liquidity)).to.be.above(0)
   })
 
   it('tells a tier without a pool of the tokens from one that there is not, and from tokens without any', async () => {

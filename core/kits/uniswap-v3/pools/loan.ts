@@ -1,5 +1,5 @@
 import { lender, trialAmount, type Loan, type Pool } from '../../pools/index.ts'
-import { getAmount0Delta, getAmount1Delta, getSqrtRatioAtTick, maxTick, minTick } from '../math/index.ts'
+import { heldNearby } from './held-nearby.ts'
 import type { RangePoolState } from './range-pool-state.ts'
 import { highestPriceX96, lowestPriceX96, swap } from './swap.ts'
 
@@ -18,18 +18,4 @@ export function loanOf({ address, tokens, state }: Pool<RangePoolState>, token: 
   const sold = swap(state, zeroForOne, 'out', sentRaw)
   if (!sold || 'atBestRaw' in sold) return undefined
   return borrow(address, token, sentRaw, [zeroForOne, -sentRaw, zeroForOne ? lowestPriceX96 : highestPriceX96, '0x'])
-}
-
-/** What the pool has of what a swap takes out, as far as is known of its ticks: rounded down. */
-function heldNearby({ sqrtPriceX96, liquidity, below, above }: RangePoolState, zeroForOne: boolean): bigint {
-  const [ticks, amountBetween] = zeroForOne ? [below, getAmount1Delta] : [above, getAmount0Delta]
-  let [fromX96, heldRaw] = [sqrtPriceX96, 0n]
-  for (let index = 0; index <= ticks.count; index += 1) {
-    const initialised = index < ticks.count
-    const toX96 = getSqrtRatioAtTick(Math.min(Math.max(initialised ? ticks.tick(index) : ticks.end, minTick), maxTick))
-    heldRaw += amountBetween(fromX96, toX96, liquidity, false)
-    fromX96 = toX96
-    if (initialised) liquidity += zeroForOne ? -ticks.liquidityNet(index) : ticks.liquidityNet(index)
-  }
-  return heldRaw
 }

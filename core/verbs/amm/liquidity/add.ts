@@ -6,7 +6,7 @@ import type { NetworkEntry, VenueEntry } from '../../directory.ts'
 import { effectiveSlippage, tradeRules } from '../../slippage.ts'
 import { deadlineAfter } from '../deadline.ts'
 import { depositIn, readMost } from './deposit.ts'
-import { findPool, readFee } from './find-pool.ts'
+import { findPoolToFill, readFee } from './find-pool.ts'
 import { orderIn, readPair, reorder, type OrderedPair, type Pair } from './pair.ts'
 import { findOwnPosition } from './position-of.ts'
 import { showBounds } from './prices.ts'
@@ -78,7 +78,7 @@ async function placeOf(
         { field: 'upperPrice', problem },
       ])
     }
-    const { head, pool } = await findPool(pair, fee, venue, at)
+    const { head, pool } = await findPoolToFill(pair, fee, venue, at)
     const order = orderIn(pool, pair)
     return { head, pool, order, ticks: rangeIn(pool, bounds, order, range), tokenId: undefined }
   }

@@ -44,6 +44,20 @@ export function readFee(text: string | undefined, tiers: Tiers, connector: strin
 /** An exchange that has no names for its tiers has any. */
 const isTier = (fee: number, tiers: Tiers) => Object.keys(tiers).length === 0 || Object.values(tiers).includes(fee)
 
+/** To add to. The price of an empty pool is whatever somebody set: to take one is for the caller to say. @throws SluiceError INCOMPLETE_PARAMS */
+export async function findPoolToFill(
+  pair: Pair,
+  feeText: string | undefined,
+  venue: VenueEntry,
+  at: At,
+): Promise<{ head: Head; pool: RangePool }> {
+  const found = await findPool(pair, feeText, venue, at)
+  if (feeText !== undefined || found.pool.liquidity > 0n) return found
+  const tier = showTier(found.pool.fee, rangeOf(venue).feeTiers)
+  const problem = `is required here: no pool of the two has liquidity at its price, which is whatever somebody set. Look at it by /amm/liquidity/price, then name the tier, such as ${tier}`
+  throw badFields([{ field: 'fee', problem }])
+}
+
 function noTier(text: string, tiers: Tiers, connector: string): SluiceError {
   const known = Object.values(tiers).map((fee) => showTier(fee, tiers))
   const choice = known.length === 0 ? 'give a number of hundredths of a basis point' : `it has ${known.join(', ')}`

@@ -21,9 +21,8 @@ describe('pools that can have positions', () => {
     floor.counted.rpc = 0
     const { pools } = await floor.range.rangePools([USDC, floor.chain.nativeCurrency], {}, at())
     expect(floor.counted.rpc).to.equal(1)
-    expect(pools.map(({ fee }) => fee)).to.have.members([500, 3000, 10_000])
-    const depths = pools.map(({ liquidity }) => liquidity)
-    expect(depths).to.deep.equal(depths.toSorted((a, b) => (a > b ? -1 : 1)))
+    // The devnet's widest ranges hold 4000, 2000 and 100 ether.
+    expect(pools.map(({ fee }) => fee)).to.deep.equal([500, 3000, 10_000])
     for (const pool of pools) {
       const contract = new Contract(
         pool.address,
@@ -59,6 +58,27 @@ describe('pools that can have positions', () => {
     const factory = new Contract(floor.exchange.factory, ['function createPool(address,address,uint24)'], floor.trader)
     await floor.mined((await factory.getFunction('createPool')(DAI.address, WBTC.address, 500)).hash)
     expect((await floor.range.rangePools([DAI, WBTC], {}, at())).pools).to.deep.equal([])
+  })
+
+  it('are no deeper for liquidity in a single tick at a wrong price, which costs next to nothing', async () => {
+    const [genuine] = (await floor.range.rangePools([WETH, USDC], {}, at())).pools
+    if (!genuine) throw new Error('No pool of ether and dollars.')
+    const abi = ['function createAndInitializePoolIfNecessary(address, address, uint24, uint160) payable returns (address)']
+    const manager = new Contract(floor.exchange.positionManager, abi, floor.trader)
+    // A fifth beside the price of all others.
+    const { token0, token1, sqrtPriceX96 } = genuine
+    const sent = await manager.getFunction('createAndInitializePoolIfNecessary')(token0, token1, 100, (sqrtPriceX96 * 9n) / 10n)
+    await floor.mined(sent.hash)
+    const thin = await floor.pool(WETH, USDC, 100)
+    const most = { amount0Raw: 10n ** 24n, amount1Raw: 10n ** 24n }
+    const { liquidity } = floor.range.deposit(thin, floor.about(thin, -1, 2), most)
+    const share = (2n * genuine.liquidity * 10n ** 24n) / liquidity
+    await floor.minted(thin, floor.about(thin, -1, 2), { amount0Raw: share, amount1Raw: share })
+
+    const { pools } = await floor.range.rangePools([WETH, USDC], {}, at())
+    const found = pools.find(({ fee }) => fee === 100)
+    expect(found?.liquidity).to.satisfy((raw: bigint) => raw > genuine.liquidity)
+    expect(pools[0]?.fee).to.equal(genuine.fee)
   })
 
   it('read alike where a fork returns more, or other numbers behind the same beginning', () => {

@@ -1,18 +1,18 @@
 import { SluiceError, type At, type Head } from '../../../../contracts/index.ts'
-import type { Call, CallResult, EvmReader } from '../../../evm/types.ts'
+import type { Call, CallResult, EvmReader, Probe } from '../../../evm/types.ts'
 import type { RangeExchange } from '../exchange.ts'
 import { managerAbi } from './abi.ts'
 import { wordsOf } from './words.ts'
 
 /** How the kit reads: all calls at one block, in one round trip. */
-export type Read = (calls: readonly Call[], at: At) => Promise<{ head: Head; results: readonly CallResult[] }>
+export type Read<Asked = Call> = (calls: readonly Asked[], at: At) => Promise<{ head: Head; results: readonly CallResult[] }>
 
 /**
  * Asks with the first thing that is read whether the configured contract manages positions in the pools that are meant,
  * and wraps the coin in the token that is meant. Until it does, nothing that was read is given away:
  * SluiceError SERVICE_UNINITIALIZED.
  */
-export function checkedRead({ positionManager, factory }: RangeExchange, reader: EvmReader): Read {
+export function checkedRead({ positionManager, factory }: RangeExchange, reader: EvmReader): Read<Call | Probe> {
   const wrapped = reader.wrapped.address
   const checks = (['factory', 'WETH9'] as const).map((view) => ({ to: positionManager, data: managerAbi.encodeFunctionData(view) }))
   let checked = false

@@ -1,27 +1,38 @@
 import type { RangePool } from '../../../../contracts/index.ts'
-import type { Call, CallResult } from '../../../evm/types.ts'
+import type { CallResult, Probe } from '../../../evm/types.ts'
 import { poolAt, sortTokens } from '../../pools/pool-at.ts'
+import { lensProbe, lookAt, readLens } from '../../pools/pool-lens.ts'
 import type { RangeExchange } from '../exchange.ts'
-import { callsOfPool, poolCalls, readPool } from './read-pool.ts'
+import { priceOf } from '../prices/prices.ts'
+import { depthOf, percentReach } from './depth.ts'
 
 /** What must be asked to know the pools of two tokens, and how the answers are read. */
 export function rangePools(exchange: RangeExchange, tokens: readonly [string, string], fees: readonly number[]) {
   const sorted = sortTokens(...tokens)
   const [token0, token1] = sorted
   const keys = fees.map((fee) => ({ address: poolAt(exchange, sorted, fee), version: exchange.version, token0, token1, fee }))
+  const looks = keys.map(({ address }) => lookAt(address, percentReach, percentReach))
   return {
-    calls: keys.flatMap(({ address }): readonly Call[] => poolCalls(address)),
-    pools(results: readonly CallResult[]): readonly RangePool[] {
-      const pools = keys.map((key, index) => readPool(key, results.slice(index * callsOfPool)))
-      return pools.filter((pool) => pool !== undefined).toSorted(deepestFirst)
+    calls: looks.length > 0 ? [lensProbe(looks)] : ([] satisfies Probe[]),
+    pools([seen]: readonly CallResult[]): readonly RangePool[] {
+      const states = seen ? readLens(seen, looks) : []
+      const found = states.flatMap((state, index) => {
+        const key = keys[index]
+        if (!key || !state) return []
+        const { sqrtPriceX96, tick, tickSpacing, liquidity } = state
+        return [{ pool: { ...key, tickSpacing, sqrtPriceX96, tick, liquidity, price: priceOf(sqrtPriceX96) }, depthRaw: depthOf(state) }]
+      })
+      return found.toSorted(deepestFirst).map(({ pool }) => pool)
     },
   }
 }
 
-/**
- * By the liquidity in range: how much it takes to move the price by a given part. What lies elsewhere in a pool, and
- * what somebody gave to it, says nothing of that. Of equal ones the cheaper first.
- */
-function deepestFirst(a: RangePool, b: RangePool): number {
-  return a.liquidity === b.liquidity ? a.fee - b.fee : a.liquidity > b.liquidity ? -1 : 1
+interface Found {
+  readonly pool: RangePool
+  readonly depthRaw: bigint
+}
+
+/** Of equal ones the cheaper first. */
+function deepestFirst(a: Found, b: Found): number {
+  return a.depthRaw === b.depthRaw ? a.pool.fee - b.pool.fee : a.depthRaw > b.depthRaw ? -1 : 1
 }
