@@ -57,6 +57,13 @@ const wanted = [
     file: `external/abi/curve/${contract}.json`,
     to: 'core/kits/stable/artifacts',
   })),
+  // For tests: another's port of what Curve's later pools reckon with.
+  {
+    pack: '@connext/smart-contracts@2.4.0',
+    contract: 'SwapUtilsExternal',
+    file: 'artifacts/contracts/core/connext/libraries/SwapUtilsExternal.sol/SwapUtilsExternal.json',
+    to: 'test/fixtures/stable/artifacts',
+  },
   // For tests of its pools.
   {
     pack: '@pancakeswap/v3-core@1.0.2',

@@ -6,6 +6,8 @@ export interface Rounding {
   readonly guard: bigint
   /** What is taken off the amount out before the fee: 1n in all but the oldest. */
   readonly shy: bigint
+  /** Whether a search that does not end is refused, or its last value taken. */
+  readonly mustSettle: boolean
 }
 
 /** The contracts' loops end there. */
@@ -19,7 +21,7 @@ const limit = 2n ** 256n
  * @param xp balances in 18 decimals, none of them zero
  * @param ann amplification times the number of coins, scaled by `aPrecision`
  */
-export function getD(xp: readonly bigint[], ann: bigint, { aPrecision, guard }: Rounding): bigint | undefined {
+export function getD(xp: readonly bigint[], ann: bigint, { aPrecision, guard, mustSettle }: Rounding): bigint | undefined {
   const n = BigInt(xp.length)
   const sum = xp.reduce((a, b) => a + b, 0n)
   let d = sum
@@ -35,7 +37,7 @@ export function getD(xp: readonly bigint[], ann: bigint, { aPrecision, guard }: 
     d = raised / (((ann - aPrecision) * d) / aPrecision + (n + 1n) * product)
     if (near(d, before)) return d
   }
-  return undefined
+  return mustSettle ? undefined : d
 }
 
 /**
@@ -46,7 +48,7 @@ export function getY(
   xp: readonly bigint[],
   given: { readonly index: number; readonly x: bigint },
   wanted: number,
-  { ann, d, rounding: { aPrecision } }: { readonly ann: bigint; readonly d: bigint; readonly rounding: Rounding },
+  { ann, d, rounding: { aPrecision, mustSettle } }: { readonly ann: bigint; readonly d: bigint; readonly rounding: Rounding },
 ): bigint | undefined {
   const n = BigInt(xp.length)
   let c = d
@@ -70,7 +72,7 @@ export function getY(
     y = squared / (divisor - d)
     if (near(y, before)) return y
   }
-  return undefined
+  return mustSettle ? undefined : y
 }
 
 const near = (a: bigint, b: bigint) => (a > b ? a - b : b - a) <= 1n
