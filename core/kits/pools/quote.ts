@@ -40,10 +40,11 @@ export function quoter(exchange: PoolExchange, reader: EvmReader): (swap: Swap, 
       const { best, tooLittle, ...found } = bestRoute(lanes, course, ways, gasCost)
       if (found.wanted.length > 0 && reads < mostReads) {
         wanted = [...wanted, ...found.wanted]
-        wantedLately.put(tokenIn, tokenOut, wanted)
         continue
       }
       if (!best) throw noPrice({ swap, course, lanes, ways, tooLittle, intermediates, version })
+      // Only what was good for something: whoever asks for more than there is makes nobody else's quotes any slower.
+      if (reads > 1) wantedLately.put(tokenIn, tokenOut, wanted)
       await requireExact(suspectsOf(swap, best.lanes, lanes, trusted), at)
 
       return {

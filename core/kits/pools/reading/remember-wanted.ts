@@ -5,7 +5,7 @@ const mostRemembered = 1_000
 const mostOfOne = 256
 
 /**
- * What the last swap of two tokens had to read on: who asks for much of them once will do so again, and is spared the
+ * What the last quoted swap of two tokens had to read on: who asks for much of them once will do so again, and is spared the
  * further round trips.
  */
 export function rememberWanted(nowMs: () => number = () => performance.now()) {
