@@ -38,7 +38,7 @@ contract StableRouter {
     receive() external payable {}
 
     /// Sells an exact amount along pools.
-    function sell(Terms calldata terms, uint256 amountIn, uint256 leastOut, Hop[] calldata hops) external payable returns (uint256 amountOut) {
+    function sell(Terms calldata terms, uint256 amountIn, uint256 leastOut, Hop[] calldata hops) public payable returns (uint256 amountOut) {
         require(block.timestamp <= terms.deadline, "StableRouter: EXPIRED");
         amountOut = take(terms.tokenIn, amountIn);
         address token = terms.tokenIn;
@@ -53,28 +53,31 @@ contract StableRouter {
 
     /// Buys at least an amount for `likelyIn`, and for more, up to `mostIn`, only where that has come to give less. All that
     /// comes out is the recipient's.
-    function buy(Terms calldata terms, uint256 leastOut, uint256 likelyIn, uint256 mostIn, Hop calldata hop) external payable returns (uint256 amountIn, uint256 amountOut) {
-        require(block.timestamp <= terms.deadline, "StableRouter: EXPIRED");
-        amountIn = inputFor(hop, leastOut, likelyIn);
+    function buy(Terms calldata terms, uint256 leastOut, uint256 likelyIn, uint256 mostIn, Hop[] calldata hops) external payable returns (uint256 amountIn, uint256 amountOut) {
+        amountIn = inputFor(hops, leastOut, likelyIn);
         require(amountIn <= mostIn, "StableRouter: EXCESSIVE_INPUT_AMOUNT");
-        amountOut = pass(terms.tokenIn, hop, take(terms.tokenIn, amountIn));
-        require(amountOut >= leastOut, "StableRouter: INSUFFICIENT_OUTPUT_AMOUNT");
-        give(terms, hop.tokenOut, amountOut);
-        emit Swapped(msg.sender, terms.recipient, terms.tokenIn, hop.tokenOut, amountIn, amountOut);
+        amountOut = sell(terms, amountIn, leastOut, hops);
     }
 
     /// The price gets worse with the amount, so that more by the average price is never too much.
-    function inputFor(Hop calldata hop, uint256 leastOut, uint256 likelyIn) private view returns (uint256 amountIn) {
-        amountIn = likelyIn;
-        uint256 out = IStablePool(hop.pool).get_dy(hop.i, hop.j, amountIn);
-        if (out >= leastOut) return amountIn;
-        // Some pools round their answer up by one against what they then give.
-        uint256 wanted = leastOut + 1;
-        for (uint256 k = 0; k < mostTries && out < wanted; k++) {
+    function inputFor(Hop[] calldata hops, uint256 leastOut, uint256 amountIn) private view returns (uint256) {
+        if (promised(hops, amountIn, 0) >= leastOut) return amountIn;
+        uint256 out = promised(hops, amountIn, 1);
+        for (uint256 k = 0; k < mostTries && out < leastOut; k++) {
             require(out > 0, "StableRouter: INSUFFICIENT_LIQUIDITY");
-            amountIn += ((wanted - out) * amountIn) / out + 1;
-            out = IStablePool(hop.pool).get_dy(hop.i, hop.j, amountIn);
+            amountIn += ((leastOut - out) * amountIn) / out + 1;
+            out = promised(hops, amountIn, 1);
         }
+        return amountIn;
+    }
+
+    /// @param doubt what each pool may give less than it promises: of the oldest ones it is one unit
+    function promised(Hop[] calldata hops, uint256 amount, uint256 doubt) private view returns (uint256) {
+        for (uint256 k = 0; k < hops.length; k++) {
+            uint256 out = IStablePool(hops[k].pool).get_dy(hops[k].i, hops[k].j, amount);
+            amount = out > doubt ? out - doubt : 0;
+        }
+        return amount;
     }
 
     /// From the coins that were sent, where some were; what is not used of them goes back.

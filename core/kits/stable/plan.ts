@@ -16,7 +16,7 @@ export function planSwap(quote: Quote, { boundRaw, recipient, deadline }: SwapTe
   const data =
     exact === 'in'
       ? routerAbi.encodeFunctionData('sell', [terms, amountRaw, boundRaw, hops])
-      : routerAbi.encodeFunctionData('buy', [terms, amountRaw, quote.amountRaw, boundRaw, hops[0]])
+      : routerAbi.encodeFunctionData('buy', [terms, amountRaw, quote.amountRaw, boundRaw, hops])
   return {
     steps: [{ to: spender, data, value: (tokenIn.native ? mostInRaw : 0n).toString() }],
     needs,

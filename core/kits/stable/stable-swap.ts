@@ -23,8 +23,7 @@ export function stableSwap(venue: Venue<Evm>, options: StableSwapOptions): PoolE
       {
         address: router,
         name: version,
-        // What must go in for an amount out can be looked for through one pool.
-        carries: (versions, exact) => versions.every((each) => each === version) && (exact === 'in' || versions.length === 1),
+        carries: (versions) => versions.every((each) => each === version),
         plan: (quote, terms) => planSwap(quote, terms, pools),
         fill: readFill,
         check: routerCheck(exchange),
