@@ -95,6 +95,8 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
     /** Queued on lanes of ours, and nobody is signing it. */
     async giveUpLeftovers(): Promise<void> {
       const ours = new Map(lanes.all().map((held) => [held.lane.address, held]))
+      // Most networks are nobody's: the store, which may be far away, is not asked about each of them again and again.
+      if (ours.size === 0) return
       const { entries } = await recorder.list({ chain, network, state: 'QUEUED', limit: 500 })
       for (const entry of entries) {
         const held = ours.get(entry.address)

@@ -119,6 +119,14 @@ describe('what a server left open', function () {
     })
   })
 
+  it('is looked for once, however many networks there are on which nothing is open', async () => {
+    let asked = 0
+    const counting = (journal: Journal): Journal => ({ ...journal, list: (filter) => ((asked += 1), journal.list(filter)) })
+    const others = Array.from({ length: 30 }, (_, index) => ({ ...site.network, network: `other-${index}` }))
+    await server({ sites: [site.network, ...others], journalOf: counting })
+    expect(asked).to.equal(0)
+  })
+
   it('holds no start up: without a node it is taken up all the same, and gone on with when the node is back', async () => {
     const first = await mortal()
     const open = await first.submit(order(site), soon())
