@@ -10,12 +10,10 @@ import type { Evm } from './types.ts'
 
 /** One network as a chain plugin writes it down: its tokens are symbols of the plugin's `tokens.json`. */
 export interface EvmNetworkTable extends Omit<EvmNetwork, 'wrapped' | 'intermediates' | 'multicall'> {
-  /** The token that wraps the native coin, then those that routes usually pass through. */
+  /** The token that wraps the native coin, or with `coinIsToken` is it, then those that routes usually pass through. */
   readonly tokens: readonly [string, ...string[]]
   /** Where Multicall3 lies elsewhere than usual. */
   readonly multicall?: string
-  /** The native coin is itself a token, the first of `tokens`: nothing wraps it, and it is traded as that token (Celo). */
-  readonly coinIsToken?: boolean
 }
 
 export interface EvmChainTables {
@@ -52,8 +50,7 @@ export function evmChainPlugin({ name, apiVersion, version, networks, list }: Ev
     create(venue: ChainVenue<EvmChainConfig>): Chain<Evm> {
       const definition = tables.get(venue.network)
       if (!definition) throw new Error(`Chain ${name} has no network "${venue.network}": it has ${[...tables.keys()].join(', ')}.`)
-      const chain = evmChain(venue, definition)
-      return networks[venue.network]?.coinIsToken ? { ...chain, nativeCurrency: definition.wrapped } : chain
+      return evmChain(venue, definition)
     },
   })
 }

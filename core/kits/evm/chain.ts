@@ -25,7 +25,7 @@ import { limitFromUsed } from './rail/simulation.ts'
 
 /** One network of an EVM chain, from what is true of it and what the operator set. Connects on first use. */
 export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmChainConfig>, definition: EvmNetwork): Chain<Evm> {
-  const { chainId, multicall, blockSeconds } = definition
+  const { chainId, multicall, blockSeconds, wrapped, coinIsToken = false } = definition
   const name = `${chain}/${network}`
   const confirmations = config.confirmations ?? definition.confirmations
   const { legacyFees: legacy = false, mostGas, rollup } = definition
@@ -78,6 +78,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     policy: feePolicy,
     mostGas,
     rollup,
+    coinToken: coinIsToken ? wrapped.address : undefined,
     tipFor: fees.tipFor,
     knownTipRaw: fees.tipRaw,
     token,
@@ -85,7 +86,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
 
   return {
     chainId,
-    nativeCurrency,
+    nativeCurrency: coinIsToken ? wrapped : nativeCurrency,
     reader,
     rail,
     local: definition.local ?? false,

@@ -29,6 +29,8 @@ export interface EvmNetwork {
   rollup?: 'op-stack'
   /** Asked for the block's number where the opcode gives that of another chain, as Arbitrum's gives layer 1's. */
   blockNumberCall?: { readonly to: string; readonly data: string }
+  /** The native coin is itself a token, `wrapped`: nothing wraps it, and it is traded as that token (Celo). */
+  coinIsToken?: boolean
   /** A network of one's own machine, where well-known keys may be used. */
   local?: boolean
 }

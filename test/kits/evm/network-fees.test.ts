@@ -189,6 +189,23 @@ describe('what a network takes per gas', () => {
   })
 })
 
+describe('a network whose coin is itself a token', () => {
+  afterEach(() => site.stop())
+  const token = '0x471EcE3750Da237f93B8E339c536989b8978a438'
+
+  it('keeps of the coin what the gas costs: all of it cannot be traded away', async () => {
+    await start({ coinIsToken: true, wrapped: { symbol: 'CELO', address: token, decimals: 18 } })
+    expect(site.chain.nativeCurrency).to.deep.equal({ symbol: 'CELO', address: token, decimals: 18 })
+    // balanceOf(address): PUSH1 4 CALLDATALOAD BALANCE PUSH0 MSTORE PUSH1 32 PUSH0 RETURN
+    await site.rpc('anvil_setCode', token, '0x600435315f5260205ff3')
+    const [heldRaw = 0n] = await site.chain.balances(wallet, [site.chain.nativeCurrency], at)
+    expect(heldRaw).to.equal(BigInt(String(await site.rpc('eth_getBalance', wallet, 'latest'))))
+    const trade = (amountRaw: bigint) => site.chain.rail.check([transfer], [{ is: 'balance', token, amountRaw }], wallet, { wish: {} }, at)
+    expect(await rejection(trade(heldRaw))).to.include({ name: 'OUT_OF_GAS' })
+    expect((await trade(heldRaw - gwei * gwei)).prepared).to.have.length(1)
+  })
+})
+
 describe('the gas of one transaction', () => {
   afterEach(() => site.stop())
   /** Burns about so much: counts down, 26 gas a turn. */

@@ -52,7 +52,8 @@ export async function check(
   const baseFeeRaw = policy.legacy ? 0n : blockField(options, block?.result, 'baseFeePerGas')
   const price = priceFees(wish, over, { baseFeeRaw, tipRaw, policy, feeCapRaw })
   const prepared = steps.map((step, index) => ({ step, ...feesOf(limits[index] ?? 0n, price, policy, charges[index]) }))
-  const neededRaw = sum(prepared.map(({ step, fees }) => costOf(step, fees)))
+  const tradedRaw = sum(needs.flatMap((need) => (need.is === 'balance' && need.token === options.coinToken ? need.amountRaw : [])))
+  const neededRaw = tradedRaw + sum(prepared.map(({ step, fees }) => costOf(step, fees)))
   if (nativeRaw < neededRaw) throw gasTooDear(options.nativeCurrency, nativeRaw, neededRaw)
 
   const synced = syncedOf(options, latest, pending)

@@ -27,6 +27,8 @@ export interface EvmRailOptions {
   mostGas?: bigint | undefined
   /** Its GasPriceOracle says what is charged on top of gas. */
   rollup?: 'op-stack' | undefined
+  /** Address of the token that the native coin itself is: what is traded of it is not there to pay for gas. */
+  coinToken?: string | undefined
   /** The tip by the network's fees, wei per gas, given what the node suggested in the check's batch; absent: that. */
   tipFor?: (suggested: bigint | undefined, at: At) => Promise<bigint | undefined>
   /** The tip by the network's fees as far as it is known, wei per gas. */
