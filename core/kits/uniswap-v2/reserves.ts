@@ -16,10 +16,12 @@ const answerLength = '0x'.length + 3 * hexDigitsPerWord
 export function readPool({ address, tokens }: PairAt, { ok, data }: CallResult): Pool<Reserves> | undefined {
   // A call to an address without code succeeds and returns nothing.
   if (!ok || data.length < answerLength) return undefined
-  const word = (index: number) => BigInt(`0x${data.slice(2 + index * hexDigitsPerWord, 2 + (index + 1) * hexDigitsPerWord)}`)
-  const [reserve0Raw, reserve1Raw] = [word(0), word(1)]
+  const reserve0Raw = wordOf(data, 0)
+  const reserve1Raw = wordOf(data, 1)
   return reserve0Raw > 0n && reserve1Raw > 0n ? { address, tokens, state: { reserve0Raw, reserve1Raw } } : undefined
 }
+
+const wordOf = (data: string, index: number) => BigInt(`0x${data.slice(2 + index * hexDigitsPerWord, 2 + (index + 1) * hexDigitsPerWord)}`)
 
 export function reservesAlong({ tokens: [token0], state: { reserve0Raw, reserve1Raw } }: Pool<Reserves>, { tokenIn }: Passage) {
   return tokenIn === token0

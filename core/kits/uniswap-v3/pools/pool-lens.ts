@@ -55,22 +55,39 @@ function readState(bytes: Bytes, { below, above }: Look): RangePoolState {
     liquidity,
     fee,
     tickSpacing,
-    below: knownTicks(bytes.digits(countBelow * tickBytes), countBelow, endBelow, below),
-    above: knownTicks(bytes.digits(countAbove * tickBytes), countAbove, endAbove, above),
+    below: new SeenTicks(bytes.digits(countBelow * tickBytes), countBelow, endBelow, below),
+    above: new SeenTicks(bytes.digits(countAbove * tickBytes), countAbove, endAbove, above),
   }
 }
 
 const tickBytes = 3 + 16
+const digitsPerTick = 2 * tickBytes
 
-/** Of the many ticks that are read with every quote, swaps come to few: each is made out when one does. */
-function knownTicks(digits: string, count: number, end: number, reach: Reach): KnownTicks {
-  const at = (index: number) => 2 * tickBytes * index
-  return {
-    count,
-    tick: (index) => signed24(digits.slice(at(index), at(index) + 6)),
-    liquidityNet: (index) => BigInt.asIntN(128, BigInt(`0x${digits.slice(at(index) + 6, at(index + 1))}`)),
-    end,
-    reach,
+/**
+ * Of the many ticks that are read with every quote, swaps come to few: each is made out when one does. A class, since two
+ * closures for every pool would take longer than all else that is read of it.
+ */
+class SeenTicks implements KnownTicks {
+  readonly count: number
+  readonly end: number
+  readonly reach: Reach
+  readonly #digits: string
+
+  constructor(digits: string, count: number, end: number, reach: Reach) {
+    this.#digits = digits
+    this.count = count
+    this.end = end
+    this.reach = reach
+  }
+
+  tick(index: number): number {
+    const at = digitsPerTick * index
+    return signed24(this.#digits.slice(at, at + 6))
+  }
+
+  liquidityNet(index: number): bigint {
+    const at = digitsPerTick * index
+    return BigInt.asIntN(128, BigInt(`0x${this.#digits.slice(at + 6, at + digitsPerTick)}`))
   }
 }
 
