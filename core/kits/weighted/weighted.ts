@@ -8,7 +8,10 @@ import { planSwap } from './vault/plan.ts'
 import { vaultCheck } from './vault/vault-check.ts'
 
 export interface WeightedOptions {
-  /** By `<chain>/<network>`: the ids of the pools in the Vault. */
+  /**
+   * By `<chain>/<network>`: the ids of the pools in the Vault. None with a token that takes a fee on transfer: the Vault counts
+   * what it sends, not what arrives.
+   */
   readonly pools: Readonly<Record<string, readonly string[]>>
 }
 
