@@ -181,6 +181,32 @@ export const exchanges = (constants) => [
       return { pools: Object.fromEntries(Object.entries(balancerNetworks).map(([name, id]) => [id, ids(name)])) }
     },
   },
+  {
+    pack: '@curvefi/api@2.70.1',
+    name: 'curve-api',
+    // Its older pools of coins that are worth the same, without lending and other pools below them. Some are spelt in small letters.
+    read(files) {
+      const entries = textOf(files, 'lib/constants/pools/ethereum.js').split(/^ {4}'?([\w-]+)'?: \{$/m)
+      const listed = (text, name) =>
+        [...(new RegExp(`${name}: \\[(.*?)\\]`, 's').exec(text)?.[1] ?? '').matchAll(/'?(\w+)'?/g)].map(([, value]) => value)
+      const pools = entries.flatMap((name, at) => {
+        const text = at % 2 === 1 ? entries[at + 1] : ''
+        const [, address] = /swap_address: ['"](0x\w+)/.exec(text) ?? []
+        if (!address || !/is_plain: true/.test(text) || /is_(?:crypto|meta|lending|factory): true/.test(text)) return []
+        const decimals = listed(text, 'underlying_decimals').map(Number)
+        return [
+          [
+            name,
+            {
+              address,
+              coins: listed(text, 'underlying_coin_addresses').map((coin, index) => ({ address: coin, decimals: decimals[index] })),
+            },
+          ],
+        ]
+      })
+      return { pools: { 1: Object.fromEntries(pools) } }
+    },
+  },
 ]
 
 const textOf = (files, file) => readFileSync(path.join(files, file), 'utf8')

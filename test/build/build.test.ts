@@ -101,12 +101,13 @@ describe('the compiled tree', function () {
   it('serves with production packages only, plugins of TypeScript and JavaScript inside and outside of it, and ends in order', async () => {
     const { child, ended, client, output } = await start({ SLUICE_PLUGINS_FOLDERS: `plugins,${path.join(folder, 'elsewhere')}` })
     const connectors = [
-      ...['uniswap', 'sushiswap', 'pancakeswap', 'quickswap', 'traderjoe', 'pangolin'],
+      ...['uniswap', 'sushiswap', 'pancakeswap', 'quickswap', 'traderjoe', 'pangolin', 'balancer', 'curve'],
       ...['inside-typescript', 'outside-typescript'],
     ]
     expect(Object.keys((await client.get('/connectors')).body), output()).to.have.members(connectors)
     for (const connector of connectors) {
-      const quote = await client.get('/amm/price', { ...pair, connector })
+      // Curve's coins are worth the same.
+      const quote = await client.get('/amm/price', { ...pair, ...(connector === 'curve' && { base: 'DAI' }), connector })
       expect(quote.status, `${connector}: ${quote.text}`).to.equal(200)
     }
     const trade = await client.post('/amm/trade', { ...pair, base: 'ETH', connector: 'outside-typescript', address })

@@ -19,7 +19,7 @@ describe('a server with all chains and exchanges', function () {
 
   it('lists each connector with every network of its manifest', async () => {
     const { body } = await server.client.get('/connectors')
-    expect(body).to.have.keys(served.map(({ name }) => name))
+    expect(body).to.include.all.keys(served.map(({ name }) => name))
     for (const { name, plugin } of served) expect(body[name], name).to.have.deep.members([...plugin.manifest.available_networks])
   })
 

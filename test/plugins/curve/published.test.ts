@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { getAddress } from 'ethers'
+import { parse } from 'yaml'
+import { deployerAddress } from '../../../core/devnet/deployer.ts'
+import { routerDeployment, stableDevnetAddresses } from '../../../core/kits/stable/devnet.ts'
+import { pools } from '../../../plugins/curve/pools.ts'
+import curveApi from '../../fixtures/published/curve-api.json' with { type: 'json' }
+
+const { contractAddresses } = parse(readFileSync(new URL('../../../plugins/curve/defaults.yml', import.meta.url), 'utf8'))
+
+describe('what is published about curve', () => {
+  it('is what is listed of its pools, their coins and decimals in the order of the contracts', () => {
+    const published = Object.values(curveApi.facts.pools['1'])
+    const listed = pools['ethereum/mainnet'] ?? []
+    expect(listed).to.not.have.length(0)
+    for (const { address, coins } of listed) {
+      expect(published.find((each) => each.address === address)).to.deep.equal({ address, coins })
+      for (const each of [address, ...coins.map((coin) => coin.address)]) expect(getAddress(each)).to.equal(each)
+    }
+  })
+
+  it('knows its pool on the devnet, and the router where its code puts it on every network', () => {
+    const { pool, other } = stableDevnetAddresses(deployerAddress('curve'))
+    const [local] = pools['ethereum/local'] ?? []
+    expect(local?.address).to.equal(pool)
+    expect(local?.coins.at(-1)?.address).to.equal(other)
+    for (const network of ['mainnet', 'local'])
+      expect(contractAddresses[network]).to.deep.equal({ routerAddress: routerDeployment.address })
+  })
+})
