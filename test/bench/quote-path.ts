@@ -1,5 +1,5 @@
-/** The n-th quote of a run: amounts differ, so that no two neighbours ask the same. */
-export function quotePath(index: number): string {
+/** The n-th quote of a run: amounts differ, so that no two neighbours ask the same. Without a version all are looked at. */
+export function quotePath(index: number, version?: string): string {
   const amount = (1 + (index % 997) / 1000).toString()
   const side = index % 2 === 0 ? 'SELL' : 'BUY'
   const query = new URLSearchParams({
@@ -10,6 +10,7 @@ export function quotePath(index: number): string {
     quote: 'USDC',
     amount,
     side,
+    ...(version !== undefined && { version }),
   })
   return `/amm/price?${query.toString()}`
 }

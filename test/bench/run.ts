@@ -6,10 +6,13 @@ import { installedSize } from './figures/installed-size.ts'
 import { journaling } from './figures/journaling.ts'
 import { memory } from './figures/memory.ts'
 import { nodeCalls } from './figures/node-calls.ts'
+import { pluginLines } from './figures/plugin-lines.ts'
 import { pluginTrials } from './figures/plugin-trials.ts'
 import { priceRate } from './figures/price-rate.ts'
 import { signatures } from './figures/signatures.ts'
 import { startToReady } from './figures/start-to-ready.ts'
+import { versionRates } from './figures/version-rates.ts'
+import { versionQuotes } from './figures/version-quotes.ts'
 import type { BareServerProcess } from './processes/bare-server.ts'
 import { tradeRate } from './figures/trade-rate.ts'
 import type { LoadProcess } from './processes/load.ts'
@@ -25,9 +28,11 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   signatures: async () =>
     report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
   quotes,
+  versions: async () => report("Quotes by the connector alone; reference: one pool's by QuoterV2 on the same node", await versionQuotes()),
   trades,
   journal: async () =>
     report('Keeping a transaction: twice before it is sent; reference: two pages flushed to the same disk', await journaling()),
+  lines: async () => report('Lines of the plugins, from their sources', pluginLines()),
   size: async () => report('Installed for production', await installedSize()),
 }
 
@@ -58,6 +63,10 @@ async function quotes(): Promise<void> {
       report(
         '/amm/price over mutual TLS; reference: a bare node:https server that answers as many bytes',
         await priceRate(sluice, bare, load),
+      )
+      report(
+        '/amm/price of the versions, 16 connections; reference: QuoterV2 by eth_call on the same node',
+        await versionRates(sluice, load),
       )
       const { rows, note } = await nodeCalls(sluice)
       report('What the node is asked', rows, note)

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { Client } from 'undici'
 import { serve } from '../child.ts'
 import { quotePath } from '../quote-path.ts'
+import { quoterCall, requireResult } from '../quoter-call.ts'
 import { percentile } from '../statistics.ts'
 
 export interface Load {
@@ -13,6 +14,8 @@ export interface Load {
   requests: number
   /** Where it stops although requests are left. */
   mostSeconds?: number
+  /** Of the exchange; all of them where it is absent. */
+  version?: string
 }
 
 const [certsDir = ''] = process.argv.slice(2)
@@ -20,10 +23,23 @@ const read = (file: string) => readFileSync(path.join(certsDir, file))
 const connect = { ca: read('ca_cert.pem'), cert: read('client_cert.pem'), key: read('client_key.pem') }
 
 export type LoadProcess = typeof handlers
-const handlers = serve({ run })
+const handlers = serve({
+  run: (load: Load) =>
+    bear(
+      load,
+      () => new Client(load.url, { connect }),
+      (client, index) => ask(client, quotePath(index, load.version)),
+    ),
+  /** QuoterV2 asked straight at the node. */
+  askNode: (load: Load) => bear(load, () => new Client(load.url), askNode),
+})
 
-async function run({ url, connections, requests, mostSeconds = Infinity }: Load) {
-  const clients = Array.from({ length: connections }, () => new Client(url, { connect }))
+async function bear(
+  { connections, requests, mostSeconds = Infinity }: Load,
+  connected: () => Client,
+  ask: (client: Client, index: number) => Promise<void>,
+) {
+  const clients = Array.from({ length: connections }, connected)
   // Handshakes are not what is measured.
   await Promise.all(clients.map((client) => ask(client, 0)))
   const latenciesMs: number[] = []
@@ -45,8 +61,14 @@ async function run({ url, connections, requests, mostSeconds = Infinity }: Load)
 }
 
 /** The figure is worth nothing when answers are errors. */
-async function ask(client: Client, index: number): Promise<void> {
-  const { statusCode, body } = await client.request({ method: 'GET', path: quotePath(index) })
+async function ask(client: Client, path: string): Promise<void> {
+  const { statusCode, body } = await client.request({ method: 'GET', path })
   const text = await body.text()
   if (statusCode !== 200) throw new Error(`answered ${statusCode}: ${text}`)
+}
+
+async function askNode(client: Client, index: number): Promise<void> {
+  const headers = { 'content-type': 'application/json' }
+  const { body } = await client.request({ method: 'POST', path: '/', headers, body: quoterCall(index) })
+  requireResult(await body.json())
 }

@@ -15,6 +15,7 @@ const handlers = serve(
   {
     where: () => ({
       url: kernel.url,
+      rpcUrl,
       certsDir: settings.ssl.certsDir,
       wallet: kernel.services.wallets.all().find(({ devnet }) => devnet)?.address ?? '',
     }),
