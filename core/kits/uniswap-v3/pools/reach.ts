@@ -7,7 +7,7 @@ import type { KnownTicks, Reach } from './range-pool-state.ts'
  * of the bitmap.
  */
 const reaches: readonly Reach[] = [
-  { words: 16, ticks: 6 },
+  { words: 8, ticks: 6 },
   { words: 128, ticks: 64 },
   { words: 1024, ticks: 512 },
   { words: 7000, ticks: 4096 },
