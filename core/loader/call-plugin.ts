@@ -31,6 +31,8 @@ export function callPlugin<T>({ plugin, log }: Callee, verb: string, call: () =>
     }
     const fail = (thrown: unknown) => {
       signal.removeEventListener('abort', leave)
+      // It gave up as it was told to.
+      if (signal.aborted && thrown === signal.reason) return
       reject(asCallersError({ plugin, log }, verb, thrown))
     }
     try {

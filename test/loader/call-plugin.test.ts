@@ -93,6 +93,19 @@ describe('calling a plugin', () => {
     ])
   })
 
+  it('has nothing against a verb that gives up when it is told to', async () => {
+    const { swap, lines } = callee()
+    const deadline = new AbortController()
+    const { promise, reject: fail } = withReject()
+
+    const answer = caught(callPlugin(swap, 'AMM.quote', () => promise, deadline.signal))
+    deadline.abort()
+    fail(deadline.signal.reason)
+    expect(await answer).to.include({ name: 'TIMEOUT' })
+
+    expect(lines.map(({ message }) => message)).to.deep.equal(['left behind at the deadline of the request'])
+  })
+
   it('does not call at all when the deadline has passed', async () => {
     const { swap } = callee()
     let called = false
