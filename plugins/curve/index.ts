@@ -1,7 +1,7 @@
 import { evm } from 'sluice/evm'
 import { defineConnector, singleRouterSchema } from 'sluice/plugin'
 import { networksIn, poolAMM } from 'sluice/pools'
-import { stableSwap } from 'sluice/stable'
+import { stableEvents, stableSwap } from 'sluice/stable'
 import { pools } from './pools.ts'
 
 export default defineConnector({
@@ -15,6 +15,6 @@ export default defineConnector({
   },
   create(venue) {
     const AMM = poolAMM(venue, stableSwap(venue, { pools }))
-    return { AMM, spenders: AMM.spenders }
+    return { AMM, spenders: AMM.spenders, events: stableEvents }
   },
 })

@@ -1,3 +1,4 @@
+import { getAddress } from 'ethers'
 import type { Venue } from '../../contracts/index.ts'
 import type { Evm } from '../evm/types.ts'
 import type { Rounding } from './math/invariant.ts'
@@ -58,5 +59,19 @@ export function exchangeAt({ chain, network, contracts }: Venue<Evm>, { version,
   const router = contracts[key]
   if (!router)
     throw new Error(`The configuration has no ${key} for ${chain}/${network}: add it to the network's entry of contractAddresses.`)
-  return { version: version ?? 'stable', router, pools: here }
+  return { version: version ?? 'stable', router, pools: here.map(checked) }
+}
+
+/** Tokens are told apart by their canonical spelling, and no contract reckons with more than 18 decimals. */
+function checked({ address, kind, coins }: StablePool): StablePool {
+  const wrong = coins.find(({ decimals }) => !Number.isInteger(decimals) || decimals < 0 || decimals > 18)
+  if (wrong || coins.length < 2 || !Object.hasOwn(poolKinds, kind)) {
+    const problem = wrong
+      ? `the coin ${wrong.address} has ${wrong.decimals} decimals`
+      : coins.length < 2
+        ? 'it has fewer than two coins'
+        : `its kind is ${kind}`
+    throw new Error(`The pool ${address} cannot be reckoned with: ${problem}. Correct the plugin's pools.`)
+  }
+  return { address: getAddress(address), kind, coins: coins.map((coin) => ({ ...coin, address: getAddress(coin.address) })) }
 }

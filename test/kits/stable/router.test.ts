@@ -179,6 +179,17 @@ describe('swaps of an exchange of stable pools', function () {
     expect(await name(DAI, USDC, 'in', 2n ** 250n)).to.equal('PRICE_FAILED')
   })
 
+  it('takes addresses in any spelling', async () => {
+    const small = floor.pools.map(({ address, coins, ...rest }) => ({
+      ...rest,
+      address: address.toLowerCase(),
+      coins: coins.map((coin) => ({ ...coin, address: coin.address.toLowerCase() })),
+    }))
+    const swap: Swap = { tokenIn: DAI, tokenOut: WETH, exact: 'in', amountRaw: 10n ** 18n }
+    const { route } = await floor.ammOf(small, await floor.router.getAddress()).quote(swap, {}, at())
+    expect(route.map(({ pool }) => pool)).to.deep.equal(floor.pools.map(({ address }) => address))
+  })
+
   it('asks in one round trip', async () => {
     await quoted(DAI, USDC, 'in', 10n ** 18n)
     floor.counted.rpc = 0
@@ -189,6 +200,12 @@ describe('swaps of an exchange of stable pools', function () {
   it('is refused without pools or a router for the network', () => {
     const venue = floor.venue({ routerAddress: USDC.address })
     expect(() => stableSwap(venue, { pools: {} })).to.throw('The plugin has no pools for ethereum/local')
+    const [pool] = floor.pools
+    for (const [wrong, says] of [
+      [{ ...pool, coins: pool.coins.slice(0, 1) }, 'fewer than two coins'],
+      [{ ...pool, coins: pool.coins.map((coin) => ({ ...coin, decimals: 19 })) }, 'has 19 decimals'],
+    ] as const)
+      expect(() => stableSwap(venue, { pools: { 'ethereum/local': [wrong] } })).to.throw(says)
     expect(() => stableSwap(floor.venue({}), { pools: { 'ethereum/local': floor.pools } })).to.throw('has no routerAddress')
   })
 })

@@ -1,0 +1,46 @@
+import { expect } from 'chai'
+import { Interface } from 'ethers'
+import { fileURLToPath } from 'node:url'
+import { deployerAddress } from '../../../core/devnet/deployer.ts'
+import { tradingWallets } from '../../../core/devnet/index.ts'
+import { stableDevnetAddresses } from '../../../core/kits/stable/devnet.ts'
+import { approve, mined, node, type Bench } from '../../../core/testing/cards/bench.ts'
+import { startServer, type TestServer } from '../../../core/testing/server.ts'
+
+const [address = ''] = tradingWallets
+const trade = { chain: 'ethereum', network: 'local', connector: 'curve', address, base: 'DAI', quote: 'USDC', amount: '10', side: 'SELL' }
+
+describe('trades on curve', function () {
+  this.timeout(60_000)
+  let server: TestServer
+  let bench: Bench
+  before(async () => {
+    server = await startServer({ plugins: [fileURLToPath(new URL('../../../plugins/curve', import.meta.url))] })
+    const { client, rpcUrl } = server
+    bench = { ...trade, client, rpcUrl, wallets: ['', '', ''], pairs: [], unquoted: [], quoter: undefined }
+    await approve(bench, address, 'DAI')
+  })
+  after(() => server.stop())
+
+  it('show what they gave, with the logs of pool and router decoded', async () => {
+    const { body, text, status } = await bench.client.post('/amm/trade', trade)
+    expect(status, text).to.equal(200)
+    const { fill, txReceipt } = await mined(bench, body.txHash)
+    expect(fill).to.include({ amountIn: body.amount, amountOut: body.expectedAmount })
+    const names = txReceipt.logs.map(({ name }: { name?: string }) => name)
+    expect(names).to.include.members(['TokenExchange', 'Swapped'])
+  })
+
+  it('are refused before anything is sent where the pool has been stopped', async () => {
+    const owner = deployerAddress('curve')
+    const data = new Interface(['function kill_me()']).encodeFunctionData('kill_me')
+    await node(bench, 'anvil_impersonateAccount', owner)
+    await node(bench, 'eth_sendTransaction', { from: owner, to: stableDevnetAddresses(owner).pool, data, gas: '0x30000' })
+    await node(bench, 'evm_mine')
+    const { body, status } = await bench.client.post('/amm/trade', trade)
+    expect([status, body.name]).to.deep.equal([422, 'TRADE_FAILED'])
+    const { body: journal } = await bench.client.get('/transactions', { address })
+    // The approval and the trade before.
+    expect(journal.transactions).to.have.length(2)
+  })
+})
