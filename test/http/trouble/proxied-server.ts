@@ -11,9 +11,8 @@ const folder = await mkdtemp(path.join(tmpdir(), 'sluice-proxied-'))
 const plugins = path.join(folder, 'plugins')
 await cp(fileURLToPath(new URL('../../../plugins', import.meta.url)), plugins, { recursive: true })
 await add('ethereum/networks.ts', /^ {2}local: (\{.*\},)$/m, '  proxied: $1')
-await add('uniswap/deployments.ts', /^ {2}'ethereum\/local': (\{.*\},)$/m, "  'ethereum/proxied': $1")
-await add('uniswap/index.ts', /(networks: \['mainnet', 'sepolia', 'local')\]/, '', "$1, 'proxied']")
-await add('uniswap/defaults.yml', /^ {2}local:(\n {4}.*)$/m, '  proxied:$1')
+await add('uniswap/deployments.ts', /^ {2}'ethereum\/local': (\{.*\},)$/gm, "  'ethereum/proxied': $1")
+await add('uniswap/defaults.yml', /^ {2}local:((?:\n {4}.*)+)$/m, '  proxied:$1')
 
 const server = await startServer({
   settings: { 'plugins.folders': [plugins], 'log.level': 'trace', 'server.requestTimeoutSeconds': 2 },
@@ -34,11 +33,11 @@ process.stdin.resume().on('end', () => {
 })
 console.log(JSON.stringify({ url: server.kernel.url, certsDir: server.settings.ssl.certsDir, node: server.rpcUrl }))
 
-/** Adds a line after the one found, or replaces what was found. */
-async function add(file: string, found: RegExp, line: string, instead = `$&\n${line}`): Promise<void> {
+/** Adds lines after those found. */
+async function add(file: string, found: RegExp, lines: string): Promise<void> {
   const place = path.join(plugins, file)
   const text = await readFile(place, 'utf8')
-  const changed = text.replace(found, instead)
+  const changed = text.replace(found, `$&\n${lines}`)
   if (changed === text) throw new Error(`${file} has nothing like ${found}.`)
   await writeFile(place, changed)
 }
