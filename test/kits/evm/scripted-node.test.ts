@@ -70,6 +70,16 @@ describe('with nodes that answer as no devnet does, an EVM chain', () => {
     expect((await subject.gas(1n, head, at)).gasPriceRaw).to.equal(32_000_000_000n)
   })
 
+  it('takes no eighth off the base fee where blocks have room for far more gas than they are meant to use, as on rollups', async () => {
+    const roomy = { ...block(8, 30), gasLimit: `0x${(2n ** 50n).toString(16)}` }
+    const subject = await chain({ eth_call: multicallHead(9, 0n), eth_getBlockByNumber: roomy, eth_maxPriorityFeePerGas: gwei(2) })
+    await subject.head(at)
+    const { head } = await subject.reader.read([], at)
+    expect((await subject.gas(1n, head, at)).gasPriceRaw).to.equal(32_000_000_000n)
+    expect((await subject.gas(1n, undefined, at)).gasPriceRaw).to.equal(32_000_000_000n)
+    expect((await subject.gas(1n, { number: 20n, timestamp: 0x65000000 }, at)).gasPriceRaw).to.equal(32_000_000_000n)
+  })
+
   it('takes the tip from what recent blocks were paid where the node suggests none', async () => {
     const reward = [3, 1, 2, 9, 8].map((tip) => [gwei(tip)])
     const subject = await chain({ eth_getBlockByNumber: block(8, 30), eth_feeHistory: { reward } })

@@ -3,6 +3,7 @@ import { nodeLied, resultOf } from './ask.ts'
 import { readBlock } from './block.ts'
 import type { Block } from './block.ts'
 import { isObject, quantityOf } from '../quantity.ts'
+import { max } from '../rail/fees.ts'
 import { withSignal } from '../rpc/with-signal.ts'
 import type { Rpc } from '../types.ts'
 
@@ -64,7 +65,7 @@ export function createFees({ rpc, tipPercentile, minTipRaw, legacy = false, tipM
   }
 
   function baseFeeRaw(number: bigint): bigint | undefined {
-    return baseFees.get(number) ?? (latest !== undefined && number === latest.number + 1n ? latest.nextBaseFeeRaw : undefined)
+    return baseFees.get(number) ?? (latest !== undefined && number === latest.number + 1n ? mostOfNext(latest) : undefined)
   }
 
   async function ask(): Promise<Block> {
@@ -109,7 +110,7 @@ export function createFees({ rpc, tipPercentile, minTipRaw, legacy = false, tipM
     baseFeeRaw,
     tipRaw: () => tipRaw,
     priceRaw(head) {
-      const base = legacy ? 0n : (head?.baseFeeRaw ?? (head && baseFeeRaw(head.number)) ?? latest?.nextBaseFeeRaw ?? 0n)
+      const base = legacy ? 0n : (head?.baseFeeRaw ?? (head && baseFeeRaw(head.number)) ?? (latest && mostOfNext(latest)) ?? 0n)
       return base + (tipRaw ?? 0n)
     },
     async warm(at) {
@@ -122,6 +123,14 @@ export function createFees({ rpc, tipPercentile, minTipRaw, legacy = false, tipM
     },
     refresh,
   }
+}
+
+/**
+ * That a base fee falls is not believed beforehand: where blocks have room for far more than what it is steered to (2^50 gas on Arbitrum),
+ * Ethereum's rule would always take an eighth off.
+ */
+function mostOfNext({ baseFeeRaw, nextBaseFeeRaw }: Block): bigint | undefined {
+  return baseFeeRaw === undefined || nextBaseFeeRaw === undefined ? undefined : max(baseFeeRaw, nextBaseFeeRaw)
 }
 
 /** What suggests the tip; without a base fee that is the whole price. */
