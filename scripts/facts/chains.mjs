@@ -34,9 +34,13 @@ const definitions = {
   'polygon/mainnet': 'polygon',
   'unichain/mainnet': 'unichain',
   'unichain/sepolia': 'unichainSepolia',
+  'worldchain/mainnet': 'worldchain',
+  'worldchain/sepolia': 'worldchainSepolia',
 }
 // What Pancakeswap calls the chains that are taken from it.
 const pancakeChains = { BSC: 56, LINEA: 59144 }
+// And Uniswap's router.
+const routedChains = { WORLDCHAIN: 480 }
 
 const ourTokens = readdirSync(plugins).flatMap((plugin) => {
   try {
@@ -104,6 +108,17 @@ export const chains = [
         symbol,
       }))
       return { tokens: like(found) }
+    },
+  },
+  {
+    pack: '@uniswap/smart-order-router@4.31.10',
+    name: 'uniswap-smart-order-router',
+    read(files) {
+      const tokens = textOf(files, 'build/module/providers/token-provider.js').matchAll(
+        /new Token\(ChainId\.(\w+), '(0x\w{40})', (\d+), '([^']+)'/g,
+      )
+      const found = [...tokens].map(([, chain, address, decimals, symbol]) => ({ chainId: routedChains[chain], address, decimals, symbol }))
+      return { tokens: like(found.filter(({ chainId }) => chainId)) }
     },
   },
   {

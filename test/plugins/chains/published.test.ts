@@ -9,6 +9,7 @@ import pancakeswap from '../../fixtures/published/pancakeswap-tokens.json' with 
 import sushiswap from '../../fixtures/published/sushiswap-default-token-list.json' with { type: 'json' }
 import ubeswap from '../../fixtures/published/ubeswap-default-token-list.json' with { type: 'json' }
 import uniswap from '../../fixtures/published/uniswap-default-token-list.json' with { type: 'json' }
+import router from '../../fixtures/published/uniswap-smart-order-router.json' with { type: 'json' }
 import core from '../../fixtures/published/uniswap-sdk-core-chains.json' with { type: 'json' }
 import viem from '../../fixtures/published/viem.json' with { type: 'json' }
 import { everyChain, everyNetwork, type ListedToken } from './every-chain.ts'
@@ -16,7 +17,7 @@ import { everyChain, everyNetwork, type ListedToken } from './every-chain.ts'
 const definitions: Readonly<Record<string, (typeof viem.facts)['ethereum/mainnet']>> = viem.facts
 const wrapped: Readonly<Record<string, string>> = chainlink.facts.wrapped
 const blockSeconds: Readonly<Record<string, number>> = core.facts.blockSeconds
-const lists = [aave, circle, mento, pancakeswap, sushiswap, ubeswap, uniswap, core]
+const lists = [aave, circle, mento, pancakeswap, sushiswap, ubeswap, uniswap, core, router]
 const line = ({ chainId, symbol, address, decimals }: ListedToken) =>
   `${chainId} ${symbol} ${getAddress(address.toLowerCase())} ${decimals}`
 
