@@ -82,7 +82,9 @@ describe('the compiled tree', function () {
     expect(names.filter((name) => name.includes('artifacts/'))).to.deep.equal([
       'core/kits/evm/artifacts/Batch.json',
       'core/kits/pools/artifacts/TransferProbe.json',
+      'core/kits/stable/artifacts/StableRouter.json',
       'core/kits/uniswap-v3/artifacts/PoolLens.json',
+      'core/kits/weighted/artifacts/WeightedLens.json',
     ])
     expect(names).to.include.members(['plugins/ethereum/tokens.json', 'plugins/ethereum/defaults.yml', 'plugins/uniswap/defaults.yml'])
   })
