@@ -12,6 +12,7 @@ const solcVersion = '0.8.37'
 const contracts = fileURLToPath(new URL('../contracts/', import.meta.url))
 const targets = {
   Batch: 'core/kits/evm/artifacts',
+  CoinThief: 'test/fixtures/uniswap-v3',
   FeeOnTransferToken: 'plugins/ethereum/artifacts',
   NoReturnToken: 'plugins/ethereum/artifacts',
   PancakePoolDesk: 'test/fixtures/pancakeswap',

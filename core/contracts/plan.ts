@@ -1,7 +1,11 @@
 import type { Json, Types } from './family.ts'
 
-/** What a wallet must have before a plan is signed. `token` is an address; the native coin is its zero address. */
-export type Need<A = string> = { is: 'balance'; token: A; amountRaw: bigint } | { is: 'allowance'; token: A; spender: A; amountRaw: bigint }
+/** What must hold of a wallet before a plan is signed. `token` is an address; the native coin is its zero address. */
+export type Need<A = string> =
+  | { is: 'balance'; token: A; amountRaw: bigint }
+  | { is: 'allowance'; token: A; spender: A; amountRaw: bigint }
+  /** No more than that: where the spender could take the token besides what the plan gives it. */
+  | { is: 'allowance-at-most'; token: A; spender: A; amountRaw: bigint }
 
 /** What every acting verb returns: what is to be done, never a transaction. All of it but the needs goes into the journal. */
 export interface Plan<F extends Types = Types> {

@@ -37,13 +37,15 @@ export interface Exchange extends Deployment {
   readonly fees: readonly number[]
   readonly feeTiers: Readonly<Record<string, number>>
   readonly mixedWith: { readonly version: string; readonly factory: string } | undefined
+  /** The network's token list: addresses of tokens that are known to be what they say. */
+  readonly listed: ReadonlySet<string>
 }
 
 // UniswapV3Factory of @uniswap/v3-core@1.0.1, and 100, which was added later; names as in FeeAmount of @uniswap/v3-sdk.
 const uniswapFeeTiers = { LOWEST: 100, LOW: 500, MEDIUM: 3000, HIGH: 10_000 }
 
 /** Puts the plugin's constants and the configured addresses together; throws where one is missing, with what to do. */
-export function exchangeAt({ chain, network, contracts }: Venue<Evm>, options: UniswapV3Options): Exchange {
+export function exchangeAt({ chain, network, contracts, tokens }: Venue<Evm>, options: UniswapV3Options): Exchange {
   const {
     version = 'v3',
     deployments,
@@ -75,5 +77,6 @@ export function exchangeAt({ chain, network, contracts }: Venue<Evm>, options: U
     fees: [...Object.values(feeTiers), ...otherFees],
     feeTiers,
     mixedWith: routerKinds[routerKind].mixes && mixedWith && v2 ? { version: mixedWith.version, factory: v2.factory } : undefined,
+    listed: new Set(tokens.map(({ address }) => address)),
   }
 }

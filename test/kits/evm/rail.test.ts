@@ -74,6 +74,18 @@ describe('the rail of EVM chains', () => {
     expect(error.details).to.deep.equal({ spender: nowhere, token: 'USDX', tokenAddress: token, current: '0.000000', needed: '0.000001' })
   })
 
+  it('refuses where somebody may move more than is good', async () => {
+    const spender = addressOf(1)
+    const atMost = (amountRaw: bigint) => ({ is: 'allowance-at-most', token, spender, amountRaw }) as const
+    await check([transfer], [atMost(0n)])
+    await site.rpc('eth_sendTransaction', { from: owner, to: token, data: erc20.encodeFunctionData('approve', [spender, 5n]) })
+    await site.mine()
+    await check([transfer], [atMost(5n)])
+    const error = await rejection(check([transfer], [atMost(4n)]))
+    expect(error).to.include({ name: 'TRADE_FAILED' })
+    expect(error.message).to.contain(spender).and.to.contain('USDX')
+  })
+
   it('tells a value that is not there from gas that is not', async () => {
     const balance = BigInt(String(await site.rpc('eth_getBalance', owner, 'latest')))
     const poor = await rejection(check(sending(balance + 1n)))

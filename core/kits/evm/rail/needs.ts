@@ -3,7 +3,7 @@ import type { At, Need, Token } from '../../../contracts/index.ts'
 import { allowanceCall, balanceOfCall, uintOf } from '../reading/erc20.ts'
 import { ethBalanceCall } from '../reading/multicall.ts'
 import type { EvmRailOptions } from './rail.ts'
-import { allowanceTooSmall, balanceTooSmall } from './shortage.ts'
+import { allowanceTooLarge, allowanceTooSmall, balanceTooSmall } from './shortage.ts'
 import type { Call, CallResult } from '../types.ts'
 
 /** The native coin, as plans name it. */
@@ -12,7 +12,7 @@ export const nativeAddress = ZeroAddress
 /** What reads what all needs are about. */
 export function needsCalls(needs: readonly Need[], owner: string, multicall: string): readonly Call[] {
   return needs.map((need) => {
-    if (need.is === 'allowance') return allowanceCall(need.token, owner, need.spender)
+    if (need.is !== 'balance') return allowanceCall(need.token, owner, need.spender)
     return need.token === nativeAddress ? ethBalanceCall(multicall, owner) : balanceOfCall(need.token, owner)
   })
 }
@@ -31,11 +31,12 @@ export async function judgeNeeds(
   const current = results.map((result) => uintOf(result) ?? 0n)
   const lacking = needs
     .map((need, index) => ({ need, currentRaw: current[index] ?? 0n }))
-    .filter(({ need, currentRaw }) => currentRaw < need.amountRaw)
+    .filter(({ need, currentRaw }) => (need.is === 'allowance-at-most' ? currentRaw > need.amountRaw : currentRaw < need.amountRaw))
   const first = lacking.find(({ need }) => need.is === 'balance') ?? lacking[0]
   if (first) {
     const { need, currentRaw } = first
     const named = need.token === nativeAddress ? nativeCurrency : ((await token(need.token, at)) ?? unnamed(need.token))
+    if (need.is === 'allowance-at-most') throw allowanceTooLarge(named, need.spender)
     throw need.is === 'balance'
       ? balanceTooSmall(named, currentRaw, need.amountRaw)
       : allowanceTooSmall(named, need.spender, currentRaw, need.amountRaw)

@@ -27,6 +27,14 @@ export function allowanceTooSmall(token: Token, spender: string, currentRaw: big
   )
 }
 
+export function allowanceTooLarge({ symbol, address }: Token, spender: string): SluiceError {
+  return new SluiceError(
+    'TRADE_FAILED',
+    `${spender} may move ${symbol} of the wallet, and takes it where the coin that is sent is gone: the code of a token that is on no list could have it take both. Give ${symbol} instead of the coin, or set that allowance to 0 by /evm/approve, or put the token on the network's list if you trust it.`,
+    { details: { reason: 'the coin could be taken twice', token: symbol, tokenAddress: address, spender } },
+  )
+}
+
 /** @param neededRaw the value sent and the most that the gas can cost */
 export function gasTooDear(native: Token, currentRaw: bigint, neededRaw: bigint): SluiceError {
   const details = shortage(native, currentRaw, neededRaw)

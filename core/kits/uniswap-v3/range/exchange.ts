@@ -9,4 +9,6 @@ export interface RangeExchange extends PoolOrigin {
   /** What their names stand for. */
   readonly feeTiers: Readonly<Record<string, number>>
   readonly positionManager: string
+  /** The network's token list. */
+  readonly listed: ReadonlySet<string>
 }

@@ -1,5 +1,6 @@
 import type { Need, Plan, Quote, SwapTerms } from '../../../contracts/index.ts'
 import type { Evm } from '../../evm/types.ts'
+import { coinTakenOnce } from '../coin-taken-once.ts'
 import { legCall } from './leg-call.ts'
 import { legsOf, type Kind } from './legs.ts'
 import { memoOf } from './memo.ts'
@@ -10,6 +11,7 @@ export interface PlannedBy {
   readonly router: string
   readonly routerKind: RouterKind
   readonly kindOf: (hop: { readonly version: string }) => Kind
+  readonly listed: ReadonlySet<string>
 }
 
 // CONTRACT_BALANCE of SwapRouter02's library Constants: what the leg before has left with the router.
@@ -20,13 +22,20 @@ export function planSwap(quote: Quote, terms: SwapTerms, by: PlannedBy): Plan<Ev
   const { tokenIn, exact, amountRaw } = quote.swap
   const mostInRaw = exact === 'in' ? amountRaw : terms.boundRaw
   const needs: Need[] = [{ is: 'balance', token: tokenIn.address, amountRaw: mostInRaw }]
-  if (!tokenIn.native) needs.push({ is: 'allowance', token: tokenIn.address, spender: by.router, amountRaw: mostInRaw })
+  if (tokenIn.native) needs.push(...takenOnce(quote.route, by))
+  else needs.push({ is: 'allowance', token: tokenIn.address, spender: by.router, amountRaw: mostInRaw })
   return {
     steps: [{ to: by.router, data: routerCall(quote, terms, by), value: (tokenIn.native ? mostInRaw : 0n).toString() }],
     needs,
     deadline: terms.deadline,
     memo: memoOf(quote, terms.recipient, by),
   }
+}
+
+/** The router pays the first pool of concentrated liquidity when that calls back: other tokens have moved by then. */
+function takenOnce([first, ...others]: Quote['route'], { router, kindOf, listed }: PlannedBy): readonly Need[] {
+  if (!first || kindOf(first) !== 'range') return []
+  return coinTakenOnce({ wrapped: first.tokenIn, tokens: [first, ...others].map(({ tokenOut }) => tokenOut), spender: router, listed })
 }
 
 function routerCall({ swap, route }: Quote, { boundRaw, recipient, deadline }: SwapTerms, { routerKind, kindOf }: PlannedBy): string {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { Contract, Wallet } from 'ethers'
-import type { RangeAmounts, RangeFill, RangePool, Token } from '../../../../core/contracts/index.ts'
+import type { AMMRange, RangeAmounts, RangeFill, RangePool, Token } from '../../../../core/contracts/index.ts'
+import type { Evm } from '../../../../core/kits/evm/index.ts'
 import { v3Range } from '../../../../core/kits/uniswap-v3/range/range.ts'
 import { spanAround } from '../../../../core/kits/uniswap-v3/range/prices/prices.ts'
 import { inTenMinutes, at, openRangeFloor, tokens, type RangeFloor } from './range-floor.ts'
@@ -85,6 +86,17 @@ describe('positions in a range', () => {
     const plan = floor.range.add({ pool, range, most: ether(2n), tokenId }, floor.terms())
     expect(floor.range.rangeFill(await floor.succeed(plan), plan.memo)).to.deep.equal({ tokenId, ...expected })
     expect((await floor.position(tokenId)).liquidity).to.equal(had.liquidity + expected.liquidity)
+  })
+
+  it('need that the manager may not take the wrapped coin too, where the coin goes in with a token on no list', () => {
+    const exchange = { ...floor.exchange, listed: new Set([WETH.address]) }
+    const range = v3Range(exchange, floor.chain.reader)
+    const needs = (of: AMMRange<Evm>, native: boolean) =>
+      of.add({ pool, range: floor.about(pool, -10, 10), most: ether(1n) }, floor.terms({ native })).needs
+    const barred = { is: 'allowance-at-most', token: WETH.address, spender: exchange.positionManager, amountRaw: 0n }
+    expect(needs(range, true)).to.deep.include(barred)
+    expect(needs(range, false)).not.to.deep.include(barred)
+    expect(needs(floor.range, true)).not.to.deep.include(barred)
   })
 
   it('take the coin and give back what they do not need of it', async () => {

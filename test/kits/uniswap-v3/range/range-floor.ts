@@ -40,6 +40,7 @@ export async function openRangeFloor() {
     fees: [100, 500, 3000, 10_000],
     feeTiers: { LOWEST: 100, LOW: 500, MEDIUM: 3000, HIGH: 10_000 },
     positionManager,
+    listed: new Set(Object.values(tokens).map(({ address }) => address)),
   }
   const range: AMMRange<Evm> = v3Range(exchange, floor.chain.reader)
   for (const { address } of Object.values(tokens)) {

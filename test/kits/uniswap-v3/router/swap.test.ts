@@ -167,6 +167,21 @@ describe('swaps by the routers of concentrated liquidity', () => {
       expect(coin.steps.map(({ to, value }) => [to, value])).to.deep.equal([[address, '12345']])
     })
 
+    it(`need that the router may not take the wrapped coin too, where the coin goes in and a token on no list moves: ${kind}`, async () => {
+      const { address } = routerOf(kind)
+      const strange = '0x00000000000000000000000000000000000000AA'
+      const toStrange = (of: Quote): Quote => ({ ...of, route: of.route.map((hop) => ({ ...hop, tokenOut: strange })) })
+      const barred = { is: 'allowance-at-most', token: WETH.address, spender: address, amountRaw: 0n }
+      for (const exact of ['in', 'out'] as const) {
+        const amountRaw = exact === 'in' ? ether : dollars
+        const ofCoin = await quote(kind, { exact, amountRaw, along: () => [eth, 500, USDC] })
+        expect(planned(kind, ofCoin).needs).not.to.deep.include(barred)
+        expect(planned(kind, toStrange(ofCoin)).needs).to.deep.include(barred)
+        const ofToken = await quote(kind, { exact, amountRaw, along: () => [WETH, 500, USDC] })
+        expect(planned(kind, toStrange(ofToken)).needs).not.to.deep.include(barred)
+      }
+    })
+
     it(`are checked against the factory and the wrapped coin: ${kind}`, async () => {
       const answers = async (router: Router) => (await floor.chain.reader.read(router.check?.calls ?? [], at())).results
       const router = routerOf(kind)

@@ -1,6 +1,7 @@
 import type { Need, Plan, RangeAmounts, RangePool, RangeTerms, TickRange } from '../../../../contracts/index.ts'
 import { nativeAddress } from '../../../evm/index.ts'
 import type { Evm } from '../../../evm/types.ts'
+import { coinTakenOnce } from '../../coin-taken-once.ts'
 import { offerOf } from '../deposit/offer.ts'
 import type { RangeExchange } from '../exchange.ts'
 import { managerAbi } from '../reading/abi.ts'
@@ -16,7 +17,7 @@ export interface Addition {
 
 /** A new position, or more in one. The coin goes with the call, and what is not used of it comes back in the same one. */
 export function planAdd(
-  { positionManager }: RangeExchange,
+  { positionManager, listed }: RangeExchange,
   wrapped: string,
   { pool, range, most, tokenId }: Addition,
   { owner, slippage, deadline, native }: RangeTerms,
@@ -49,10 +50,11 @@ export function planAdd(
           { is: 'allowance', ...each, spender: positionManager },
         ],
   )
+  const takenOnce = asCoin ? coinTakenOnce({ wrapped, tokens: [token0, token1], spender: positionManager, listed }) : []
   const memo = { positionManager, pool: pool.address, owner, tickLower, tickUpper }
   return {
     steps: [managerStep(positionManager, asCoin ? [call, managerAbi.encodeFunctionData('refundETH')] : [call], asCoin?.amountRaw)],
-    needs,
+    needs: [...needs, ...takenOnce],
     deadline,
     memo: memoOf(tokenId === undefined ? { is: 'mint', tokenId: null, ...memo } : { is: 'increase', tokenId: tokenId.toString(), ...memo }),
   }
