@@ -141,6 +141,10 @@ describe('swaps of an exchange of stable pools', function () {
     expect(await floor.balance(USDC, router)).to.equal(1000n)
     await (await floor.router.getFunction('sell')([USDC.address, thief, false, inTenMinutes()], 5n, 0n, [])).wait()
     expect([await floor.balance(USDC, router), await floor.balance(USDC, thief)]).to.deep.equal([1000n, 5n])
+    const quote = await quoted(DAI, USDC, 'in', 10n ** 18n)
+    const plan = planned(quote)
+    expect(floor.amm.fill(await floor.execute(plan), plan.memo)?.amountOutRaw).to.equal(quote.amountRaw)
+    expect(await floor.balance(USDC, router)).to.equal(1000n)
   })
 
   it('moves the tokens of the sender alone', async () => {
