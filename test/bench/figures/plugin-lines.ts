@@ -25,4 +25,8 @@ export function pluginLines(): Row[] {
     })
 }
 
-const linesOf = (file: string) => readFileSync(file, 'utf8').trimEnd().split('\n').length
+/** Without comments and blank lines. */
+const linesOf = (file: string) =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => !/^\s*(?:$|\/\/|\/?\*)/.test(line)).length
