@@ -22,7 +22,7 @@ export function planSwap(quote: Quote, terms: SwapTerms, by: PlannedBy): Plan<Ev
   const { tokenIn, exact, amountRaw } = quote.swap
   const mostInRaw = exact === 'in' ? amountRaw : terms.boundRaw
   const needs: Need[] = [{ is: 'balance', token: tokenIn.address, amountRaw: mostInRaw }]
-  if (tokenIn.native) needs.push(...takenOnce(quote.route, by))
+  if (tokenIn.native) needs.push(...takenOnce(quote, by))
   else needs.push({ is: 'allowance', token: tokenIn.address, spender: by.router, amountRaw: mostInRaw })
   return {
     steps: [{ to: by.router, data: routerCall(quote, terms, by), value: (tokenIn.native ? mostInRaw : 0n).toString() }],
@@ -32,10 +32,15 @@ export function planSwap(quote: Quote, terms: SwapTerms, by: PlannedBy): Plan<Ev
   }
 }
 
-/** The router pays the first pool of concentrated liquidity when that calls back: other tokens have moved by then. */
-function takenOnce([first, ...others]: Quote['route'], { router, kindOf, listed }: PlannedBy): readonly Need[] {
+/**
+ * The router pays a first pool of concentrated liquidity when that calls back. By then what it sells has moved, and where the
+ * amount out is exact, all that comes after it.
+ */
+function takenOnce({ swap, route }: Quote, { router, kindOf, listed }: PlannedBy): readonly Need[] {
+  const [first] = route
   if (!first || kindOf(first) !== 'range') return []
-  return coinTakenOnce({ wrapped: first.tokenIn, tokens: [first, ...others].map(({ tokenOut }) => tokenOut), spender: router, listed })
+  const moved = swap.exact === 'in' ? [first] : route
+  return coinTakenOnce({ wrapped: first.tokenIn, tokens: moved.map(({ tokenOut }) => tokenOut), spender: router, listed })
 }
 
 function routerCall({ swap, route }: Quote, { boundRaw, recipient, deadline }: SwapTerms, { routerKind, kindOf }: PlannedBy): string {

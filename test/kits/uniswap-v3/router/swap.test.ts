@@ -179,6 +179,11 @@ describe('swaps by the routers of concentrated liquidity', () => {
         expect(planned(kind, toStrange(ofCoin)).needs).to.deep.include(barred)
         const ofToken = await quote(kind, { exact, amountRaw, along: () => [WETH, 500, USDC] })
         expect(planned(kind, toStrange(ofToken)).needs).not.to.deep.include(barred)
+        // The last token of several moves when the coin is gone, but first where so much of it is asked for.
+        const ofTwo = await quote(kind, { exact, amountRaw, along: () => [eth, 500, USDC, 100, DAI] })
+        const toStrangeAtLast = { ...ofTwo, route: ofTwo.route.map((hop, index) => (index === 1 ? { ...hop, tokenOut: strange } : hop)) }
+        const { needs } = planned(kind, toStrangeAtLast)
+        expect(needs.some(({ is }) => is === 'allowance-at-most')).to.equal(exact === 'out')
       }
     })
 
