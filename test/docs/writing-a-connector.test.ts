@@ -9,7 +9,7 @@ import { readyServer } from './ready-server.ts'
 import { run } from './run.ts'
 
 const page = 'docs/writing-a-connector.md'
-const names = ['riverswap', 'ferryswap']
+const names = ['riverswap', 'lakeswap', 'ferryswap']
 const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const folder = await extractPlugins(page)
 
@@ -20,10 +20,12 @@ describe('docs/writing-a-connector.md', function () {
   describe('on a server', onServer)
   for (const name of names) connectorContract({ folder: path.join(folder, name) })
 
-  it('shows a fork in under 30 lines', async () => {
-    const code = await readFile(path.join(folder, 'riverswap', 'index.ts'), 'utf8')
-    expect(code.trim().split('\n').length).to.be.below(30)
-  })
+  for (const fork of ['riverswap', 'lakeswap']) {
+    it(`shows a fork in under 30 lines: ${fork}`, async () => {
+      const code = await readFile(path.join(folder, fork, 'index.ts'), 'utf8')
+      expect(code.trim().split('\n').length).to.be.below(30)
+    })
+  }
 
   it('shows the cards that its connectors pass', async () => {
     const cards = fencesOf(await readPage(page)).find(({ text }) => text.includes('AMM-05'))?.text ?? ''
