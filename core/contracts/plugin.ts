@@ -96,5 +96,6 @@ export interface ConnectorConfig {
   /** Seconds. */
   ttl: number
   contractAddresses: Readonly<Record<string, Readonly<Record<string, string>>>>
-  versions?: Readonly<Record<string, { allowedSlippage: string; ttl: number }>>
+  /** What a version does not say for itself is as above. */
+  versions?: Readonly<Record<string, { allowedSlippage?: string; ttl?: number }>>
 }
