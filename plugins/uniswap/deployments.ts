@@ -14,6 +14,7 @@ export const v2Deployments = {
   'optimism/mainnet': { factory: '0x0c3c1c532F1e39EdF36BE9Fe0bE1410313E074Bf', initCodeHash },
   'polygon/mainnet': { factory: '0x9e5A52f57b3038F1B8EeE45F28b3C1967e22799C', initCodeHash },
   'unichain/mainnet': { factory: '0x1F98400000000000000000000000000000000002', initCodeHash },
+  'worldchain/mainnet': { factory: '0x5C69bEe701ef814a2B6a3EDD4B1652CB9cc5aA6f', initCodeHash },
   'ethereum/local': { factory: '0x45A862bbe3001Ac4018dE978EA960f160f240A8C', initCodeHash },
 }
 
@@ -33,5 +34,6 @@ export const v3Deployments = {
   'optimism/mainnet': { factory: '0x1F98431c8aD98523631AE4a59f267346ea31F984', initCodeHash: poolInitCodeHash },
   'polygon/mainnet': { factory: '0x1F98431c8aD98523631AE4a59f267346ea31F984', initCodeHash: poolInitCodeHash },
   'unichain/mainnet': { factory: '0x1F98400000000000000000000000000000000003', initCodeHash: poolInitCodeHash },
+  'worldchain/mainnet': { factory: '0x7a5028BDa40e7B173C278C5342087826455ea25a', initCodeHash: poolInitCodeHash },
   'ethereum/local': { factory: '0xCe64C1EA873e4b10d46e26EBbD94A531a15cD41C', initCodeHash: poolInitCodeHash },
 }

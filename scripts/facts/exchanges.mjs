@@ -16,6 +16,7 @@ const chainIds = {
   POLYGON: 137,
   MONAD: 143,
   SONIC: 146,
+  WORLDCHAIN: 480,
   BASE: 8453,
   ARBITRUM: 42161,
   CELO: 42220,

@@ -13,4 +13,5 @@ export const chainIds: Readonly<Record<string, number>> = {
   'optimism/mainnet': 10,
   'polygon/mainnet': 137,
   'unichain/mainnet': 130,
+  'worldchain/mainnet': 480,
 }
