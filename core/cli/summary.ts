@@ -94,10 +94,10 @@ function examples({ url, services, devnet }: Kernel, { ssl }: Settings): string[
   const certs = path.relative(process.cwd(), ssl.certsDir) || '.'
   const curl = `curl --cacert ${certs}/ca_cert.pem --cert ${certs}/client_cert.pem --key ${certs}/client_key.pem -w '\\n'`
   const wallet = services.wallets.all().find((each) => each.devnet)
-  const connector = services.directory.plugins.find(
-    ({ state, kind, available_networks }) =>
-      state === 'loaded' && kind === 'connector' && available_networks.some(({ networks }) => networks.includes('local')),
-  )
+  // The one that is on most chains is the one that people know.
+  const [connector] = services.directory.connectors
+    .filter(({ available_networks }) => available_networks.some(({ networks }) => networks.includes('local')))
+    .toSorted((a, b) => b.available_networks.length - a.available_networks.length)
   if (!devnet || !wallet || !connector) return [bold('Try it'), `  ${curl} ${url}/network/status`]
   const venue = { chain: wallet.chain, network: 'local', connector: connector.name }
   const query = new URLSearchParams({ ...venue, base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' })
