@@ -96,6 +96,5 @@ export interface ConnectorConfig {
   /** Seconds. */
   ttl: number
   contractAddresses: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** What a version does not say for itself is as above. */
-  versions?: Readonly<Record<string, { allowedSlippage?: string; ttl?: number }>>
+  versions?: Readonly<Record<string, { allowedSlippage: string; ttl: number }>>
 }

@@ -28,7 +28,7 @@ export const singleRouterSchema = {
 } as const
 
 /**
- * Configuration of an exchange with several protocol versions: `versions` holds each one's slippage and ttl where they differ, and
+ * Configuration of an exchange with several protocol versions: `versions` holds each one's slippage and ttl, and
  * a network's addresses hold those of the listed versions.
  * @param byVersion version label → the address keys that it requires, e.g. `{ v2: ['v2RouterAddress'] }`
  */
@@ -48,6 +48,7 @@ export function versionedSchema(byVersion: Readonly<Record<string, readonly stri
             {
               type: 'object',
               properties: { allowedSlippage: slippage, ttl },
+              required: ['allowedSlippage', 'ttl'],
               additionalProperties: false,
             },
           ]),

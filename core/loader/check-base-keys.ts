@@ -13,7 +13,7 @@ const isBase = new Ajv({ allErrors: true }).compile<ConnectorConfig>({
   properties: {
     ...rules,
     contractAddresses: { type: 'object' },
-    versions: { type: 'object', additionalProperties: { type: 'object', properties: rules } },
+    versions: { type: 'object', additionalProperties: { type: 'object', properties: rules, required: Object.keys(rules) } },
   },
   required: [...Object.keys(rules), 'contractAddresses'],
 })
@@ -33,7 +33,7 @@ export function checkBaseKeys(name: string, config: unknown): asserts config is 
   }
   checkSlippage(name, 'allowedSlippage', config.allowedSlippage)
   for (const [version, { allowedSlippage }] of Object.entries(config.versions ?? {})) {
-    if (allowedSlippage !== undefined) checkSlippage(name, `versions.${version}.allowedSlippage`, allowedSlippage)
+    checkSlippage(name, `versions.${version}.allowedSlippage`, allowedSlippage)
   }
 }
 

@@ -21,7 +21,7 @@ type Passed = readonly { readonly version: string }[]
 export function tradeRules(config: ConnectorConfig, route: Passed): { slippage: Slippage; slippageText: string; ttlSeconds: number } {
   const versions = [...new Set(route.map(({ version }) => version))]
   // A connector may not say which way it goes.
-  const rules = versions.length === 0 ? [config] : versions.map((version) => ({ ...config, ...config.versions?.[version] }))
+  const rules = versions.length === 0 ? [config] : versions.map((version) => config.versions?.[version] ?? config)
   const strictest = rules.reduce(
     (best, each) => (looser(readSlippage(best.allowedSlippage), readSlippage(each.allowedSlippage)) ? each : best),
     rules[0] ?? config,

@@ -71,10 +71,4 @@ describe('the rules of a trade', () => {
     expect(effectiveSlippage(config, [hop('v2')], '2/200')).to.deep.equal(readSlippage('2/200'))
     expect(() => effectiveSlippage(config, [hop('v2')], '1/99')).to.throw('may only tighten the configured 1/100')
   })
-
-  it('is as the connector’s own where a version says nothing for itself', () => {
-    const partly: ConnectorConfig = { ...config, versions: { v2: { ttl: 60 }, v3: {} } }
-    expect(tradeRules(partly, [hop('v2')])).to.include({ slippageText: '1/50', ttlSeconds: 60 })
-    expect(tradeRules(partly, [hop('v3')])).to.include({ slippageText: '1/50', ttlSeconds: 900 })
-  })
 })
