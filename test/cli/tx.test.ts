@@ -53,7 +53,7 @@ describe('sluice tx', function () {
   }
 
   async function approve(address: string, headers: Record<string, string> = {}): Promise<{ txHash: string; nonce: number }> {
-    const request = { ...local, address, spender: 'uniswap', token: 'USDC', amount: '1' }
+    const request = { ...local, address, spender: 'uniswap/v2', token: 'USDC', amount: '1' }
     const { body, status, text } = await server.client.post('/evm/approve', request, { headers })
     expect(status, text).to.equal(200)
     return body
