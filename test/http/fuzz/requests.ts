@@ -20,7 +20,8 @@ const good: Record<string, string | number | boolean | string[]> = {
   amount: '0.001',
   side: 'SELL',
   version: 'v2',
-  spender: 'uniswap',
+  // Not all of its contracts: what may be added to positions is not to depend on what was approved before.
+  spender: 'uniswap/v2',
   token: 'USDC',
   txHash: `0x${'ab'.repeat(32)}`,
   tokenSymbols: ['WETH', 'USDC'],
@@ -45,6 +46,15 @@ const good: Record<string, string | number | boolean | string[]> = {
 /** Requests about a position are about this one; its range is that of the good values, so that more can be added to it. */
 export function fuzzPosition(tokenId: string): void {
   good.tokenId = tokenId
+}
+
+/** One with a good value in every field that has one. */
+export function goodRequest(endpoint: Endpoint): FuzzedRequest {
+  const members = Object.fromEntries(Object.keys(endpoint.request.properties).flatMap((name) => (name in good ? [[name, good[name]]] : [])))
+  if (endpoint.method === 'POST')
+    return { endpoint, method: 'POST', path: endpoint.path, headers: { 'content-type': 'application/json' }, raw: JSON.stringify(members) }
+  const search = new URLSearchParams(Object.entries(members).map(([name, value]): [string, string] => [name, [value].flat().join(',')]))
+  return { endpoint, method: 'GET', path: `${endpoint.path}?${search.toString()}`, headers: {} }
 }
 
 /** A request of an endpoint with some of its fields gone, changed, doubled, or joined by others. */
