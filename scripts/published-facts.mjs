@@ -1,7 +1,7 @@
 // Takes what projects publish on npm about their own deployments, for tests to compare ours with:
 // `node scripts/published-facts.mjs`, or with the names of some files: `node scripts/published-facts.mjs viem sushi`.
 // The packages are heavy and some do not install, so only the facts are kept, with where they are from.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -102,10 +102,8 @@ describe('the compiled tree', function () {
 
   it('serves with production packages only, plugins of TypeScript and JavaScript inside and outside of it, and ends in order', async () => {
     const { child, ended, client, output } = await start({ SLUICE_PLUGINS_FOLDERS: `plugins,${path.join(folder, 'elsewhere')}` })
-    const connectors = [
-      ...['uniswap', 'sushiswap', 'pancakeswap', 'quickswap', 'traderjoe', 'pangolin', 'balancer', 'curve'],
-      ...['inside-typescript', 'outside-typescript'],
-    ]
+    const own = ['uniswap', 'sushiswap', 'pancakeswap', 'quickswap', 'traderjoe', 'pangolin', 'balancer', 'curve']
+    const connectors = [...own, 'inside-typescript', 'outside-typescript']
     expect(Object.keys((await client.get('/connectors')).body), output()).to.have.members(connectors)
     for (const connector of connectors) {
       // Curve's coins are worth the same.
