@@ -11,5 +11,9 @@ const use = () =>
   leases.use(lane, AbortSignal.timeout(10_000), async ({ fence }) => console.log(`used ${fence}`)).catch(() => console.log('used none'))
 
 await use()
-setInterval(() => console.log(`held ${leases.held(lane)?.fence ?? 'none'}`), 10)
+setInterval(() => {
+  // What it answers to a question from before it was stopped, it may say after that.
+  console.log('asked')
+  console.log(`held ${leases.held(lane)?.fence ?? 'none'}`)
+}, 10)
 createInterface(process.stdin).on('line', () => void use())
