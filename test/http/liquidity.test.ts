@@ -31,7 +31,7 @@ describe('/amm/liquidity', function () {
   before(async () => {
     server = await sharedServer()
     client = server.client
-    provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1 })
+    provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 })
     for (const token of ['WETH', 'USDC']) {
       const { body } = await client.post('/evm/approve', { ...local, address: admins, spender: 'uniswap', token })
       await mined(client, body.txHash)

@@ -22,7 +22,7 @@ export interface Case {
 /** Curve's contract itself, in whatever state, on a chain of its own. */
 export async function contractPool() {
   const anvil = await startAnvil(0)
-  const provider = new JsonRpcProvider(anvil.rpcUrl, undefined, { staticNetwork: true })
+  const provider = new JsonRpcProvider(anvil.rpcUrl, undefined, { staticNetwork: true, pollingInterval: 50 })
   const signer = await provider.getSigner(0)
   const deploy = async (name: string, moduleUrl: string, ...args: unknown[]) => {
     const { abi, bytecode } = await readArtifact(name, moduleUrl)

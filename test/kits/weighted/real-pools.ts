@@ -39,7 +39,12 @@ const lastChangeBlock = 2n ** 32n
 /** Pools on a chain of their own, in whose Vault's place is what asks them many things at once: they answer to nobody else. */
 export async function realPools() {
   const anvil = await startAnvil(0, ['--gas-limit', String(plentyOfGas)])
-  const provider = new JsonRpcProvider(anvil.rpcUrl, chainId, { staticNetwork: true, batchMaxCount: 1, cacheTimeout: -1 })
+  const provider = new JsonRpcProvider(anvil.rpcUrl, chainId, {
+    staticNetwork: true,
+    batchMaxCount: 1,
+    cacheTimeout: -1,
+    pollingInterval: 50,
+  })
   const site = await devnetSite('weighted', provider)
   const place = await deployVault(site, site.signer.address)
   const vault = await place.vault.getAddress()
