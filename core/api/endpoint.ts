@@ -18,14 +18,14 @@ export interface Endpoint<
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   /** The interface set it belongs to, as the OpenAPI document groups it. */
-  readonly set: 'Service' | 'NetworkBase' | 'EVM' | 'ConnectorBase' | 'AMM' | 'AMM_RANGE'
+  readonly set: 'Service' | 'NetworkBase' | 'EVM' | 'altchain' | 'ConnectorBase' | 'AMM' | 'AMM_RANGE' | 'PERP_AMM'
   readonly summary: string
   readonly request: Req
   readonly response: Res
   readonly on: On
   /** Absent: any certificate that the CA signed. */
   readonly permission?: Permission
-  /** The request's `address` is a wallet of which something is shown or spent: it must be one of the caller's. */
+  /** The request's `address` (or `wallet_address`) is a wallet of which something is shown or spent: it must be one of the caller's. */
   readonly wallet?: true
   /** Makes a transaction, so it takes an `Idempotency-Key`. */
   readonly acts?: true

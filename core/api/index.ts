@@ -1,29 +1,34 @@
 // What callers see. The one list of endpoints is the source of routes, validators, serializers, types and the OpenAPI document.
+import { altchainEndpoints } from './altchain.ts'
 import { ammEndpoints } from './amm.ts'
 import { ammRangeEndpoints } from './amm-range.ts'
 import { connectorEndpoints } from './connector.ts'
 import { evmEndpoints } from './evm.ts'
 import { networkEndpoints } from './network.ts'
+import { perpAMMEndpoints } from './perp-amm.ts'
 import { serviceEndpoints } from './service.ts'
 import { transactionEndpoints } from './transactions.ts'
 
 /** Version of the interface, raised by semantic versioning. */
-export const interfaceVersion = '1.1.0'
+export const interfaceVersion = '1.2.0'
 
 export const endpoints = [
   ...serviceEndpoints,
   ...transactionEndpoints,
   ...networkEndpoints,
   ...evmEndpoints,
+  ...altchainEndpoints,
   ...connectorEndpoints,
   ...ammEndpoints,
   ...ammRangeEndpoints,
+  ...perpAMMEndpoints,
 ]
 
 export type AnyEndpoint = (typeof endpoints)[number]
 export type EndpointName = AnyEndpoint['name']
 export type EndpointNamed<N extends EndpointName> = Extract<AnyEndpoint, { name: N }>
 
+export * from './altchain.ts'
 export * from './amm.ts'
 export * from './amm-range.ts'
 export * from './connector.ts'
@@ -31,6 +36,7 @@ export * from './errors.ts'
 export * from './events.ts'
 export * from './evm.ts'
 export * from './network.ts'
+export * from './perp-amm.ts'
 export * from './service.ts'
 export * from './transactions.ts'
 export { errorsOf } from './endpoint.ts'

@@ -2,7 +2,7 @@ import { callPlugin, callPluginSync, type Callee } from '../loader/index.ts'
 import { answerChecks } from './answers/index.ts'
 
 /** Groups of verbs inside an implementation. */
-const groups = new Set<string | symbol>([...Object.keys(answerChecks), 'evm'])
+const groups = new Set<string | symbol>([...Object.keys(answerChecks), 'evm', 'altchain'])
 /** `AMM.quote` → what its answer must be. */
 const checks = new Map(
   Object.entries(answerChecks).flatMap(([group, verbs]) => Object.entries(verbs).map(([verb, check]) => [`${group}.${verb}`, check])),

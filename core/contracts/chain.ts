@@ -66,6 +66,13 @@ export interface Chain<F extends Types = Types> extends Life {
   /** The receipt with its logs explained by the family's common events and by these: each gets `name` and `events: [{ name, value }]`. */
   decode(receipt: F['receipt'], events: readonly string[]): Json
   evm?: EvmVerbs<F>
+  altchain?: AltchainVerbs<F>
+}
+
+/** What only chains have that keep each token of a wallet in an account of its own. */
+export interface AltchainVerbs<F extends Types = Types> {
+  /** A plan that creates the wallet's account for a token (its associated one), or the account that is there already. */
+  createToken(owner: F['address'], token: Token, at: At): Promise<{ plan: Plan<F>; account: F['address'] } | { exists: F['address'] }>
 }
 
 /** What only EVM chains have. */

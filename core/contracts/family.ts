@@ -14,6 +14,8 @@ export interface Types {
 /** A connector serves only chains of its own family. Core names no family. */
 export interface Family<F extends Types = Types> {
   readonly name: string
+  /** The curve of its wallets' keys. */
+  readonly keys: 'secp256k1' | 'ed25519'
   /** Carries the types; never set. */
   readonly types?: F
 }

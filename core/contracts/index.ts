@@ -15,8 +15,25 @@ export type {
   SlippageFraction,
   TickRange,
 } from './amm-range.ts'
-export type { Chain, ChainVenue, EvmVerbs, NodeState, Transaction } from './chain.ts'
+export type { AltchainVerbs, Chain, ChainVenue, EvmVerbs, NodeState, Transaction } from './chain.ts'
 export type { At, Family, Head, Json, Life, Log, Token, Types } from './family.ts'
+export type {
+  PerpAccount,
+  PerpAMM,
+  PerpClosing,
+  PerpCollateral,
+  PerpFill,
+  PerpFunding,
+  PerpLiquidation,
+  PerpMarket,
+  PerpMarketName,
+  PerpOrder,
+  PerpPosition,
+  PerpPrices,
+  PerpQuote,
+  PerpTerms,
+  Ratio,
+} from './perp-amm.ts'
 export type { Need, Plan } from './plan.ts'
 export { apiVersion, defineChain, defineConnector, tradingVerbs } from './plugin.ts'
 export type {

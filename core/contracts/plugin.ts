@@ -2,6 +2,7 @@ import type { AMM } from './amm.ts'
 import type { AMMRange } from './amm-range.ts'
 import type { Chain, ChainVenue } from './chain.ts'
 import type { Family, Life, Log, Token, Types } from './family.ts'
+import type { PerpAMM } from './perp-amm.ts'
 
 /** Version of these contracts, `major.minor`. A plugin's major must be the same and its minor not above. */
 export const apiVersion = '1.0'
@@ -10,6 +11,7 @@ export const apiVersion = '1.0'
 export interface Trading<F extends Types = Types> {
   AMM: AMM<F>
   AMM_RANGE: AMMRange<F>
+  PERP_AMM: PerpAMM<F>
 }
 export type TradingType = keyof Trading
 
@@ -17,6 +19,21 @@ export type TradingType = keyof Trading
 export const tradingVerbs = {
   AMM: ['quote', 'swap', 'fill'],
   AMM_RANGE: ['rangePools', 'rangeAround', 'deposit', 'add', 'position', 'positions', 'remove', 'collect', 'history', 'rangeFill'],
+  PERP_AMM: [
+    'listed',
+    'prices',
+    'position',
+    'account',
+    'funding',
+    'quote',
+    'closing',
+    'open',
+    'close',
+    'collateral',
+    'move',
+    'perpFill',
+    'liquidations',
+  ],
 } as const satisfies { [K in TradingType]: readonly (keyof Trading[K])[] }
 
 export interface NetworkNames {

@@ -4,7 +4,7 @@ import type { Need } from './plan.ts'
 
 /** Unsigned bytes, in a form that the signer can read and check by itself. */
 export interface Signable {
-  scheme: 'evm-transaction'
+  scheme: 'evm-transaction' | 'solana-message'
   bytes: Uint8Array
 }
 
@@ -29,12 +29,14 @@ export type Sighting = { id: string } &
   /** `underpriced`: it pays too little for the next block, so that nodes may refuse it. */
   (
     | { is: 'unseen'; underpriced?: boolean }
-    /** `next`: nothing before it is still to be mined. */
-    | { is: 'pending'; underpriced: boolean; next?: boolean }
+    /** `next`: nothing before it is still to be mined. `kept: false`: no node keeps what waits, so the bytes are to be sent again and again. */
+    | { is: 'pending'; underpriced: boolean; next?: boolean; kept?: false }
     /** `blockHash` tells a block from another of the same number; `reason`: why it failed, in its own words, where that can be told. */
     | { is: 'landed'; ok: boolean; blockNumber: number; blockHash?: string; depth: number; receipt: Json; reason?: string }
     /** Something else on its slot is final: it will never be mined. `by`: its id, where it was seen in its block. */
     | { is: 'dead'; by?: string }
+    /** Its time is over, by what is final, and it is nowhere: it will never be mined. */
+    | { is: 'expired' }
   )
 
 /** Fees a caller asked for, in the smallest unit of the native coin per gas. */
@@ -100,6 +102,11 @@ export interface Checked<I extends Json = Json, Synced extends Json = Json, Fees
  * `check`, `sync`, `send` and `look` ask the network, each in one round trip where it can be one; all else is pure.
  */
 export interface Rail<I extends Json = Json, A = string, Slot extends Json = Json, Synced extends Json = Json, Fees extends Json = Json> {
+  /**
+   * `ordered`: slots come one after the other, so what is final on one ends all before it, and an empty one holds up those after it.
+   * `independent`: each stands for itself.
+   */
+  slots: 'ordered' | 'independent'
   outline(step: I): Outline<A>
   /**
    * Checks needs, simulates and prices the steps: one batch. Throws the caller's error. With `over`, fees that were not
@@ -121,9 +128,9 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
   doubtful(synced: Synced, held: readonly Slot[]): boolean
   /** The next free slots, consecutive ones, given what the chain said and what open attempts hold. */
   claim(synced: Synced, held: readonly Slot[], count: number): readonly Slot[]
-  /** `count` consecutive slots from the one that a caller's nonce names. */
-  slotsFrom(nonce: number, count: number): readonly Slot[]
-  /** What `nonce` shows of a slot. */
+  /** `count` consecutive slots from the one that a caller's nonce names. Throws the caller's error where there is no such slot. */
+  slotsFrom(synced: Synced, nonce: number, count: number): readonly Slot[]
+  /** The number by which a slot is known: no two that are held have the same. */
   nonceOf(slot: Slot): number
   standing(synced: Synced, slot: Slot): Standing
   /** Empty slots that keep the `waiting` ones from being mined: nothing is on them, neither held by us nor in the news. */

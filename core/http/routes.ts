@@ -51,7 +51,7 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
     const request = ctx.method === 'POST' ? read(bodyOf(ctx), 'body') : read(readQuery(ctx.querystring), 'query')
     // Only registered names: a label must not be of the caller's making.
     if (typeof request.connector === 'string' && services.directory.hasConnector(request.connector)) ctx.state.connector = request.connector
-    if (wallet && typeof request.address === 'string') requireWallet(caller, request.address)
+    if (wallet) for (const named of [request.address, request.wallet_address]) if (typeof named === 'string') requireWallet(caller, named)
     const key = acts ? readIdempotencyKey(ctx.headers['idempotency-key']) : undefined
     const deadline = startDeadline(requestTimeoutSeconds)
 

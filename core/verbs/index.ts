@@ -1,3 +1,4 @@
+import { altchainCreateToken } from './altchain/create-token.ts'
 import { ammEstimateGas } from './amm/estimate-gas.ts'
 import { ammLiquidityAdd } from './amm/liquidity/add.ts'
 import { ammLiquidityCollectFees } from './amm/liquidity/collect-fees.ts'
@@ -19,11 +20,13 @@ import { networkChainConfig } from './network/chain-config.ts'
 import { networkPoll } from './network/poll.ts'
 import { networkStatus } from './network/status.ts'
 import { networkTokens } from './network/tokens.ts'
+import { perpVerbs } from './perp-amm/index.ts'
 import { serviceVerbs } from './service/index.ts'
 
 /** The function behind each endpoint. One that is missing does not compile. */
 export const verbs: Verbs = {
   ...serviceVerbs,
+  ...perpVerbs,
   NetworkStatus: networkStatus,
   NetworkChainConfig: networkChainConfig,
   NetworkTokens: networkTokens,
@@ -34,6 +37,7 @@ export const verbs: Verbs = {
   EVMCancel: evmCancel,
   EVMSpeedUp: evmSpeedUp,
   EVMApprove: evmApprove,
+  AltchainCreateToken: altchainCreateToken,
   ConnectorConfig: connectorConfig,
   AMMPrice: ammPrice,
   AMMTrade: ammTrade,

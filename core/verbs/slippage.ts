@@ -1,5 +1,5 @@
 import { badFields, SluiceError } from '../api/index.ts'
-import type { ConnectorConfig, Quote } from '../contracts/index.ts'
+import type { ConnectorConfig } from '../contracts/index.ts'
 import { divide } from './amounts.ts'
 
 export interface Slippage {
@@ -42,15 +42,21 @@ export function effectiveSlippage(config: ConnectorConfig, route: Passed, wanted
   return asked
 }
 
+/** What was quoted for an exact amount: what comes out for it (exact in), or what must go in (exact out). */
+interface Quoted {
+  readonly swap: { readonly exact: 'in' | 'out' }
+  readonly amountRaw: bigint
+}
+
 /** The quoted other side moved by the slippage against the caller, rounded so as never to allow more. */
-export function slippageBound({ swap, amountRaw }: Quote, { numerator, denominator }: Slippage): bigint {
+export function slippageBound({ swap, amountRaw }: Quoted, { numerator, denominator }: Slippage): bigint {
   if (swap.exact === 'out') return divide(amountRaw * (denominator + numerator), denominator, 'down')
   const least = denominator > numerator ? divide(amountRaw * (denominator - numerator), denominator, 'up') : 0n
   return least > 0n ? least : 1n
 }
 
 /** The tighter of both bounds. @param price of the quote, for the message @throws SluiceError when the quote is already past the limit */
-export function tighterBound({ swap, amountRaw }: Quote, slippage: bigint, limit: bigint | undefined, price: string): bigint {
+export function tighterBound({ swap, amountRaw }: Quoted, slippage: bigint, limit: bigint | undefined, price: string): bigint {
   if (limit === undefined) return slippage
   if (swap.exact === 'out') {
     if (amountRaw > limit)

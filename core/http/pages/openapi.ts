@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { endpoints, errorsOf, errorTable, eventsEndpoint, interfaceVersion, type Endpoint } from '../../api/index.ts'
 import type { Directory } from '../../verbs/directory.ts'
+import { tradingVerbs } from '../../contracts/index.ts'
 import { alsoPosts } from '../routes.ts'
 
 type Schema = Record<string, unknown>
@@ -36,8 +37,8 @@ export function openapi(directory: Directory): object {
 /** Whether something that is loaded can answer it. */
 function isServed({ set }: Endpoint, { plugins, networks }: Directory): boolean {
   if (set === 'EVM') return networks.some(({ impl }) => impl.evm !== undefined)
-  if (set === 'AMM' || set === 'AMM_RANGE')
-    return plugins.some(({ state, trading_type }) => state === 'loaded' && trading_type.includes(set))
+  if (set === 'altchain') return networks.some(({ impl }) => impl.altchain !== undefined)
+  if (Object.hasOwn(tradingVerbs, set)) return plugins.some(({ state, trading_type }) => state === 'loaded' && trading_type.includes(set))
   return true
 }
 

@@ -20,7 +20,7 @@ export type EvmReceipt = {
 
 export type Evm = { address: string; intent: EvmIntent; receipt: EvmReceipt; reader: EvmReader }
 
-export const evm: Family<Evm> = { name: 'evm' }
+export const evm: Family<Evm> = { name: 'evm', keys: 'secp256k1' }
 
 export interface Call {
   to: string

@@ -72,8 +72,8 @@ export interface Lane {
   /** What is on the slot is final: neither it nor any before it is free again, whatever a node says. */
   settle(slot: Json): void
   occupant(nonce: number): Occupant | undefined
-  /** What an attempt on a slot would meet, by all that is known. */
-  standing(slot: Json): Standing
+  /** What an attempt on a slot, or on that of a nonce, would meet, by all that is known. */
+  standing(of: { slot: Json } | { nonce: number }): Standing
   /** The request that is signing on a nonce, or on the lowest one that any is signing on. */
   signing(nonce?: number): { nonce: number; requestId: string } | undefined
   /** What our transactions can still take of the native coin, but for those on some slots and those that were mined by some news. */
@@ -84,17 +84,17 @@ export interface Lane {
   gaps(news: Json): readonly Json[]
 }
 
-const keyOf = (slot: Json) => JSON.stringify(slot)
-
 /** The one owner of a wallet's slots on a network. Assigns without asking the chain, and waits for nobody. */
 export function createLane({ rail, address, limit, name }: { rail: Rail; address: string; limit: number; name: string }): Lane {
-  const held = new Map<string, Held>()
-  const vacated = new Set<string>()
-  let suspects: ReadonlySet<string> = new Set()
+  const isOrdered = rail.slots === 'ordered'
+  const keyOf = (slot: Json) => rail.nonceOf(slot)
+  const held = new Map<number, Held>()
+  const vacated = new Set<number>()
+  let suspects: ReadonlySet<number> = new Set()
   let known: Json | undefined
   let asked = 0
   let newest = 0
-  /** The first nonce that is not final by our own journal. */
+  /** The first nonce that is not final by our own journal, where they come one after the other. */
   let floor = 0
 
   const slots = () => [...held.values()].map(({ slot }) => slot)
@@ -110,7 +110,8 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
   function free(count: number): readonly Json[] {
     const [lowest] = rail.claim(synced(), [], 1)
     const first = lowest === undefined ? floor : rail.nonceOf(lowest)
-    return rail.claim(synced(), [...slots(), ...rail.slotsFrom(first, Math.max(0, floor - first))], count)
+    const final = first < floor ? rail.slotsFrom(synced(), first, floor - first) : []
+    return rail.claim(synced(), [...slots(), ...final], count)
   }
 
   const standingOf = (slot: Json, news: Json) => (rail.nonceOf(slot) < floor ? 'past' : rail.standing(news, slot))
@@ -144,7 +145,7 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
     doubtful: () => rail.doubtful(synced(), slots()),
     claim(claim) {
       const { nonce, count, fees, costsRaw, requestId } = claim
-      const wanted = nonce === undefined ? free(count) : rail.slotsFrom(nonce, count)
+      const wanted = nonce === undefined ? free(count) : rail.slotsFrom(synced(), nonce, count)
       if (nonce !== undefined) {
         const conflict = wanted.map((slot, index) => conflictOn(slot, fees[index], claim)).find((each) => each !== undefined)
         if (conflict) return { conflict }
@@ -180,7 +181,7 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
       return rail.gaps(synced(), synced(), slots(), waiting()).filter((slot) => vacated.has(keyOf(slot)))
     },
     settle(slot) {
-      floor = Math.max(floor, rail.nonceOf(slot) + 1)
+      if (isOrdered) floor = Math.max(floor, rail.nonceOf(slot) + 1)
       vacated.delete(keyOf(slot))
       held.delete(keyOf(slot))
     },
@@ -193,8 +194,11 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
         0n,
       )
     },
-    occupant: (nonce) => held.get(keyOf(rail.slotsFrom(nonce, 1)[0] ?? nonce))?.occupant,
-    standing: (slot) => standingOf(slot, synced()),
+    occupant: (nonce) => held.get(nonce)?.occupant,
+    standing(of) {
+      const slot = 'slot' in of ? of.slot : rail.slotsFrom(synced(), of.nonce, 1)[0]
+      return slot === undefined ? 'free' : standingOf(slot, synced())
+    },
     signing(nonce) {
       const claimed = [...held.values()].flatMap(({ slot, claimedBy }) =>
         claimedBy === undefined ? [] : [{ nonce: rail.nonceOf(slot), requestId: claimedBy }],

@@ -27,9 +27,8 @@ export function createCancel({ site, lanes, recorder, submit }: CancelParts) {
       )
       if (lowest) return lowest.nonce
     } else {
-      const [slot] = rail.slotsFrom(nonce, 1)
       // Where nothing is ours another program's may be, or it is mined: what comes next tells.
-      const mayBeThere = lane.occupant(nonce) !== undefined || (slot !== undefined && lane.standing(slot) !== 'free')
+      const mayBeThere = lane.occupant(nonce) !== undefined || lane.standing({ nonce }) !== 'free'
       if (mayBeThere) return nonce
     }
     throw await nothingPending(lane, nonce, 'cancel', { recorder, site })

@@ -15,7 +15,7 @@ export async function pendingOn(lane: Lane, { recorder, site: { chain, network }
   const unfinished = await recorder.unfinished({ chain, network, address: lane.address })
   return unfinished
     .filter(({ attempts, landed, replacedBy }) => attempts.length > 0 && !landed && replacedBy === undefined)
-    .filter(({ slot }) => lane.standing(slot) !== 'past')
+    .filter(({ slot }) => lane.standing({ slot }) !== 'past')
     .toSorted((a, b) => a.nonce - b.nonce)
 }
 
@@ -26,8 +26,7 @@ export async function nothingPending(lane: Lane, nonce: number | undefined, toDo
     nonceConflict({ next: lane.next(), ...found }, { recorder, site, address })
   const signing = lane.signing(nonce)
   if (signing) return conflict({ is: 'claimed', ...signing })
-  const [slot] = nonce === undefined ? [] : site.impl.rail.slotsFrom(nonce, 1)
-  if (nonce !== undefined && slot !== undefined && lane.standing(slot) === 'past') return conflict({ is: 'past', nonce })
+  if (nonce !== undefined && lane.standing({ nonce }) === 'past') return conflict({ is: 'past', nonce })
   const what =
     nonce === undefined ? `${address} has no pending transaction in the journal` : `Nothing of ${address} is pending on nonce ${nonce}`
   return new SluiceError('UNKNOWN_TRANSACTION', `${what}: there is nothing to ${toDo}.`)

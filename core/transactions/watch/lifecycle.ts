@@ -55,10 +55,12 @@ export function advance(entry: Entry, observation: Observation): Step {
   if (landed) return settled(land(entry, landed, others.length > 0 || rival ? undefined : confirmations), entry)
   if (rival) return settled(rival.final ? beaten(entry, rival) : contested(entry), entry)
   const dead = seen.filter((each) => each.is === 'dead')
-  if (dead.length === entry.attempts.length) return settled(dying(entry, dead, observation), entry)
+  const over = seen.filter((each) => each.is === 'expired')
+  if (dead.length + over.length === entry.attempts.length)
+    return settled(dead.length > 0 ? dying(entry, dead, observation) : expiring(entry), entry)
   const isPending = seen.some((each) => each.is === 'pending')
   // Part of what would be needed to call it dead, and nothing that says that it lives.
-  if (seen.length === 0 || (dead.length > 0 && !isPending)) return { entry, actions: [] }
+  if (seen.length === 0 || (dead.length + over.length > 0 && !isPending)) return { entry, actions: [] }
 
   const { entry: next } = settled(isPending ? waiting(entry, seen) : missing(entry), entry)
   return { entry: next, actions: nextActions(next, observation) }
@@ -102,6 +104,19 @@ function dying(entry: Entry, dead: readonly (Sighting & { is: 'dead' })[], { hea
   if (!isCertain) return { ...contested(entry), deadLooks, deadSince }
   const reason = `Another transaction took its place${by === undefined ? '' : `: ${by}`}.`
   return { ...contested(entry), state: 'DROPPED', deadLooks, deadSince, replacedBy: undefined, reason }
+}
+
+/** What is final is past its time: no count of looks at further blocks is needed, only another node behind the same address. */
+function expiring(entry: Entry): Entry {
+  const deadLooks = entry.deadLooks + 1
+  const left = { ...contested(entry), deadLooks }
+  if (deadLooks < provenDeadLooks) return left
+  return {
+    ...left,
+    state: 'EXPIRED',
+    replacedBy: undefined,
+    reason: 'Its time passed before it was mined: it had no effect and never will.',
+  }
 }
 
 function waiting(entry: Entry, seen: readonly Sighting[]): Entry {

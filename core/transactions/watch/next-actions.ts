@@ -30,6 +30,8 @@ const cancelPatience = 3
 /** When the newest was sent so often and no node has it, an older one may be what nodes take. */
 const sendsBeforeOlder = 2
 const longestPauseMs = 60_000
+/** What no node keeps is sent again so often, until it is in a block or its time is over. */
+const unkeptPauseMs = 2_000
 
 /** Of an entry that is in no block, has no rival in one and is not dead. */
 export function nextActions(entry: Entry, observation: Observation): readonly Action[] {
@@ -46,6 +48,8 @@ export function nextActions(entry: Entry, observation: Observation): readonly Ac
     actions.push({ do: 'cancel', reason: 'Its deadline passed before it was mined.' })
     if (lateBySeconds <= cancelPatience * replacing.bumpAfterSeconds) return actions
   } else if (bumps) actions.push({ do: 'bump', over: newest })
+  if (sighting?.is === 'pending' && sighting.kept === false && elapsedMs(newest.sentAt ?? 0, nowMs) >= unkeptPauseMs)
+    actions.push(send(newest))
   // What nodes refuse for its fees is not offered again beside one that pays more.
   if (sighting?.is === 'unseen' && !(bumps && sighting.underpriced))
     actions.push(

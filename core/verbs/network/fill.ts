@@ -4,6 +4,7 @@ import type { Entry } from '../../transactions/index.ts'
 import { fromRaw, priceOf } from '../amounts.ts'
 import { readAboutTrade } from '../amm/about-trade.ts'
 import { showLiquidityFill } from '../amm/liquidity/about-liquidity.ts'
+import { showPositionFill } from '../perp-amm/about-position.ts'
 import type { Directory, NetworkEntry } from '../directory.ts'
 
 /** What a transaction really gave, read from its receipt by the connector that made it. */
@@ -22,6 +23,10 @@ export function fillOf(
   if (entry.kind === 'liquidity') {
     const fill = orNothing(() => impl?.AMM_RANGE?.rangeFill(receipt, entry.memo))
     return fill ? { fill: showLiquidityFill(fill, entry.about) } : {}
+  }
+  if (entry.kind === 'position') {
+    const fill = orNothing(() => impl?.PERP_AMM?.perpFill(receipt, entry.memo))
+    return fill ? { fill: showPositionFill(fill, entry.about) } : {}
   }
   return {}
 }

@@ -50,6 +50,7 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     feeCapRaw,
   })
   return {
+    slots: 'ordered',
     outline: ({ to, value }) => ({ contracts: [to], valueRaw: BigInt(value) }),
     check: (steps, needs, from, price, at) => check(settled, steps, needs, from, price, at),
     cost: costOf,
@@ -57,7 +58,7 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     merge: mergeSynced,
     doubtful: isDoubtful,
     claim: claimNonces,
-    slotsFrom: noncesFrom,
+    slotsFrom: (_synced, nonce, count) => noncesFrom(nonce, count),
     nonceOf: (slot) => slot,
     standing: nonceStanding,
     gaps: nonceGaps,

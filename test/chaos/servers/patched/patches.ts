@@ -74,8 +74,8 @@ export const patches: Readonly<Record<string, readonly Patch[]>> = {
   'nonce outside the queue': [
     {
       file: 'core/transactions/lanes/lane.ts',
-      find: 'const wanted = nonce === undefined ? free(count) : rail.slotsFrom(nonce, count)',
-      put: 'const wanted = nonce === undefined ? rail.claim(synced(), [], count) : rail.slotsFrom(nonce, count)',
+      find: 'const wanted = nonce === undefined ? free(count) : rail.slotsFrom(synced(), nonce, count)',
+      put: 'const wanted = nonce === undefined ? rail.claim(synced(), [], count) : rail.slotsFrom(synced(), nonce, count)',
     },
   ],
 }

@@ -1,0 +1,51 @@
+import { badFields } from '../../api/index.ts'
+import type { At, PerpMarketName, PerpOrder } from '../../contracts/index.ts'
+import { fromRaw, mostRaw, ratio, toRaw, valueAt } from '../amounts.ts'
+import type { VenueEntry } from '../directory.ts'
+import { findMarket } from './market.ts'
+
+interface OrderFields {
+  base: string
+  quote: string
+  amount: string
+  side: 'LONG' | 'SHORT' | 'BUY' | 'SELL'
+}
+
+/** A request's order, with its market found and its size in smallest units. */
+export async function readPerpOrder(request: OrderFields, venue: VenueEntry, at: At): Promise<PerpOrder> {
+  const market = await findMarket(request, venue, at)
+  const side = request.side === 'LONG' || request.side === 'BUY' ? 'LONG' : 'SHORT'
+  return { market, side, sizeRaw: readSize(request.amount, market) }
+}
+
+function readSize(text: string, { base, baseDecimals }: PerpMarketName): bigint {
+  const raw = toRaw(text, baseDecimals)
+  const problem =
+    raw === undefined
+      ? `${text} has more decimals than sizes in ${base} (${baseDecimals})`
+      : raw === 0n
+        ? 'must be more than 0'
+        : raw >= mostRaw
+          ? 'is more than any market can hold'
+          : undefined
+  if (raw === undefined || problem !== undefined) throw badFields([{ field: 'amount', problem: problem ?? 'is malformed' }])
+  return raw
+}
+
+/** What was quoted for an order, as slippage and limits see it. */
+export const quotedOf = ({ side }: PerpOrder, quoteRaw: bigint) =>
+  ({ swap: { exact: side === 'LONG' ? 'out' : 'in' }, amountRaw: quoteRaw }) as const
+
+/** Quote per one base, rounded against optimism: up for a LONG, down for a SHORT. */
+export function orderPrice({ market: { baseDecimals, quoteDecimals }, side, sizeRaw }: PerpOrder, quoteRaw: bigint): string {
+  return ratio(quoteRaw * 10n ** BigInt(baseDecimals), sizeRaw * 10n ** BigInt(quoteDecimals), side === 'LONG' ? 'up' : 'down')
+}
+
+/** The limit for the whole size in the market's quote: at most this much for a LONG, at least this much for a SHORT. */
+export function limitOf({ market, side, sizeRaw }: PerpOrder, limitPrice: string | undefined): bigint | undefined {
+  if (limitPrice === undefined) return undefined
+  return valueAt(limitPrice, { raw: sizeRaw, decimals: market.baseDecimals }, market.quoteDecimals, side === 'LONG' ? 'down' : 'up')
+}
+
+/** What answers show of an order. */
+export const showSize = ({ market, sizeRaw }: PerpOrder) => fromRaw(sizeRaw, market.baseDecimals)
