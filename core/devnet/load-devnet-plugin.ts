@@ -15,6 +15,7 @@ function isDevnetPlugin(value: unknown): value is DevnetPlugin {
     'tokens' in value ? value.tokens : undefined,
     'deploy' in value ? value.deploy : undefined,
     'quoter' in value ? value.quoter : undefined,
+    'perpOperator' in value ? value.perpOperator : undefined,
   ]
   return methods.every((method) => method === undefined || typeof method === 'function') && methods.some((method) => method !== undefined)
 }

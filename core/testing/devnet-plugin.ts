@@ -58,6 +58,39 @@ export interface QuoterSite {
   readonly deployer: string
 }
 
+/** What a wallet's position and account are by the exchange's own view functions. Exact decimal strings in human units, with signs. */
+export interface PerpViews {
+  /** Of base; above 0 is LONG. */
+  size: string
+  openNotional: string
+  unrealizedProfit: string
+  /** Above 0 where the wallet will receive it. */
+  pendingFunding: string
+  accountValue: string
+  freeCollateral: string
+  collateral: string
+  initialMargin: string
+  maintenanceMargin: string
+  /** What all its positions are worth, without signs. */
+  notional: string
+  markPrice: string
+  indexPrice: string
+}
+
+/**
+ * What only who runs the exchange can do or knows: contract tests move markets by it, and hold answers against its views. Markets
+ * are named as `/perpAMM/pairs` does. What acts is mined when it is done.
+ */
+export interface PerpOperator {
+  views(owner: string, ticker: string, blockNumber: number): Promise<PerpViews>
+  /** What the world outside pays, quote per one base, from the next block on. */
+  moveIndex(ticker: string, price: string): Promise<void>
+  /** `closed` is for good. */
+  setStatus(ticker: string, status: 'open' | 'paused' | 'closed'): Promise<void>
+  /** Moves prices until the wallet's position can be liquidated, has somebody liquidate what can be at once, and moves them back: the hash. */
+  liquidate(owner: string, ticker: string): Promise<string>
+}
+
 /**
  * The default export of a plugin's `devnet.ts`. What it deploys is kept from one start to the next until an input
  * changes: the files and folders beside it whose names begin with `devnet`, and the folder `artifacts`.
@@ -70,6 +103,8 @@ export interface DevnetPlugin {
   /** For exchanges: deploys the contracts and fills the pools. */
   deploy?(site: DevnetSite & { readonly tokens: DevnetTokens }): Promise<void>
   quoter?(site: QuoterSite): Quoter
+  /** For perpetual exchanges: who runs it, on a devnet that runs. The site's signer is who deployed it. */
+  perpOperator?(site: DevnetSite): PerpOperator | Promise<PerpOperator>
 }
 
 export interface MintableToken {
