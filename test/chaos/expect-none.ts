@@ -9,7 +9,8 @@ export async function expectNoViolations<S extends object>(scenario: Scenario<S>
   const seed = process.env['CHAOS_SEED'] ?? randomBytes(4).toString('hex')
   const report = await play(scenario, scenario.small, seed)
   const again = `CHAOS_SEED=${seed} repeats it. ${show(report.figures)}`
-  expect(report.violations.map(told), again).to.deep.equal([])
+  // A hundred of one kind tell no more than the first of them.
+  expect(report.violations.length, [again, ...report.violations.slice(0, 3).map(told)].join('\n')).to.equal(0)
   expect(report.lastWords, again).to.deep.equal([])
   return report
 }

@@ -9,13 +9,11 @@ import { confirmations, type World } from './world.ts'
 
 /** I6: within the confirmation depth plus so many blocks. */
 const extraBlocks = 5
-/**
- * The network has a block a second. What needs no more than its confirmations need not wait so long; altogether it gets the
- * time that so many blocks take.
- */
+/** The network has a block a second. What is in a block waits for nothing but the next ones, which need not take so long. */
+const blockMs = 1000
 const hastyBlockMs = 400
-const patientBlockMs = ((confirmations + extraBlocks) * 1000 - confirmations * hastyBlockMs) / extraBlocks
-const openStates = ['QUEUED', 'SIGNED', 'BROADCAST', 'MINED']
+const waitingStates = ['QUEUED', 'SIGNED', 'BROADCAST']
+const openStates = [...waitingStates, 'MINED']
 
 /**
  * The faults are over: asks for what is unknown, lets the blocks pass that what is open has to reach its end, ends the servers and
@@ -36,13 +34,14 @@ export async function settle(world: World, random: Random): Promise<History> {
 
   const allowed = confirmations + extraBlocks
   let blocks = 0
-  while (blocks < allowed && (await countOpen(world)) > 0) {
+  while (blocks < allowed && (await count(world, openStates)) > 0) {
     await chain.mine(1)
     blocks += 1
-    await sleep(blocks < confirmations ? hastyBlockMs : patientBlockMs)
+    await sleep(hastyBlockMs)
+    if ((await count(world, waitingStates)) > 0) await sleep(blockMs - hastyBlockMs)
   }
   // The last block has to be seen.
-  for (let tries = 0; tries < 15 && (await countOpen(world)) > 0; tries += 1) await sleep(200)
+  for (let tries = 0; tries < 15 && (await count(world, openStates)) > 0; tries += 1) await sleep(200)
 
   await Promise.all(servers.map(async (each) => each?.stop()))
   world.lastWords.push(...servers.flatMap((each) => (each?.misbehaved() ? [each.log()] : [])))
@@ -61,10 +60,10 @@ export async function settle(world: World, random: Random): Promise<History> {
   }
 }
 
-async function countOpen(world: World): Promise<number> {
+async function count(world: World, states: readonly string[]): Promise<number> {
   const { client } = await world.someServer()
   const counts = await Promise.all(
-    openStates.map(async (state) => {
+    states.map(async (state) => {
       const { status, body, text } = await bounded(client.get('/transactions', { state, limit: '500' }))
       if (status !== 200) throw new Error(`/transactions answered ${status}: ${text}`)
       return Number(body.transactions.length)
