@@ -4,7 +4,7 @@ import type { Entry } from '../../transactions/index.ts'
 import { fromRaw, priceOf } from '../amounts.ts'
 import { readAboutTrade } from '../amm/about-trade.ts'
 import { showLiquidityFill } from '../amm/liquidity/about-liquidity.ts'
-import { showPositionFill } from '../perp-amm/about-position.ts'
+import { showPositionFill } from '../perp-amm/trade/about-position.ts'
 import type { Directory, NetworkEntry } from '../directory.ts'
 
 /** What a transaction really gave, read from its receipt by the connector that made it. */

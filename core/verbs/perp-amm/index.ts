@@ -1,9 +1,20 @@
 import type { Verbs } from '../context.ts'
-import { move } from './move.ts'
-import { balance, estimateGas, funding, margin, marketPrices, marketStatus, pairs, position, price } from './read.ts'
-import { close, open } from './trade.ts'
+import { balance } from './account/balance.ts'
+import { funding } from './account/funding.ts'
+import { margin } from './account/margin.ts'
+import { move } from './account/move.ts'
+import { position } from './account/position.ts'
+import { estimateGas } from './markets/estimate-gas.ts'
+import { marketPrices } from './markets/market-prices.ts'
+import { marketStatus } from './markets/market-status.ts'
+import { pairs } from './markets/pairs.ts'
+import { price } from './markets/price.ts'
+import { close } from './trade/close.ts'
+import { open } from './trade/open.ts'
 
 type PerpVerbs = Pick<Verbs, Extract<keyof Verbs, `Perp${string}`>>
+
+const [deposit, withdraw] = [move('deposit'), move('withdraw')]
 
 /** Both prefixes answer every verb. */
 export const perpVerbs: PerpVerbs = {
@@ -29,8 +40,8 @@ export const perpVerbs: PerpVerbs = {
   PerpBalance: balance,
   PerpAMMEstimateGas: estimateGas,
   PerpEstimateGas: estimateGas,
-  PerpAMMDeposit: move('deposit'),
-  PerpDeposit: move('deposit'),
-  PerpAMMWithdraw: move('withdraw'),
-  PerpWithdraw: move('withdraw'),
+  PerpAMMDeposit: deposit,
+  PerpDeposit: deposit,
+  PerpAMMWithdraw: withdraw,
+  PerpWithdraw: withdraw,
 }

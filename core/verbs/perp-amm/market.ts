@@ -27,10 +27,9 @@ export async function findMarket({ base, quote }: { base: string; quote: string 
 
 const isSame = (a: string, b: string) => a.toUpperCase() === b.toUpperCase()
 
-/** @throws SluiceError TRADE_FAILED where the market takes no orders */
-export function requireOpen(market: PerpMarket): void {
+/** @throws SluiceError as named, where the market takes no orders */
+export function requireOpen(market: PerpMarket, refusal: 'PRICE_FAILED' | 'TRADE_FAILED'): void {
   if (market.status === 'open') return
-  throw new SluiceError('TRADE_FAILED', `The market ${tickerOf(market)} is ${market.status}: nothing was sent.`, {
-    details: { reason: `the market is ${market.status}` },
-  })
+  const reason = `the market is ${market.status}`
+  throw new SluiceError(refusal, `${tickerOf(market)} takes no orders: ${reason}. Nothing was sent.`, { details: { reason } })
 }

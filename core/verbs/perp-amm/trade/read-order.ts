@@ -1,8 +1,8 @@
-import { badFields } from '../../api/index.ts'
-import type { At, PerpMarketName, PerpOrder } from '../../contracts/index.ts'
-import { fromRaw, mostRaw, ratio, toRaw, valueAt } from '../amounts.ts'
-import type { VenueEntry } from '../directory.ts'
-import { findMarket } from './market.ts'
+import { badFields } from '../../../api/index.ts'
+import type { At, PerpMarketName, PerpOrder } from '../../../contracts/index.ts'
+import { fromRaw, mostRaw, ratio, toRaw, valueAt } from '../../amounts.ts'
+import type { VenueEntry } from '../../directory.ts'
+import { findMarket } from '../market.ts'
 
 interface OrderFields {
   base: string
@@ -20,15 +20,10 @@ export async function readPerpOrder(request: OrderFields, venue: VenueEntry, at:
 
 function readSize(text: string, { base, baseDecimals }: PerpMarketName): bigint {
   const raw = toRaw(text, baseDecimals)
-  const problem =
-    raw === undefined
-      ? `${text} has more decimals than sizes in ${base} (${baseDecimals})`
-      : raw === 0n
-        ? 'must be more than 0'
-        : raw >= mostRaw
-          ? 'is more than any market can hold'
-          : undefined
-  if (raw === undefined || problem !== undefined) throw badFields([{ field: 'amount', problem: problem ?? 'is malformed' }])
+  const refused = (problem: string) => badFields([{ field: 'amount', problem }])
+  if (raw === undefined) throw refused(`${text} has more decimals than sizes in ${base} (${baseDecimals})`)
+  if (raw === 0n) throw refused('must be more than 0')
+  if (raw >= mostRaw) throw refused('is more than any market can hold')
   return raw
 }
 

@@ -1,14 +1,22 @@
-import type { PerpMarketName, Ratio } from '../../contracts/index.ts'
-import { fromRaw, ratio, type Rounding } from '../amounts.ts'
+import type { PerpMarketName, Ratio } from '../../../contracts/index.ts'
+import { fromRaw, ratio, type Rounding } from '../../amounts.ts'
 
-const magnitude = (value: bigint) => (value < 0n ? -value : value)
+export const absolute = (value: bigint) => (value < 0n ? -value : value)
 
 /** A decimal string padded to the decimals, below 0 with its sign. */
-export const fromSigned = (raw: bigint, decimals: number) => `${raw < 0n ? '-' : ''}${fromRaw(magnitude(raw), decimals)}`
+export const fromSigned = (raw: bigint, decimals: number) => `${raw < 0n ? '-' : ''}${fromRaw(absolute(raw), decimals)}`
 
-/** A fraction as a decimal string with at least 18 significant digits; `rounding` is that of its size. */
+const mostDecimals = 36
+
+/**
+ * A fraction as a decimal string: exact where it is one of a power of ten, as contracts have their prices; else with at least 18
+ * significant digits. `rounding` is that of its size.
+ */
 export function showRatio({ numerator, denominator }: Ratio, rounding: Rounding): string {
-  const text = ratio(magnitude(numerator), denominator, rounding)
+  const digits = denominator.toString()
+  const decimals = digits.length - 1
+  if (numerator !== 0n && decimals <= mostDecimals && /^10*$/.test(digits)) return fromSigned(numerator, decimals)
+  const text = ratio(absolute(numerator), denominator, rounding)
   return numerator < 0n ? `-${text}` : text
 }
 
@@ -18,8 +26,8 @@ export const showQuotient = (numerator: bigint, denominator: bigint, rounding: R
 
 /** Quote per one base, of amounts of a market. */
 export const priceIn = ({ baseDecimals, quoteDecimals }: PerpMarketName, quoteRaw: bigint, sizeRaw: bigint): Ratio => ({
-  numerator: magnitude(quoteRaw) * 10n ** BigInt(baseDecimals),
-  denominator: magnitude(sizeRaw) * 10n ** BigInt(quoteDecimals),
+  numerator: absolute(quoteRaw) * 10n ** BigInt(baseDecimals),
+  denominator: absolute(sizeRaw) * 10n ** BigInt(quoteDecimals),
 })
 
 /** What a size is worth at a price in the market's quote, towards zero. Below 0 for a size below 0. */
@@ -29,5 +37,3 @@ export const worth = ({ baseDecimals, quoteDecimals }: PerpMarketName, sizeRaw: 
 /** An amount in other decimals, towards zero. */
 export const rescale = (raw: bigint, from: number, to: number): bigint =>
   to >= from ? raw * 10n ** BigInt(to - from) : raw / 10n ** BigInt(from - to)
-
-export const absolute = magnitude

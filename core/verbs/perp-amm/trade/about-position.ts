@@ -1,7 +1,7 @@
-import type { Json, PerpFill, PerpOrder } from '../../contracts/index.ts'
-import { fromRaw } from '../amounts.ts'
-import { fromSigned, priceIn, showRatio } from './figures.ts'
-import { tickerOf } from './market.ts'
+import type { Json, PerpFill, PerpOrder } from '../../../contracts/index.ts'
+import { fromRaw } from '../../amounts.ts'
+import { fromSigned, priceIn, showRatio } from '../figures/figures.ts'
+import { tickerOf } from '../market.ts'
 
 /** What the journal keeps of a change of a position, so that its fill can be shown, and found by its market. */
 interface AboutPosition {

@@ -1,36 +1,34 @@
-import type { PerpAccount, PerpPosition, PerpQuote } from '../../contracts/index.ts'
-import { absolute, rescale, worth } from './figures.ts'
+import type { PerpAccount, PerpPosition, PerpQuote } from '../../../contracts/index.ts'
+import { absolute, rescale, worth } from '../figures/figures.ts'
+import type { Backing } from '../figures/liquidation-price.ts'
 
-/** A position, and the account that it is in, as they are expected after an order is filled as quoted. */
+/** A position, and what backs it, as they are expected after an order is filled as quoted: at the mark price of before. */
 export function afterFill(
   { order: { side, sizeRaw }, market, quoteRaw, prices: { mark } }: PerpQuote,
   before: PerpPosition,
   account: PerpAccount,
-): { position: PerpPosition; account: PerpAccount } {
-  const changeRaw = side === 'LONG' ? sizeRaw : -sizeRaw
-  const paidRaw = side === 'LONG' ? -quoteRaw : quoteRaw
+): { position: PerpPosition; account: Backing } {
+  const [changeRaw, paidRaw] = side === 'LONG' ? [sizeRaw, -quoteRaw] : [-sizeRaw, quoteRaw]
   const afterRaw = before.sizeRaw + changeRaw
   const openNotionalRaw = notionalAfter(before, changeRaw, paidRaw)
-  const position = {
-    ...before,
-    market,
-    mark,
-    sizeRaw: afterRaw,
-    openNotionalRaw,
-    unrealizedProfitRaw: worth(market, afterRaw, mark) + openNotionalRaw,
-    // Whatever funding is pending is settled with every trade.
-    pendingFundingRaw: 0n,
-  }
+  const worthAt = (raw: bigint) => worth(market, raw, mark)
   const inAccount = (raw: bigint) => rescale(raw, market.quoteDecimals, account.decimals)
-  const heavierRaw = inAccount(absolute(worth(market, afterRaw, mark)) - absolute(worth(market, before.sizeRaw, mark)))
+  const heavierRaw = inAccount(absolute(worthAt(afterRaw)) - absolute(worthAt(before.sizeRaw)))
   const { numerator, denominator } = market.maintenanceRatio
   return {
-    position,
+    position: {
+      market,
+      mark,
+      sizeRaw: afterRaw,
+      openNotionalRaw,
+      unrealizedProfitRaw: worthAt(afterRaw) + openNotionalRaw,
+      // Whatever funding is pending is settled with every trade.
+      pendingFundingRaw: 0n,
+    },
     account: {
-      ...account,
+      decimals: account.decimals,
       // At the mark price a trade costs what it pays above it.
-      valueRaw: account.valueRaw + inAccount(worth(market, changeRaw, mark) + paidRaw),
-      notionalRaw: account.notionalRaw + heavierRaw,
+      valueRaw: account.valueRaw + inAccount(worthAt(changeRaw) + paidRaw),
       maintenanceMarginRaw: account.maintenanceMarginRaw + (heavierRaw * numerator) / denominator,
     },
   }

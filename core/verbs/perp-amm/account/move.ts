@@ -1,0 +1,47 @@
+import { badFields, SluiceError } from '../../../api/index.ts'
+import type { Token } from '../../../contracts/index.ts'
+import type { Submitted } from '../../../transactions/index.ts'
+import { fromRaw, mostRaw } from '../../amounts.ts'
+import { readWallet } from '../../amm/liquidity/submit-change.ts'
+import { showGas } from '../../fees.ts'
+import { readRaw } from '../../token-book.ts'
+import { perpOf } from '../market.ts'
+import type { PerpVerb } from '../perp-verb.ts'
+
+/** Collateral into the exchange, or out of it to the same wallet. */
+export const move =
+  (how: 'deposit' | 'withdraw'): PerpVerb<'Deposit'> & PerpVerb<'Withdraw'> =>
+  async (request, context) => {
+    const { network, venue, services, signal } = context
+    const at = { signal }
+    const perp = perpOf(venue)
+    const wallet = readWallet(request, context)
+    const token = await network.tokens.resolve(request.token, 'token', at)
+    const amountRaw = readAmount(request.amount, token)
+    // Whether the exchange takes the token is asked for a deposit, too.
+    const { withdrawableRaw } = await perp.collateral(wallet.address, token, at)
+    if (how === 'withdraw' && amountRaw > withdrawableRaw) throw tooLittle(withdrawableRaw, amountRaw, token)
+    const plan = perp.move(token, amountRaw, how, wallet.address)
+    const scope = { contracts: venue.contracts, valueRaw: how === 'deposit' && token.native ? amountRaw : 0n }
+    const shown = { token: token.address, amount: fromRaw(amountRaw, token.decimals) }
+    const answer = ({ gas, nonce, txHash }: Submitted) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
+    return answer(
+      await services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'collateral', about: null, answer }, signal),
+    )
+  }
+
+function readAmount(text: string, token: Token): bigint {
+  const amountRaw = readRaw(text, token, 'amount')
+  if (amountRaw === 0n) throw badFields([{ field: 'amount', problem: 'must be more than 0' }])
+  if (amountRaw >= mostRaw) throw badFields([{ field: 'amount', problem: 'is more than any token can hold' }])
+  return amountRaw
+}
+
+function tooLittle(freeRaw: bigint, neededRaw: bigint, { symbol, decimals }: Token): SluiceError {
+  const details = { free: fromRaw(freeRaw, decimals), needed: fromRaw(neededRaw, decimals) }
+  return new SluiceError(
+    'INSUFFICIENT_MARGIN',
+    `${details.free} ${symbol} can be withdrawn now, less than ${details.needed}: close positions or withdraw less. Nothing was sent.`,
+    { details },
+  )
+}

@@ -1,0 +1,21 @@
+import { readWallet } from '../../amm/liquidity/submit-change.ts'
+import { findMarket, perpOf, requireOpen } from '../market.ts'
+import type { PerpVerb } from '../perp-verb.ts'
+import { noPosition } from './no-position.ts'
+import { showSize } from './read-order.ts'
+import { submitTrade } from './submit-trade.ts'
+
+/** Closes all that a wallet has in a market, or as much of it as the exchange lets go at once. */
+export const close: PerpVerb<'Close'> = async (request, context) => {
+  const { venue, signal } = context
+  const at = { signal }
+  const perp = perpOf(venue)
+  const wallet = readWallet(request, context)
+  const market = await findMarket(request, venue, at)
+  const closing = await perp.closing(wallet.address, market, at)
+  if (!closing) throw await noPosition(wallet.address, market, context)
+  // One that is closed for good pays positions out.
+  if (closing.market.status === 'paused') requireOpen(closing.market, 'TRADE_FAILED')
+  const shown = { amount: showSize(closing.order) }
+  return submitTrade({ quote: closing, shown, planOf: (terms) => perp.close(closing, terms) }, wallet, request, context)
+}
