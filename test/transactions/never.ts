@@ -1,5 +1,5 @@
 import { evmRail } from '../../core/kits/evm/rail/rail.ts'
-import type { Rpc } from '../../core/kits/evm/types.ts'
+import type { Rpc } from '../../core/kits/nodes/index.ts'
 
 const refuse = () => Promise.reject(new Error('What is pure asks nobody.'))
 

@@ -1,18 +1,13 @@
 import { parseUnits } from 'ethers'
+import { nodeSettings } from '../nodes/index.ts'
+import type { NodeSettings } from '../nodes/index.ts'
 
 /** One network's settings in `conf/chains/<chain>.yml`. */
-export interface EvmChainConfig {
-  /** First healthy wins, the others take over. Without any, the network is not configured. */
-  rpcUrls?: readonly string[]
-  /** Where transactions go, when not to all of `rpcUrls`. */
-  sendUrls?: readonly string[]
+export interface EvmChainConfig extends NodeSettings {
   confirmations?: number
   /** The most a request may offer per gas, in gwei. */
   feeCap?: number | string
   feePolicy?: EvmFeePolicy
-  pollingSeconds?: number
-  /** For one try at one node. */
-  requestTimeoutSeconds?: number
 }
 
 export interface EvmFeePolicy {
@@ -28,7 +23,6 @@ export interface EvmFeePolicy {
   bumpPercent?: number
 }
 
-const url = { type: 'string', pattern: '^https?://[^\\s/]+' } as const
 const gwei = {
   anyOf: [
     { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000 },
@@ -40,8 +34,7 @@ const gwei = {
 export const evmChainSchema = {
   type: 'object',
   properties: {
-    rpcUrls: { type: 'array', items: url, uniqueItems: true },
-    sendUrls: { type: 'array', items: url, uniqueItems: true },
+    ...nodeSettings,
     confirmations: { type: 'integer', minimum: 1, maximum: 10_000 },
     feeCap: gwei,
     feePolicy: {
@@ -55,25 +48,15 @@ export const evmChainSchema = {
       },
       additionalProperties: false,
     },
-    pollingSeconds: { type: 'number', minimum: 0.05, maximum: 600 },
-    requestTimeoutSeconds: { type: 'number', minimum: 0.1, maximum: 120 },
   },
   additionalProperties: false,
 } as const
 
 /** Far above what a network asks in trouble, far below what an amount in wei would be. */
 export const defaultFeeCapGwei = 500
-/** Leaves time for a second and a third node within a request's 30 s. */
-export const defaultRequestTimeoutSeconds = 8
-
 /** Wei per gas. */
 export function gweiRaw(gwei: number | string): bigint {
   return parseUnits(typeof gwei === 'number' ? gwei.toFixed(9) : gwei, 'gwei')
-}
-
-/** Several looks a block, at most one a third of a second and at least one every three seconds. */
-export function defaultPollingSeconds(blockSeconds: number): number {
-  return Math.min(3, Math.max(0.33, blockSeconds / 4))
 }
 
 /** Three blocks that it was left out of; blocks that come faster than nodes answer say less. */

@@ -1,26 +1,24 @@
 import { SluiceError } from '../../contracts/index.ts'
 import type { At, Chain, ChainVenue, Head, Token } from '../../contracts/index.ts'
+import { ask, createHeadFeed, defaultPollingSeconds, defaultRequestTimeoutSeconds, refuseBadUrls, withSignal } from '../nodes/index.ts'
 import { canonicalAddress, isTransactionHash, nativeAddress } from './address.ts'
 import { createApprovals } from './reading/approvals.ts'
-import { ask } from './reading/ask.ts'
 import { readBalances, noResult } from './reading/balances.ts'
-import { defaultBumpAfterSeconds, defaultFeeCapGwei, defaultPollingSeconds, defaultRequestTimeoutSeconds, gweiRaw } from './chain-config.ts'
+import { defaultBumpAfterSeconds, defaultFeeCapGwei, gweiRaw } from './chain-config.ts'
 import type { EvmChainConfig } from './chain-config.ts'
 import { decodeLogs } from './reading/decode-logs.ts'
 import { decimalsCall, symbolCall } from './reading/erc20.ts'
 import { createFees } from './reading/fees.ts'
 import { findTransaction } from './reading/find-transaction.ts'
-import { createHeadFeed } from './reading/head-feed.ts'
 import type { EvmNetwork } from './network.ts'
 import { evmRail } from './rail/rail.ts'
 import { defaultFeePolicy, min } from './rail/fees.ts'
 import type { FeePolicy } from './rail/fees.ts'
 import { createReader } from './reading/reader.ts'
 import { createRollupFees } from './reading/rollup-fees.ts'
-import { createRpc } from './rpc/rpc.ts'
+import { evmRpc } from './rpc/evm-rpc.ts'
 import { readToken } from './reading/token-metadata.ts'
 import type { Evm } from './types.ts'
-import { withSignal } from './rpc/with-signal.ts'
 import { limitFromUsed } from './rail/simulation.ts'
 
 /** One network of an EVM chain, from what is true of it and what the operator set. Connects on first use. */
@@ -43,10 +41,10 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
   }
   const nativeCurrency: Token = { symbol: definition.nativeCurrency, address: nativeAddress, decimals: 18, native: true }
 
-  refuseBadUrls(name, [...(config.rpcUrls ?? []), ...(config.sendUrls ?? [])])
+  refuseBadUrls(name, config)
   const blockMs = blockSeconds * 1000
   const timeoutMs = (config.requestTimeoutSeconds ?? defaultRequestTimeoutSeconds) * 1000
-  const rpc = createRpc({ rpcUrls: config.rpcUrls ?? [], sendUrls: config.sendUrls, chainId, meter, log, timeoutMs, network: name })
+  const rpc = evmRpc({ rpcUrls: config.rpcUrls ?? [], sendUrls: config.sendUrls, chainId, meter, log, timeoutMs, network: name })
   const fees = createFees({ rpc, tipPercentile, minTipRaw, legacy, tipMs: blockMs, log })
   const rollupFees = rollup && createRollupFees(chainId)
   const reader = createReader({ rpc, fees, rollup: rollupFees, definition, nativeCurrency, network: name })
@@ -119,10 +117,4 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     },
     stop: () => rpc.stop(),
   }
-}
-
-/** The schema asks for the form; what only the parser sees is said here, without the URL, which may hold a key. */
-function refuseBadUrls(name: string, urls: readonly string[]): void {
-  if (!urls.every((url) => URL.canParse(url)))
-    throw new Error(`${name}: an entry of rpcUrls or sendUrls is no URL. Write it like https://host/path.`)
 }

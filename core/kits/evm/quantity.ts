@@ -3,10 +3,6 @@ export function quantityOf(value: unknown): bigint | undefined {
   return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value) : undefined
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Bytes as JSON-RPC writes them: any even number of digits. */
 export function isBytes(value: unknown): value is string {
   return typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(value)

@@ -1,4 +1,4 @@
-import type { At, Family, Head, NodeState, Token } from '../../contracts/index.ts'
+import type { At, Family, Head, Token } from '../../contracts/index.ts'
 
 /** A call to be made: before fees and nonce. `value` in wei, a decimal string. */
 export type EvmIntent = { readonly to: string; readonly data: string; readonly value: string }
@@ -60,36 +60,4 @@ export interface EvmReader {
   call(call: { to?: string; from?: string; data: string }, at: At): Promise<CallResult>
   /** Base fee plus tip at a block, wei per gas, from what is already known. */
   gasPriceRaw(head: Head): bigint
-}
-
-export interface RpcAnswer {
-  result?: unknown
-  error?: { code: number; message: string; data?: unknown }
-  /** How many blocks older this is than what the network has shown before; absent where it is not. No evidence of what is missing. */
-  behind?: number
-}
-
-/** Signed bytes in hexadecimal, and the hash by which a node says that it has them. */
-export interface Signed {
-  id: string
-  raw: string
-}
-
-/** JSON-RPC over several nodes: the first healthy one answers, the others take over. */
-export interface Rpc {
-  /** The result; a node's error is thrown as RpcError, unreachable nodes as SluiceError NETWORK or RATE_LIMIT. */
-  request(method: string, params: readonly unknown[], at: At): Promise<unknown>
-  /** One HTTP request; an answer per call, in order. */
-  batch(calls: readonly { method: string; params: readonly unknown[] }[], at: At): Promise<readonly RpcAnswer[]>
-  /** The same signed bytes to every node that takes transactions; an answer per node, or once one took them of those that were as fast. */
-  broadcast(signed: Signed, at: At): Promise<readonly (RpcAnswer | { unreachable: string })[]>
-  /** How many blocks a head is older than the newest that was given to anybody; 0 for one of a reorganisation. */
-  behind(number: bigint): number
-  /** The node in use, without its secrets. */
-  url(): string
-  /** Its answer was of the right form and still cannot be: it is put aside where there is another one. */
-  distrust(what: string): void
-  /** What is known of every node; asks none. */
-  nodes(): readonly NodeState[]
-  stop(): Promise<void>
 }

@@ -1,4 +1,4 @@
-import type { NodeFailure } from '../evm/rpc/node-failure.ts'
+import type { NodeFailure } from './node/node-failure.ts'
 import type { RpcAnswer, RpcCall } from './types.ts'
 
 /** A node's word on the chain's head. */

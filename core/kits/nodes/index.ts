@@ -1,3 +1,15 @@
-// For kits of chain families whose nodes speak JSON-RPC.
+// JSON-RPC over several nodes, for the kits of chain families.
+export { ask, nodeLied, resultOf } from './ask.ts'
 export type { Dialect, SeenHead } from './dialect.ts'
+export { createHeadFeed } from './head-feed.ts'
+export { isObject } from './is-object.ts'
+export { NodeFailure } from './node/node-failure.ts'
+export { RpcError } from './node/rpc-error.ts'
+export { quoteNode } from './quote-node.ts'
+export { createRpc } from './rpc.ts'
+export type { RpcOptions } from './rpc.ts'
+export { sendToAll } from './send-to-all.ts'
+export { defaultPollingSeconds, defaultRequestTimeoutSeconds, nodeSettings, refuseBadUrls } from './settings.ts'
+export type { NodeSettings } from './settings.ts'
 export type { Meter, Rpc, RpcAnswer, RpcCall, Sent, Signed } from './types.ts'
+export { onAbort, withSignal } from './with-signal.ts'

@@ -4,8 +4,8 @@ import { expect } from 'chai'
 import { keccak256, parseUnits, Wallet } from 'ethers'
 import type { Reception, Sealed } from '../../../core/contracts/index.ts'
 import { send } from '../../../core/kits/evm/rail/send.ts'
-import { createRpc } from '../../../core/kits/evm/rpc/rpc.ts'
-import type { Rpc } from '../../../core/kits/evm/types.ts'
+import { evmRpc } from '../../../core/kits/evm/rpc/evm-rpc.ts'
+import type { Rpc } from '../../../core/kits/nodes/index.ts'
 import { healthy, startFaultyProxy } from '../../http/trouble/faulty-proxy.ts'
 import type { Fault, FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
 import { at, startStillChain } from './test-chain.ts'
@@ -92,7 +92,7 @@ describe('signed bytes on a line with faults, before a real node', function () {
 
   function rpcOver(...rpcUrls: readonly string[]): Rpc {
     const health = { firstBackoffMs: 20 }
-    const rpc = createRpc({ rpcUrls, chainId: 31337, timeoutMs: 300, health, log: { info() {}, warn() {} }, meter: { rpc() {} } })
+    const rpc = evmRpc({ rpcUrls, chainId: 31337, timeoutMs: 300, health, log: { info() {}, warn() {} }, meter: { rpc() {} } })
     rpcs.push(rpc)
     return rpc
   }

@@ -2,15 +2,15 @@ import { expect } from 'chai'
 import { keccak256, parseUnits, Wallet } from 'ethers'
 import type { Reception } from '../../../core/contracts/index.ts'
 import { send } from '../../../core/kits/evm/rail/send.ts'
-import { createRpc } from '../../../core/kits/evm/rpc/rpc.ts'
-import type { Rpc } from '../../../core/kits/evm/types.ts'
+import { evmRpc } from '../../../core/kits/evm/rpc/evm-rpc.ts'
+import type { Rpc } from '../../../core/kits/nodes/index.ts'
 import { checked, error, hangUp, healthy, silent, startFakeNode, status, text } from './fake-node.ts'
 import type { Behaviour, FakeNode } from './fake-node.ts'
 import { at, startStillChain } from './test-chain.ts'
 import type { TestChain } from './test-chain.ts'
 
 const rpcOver = (rpcUrls: readonly string[], chainId: number): Rpc =>
-  createRpc({ rpcUrls, chainId, timeoutMs: 300, log: { info() {}, warn() {} }, meter: { rpc() {} } })
+  evmRpc({ rpcUrls, chainId, timeoutMs: 300, log: { info() {}, warn() {} }, meter: { rpc() {} } })
 
 describe('what becomes of signed bytes that are sent', () => {
   const raw = new Uint8Array([2, 3, 4])

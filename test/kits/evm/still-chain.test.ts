@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { at, startStillChain, wallet } from './test-chain.ts'
 import type { TestChain } from './test-chain.ts'
-import { ask } from '../../../core/kits/evm/reading/ask.ts'
+import { ask } from '../../../core/kits/nodes/index.ts'
 import { readBlock } from '../../../core/kits/evm/reading/block.ts'
-import { createRpc } from '../../../core/kits/evm/rpc/rpc.ts'
+import { evmRpc } from '../../../core/kits/evm/rpc/evm-rpc.ts'
 
 const gwei = (amount: number) => `0x${(amount * 1e9).toString(16)}`
 
@@ -15,7 +15,7 @@ describe('on a chain that makes blocks only when told', () => {
   after(() => test.stop())
 
   it('the base fee of the next block is known beforehand, in full and in empty blocks', async () => {
-    const rpc = createRpc({ rpcUrls: [test.rpcUrl], chainId: 31337, timeoutMs: 5000, log: { info() {}, warn() {} }, meter: { rpc() {} } })
+    const rpc = evmRpc({ rpcUrls: [test.rpcUrl], chainId: 31337, timeoutMs: 5000, log: { info() {}, warn() {} }, meter: { rpc() {} } })
     const latestBlock = async () => readBlock(rpc, await ask(rpc, 'eth_getBlockByNumber', ['latest', false], at))
     // INVALID burns all gas that it is given.
     await test.rpc('anvil_setCode', '0x00000000000000000000000000000000000000bb', '0xfe')

@@ -1,6 +1,7 @@
 import { SluiceError } from '../../../contracts/index.ts'
 import type { At, Checked, FeeWish, Need } from '../../../contracts/index.ts'
-import { nodeLied, resultOf } from '../reading/ask.ts'
+import { isObject, nodeLied, resultOf } from '../../nodes/index.ts'
+import type { RpcAnswer } from '../../nodes/index.ts'
 import { tipMethod } from '../reading/fees.ts'
 import { packAggregate3, unpackAggregate3 } from '../reading/multicall.ts'
 import { chargeCalls, chargesOf } from '../reading/op-stack.ts'
@@ -11,8 +12,8 @@ import type { EvmRailOptions } from './rail.ts'
 import { fundsCommitted, gasTooDear } from './shortage.ts'
 import { readGas, simulationCalls } from './simulation.ts'
 import type { EvmSynced } from './slots.ts'
-import { isBytes, isObject, quantityOf } from '../quantity.ts'
-import type { EvmIntent, RpcAnswer } from '../types.ts'
+import { isBytes, quantityOf } from '../quantity.ts'
+import type { EvmIntent } from '../types.ts'
 
 /** Everything there is to ask before signing, in one JSON-RPC batch; what is wrong is told in the order in which a person would cure it. */
 export async function check(

@@ -1,9 +1,10 @@
 import { toQuantity } from 'ethers/utils'
 import { SluiceError } from '../../../contracts/index.ts'
 import type { At, Head, Look, Sighting } from '../../../contracts/index.ts'
-import { resultOf } from '../reading/ask.ts'
+import { isObject, resultOf } from '../../nodes/index.ts'
+import type { Rpc, RpcAnswer } from '../../nodes/index.ts'
 import { readBlock } from '../reading/block.ts'
-import { isObject, quantityOf } from '../quantity.ts'
+import { quantityOf } from '../quantity.ts'
 import { createRemembered } from './remembered.ts'
 import { sight } from './sight.ts'
 import type { Attempt, Ousted, View } from './sight.ts'
@@ -11,7 +12,6 @@ import type { EvmSynced } from './slots.ts'
 import { tookNonce } from './took-nonce.ts'
 import type { Taker } from './took-nonce.ts'
 import { whyReverted } from './why-reverted.ts'
-import type { Rpc, RpcAnswer } from '../types.ts'
 
 type Landed = Sighting & { is: 'landed' }
 

@@ -1,4 +1,5 @@
 import type { At, Head, Rail, Token } from '../../../contracts/index.ts'
+import type { Rpc } from '../../nodes/index.ts'
 import { bumpFees, cancelIsCheaper, wishedFees } from './bump.ts'
 import { check, sync } from './check.ts'
 import { draft, seal } from './draft.ts'
@@ -8,7 +9,7 @@ import { createLook } from './look.ts'
 import { send } from './send.ts'
 import { claimNonces, isDoubtful, mergeSynced, nonceGaps, noncesFrom, nonceStanding } from './slots.ts'
 import type { EvmSynced } from './slots.ts'
-import type { EvmIntent, Rpc } from '../types.ts'
+import type { EvmIntent } from '../types.ts'
 
 export interface EvmRailOptions {
   rpc: Rpc

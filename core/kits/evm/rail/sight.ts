@@ -1,9 +1,9 @@
 import type { OpenAttempt, Sighting } from '../../../contracts/index.ts'
+import { isObject } from '../../nodes/index.ts'
+import type { RpcAnswer } from '../../nodes/index.ts'
 import type { Block } from '../reading/block.ts'
 import { readReceipt } from '../reading/receipt.ts'
-import { isObject } from '../quantity.ts'
 import type { EvmFees } from './fees.ts'
-import type { RpcAnswer } from '../types.ts'
 
 export type Attempt = OpenAttempt<string, number, EvmFees>
 

@@ -1,10 +1,12 @@
 import { toBeHex } from 'ethers/utils'
 import { SluiceError } from '../../../contracts/index.ts'
-import { isObject, quantityOf } from '../quantity.ts'
+import { isObject, quoteNode } from '../../nodes/index.ts'
+import type { RpcAnswer } from '../../nodes/index.ts'
+import { quantityOf } from '../quantity.ts'
 import { revertReason } from './revert.ts'
-import { meaningOf, quoteNode } from './wordings.ts'
+import { meaningOf } from './wordings.ts'
 import { revertData } from '../reading/call-result.ts'
-import type { EvmIntent, RpcAnswer } from '../types.ts'
+import type { EvmIntent } from '../types.ts'
 
 /** A plain transfer to an account without code costs exactly this (yellow paper, G_transaction): no margin is needed. */
 const transferGas = 21_000n

@@ -1,8 +1,9 @@
 import { verifyAuthorization } from 'ethers/hash'
 import { toQuantity } from 'ethers/utils'
 import type { At } from '../../../contracts/index.ts'
-import { isObject, quantityOf } from '../quantity.ts'
-import type { Rpc } from '../types.ts'
+import { isObject } from '../../nodes/index.ts'
+import type { Rpc } from '../../nodes/index.ts'
+import { quantityOf } from '../quantity.ts'
 
 /**
  * What took a nonce.

@@ -232,11 +232,3 @@ export function meaningOf({ code, message, data }: NodeError): Meaning | undefin
 export function meaningOfSending({ code, message }: NodeError): Meaning | undefined {
   return codes.get(code) ?? byWords(message)
 }
-
-/** What a node said, fit for an error or the journal: one line, no control characters, not long. */
-export function quoteNode(message: string): string {
-  return message
-    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
-    .trim()
-    .slice(0, 200)
-}

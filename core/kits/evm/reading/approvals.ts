@@ -1,9 +1,10 @@
 import { badFields, SluiceError } from '../../../contracts/index.ts'
 import type { At, EvmVerbs, Plan, Token } from '../../../contracts/index.ts'
+import type { Rpc } from '../../nodes/index.ts'
 import { noResult, notAToken } from './balances.ts'
 import { callResultOf } from './call-result.ts'
 import { allowanceCall, approveCall, maxAmountRaw, uintOf } from './erc20.ts'
-import type { Call, CallResult, Evm, EvmIntent, EvmReader, Rpc } from '../types.ts'
+import type { Call, CallResult, Evm, EvmIntent, EvmReader } from '../types.ts'
 
 /** The verbs that only EVM chains have. */
 export function createApprovals(rpc: Rpc, reader: EvmReader): EvmVerbs<Evm> {

@@ -1,7 +1,7 @@
 import type { Head } from '../../../contracts/index.ts'
-import { nodeLied } from './ask.ts'
-import { isObject, quantityOf } from '../quantity.ts'
-import type { Rpc } from '../types.ts'
+import { isObject, nodeLied } from '../../nodes/index.ts'
+import type { Rpc } from '../../nodes/index.ts'
+import { quantityOf } from '../quantity.ts'
 
 /** A block's head, and the base fee that the block after it will have. */
 export interface Block extends Head {

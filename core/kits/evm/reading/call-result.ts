@@ -1,6 +1,7 @@
-import { nodeLied, resultOf } from './ask.ts'
-import { isBytes, isObject } from '../quantity.ts'
-import type { CallResult, Rpc, RpcAnswer } from '../types.ts'
+import { isObject, nodeLied, resultOf } from '../../nodes/index.ts'
+import type { Rpc, RpcAnswer } from '../../nodes/index.ts'
+import { isBytes } from '../quantity.ts'
+import type { CallResult } from '../types.ts'
 
 /** JSON-RPC error codes that say "the call itself failed": geth's with revert data, geth's without any, Nethermind's. */
 const executionCodes: ReadonlySet<number> = new Set([3, -32000, -32015])

@@ -1,11 +1,10 @@
 import type { At, Head, Log } from '../../../contracts/index.ts'
-import { nodeLied, resultOf } from './ask.ts'
+import { isObject, nodeLied, resultOf, withSignal } from '../../nodes/index.ts'
+import type { Rpc } from '../../nodes/index.ts'
 import { readBlock } from './block.ts'
 import type { Block } from './block.ts'
-import { isObject, quantityOf } from '../quantity.ts'
+import { quantityOf } from '../quantity.ts'
 import { max } from '../rail/fees.ts'
-import { withSignal } from '../rpc/with-signal.ts'
-import type { Rpc } from '../types.ts'
 
 /** How many blocks' base fees are remembered. */
 const remembered = 64

@@ -1,10 +1,11 @@
 import type { At, Transaction } from '../../../contracts/index.ts'
-import { nodeLied, resultOf } from './ask.ts'
+import { isObject, nodeLied, resultOf } from '../../nodes/index.ts'
+import type { Rpc } from '../../nodes/index.ts'
 import { readBlock } from './block.ts'
 import { jsonOfNode } from './json-of-node.ts'
-import { isObject, quantityOf } from '../quantity.ts'
+import { quantityOf } from '../quantity.ts'
 import { readReceipt } from './receipt.ts'
-import type { Evm, Rpc } from '../types.ts'
+import type { Evm } from '../types.ts'
 
 /** A transaction with its receipt, and whether a pending one pays the next block's base fee: one round trip. */
 export async function findTransaction(rpc: Rpc, hash: string, at: At): Promise<Transaction<Evm> | undefined> {

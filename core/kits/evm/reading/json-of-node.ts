@@ -1,5 +1,6 @@
 import type { Json } from '../../../contracts/index.ts'
-import { isObject, quantityOf } from '../quantity.ts'
+import { isObject } from '../../nodes/index.ts'
+import { quantityOf } from '../quantity.ts'
 
 /** Fields that fit a number. */
 const small: ReadonlySet<string> = new Set([

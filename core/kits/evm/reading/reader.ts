@@ -1,7 +1,8 @@
 import { toQuantity } from 'ethers'
 import { SluiceError } from '../../../contracts/index.ts'
 import type { At, Head, Token } from '../../../contracts/index.ts'
-import { ask, nodeLied, resultOf } from './ask.ts'
+import { ask, nodeLied, resultOf } from '../../nodes/index.ts'
+import type { Rpc, RpcAnswer } from '../../nodes/index.ts'
 import { batchParts, isProbe, packBatch } from './batch.ts'
 import { callResultOf, revertData } from './call-result.ts'
 import type { Fees } from './fees.ts'
@@ -9,7 +10,7 @@ import { multicallViews, packAggregate3, unpackAggregate3 } from './multicall.ts
 import type { EvmNetwork } from '../network.ts'
 import { isBytes, quantityOf } from '../quantity.ts'
 import type { RollupFees } from './rollup-fees.ts'
-import type { Call, CallResult, EvmReader, Probe, Rpc, RpcAnswer } from '../types.ts'
+import type { Call, CallResult, EvmReader, Probe } from '../types.ts'
 
 /** The second is of one block already, where the node has that. */
 const mostTries = 3

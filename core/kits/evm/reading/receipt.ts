@@ -1,4 +1,5 @@
-import { isBytes, isObject, quantityOf } from '../quantity.ts'
+import { isObject } from '../../nodes/index.ts'
+import { isBytes, quantityOf } from '../quantity.ts'
 import { jsonFieldsOfNode } from './json-of-node.ts'
 import type { EvmLog, EvmReceipt } from '../types.ts'
 

@@ -1,6 +1,7 @@
-import { isBytes, isObject, quantityOf } from '../quantity.ts'
+import { isObject } from '../../nodes/index.ts'
+import type { RpcCall } from '../../nodes/index.ts'
+import { isBytes, quantityOf } from '../quantity.ts'
 import { blockOf } from './head-in-answers.ts'
-import type { RpcCall } from './rpc-node.ts'
 
 type Form = (result: unknown, params: readonly unknown[]) => boolean
 

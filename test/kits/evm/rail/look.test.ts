@@ -3,8 +3,8 @@ import { AbiCoder, toQuantity } from 'ethers'
 import { SluiceError } from '../../../../core/contracts/index.ts'
 import type { Sighting } from '../../../../core/contracts/index.ts'
 import { createLook } from '../../../../core/kits/evm/rail/look.ts'
-import { createRpc } from '../../../../core/kits/evm/rpc/rpc.ts'
-import type { Rpc, RpcAnswer } from '../../../../core/kits/evm/types.ts'
+import { evmRpc } from '../../../../core/kits/evm/rpc/evm-rpc.ts'
+import type { Rpc, RpcAnswer } from '../../../../core/kits/nodes/index.ts'
 import { addressOf, gwei, nowhere, silent, soon, startSite, until, wallets } from '../../../transactions/site.ts'
 import type { TestSite } from '../../../transactions/site.ts'
 
@@ -30,7 +30,7 @@ describe('a look at open transactions', () => {
 
   before(async () => {
     site = await startSite({ flags: ['--no-mining'] })
-    real = createRpc({ rpcUrls: [site.relay.url], chainId: 31337, meter: { rpc: () => {} }, log: silent, timeoutMs: 5_000 })
+    real = evmRpc({ rpcUrls: [site.relay.url], chainId: 31337, meter: { rpc: () => {} }, log: silent, timeoutMs: 5_000 })
   })
   after(async () => {
     await real.stop()

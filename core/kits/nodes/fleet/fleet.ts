@@ -1,10 +1,10 @@
 import type { Log } from '../../../contracts/index.ts'
+import type { Dialect } from '../dialect.ts'
 import { otherForks } from './forks.ts'
-import { blockOf } from './head-in-answers.ts'
 import { createHeadsSeen } from './heads-seen.ts'
 import type { HeadsSeen } from './heads-seen.ts'
 import type { HealthPolicy } from './health-policy.ts'
-import type { RpcNode } from './rpc-node.ts'
+import type { RpcNode } from '../node/rpc-node.ts'
 
 export type Standing = 'good' | 'slow' | 'shaky' | 'lagging' | 'forked'
 
@@ -23,7 +23,7 @@ export interface Fleet {
   compare(): void
 }
 
-export function createFleet(nodes: readonly RpcNode[], policy: HealthPolicy, log: Log): Fleet {
+export function createFleet(nodes: readonly RpcNode[], { headCall, headIn, fork }: Dialect, policy: HealthPolicy, log: Log): Fleet {
   const heads = createHeadsSeen<RpcNode>(policy)
   const known = new Map<RpcNode, Standing>()
   let forked: ReadonlySet<RpcNode> = new Set()
@@ -56,20 +56,16 @@ export function createFleet(nodes: readonly RpcNode[], policy: HealthPolicy, log
   async function probe(node: RpcNode, anchorNumber: number | undefined): Promise<string | undefined> {
     if (node.due()) await node.check()
     if (!node.ready()) return undefined
-    const tags = ['latest', ...(anchorNumber === undefined ? [] : [`0x${anchorNumber.toString(16)}`])]
+    const calls = [headCall, ...(anchorNumber === undefined || !fork ? [] : [fork.call(anchorNumber)])]
     const askedMs = performance.now()
     // Nobody's own signal: bounded by the node's timeout.
     const at = { signal: new AbortController().signal }
-    const answers = await node.post(
-      tags.map((tag) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })),
-      true,
-      at,
-    )
+    const answers = await node.post(calls, true, at)
     const answeredMs = performance.now()
     node.record.probed(answeredMs - askedMs)
-    const head = blockOf(answers[0]?.result)
+    const head = headIn(calls, answers)
     if (head) heads.saw(node, head, { askedMs, answeredMs, told: false })
-    return blockOf(answers[1]?.result)?.hash
+    return calls.length < 2 ? undefined : fork?.read(answers[1]?.result)
   }
 
   async function compareNow(): Promise<void> {

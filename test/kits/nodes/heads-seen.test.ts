@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { array, assert, integer, nat, property, record } from 'fast-check'
-import { createHeadsSeen } from '../../../core/kits/evm/rpc/heads-seen.ts'
-import { otherForks } from '../../../core/kits/evm/rpc/forks.ts'
+import { createHeadsSeen } from '../../../core/kits/nodes/fleet/heads-seen.ts'
+import { otherForks } from '../../../core/kits/nodes/fleet/forks.ts'
 
 const memoryMs = 1000
 const patienceMs = 500

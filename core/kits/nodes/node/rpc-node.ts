@@ -1,12 +1,12 @@
 import type { At, Log } from '../../../contracts/index.ts'
+import type { Dialect } from '../dialect.ts'
 import { maskUrl, secretsOf } from './mask-url.ts'
 import { NodeFailure } from './node-failure.ts'
 import { createRecord } from './node-record.ts'
 import type { NodeRecord } from './node-record.ts'
-import { isPlausible } from './plausible.ts'
 import { parseAnswers } from './rpc-answers.ts'
 import { ConnectionClosed, createHttp } from './rpc-http.ts'
-import type { RpcAnswer } from '../types.ts'
+import type { Meter, RpcAnswer, RpcCall } from '../types.ts'
 
 /** Open transactions wait for it: a question every two seconds is a burden to nobody, and who wants more quiet says so by `Retry-After`. */
 const maxBackoffMs = 2_000
@@ -15,22 +15,17 @@ const maxRetryAfterSeconds = 60
 /** JSON-RPC 2.0. */
 const methodNotFound = -32601
 
-export interface RpcCall {
-  method: string
-  params: readonly unknown[]
-}
-
 /** One node and what is known of it by itself; how it compares with others is judged elsewhere. */
 export interface RpcNode {
   readonly label: string
   readonly record: NodeRecord
-  /** Its chain id was checked and its last answer was one. */
+  /** Its network was checked and its last answer was one. */
   ready(): boolean
   /** It may be checked now: never was, or its backoff is over. */
   due(): boolean
-  /** It has served the right chain before, and was not seen to serve another since. */
+  /** It has served the right network before, and was not seen to serve another since. */
   verified(): boolean
-  /** Asks for its chain id, unless that is known or the backoff is not over; callers share one check. Throws NodeFailure. */
+  /** Asks which network it serves, unless that is known or the backoff is not over; callers share one check. Throws NodeFailure. */
   check(): Promise<void>
   /** One HTTP request. Throws NodeFailure (and is put aside), or the signal's reason. */
   post(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]>
@@ -43,19 +38,17 @@ export interface RpcNode {
 
 export interface NodeOptions {
   url: string
-  chainId: number
+  dialect: Dialect
   timeoutMs: number
   firstBackoffMs: number
-  meter: { rpc(method: string, outcome: 'ok' | 'error'): void }
+  meter: Meter
   log: Log
 }
 
 let lastId = 0
 
-/** That a node says its chain's id does not show that it can do more than that: its backoff starts anew with real work only. */
-const isCheck = (calls: readonly RpcCall[]) => calls.every(({ method }) => method === 'eth_chainId')
-
-export function createNode({ url, chainId, timeoutMs, firstBackoffMs, meter, log }: NodeOptions): RpcNode {
+export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log }: NodeOptions): RpcNode {
+  const { identity } = dialect
   const label = maskUrl(url)
   const secrets = secretsOf(url)
   let state: 'unchecked' | 'ready' | 'aside' = 'unchecked'
@@ -84,7 +77,8 @@ export function createNode({ url, chainId, timeoutMs, firstBackoffMs, meter, log
         await reconnected()
         return exchange(calls, batched, at)
       })
-      if (!isCheck(calls)) failures = 0
+      // That a node says which network it serves does not show that it can do more: its backoff starts anew with real work only.
+      if (!calls.every(({ method }) => method === identity.call.method)) failures = 0
       return answers
     } catch (error) {
       throw error instanceof NodeFailure ? putAside(error) : error
@@ -96,8 +90,8 @@ export function createNode({ url, chainId, timeoutMs, firstBackoffMs, meter, log
     const sentAtMs = performance.now()
     try {
       const body = await http.post(JSON.stringify(batched ? sent : sent[0]), at.signal)
-      const answers = parseAnswers(body, sent, batched).map(withoutSecrets)
-      const lie = calls.find((call, index) => answers[index]?.error === undefined && !isPlausible(call, answers[index]?.result))
+      const answers = parseAnswers(body, sent, batched, dialect).map(withoutSecrets)
+      const lie = calls.find((call, index) => answers[index]?.error === undefined && !dialect.isPlausible(call, answers[index]?.result))
       if (lie) throw new NodeFailure('unreachable', `answered ${lie.method} with something that is no answer to it`)
       for (const call of calls) meter.rpc(call.method, 'ok')
       record.answered(performance.now() - sentAtMs)
@@ -121,12 +115,11 @@ export function createNode({ url, chainId, timeoutMs, firstBackoffMs, meter, log
   async function checkOnce(): Promise<void> {
     // Nobody's own signal: a check is shared, and bounded by the node's timeout.
     const at = { signal: new AbortController().signal }
-    const [answer] = await post([{ method: 'eth_chainId', params: [] }], false, at, async () => {})
-    // Endpoints that only take transactions may know no other method; signed bytes carry their chain id.
-    const theirs = answer?.error?.code === methodNotFound ? chainId : Number(answer?.result)
-    // Garbage is no other chain: what was right once gets signed bytes on.
-    if (!Number.isNaN(theirs)) verified = theirs === chainId
-    if (theirs !== chainId) throw putAside(new NodeFailure('wrong-chain', `serves chain id ${theirs}, not ${chainId}`))
+    const [answer] = await post([identity.call], false, at, async () => {})
+    // Endpoints that only take transactions may know no other method; signed bytes hold on one network only.
+    const fault = answer?.error?.code === methodNotFound ? undefined : identity.fault(answer?.result)
+    if (fault?.is !== 'garbage') verified = fault === undefined
+    if (fault) throw putAside(new NodeFailure('wrong-chain', fault.what))
     if (last) log.info({ node: label }, 'RPC node is back')
     state = 'ready'
     last = undefined

@@ -1,6 +1,6 @@
 import { Pool } from 'undici'
 import { NodeFailure } from './node-failure.ts'
-import { onAbort } from './with-signal.ts'
+import { onAbort } from '../with-signal.ts'
 
 /** Enough for the logs of a busy block range; a node that sends more is cut off. */
 const maxResponseBytes = 32 * 1024 * 1024

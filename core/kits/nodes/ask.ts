@@ -1,7 +1,7 @@
-import { SluiceError } from '../../../contracts/index.ts'
-import type { At } from '../../../contracts/index.ts'
-import { RpcError } from '../rpc/rpc-error.ts'
-import type { Rpc, RpcAnswer } from '../types.ts'
+import { SluiceError } from '../../contracts/index.ts'
+import type { At } from '../../contracts/index.ts'
+import { RpcError } from './node/rpc-error.ts'
+import type { Rpc, RpcAnswer } from './types.ts'
 
 /** A request that a working node always answers: an error in its place is told to the caller as NETWORK. */
 export async function ask(rpc: Rpc, method: string, params: readonly unknown[], at: At): Promise<unknown> {

@@ -1,14 +1,13 @@
-import type { At } from '../../../contracts/index.ts'
-import { NodeFailure } from './node-failure.ts'
-import type { RpcCall, RpcNode } from './rpc-node.ts'
-import type { RpcAnswer, Signed } from '../types.ts'
+import type { At } from '../../contracts/index.ts'
+import type { Dialect } from './dialect.ts'
+import { NodeFailure } from './node/node-failure.ts'
+import type { RpcNode } from './node/rpc-node.ts'
+import type { RpcCall, Sent, Signed } from './types.ts'
 import { withSignal } from './with-signal.ts'
 
-export type Sent = RpcAnswer | { unreachable: string }
-
 /** The same signed bytes to every node at once; an answer of each, or of those that were first once one took them: the others have them too. */
-export async function broadcast(nodes: readonly RpcNode[], { id, raw }: Signed, at: At): Promise<readonly Sent[]> {
-  const call = { method: 'eth_sendRawTransaction', params: [raw] }
+export async function broadcast(nodes: readonly RpcNode[], { sendCall }: Dialect, { id, raw }: Signed, at: At): Promise<readonly Sent[]> {
+  const call = sendCall(raw)
   const answers: Sent[] = nodes.map((node) => ({ unreachable: `${node.label} did not answer in time` }))
   await new Promise<void>((done) => {
     let open = nodes.length
@@ -24,7 +23,7 @@ export async function broadcast(nodes: readonly RpcNode[], { id, raw }: Signed, 
 
 /**
  * Never throws: what became of the bytes is for the caller to judge. A node in its backoff is tried too, for it may still listen;
- * only one that may serve another chain is asked for that first.
+ * only one that may serve another network is asked for that first.
  */
 async function sendTo(node: RpcNode, call: RpcCall, at: At): Promise<Sent> {
   try {

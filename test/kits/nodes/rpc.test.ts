@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { createRpc } from '../../../core/kits/evm/rpc/rpc.ts'
-import { RpcError } from '../../../core/kits/evm/rpc/rpc-error.ts'
+import { evmRpc } from '../../../core/kits/evm/rpc/evm-rpc.ts'
+import { RpcError } from '../../../core/kits/nodes/index.ts'
 import { SluiceError } from '../../../core/contracts/index.ts'
-import type { Rpc } from '../../../core/kits/evm/types.ts'
-import { checked, error, hangUp, healthy, json, silent, startFakeNode, status, text } from './fake-node.ts'
-import type { Behaviour, FakeNode } from './fake-node.ts'
+import type { Rpc } from '../../../core/kits/nodes/index.ts'
+import { checked, error, hangUp, healthy, json, silent, startFakeNode, status, text } from '../evm/fake-node.ts'
+import type { Behaviour, FakeNode } from '../evm/fake-node.ts'
 
 const at = { signal: new AbortController().signal }
 const key = 'c0ffee0123456789c0ffee'
@@ -47,7 +47,7 @@ describe('an RPC client', () => {
 
   /** Every URL carries a key in user info, path and query. */
   function client(nodes: readonly FakeNode[], { chainId = 1, timeoutMs = 300, sendUrls = [] as readonly string[] } = {}): Rpc {
-    const rpc = createRpc({
+    const rpc = evmRpc({
       rpcUrls: nodes.map(({ url }) => `${url.replace('//', `//bot:${key}@`)}/v3/${key}?apikey=${key}`),
       sendUrls,
       chainId,

@@ -1,14 +1,13 @@
 import { expect } from 'chai'
 import type { Head } from '../../../core/contracts/index.ts'
-import { ask } from '../../../core/kits/evm/reading/ask.ts'
 import { readBlock } from '../../../core/kits/evm/reading/block.ts'
-import { createHeadFeed } from '../../../core/kits/evm/reading/head-feed.ts'
-import type { HealthPolicy } from '../../../core/kits/evm/rpc/health-policy.ts'
-import { createRpc } from '../../../core/kits/evm/rpc/rpc.ts'
-import type { Rpc } from '../../../core/kits/evm/types.ts'
-import { checked, error, fakeBlock, hangUp, json, startFakeNode, status } from './fake-node.ts'
-import type { Behaviour, FakeNode } from './fake-node.ts'
-import { at } from './test-chain.ts'
+import { evmRpc } from '../../../core/kits/evm/rpc/evm-rpc.ts'
+import type { HealthPolicy } from '../../../core/kits/nodes/fleet/health-policy.ts'
+import { ask, createHeadFeed } from '../../../core/kits/nodes/index.ts'
+import type { Rpc } from '../../../core/kits/nodes/index.ts'
+import { checked, error, fakeBlock, hangUp, json, startFakeNode, status } from '../evm/fake-node.ts'
+import type { Behaviour, FakeNode } from '../evm/fake-node.ts'
+import { at } from '../evm/test-chain.ts'
 
 const latest = { method: 'eth_getBlockByNumber', params: ['latest', false] }
 const moment = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -34,7 +33,7 @@ describe('a network with several nodes', () => {
   async function network(behaviours: readonly Behaviour[], health: Partial<HealthPolicy> = {}): Promise<Rpc> {
     nodes = await Promise.all(behaviours.map((behaviour) => startFakeNode(behaviour)))
     const hear = (fields: object, message?: string) => void said.push(`${JSON.stringify(fields)} ${message}`)
-    rpc = createRpc({
+    rpc = evmRpc({
       rpcUrls: nodes.map(({ url }) => url),
       chainId: 1,
       timeoutMs: 300,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SluiceError } from '../../../contracts/index.ts'
-import type { Head, Log } from '../../../contracts/index.ts'
-import { onAbort } from '../rpc/with-signal.ts'
+import { SluiceError } from '../../contracts/index.ts'
+import type { Head, Log } from '../../contracts/index.ts'
+import { onAbort } from './with-signal.ts'
 
 /** Nodes that are put aside are not asked anyway. */
 const maxBackoffMs = 1_000

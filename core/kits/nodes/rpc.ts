@@ -1,24 +1,24 @@
-import type { At, Log } from '../../../contracts/index.ts'
+import type { At, Log } from '../../contracts/index.ts'
 import { broadcast } from './broadcast.ts'
-import { createFleet } from './fleet.ts'
-import { headInAnswers } from './head-in-answers.ts'
-import { defaultHealthPolicy } from './health-policy.ts'
-import type { HealthPolicy } from './health-policy.ts'
-import { maskUrl } from './mask-url.ts'
-import { NodeFailure, noNodeLeft } from './node-failure.ts'
-import { nodeStates } from './node-states.ts'
-import { RpcError } from './rpc-error.ts'
-import { createNode } from './rpc-node.ts'
-import type { RpcCall, RpcNode } from './rpc-node.ts'
-import type { Rpc, RpcAnswer } from '../types.ts'
+import type { Dialect } from './dialect.ts'
+import { createFleet } from './fleet/fleet.ts'
+import { defaultHealthPolicy } from './fleet/health-policy.ts'
+import type { HealthPolicy } from './fleet/health-policy.ts'
+import { nodeStates } from './fleet/node-states.ts'
+import { maskUrl } from './node/mask-url.ts'
+import { NodeFailure, noNodeLeft } from './node/node-failure.ts'
+import { RpcError } from './node/rpc-error.ts'
+import { createNode } from './node/rpc-node.ts'
+import type { RpcNode } from './node/rpc-node.ts'
+import type { Meter, Rpc, RpcAnswer, RpcCall } from './types.ts'
 import { withSignal } from './with-signal.ts'
 
 export interface RpcOptions {
   rpcUrls: readonly string[]
   /** Where transactions go; empty or absent: to every node of `rpcUrls`. */
   sendUrls?: readonly string[] | undefined
-  chainId: number
-  meter: { rpc(method: string, outcome: 'ok' | 'error'): void }
+  dialect: Dialect
+  meter: Meter
   log: Log
   /** For one try at one node, so that a slow one leaves time for the next. */
   timeoutMs: number
@@ -34,11 +34,12 @@ export interface RpcOptions {
 export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', health, ...options }: RpcOptions): Rpc {
   const policy = { ...defaultHealthPolicy, ...health }
   const { firstBackoffMs } = policy
+  const { dialect } = options
   const nodes = new Map([...new Set([...rpcUrls, ...sendUrls])].map((url) => [url, createNode({ url, firstBackoffMs, ...options })]))
   const pick = (urls: readonly string[]) => [...new Set(urls)].flatMap((url) => nodes.get(url) ?? [])
   const readers = pick(rpcUrls)
   const senders = sendUrls.length === 0 ? readers : pick(sendUrls)
-  const fleet = createFleet(readers, policy, options.log)
+  const fleet = createFleet(readers, dialect, policy, options.log)
 
   async function exchange(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
     at.signal.throwIfAborted()
@@ -78,7 +79,7 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
 
   /** Learns from the answers where the node stands, and says with them how old they are. */
   function withAge(node: RpcNode, calls: readonly RpcCall[], answers: readonly RpcAnswer[], askedMs: number): readonly RpcAnswer[] {
-    const head = headInAnswers(calls, answers)
+    const head = dialect.headIn(calls, answers)
     if (head) fleet.heads.saw(node, head, { askedMs, answeredMs: performance.now(), told: true })
     const behind = head ? fleet.heads.behind(head.number) : fleet.heads.isLagging(node) ? fleet.heads.lag(node).blocks : 0
     return behind === 0 ? answers : answers.map((answer) => ({ ...answer, behind }))
@@ -94,7 +95,7 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
     async broadcast(signed, at) {
       at.signal.throwIfAborted()
       if (senders.length === 0) throw noNodeLeft(network, [], 60)
-      return broadcast(senders, signed, at)
+      return broadcast(senders, dialect, signed, at)
     },
     behind: (number) => fleet.heads.behind(Number(number)),
     url: () => (fleet.ready()[0] ?? readers[0])?.label ?? maskUrl(rpcUrls[0] ?? ''),

@@ -1,6 +1,6 @@
 import { shownHost } from '../../../contracts/index.ts'
 
-/** Path segments that providers use as words; anything else may be a key. */
+/** Path segments that providers use as words, whatever the chain; anything else may be a key. */
 const plain = /^(v\d+|rpc|eth|evm|ext|bc|mainnet|sepolia|ethereum|public)$/i
 const hidden = '***'
 

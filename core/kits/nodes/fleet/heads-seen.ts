@@ -1,11 +1,5 @@
+import type { SeenHead } from '../dialect.ts'
 import type { HealthPolicy } from './health-policy.ts'
-
-export interface SeenBlock {
-  number: number
-  hash: string
-  /** Seconds since the Unix epoch. */
-  timestamp: number
-}
 
 export interface Lag {
   blocks: number
@@ -13,7 +7,7 @@ export interface Lag {
 }
 
 /** A node's word on the chain's head. */
-interface Word extends SeenBlock {
+interface Word extends SeenHead {
   atMs: number
 }
 
@@ -36,7 +30,7 @@ export function createHeadsSeen<N>({
   const hashes = new Map<number, string>()
   let told: { number: number; atMs: number } | undefined
 
-  function judge(node: N, block: SeenBlock, askedAtMs: number): void {
+  function judge(node: N, block: SeenHead, askedAtMs: number): void {
     const others = [...words].flatMap(([other, word]) =>
       other !== node && word.atMs <= askedAtMs && askedAtMs - word.atMs < memoryMs ? word : [],
     )
@@ -50,21 +44,22 @@ export function createHeadsSeen<N>({
 
   return {
     /** @param told whether somebody gets the answer that it was in; what only a probe saw was told to nobody */
-    saw(node: N, block: SeenBlock, at: { askedMs: number; answeredMs: number; told: boolean }): void {
+    saw(node: N, block: SeenHead, at: { askedMs: number; answeredMs: number; told: boolean }): void {
       judge(node, block, at.askedMs)
       words.set(node, { ...block, atMs: at.answeredMs })
       if (!at.told) return
+      const { hash } = block
       const known = hashes.get(block.number)
-      const reorganised = known !== undefined && known !== block.hash && !isLagging(node)
+      const reorganised = known !== undefined && hash !== undefined && known !== hash && !isLagging(node)
       if (reorganised) for (const number of hashes.keys()) if (number > block.number) hashes.delete(number)
-      if (known === undefined || reorganised) hashes.set(block.number, block.hash)
+      if (hash !== undefined && (known === undefined || reorganised)) hashes.set(block.number, hash)
       if (hashes.size > remembered) hashes.delete(Math.min(...hashes.keys()))
       const wentBack = reorganised || (told && at.answeredMs - told.atMs >= patienceMs && !isLagging(node))
       if (!told || block.number >= told.number || wentBack) told = { number: block.number, atMs: at.answeredMs }
     },
     lag,
     isLagging,
-    head: (node: N): SeenBlock | undefined => words.get(node),
+    head: (node: N): SeenHead | undefined => words.get(node),
     /** How many blocks a head is older than the newest that was told; 0 after a reorganisation, which makes heads lower. */
     behind: (number: number): number => Math.max(0, (told?.number ?? number) - number),
   }

@@ -1,0 +1,34 @@
+/** What an operator says of a network's nodes in `conf/chains/<chain>.yml`. */
+export interface NodeSettings {
+  /** First healthy wins, the others take over. Without any, the network is not configured. */
+  rpcUrls?: readonly string[]
+  /** Where transactions go, when not to all of `rpcUrls`. */
+  sendUrls?: readonly string[]
+  pollingSeconds?: number
+  /** For one try at one node. */
+  requestTimeoutSeconds?: number
+}
+
+const url = { type: 'string', pattern: '^https?://[^\\s/]+' } as const
+
+/** Properties of the JSON Schema of one network's settings. */
+export const nodeSettings = {
+  rpcUrls: { type: 'array', items: url, uniqueItems: true },
+  sendUrls: { type: 'array', items: url, uniqueItems: true },
+  pollingSeconds: { type: 'number', minimum: 0.05, maximum: 600 },
+  requestTimeoutSeconds: { type: 'number', minimum: 0.1, maximum: 120 },
+} as const
+
+/** Leaves time for a second and a third node within a request's 30 s. */
+export const defaultRequestTimeoutSeconds = 8
+
+/** Several looks a block, at most one a third of a second and at least one every three seconds. */
+export function defaultPollingSeconds(blockSeconds: number): number {
+  return Math.min(3, Math.max(0.33, blockSeconds / 4))
+}
+
+/** The schema asks for the form; what only the parser sees is said here, without the URL, which may hold a key. */
+export function refuseBadUrls(network: string, { rpcUrls = [], sendUrls = [] }: NodeSettings): void {
+  if (![...rpcUrls, ...sendUrls].every((url) => URL.canParse(url)))
+    throw new Error(`${network}: an entry of rpcUrls or sendUrls is no URL. Write it like https://host/path.`)
+}
