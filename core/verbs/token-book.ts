@@ -1,6 +1,6 @@
 import { badFields, SluiceError } from '../api/index.ts'
 import type { At, Chain, Token } from '../contracts/index.ts'
-import { toRaw } from './amounts.ts'
+import { mostRaw, toRaw } from './amounts.ts'
 import { didYouMean } from './did-you-mean.ts'
 
 const mostUnlisted = 10_000
@@ -70,11 +70,19 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
   }
 }
 
-/** Smallest units of an amount in a request. @throws SluiceError INCOMPLETE_PARAMS where it has more decimals than the token */
+/** Smallest units of an amount in a request. @throws SluiceError INCOMPLETE_PARAMS where the token cannot have that much, or that exactly */
 export function readRaw(text: string, token: Token, field: string): bigint {
   const raw = toRaw(text, token.decimals)
-  if (raw !== undefined) return raw
-  throw badFields([{ field, problem: `${text} has more decimals than ${token.symbol} (${token.decimals})` }])
+  if (raw === undefined) throw badFields([{ field, problem: `${text} has more decimals than ${token.symbol} (${token.decimals})` }])
+  if (raw >= mostRaw) throw badFields([{ field, problem: 'is more than any token can hold' }])
+  return raw
+}
+
+/** The same of an amount that has to be more than 0. */
+export function readPositiveRaw(text: string, token: Token, field: string): bigint {
+  const raw = readRaw(text, token, field)
+  if (raw === 0n) throw badFields([{ field, problem: 'must be more than 0' }])
+  return raw
 }
 
 /** What a token answers under in a map: the listed spelling of a symbol; one that was asked for by address, that address. */

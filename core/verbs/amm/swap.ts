@@ -1,9 +1,9 @@
 import type { AMMPriceRequest } from '../../api/index.ts'
 import { badFields, SluiceError } from '../../api/index.ts'
 import type { AMM, At, Quote, Swap, Token } from '../../contracts/index.ts'
-import { fromRaw, mostRaw, priceOf, ratio } from '../amounts.ts'
+import { fromRaw, priceOf, ratio } from '../amounts.ts'
 import type { NetworkEntry, VenueEntry } from '../directory.ts'
-import { readRaw } from '../token-book.ts'
+import { readPositiveRaw } from '../token-book.ts'
 
 export type Side = AMMPriceRequest['side']
 
@@ -26,15 +26,7 @@ export function ammOf({ impl, connector }: VenueEntry): AMM {
 export async function readOrder(request: SwapFields, { tokens }: NetworkEntry, at: At): Promise<Order> {
   const [base, quote] = await Promise.all([tokens.resolve(request.base, 'base', at), tokens.resolve(request.quote, 'quote', at)])
   if (base.address === quote.address) throw badFields([{ field: 'quote', problem: 'is the same token as base' }])
-  return { base, quote, side: request.side, amountRaw: readAmount(request.amount, base, 'amount') }
-}
-
-/** Smallest units of a positive amount. */
-function readAmount(text: string, token: Token, field: string): bigint {
-  const raw = readRaw(text, token, field)
-  if (raw === 0n) throw badFields([{ field, problem: 'must be more than 0' }])
-  if (raw >= mostRaw) throw badFields([{ field, problem: 'is more than any token can hold' }])
-  return raw
+  return { base, quote, side: request.side, amountRaw: readPositiveRaw(request.amount, base, 'amount') }
 }
 
 /** BUY and SELL of the base, as tokens and an exact amount. */

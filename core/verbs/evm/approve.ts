@@ -2,7 +2,7 @@ import { badFields, SluiceError } from '../../api/index.ts'
 import type { Plan, Token } from '../../contracts/index.ts'
 import type { Submitted } from '../../transactions/index.ts'
 import type { Verb } from '../context.ts'
-import { fromRaw, mostRaw } from '../amounts.ts'
+import { fromRaw } from '../amounts.ts'
 import { may, type Caller } from '../caller.ts'
 import { readFees } from '../fees.ts'
 import { readRaw } from '../token-book.ts'
@@ -71,9 +71,5 @@ function requireMayApprove(caller: Caller, { addresses, registered }: Spenders, 
 /** Smallest units; undefined for the largest amount, 0 revokes. */
 function readAllowance(text: string | undefined, token: Token): bigint | undefined {
   if (token.native) throw badFields([{ field: 'token', problem: `${token.symbol} is the native coin: it needs no allowance` }])
-  if (text === undefined) return undefined
-  const raw = readRaw(text, token, 'amount')
-  if (raw >= mostRaw)
-    throw badFields([{ field: 'amount', problem: 'is more than any token can hold; leave it out to approve the largest amount' }])
-  return raw
+  return text === undefined ? undefined : readRaw(text, token, 'amount')
 }

@@ -1,25 +1,18 @@
 import { badFields } from '../../../api/index.ts'
-import type { AMMRange, Deposit, RangeAmounts, RangePool, TickRange, Token } from '../../../contracts/index.ts'
-import { mostRaw } from '../../amounts.ts'
+import type { AMMRange, Deposit, RangeAmounts, RangePool, TickRange } from '../../../contracts/index.ts'
 import { readRaw } from '../../token-book.ts'
 import { reorder, type OrderedPair, type Pair } from './pair.ts'
 import { isBelow } from './prices.ts'
 
 /** The most of each token, in the caller's order. */
 export function readMost(request: { amount0: string; amount1: string }, [token0, token1]: Pair): RangeAmounts {
-  const most = { amount0Raw: readAmount(request.amount0, token0, 'amount0'), amount1Raw: readAmount(request.amount1, token1, 'amount1') }
+  const most = { amount0Raw: readRaw(request.amount0, token0, 'amount0'), amount1Raw: readRaw(request.amount1, token1, 'amount1') }
   if (most.amount0Raw > 0n || most.amount1Raw > 0n) return most
   const problem = 'one of both amounts must be more than 0'
   throw badFields([
     { field: 'amount0', problem },
     { field: 'amount1', problem },
   ])
-}
-
-function readAmount(text: string, token: Token, field: string): bigint {
-  const raw = readRaw(text, token, field)
-  if (raw >= mostRaw) throw badFields([{ field, problem: 'is more than any token can hold' }])
-  return raw
 }
 
 /**
