@@ -1,10 +1,10 @@
-import { badFields, SluiceError } from '../../../api/index.ts'
+import { SluiceError } from '../../../api/index.ts'
 import type { Token } from '../../../contracts/index.ts'
 import type { Submitted } from '../../../transactions/index.ts'
-import { fromRaw, mostRaw } from '../../amounts.ts'
+import { fromRaw } from '../../amounts.ts'
 import { readWallet } from '../../amm/liquidity/submit-change.ts'
 import { showGas } from '../../fees.ts'
-import { readRaw } from '../../token-book.ts'
+import { readPositiveRaw } from '../../token-book.ts'
 import { perpOf } from '../market.ts'
 import type { PerpVerb } from '../perp-verb.ts'
 
@@ -17,7 +17,7 @@ export const move =
     const perp = perpOf(venue)
     const wallet = readWallet(request, context)
     const token = await network.tokens.resolve(request.token, 'token', at)
-    const amountRaw = readAmount(request.amount, token)
+    const amountRaw = readPositiveRaw(request.amount, token, 'amount')
     // Whether the exchange takes the token is asked for a deposit, too.
     const { withdrawableRaw } = await perp.collateral(wallet.address, token, at)
     if (how === 'withdraw' && amountRaw > withdrawableRaw) throw tooLittle(withdrawableRaw, amountRaw, token)
@@ -29,13 +29,6 @@ export const move =
       await services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'collateral', about: null, answer }, signal),
     )
   }
-
-function readAmount(text: string, token: Token): bigint {
-  const amountRaw = readRaw(text, token, 'amount')
-  if (amountRaw === 0n) throw badFields([{ field: 'amount', problem: 'must be more than 0' }])
-  if (amountRaw >= mostRaw) throw badFields([{ field: 'amount', problem: 'is more than any token can hold' }])
-  return amountRaw
-}
 
 function tooLittle(freeRaw: bigint, neededRaw: bigint, { symbol, decimals }: Token): SluiceError {
   const details = { free: fromRaw(freeRaw, decimals), needed: fromRaw(neededRaw, decimals) }

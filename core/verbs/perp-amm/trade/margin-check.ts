@@ -1,7 +1,7 @@
 import { badFields, SluiceError } from '../../../api/index.ts'
 import type { PerpAccount, PerpPosition, PerpQuote, Ratio, Token } from '../../../contracts/index.ts'
-import { divide, fractionOf, fromRaw, mostRaw } from '../../amounts.ts'
-import { readRaw } from '../../token-book.ts'
+import { divide, fractionOf, fromRaw } from '../../amounts.ts'
+import { readPositiveRaw } from '../../token-book.ts'
 import { absolute, fromSigned, showRatio } from '../figures/figures.ts'
 import { tickerOf } from '../market.ts'
 
@@ -14,9 +14,7 @@ export interface Stake {
 }
 
 export function readStake({ margin, leverage }: { margin: string; leverage: string }, settlement: Token): Stake {
-  const marginRaw = readRaw(margin, settlement, 'margin')
-  if (marginRaw === 0n) throw badFields([{ field: 'margin', problem: 'must be more than 0' }])
-  if (marginRaw >= mostRaw) throw badFields([{ field: 'margin', problem: 'is more than any token can hold' }])
+  const marginRaw = readPositiveRaw(margin, settlement, 'margin')
   const times = fractionOf(leverage)
   if (times.numerator === 0n) throw badFields([{ field: 'leverage', problem: 'must be more than 0' }])
   return { marginRaw, leverage: times, settlement }

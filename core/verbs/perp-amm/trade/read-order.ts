@@ -1,7 +1,7 @@
-import { badFields } from '../../../api/index.ts'
-import type { At, PerpMarketName, PerpOrder } from '../../../contracts/index.ts'
-import { fromRaw, mostRaw, ratio, toRaw, valueAt } from '../../amounts.ts'
+import type { At, PerpOrder } from '../../../contracts/index.ts'
+import { fromRaw, ratio, valueAt } from '../../amounts.ts'
 import type { VenueEntry } from '../../directory.ts'
+import { readPositiveRaw } from '../../token-book.ts'
 import { findMarket } from '../market.ts'
 
 interface OrderFields {
@@ -15,16 +15,8 @@ interface OrderFields {
 export async function readPerpOrder(request: OrderFields, venue: VenueEntry, at: At): Promise<PerpOrder> {
   const market = await findMarket(request, venue, at)
   const side = request.side === 'LONG' || request.side === 'BUY' ? 'LONG' : 'SHORT'
-  return { market, side, sizeRaw: readSize(request.amount, market) }
-}
-
-function readSize(text: string, { base, baseDecimals }: PerpMarketName): bigint {
-  const raw = toRaw(text, baseDecimals)
-  const refused = (problem: string) => badFields([{ field: 'amount', problem }])
-  if (raw === undefined) throw refused(`${text} has more decimals than sizes in ${base} (${baseDecimals})`)
-  if (raw === 0n) throw refused('must be more than 0')
-  if (raw >= mostRaw) throw refused('is more than any market can hold')
-  return raw
+  const { base: symbol, baseDecimals: decimals, id: address } = market
+  return { market, side, sizeRaw: readPositiveRaw(request.amount, { symbol, decimals, address }, 'amount') }
 }
 
 /** What was quoted for an order, as slippage and limits see it. */
