@@ -1,28 +1,23 @@
-import type { Hop, Need, Plan, Quote, SwapTerms } from '../../contracts/index.ts'
+import type { Hop, Plan, Quote, SwapTerms } from '../../contracts/index.ts'
 import type { Evm } from '../evm/types.ts'
+import { swapPlan } from '../pools/index.ts'
 import type { StablePool } from './exchange.ts'
 import { routerAbi } from './router-abi.ts'
 
 /** One call to the router, with the bound and the deadline enforced by it. */
-export function planSwap(quote: Quote, { boundRaw, recipient, deadline }: SwapTerms, pools: readonly StablePool[]): Plan<Evm> {
-  const { swap, route, spender } = quote
-  const { tokenIn, tokenOut, exact, amountRaw } = swap
-  const mostInRaw = exact === 'in' ? amountRaw : boundRaw
-  const needs: Need[] = [{ is: 'balance', token: tokenIn.address, amountRaw: mostInRaw }]
-  if (!tokenIn.native) needs.push({ is: 'allowance', token: tokenIn.address, spender, amountRaw: mostInRaw })
+export const planSwap = (quote: Quote, terms: SwapTerms, pools: readonly StablePool[]): Plan<Evm> =>
+  swapPlan(quote, terms, {
+    router: quote.spender,
+    data: routerCall(quote, terms, pools),
+    memo: { router: quote.spender, recipient: terms.recipient },
+  })
 
+function routerCall({ swap, route, amountRaw }: Quote, { boundRaw, recipient, deadline }: SwapTerms, pools: readonly StablePool[]): string {
   const hops = route.map((hop) => hopOf(hop, pools))
-  const terms = [route[0]?.tokenIn, recipient, tokenOut.native === true, deadline]
-  const data =
-    exact === 'in'
-      ? routerAbi.encodeFunctionData('sell', [terms, amountRaw, boundRaw, hops])
-      : routerAbi.encodeFunctionData('buy', [terms, amountRaw, quote.amountRaw, boundRaw, hops])
-  return {
-    steps: [{ to: spender, data, value: (tokenIn.native ? mostInRaw : 0n).toString() }],
-    needs,
-    deadline,
-    memo: { router: spender, recipient },
-  }
+  const terms = [route[0]?.tokenIn, recipient, swap.tokenOut.native === true, deadline]
+  return swap.exact === 'in'
+    ? routerAbi.encodeFunctionData('sell', [terms, swap.amountRaw, boundRaw, hops])
+    : routerAbi.encodeFunctionData('buy', [terms, swap.amountRaw, amountRaw, boundRaw, hops])
 }
 
 function hopOf({ pool: address, tokenIn, tokenOut }: Hop, pools: readonly StablePool[]) {

@@ -1,21 +1,12 @@
-import type { Need, Plan, Quote, SwapTerms } from '../../contracts/index.ts'
+import type { Plan, Quote, SwapTerms } from '../../contracts/index.ts'
 import type { Evm } from '../evm/types.ts'
+import { swapPlan } from '../pools/index.ts'
 import { memoOf } from './memo.ts'
 import type { RouterAbi } from './router-abi.ts'
 
 /** One call to the router, with the bound and the deadline enforced by it. */
-export function planSwap(quote: Quote, terms: SwapTerms, abi: RouterAbi): Plan<Evm> {
-  const { tokenIn, exact, amountRaw } = quote.swap
-  const mostInRaw = exact === 'in' ? amountRaw : terms.boundRaw
-  const needs: Need[] = [{ is: 'balance', token: tokenIn.address, amountRaw: mostInRaw }]
-  if (!tokenIn.native) needs.push({ is: 'allowance', token: tokenIn.address, spender: quote.spender, amountRaw: mostInRaw })
-  return {
-    steps: [{ to: quote.spender, data: routerCall(quote, terms, abi), value: (tokenIn.native ? mostInRaw : 0n).toString() }],
-    needs,
-    deadline: terms.deadline,
-    memo: memoOf(quote, terms.recipient),
-  }
-}
+export const planSwap = (quote: Quote, terms: SwapTerms, abi: RouterAbi): Plan<Evm> =>
+  swapPlan(quote, terms, { router: quote.spender, data: routerCall(quote, terms, abi), memo: memoOf(quote, terms.recipient) })
 
 function routerCall({ swap, route }: Quote, { boundRaw, recipient, deadline }: SwapTerms, { functions, coin }: RouterAbi): string {
   const path = [...route.slice(0, 1).map((hop) => hop.tokenIn), ...route.map((hop) => hop.tokenOut)]

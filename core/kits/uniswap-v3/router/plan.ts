@@ -1,5 +1,6 @@
 import type { Need, Plan, Quote, SwapTerms } from '../../../contracts/index.ts'
 import type { Evm } from '../../evm/types.ts'
+import { swapPlan } from '../../pools/index.ts'
 import { coinTakenOnce } from '../coin-taken-once.ts'
 import { legCall } from './leg-call.ts'
 import { legsOf, type Kind } from './legs.ts'
@@ -18,19 +19,13 @@ export interface PlannedBy {
 const allThatCame = 0n
 
 /** One call to the router, with the bound and the deadline enforced by it. */
-export function planSwap(quote: Quote, terms: SwapTerms, by: PlannedBy): Plan<Evm> {
-  const { tokenIn, exact, amountRaw } = quote.swap
-  const mostInRaw = exact === 'in' ? amountRaw : terms.boundRaw
-  const needs: Need[] = [{ is: 'balance', token: tokenIn.address, amountRaw: mostInRaw }]
-  if (tokenIn.native) needs.push(...takenOnce(quote, by))
-  else needs.push({ is: 'allowance', token: tokenIn.address, spender: by.router, amountRaw: mostInRaw })
-  return {
-    steps: [{ to: by.router, data: routerCall(quote, terms, by), value: (tokenIn.native ? mostInRaw : 0n).toString() }],
-    needs,
-    deadline: terms.deadline,
+export const planSwap = (quote: Quote, terms: SwapTerms, by: PlannedBy): Plan<Evm> =>
+  swapPlan(quote, terms, {
+    router: by.router,
+    data: routerCall(quote, terms, by),
     memo: memoOf(quote, terms.recipient, by),
-  }
-}
+    needs: quote.swap.tokenIn.native ? takenOnce(quote, by) : [],
+  })
 
 /**
  * The router pays a first pool of concentrated liquidity when that calls back. By then what it sells has moved, and where the

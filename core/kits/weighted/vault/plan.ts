@@ -1,23 +1,13 @@
-import type { Need, Plan, Quote, SwapTerms } from '../../../contracts/index.ts'
+import type { Plan, Quote, SwapTerms } from '../../../contracts/index.ts'
 import { nativeAddress } from '../../evm/address.ts'
 import type { Evm } from '../../evm/types.ts'
+import { swapPlan } from '../../pools/index.ts'
 import { memoOf } from './memo.ts'
 import { swapKind, vaultAbi } from './vault-abi.ts'
 
-/** One call to the Vault, with the bound and the deadline enforced by it. */
-export function planSwap(quote: Quote, terms: SwapTerms, idOf: (pool: string) => string): Plan<Evm> {
-  const { tokenIn, exact, amountRaw } = quote.swap
-  const mostInRaw = exact === 'in' ? amountRaw : terms.boundRaw
-  const needs: Need[] = [{ is: 'balance', token: tokenIn.address, amountRaw: mostInRaw }]
-  if (!tokenIn.native) needs.push({ is: 'allowance', token: tokenIn.address, spender: quote.spender, amountRaw: mostInRaw })
-  return {
-    // What is left of the value comes back in the same call.
-    steps: [{ to: quote.spender, data: batchSwap(quote, terms, idOf), value: (tokenIn.native ? mostInRaw : 0n).toString() }],
-    needs,
-    deadline: terms.deadline,
-    memo: memoOf(quote, idOf),
-  }
-}
+/** One call to the Vault, with the bound and the deadline enforced by it. What is left of the value comes back in the same call. */
+export const planSwap = (quote: Quote, terms: SwapTerms, idOf: (pool: string) => string): Plan<Evm> =>
+  swapPlan(quote, terms, { router: quote.spender, data: batchSwap(quote, terms, idOf), memo: memoOf(quote, idOf) })
 
 function batchSwap({ swap, route }: Quote, { boundRaw, recipient, deadline }: SwapTerms, idOf: (pool: string) => string): string {
   const { tokenIn, tokenOut, exact, amountRaw } = swap

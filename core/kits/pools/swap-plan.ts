@@ -1,0 +1,25 @@
+import type { Json, Need, Plan, Quote, SwapTerms } from '../../contracts/index.ts'
+import type { Evm } from '../evm/types.ts'
+
+/** How one router does a swap. */
+export interface RouterCall {
+  router: string
+  /** With the bound and the deadline in it, which the router enforces. */
+  data: string
+  memo: Json
+  /** Beside those of the payment. */
+  needs?: readonly Need[]
+}
+
+/** One call to a router that pays at most what the terms allow: as its value where it is the coin, else by an allowance. */
+export function swapPlan({ swap }: Quote, { boundRaw, deadline }: SwapTerms, { router, data, memo, needs = [] }: RouterCall): Plan<Evm> {
+  const { tokenIn, exact, amountRaw } = swap
+  const mostInRaw = exact === 'in' ? amountRaw : boundRaw
+  const allowance: Need = { is: 'allowance', token: tokenIn.address, spender: router, amountRaw: mostInRaw }
+  return {
+    steps: [{ to: router, data, value: (tokenIn.native ? mostInRaw : 0n).toString() }],
+    needs: [{ is: 'balance', token: tokenIn.address, amountRaw: mostInRaw }, ...(tokenIn.native ? [] : [allowance]), ...needs],
+    deadline,
+    memo,
+  }
+}
