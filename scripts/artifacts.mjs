@@ -9,6 +9,20 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { keccak256 } from 'ethers'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+// What Perpetual Protocol v2 needs to run.
+const curieContracts = [
+  'AccountBalance',
+  'BaseToken',
+  'ClearingHouse',
+  'ClearingHouseConfig',
+  'CollateralManager',
+  'Exchange',
+  'InsuranceFund',
+  'MarketRegistry',
+  'OrderBook',
+  'QuoteToken',
+  'Vault',
+]
 const wanted = [
   {
     pack: '@uniswap/v2-core@1.0.1',
@@ -72,6 +86,8 @@ const wanted = [
     to: 'test/fixtures/pancakeswap',
   },
   ...balancer('@balancer-labs/v2-deployments@3.2.0'),
+  ...curie('@perp/curie-contract@2.8.4', curieContracts),
+  ...curie('@perp/perp-oracle-contract@0.6.8', ['ChainlinkPriceFeedV3', 'PriceFeedDispatcher']),
 ]
 
 /** Of its first deployment only ABI and code are there, in a file each; of later ones the artifacts. */
@@ -90,6 +106,11 @@ function balancer(pack) {
     later('20220725-protocol-fee-percentages-provider', 'ProtocolFeePercentagesProvider'),
     later('20230206-weighted-pool-v3', 'WeightedPool', 'WeightedPoolV3'),
   ]
+}
+
+function curie(pack, contracts) {
+  const to = 'core/kits/perp/artifacts'
+  return contracts.map((contract) => ({ pack, contract, file: `artifacts/contracts/${contract}.sol/${contract}.json`, to }))
 }
 
 function pangolin(pack) {

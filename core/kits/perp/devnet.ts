@@ -1,0 +1,28 @@
+import type { DevnetPlugin } from '../../testing/devnet-plugin.ts'
+import { deployExchange, contractsOf } from './devnet/contracts.ts'
+import { provideLiquidity } from './devnet/maker.ts'
+import { addMarket, type DevnetMarket } from './devnet/market.ts'
+import { deployQuote, wire } from './devnet/wire.ts'
+
+export type { DevnetMarket } from './devnet/market.ts'
+export { contractsOf as perpDevnetContracts } from './devnet/contracts.ts'
+
+export interface PerpDevnetOptions {
+  readonly name: string
+  readonly markets: readonly DevnetMarket[]
+}
+
+/** Puts Perpetual Protocol v2 on the devnet, with its accounts in USDC, and somebody who makes its markets. */
+export function perpDevnet({ name, markets }: PerpDevnetOptions): DevnetPlugin {
+  return {
+    name,
+    async deploy(site) {
+      const placed = contractsOf(site.signer.address)
+      const quote = await deployQuote(site, placed)
+      const contracts = await deployExchange(site)
+      await wire(site, contracts, quote)
+      for (const [index, market] of markets.entries()) await addMarket(site, { placed, contracts, quote, index, market })
+      await provideLiquidity(site, contracts, placed, markets)
+    },
+  }
+}

@@ -1,0 +1,9 @@
+import { perpDevnet } from 'sluice/perp/devnet'
+
+export default perpDevnet({
+  name: 'perp',
+  markets: [
+    { base: 'ETH', price: 3000, maxTickCrossed: 1000, depth: 10_000 },
+    { base: 'BTC', price: 60_000, maxTickCrossed: 250, depth: 200 },
+  ],
+})
