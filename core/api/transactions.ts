@@ -23,7 +23,8 @@ export const JournaledTransaction = response({
   network: Type.String(),
   address: Type.String(),
   kind: Type.String({
-    description: 'trade, liquidity, approve, cancel, or fill: one of the server’s own that closes a gap in the nonces.',
+    description:
+      'trade, liquidity, position (perpetual), collateral, token-account, approve, cancel, or fill: one of the server’s own that closes a gap in the nonces.',
   }),
   connector: Type.Optional(Type.String()),
   txHash: Type.Union([Type.String(), Type.Null()], { description: 'The one that is mined, or the newest; null before it is signed.' }),

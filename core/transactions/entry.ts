@@ -8,7 +8,8 @@ export type TransactionState = 'QUEUED' | 'SIGNED' | 'BROADCAST' | 'MINED' | Fin
 export type FinalState = 'CONFIRMED' | 'REVERTED' | 'REPLACED' | 'CANCELLED' | 'DROPPED' | 'EXPIRED'
 
 /** What it is for. A `fill` takes an empty slot that later transactions wait behind, and does nothing. */
-export type Kind = 'trade' | 'liquidity' | 'position' | 'collateral' | 'token-account' | 'approve' | 'cancel' | 'fill'
+export const kinds = ['trade', 'liquidity', 'position', 'collateral', 'token-account', 'approve', 'cancel', 'fill'] as const
+export type Kind = (typeof kinds)[number]
 
 /** Signed bytes. They leave only after they are in the journal. */
 export interface Attempt {

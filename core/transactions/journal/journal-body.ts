@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { transactionStates } from '../../api/transactions.ts'
-import type { Attempt, Entry } from '../entry.ts'
+import { kinds, type Attempt, type Entry } from '../entry.ts'
 
 /** Anything that JSON has. */
 const Json = Type.Any()
@@ -13,7 +13,7 @@ const Body = Compile(
     chain: Type.String(),
     network: Type.String(),
     address: Type.String(),
-    kind: Type.Union((['trade', 'liquidity', 'approve', 'cancel', 'fill'] as const).map((each) => Type.Literal(each))),
+    kind: Type.Union(kinds.map((each) => Type.Literal(each))),
     connector: Type.Optional(Type.String()),
     client: Type.String(),
     requestId: Type.String(),

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Store } from '../../../core/store/index.ts'
+import { kinds } from '../../../core/transactions/entry.ts'
 import type { Guard, Journal } from '../../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { onBothStores } from '../../store/stores.ts'
@@ -44,6 +45,12 @@ describe('the journal in a database', () => {
       expect(await reopened.read(queued.key)).to.deep.equal(later)
       expect((await reopened.read(queued.key))?.attempts[0]?.raw).to.be.instanceOf(Uint8Array)
       expect(await reopened.read('nobody')).to.equal(undefined)
+    })
+
+    it('gives back transactions of every kind', async () => {
+      const entries = kinds.map((kind) => newEntry({ kind }))
+      await journal.open(entries, guard)
+      for (const entry of entries) expect(await journal.read(entry.key)).to.deep.equal(entry)
     })
 
     it('finds a transaction by any hash that was ever signed for it, in any letter case', async () => {
