@@ -1,0 +1,161 @@
+import type { Signature } from '@solana/kit'
+import { LiteSVM } from 'litesvm'
+import type { Block, Landed } from './block.ts'
+import { fillBlock } from './fill-block.ts'
+import { takesAll, type Leader, type Waiting } from './leaders.ts'
+import { accountsBefore, setAccounts, whileSet } from './past-accounts.ts'
+import type { Wire } from './read-wire.ts'
+
+export interface LedgerOptions {
+  firstSlot: bigint
+  firstHeight: bigint
+  isSkipped(slot: bigint): boolean
+  /** Seconds since the Unix epoch. */
+  time(): number
+  /** How many blockhashes lie behind the first one: two clusters share none. */
+  hashesBehind: number
+}
+
+/** A chain of blocks over a real runtime, with its forks. */
+export interface Ledger {
+  svm: LiteSVM
+  readonly genesisHash: string
+  /** On the fork that is followed, oldest first; there is always one. */
+  readonly blocks: readonly Block[]
+  readonly tip: Block
+  /** The slots that have passed, skipped ones too. */
+  readonly slot: bigint
+  /** Who makes the blocks to come. */
+  leader: Leader
+  readonly waiting: readonly Waiting[]
+  /** Everything that was ever sent, in its order, whatever became of it. */
+  readonly sent: readonly Wire[]
+  /** A slot's time passes: its leader makes a block, or is away. */
+  passSlot(): void
+  /** `retries`: how often the node sends it again by itself where a leader did not take it. */
+  submit(wire: Wire, retries: number): void
+  /** Nobody sends it any more. */
+  forget(signature: Signature): void
+  find(signature: Signature): { block: Block; landed: Landed } | undefined
+  /** How many blocks its block lies behind another one; undefined where it is of none before that. */
+  ageOf(blockhash: string, from: Block): bigint | undefined
+  isRecent(blockhash: string, from: Block): boolean
+  /** The newest blocks were on a fork that lost. Their transactions are sent again, or nobody has them any more. */
+  reorganise(depth: number, transactions?: 'again' | 'lost'): readonly Block[]
+  /** What is read, or tried, on the accounts as a block left them. Nothing that is changed on the way stays. */
+  asOf<T>(block: Block, read: (svm: LiteSVM) => T): T
+}
+
+/** A blockhash is good for the block after one from which it is so old. Source: solana-clock, MAX_PROCESSING_AGE. */
+export const largestAge = 150n
+/** Source: solana-epoch-schedule, DEFAULT_SLOTS_PER_EPOCH. */
+export const slotsPerEpoch = 432_000n
+
+export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBehind }: LedgerOptions): Ledger {
+  const svm = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n)
+  // LiteSVM's blockhashes follow from one another, and always from the same first one.
+  for (let index = 0; index < hashesBehind; index++) svm.expireBlockhash()
+  const blocks: Block[] = []
+  const heights = new Map<string, bigint>()
+  const sent: Wire[] = []
+  let waiting: Waiting[] = []
+  let slot = firstSlot
+  let tip = produce()
+
+  const ledger: Ledger = {
+    svm,
+    genesisHash: tip.blockhash,
+    blocks,
+    get tip() {
+      return tip
+    },
+    get slot() {
+      return slot
+    },
+    leader: takesAll,
+    get waiting() {
+      return waiting
+    },
+    sent,
+    passSlot() {
+      slot += 1n
+      if (!isSkipped(slot)) tip = produce(tip)
+    },
+    submit(wire, retries) {
+      sent.push(wire)
+      if (!waiting.some((each) => each.wire.signature === wire.signature)) waiting.push({ wire, retries, missed: 0 })
+    },
+    forget(signature) {
+      waiting = waiting.filter(({ wire }) => wire.signature !== signature)
+    },
+    find,
+    ageOf,
+    isRecent,
+    reorganise(depth, transactions = 'again') {
+      const undone = blocks.slice(-depth)
+      const fork = blocks[blocks.length - depth - 1]
+      if (!fork) throw new RangeError(`There are no ${depth} blocks to take back.`)
+      setAccounts(svm, accountsBefore(undone))
+      blocks.length -= depth
+      tip = fork
+      for (const { blockhash } of undone) heights.delete(blockhash)
+      // What is made on this fork has nothing from the other one.
+      svm.expireBlockhash()
+      const again = undone.flatMap(({ landed }) => landed).map(({ wire }) => ({ wire, retries: Infinity, missed: 0 }))
+      if (transactions === 'again') waiting = [...again, ...waiting]
+      return undone
+    },
+    asOf: (block, read) => whileSet(svm, accountsBefore(blocks.filter(({ height }) => height > block.height)), read),
+  }
+  return ledger
+
+  function produce(parent?: Block): Block {
+    const seconds = Math.max(time(), parent?.time ?? 0)
+    setClock(seconds)
+    const isLanded = (wire: Wire) => find(wire.signature) !== undefined
+    const filled = parent
+      ? fillBlock({ svm, leader: ledger.leader, isLanded, isRecent: (blockhash) => isRecent(blockhash, parent) }, waiting)
+      : { landed: [], before: new Map<never, never>(), waiting: [] }
+    ;({ waiting } = filled)
+    svm.expireBlockhash()
+    const block: Block = {
+      slot,
+      parentSlot: parent?.slot ?? slot - 1n,
+      height: parent ? parent.height + 1n : firstHeight,
+      blockhash: svm.latestBlockhash(),
+      previousBlockhash: parent?.blockhash ?? svm.latestBlockhash(),
+      time: seconds,
+      landed: filled.landed,
+      before: filled.before,
+    }
+    heights.set(block.blockhash, block.height)
+    blocks.push(block)
+    return block
+  }
+
+  function setClock(seconds: number): void {
+    const clock = svm.getClock()
+    clock.slot = slot
+    clock.epoch = slot / slotsPerEpoch
+    clock.unixTimestamp = BigInt(seconds)
+    svm.setClock(clock)
+  }
+
+  function find(signature: Signature): { block: Block; landed: Landed } | undefined {
+    for (const block of blocks.toReversed()) {
+      const landed = block.landed.find((each) => each.signature === signature)
+      if (landed) return { block, landed }
+    }
+    return undefined
+  }
+
+  function ageOf(blockhash: string, from: Block): bigint | undefined {
+    const height = heights.get(blockhash)
+    return height === undefined || height > from.height ? undefined : from.height - height
+  }
+
+  function isRecent(blockhash: string, from: Block): boolean {
+    const age = ageOf(blockhash, from)
+    return age !== undefined && age <= largestAge
+  }
+}

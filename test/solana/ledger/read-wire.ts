@@ -1,0 +1,70 @@
+import {
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+  getBase58Decoder,
+  isSignature,
+  type Address,
+  type CompiledTransactionMessage,
+  type CompiledTransactionMessageWithLifetime,
+  type Signature,
+  type Transaction,
+} from '@solana/kit'
+
+type Versioned = CompiledTransactionMessage & CompiledTransactionMessageWithLifetime
+
+/** Its accounts, programs and instructions stand in the message itself. */
+export type Message = Exclude<Versioned, { version: 1 }>
+
+/** A signed transaction as it was sent. */
+export interface Wire {
+  bytes: Uint8Array
+  transaction: Transaction
+  message: Message
+  /** All of them in the order of the signers; the first one names the transaction. */
+  signatures: readonly Signature[]
+  signature: Signature
+  payer: Address
+}
+
+export class UnreadableWire extends Error {}
+
+/** A packet on the network carries so much: solana-packet, PACKET_DATA_SIZE. */
+export const largestWireBytes = 1232
+
+export function readWire(bytes: Uint8Array): Wire {
+  const [transaction, message] = decoded(bytes)
+  if (message.version === 1) throw new UnreadableWire('invalid value: transaction version 1 is not active on this cluster')
+  if (message.version === 0 && message.addressTableLookups?.length)
+    throw new UnreadableWire('this test service resolves no address lookup tables')
+  const signatures = Object.values(transaction.signatures).map((each) => base58(each ?? new Uint8Array(64)))
+  const [signature] = signatures
+  const [payer] = message.staticAccounts
+  if (!signature || !payer) throw new UnreadableWire('invalid transaction: Transaction failed to sanitize accounts offsets correctly')
+  return { bytes, transaction, message, signatures, signature, payer }
+}
+
+function decoded(bytes: Uint8Array): [Transaction, Versioned] {
+  try {
+    const transaction = getTransactionDecoder().decode(bytes)
+    return [transaction, getCompiledTransactionMessageDecoder().decode(transaction.messageBytes)]
+  } catch (cause) {
+    throw new UnreadableWire('failed to deserialize solana_transaction::versioned::VersionedTransaction: io error', { cause })
+  }
+}
+
+export function base58(bytes: Uint8Array | Readonly<Iterable<number>>): Signature {
+  const text = getBase58Decoder().decode(Uint8Array.from(bytes))
+  if (!isSignature(text)) throw new UnreadableWire('invalid transaction: a signature is not of 64 bytes')
+  return text
+}
+
+/** The accounts that the transaction may write: those of its signers first, then the others. */
+export function writableAccounts({ staticAccounts, header }: Message): readonly Address[] {
+  const firstReadonlySigner = header.numSignerAccounts - header.numReadonlySignerAccounts
+  const firstReadonlyOther = staticAccounts.length - header.numReadonlyNonSignerAccounts
+  return staticAccounts.filter((_, index) => isWritable(index))
+
+  function isWritable(index: number): boolean {
+    return index < header.numSignerAccounts ? index < firstReadonlySigner : index < firstReadonlyOther
+  }
+}

@@ -1,0 +1,79 @@
+import type { Commitment, Signature } from '@solana/kit'
+import type { Block, Landed } from '../ledger/block.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Faucet } from '../seeds/faucet.ts'
+import type { Answer } from './answer.ts'
+import type { Config } from './params.ts'
+import { RpcError } from './rpc-error.ts'
+
+export interface ViewOptions {
+  /** How many blocks it is behind the others: it answers as they did then, with a straight face. */
+  lagBlocks: number
+  /** How many blocks it keeps; what is older it does not find. */
+  historyBlocks: number
+  /** How many slots behind it says to be when it is asked for its health; undefined where it is well. */
+  slotsBehind: number | undefined
+}
+
+/** What one node knows of the chain. */
+export interface View {
+  readonly ledger: Ledger
+  /** Who pays for airdrops. */
+  readonly faucet: Faucet
+  readonly options: ViewOptions
+  block(commitment: Commitment): Block
+  /** The blocks that it has, oldest first. */
+  known(): readonly Block[]
+  find(signature: Signature): { block: Block; landed: Landed } | undefined
+  /** How far a block is from being taken back. */
+  standing(block: Block): { confirmations: bigint | null; confirmationStatus: Commitment }
+}
+
+/** A block is confirmed when two thirds have voted on it, which they do in the one after it. */
+const confirmedDepth = 1n
+/** Votes lock up for good 32 blocks later: solana-vote-interface, MAX_LOCKOUT_HISTORY + 1. */
+export const finalizedDepth = 32n
+
+const depths: Readonly<Record<Commitment, bigint>> = { processed: 0n, confirmed: confirmedDepth, finalized: finalizedDepth }
+
+export function createView(ledger: Ledger, faucet: Faucet, given: Partial<ViewOptions> = {}): View {
+  const options: ViewOptions = { lagBlocks: 0, historyBlocks: Infinity, slotsBehind: undefined, ...given }
+  const end = () => Math.max(1, ledger.blocks.length - options.lagBlocks)
+  const known = () => ledger.blocks.slice(Math.max(0, end() - options.historyBlocks), end())
+  const block = (commitment: Commitment): Block => {
+    const blocks = known()
+    const found = blocks[Math.max(0, blocks.length - 1 - Number(depths[commitment]))]
+    if (!found) throw new RangeError('A node that keeps no block knows none.')
+    return found
+  }
+  return {
+    ledger,
+    faucet,
+    options,
+    block,
+    known,
+    find(signature) {
+      const found = ledger.find(signature)
+      const blocks = known()
+      return found && blocks.includes(found.block) ? found : undefined
+    },
+    standing(of) {
+      const depth = block('processed').height - of.height
+      if (depth >= finalizedDepth) return { confirmations: null, confirmationStatus: 'finalized' }
+      return { confirmations: depth, confirmationStatus: depth >= confirmedDepth ? 'confirmed' : 'processed' }
+    },
+  }
+}
+
+/** The block that a caller asks for; finalized where no commitment is named, as nodes do. */
+export function blockFor(view: View, { commitment = 'finalized', minContextSlot }: Config): Block {
+  const block = view.block(commitment)
+  if (minContextSlot !== undefined && block.slot < minContextSlot)
+    throw new RpcError(-32016, 'Minimum context slot has not been reached', { contextSlot: block.slot })
+  return block
+}
+
+/** Source: agave, version/src/lib.rs: what LiteSVM 1.5.0 runs is of this line. */
+export const apiVersion = '3.0.0'
+
+export const inContext = (block: Block, value: Answer): Answer => ({ context: { apiVersion, slot: block.slot }, value })
