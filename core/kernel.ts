@@ -10,6 +10,7 @@ import { pluginWarnings } from './boot/plugin-warnings.ts'
 import { failingParts } from './boot/readiness.ts'
 import { openServerStore } from './boot/server-store.ts'
 import { askPassphrase, openSigner } from './boot/signer.ts'
+import { draftOf } from './boot/signer-draft.ts'
 import { signerPolicy } from './boot/signer-policy.ts'
 import { startVenues } from './boot/venues.ts'
 import type { Settings } from './config/index.ts'
@@ -140,7 +141,7 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
     measureNodes(metrics, directory)
 
     container.register({
-      sign: asValue<Sign>(({ signable, ...request }) => signer.sign({ ...request, draft: { scheme: 'secp256k1', bytes: signable.bytes } })),
+      sign: asValue<Sign>(({ signable, ...request }) => signer.sign({ ...request, draft: draftOf(signable) })),
       transactions: asFunction(({ journal, leases, sign, log }: Cradle) =>
         createTransactions({
           journal,

@@ -10,7 +10,7 @@ import { startCommand } from './start.ts'
 import { txCommand } from './tx/command.ts'
 import { passphraseFromFile } from '../wallet/keystore/passphrase.ts'
 import { version } from '../version.ts'
-import { holdsKey } from '../wallet/keystore/private-key.ts'
+import { holdsKey } from '../wallet/keys/secrets.ts'
 import { walletCommand, type WalletContext } from './wallet.ts'
 
 interface GlobalOptions {

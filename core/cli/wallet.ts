@@ -1,19 +1,19 @@
 import { Command } from 'commander'
-import { getAddress, isAddress } from 'ethers/address'
 import { closest } from 'fastest-levenshtein'
 import { devnetNetwork } from '../devnet/network.ts'
+import { walletAddress, type CurveName } from '../wallet/keys/curves.ts'
+import { holdsKey, looksLikeSecret } from '../wallet/keys/secrets.ts'
 import { importKey, type KeySource } from '../wallet/keystore/import-key.ts'
 import { findWallets, keystoreFolder, listWallets } from '../wallet/keystore/keystore.ts'
 import { passphraseForNewKey } from '../wallet/keystore/passphrase.ts'
-import { holdsKey, looksLikeSecret } from '../wallet/keystore/private-key.ts'
 import { ask, hasTerminal } from '../wallet/keystore/prompt.ts'
 import { removeKey, saveKey } from '../wallet/keystore/save-key.ts'
 import { useNativeScrypt } from '../wallet/keystore/scrypt.ts'
 
 export interface WalletContext {
   readonly dataDir: string
-  /** Chains that a key can be for. */
-  chains(): Promise<readonly string[]>
+  /** Chains that a key can be for, with the curve of their keys. */
+  chains(): Promise<ReadonlyMap<string, CurveName>>
   readonly passphrase?: string
 }
 
@@ -41,8 +41,11 @@ export function walletCommand(getContext: () => Promise<WalletContext>): Command
     .description('add a key: asked for at a hidden prompt, read from a file, or made new')
     .option('--chain <chain>', 'the chain that it is for', devnetNetwork.chain)
     .option('--label <label>', 'a name for people')
-    .option('--key-file <file>', 'read the private key from a file; - is standard input')
-    .option('--keystore-file <file>', 'import an encrypted key file (version 3 JSON of ethers, geth and others)')
+    .option(
+      '--key-file <file>',
+      'read the private key from a file (64 hexadecimal digits; of Solana base58, or id.json of solana-keygen); - is standard input',
+    )
+    .option('--keystore-file <file>', 'import an encrypted key file (version 3 JSON of ethers, geth and others, or of Sluice)')
     .option('--keystore-passphrase-file <file>', 'the passphrase of that file, when it is not that of the keystore')
     .option('--new', 'make a new key')
     .allowExcessArguments()
@@ -88,17 +91,19 @@ function fail(message: string): void {
 async function add(options: AddOptions, { dataDir, chains: loadChains, passphrase: given }: WalletContext): Promise<string> {
   const { chain, label } = options
   const chains = await loadChains()
-  if (!chains.includes(chain)) {
+  const curve = chains.get(chain)
+  if (curve === undefined) {
+    const names = [...chains.keys()]
     throw new Error(
-      `There is no chain "${chain}"; ${chains.length === 0 ? 'no chain is set up.' : `did you mean "${closest(chain, [...chains])}"? There are: ${chains.join(', ')}.`}`,
+      `There is no chain "${chain}"; ${names.length === 0 ? 'no chain is set up.' : `did you mean "${closest(chain, names)}"? There are: ${names.join(', ')}.`}`,
     )
   }
   if (label !== undefined && !/^[^\p{C}]{1,64}$/u.test(label)) throw new Error('--label takes 1 to 64 characters without line breaks.')
   const source = sourceOf(options)
   useNativeScrypt()
   const passphrase = await passphraseForNewKey(dataDir, given)
-  const privateKey = await importKey(source, passphrase)
-  const address = await saveKey({ dataDir, chain, privateKey, passphrase, ...(label === undefined ? {} : { label }) })
+  const privateKey = await importKey(source, curve, passphrase)
+  const address = await saveKey({ dataDir, chain, curve, privateKey, passphrase, ...(label === undefined ? {} : { label }) })
   return [
     `Added ${address} for ${chain}. Restart the server to use it.`,
     `Keep a copy of ${keystoreFolder(dataDir)} and the passphrase: without both the key is lost.`,
@@ -128,8 +133,11 @@ async function list({ dataDir }: WalletContext): Promise<string> {
 }
 
 async function remove(given: string, { chain, yes }: { chain?: string; yes?: true }, { dataDir }: WalletContext): Promise<string> {
-  if (!isAddress(given)) throw new Error('That is no address (0x and 40 hexadecimal digits); "sluice wallet list" shows them.')
-  const address = getAddress(given)
+  const address = walletAddress(given)
+  if (address === undefined)
+    throw new Error(
+      'That is no address (0x and 40 hexadecimal digits, or 32 bytes in base58, each letter in its own case); "sluice wallet list" shows them.',
+    )
   const [found, ...others] = findWallets(dataDir, address, chain)
   if (!found)
     throw new Error(`There is no wallet ${address}${chain === undefined ? '' : ` for ${chain}`}; "sluice wallet list" shows what there is.`)

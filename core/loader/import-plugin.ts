@@ -1,12 +1,14 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Json, Plugin } from '../contracts/index.ts'
+import type { Family, Json, Plugin } from '../contracts/index.ts'
 import { PluginFault, faultOf } from './refusal.ts'
 
 /** What a plugin says of itself, as data that may cross threads. */
 export interface Description {
   readonly kind: 'chain' | 'connector'
   readonly family: string
+  /** The curve of its wallets' keys; absent where the family names none that is known. */
+  readonly keys?: Family['keys']
   /** As it was written: not checked yet. */
   readonly manifest: Json
 }
@@ -37,7 +39,8 @@ export async function importPlugin(entry: string): Promise<ImportedPlugin> {
 function describe(plugin: Plugin): Description {
   try {
     const manifest: Json = JSON.parse(JSON.stringify(plugin.manifest))
-    return { kind: plugin.kind, family: plugin.family.name, manifest }
+    const { name, keys } = plugin.family
+    return { kind: plugin.kind, family: name, ...((keys === 'secp256k1' || keys === 'ed25519') && { keys }), manifest }
   } catch (thrown) {
     throw faultOf(thrown, 'manifest', 'A manifest holds plain data only: no functions, no bigint, no cycles.')
   }

@@ -31,6 +31,12 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
   const { venues: wanted, unserved } = chainVenues(candidate)
   const plugin = await enter(candidate, options.deadlineMs)
   if (plugin.kind !== 'chain') throw new PluginFault('import', 'It is no chain any more', 'Correct the plugin.')
+  if (description.keys === undefined)
+    throw new PluginFault(
+      'manifest',
+      `Its family '${description.family}' does not say the curve of its keys`,
+      "Use the family's kit, or give keys: 'secp256k1' or 'ed25519'.",
+    )
   const log = options.logOf(found.name)
   const venues: LoadedVenue<Chain>[] = []
   for (const { chain, network, config: settings } of wanted) {
@@ -47,6 +53,7 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
     name: found.name,
     folder: found.folder,
     family: description.family,
+    keys: description.keys,
     manifest,
     configuration,
     unserved,

@@ -1,5 +1,5 @@
 import type { PluginConfig } from '../config/plugins/load-plugin-config.ts'
-import type { Chain, Connector, Log, Manifest, NetworkNames, Token } from '../contracts/index.ts'
+import type { Chain, Connector, Family, Log, Manifest, NetworkNames, Token } from '../contracts/index.ts'
 
 /** What was created for one network. */
 export interface LoadedVenue<T> {
@@ -36,7 +36,12 @@ interface Loaded {
   readonly configuration: PluginConfig
 }
 
-export type LoadedChain = Loaded & { readonly kind: 'chain'; readonly venues: readonly LoadedVenue<Chain>[] }
+export type LoadedChain = Loaded & {
+  readonly kind: 'chain'
+  /** The curve of its wallets' keys. */
+  readonly keys: Family['keys']
+  readonly venues: readonly LoadedVenue<Chain>[]
+}
 export type LoadedConnector = Loaded & { readonly kind: 'connector'; readonly venues: readonly LoadedVenue<Partial<Connector>>[] }
 export type LoadedPlugin = LoadedChain | LoadedConnector
 

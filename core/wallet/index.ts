@@ -1,4 +1,6 @@
+export { curves } from './keys/curves.ts'
 export { keystoreHasKeys, listWallets } from './keystore/keystore.ts'
 export { getPassphrase, passphraseFromFile } from './keystore/passphrase.ts'
 export type { NetworkPolicy, SignerPolicy } from './signer/signer-policy.ts'
+export type { SignRequest } from './signer/sign-request.ts'
 export { startSigner, type Signer } from './signer/start-signer.ts'

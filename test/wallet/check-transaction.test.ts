@@ -12,11 +12,10 @@ import {
   type RlpStructuredData,
   type TransactionLike,
 } from 'ethers'
-import { checkTransaction } from '../../core/wallet/signer/check-transaction.ts'
+import { checkTransaction } from '../../core/wallet/signer/secp256k1/check-transaction.ts'
 import { Refusal } from '../../core/wallet/signer/refusal.ts'
-import { readPolicy } from '../../core/wallet/signer/signer-policy.ts'
-import { tokenRights } from '../../core/wallet/signer/token-rights.ts'
-import { allowedSpender, bytesOf, examplePolicy, feeCapRaw, router, stranger, token, transaction, wrapper } from './example-policy.ts'
+import { tokenRights } from '../../core/wallet/signer/secp256k1/token-rights.ts'
+import { allowedSpender, bytesOf, feeCapRaw, localRules, router, stranger, token, transaction, wrapper } from './example-policy.ts'
 
 const from = '0x6666666666666666666666666666666666666666'
 const rights = new Interface([
@@ -28,11 +27,7 @@ const rights = new Interface([
 ])
 const approve = (spender: string): string => rights.encodeFunctionData('approve', [spender, MaxUint256])
 
-const check = (bytes: Uint8Array, admin = false): string => {
-  const rules = readPolicy(examplePolicy).get('ethereum/local')
-  if (!rules) throw new Error('the example has no local network')
-  return checkTransaction({ bytes, from, admin, rules })
-}
+const check = (bytes: Uint8Array, admin = false): string => checkTransaction({ bytes, from, admin, rules: localRules() })
 
 describe('what the signer signs of transactions', () => {
   const signed: [string, TransactionLike<string>, boolean?][] = [

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { TypedDataEncoder } from 'ethers'
-import { checkTypedData } from '../../core/wallet/signer/check-typed-data.ts'
+import { checkTypedData } from '../../core/wallet/signer/secp256k1/check-typed-data.ts'
 import { Refusal } from '../../core/wallet/signer/refusal.ts'
-import { readPolicy, type NetworkRules } from '../../core/wallet/signer/signer-policy.ts'
+import type { EvmRules } from '../../core/wallet/signer/signer-policy.ts'
 import type { TypedData } from '../../core/wallet/signer/sign-request.ts'
-import { examplePolicy } from './example-policy.ts'
+import { localRules } from './example-policy.ts'
 
 const order: TypedData = {
   domain: { name: 'Book', version: '1', chainId: 31337 },
@@ -18,12 +18,7 @@ const order: TypedData = {
   message: { price: '1000000000000000000000', side: 'BUY' },
 }
 
-function rulesFor(changes: Partial<(typeof examplePolicy)['networks'][number]> = {}): NetworkRules {
-  const [local] = examplePolicy.networks
-  const rules = local && readPolicy({ networks: [{ ...local, ...changes }], allowedSpenders: [] }).get('ethereum/local')
-  if (!rules) throw new Error('the example has no local network')
-  return rules
-}
+const rulesFor = (changes: Partial<EvmRules> = {}): EvmRules => ({ ...localRules(), ...changes })
 
 describe('what the signer signs of typed data', () => {
   it('signs a kind that a connector declares, with or without the type of the domain', () => {

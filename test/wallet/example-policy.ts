@@ -1,6 +1,6 @@
 import { getBytes } from 'ethers/utils'
 import { Transaction, type TransactionLike } from 'ethers/transaction'
-import type { SignerPolicy } from '../../core/wallet/signer/signer-policy.ts'
+import { readPolicy, type EvmRules, type SignerPolicy } from '../../core/wallet/signer/signer-policy.ts'
 import type { SignRequest } from '../../core/wallet/signer/sign-request.ts'
 
 export const router = '0x1111111111111111111111111111111111111111'
@@ -11,6 +11,7 @@ export const stranger = '0x5555555555555555555555555555555555555555'
 export const feeCapRaw = 100n * 10n ** 9n
 
 const network = {
+  keys: 'secp256k1' as const,
   chain: 'ethereum',
   feeCapRaw: feeCapRaw.toString(),
   contracts: [router, wrapper],
@@ -25,6 +26,13 @@ export const examplePolicy: SignerPolicy = {
     { ...network, network: 'mainnet', chainId: 1, local: false },
   ],
   allowedSpenders: [allowedSpender],
+}
+
+/** What of a policy holds on the devnet. */
+export function localRules(policy: SignerPolicy = examplePolicy): EvmRules {
+  const rules = readPolicy(policy).get('ethereum/local')
+  if (rules?.keys !== 'secp256k1') throw new Error('the policy has no local network')
+  return rules
 }
 
 /** An unsigned call of the router on the devnet, with what the test changes. */

@@ -30,7 +30,9 @@ describe('the keystore', () => {
     const wallet = newKey()
     expect(await save(wallet, 'my "first" $& one')).to.equal(wallet.address)
     const file = keyFile(dataDir, 'ethereum', wallet.address)
-    expect(listWallets(dataDir)).to.deep.equal([{ chain: 'ethereum', address: wallet.address, label: 'my "first" $& one', file }])
+    expect(listWallets(dataDir)).to.deep.equal([
+      { chain: 'ethereum', address: wallet.address, curve: 'secp256k1', label: 'my "first" $& one', file },
+    ])
     expect(keystoreHasKeys(dataDir)).to.equal(true)
     const modes = [file, path.dirname(file), path.dirname(path.dirname(file))].map((each) => statSync(each).mode & 0o777)
     expect(modes).to.deep.equal([0o600, 0o700, 0o700])

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { HDNodeWallet } from 'ethers'
-import { parsePrivateKey } from '../../core/wallet/keystore/private-key.ts'
+import { parseSecp256k1Key } from '../../core/wallet/keys/secp256k1-key.ts'
 import { wellKnownAddresses, wellKnownMnemonic, wellKnownPath } from '../../core/wallet/signer/well-known-keys.ts'
 
 const key = '4bd6b45fdc4c8cbd7fd3e0318961b5d0470d6d4fb31bc1eb51aad054b7da2cb8'
@@ -8,7 +8,7 @@ const order = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141'
 
 function refusalOf(text: string): string {
   try {
-    parsePrivateKey(text)
+    parseSecp256k1Key(text)
   } catch (error) {
     return error instanceof Error ? error.message : ''
   }
@@ -17,7 +17,7 @@ function refusalOf(text: string): string {
 
 describe('a private key as people paste it', () => {
   it('is taken with and without 0x, in any letter case, with white space around it', () => {
-    for (const text of [key, `0x${key}`, `0X${key.toUpperCase()}`, `  ${key}\r\n`]) expect(parsePrivateKey(text)).to.equal(`0x${key}`)
+    for (const text of [key, `0x${key}`, `0X${key.toUpperCase()}`, `  ${key}\r\n`]) expect(parseSecp256k1Key(text)).to.equal(`0x${key}`)
   })
 
   const strange: [string, string, RegExp][] = [

@@ -1,16 +1,19 @@
+import type { KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { SigningKey } from 'ethers/crypto'
-import { decryptKey, KeyFileError } from './decrypt-key.ts'
+import { ed25519Key } from '../keys/ed25519-key.ts'
+import { decryptKey, KeyFileError, type OpenedKey } from './decrypt-key.ts'
 import { listWallets, type KeystoreEntry } from './keystore.ts'
 
-export interface UnlockedWallet {
+export type UnlockedWallet = {
   readonly chain: string
   readonly address: string
   readonly label?: string
   readonly devnet?: true
-  readonly key: SigningKey
-}
+} & WalletKey
+
+type WalletKey = { readonly curve: 'secp256k1'; readonly key: SigningKey } | { readonly curve: 'ed25519'; readonly key: KeyObject }
 
 // scrypt holds 128 MiB per key while it runs.
 const atOnce = Math.min(4, availableParallelism())
@@ -58,5 +61,8 @@ async function unlock(entry: KeystoreEntry, passphrase: string | undefined): Pro
   }
   const opened = await decryptKey(await readFile(file, 'utf8'), passphrase, file)
   if (opened.address !== address) throw new KeyFileError(`${file} holds the key of ${opened.address}; restore it from a backup.`)
-  return { chain, address, ...(label === undefined ? {} : { label }), key: new SigningKey(opened.privateKey) }
+  return { chain, address, ...(label === undefined ? {} : { label }), ...keyOf(opened) }
 }
+
+const keyOf = ({ curve, privateKey }: OpenedKey): WalletKey =>
+  curve === 'ed25519' ? { curve, key: ed25519Key(privateKey) } : { curve, key: new SigningKey(privateKey) }

@@ -7,6 +7,6 @@ import { devnetWalletCount, wellKnownMnemonic, wellKnownPath } from './well-know
 export function devnetWallets(): UnlockedWallet[] {
   return Array.from({ length: devnetWalletCount }, (_, index) => {
     const { address, privateKey } = HDNodeWallet.fromPhrase(wellKnownMnemonic, '', wellKnownPath(index))
-    return { chain: 'ethereum', address, label: `devnet ${index}`, devnet: true, key: new SigningKey(privateKey) }
+    return { chain: 'ethereum', address, label: `devnet ${index}`, devnet: true, curve: 'secp256k1', key: new SigningKey(privateKey) }
   })
 }

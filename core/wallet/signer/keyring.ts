@@ -1,21 +1,20 @@
-import { getBytes } from 'ethers/utils'
-import { checkTransaction } from './check-transaction.ts'
-import { checkTypedData } from './check-typed-data.ts'
+import { signEvm } from './secp256k1/sign-evm.ts'
 import { Refusal } from './refusal.ts'
-import { networkKey, type NetworkRules, type SignerRules } from './signer-policy.ts'
+import { networkKey, type SignerRules } from './signer-policy.ts'
 import type { SignRequest } from './sign-request.ts'
 import type { LockedWallet, UnlockedWallet } from '../keystore/unlock-keystore.ts'
-import { isWellKnown } from './well-known-keys.ts'
 
 export interface Keyring {
-  /** @returns r, s and the parity of y: 65 bytes. @throws Refusal */
+  /** @returns the signature, in its curve's form. @throws Refusal */
   sign(request: SignRequest, rules: SignerRules): Uint8Array
 }
 
 /** The unlocked keys, and the one way to use them. For the signer's process only. */
-export function createKeyring(wallets: readonly UnlockedWallet[], locked: readonly LockedWallet[] = []): Keyring {
+export async function createKeyring(wallets: readonly UnlockedWallet[], locked: readonly LockedWallet[] = []): Promise<Keyring> {
   const unlocked = new Map(wallets.map((wallet) => [walletKey(wallet), wallet]))
   const problems = new Map(locked.map((wallet) => [walletKey(wallet), wallet.problem]))
+  // What reads these messages is large: only who has such a key waits for it.
+  const ed25519 = wallets.some(({ curve }) => curve === 'ed25519') ? await import('./ed25519/sign-message.ts') : undefined
 
   return {
     sign(request, rules) {
@@ -23,9 +22,9 @@ export function createKeyring(wallets: readonly UnlockedWallet[], locked: readon
       if (!wallet) throw missing(request, problems.get(walletKey(request)))
       const network = rules.get(networkKey(request.chain, request.network))
       if (!network) throw new Refusal(`nothing is signed for ${networkKey(request.chain, request.network)}: no plugin serves it`)
-      checkWallet(wallet, network)
-      const { r, s, yParity } = wallet.key.sign(checkDraft(request, network))
-      return Uint8Array.of(...getBytes(r), ...getBytes(s), yParity)
+      if (wallet.curve === 'secp256k1' && network.keys === 'secp256k1') return signEvm(wallet.key, request, network)
+      if (wallet.curve === 'ed25519' && network.keys === 'ed25519' && ed25519) return ed25519.signMessage(wallet.key, request, network)
+      throw new Refusal(`the key of ${wallet.address} is one of ${wallet.curve}, and ${network.name} takes keys of ${network.keys}`)
     },
   }
 }
@@ -36,16 +35,4 @@ function missing({ chain, address }: SignRequest, problem: string | undefined): 
   if (problem === undefined)
     return new Refusal(`there is no key for ${address} on ${chain}; add it with "sluice wallet add" and restart the server`, 'LOAD_WALLET')
   return new Refusal(`the key of ${address} is locked: ${problem}`, 'SERVICE_UNINITIALIZED')
-}
-
-function checkWallet({ address }: UnlockedWallet, network: NetworkRules): void {
-  if (network.local || !isWellKnown(address)) return
-  throw new Refusal(
-    `everybody has the key of ${address} (it is a test account of anvil and hardhat), so it signs on a devnet only, not on ${network.name}`,
-  )
-}
-
-function checkDraft({ draft, address, admin = false }: SignRequest, rules: NetworkRules): string {
-  if (draft.scheme === 'eip712') return checkTypedData(draft.typedData, rules)
-  return checkTransaction({ bytes: draft.bytes, from: address, admin, rules })
 }

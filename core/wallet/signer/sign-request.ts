@@ -27,6 +27,7 @@ const signRequest = Type.Object({
   admin: Type.Optional(Type.Boolean()),
   draft: Type.Union([
     Type.Object({ scheme: Type.Literal('secp256k1'), bytes }),
+    Type.Object({ scheme: Type.Literal('ed25519'), bytes }),
     Type.Object({ scheme: Type.Literal('eip712'), typedData }),
   ]),
 })
@@ -34,7 +35,8 @@ const signRequest = Type.Object({
 export type TypedData = Static<typeof typedData>
 
 /**
- * What the signer is asked. `bytes` are those of an unsigned transaction (ethers' `unsignedSerialized`);
+ * What the signer is asked. `bytes` are those of an unsigned transaction (ethers' `unsignedSerialized`) or, with ed25519, of a
+ * compiled message of Solana;
  * numbers in `typedData` are decimal strings where they do not fit a number.
  */
 export type SignRequest = Static<typeof signRequest>

@@ -29,7 +29,11 @@ export type Wallet = Static<typeof wallet>
 
 const level = Type.Union([Type.Literal('info'), Type.Literal('warn'), Type.Literal('error')])
 const errorName = Type.Refine(Type.Unsafe<ErrorName>({}), (value) => typeof value === 'string' && Object.hasOwn(errorTable, value))
-const signature = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array && value.length === 65)
+/** 65 bytes of secp256k1 (r, s, the parity of y), 64 of ed25519. */
+const signature = Type.Refine(
+  Type.Unsafe<Uint8Array>({}),
+  (value) => value instanceof Uint8Array && (value.length === 65 || value.length === 64),
+)
 
 /** What comes back. `down` is the keeper's: the signer ended and is being started again. */
 const fromSigner = Type.Union([

@@ -15,15 +15,20 @@ const typedDataPolicy = Type.Object(
   { additionalProperties: false },
 )
 
-const networkPolicy = Type.Object(
+const everyNetwork = {
+  chain: Type.String({ minLength: 1 }),
+  network: Type.String({ minLength: 1 }),
+  /** A devnet: the only place where keys that everybody knows may sign. */
+  local: Type.Boolean(),
+}
+
+const evmPolicy = Type.Object(
   {
-    chain: Type.String({ minLength: 1 }),
-    network: Type.String({ minLength: 1 }),
+    keys: Type.Literal('secp256k1'),
+    ...everyNetwork,
     chainId: Type.Integer({ minimum: 1 }),
     /** The most a transaction may pay per unit of gas, in wei. */
     feeCapRaw: Type.String({ pattern: '^[0-9]+$' }),
-    /** A devnet: the only place where keys that everybody knows may sign. */
-    local: Type.Boolean(),
     /** What transactions may call: the contracts that connectors declare for this network. */
     contracts: Type.Array(address),
     /** Who may be given rights over tokens: the spenders of registered connectors on this network. */
@@ -33,6 +38,20 @@ const networkPolicy = Type.Object(
   },
   { additionalProperties: false },
 )
+
+const solanaPolicy = Type.Object(
+  {
+    keys: Type.Literal('ed25519'),
+    ...everyNetwork,
+    /** The most a transaction may pay on top of the fee for its signature, in lamports. */
+    feeCapRaw: Type.String({ pattern: '^[0-9]+$' }),
+    /** The programs that connectors declare for this network. */
+    contracts: Type.Array(Type.String({ pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$' })),
+  },
+  { additionalProperties: false },
+)
+
+const networkPolicy = Type.Union([evmPolicy, solanaPolicy])
 
 const signerPolicy = Type.Object(
   {
@@ -48,16 +67,26 @@ export type SignerPolicy = Static<typeof signerPolicy>
 export type NetworkPolicy = Static<typeof networkPolicy>
 
 /** A network's policy, laid out for looking things up. Addresses are lower-case. */
-export interface NetworkRules {
+export interface EvmRules {
+  readonly keys: 'secp256k1'
   readonly name: string
   readonly chainId: bigint
   readonly feeCapRaw: bigint
   readonly local: boolean
   readonly contracts: ReadonlySet<string>
   readonly spenders: ReadonlySet<string>
-  readonly typedData: NetworkPolicy['typedData']
+  readonly typedData: Static<typeof evmPolicy>['typedData']
 }
 
+/** The same where keys are of ed25519. The case of an address's letters counts. */
+export interface SolanaRules {
+  readonly keys: 'ed25519'
+  readonly name: string
+  readonly feeCapRaw: bigint
+  readonly contracts: ReadonlySet<string>
+}
+
+export type NetworkRules = EvmRules | SolanaRules
 export type SignerRules = ReadonlyMap<string, NetworkRules>
 
 export const networkKey = (chain: string, network: string): string => `${chain}/${network}`
@@ -73,20 +102,28 @@ export function readPolicy(policy: unknown): SignerRules {
   }
   const allowed = lowerCase(policy.allowedSpenders)
   const rules = new Map<string, NetworkRules>()
-  for (const { chain, network, chainId, feeCapRaw, local, contracts, spenders, typedData } of policy.networks) {
-    const name = networkKey(chain, network)
+  for (const each of policy.networks) {
+    const name = networkKey(each.chain, each.network)
     if (rules.has(name)) throw new Error(`The signer's policy names ${name} twice; it must have one entry per network.`)
-    rules.set(name, {
-      name,
-      chainId: BigInt(chainId),
-      feeCapRaw: BigInt(feeCapRaw),
-      local,
-      contracts: new Set(lowerCase(contracts)),
-      spenders: new Set([...lowerCase(spenders), ...allowed]),
-      typedData,
-    })
+    rules.set(name, rulesOf(name, each, allowed))
   }
   return rules
+}
+
+function rulesOf(name: string, policy: NetworkPolicy, allowed: readonly string[]): NetworkRules {
+  const feeCapRaw = BigInt(policy.feeCapRaw)
+  if (policy.keys === 'ed25519') return { keys: policy.keys, name, feeCapRaw, contracts: new Set(policy.contracts) }
+  const { keys, chainId, local, contracts, spenders, typedData } = policy
+  return {
+    keys,
+    name,
+    chainId: BigInt(chainId),
+    feeCapRaw,
+    local,
+    contracts: new Set(lowerCase(contracts)),
+    spenders: new Set([...lowerCase(spenders), ...allowed]),
+    typedData,
+  }
 }
 
 // getAddress refuses a wrong checksum: a mistyped spender must not become a valid one.

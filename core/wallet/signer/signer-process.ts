@@ -9,7 +9,7 @@ import { readPolicy, type SignerRules } from './signer-policy.ts'
 import { isSignRequest } from './sign-request.ts'
 import { unlockKeystore, type UnlockedWallet } from '../keystore/unlock-keystore.ts'
 
-let keyring: Keyring = createKeyring([])
+let keyring: Keyring | undefined
 let rules: SignerRules = new Map()
 
 const tell = (message: FromSigner): void => tellParent(message)
@@ -18,7 +18,7 @@ async function unlock({ dataDir, passphrase, devnet, policy }: OpenMessage): Pro
   rules = readPolicy(policy)
   const { wallets, locked } = await unlockKeystore(dataDir, passphrase)
   const all = [...(devnet ? devnetWallets() : []), ...wallets]
-  keyring = createKeyring(all, locked)
+  keyring = await createKeyring(all, locked)
   tell({ type: 'ready', processId: process.pid, wallets: all.map(withoutKey), problems: locked.map(({ problem }) => problem) })
 }
 
@@ -31,6 +31,7 @@ const withoutKey = ({ chain, address, label, devnet }: UnlockedWallet) => ({
 
 function sign(request: unknown): Uint8Array {
   if (!isSignRequest(request)) throw new Refusal('the request is malformed')
+  if (!keyring) throw new Refusal('the keystore is not open yet', 'SERVICE_UNINITIALIZED')
   try {
     return keyring.sign(request, rules)
   } catch (error) {

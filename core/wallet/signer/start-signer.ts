@@ -26,7 +26,7 @@ export interface Signer {
   /** The wallets that were unlocked at start. */
   wallets(): readonly Wallet[]
   /**
-   * @returns r, s and the parity of y: 65 bytes
+   * @returns 65 bytes with a key of secp256k1: r, s and the parity of y; 64 with one of ed25519
    * @throws SluiceError FORBIDDEN (the policy does not allow it), LOAD_WALLET, SERVICE_UNINITIALIZED (the signer is being
    * started again). After any of them nothing was signed that could be sent.
    */

@@ -1,7 +1,7 @@
 import { TypedDataEncoder } from 'ethers/hash'
-import { Refusal } from './refusal.ts'
-import type { NetworkRules } from './signer-policy.ts'
-import type { TypedData } from './sign-request.ts'
+import { Refusal } from '../refusal.ts'
+import type { EvmRules } from '../signer-policy.ts'
+import type { TypedData } from '../sign-request.ts'
 
 /**
  * Decides whether typed data (EIP-712) may be signed: its domain and primary type must be declared by a connector
@@ -9,7 +9,7 @@ import type { TypedData } from './sign-request.ts'
  * @returns the digest to sign
  * @throws Refusal
  */
-export function checkTypedData({ domain, types, primaryType, message }: TypedData, rules: NetworkRules): string {
+export function checkTypedData({ domain, types, primaryType, message }: TypedData, rules: EvmRules): string {
   const kind = `${primaryType} of the domain "${domain.name ?? ''}"`
   const declared = rules.typedData.filter((each) => each.domain === domain.name && each.primaryType === primaryType)
   if (declared.length === 0) throw new Refusal(`typed data ${kind} is of no kind that a connector declares on ${rules.name}`)

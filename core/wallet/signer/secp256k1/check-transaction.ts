@@ -1,8 +1,8 @@
 import { keccak256 } from 'ethers/crypto'
 import { Transaction } from 'ethers/transaction'
 import { hexlify } from 'ethers/utils'
-import { Refusal } from './refusal.ts'
-import type { NetworkRules } from './signer-policy.ts'
+import { Refusal } from '../refusal.ts'
+import type { EvmRules } from '../signer-policy.ts'
 import { addressArgument, approveSelector, tokenRights } from './token-rights.ts'
 
 /** Legacy and EIP-1559. The others carry blobs or, worse, hand over the account itself (EIP-7702). */
@@ -12,7 +12,7 @@ export interface TransactionRequest {
   readonly bytes: Uint8Array
   readonly from: string
   readonly admin: boolean
-  readonly rules: NetworkRules
+  readonly rules: EvmRules
 }
 
 /**
@@ -54,7 +54,7 @@ function checkCanonical(tx: Transaction, bytes: Uint8Array): void {
   if (canonical !== hexlify(bytes)) throw new Refusal('the bytes are not in the canonical encoding')
 }
 
-function checkFees(tx: Transaction, { feeCapRaw, name }: NetworkRules): void {
+function checkFees(tx: Transaction, { feeCapRaw, name }: EvmRules): void {
   const feeRaw = tx.type === 2 ? tx.maxFeePerGas : tx.gasPrice
   if (feeRaw === null) throw new Refusal('the transaction names no fee')
   if (feeRaw > feeCapRaw) {
@@ -65,7 +65,7 @@ function checkFees(tx: Transaction, { feeCapRaw, name }: NetworkRules): void {
   }
 }
 
-function checkTarget({ to, value, data }: Transaction, from: string, admin: boolean, rules: NetworkRules): void {
+function checkTarget({ to, value, data }: Transaction, from: string, admin: boolean, rules: EvmRules): void {
   if (to === null) throw new Refusal('creating a contract is never signed')
   const target = to.toLowerCase()
   const declared = rules.contracts.has(target)
@@ -81,7 +81,7 @@ function checkTarget({ to, value, data }: Transaction, from: string, admin: bool
 
 function checkTokenRights(
   { call, holderArgument }: { call: string; holderArgument: number },
-  { data, declared, admin, rules }: { data: string; declared: boolean; admin: boolean; rules: NetworkRules },
+  { data, declared, admin, rules }: { data: string; declared: boolean; admin: boolean; rules: EvmRules },
 ): void {
   const isApprove = data.startsWith(approveSelector)
   if (!declared && !isApprove) throw new Refusal(`${call} is not signed: only approve is, on tokens that no connector declares`)

@@ -1,0 +1,207 @@
+import { AccountRole, address, downgradeRoleToNonSigner, type Instruction } from '@solana/kit'
+import {
+  getAdvanceNonceAccountInstruction,
+  getAssignInstruction,
+  getAuthorizeNonceAccountInstruction,
+  getTransferSolInstruction,
+  getWithdrawNonceAccountInstruction,
+  SYSTEM_PROGRAM_ADDRESS,
+} from '@solana-program/system'
+import {
+  ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
+  AuthorityType,
+  getApproveInstruction,
+  getBurnInstruction,
+  getCloseAccountInstruction,
+  getCreateAssociatedTokenIdempotentInstruction,
+  getCreateAssociatedTokenInstruction,
+  getSetAuthorityInstruction,
+  getTransferCheckedInstruction,
+  getTransferInstruction,
+  TOKEN_PROGRAM_ADDRESS,
+} from '@solana-program/token'
+import { COMPUTE_BUDGET_PROGRAM_ADDRESS } from '@solana-program/compute-budget'
+import { expect } from 'chai'
+import { checkMessage } from '../../../core/wallet/signer/ed25519/check-message.ts'
+import { memoProgram, neverDeclared, tokenPrograms } from '../../../core/wallet/signer/ed25519/programs.ts'
+import { Refusal } from '../../../core/wallet/signer/refusal.ts'
+import { exchange, feeCapLamports, limit, messageOf, mint, owner, price, solanaRules, stranger, trade, wallet } from './example-message.ts'
+
+const token2022 = address(tokenPrograms[1] ?? '')
+const account = address('GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ')
+const theirs = address('SysvarC1ock11111111111111111111111111111111')
+const check = (bytes: Uint8Array, rules = solanaRules()): void => checkMessage(bytes, wallet, rules)
+
+const ownAccount = { payer: owner, owner: wallet, ata: account, mint }
+const advance = (nonceAuthority = owner): Instruction => getAdvanceNonceAccountInstruction({ nonceAccount: account, nonceAuthority })
+const memo = (accounts: Instruction['accounts'] = []): Instruction => ({
+  programAddress: address(memoProgram),
+  accounts,
+  data: Buffer.from('7'),
+})
+const budget = (...data: number[]): Instruction => ({ programAddress: COMPUTE_BUDGET_PROGRAM_ADDRESS, data: Uint8Array.from(data) })
+/** An instruction with something changed that its package would not change. */
+const altered = (instruction: Instruction, changes: Partial<Instruction>): Instruction => ({ ...instruction, ...changes })
+
+describe('what the signer signs of messages', () => {
+  const signed: [string, readonly Instruction[]][] = [
+    ["a declared program's instruction, with a limit and a price", [limit(), price(1_000n), trade]],
+    ["the creation of the wallet's own token account", [limit(), getCreateAssociatedTokenInstruction(ownAccount)]],
+    ['the same where it may be there already', [getCreateAssociatedTokenIdempotentInstruction(ownAccount)]],
+    ['the same for Token-2022', [getCreateAssociatedTokenIdempotentInstruction({ ...ownAccount, tokenProgram: token2022 })]],
+    ["the advance of the wallet's own nonce, before all else", [advance(), limit(), trade]],
+    ['a memo', [memo(), memo([{ address: wallet, role: AccountRole.READONLY_SIGNER }])]],
+    ['a priority fee at the cap', [limit(1_000_000), price(feeCapLamports), trade]],
+  ]
+  for (const [what, instructions] of signed) {
+    it(`signs ${what}`, () => {
+      for (const version of [0, 'legacy'] as const) check(messageOf(instructions, { version }))
+    })
+  }
+
+  const refused: [string, readonly Instruction[], RegExp][] = [
+    ['a transfer of SOL', [getTransferSolInstruction({ source: owner, destination: stranger, amount: 1n })], /of the System program only/],
+    ['a transfer of SOL to oneself', [getTransferSolInstruction({ source: owner, destination: wallet, amount: 1n })], /no transfer/],
+    [
+      'a transfer of SOL behind a trade',
+      [trade, getTransferSolInstruction({ source: owner, destination: stranger, amount: 1n })],
+      /no transfer/,
+    ],
+    ['handing over the wallet to a program', [getAssignInstruction({ account: owner, programAddress: exchange })], /System program/],
+    [
+      "advancing a stranger's nonce",
+      [altered(advance(), { accounts: [account, theirs, stranger].map((each) => ({ address: each, role: AccountRole.READONLY })) })],
+      /System program/,
+    ],
+    ['an advance that is not first', [trade, advance()], /as the first instruction/],
+    ['two advances', [advance(), advance()], /as the first instruction/],
+    ['an advance with more data', [altered(advance(), { data: Uint8Array.of(4, 0, 0, 0, 0) })], /System program/],
+    [
+      'an advance with one more account',
+      [altered(advance(), { accounts: [...(advance().accounts ?? []), { address: stranger, role: AccountRole.WRITABLE }] })],
+      /System/,
+    ],
+    [
+      'giving away a nonce account',
+      [getAuthorizeNonceAccountInstruction({ nonceAccount: account, nonceAuthority: owner, newNonceAuthority: stranger })],
+      /System program/,
+    ],
+    [
+      'emptying a nonce account',
+      [
+        getWithdrawNonceAccountInstruction({
+          nonceAccount: account,
+          recipientAccount: stranger,
+          nonceAuthority: owner,
+          withdrawAmount: 1n,
+        }),
+      ],
+      /System program/,
+    ],
+    [
+      'a token account for somebody else',
+      [getCreateAssociatedTokenInstruction({ ...ownAccount, owner: stranger })],
+      /for the wallet itself/,
+    ],
+    [
+      'a token account of another token program',
+      [getCreateAssociatedTokenInstruction({ ...ownAccount, tokenProgram: exchange })],
+      /Associated Token Account/,
+    ],
+    [
+      'recovering nested token accounts',
+      [
+        {
+          programAddress: ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
+          data: Uint8Array.of(2),
+          accounts: getCreateAssociatedTokenInstruction(ownAccount).accounts,
+        },
+      ],
+      /Associated/,
+    ],
+    [
+      'a token account with another System program',
+      [withAccount(getCreateAssociatedTokenInstruction(ownAccount), 4, exchange)],
+      /Associated/,
+    ],
+    ['a token account that somebody else pays', [withAccount(getCreateAssociatedTokenInstruction(ownAccount), 0, stranger)], /Associated/],
+    [
+      'a transfer of tokens',
+      [getTransferInstruction({ source: account, destination: stranger, authority: owner, amount: 1n })],
+      /Token program are not/,
+    ],
+    [
+      'a checked transfer of tokens',
+      [getTransferCheckedInstruction({ source: account, mint, destination: stranger, authority: owner, amount: 1n, decimals: 6 })],
+      /Token program are not signed/,
+    ],
+    ['an approval', [getApproveInstruction({ source: account, delegate: stranger, owner, amount: 1n })], /Token program are not signed/],
+    ['closing a token account', [getCloseAccountInstruction({ account, destination: stranger, owner })], /Token program are not signed/],
+    ['burning tokens', [getBurnInstruction({ account, mint, authority: owner, amount: 1n })], /Token program are not signed/],
+    [
+      'giving away a token account',
+      [getSetAuthorityInstruction({ owned: account, owner, authorityType: AuthorityType.AccountOwner, newAuthority: stranger })],
+      /Token program are not signed/,
+    ],
+    [
+      'an approval by Token-2022',
+      [altered(getApproveInstruction({ source: account, delegate: stranger, owner, amount: 1n }), { programAddress: token2022 })],
+      /Token/,
+    ],
+    ['a program that nobody declares', [{ programAddress: stranger }], /no program that a connector declares on solana\/mainnet/],
+    [
+      "a memo that names a stranger's account",
+      [memo([{ address: stranger, role: AccountRole.READONLY }])],
+      /another account than the wallet/,
+    ],
+    [
+      'a priority fee above the cap',
+      [limit(1_000_000), price(feeCapLamports + 1n), trade],
+      /1000001 lamports, and the fee cap of solana\/mainnet is 1000000/,
+    ],
+    ['a priority fee that is above the cap by a fraction', [limit(1_000_001), price(feeCapLamports), trade], /priority fee of 1000001/],
+    ['a price without a limit, by what it may cost', [price(feeCapLamports), trade], /priority fee of 1400000/],
+    ['the largest price', [limit(1_400_000), price(2n ** 64n - 1n), trade], /fee cap/],
+    ['two prices', [price(1n), price(1n)], /twice/],
+    ['two limits', [limit(), limit()], /twice/],
+    ['a larger heap', [budget(1, 0, 0, 1, 0)], /only the limit and the price/],
+    ['a price that is cut short', [budget(3, 1, 0, 0)], /malformed/],
+    ['a limit with more behind it', [budget(2, 1, 0, 0, 0, 0)], /malformed/],
+    ['nothing for the Compute Budget program', [budget()], /only the limit and the price/],
+    ['a price with an account', [altered(price(1n), { accounts: [{ address: stranger, role: AccountRole.READONLY }] })], /takes none/],
+  ]
+  for (const [what, instructions, reason] of refused) {
+    it(`refuses ${what}`, () => {
+      expect(() => check(messageOf(instructions))).to.throw(Refusal, reason)
+    })
+  }
+
+  for (const [program, name] of neverDeclared) {
+    it(`refuses the ${name} program though a connector declares it: ${program}`, () => {
+      expect(() => check(messageOf([{ programAddress: address(program) }]), solanaRules([program]))).to.throw(
+        Refusal,
+        /whoever declares it/,
+      )
+    })
+  }
+
+  it('refuses a transfer though a connector declares the System program', () => {
+    const transfer = getTransferSolInstruction({ source: owner, destination: stranger, amount: 1n })
+    expect(() => check(messageOf([transfer]), solanaRules([SYSTEM_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS]))).to.throw(Refusal, /System/)
+  })
+
+  it('refuses what somebody else pays or must sign too', () => {
+    expect(() => check(messageOf([trade], { feePayer: stranger }))).to.throw(Refusal, /paid by .*, not by the wallet/)
+    const two = altered(trade, { accounts: [{ address: stranger, role: AccountRole.READONLY_SIGNER }] })
+    expect(() => check(messageOf([two]))).to.throw(Refusal, /needs 2 signatures/)
+  })
+})
+
+function withAccount(instruction: Instruction, index: number, changed: string): Instruction {
+  return altered(instruction, {
+    accounts: (instruction.accounts ?? []).map(({ address: each, role }, at) => ({
+      address: at === index ? address(changed) : each,
+      role: at === index ? downgradeRoleToNonSigner(role) : role,
+    })),
+  })
+}
