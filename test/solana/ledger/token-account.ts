@@ -1,7 +1,6 @@
+import { address, type ReadonlyUint8Array } from '@solana/kit'
+import { AccountState, getMintDecoder, getTokenDecoder, TOKEN_PROGRAM_ADDRESS, type Mint, type Token } from '@solana-program/token'
 import type { Maybe } from './maybe-account.ts'
-import type { ReadonlyUint8Array } from '@solana/kit'
-import { getMintDecoder, getTokenDecoder, TOKEN_PROGRAM_ADDRESS, type Mint, type Token } from '@solana-program/token'
-import { address } from '@solana/kit'
 
 /** Source: solana-program/token-2022, program/src/lib.rs, declare_id. */
 export const token2022 = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
@@ -17,7 +16,7 @@ const kindOfToken = 2
 export function tokenOf(account: Maybe): Token | undefined {
   if (!isOfTokens(account) || !isKind(account, tokenSize, kindOfToken)) return undefined
   const token = getTokenDecoder().decode(account.data.subarray(0, tokenSize))
-  return token.state === 0 ? undefined : token
+  return token.state === AccountState.Uninitialized ? undefined : token
 }
 
 export function mintOf(account: Maybe): Mint | undefined {

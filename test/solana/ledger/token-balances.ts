@@ -1,7 +1,7 @@
-import type { Maybe } from './maybe-account.ts'
 import type { LiteSVM } from 'litesvm'
 import type { Answer } from '../rpc/answer.ts'
 import { uiAmount } from '../rpc/encode/ui-amount.ts'
+import type { Maybe } from './maybe-account.ts'
 import { mintOf, tokenOf } from './token-account.ts'
 
 /** The tokens in a transaction's accounts, as its meta data shows them. */

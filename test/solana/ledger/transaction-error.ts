@@ -1,34 +1,6 @@
 import type { FailedTransactionMetadata } from 'litesvm'
 import type { Answer } from '../rpc/answer.ts'
-
-/** As solana-instruction-error names them, in the order in which LiteSVM numbers them: litesvm 1.5.0, dist/internal.d.ts. */
-export const instructionErrors = [
-  ...['GenericError', 'InvalidArgument', 'InvalidInstructionData', 'InvalidAccountData', 'AccountDataTooSmall', 'InsufficientFunds'],
-  ...['IncorrectProgramId', 'MissingRequiredSignature', 'AccountAlreadyInitialized', 'UninitializedAccount', 'UnbalancedInstruction'],
-  ...['ModifiedProgramId', 'ExternalAccountLamportSpend', 'ExternalAccountDataModified', 'ReadonlyLamportChange'],
-  ...['ReadonlyDataModified', 'DuplicateAccountIndex', 'ExecutableModified', 'RentEpochModified', 'NotEnoughAccountKeys'],
-  ...['AccountDataSizeChanged', 'AccountNotExecutable', 'AccountBorrowFailed', 'AccountBorrowOutstanding'],
-  ...['DuplicateAccountOutOfSync', 'InvalidError', 'ExecutableDataModified', 'ExecutableLamportChange'],
-  ...['ExecutableAccountNotRentExempt', 'UnsupportedProgramId', 'CallDepth', 'MissingAccount', 'ReentrancyNotAllowed'],
-  ...['MaxSeedLengthExceeded', 'InvalidSeeds', 'InvalidRealloc', 'ComputationalBudgetExceeded', 'PrivilegeEscalation'],
-  ...['ProgramEnvironmentSetupFailure', 'ProgramFailedToComplete', 'ProgramFailedToCompile', 'Immutable', 'IncorrectAuthority'],
-  ...['AccountNotRentExempt', 'InvalidAccountOwner', 'ArithmeticOverflow', 'UnsupportedSysvar', 'IllegalOwner'],
-  ...['MaxAccountsDataAllocationsExceeded', 'MaxAccountsExceeded', 'MaxInstructionTraceLengthExceeded'],
-  ...['BuiltinProgramsMustConsumeComputeUnits', 'BorshIoError'],
-] as const
-
-/** As solana-transaction-error names them, those with a number beside them left out. */
-export const transactionErrors = [
-  ...['AccountInUse', 'AccountLoadedTwice', 'AccountNotFound', 'ProgramAccountNotFound', 'InsufficientFundsForFee'],
-  ...['InvalidAccountForFee', 'AlreadyProcessed', 'BlockhashNotFound', 'CallChainTooDeep', 'MissingSignatureForFee'],
-  ...['InvalidAccountIndex', 'SignatureFailure', 'InvalidProgramForExecution', 'SanitizeFailure', 'ClusterMaintenance'],
-  ...['AccountBorrowOutstanding', 'WouldExceedMaxBlockCostLimit', 'UnsupportedVersion', 'InvalidWritableAccount'],
-  ...['WouldExceedMaxAccountCostLimit', 'WouldExceedAccountDataBlockLimit', 'TooManyAccountLocks', 'AddressLookupTableNotFound'],
-  ...['InvalidAddressLookupTableOwner', 'InvalidAddressLookupTableData', 'InvalidAddressLookupTableIndex'],
-  ...['InvalidRentPayingAccount', 'WouldExceedMaxVoteCostLimit', 'WouldExceedAccountDataTotalLimit'],
-  ...['MaxLoadedAccountsDataSizeExceeded', 'ResanitizationNeeded', 'InvalidLoadedAccountsDataSizeLimit', 'UnbalancedTransaction'],
-  ...['ProgramCacheHitMaxLimit', 'CommitCancelled'],
-] as const
+import { instructionErrors, transactionErrors } from './error-names.ts'
 
 /** The error as a node writes it in JSON. */
 export function transactionErrorOf(failed: FailedTransactionMetadata): Answer {
@@ -51,16 +23,14 @@ function nameOf(names: readonly string[], number: number): string {
   return name
 }
 
-/** The error in the words of a node's log and messages: solana-transaction-error, impl Display. */
+/** The error in the words of a node's messages: solana-transaction-error, impl Display. */
 export function sentenceOf(error: Answer): string {
   if (typeof error === 'string') return sentences[error] ?? error
-  const [index, inner] = instructionError(error) ?? []
-  if (index === undefined || inner === undefined) return JSON.stringify(error)
-  const code = typeof inner === 'string' ? undefined : Number(Reflect.get(Object(inner), 'Custom'))
-  return `Error processing Instruction ${String(index)}: ${code === undefined ? String(inner) : `custom program error: 0x${code.toString(16)}`}`
+  const [index, inner]: unknown[] = Reflect.get(Object(error), 'InstructionError') ?? []
+  if (typeof index !== 'number') return JSON.stringify(error)
+  const code: unknown = Reflect.get(Object(inner), 'Custom')
+  return `Error processing Instruction ${index}: ${typeof code === 'number' ? `custom program error: 0x${code.toString(16)}` : JSON.stringify(inner)}`
 }
-
-const instructionError = (error: Answer): readonly Answer[] | undefined => Reflect.get(Object(error), 'InstructionError')
 
 const sentences: Readonly<Record<string, string>> = {
   AccountNotFound: 'Attempt to debit an account but found no record of a prior credit.',

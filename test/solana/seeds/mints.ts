@@ -1,4 +1,12 @@
-import { getU16Encoder, getU64Encoder, getAddressEncoder, type Address, type Instruction, type KeyPairSigner } from '@solana/kit'
+import {
+  AccountRole,
+  getU16Encoder,
+  getU64Encoder,
+  getAddressEncoder,
+  type Address,
+  type Instruction,
+  type KeyPairSigner,
+} from '@solana/kit'
 import { getCreateAccountInstruction } from '@solana-program/system'
 import {
   findAssociatedTokenPda,
@@ -72,5 +80,5 @@ function initializeTransferFee(mint: Address, authority: Address, fee: NonNullab
     ...getU16Encoder().encode(fee.basisPoints),
     ...getU64Encoder().encode(fee.maximumRaw),
   )
-  return { programAddress: token2022, accounts: [{ address: mint, role: 1 }], data }
+  return { programAddress: token2022, accounts: [{ address: mint, role: AccountRole.WRITABLE }], data }
 }

@@ -1,6 +1,6 @@
-import type { Maybe } from '../../ledger/maybe-account.ts'
 import { getBase58Decoder, getBase64Decoder, type EncodedAccount } from '@solana/kit'
 import type { LiteSVM } from 'litesvm'
+import type { Maybe } from '../../ledger/maybe-account.ts'
 import type { Answer } from '../answer.ts'
 import { invalidParams, RpcError } from '../rpc-error.ts'
 import { parsedData } from './parsed-data.ts'

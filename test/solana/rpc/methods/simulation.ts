@@ -1,19 +1,19 @@
-import type { Maybe } from '../../ledger/maybe-account.ts'
 import type { EncodedAccount } from '@solana/kit'
 import type { Block } from '../../ledger/block.ts'
 import { largestAge } from '../../ledger/ledger.ts'
+import type { Maybe } from '../../ledger/maybe-account.ts'
 import type { Wire } from '../../ledger/read-wire.ts'
 import { tokenBalances } from '../../ledger/token-balances.ts'
 import type { Answer } from '../answer.ts'
 import { encodeMaybe, encodingOf } from '../encode/account.ts'
 import { innerInstructions } from '../encode/instructions.ts'
+import { returnDataOf } from '../encode/return-data.ts'
 import { addressOf, configOf, flagOf, listOf } from '../params.ts'
 import { simulate, type Simulation } from '../simulate.ts'
 import { invalidParams } from '../rpc-error.ts'
 import { blockFor, inContext, type View } from '../view.ts'
 import { givenWire } from './given-wire.ts'
 import type { Methods } from './method.ts'
-import { returnDataOf } from '../encode/return-data.ts'
 
 export const simulationMethods: Methods = {
   simulateTransaction(view, [text, config]) {

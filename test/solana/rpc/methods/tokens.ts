@@ -1,0 +1,70 @@
+import type { Address, EncodedAccount } from '@solana/kit'
+import type { Mint, Token } from '@solana-program/token'
+import type { LiteSVM } from 'litesvm'
+import { mintOf, tokenOf, tokenPrograms } from '../../ledger/token-account.ts'
+import { encodeAccount, encodingOf } from '../encode/account.ts'
+import { uiAmount } from '../encode/ui-amount.ts'
+import { addressOf, configOf } from '../params.ts'
+import { invalidParams } from '../rpc-error.ts'
+import { blockFor, inContext } from '../view.ts'
+import type { Methods } from './method.ts'
+
+export const tokenMethods: Methods = {
+  getTokenAccountsByOwner(view, [owner, filter, config]) {
+    const given = configOf(config)
+    const [block, encoding, of] = [blockFor(view, given), encodingOf(given), addressOf(owner)]
+    return view.ledger.asOf(block, (svm) => {
+      const accounts = tokensOf(svm, of, wantedTokens(svm, filter))
+      const value = accounts.map((each) => ({ pubkey: each.address, account: encodeAccount(svm, each, encoding) }))
+      return inContext(block, value)
+    })
+  },
+  getTokenAccountBalance(view, [address, config]) {
+    const [block, of] = [blockFor(view, configOf(config)), addressOf(address)]
+    return view.ledger.asOf(block, (svm) => {
+      const account = svm.getAccount(of)
+      if (!account.exists) throw invalidParams('Invalid param: could not find account')
+      const token = tokenOf(account)
+      if (!token) throw invalidParams('Invalid param: not a Token account')
+      return inContext(block, uiAmount(token.amount, mintAt(svm, token.mint).decimals))
+    })
+  },
+  getTokenSupply(view, [mint, config]) {
+    const [block, of] = [blockFor(view, configOf(config)), addressOf(mint)]
+    return view.ledger.asOf(block, (svm) => {
+      const { supply, decimals } = mintAt(svm, of)
+      return inContext(block, uiAmount(supply, decimals))
+    })
+  },
+}
+
+interface Wanted {
+  programs: readonly Address[]
+  mint?: Address
+}
+
+/** What is asked for: all of a mint, or all of a program. */
+function wantedTokens(svm: LiteSVM, filter: unknown): Wanted {
+  const { mint, programId } = configOf(filter)
+  if (mint !== undefined) {
+    const address = addressOf(mint)
+    const account = svm.getAccount(address)
+    mintAt(svm, address)
+    return { programs: account.exists ? [account.programAddress] : [], mint: address }
+  }
+  const program = addressOf(programId)
+  if (tokenPrograms.includes(program)) return { programs: [program] }
+  throw invalidParams('Invalid param: unrecognized Token program id')
+}
+
+function tokensOf(svm: LiteSVM, owner: Address, { programs, mint }: Wanted): readonly EncodedAccount[] {
+  const isWanted = (token: Token | undefined) => token?.owner === owner && (mint === undefined || token.mint === mint)
+  return programs.flatMap((each) => svm.getProgramAccounts(each)).filter((each) => isWanted(tokenOf({ ...each, exists: true })))
+}
+
+function mintAt(svm: LiteSVM, address: Address): Mint {
+  const account = svm.getAccount(address)
+  const mint = mintOf(account)
+  if (mint) return mint
+  throw invalidParams(account.exists ? 'Invalid param: not a Token mint' : 'Invalid param: could not find mint')
+}
