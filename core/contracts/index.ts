@@ -65,4 +65,4 @@ export type {
   Standing,
 } from './rail.ts'
 export { shownHost } from './shown-host.ts'
-export { singleRouterSchema, versionedSchema } from './schemas.ts'
+export { addressesSchema, singleRouterSchema, versionedSchema } from './schemas.ts'

@@ -19,13 +19,17 @@ const addresses = (required: readonly string[], optional: readonly string[] = []
   additionalProperties: false,
 })
 
-/** Configuration of an exchange with one router: `allowedSlippage`, `ttl`, and a `routerAddress` per network. */
-export const singleRouterSchema = {
-  type: 'object',
-  properties: { allowedSlippage: slippage, ttl, contractAddresses: addresses(['routerAddress']) },
-  required: ['allowedSlippage', 'ttl', 'contractAddresses'],
-  additionalProperties: false,
-} as const
+/** Configuration of an exchange of one version: `allowedSlippage`, `ttl`, and all of these addresses per network. */
+export const addressesSchema = <const Keys extends readonly string[]>(...keys: Keys) =>
+  ({
+    type: 'object',
+    properties: { allowedSlippage: slippage, ttl, contractAddresses: addresses(keys) },
+    required: ['allowedSlippage', 'ttl', 'contractAddresses'],
+    additionalProperties: false,
+  }) as const
+
+/** Configuration of an exchange with one router: its `routerAddress` per network. */
+export const singleRouterSchema = addressesSchema('routerAddress')
 
 /**
  * Configuration of an exchange with several protocol versions: `versions` holds each one's slippage and ttl, and

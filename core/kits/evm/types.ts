@@ -43,6 +43,15 @@ export interface CallResult {
   data: string
 }
 
+/** `topics` in order; those that may be anything are left out at the end. */
+export interface LogFilter {
+  address: string
+  topics: readonly string[]
+  fromBlock: number
+}
+
+export type FoundLog = EvmLog & { readonly transactionHash: string; readonly blockNumber: number }
+
 /** What connectors read an EVM network by. */
 export interface EvmReader {
   readonly chainId: number
@@ -58,6 +67,8 @@ export interface EvmReader {
   read(calls: readonly (Call | Probe)[], at: At): Promise<{ head: Head; results: readonly CallResult[] }>
   /** A plain `eth_call` at the latest block; without `to`, the data runs as creation code. A revert comes back as `ok: false`. */
   call(call: { to?: string; from?: string; data: string }, at: At): Promise<CallResult>
+  /** What a contract logged from a block on, oldest first, as far as the newest 100,000 blocks. */
+  logs(filter: LogFilter, at: At): Promise<readonly FoundLog[]>
   /** Base fee plus tip at a block, wei per gas, from what is already known. */
   gasPriceRaw(head: Head): bigint
 }

@@ -6,6 +6,7 @@ import type { Rpc, RpcAnswer } from '../../nodes/index.ts'
 import { batchParts, isProbe, packBatch } from './batch.ts'
 import { callResultOf, revertData } from './call-result.ts'
 import type { Fees } from './fees.ts'
+import { findLogs } from './logs.ts'
 import { multicallViews, packAggregate3, unpackAggregate3 } from './multicall.ts'
 import type { EvmNetwork } from '../network.ts'
 import { isBytes, quantityOf } from '../quantity.ts'
@@ -97,5 +98,14 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
     return callResultOf(rpc, answer)
   }
 
-  return { chainId, nativeCurrency, wrapped, intermediates, read, call, gasPriceRaw: (head) => fees.priceRaw(head) }
+  return {
+    chainId,
+    nativeCurrency,
+    wrapped,
+    intermediates,
+    read,
+    call,
+    logs: async (filter, at) => findLogs(rpc, filter, (await read([], at)).head.number, at),
+    gasPriceRaw: (head) => fees.priceRaw(head),
+  }
 }

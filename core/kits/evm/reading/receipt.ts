@@ -27,7 +27,8 @@ export function readReceipt(raw: unknown): EvmReceipt | undefined {
   }
 }
 
-function readLog(raw: unknown): EvmLog | undefined {
+/** Undefined where it is no log. */
+export function readLog(raw: unknown): EvmLog | undefined {
   if (!isObject(raw)) return undefined
   const { address, topics, data } = raw
   if (typeof address !== 'string' || !isBytes(data) || !Array.isArray(topics) || !topics.every(isBytes)) return undefined

@@ -1,4 +1,5 @@
 import { computeSwapStep, getSqrtRatioAtTick, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick, wholeFeePips } from '../math/index.ts'
+import type { SwapStep } from '../math/index.ts'
 import type { RangePoolState } from './range-pool-state.ts'
 
 /** What a swap is to the pool. */
@@ -26,10 +27,17 @@ const ticksPerWord = 256
 
 /**
  * UniswapV3Pool.swap of @uniswap/v3-core@1.0.1, on what is known of the pool.
+ * @param seen is told of each step that moves something, in order
  * @returns undefined where the pool cannot do it whole: QuoterV2 and routers refuse an output that is
  * short, and what they would not take of an input stays with the caller
  */
-export function swap(state: RangePoolState, zeroForOne: boolean, exact: 'in' | 'out', amountRaw: bigint): Swapped | Beyond | undefined {
+export function swap(
+  state: RangePoolState,
+  zeroForOne: boolean,
+  exact: 'in' | 'out',
+  amountRaw: bigint,
+  seen?: (step: SwapStep) => void,
+): Swapped | Beyond | undefined {
   if (amountRaw <= 0n || amountRaw > mostAmountRaw) return undefined
   const { tickSpacing } = state
   const ticks = zeroForOne ? state.below : state.above
@@ -57,14 +65,9 @@ export function swap(state: RangePoolState, zeroForOne: boolean, exact: 'in' | '
     if (liquidity === 0n) {
       priceX96 = targetX96
     } else {
-      const { sqrtRatioNextX96, amountIn, amountOut, feeAmount } = computeSwapStep(
-        priceX96,
-        targetX96,
-        liquidity,
-        exact,
-        remainingRaw,
-        feePips,
-      )
+      const step = computeSwapStep(priceX96, targetX96, liquidity, exact, remainingRaw, feePips)
+      const { sqrtRatioNextX96, amountIn, amountOut, feeAmount } = step
+      seen?.(step)
       priceX96 = sqrtRatioNextX96
       const inRaw = amountIn + feeAmount
       remainingRaw -= exact === 'in' ? inRaw : amountOut
