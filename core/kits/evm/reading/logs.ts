@@ -1,0 +1,49 @@
+import { toQuantity } from 'ethers/utils'
+import { isObject, nodeLied, resultOf, type Rpc } from '../../nodes/index.ts'
+import type { At } from '../../../contracts/index.ts'
+import { quantityOf } from '../quantity.ts'
+import { readLog } from './receipt.ts'
+import type { FoundLog, LogFilter } from '../types.ts'
+
+/** What public nodes look through in one call, where they have a limit at all. */
+const mostBlocks = 10_000
+const mostCalls = 10
+
+/** The newest 100,000 blocks since the one asked for, in one batch: who wants what is older asks somebody who keeps an index. */
+export async function findLogs(rpc: Rpc, { address, topics, fromBlock }: LogFilter, newest: bigint, at: At): Promise<readonly FoundLog[]> {
+  const first = Math.max(fromBlock, 0, Number(newest) - mostBlocks * mostCalls + 1)
+  const starts: number[] = []
+  for (let start = first; start <= Number(newest); start += mostBlocks) starts.push(start)
+  if (starts.length === 0) return []
+  const answers = await rpc.batch(
+    starts.map((start, index) => ({
+      method: 'eth_getLogs',
+      params: [
+        {
+          address,
+          topics,
+          fromBlock: toQuantity(start),
+          // What came meanwhile counts, too.
+          toBlock: index === starts.length - 1 ? 'latest' : toQuantity(start + mostBlocks - 1),
+        },
+      ],
+    })),
+    at,
+  )
+  return answers.flatMap((answer) => {
+    const raw = resultOf(rpc, 'eth_getLogs', answer)
+    const logs = Array.isArray(raw) ? raw.map(foundLog) : [undefined]
+    return logs.map((log) => {
+      if (!log) throw nodeLied(rpc, 'answered eth_getLogs with something else than logs')
+      return log
+    })
+  })
+}
+
+function foundLog(raw: unknown): FoundLog | undefined {
+  const log = readLog(raw)
+  const blockNumber = isObject(raw) ? quantityOf(raw['blockNumber']) : undefined
+  const transactionHash = isObject(raw) ? raw['transactionHash'] : undefined
+  if (!log || blockNumber === undefined || typeof transactionHash !== 'string') return undefined
+  return { ...log, transactionHash, blockNumber: Number(blockNumber) }
+}

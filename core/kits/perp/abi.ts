@@ -1,0 +1,81 @@
+import { Interface } from 'ethers'
+
+// @perp/curie-contract@2.8.4, contracts/interface.
+const openParams =
+  '(address baseToken, bool isBaseToQuote, bool isExactInput, uint256 amount, uint256 oppositeAmountBound, uint256 deadline, uint160 sqrtPriceLimitX96, bytes32 referralCode)'
+const closeParams = '(address baseToken, uint160 sqrtPriceLimitX96, uint256 oppositeAmountBound, uint256 deadline, bytes32 referralCode)'
+
+/** Signatures of what its contracts log of positions and collateral. */
+export const perpEvents = [
+  'event PositionChanged(address indexed trader, address indexed baseToken, int256 exchangedPositionSize, int256 exchangedPositionNotional, uint256 fee, int256 openNotional, int256 realizedPnl, uint256 sqrtPriceAfterX96)',
+  'event PositionClosed(address indexed trader, address indexed baseToken, int256 closedPositionSize, int256 closedPositionNotional, int256 openNotional, int256 realizedPnl, uint256 closedPrice)',
+  'event PositionLiquidated(address indexed trader, address indexed baseToken, uint256 positionNotional, uint256 positionSize, uint256 liquidationFee, address liquidator)',
+  'event FundingPaymentSettled(address indexed trader, address indexed baseToken, int256 fundingPayment)',
+  'event PnlRealized(address indexed trader, int256 amount)',
+  'event Deposited(address indexed collateralToken, address indexed trader, uint256 amount)',
+  'event Withdrawn(address indexed collateralToken, address indexed trader, uint256 amount)',
+] as const
+
+/** All that is asked of the exchange's contracts, and of the tokens in it. */
+export const curieAbi = new Interface([
+  // ClearingHouse
+  `function openPosition(${openParams} params) returns (uint256 base, uint256 quote)`,
+  `function closePosition(${closeParams} params) returns (uint256 base, uint256 quote)`,
+  'function quitMarket(address trader, address baseToken) returns (uint256 base, uint256 quote)',
+  'function paused() view returns (bool)',
+  'function getVault() view returns (address)',
+  'function getExchange() view returns (address)',
+  'function getAccountBalance() view returns (address)',
+  'function getClearingHouseConfig() view returns (address)',
+  'function getQuoteToken() view returns (address)',
+  // Vault
+  'function deposit(address token, uint256 amount)',
+  'function withdraw(address token, uint256 amount)',
+  'function getClearingHouse() view returns (address)',
+  'function getSettlementToken() view returns (address)',
+  'function getCollateralManager() view returns (address)',
+  'function getAccountValue(address trader) view returns (int256)',
+  'function getSettlementTokenValue(address trader) view returns (int256)',
+  'function getFreeCollateralByRatio(address trader, uint24 ratio) view returns (int256)',
+  'function getFreeCollateralByToken(address trader, address token) view returns (uint256)',
+  'function getBalance(address trader) view returns (int256)',
+  'function getBalanceByToken(address trader, address token) view returns (int256)',
+  // CollateralManager
+  'function isCollateral(address token) view returns (bool)',
+  // AccountBalance
+  'function getTakerPositionSize(address trader, address baseToken) view returns (int256)',
+  'function getTakerOpenNotional(address trader, address baseToken) view returns (int256)',
+  'function getBase(address trader, address baseToken) view returns (int256)',
+  'function getQuote(address trader, address baseToken) view returns (int256)',
+  'function getBaseTokens(address trader) view returns (address[])',
+  'function getPnlAndPendingFee(address trader) view returns (int256 owedRealizedPnl, int256 unrealizedPnl, uint256 pendingFee)',
+  'function getTotalDebtValue(address trader) view returns (uint256)',
+  'function getTotalAbsPositionValue(address trader) view returns (uint256)',
+  'function getMarginRequirementForLiquidation(address trader) view returns (int256)',
+  'function getMarkPrice(address baseToken) view returns (uint256)',
+  // Exchange
+  'function getMarketRegistry() view returns (address)',
+  'function getPendingFundingPayment(address trader, address baseToken) view returns (int256)',
+  'function getAllPendingFundingPayment(address trader) view returns (int256)',
+  'function getMaxTickCrossedWithinBlock(address baseToken) view returns (uint24)',
+  'function getSqrtMarketTwapX96(address baseToken, uint32 twapInterval) view returns (uint160)',
+  // MarketRegistry
+  'function hasPool(address baseToken) view returns (bool)',
+  'function getPool(address baseToken) view returns (address)',
+  'function getMarketInfo(address baseToken) view returns (address pool, uint24 exchangeFeeRatio, uint24 uniswapFeeRatio)',
+  'function getMarketInfoByTrader(address trader, address baseToken) view returns (address pool, uint24 exchangeFeeRatio, uint24 uniswapFeeRatio)',
+  // ClearingHouseConfig
+  'function getImRatio() view returns (uint24)',
+  'function getMmRatio() view returns (uint24)',
+  'function getTwapInterval() view returns (uint32)',
+  'function getMaxFundingRate() view returns (uint24)',
+  // BaseToken, QuoteToken, and the tokens that are collateral
+  'function isPaused() view returns (bool)',
+  'function isClosed() view returns (bool)',
+  'function getPausedIndexPrice() view returns (uint256)',
+  'function getClosedPrice() view returns (uint256)',
+  'function getIndexPrice(uint256 interval) view returns (uint256)',
+  'function symbol() view returns (string)',
+  'function decimals() view returns (uint8)',
+  ...perpEvents,
+])

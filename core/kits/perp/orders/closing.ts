@@ -1,0 +1,69 @@
+import { SluiceError, type At, type PerpClosing, type PerpOrder } from '../../../contracts/index.ts'
+import { revertReason } from '../../evm/rail/revert.ts'
+import { curieAbi } from '../abi.ts'
+import { together } from '../asked.ts'
+import { readBy, type Curie, type CurieMarket } from '../curie.ts'
+import { closeCall } from '../plans/close.ts'
+import { accountNow } from '../reading/account.ts'
+import { marketNow } from '../reading/market.ts'
+import { positionNow, toPosition, valueOf } from '../reading/position.ts'
+import { meaningOf } from '../refusals.ts'
+import { gasUnitsOf, typicalGasUnits } from './gas.ts'
+import { poolNow, reaches } from './pool.ts'
+import { noPrice } from './quote.ts'
+import { exchangeSize, type Exchanged } from './swap.ts'
+import { trialOf } from './trial.ts'
+
+/**
+ * A close as the exchange would carry it out: one batch. Where it would close a part only, since the price may move no further within
+ * fifteen seconds, how much that is depends on what no view says, so that the exchange is asked to close it, too.
+ */
+export async function closingOf(curie: Curie, market: CurieMarket, owner: string, at: At): Promise<PerpClosing | undefined> {
+  const { contracts, settlement } = curie
+  for (const reach of reaches) {
+    const { head, answer } = await readBy(
+      curie,
+      (terms) =>
+        together({
+          now: marketNow(contracts, terms, market),
+          account: accountNow(contracts, terms, settlement, owner),
+          position: positionNow(contracts, market, owner),
+          pool: poolNow(contracts, market, reach, owner),
+          refused: trialOf(contracts, market, { closingOf: owner }),
+        }),
+      at,
+    )
+    const { now, account, pool, refused } = answer
+    const { market: shown, prices, markRaw } = now
+    const position = toPosition(answer.position, now)
+    if (position.sizeRaw === 0n) return undefined
+    const whole = closes(market, position.sizeRaw)
+    const found = { market: shown, prices, head, account: account.account, position }
+    // A closed market is settled at one price, without fee; a paused one would be valued so.
+    if (shown.status !== 'open') {
+      const worthRaw = valueOf(whole.sizeRaw, markRaw)
+      return { ...found, order: whole, quoteRaw: worthRaw > 0n ? worthRaw : 1n, feeRaw: 0n, gasUnits: typicalGasUnits }
+    }
+    if (refused !== undefined && refused !== 'EX_OPLAS') throw noPrice(refused)
+    const order = refused === undefined ? whole : { ...whole, sizeRaw: await closedAtOnce(curie, market, owner, at) }
+    const exchanged = pool.state && exchangeSize(pool.state, order.side, order.sizeRaw, pool.fees)
+    if (!exchanged) throw noPrice('UB_UOA')
+    if (!('atBestRaw' in exchanged)) return { ...found, order, ...quoted(exchanged) }
+  }
+  throw noPrice('UB_UOA')
+}
+
+const closes = (market: CurieMarket, sizeRaw: bigint): PerpOrder =>
+  sizeRaw > 0n ? { market, side: 'SHORT', sizeRaw } : { market, side: 'LONG', sizeRaw: -sizeRaw }
+
+const quoted = (exchanged: Exchanged) => ({ quoteRaw: exchanged.quoteRaw, feeRaw: exchanged.feeRaw, gasUnits: gasUnitsOf(exchanged) })
+
+/** What the exchange says that it would close now. */
+async function closedAtOnce({ reader, contracts: { house } }: Curie, { id }: CurieMarket, owner: string, at: At): Promise<bigint> {
+  const { ok, data } = await reader.call({ from: owner, to: house, data: closeCall(id, 0n, forEver) }, at)
+  if (ok) return BigInt(curieAbi.decodeFunctionResult('closePosition', data)[0])
+  const reason = revertReason(data)
+  throw new SluiceError('TRADE_FAILED', `The exchange would refuse to close the position: ${meaningOf(reason)}.`, { details: { reason } })
+}
+
+const forEver = 2n ** 256n - 1n
