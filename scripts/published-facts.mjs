@@ -9,11 +9,12 @@ import { build } from 'esbuild'
 import { take } from './artifacts.mjs'
 import { chains } from './facts/chains.mjs'
 import { exchanges } from './facts/exchanges.mjs'
+import { solanaPrograms } from './facts/solana-programs.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = 'test/fixtures/published'
 
-const wanted = [...chains, ...exchanges(constants)]
+const wanted = [...chains, ...exchanges(constants), ...solanaPrograms]
 
 const asked = process.argv.slice(2)
 const unknown = asked.filter((name) => !wanted.some((item) => item.name === name))

@@ -62,7 +62,7 @@ export function messageOf(
     version = 0,
     feePayer = wallet,
     hash = '3FyNBMhTW3dFc4XScESUikqoJJaGiJXKJteXvM3DPNNa',
-  }: { version?: 0 | 'legacy'; feePayer?: Address; hash?: string } = {},
+  }: { version?: 0 | 1 | 'legacy'; feePayer?: Address; hash?: string } = {},
 ): Uint8Array {
   const message = pipe(
     createTransactionMessage({ version }),

@@ -11,10 +11,10 @@ import { priorityFeeOf } from './priority-fee.ts'
  * @throws Refusal
  */
 export function checkMessage(bytes: Uint8Array, wallet: string, rules: SolanaRules): void {
-  const { signers, feePayer, instructions } = decodeMessage(bytes)
+  const { signerCount, feePayer, instructions } = decodeMessage(bytes)
   if (feePayer !== wallet) throw new Refusal(`the transaction's fee is paid by ${feePayer}, not by the wallet ${wallet}`)
-  if (signers.length !== 1)
-    throw new Refusal(`the transaction needs ${signers.length} signatures; only those are signed that the wallet signs alone`)
+  if (signerCount !== 1)
+    throw new Refusal(`the transaction needs ${signerCount} signatures; only those are signed that the wallet signs alone`)
 
   const [budget, others] = [true, false].map((wanted) =>
     instructions.filter(({ program }) => (program === computeBudgetProgram) === wanted),

@@ -9,7 +9,7 @@ import { sameBytes } from './same-bytes.ts'
 
 /** What a transaction's message says, with addresses in the place of indices. */
 export interface Message {
-  readonly signers: readonly string[]
+  readonly signerCount: number
   readonly feePayer: string
   readonly instructions: readonly Instruction[]
 }
@@ -42,8 +42,9 @@ export function decodeMessage(bytes: Uint8Array): Message {
     if (found === undefined) throw new Refusal('an instruction names an account that the message does not have')
     return found
   }
+  if (header.numReadonlySignerAccounts >= header.numSignerAccounts) throw new Refusal('the message has nobody who signs and may be charged')
   return {
-    signers: staticAccounts.slice(0, header.numSignerAccounts),
+    signerCount: header.numSignerAccounts,
     feePayer: account(0),
     instructions: compiled.instructions.map(({ programAddressIndex, accountIndices = [], data = new Uint8Array() }) => ({
       program: account(programAddressIndex),

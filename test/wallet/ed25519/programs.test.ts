@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { memoProgram, tokenPrograms } from '../../../core/wallet/signer/ed25519/programs.ts'
+
+const factsOf = (name: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../../fixtures/published/${name}.json`, import.meta.url), 'utf8')).facts
+
+describe('the programs that the signer knows', () => {
+  it('are where their packages say that they are deployed', () => {
+    expect(factsOf('solana-memo')).to.deep.equal({ MEMO_PROGRAM_ADDRESS: memoProgram })
+    expect(factsOf('solana-token-2022')).to.include({ TOKEN_2022_PROGRAM_ADDRESS: tokenPrograms[1] })
+  })
+})
