@@ -3,11 +3,13 @@ import path from 'node:path'
 import { JsonRpcProvider } from 'ethers'
 import { Test } from 'mocha'
 import { devnetNetwork, tradingWallets } from '../devnet/index.ts'
+import { devnetPerpOperator } from '../devnet/devnet-perp-operator.ts'
 import { devnetQuoter } from '../devnet/devnet-quoter.ts'
 import type { LoadedPlugin } from '../loader/index.ts'
 import { ammCards } from './cards/amm.ts'
-import { venueOf, type Bench } from './cards/bench.ts'
+import { venueOf, type AddCard, type Bench } from './cards/bench.ts'
 import { lpCards } from './cards/lp/index.ts'
+import { perpCards } from './cards/perp/index.ts'
 import { configurationCards, pluginCards } from './cards/plugin.ts'
 import { devnetTokenSymbols } from './devnet-plugin.ts'
 import { startServer, type TestServer } from './server.ts'
@@ -52,11 +54,17 @@ export function connectorContract({ folder }: ConnectorContract): void {
         rpcUrl: server.rpcUrl,
         wallets: [first, second, third],
         quoter: file && (await devnetQuoter(file, provider)),
+        perpOperator: file && (await devnetPerpOperator(file, provider)),
       })
-      Object.assign(bench, await askPairs(bench))
       // What it trades is known only now; cards of what it has not would be shown as not run.
-      if (plugin.manifest.trading_type.includes('AMM_RANGE'))
-        for (const [title, run] of lpCards(bench)) this.test?.parent?.addTest(new Test(title, run))
+      const { trading_type: types } = plugin.manifest
+      const add: AddCard = (title, run) => this.test?.parent?.addTest(new Test(title, run))
+      if (types.includes('AMM')) {
+        Object.assign(bench, await askPairs(bench))
+        ammCards(bench, add)
+      }
+      if (types.includes('AMM_RANGE')) lpCards(bench, add)
+      if (types.includes('PERP_AMM')) perpCards(bench, add)
     })
     after(async () => {
       provider?.destroy()
@@ -66,7 +74,6 @@ export function connectorContract({ folder }: ConnectorContract): void {
     const found = () => ({ plugin, bench })
     pluginCards(found)
     configurationCards(found)
-    ammCards(bench)
   })
 }
 

@@ -72,7 +72,7 @@ export async function startServer({ plugins = [], settings: flags = {}, conf = {
   }
 }
 
-/** Its venues start beside the server: a test wants them ready. */
+/** Its venues start beside the server, or when they are first asked for: a test wants them ready. */
 async function devnetReady({ services: { directory }, devnet }: Kernel): Promise<void> {
   const { chain, network } = devnetNetwork
   const onDevnet = [
@@ -80,7 +80,10 @@ async function devnetReady({ services: { directory }, devnet }: Kernel): Promise
     ...directory.venuesOn(chain, network),
   ]
   const starting = () => onDevnet.some((each) => each.notReady() !== undefined)
-  for (let tries = 0; devnet && starting() && tries < 600; tries++) await new Promise((resolve) => setTimeout(resolve, 50))
+  for (let tries = 0; devnet && starting() && tries < 600; tries++) {
+    for (const each of onDevnet) void each.wake()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
 }
 
 /** Deploying all exchanges takes longer than most tests: what is deployed is kept from run to run, by the hash of its inputs. */

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { approve, inOneBlock, mined, node, price, raw, venueOf, type Bench, type Question } from './bench.ts'
+import { approve, inOneBlock, mined, node, price, raw, venueOf, type AddCard, type Bench, type Question } from './bench.ts'
 
 const amounts = ['0.0001', '0.001', '0.01', '0.1', '1', '5', '20']
 
 /** What every exchange of the trading type AMM must do, whatever is behind it. */
-export function ammCards(bench: Bench): void {
+export function ammCards(bench: Bench, it: AddCard): void {
   const firstPair = (): readonly [string, string] =>
     bench.pairs[0] ?? expect.fail(`it quotes no pair of the devnet's tokens:\n${bench.unquoted.join('\n')}`)
   const eachPair = async (check: (base: string, quote: string) => Promise<void>) => {
@@ -71,7 +71,7 @@ export function ammCards(bench: Bench): void {
       if (pools(less) === pools(bought) && raw(less.expectedAmount) >= raw(sold.expectedAmount)) await asItsOwn()
     }))
 
-  it("AMM-05 the quote equals the exchange's own quoter to the unit, at that block", async function () {
+  it("AMM-05 the quote equals the exchange's own quoter to the unit, at that block", async () => {
     const { quoter } = bench
     if (!quoter) throw new Error("The plugin's devnet.ts has no quoter: without one nobody but the plugin says what is right.")
     await eachPair(async (base, quote) => {

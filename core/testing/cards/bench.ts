@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { AMMPriceResponse } from '../../api/index.ts'
 import type { Client } from '../client.ts'
-import type { Quoter } from '../devnet-plugin.ts'
+import type { PerpOperator, Quoter } from '../devnet-plugin.ts'
 
 /** What the cards of one connector work on: a server with the devnet, and the exchange's own quoter. */
 export interface Bench {
@@ -17,7 +17,12 @@ export interface Bench {
   /** What was answered for the others, a line each. */
   unquoted: readonly string[]
   quoter: Quoter | undefined
+  /** Who runs the perpetual exchange. */
+  perpOperator?: PerpOperator | undefined
 }
+
+/** Has one more card run. */
+export type AddCard = (title: string, run: () => Promise<void>) => void
 
 export interface Question {
   base: string

@@ -3,7 +3,7 @@ import type { Child } from '../child.ts'
 import type { SluiceProcess } from '../processes/sluice.ts'
 import { quotePath } from '../quote-path.ts'
 import type { Row } from '../report.ts'
-import type { RoundTrip } from '../round-trips.ts'
+import type { RoundTrip } from '../../../core/testing/round-trips.ts'
 
 const quotes = 200
 const trades = 5

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startServer } from '../../../core/testing/server.ts'
 import { serve } from '../child.ts'
 import { quotePath } from '../quote-path.ts'
-import { roundTripsTo } from '../round-trips.ts'
+import { roundTripsTo } from '../../../core/testing/round-trips.ts'
 
 const server = await startServer()
 const { kernel, settings, client, rpcUrl } = server

@@ -1,4 +1,4 @@
-import type { Bench } from '../bench.ts'
+import type { AddCard, Bench } from '../bench.ts'
 import { changeCards } from './changes.ts'
 import { openDesk, type Desk } from './desk.ts'
 import { onChainCards } from './on-chain.ts'
@@ -8,10 +8,8 @@ import { refusalCards } from './refusals.ts'
 export type Card = readonly [title: string, run: (desk: Desk) => Promise<void>]
 
 /** What every exchange of the trading type AMM_RANGE must do, whatever is behind it. */
-export function lpCards(bench: Bench): readonly (readonly [title: string, run: () => Promise<void>])[] {
+export function lpCards(bench: Bench, add: AddCard): void {
   let desk: Promise<Desk> | undefined
-  return [...changeCards, ...priceCards, ...refusalCards, ...onChainCards].map(([title, run]) => [
-    title,
-    async () => run(await (desk ??= openDesk(bench))),
-  ])
+  for (const [title, run] of [...changeCards, ...priceCards, ...refusalCards, ...onChainCards])
+    add(title, async () => run(await (desk ??= openDesk(bench))))
 }
