@@ -59,8 +59,8 @@ const shownFunding = Type.Object({
 
 const blockNumber = Type.Number({ description: 'The block that the answer holds for.' })
 
-const PriceRequest = request({ ...connectorFields, ...marketFields, amount: Decimal('Size in base.'), side: PerpSide })
-const PriceResponse = enveloped({
+export const PerpAMMPriceRequest = request({ ...connectorFields, ...marketFields, amount: Decimal('Size in base.'), side: PerpSide })
+export const PerpAMMPriceResponse = enveloped({
   quote: Type.String(),
   base: Type.String(),
   side: Type.Enum(['LONG', 'SHORT']),
@@ -74,16 +74,16 @@ const PriceResponse = enveloped({
   blockNumber,
 })
 
-const PositionRequest = request({ ...connectorFields, ...wallet, ...marketFields })
-const PositionResponse = enveloped({ position: shownPosition, blockNumber })
+export const PerpAMMPositionRequest = request({ ...connectorFields, ...wallet, ...marketFields })
+export const PerpAMMPositionResponse = enveloped({ position: shownPosition, blockNumber })
 
-const MarginRequest = request({ ...connectorFields, ...wallet })
-const MarginResponse = enveloped({ margin: shownMargin, blockNumber })
+export const PerpAMMMarginRequest = request({ ...connectorFields, ...wallet })
+export const PerpAMMMarginResponse = enveloped({ margin: shownMargin, blockNumber })
 
-const FundingRequest = request({ ...connectorFields, ...wallet })
-const FundingResponse = enveloped({ funding: Type.Array(shownFunding), blockNumber })
+export const PerpAMMFundingRequest = request({ ...connectorFields, ...wallet })
+export const PerpAMMFundingResponse = enveloped({ funding: Type.Array(shownFunding), blockNumber })
 
-const OpenRequest = request({
+export const PerpAMMOpenRequest = request({
   ...connectorFields,
   address: WalletAddress,
   ...marketFields,
@@ -94,7 +94,7 @@ const OpenRequest = request({
   limitPrice: Type.Optional(Decimal('The worst price to take: quote per one base, fees included.')),
   ...terms,
 })
-const OpenResponse = enveloped({
+export const PerpAMMOpenResponse = enveloped({
   position: { ...shownPosition, description: 'As it is expected after the fill.' },
   price: amount('Expected at this block, fees included.'),
   limitPrice: amount('The bound that is on chain.'),
@@ -105,14 +105,14 @@ const OpenResponse = enveloped({
   txHash: Type.String(),
 })
 
-const CloseRequest = request({
+export const PerpAMMCloseRequest = request({
   ...connectorFields,
   address: WalletAddress,
   ...marketFields,
   limitPrice: Type.Optional(Decimal('The worst price to take for the closing side: quote per one base, fees included.')),
   ...terms,
 })
-const CloseResponse = enveloped({
+export const PerpAMMCloseResponse = enveloped({
   amount: amount('Size in base that is expected to be closed: less than the position where the exchange closes a part at a time.'),
   price: amount('Expected at this block, fees included.'),
   limitPrice: amount('The bound that is on chain.'),
@@ -123,35 +123,35 @@ const CloseResponse = enveloped({
   txHash: Type.String(),
 })
 
-const MarketPricesRequest = request({ ...connectorFields, ...marketFields })
-const MarketPricesResponse = enveloped({
+export const PerpAMMMarketPricesRequest = request({ ...connectorFields, ...marketFields })
+export const PerpAMMMarketPricesResponse = enveloped({
   ...prices,
   indexTwapPrice: amount("Mean of the index price over the exchange's interval."),
   blockNumber,
 })
 
-const MarketStatusRequest = request({ ...connectorFields, ...marketFields })
-const MarketStatusResponse = enveloped({
+export const PerpAMMMarketStatusRequest = request({ ...connectorFields, ...marketFields })
+export const PerpAMMMarketStatusResponse = enveloped({
   isActive: Type.Boolean({ description: 'Whether positions can be opened.' }),
   status: Type.Enum(['open', 'paused', 'closed']),
   maxLeverage: amount('The most leverage that a position may be opened with.'),
   blockNumber,
 })
 
-const PairsRequest = request(connectorFields)
-const PairsResponse = enveloped({
+export const PerpAMMPairsRequest = request(connectorFields)
+export const PerpAMMPairsResponse = enveloped({
   pairs: Type.Array(Type.String(), { description: 'ETHUSD, …: those that are paused or closed too.' }),
 })
 
-const BalanceRequest = request({ ...connectorFields, address: WalletAddress })
-const BalanceResponse = enveloped({
+export const PerpAMMBalanceRequest = request({ ...connectorFields, address: WalletAddress })
+export const PerpAMMBalanceResponse = enveloped({
   balance: amount('Collateral in the exchange, before profit that is not realized.'),
   token: Type.String({ description: 'Symbol of the token that accounts are kept in.' }),
   blockNumber,
 })
 
-const EstimateGasRequest = request(connectorFields)
-const EstimateGasResponse = enveloped(gasFields)
+export const PerpAMMEstimateGasRequest = request(connectorFields)
+export const PerpAMMEstimateGasResponse = enveloped(gasFields)
 
 const MoveRequest = request({
   ...connectorFields,
@@ -162,58 +162,91 @@ const MoveRequest = request({
 })
 const MoveResponse = enveloped({ token: Type.String(), amount: Type.String(), ...gasFields, nonce: Type.Number(), txHash: Type.String() })
 
-export type PerpAMMPriceRequest = Static<typeof PriceRequest>
-export type PerpAMMPriceResponse = Static<typeof PriceResponse>
-export type PerpPriceRequest = Static<typeof PriceRequest>
-export type PerpPriceResponse = Static<typeof PriceResponse>
-export type PerpAMMPositionRequest = Static<typeof PositionRequest>
-export type PerpAMMPositionResponse = Static<typeof PositionResponse>
-export type PerpPositionRequest = Static<typeof PositionRequest>
-export type PerpPositionResponse = Static<typeof PositionResponse>
-export type PerpAMMMarginRequest = Static<typeof MarginRequest>
-export type PerpAMMMarginResponse = Static<typeof MarginResponse>
-export type PerpMarginRequest = Static<typeof MarginRequest>
-export type PerpMarginResponse = Static<typeof MarginResponse>
-export type PerpAMMFundingRequest = Static<typeof FundingRequest>
-export type PerpAMMFundingResponse = Static<typeof FundingResponse>
-export type PerpFundingRequest = Static<typeof FundingRequest>
-export type PerpFundingResponse = Static<typeof FundingResponse>
-export type PerpAMMOpenRequest = Static<typeof OpenRequest>
-export type PerpAMMOpenResponse = Static<typeof OpenResponse>
-export type PerpOpenRequest = Static<typeof OpenRequest>
-export type PerpOpenResponse = Static<typeof OpenResponse>
-export type PerpAMMCloseRequest = Static<typeof CloseRequest>
-export type PerpAMMCloseResponse = Static<typeof CloseResponse>
-export type PerpCloseRequest = Static<typeof CloseRequest>
-export type PerpCloseResponse = Static<typeof CloseResponse>
-export type PerpAMMMarketPricesRequest = Static<typeof MarketPricesRequest>
-export type PerpAMMMarketPricesResponse = Static<typeof MarketPricesResponse>
-export type PerpMarketPricesRequest = Static<typeof MarketPricesRequest>
-export type PerpMarketPricesResponse = Static<typeof MarketPricesResponse>
-export type PerpAMMMarketStatusRequest = Static<typeof MarketStatusRequest>
-export type PerpAMMMarketStatusResponse = Static<typeof MarketStatusResponse>
-export type PerpMarketStatusRequest = Static<typeof MarketStatusRequest>
-export type PerpMarketStatusResponse = Static<typeof MarketStatusResponse>
-export type PerpAMMPairsRequest = Static<typeof PairsRequest>
-export type PerpAMMPairsResponse = Static<typeof PairsResponse>
-export type PerpPairsRequest = Static<typeof PairsRequest>
-export type PerpPairsResponse = Static<typeof PairsResponse>
-export type PerpAMMBalanceRequest = Static<typeof BalanceRequest>
-export type PerpAMMBalanceResponse = Static<typeof BalanceResponse>
-export type PerpBalanceRequest = Static<typeof BalanceRequest>
-export type PerpBalanceResponse = Static<typeof BalanceResponse>
-export type PerpAMMEstimateGasRequest = Static<typeof EstimateGasRequest>
-export type PerpAMMEstimateGasResponse = Static<typeof EstimateGasResponse>
-export type PerpEstimateGasRequest = Static<typeof EstimateGasRequest>
-export type PerpEstimateGasResponse = Static<typeof EstimateGasResponse>
-export type PerpAMMDepositRequest = Static<typeof MoveRequest>
-export type PerpAMMDepositResponse = Static<typeof MoveResponse>
-export type PerpDepositRequest = Static<typeof MoveRequest>
-export type PerpDepositResponse = Static<typeof MoveResponse>
-export type PerpAMMWithdrawRequest = Static<typeof MoveRequest>
-export type PerpAMMWithdrawResponse = Static<typeof MoveResponse>
-export type PerpWithdrawRequest = Static<typeof MoveRequest>
-export type PerpWithdrawResponse = Static<typeof MoveResponse>
+export const PerpAMMDepositRequest = MoveRequest
+export const PerpAMMDepositResponse = MoveResponse
+export const PerpAMMWithdrawRequest = MoveRequest
+export const PerpAMMWithdrawResponse = MoveResponse
+
+// The other prefix: the same under its names.
+export const PerpPriceRequest = PerpAMMPriceRequest
+export const PerpPriceResponse = PerpAMMPriceResponse
+export const PerpPositionRequest = PerpAMMPositionRequest
+export const PerpPositionResponse = PerpAMMPositionResponse
+export const PerpMarginRequest = PerpAMMMarginRequest
+export const PerpMarginResponse = PerpAMMMarginResponse
+export const PerpFundingRequest = PerpAMMFundingRequest
+export const PerpFundingResponse = PerpAMMFundingResponse
+export const PerpOpenRequest = PerpAMMOpenRequest
+export const PerpOpenResponse = PerpAMMOpenResponse
+export const PerpCloseRequest = PerpAMMCloseRequest
+export const PerpCloseResponse = PerpAMMCloseResponse
+export const PerpMarketPricesRequest = PerpAMMMarketPricesRequest
+export const PerpMarketPricesResponse = PerpAMMMarketPricesResponse
+export const PerpMarketStatusRequest = PerpAMMMarketStatusRequest
+export const PerpMarketStatusResponse = PerpAMMMarketStatusResponse
+export const PerpPairsRequest = PerpAMMPairsRequest
+export const PerpPairsResponse = PerpAMMPairsResponse
+export const PerpBalanceRequest = PerpAMMBalanceRequest
+export const PerpBalanceResponse = PerpAMMBalanceResponse
+export const PerpEstimateGasRequest = PerpAMMEstimateGasRequest
+export const PerpEstimateGasResponse = PerpAMMEstimateGasResponse
+export const PerpDepositRequest = PerpAMMDepositRequest
+export const PerpDepositResponse = PerpAMMDepositResponse
+export const PerpWithdrawRequest = PerpAMMWithdrawRequest
+export const PerpWithdrawResponse = PerpAMMWithdrawResponse
+
+export type PerpAMMPriceRequest = Static<typeof PerpAMMPriceRequest>
+export type PerpAMMPriceResponse = Static<typeof PerpAMMPriceResponse>
+export type PerpPriceRequest = Static<typeof PerpAMMPriceRequest>
+export type PerpPriceResponse = Static<typeof PerpAMMPriceResponse>
+export type PerpAMMPositionRequest = Static<typeof PerpAMMPositionRequest>
+export type PerpAMMPositionResponse = Static<typeof PerpAMMPositionResponse>
+export type PerpPositionRequest = Static<typeof PerpAMMPositionRequest>
+export type PerpPositionResponse = Static<typeof PerpAMMPositionResponse>
+export type PerpAMMMarginRequest = Static<typeof PerpAMMMarginRequest>
+export type PerpAMMMarginResponse = Static<typeof PerpAMMMarginResponse>
+export type PerpMarginRequest = Static<typeof PerpAMMMarginRequest>
+export type PerpMarginResponse = Static<typeof PerpAMMMarginResponse>
+export type PerpAMMFundingRequest = Static<typeof PerpAMMFundingRequest>
+export type PerpAMMFundingResponse = Static<typeof PerpAMMFundingResponse>
+export type PerpFundingRequest = Static<typeof PerpAMMFundingRequest>
+export type PerpFundingResponse = Static<typeof PerpAMMFundingResponse>
+export type PerpAMMOpenRequest = Static<typeof PerpAMMOpenRequest>
+export type PerpAMMOpenResponse = Static<typeof PerpAMMOpenResponse>
+export type PerpOpenRequest = Static<typeof PerpAMMOpenRequest>
+export type PerpOpenResponse = Static<typeof PerpAMMOpenResponse>
+export type PerpAMMCloseRequest = Static<typeof PerpAMMCloseRequest>
+export type PerpAMMCloseResponse = Static<typeof PerpAMMCloseResponse>
+export type PerpCloseRequest = Static<typeof PerpAMMCloseRequest>
+export type PerpCloseResponse = Static<typeof PerpAMMCloseResponse>
+export type PerpAMMMarketPricesRequest = Static<typeof PerpAMMMarketPricesRequest>
+export type PerpAMMMarketPricesResponse = Static<typeof PerpAMMMarketPricesResponse>
+export type PerpMarketPricesRequest = Static<typeof PerpAMMMarketPricesRequest>
+export type PerpMarketPricesResponse = Static<typeof PerpAMMMarketPricesResponse>
+export type PerpAMMMarketStatusRequest = Static<typeof PerpAMMMarketStatusRequest>
+export type PerpAMMMarketStatusResponse = Static<typeof PerpAMMMarketStatusResponse>
+export type PerpMarketStatusRequest = Static<typeof PerpAMMMarketStatusRequest>
+export type PerpMarketStatusResponse = Static<typeof PerpAMMMarketStatusResponse>
+export type PerpAMMPairsRequest = Static<typeof PerpAMMPairsRequest>
+export type PerpAMMPairsResponse = Static<typeof PerpAMMPairsResponse>
+export type PerpPairsRequest = Static<typeof PerpAMMPairsRequest>
+export type PerpPairsResponse = Static<typeof PerpAMMPairsResponse>
+export type PerpAMMBalanceRequest = Static<typeof PerpAMMBalanceRequest>
+export type PerpAMMBalanceResponse = Static<typeof PerpAMMBalanceResponse>
+export type PerpBalanceRequest = Static<typeof PerpAMMBalanceRequest>
+export type PerpBalanceResponse = Static<typeof PerpAMMBalanceResponse>
+export type PerpAMMEstimateGasRequest = Static<typeof PerpAMMEstimateGasRequest>
+export type PerpAMMEstimateGasResponse = Static<typeof PerpAMMEstimateGasResponse>
+export type PerpEstimateGasRequest = Static<typeof PerpAMMEstimateGasRequest>
+export type PerpEstimateGasResponse = Static<typeof PerpAMMEstimateGasResponse>
+export type PerpAMMDepositRequest = Static<typeof PerpAMMDepositRequest>
+export type PerpAMMDepositResponse = Static<typeof PerpAMMDepositResponse>
+export type PerpDepositRequest = Static<typeof PerpAMMDepositRequest>
+export type PerpDepositResponse = Static<typeof PerpAMMDepositResponse>
+export type PerpAMMWithdrawRequest = Static<typeof PerpAMMWithdrawRequest>
+export type PerpAMMWithdrawResponse = Static<typeof PerpAMMWithdrawResponse>
+export type PerpWithdrawRequest = Static<typeof PerpAMMWithdrawRequest>
+export type PerpWithdrawResponse = Static<typeof PerpAMMWithdrawResponse>
 
 const perp = { set: 'PERP_AMM', on: 'connector' } as const
 const reading = { ...perp, method: 'GET', permission: 'read' } as const
@@ -237,79 +270,79 @@ export const perpAMMEndpoints = [
     ...reading,
     summary: 'What opening a position would cost or bring, by the exchange’s own reckoning.',
     errors: ['PAIR_NOT_FOUND', 'PRICE_FAILED'],
-    request: PriceRequest,
-    response: PriceResponse,
+    request: PerpAMMPriceRequest,
+    response: PerpAMMPriceResponse,
   }),
   ...bothPrefixes('Position', 'position', {
     ...reading,
     wallet: true,
     summary: "A wallet's position in a market.",
     errors: ['PAIR_NOT_FOUND'],
-    request: PositionRequest,
-    response: PositionResponse,
+    request: PerpAMMPositionRequest,
+    response: PerpAMMPositionResponse,
   }),
   ...bothPrefixes('Margin', 'margin', {
     ...reading,
     wallet: true,
     summary: "What a wallet's account is worth, and what it needs.",
-    request: MarginRequest,
-    response: MarginResponse,
+    request: PerpAMMMarginRequest,
+    response: PerpAMMMarginResponse,
   }),
   ...bothPrefixes('Funding', 'funding', {
     ...reading,
     wallet: true,
     summary: 'Funding of the markets that a wallet is in.',
-    request: FundingRequest,
-    response: FundingResponse,
+    request: PerpAMMFundingRequest,
+    response: PerpAMMFundingResponse,
   }),
   ...bothPrefixes('Open', 'open', {
     ...acting,
     summary: 'Opens, adds to, reduces or turns a position, with the bound and the deadline on chain.',
     errors: [...trading, 'INSUFFICIENT_MARGIN'],
-    request: OpenRequest,
-    response: OpenResponse,
+    request: PerpAMMOpenRequest,
+    response: PerpAMMOpenResponse,
   }),
   ...bothPrefixes('Close', 'close', {
     ...acting,
     summary: 'Closes a position, with the bound and the deadline on chain.',
     errors: [...trading, 'UNKNOWN_POSITION'],
-    request: CloseRequest,
-    response: CloseResponse,
+    request: PerpAMMCloseRequest,
+    response: PerpAMMCloseResponse,
   }),
   ...bothPrefixes('MarketPrices', 'market-prices', {
     ...reading,
     summary: 'Mark price, index price and its mean.',
     errors: ['PAIR_NOT_FOUND'],
-    request: MarketPricesRequest,
-    response: MarketPricesResponse,
+    request: PerpAMMMarketPricesRequest,
+    response: PerpAMMMarketPricesResponse,
   }),
   ...bothPrefixes('MarketStatus', 'market-status', {
     ...reading,
     summary: 'Whether a market takes positions.',
     errors: ['PAIR_NOT_FOUND'],
-    request: MarketStatusRequest,
-    response: MarketStatusResponse,
+    request: PerpAMMMarketStatusRequest,
+    response: PerpAMMMarketStatusResponse,
   }),
   ...bothPrefixes('Pairs', 'pairs', {
     ...reading,
     summary: 'All markets.',
-    request: PairsRequest,
-    response: PairsResponse,
+    request: PerpAMMPairsRequest,
+    response: PerpAMMPairsResponse,
   }),
   ...bothPrefixes('Balance', 'balance', {
     ...reading,
     wallet: true,
     summary: 'Collateral that a wallet has in the exchange.',
-    request: BalanceRequest,
-    response: BalanceResponse,
+    request: PerpAMMBalanceRequest,
+    response: PerpAMMBalanceResponse,
   }),
   ...bothPrefixes('EstimateGas', 'estimateGas', {
     ...perp,
     method: 'POST',
     permission: 'read',
     summary: 'What opening a position costs in gas.',
-    request: EstimateGasRequest,
-    response: EstimateGasResponse,
+    request: PerpAMMEstimateGasRequest,
+    response: PerpAMMEstimateGasResponse,
   }),
   ...bothPrefixes('Deposit', 'deposit', {
     ...acting,
