@@ -2,6 +2,7 @@ import type { DevnetPlugin } from '../../testing/devnet-plugin.ts'
 import { deployExchange, contractsOf } from './devnet/contracts.ts'
 import { provideLiquidity } from './devnet/maker.ts'
 import { addMarket, type DevnetMarket } from './devnet/market.ts'
+import { operatorOf } from './devnet/operator.ts'
 import { deployQuote, wire } from './devnet/wire.ts'
 
 export type { DevnetMarket } from './devnet/market.ts'
@@ -24,5 +25,6 @@ export function perpDevnet({ name, markets }: PerpDevnetOptions): DevnetPlugin {
       for (const [index, market] of markets.entries()) await addMarket(site, { placed, contracts, quote, index, market })
       await provideLiquidity(site, contracts, placed, markets)
     },
+    perpOperator: (site) => operatorOf(site, markets),
   }
 }

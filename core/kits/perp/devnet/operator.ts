@@ -1,0 +1,50 @@
+import { Contract, parseUnits, type BaseContract } from 'ethers'
+import type { DevnetSite, PerpOperator } from '../../../testing/devnet-plugin.ts'
+import { artifactOf, contractsOf, type ExchangeContract } from './contracts.ts'
+import { liquidateNow } from './liquidate.ts'
+import { priceDecimals, type DevnetMarket } from './market.ts'
+import { viewsAt } from './views.ts'
+
+/** Who deployed the exchange owns it. */
+export async function operatorOf(site: DevnetSite, markets: readonly DevnetMarket[]): Promise<PerpOperator> {
+  const placed = contractsOf(site.signer.address)
+  const contract = async (name: ExchangeContract) => at(site, name, placed.exchange(name))
+  const [house, vault, balances, exchange, config] = await Promise.all([
+    contract('ClearingHouse'),
+    contract('Vault'),
+    contract('AccountBalance'),
+    contract('Exchange'),
+    contract('ClearingHouseConfig'),
+  ])
+  const find = (ticker: string) => {
+    const index = markets.findIndex(({ base }) => ticker === `${base}USD`)
+    const market = markets[index]
+    if (!market) throw new Error(`There is no market ${ticker} on the devnet.`)
+    return { ...market, ...placed.market(index) }
+  }
+
+  return {
+    async views(owner, ticker, blockTag) {
+      const token = await at(site, 'BaseToken', find(ticker).base.address)
+      return viewsAt({ house, vault, balances, exchange, config, token }, owner, blockTag)
+    },
+    async moveIndex(ticker, price) {
+      const source = await at(site, 'TestAggregator', find(ticker).aggregator.address)
+      await site.send(source, 'set', parseUnits(price, priceDecimals))
+    },
+    async setStatus(ticker, status) {
+      const { base, maxTickCrossed } = find(ticker)
+      // A base token that was paused is never opened again; where no tick may be crossed nothing is traded either.
+      await site.send(exchange, 'setMaxTickCrossedWithinBlock', base.address, status === 'paused' ? 0 : maxTickCrossed)
+      if (status !== 'closed') return
+      const token = await at(site, 'BaseToken', base.address)
+      await site.send(token, 'pause')
+      await site.send(token, 'close(uint256)', await token.getFunction('getPausedIndexPrice').staticCall())
+    },
+    liquidate: (owner, ticker) => liquidateNow(site, { house, vault, balances }, owner, find(ticker).base.address),
+  }
+}
+
+async function at(site: DevnetSite, name: string, address: string): Promise<BaseContract> {
+  return new Contract(address, (await artifactOf(site, name)).abi, site.signer)
+}

@@ -1,0 +1,97 @@
+import { fileURLToPath } from 'node:url'
+import { Contract, Wallet, type BaseContract } from 'ethers'
+import type { PerpMarketName, PerpOrder, Plan } from '../../../core/contracts/index.ts'
+import { devnetPerpOperator } from '../../../core/devnet/devnet-perp-operator.ts'
+import { deployer, deployerAddress } from '../../../core/devnet/deployer.ts'
+import { readArtifact } from '../../../core/devnet/read-artifact.ts'
+import type { Evm, EvmReceipt } from '../../../core/kits/evm/index.ts'
+import { contractsOf, type ExchangeContract } from '../../../core/kits/perp/devnet/contracts.ts'
+import { perp } from '../../../core/kits/perp/index.ts'
+import { markets } from '../../../plugins/perp/markets.ts'
+import { at, openTradingFloor, tokens } from '../uniswap-v2/trading-floor.ts'
+
+const devnetFile = fileURLToPath(new URL('../../../plugins/perp/devnet.ts', import.meta.url))
+const files = [fileURLToPath(new URL('../../../plugins/ethereum/devnet.ts', import.meta.url)), devnetFile]
+const artifacts = new URL('../../../core/kits/perp/devnet.ts', import.meta.url).href
+const collateralRaw = 100_000_000_000n
+
+export type PerpFloor = Awaited<ReturnType<typeof openPerpFloor>>
+
+/** The exchange on a devnet of its own, the kit over it, and traders with collateral. */
+export async function openPerpFloor() {
+  const floor = await openTradingFloor(files)
+  const { provider } = floor
+  const placed = contractsOf(deployerAddress('perp'))
+  const contractAt = async (name: string, address: string): Promise<BaseContract> =>
+    new Contract(address, (await readArtifact(name, artifacts)).abi, deployer('perp', provider))
+  const contract = (name: ExchangeContract) => contractAt(name, placed.exchange(name))
+  const exchange = perp(floor.venue({ routerAddress: placed.exchange('ClearingHouse'), vaultAddress: placed.exchange('Vault') }), {
+    markets,
+  })
+  await exchange.start(at().signal)
+  const { markets: listed } = await exchange.listed(at())
+  const operator = await devnetPerpOperator(devnetFile, provider)
+  if (!operator) throw new Error('The devnet names no operator of the exchange.')
+
+  const named = (base: string): PerpMarketName => {
+    const market = listed.find((each) => each.base === base)
+    if (!market) throw new Error(`There is no market of ${base}.`)
+    return market
+  }
+  const executeBy = async (trader: Wallet, { steps: [{ to, data, value }] }: Plan<Evm>): Promise<EvmReceipt> => {
+    const { hash } = await trader.sendTransaction({ to, data, value, gasLimit: 3_000_000n })
+    await provider.waitForTransaction(hash)
+    const receipt = (await floor.chain.find(hash, at()))?.receipt
+    if (!receipt) throw new Error(`No receipt of ${hash}.`)
+    return receipt
+  }
+
+  /** A wallet of its own with collateral in the exchange. */
+  const newTrader = async (depositRaw = collateralRaw): Promise<Wallet> => {
+    const trader = new Wallet(Wallet.createRandom().privateKey, provider)
+    await provider.send('anvil_setBalance', [trader.address, '0x56bc75e2d63100000'])
+    const usdc = new Contract(tokens.USDC.address, ['function mint(address, uint256)', 'function approve(address, uint256)'], trader)
+    await (await usdc.getFunction('mint').send(trader.address, depositRaw * 2n)).wait()
+    await (await usdc.getFunction('approve').send(placed.exchange('Vault'), depositRaw * 2n)).wait()
+    if (depositRaw > 0n) await executeBy(trader, exchange.move(tokens.USDC, depositRaw, 'deposit', trader.address))
+    return trader
+  }
+
+  const deadline = async () => ((await provider.getBlock('latest'))?.timestamp ?? 0) + 600
+  /** Opens at whatever price it is quoted, to the unit. */
+  const open = async (trader: Wallet, order: PerpOrder) => {
+    const quote = await exchange.quote(order, trader.address, at())
+    const plan = exchange.open(quote, { owner: trader.address, boundRaw: quote.quoteRaw, deadline: await deadline() })
+    const receipt = await executeBy(trader, plan)
+    return { quote, plan, receipt, fill: exchange.perpFill(receipt, JSON.parse(JSON.stringify(plan.memo))) }
+  }
+  const close = async (trader: Wallet, market: PerpMarketName) => {
+    const closing = await exchange.closing(trader.address, market, at())
+    if (!closing) throw new Error('There is nothing to close.')
+    const plan = exchange.close(closing, { owner: trader.address, boundRaw: closing.quoteRaw, deadline: await deadline() })
+    const receipt = await executeBy(trader, plan)
+    return { closing, plan, receipt, fill: exchange.perpFill(receipt, JSON.parse(JSON.stringify(plan.memo))) }
+  }
+  /** The chain's clock goes ahead, and stays so. */
+  const wait = async (seconds: number) => {
+    await provider.send('evm_increaseTime', [seconds])
+    await provider.send('evm_mine', [])
+  }
+
+  return {
+    ...floor,
+    end: floor.close,
+    placed,
+    contract,
+    contractAt,
+    exchange,
+    operator,
+    named,
+    executeBy,
+    newTrader,
+    open,
+    close,
+    wait,
+    deadline,
+  }
+}
