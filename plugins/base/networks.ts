@@ -1,14 +1,10 @@
+import { opStackRollup } from 'sluice/evm'
 import type { EvmNetworkTable } from 'sluice/evm'
 
 const shared = {
-  nativeCurrency: 'ETH',
-  blockSeconds: 2,
-  // A minute: as on other OP-stack rollups, only the newest blocks of a sequencer that fails over can be lost.
-  confirmations: 30,
-  feeCapGwei: 100,
+  ...opStackRollup(2),
   // EIP-7825, since Azul: https://docs.base.org/upgrades/azul/exec-engine
   mostGas: 16_777_216n,
-  rollup: 'op-stack' as const,
 }
 
 export const networks = {

@@ -1,13 +1,7 @@
+import { opStackRollup } from 'sluice/evm'
 import type { EvmNetworkTable } from 'sluice/evm'
 
-const shared = {
-  nativeCurrency: 'ETH',
-  blockSeconds: 2,
-  // A minute: as on other OP-stack rollups, only the newest blocks of a sequencer that fails over can be lost.
-  confirmations: 30,
-  feeCapGwei: 100,
-  rollup: 'op-stack' as const,
-}
+const shared = opStackRollup(2)
 
 export const networks = {
   mainnet: { ...shared, chainId: 480, tokens: ['WETH', 'USDC', 'WLD', 'WBTC'] },
