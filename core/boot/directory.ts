@@ -13,13 +13,8 @@ export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMa
     const run = running.get(venue)
     return {
       wake: async () => run?.wake(),
-      notReady() {
-        if (run?.state === 'ready') return undefined
-        // Whoever asks needs it, and will ask again.
-        void run?.wake()
-        // A plugin's own words, which callers will read.
-        return maskUrls(run?.lastError ?? run?.state ?? 'not started')
-      },
+      // A plugin's own words, which callers will read.
+      notReady: () => (run?.state === 'ready' ? undefined : maskUrls(run?.lastError ?? run?.state ?? 'not started')),
     }
   }
   const networks: NetworkEntry[] = []

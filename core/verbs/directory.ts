@@ -15,7 +15,7 @@ export interface NetworkEntry {
   impl: Chain
   tokens: TokenBook
   required: boolean
-  /** Undefined when ready; else why not. What starts on demand is woken by it. */
+  /** Undefined when ready; else why not. Starts nothing. */
   notReady(): string | undefined
   /** Settles when what starts on demand has tried to; never rejects. */
   wake(): Promise<void>

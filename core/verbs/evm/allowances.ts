@@ -8,7 +8,7 @@ export const evmAllowances: Verb<'EVMAllowances'> = async (request, { network, s
   const at = { signal }
   const evm = evmOf(network)
   const owner = readAddress(network, request.address)
-  const { addresses } = readSpenders(request.spender, network, directory)
+  const { addresses } = await readSpenders(request.spender, network, directory)
   const tokens = await network.tokens.resolveAll(request.tokenSymbols, 'tokenSymbols', at)
   const raws = await evm.allowances(owner, addresses, tokens, at)
 

@@ -15,7 +15,7 @@ export const evmApprove: Verb<'EVMApprove'> = async (request, context) => {
   const evm = evmOf(network)
   const address = readAddress(network, request.address)
   requireKey(services.wallets, network, address)
-  const spenders = readSpenders(request.spender, network, services.directory)
+  const spenders = await readSpenders(request.spender, network, services.directory)
   const admin = requireMayApprove(caller, spenders, services.settings.wallet.allowedSpenders)
   const wish = readFees(request, network)
   const token = await network.tokens.resolve(request.token, 'token', at)

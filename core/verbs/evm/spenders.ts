@@ -10,10 +10,12 @@ export interface Spenders {
 }
 
 /** What `spender` stands for: a connector's name (all of its spenders), `name/version`, or an address. */
-export function readSpenders(text: string, { impl, chain, network }: NetworkEntry, directory: Directory): Spenders {
+export async function readSpenders(text: string, { impl, chain, network }: NetworkEntry, directory: Directory): Promise<Spenders> {
   const [name = '', ...rest] = text.split('/')
   const version = rest.length === 0 ? undefined : rest.join('/')
   if (directory.hasConnector(name)) {
+    // For the request itself only the network was woken.
+    await directory.woken(chain, network, name)
     const spenders = directory.venue(name, chain, network).impl.spenders ?? {}
     const addresses = version === undefined ? Object.values(spenders) : Object.hasOwn(spenders, version) ? [spenders[version] ?? ''] : []
     if (addresses.length > 0) return { addresses: [...new Set(addresses)], registered: true }
