@@ -1,51 +1,15 @@
-import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import { keyFile, listWallets } from '../../core/wallet/keystore/keystore.ts'
 import { wellKnownMnemonic } from '../../core/wallet/signer/well-known-keys.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { passphrase, walletCommandInFolder } from './wallet-command-in-folder.ts'
 
-const passphrase = 'correct horse'
 const newKey = (): Wallet => new Wallet(Wallet.createRandom().privateKey)
 
 describe('sluice wallet', () => {
-  const folder = temporaryFolder()
-  let dataDir: string
-  let count = 0
-  const fileOf = (content: string): string => {
-    const file = path.join(folder, `file-${count++}`)
-    writeFileSync(file, content, { mode: 0o600 })
-    return file
-  }
-  beforeEach(() => {
-    dataDir = path.join(folder, `data-${count++}`)
-  })
-
-  /** Runs the command without a terminal; what it prints must never hold any of the keys of the test. */
-  function sluice(
-    args: string[],
-    {
-      input = '',
-      passphraseFile = fileOf(`${passphrase}\n`),
-      secrets = [],
-    }: { input?: string; passphraseFile?: string; secrets?: string[] } = {},
-  ): { status: number | null; out: string; err: string } {
-    const done = spawnSync(
-      process.execPath,
-      ['--import', import.meta.resolve('tsx/esm'), fileURLToPath(new URL('wallet-cli.ts', import.meta.url)), 'wallet', ...args],
-      {
-        input,
-        encoding: 'utf8',
-        timeout: 15_000,
-        env: { ...process.env, TEST_DATA_DIR: dataDir, SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
-      },
-    )
-    for (const secret of [passphrase, ...secrets]) expect(done.stdout + done.stderr).not.to.include(secret.replace(/^0x/, ''))
-    return { status: done.status, out: done.stdout, err: done.stderr }
-  }
+  const { fileOf, sluice, dataDir } = walletCommandInFolder()
 
   it('adds a key from a file and one from standard input, lists them and removes one', async () => {
     const [first, second] = [newKey(), newKey()]
@@ -55,7 +19,7 @@ describe('sluice wallet', () => {
     expect(added).to.include({ status: 0, err: '' })
     expect(added.out).to.include(`Added ${first.address} for ethereum`).and.include(`${bare} still holds the bare key: delete it.`)
     expect(sluice(['add', '--chain', 'polygon', '--key-file', '-'], { input: second.privateKey.slice(2), secrets }).status).to.equal(0)
-    const opened = await Wallet.fromEncryptedJson(readFileSync(keyFile(dataDir, 'polygon', second.address), 'utf8'), passphrase)
+    const opened = await Wallet.fromEncryptedJson(readFileSync(keyFile(dataDir(), 'polygon', second.address), 'utf8'), passphrase)
     expect(opened.privateKey).to.equal(second.privateKey)
 
     expect(sluice(['list']).out).to.equal(`ethereum  ${first.address}  main\npolygon   ${second.address}\n`)
@@ -63,12 +27,12 @@ describe('sluice wallet', () => {
     expect(unasked.status).to.equal(1)
     expect(unasked.err).to.match(/no terminal to ask at; say --yes/)
     expect(sluice(['remove', first.address.toLowerCase(), '--yes']).out).to.include(`Removed ${first.address}`)
-    expect(listWallets(dataDir).map(({ address }) => address)).to.deep.equal([second.address])
+    expect(listWallets(dataDir()).map(({ address }) => address)).to.deep.equal([second.address])
   })
 
   it('makes a new key, and opens nothing that others could read', () => {
     expect(sluice(['add', '--new']).out).to.match(/^Added 0x[0-9a-fA-F]{40} for ethereum/)
-    const [file = ''] = listWallets(dataDir).map((entry) => entry.file)
+    const [file = ''] = listWallets(dataDir()).map((entry) => entry.file)
     expect(statSync(file).mode & 0o777).to.equal(0o600)
     expect(readdirSync(path.dirname(file))).to.have.length(1)
   })
@@ -90,7 +54,7 @@ describe('sluice wallet', () => {
       expect(status, args[0]).to.equal(1)
       expect(err).to.match(/shell's history .*consider it burnt/)
     }
-    expect(listWallets(dataDir)).to.deep.equal([])
+    expect(listWallets(dataDir())).to.deep.equal([])
   })
 
   it('refuses a key that is there already, a well-known one, and one that is none, and changes nothing', () => {
@@ -106,7 +70,7 @@ describe('sluice wallet', () => {
       expect(status).to.equal(1)
       expect(err).to.match(reason)
     }
-    expect(listWallets(dataDir).map(({ address }) => address)).to.deep.equal([wallet.address])
+    expect(listWallets(dataDir()).map(({ address }) => address)).to.deep.equal([wallet.address])
   })
 
   it('holds all keys under one passphrase', () => {
@@ -115,7 +79,7 @@ describe('sluice wallet', () => {
     const { status, err } = sluice(['add', '--new'], { passphraseFile: fileOf('another horse'), secrets: ['another horse'] })
     expect(status).to.equal(1)
     expect(err).to.match(/passphrase does not open/)
-    expect(listWallets(dataDir)).to.have.length(1)
+    expect(listWallets(dataDir())).to.have.length(1)
   })
 
   it('imports an encrypted key file with its own passphrase', async () => {
@@ -128,7 +92,7 @@ describe('sluice wallet', () => {
       secrets: [wallet.privateKey],
     })
     expect(right).to.include({ status: 0, err: '' })
-    const opened = await Wallet.fromEncryptedJson(readFileSync(keyFile(dataDir, 'ethereum', wallet.address), 'utf8'), passphrase)
+    const opened = await Wallet.fromEncryptedJson(readFileSync(keyFile(dataDir(), 'ethereum', wallet.address), 'utf8'), passphrase)
     expect(opened.privateKey).to.equal(wallet.privateKey)
   })
 
