@@ -11,6 +11,8 @@ export interface ViewOptions {
   lagBlocks: number
   /** How many blocks it keeps; what is older it does not find. */
   historyBlocks: number
+  /** By how much it says too much of every height and slot, with no more to show for it. */
+  aheadBlocks: bigint
   /** How many slots behind it says to be when it is asked for its health; undefined where it is well. */
   slotsBehind: number | undefined
 }
@@ -37,14 +39,15 @@ export const finalizedDepth = 32n
 const depths: Readonly<Record<Commitment, bigint>> = { processed: 0n, confirmed: confirmedDepth, finalized: finalizedDepth }
 
 export function createView(ledger: Ledger, faucet: Faucet, given: Partial<ViewOptions> = {}): View {
-  const options: ViewOptions = { lagBlocks: 0, historyBlocks: Infinity, slotsBehind: undefined, ...given }
+  const options: ViewOptions = { lagBlocks: 0, historyBlocks: Infinity, aheadBlocks: 0n, slotsBehind: undefined, ...given }
   const end = () => Math.max(1, ledger.blocks.length - options.lagBlocks)
   const known = () => ledger.blocks.slice(Math.max(0, end() - options.historyBlocks), end())
   const block = (commitment: Commitment): Block => {
     const blocks = known()
     const found = blocks[Math.max(0, blocks.length - 1 - Number(depths[commitment]))]
     if (!found) throw new RangeError('A node that keeps no block knows none.')
-    return found
+    const ahead = options.aheadBlocks
+    return ahead === 0n ? found : { ...found, slot: found.slot + ahead, height: found.height + ahead }
   }
   return {
     ledger,
