@@ -3,7 +3,8 @@ import type { At, Need, Token } from '../../../contracts/index.ts'
 import { allowanceCall, balanceOfCall, uintOf } from '../reading/erc20.ts'
 import { ethBalanceCall } from '../reading/multicall.ts'
 import type { EvmRailOptions } from './rail.ts'
-import { allowanceTooLarge, allowanceTooSmall, balanceTooSmall } from './shortage.ts'
+import { balanceTooSmall } from '../../rails/index.ts'
+import { allowanceTooLarge, allowanceTooSmall } from './allowance-shortage.ts'
 import type { Call, CallResult } from '../types.ts'
 
 /** The native coin, as plans name it. */

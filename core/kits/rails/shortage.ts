@@ -1,12 +1,11 @@
-import { formatUnits } from 'ethers/utils'
-import { SluiceError } from '../../../contracts/index.ts'
-import type { Token } from '../../../contracts/index.ts'
+import { SluiceError } from '../../contracts/index.ts'
+import type { Token } from '../../contracts/index.ts'
 
 /** Padded to the token's decimals, as all amounts in answers are. */
 export function amountOf(amountRaw: bigint, { decimals }: Pick<Token, 'decimals'>): string {
   if (decimals === 0) return amountRaw.toString()
-  const [whole, fraction = ''] = formatUnits(amountRaw, decimals).split('.')
-  return `${whole}.${fraction.padEnd(decimals, '0')}`
+  const digits = amountRaw.toString().padStart(decimals + 1, '0')
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
 }
 
 export function balanceTooSmall(token: Token, currentRaw: bigint, neededRaw: bigint): SluiceError {
@@ -15,23 +14,6 @@ export function balanceTooSmall(token: Token, currentRaw: bigint, neededRaw: big
     'INSUFFICIENT_BALANCE',
     `The wallet holds ${details.current} ${token.symbol} and needs ${details.needed}: fund it, or trade less.`,
     { details },
-  )
-}
-
-export function allowanceTooSmall(token: Token, spender: string, currentRaw: bigint, neededRaw: bigint): SluiceError {
-  const details = { spender, ...shortage(token, currentRaw, neededRaw) }
-  return new SluiceError(
-    'INSUFFICIENT_ALLOWANCE',
-    `${spender} may move ${details.current} ${token.symbol} of the wallet and needs ${details.needed}: approve it with /evm/approve.`,
-    { details },
-  )
-}
-
-export function allowanceTooLarge({ symbol, address }: Token, spender: string): SluiceError {
-  return new SluiceError(
-    'TRADE_FAILED',
-    `${spender} may move ${symbol} of the wallet, and takes it where the coin that is sent is gone: the code of a token that is on no list could have it take both. Give ${symbol} instead of the coin, or set that allowance to 0 by /evm/approve, or put the token on the network's list if you trust it.`,
-    { details: { reason: 'the coin could be taken twice', token: symbol, tokenAddress: address, spender } },
   )
 }
 
@@ -56,6 +38,6 @@ export function fundsCommitted(native: Token, currentRaw: bigint, committedRaw: 
   )
 }
 
-function shortage(token: Token, currentRaw: bigint, neededRaw: bigint) {
+export function shortage(token: Token, currentRaw: bigint, neededRaw: bigint) {
   return { token: token.symbol, tokenAddress: token.address, current: amountOf(currentRaw, token), needed: amountOf(neededRaw, token) }
 }
