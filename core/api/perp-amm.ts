@@ -251,7 +251,7 @@ export const perpAMMEndpoints = [
   ...bothPrefixes('Close', 'close', {
     ...acting,
     summary: 'Closes a position, with the bound and the deadline on chain.',
-    errors: [...trading, 'UNKNOWN_POSITION'],
+    errors: [...trading, 'INSUFFICIENT_MARGIN', 'UNKNOWN_POSITION'],
     request: PerpAMMCloseRequest,
     response: PerpAMMCloseResponse,
   }),

@@ -102,6 +102,8 @@ export interface PerpQuote {
   /** Where a wallet was named: as it stands before the order, at the same block. */
   account?: PerpAccount
   position?: PerpPosition
+  /** By how much too little would be free of its account after the order, by the exchange's rule, in the account's decimals: it refuses it. */
+  missingRaw?: bigint
 }
 
 /** A close of all that a wallet has in a market, as it would be at one block. */
@@ -128,7 +130,7 @@ export interface PerpFill {
   /** Paid or received for it, fees included, without sign. */
   quoteRaw: bigint
   feeRaw: bigint
-  /** In quote, fees not counted. */
+  /** In quote: what was got for what was closed, less what was paid for it, fees included. */
   realizedProfitRaw: bigint
   /** Of a close: which part of the position it closed, above 0 and at most 1. */
   closedRatio?: Ratio

@@ -117,7 +117,8 @@ function checkQuote(of: string, answer: unknown): void {
   checkPrices(of, quote.prices)
   // Of nothing a bound would be no bound.
   for (const key of ['quoteRaw', 'gasUnits']) if (!isAmount(quote[key]) || quote[key] === 0n) throw wrong(of, key, 'a bigint above 0')
-  if (!isAmount(quote.feeRaw)) throw wrong(of, 'feeRaw', 'a bigint of 0 or more')
+  for (const [key, raw] of Object.entries({ feeRaw: quote.feeRaw, missingRaw: quote.missingRaw ?? 0n }))
+    if (!isAmount(raw)) throw wrong(of, key, 'a bigint of 0 or more')
   const { market, side, sizeRaw } = object(`${of}.order`, quote.order)
   checkName(market)
   checkSame(`${of}.order`, market, quote.market)

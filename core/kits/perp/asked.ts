@@ -21,7 +21,8 @@ export function together<P extends Readonly<Record<string, Asked<unknown>>>>(par
       let from = 0
       const answers = entries.map(([name, part]) => [name, part.answer(results.slice(from, (from += part.calls.length)))])
       // The names are those of the parts.
-      return Object.fromEntries(answers) as { [K in keyof P]: AnswerOf<P[K]> }
+      const named: unknown = Object.fromEntries(answers)
+      return named as { [K in keyof P]: AnswerOf<P[K]> }
     },
   }
 }

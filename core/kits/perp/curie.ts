@@ -54,11 +54,11 @@ export const termsOf = ({ config, house }: Pick<Contracts, 'config' | 'house'>):
   })
 
 /** One batch; again only where the exchange's terms are others than those that it was made with. */
-export async function readBy<T>(curie: Curie, make: (terms: Terms) => Asked<T>, at: At): Promise<{ head: Head; answer: T }> {
+export async function readBy<T>(curie: Curie, make: (terms: Terms) => Asked<T>, at: At): Promise<{ head: Head; answer: T; terms: Terms }> {
   for (;;) {
     const { terms } = curie
     const { head, answer } = await askAt(curie.reader, together({ terms: termsOf(curie.contracts), rest: late(make(terms)) }), at)
-    if (same(answer.terms, terms)) return { head, answer: answer.rest() }
+    if (same(answer.terms, terms)) return { head, answer: answer.rest(), terms }
     curie.terms = answer.terms
   }
 }

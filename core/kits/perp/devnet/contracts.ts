@@ -56,7 +56,8 @@ export async function deployExchange(site: DevnetSite): Promise<Readonly<Record<
   const deployed: [string, BaseContract][] = []
   for (const name of exchangeContracts) deployed.push([name, await site.deploy(await artifactOf(site, name))])
   // The names are the keys.
-  return Object.fromEntries(deployed) as Record<ExchangeContract, BaseContract>
+  const named: unknown = Object.fromEntries(deployed)
+  return named as Record<ExchangeContract, BaseContract>
 }
 
 /** The next transaction has this nonce. */

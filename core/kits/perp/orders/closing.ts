@@ -9,9 +9,10 @@ import { marketNow } from '../reading/market.ts'
 import { positionNow, toPosition, valueOf } from '../reading/position.ts'
 import { meaningOf } from '../refusals.ts'
 import { gasUnitsOf, typicalGasUnits } from './gas.ts'
+import { changeOf, debtsNow, missingAfter } from './margin-after.ts'
 import { poolNow, reaches } from './pool.ts'
 import { noPrice } from './quote.ts'
-import { exchangeSize, type Exchanged } from './swap.ts'
+import { exchangeSize } from './swap.ts'
 import { trialOf } from './trial.ts'
 
 /**
@@ -21,19 +22,20 @@ import { trialOf } from './trial.ts'
 export async function closingOf(curie: Curie, market: CurieMarket, owner: string, at: At): Promise<PerpClosing | undefined> {
   const { contracts, settlement } = curie
   for (const reach of reaches) {
-    const { head, answer } = await readBy(
+    const { head, answer, terms } = await readBy(
       curie,
       (terms) =>
         together({
           now: marketNow(contracts, terms, market),
           account: accountNow(contracts, terms, settlement, owner),
           position: positionNow(contracts, market, owner),
+          debts: debtsNow(curie, market, owner),
           pool: poolNow(contracts, market, reach, owner),
           refused: trialOf(contracts, market, { closingOf: owner }),
         }),
       at,
     )
-    const { now, account, pool, refused } = answer
+    const { now, account, debts, pool, refused } = answer
     const { market: shown, prices, markRaw } = now
     const position = toPosition(answer.position, now)
     if (position.sizeRaw === 0n) return undefined
@@ -48,15 +50,16 @@ export async function closingOf(curie: Curie, market: CurieMarket, owner: string
     const order = refused === undefined ? whole : { ...whole, sizeRaw: await closedAtOnce(curie, market, owner, at) }
     const exchanged = pool.state && exchangeSize(pool.state, order.side, order.sizeRaw, pool.fees)
     if (!exchanged) throw noPrice('UB_UOA')
-    if (!('atBestRaw' in exchanged)) return { ...found, order, ...quoted(exchanged) }
+    if ('atBestRaw' in exchanged) continue
+    const { quoteRaw, feeRaw } = exchanged
+    const missingRaw = missingAfter({ account, position: answer.position, debts, markRaw }, changeOf(order, quoteRaw), terms)
+    return { ...found, order, quoteRaw, feeRaw, missingRaw, gasUnits: gasUnitsOf(exchanged) }
   }
   throw noPrice('UB_UOA')
 }
 
 const closes = (market: CurieMarket, sizeRaw: bigint): PerpOrder =>
   sizeRaw > 0n ? { market, side: 'SHORT', sizeRaw } : { market, side: 'LONG', sizeRaw: -sizeRaw }
-
-const quoted = (exchanged: Exchanged) => ({ quoteRaw: exchanged.quoteRaw, feeRaw: exchanged.feeRaw, gasUnits: gasUnitsOf(exchanged) })
 
 /** What the exchange says that it would close now. */
 async function closedAtOnce({ reader, contracts: { house } }: Curie, { id }: CurieMarket, owner: string, at: At): Promise<bigint> {

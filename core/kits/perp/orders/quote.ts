@@ -6,6 +6,7 @@ import { marketNow } from '../reading/market.ts'
 import { positionNow, toPosition } from '../reading/position.ts'
 import { meaningOf } from '../refusals.ts'
 import { gasUnitsOf } from './gas.ts'
+import { changeOf, debtsNow, missingAfter } from './margin-after.ts'
 import { poolNow, reaches } from './pool.ts'
 import { exchangeSize } from './swap.ts'
 import { trialOf } from './trial.ts'
@@ -20,7 +21,7 @@ export async function quoteOrder(
 ): Promise<PerpQuote> {
   const { contracts, settlement } = curie
   for (const reach of reaches) {
-    const { head, answer } = await readBy(
+    const { head, answer, terms } = await readBy(
       curie,
       (terms) =>
         together({
@@ -29,17 +30,17 @@ export async function quoteOrder(
           ...(owner !== undefined && {
             account: accountNow(contracts, terms, settlement, owner),
             position: positionNow(contracts, market, owner),
+            debts: debtsNow(curie, market, owner),
           }),
           // The last: it may leave something behind.
           refused: trialOf(contracts, market, { sizeRaw: order.side === 'LONG' ? order.sizeRaw : -order.sizeRaw }),
         }),
       at,
     )
-    const { now, pool, account, position, refused } = answer
+    const { now, pool, account, position, debts, refused } = answer
     const { market: shown, prices } = now
-    // Who opens is told of the market by whoever asked.
-    const isRefused = refused !== undefined && (shown.status === 'open' || owner === undefined)
-    if (isRefused) throw noPrice(refused)
+    // That it is not open is for who asked to say.
+    if (refused !== undefined && shown.status === 'open') throw noPrice(refused)
     const exchanged = pool.state && exchangeSize(pool.state, order.side, order.sizeRaw, pool.fees)
     if (!exchanged) throw noPrice('UB_UOA')
     if ('atBestRaw' in exchanged) continue
@@ -53,7 +54,13 @@ export async function quoteOrder(
       prices,
       gasUnits: gasUnitsOf(exchanged),
       head,
-      ...(account && position && { account: account.account, position: toPosition(position, now) }),
+      ...(account &&
+        position &&
+        debts && {
+          account: account.account,
+          position: toPosition(position, now),
+          missingRaw: missingAfter({ account, position, debts, markRaw: now.markRaw }, changeOf(order, quoteRaw), terms),
+        }),
     }
   }
   throw noPrice('UB_UOA')

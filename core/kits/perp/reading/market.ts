@@ -13,8 +13,8 @@ export interface MarketNow {
  * A market and its prices. Positions are valued at the mark price where it is open, at the index price at which it was paused, or
  * the one at which it was closed: AccountBalance._getReferencePrice.
  */
-export function marketNow({ balances, exchange }: Contracts, terms: Terms, { pool: _, ...name }: CurieMarket): Asked<MarketNow> {
-  const { id } = name
+export function marketNow({ balances, exchange }: Contracts, terms: Terms, market: CurieMarket): Asked<MarketNow> {
+  const { id, base, quote, baseDecimals, quoteDecimals } = market
   const asked = together({
     isPaused: asFlag(id, 'isPaused'),
     isClosed: asFlag(id, 'isClosed'),
@@ -29,13 +29,17 @@ export function marketNow({ balances, exchange }: Contracts, terms: Terms, { poo
     const markRaw = isClosed ? (closedAt ?? 0n) : isPaused ? pausedIndex : mark()
     // Where no tick may be crossed the exchange trades nothing: EX_MIP.
     const status = isClosed ? 'closed' : isPaused || terms.paused || maxTickCrossed === 0n ? 'paused' : 'open'
-    const market: PerpMarket = {
-      ...name,
+    const shown: PerpMarket = {
+      id,
+      base,
+      quote,
+      baseDecimals,
+      quoteDecimals,
       status,
       maxLeverage: { numerator: wholeRatio, denominator: terms.imRatio },
       maintenanceRatio: { numerator: terms.mmRatio, denominator: wholeRatio },
     }
-    return { market, markRaw, prices: { mark: priceOf(markRaw), index: priceOf(index), indexTwap: priceOf(indexTwap) } }
+    return { market: shown, markRaw, prices: { mark: priceOf(markRaw), index: priceOf(index), indexTwap: priceOf(indexTwap) } }
   })
 }
 

@@ -1,6 +1,7 @@
 import { readWallet } from '../../amm/liquidity/submit-change.ts'
 import { findMarket, perpOf, requireOpen } from '../market.ts'
 import type { PerpVerb } from '../perp-verb.ts'
+import { requireFree } from './margin-check.ts'
 import { noPosition } from './no-position.ts'
 import { showSize } from './read-order.ts'
 import { submitTrade } from './submit-trade.ts'
@@ -16,6 +17,8 @@ export const close: PerpVerb<'Close'> = async (request, context) => {
   if (!closing) throw await noPosition(wallet.address, market, context)
   // One that is closed for good pays positions out.
   if (closing.market.status === 'paused') requireOpen(closing.market, 'TRADE_FAILED')
+  const { settlement } = await perp.listed(at)
+  requireFree(closing, closing.account, settlement)
   const shown = { amount: showSize(closing.order) }
   return submitTrade({ quote: closing, shown, planOf: (terms) => perp.close(closing, terms) }, wallet, request, context)
 }

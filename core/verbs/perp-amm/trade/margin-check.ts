@@ -50,6 +50,21 @@ export function requireMargin(quote: PerpQuote, held: PerpPosition, account: Per
   }
 }
 
+/**
+ * What the exchange itself wants to be free after an order, fees and price impact counted: of what reduces it wants that, too.
+ * @throws SluiceError INSUFFICIENT_MARGIN
+ */
+export function requireFree({ missingRaw = 0n }: Pick<PerpQuote, 'missingRaw'>, account: PerpAccount, { symbol }: Token): void {
+  if (missingRaw === 0n) return
+  const show = (raw: bigint) => fromSigned(raw, account.decimals)
+  const details = { free: show(account.freeCollateralRaw), needed: show(account.freeCollateralRaw + missingRaw) }
+  throw new SluiceError(
+    'INSUFFICIENT_MARGIN',
+    `The exchange would refuse it: with its fee and its price, ${show(missingRaw)} ${symbol} of free collateral would be missing after it. Deposit more with /perpAMM/deposit, or trade less. Nothing was sent.`,
+    { details },
+  )
+}
+
 function requireLeverage({ market }: PerpQuote, { leverage }: Stake): void {
   const { maxLeverage } = market
   if (leverage.numerator * maxLeverage.denominator <= maxLeverage.numerator * leverage.denominator) return

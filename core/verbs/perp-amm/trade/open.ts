@@ -3,7 +3,7 @@ import { perpOf, requireOpen } from '../market.ts'
 import type { PerpVerb } from '../perp-verb.ts'
 import { showPosition } from '../figures/show-position.ts'
 import { afterFill } from './after-fill.ts'
-import { readStake, requireMargin } from './margin-check.ts'
+import { readStake, requireFree, requireMargin } from './margin-check.ts'
 import { readPerpOrder } from './read-order.ts'
 import { submitTrade } from './submit-trade.ts'
 
@@ -20,6 +20,7 @@ export const open: PerpVerb<'Open'> = async (request, context) => {
   if (!account || !position) throw new Error(`${venue.connector} quoted for a wallet without its account and position.`)
   requireOpen(quote.market, 'TRADE_FAILED')
   requireMargin(quote, position, account, stake)
+  requireFree(quote, account, settlement)
   const after = afterFill(quote, position, account)
   const shown = { position: showPosition(after.position, after.account) }
   return submitTrade({ quote, shown, planOf: (terms) => perp.open(quote, terms) }, wallet, request, context)
