@@ -1,7 +1,7 @@
 import { generateKeyPairSigner, lamports, type KeyPairSigner, type TransactionMessageBytesBase64 } from '@solana/kit'
 import { getSetComputeUnitLimitInstruction, getSetComputeUnitPriceInstruction } from '@solana-program/compute-budget'
 import { expect } from 'chai'
-import fc from 'fast-check'
+import { assert, asyncProperty, bigInt, integer, jsonValue, option, property } from 'fast-check'
 import { readWire } from '../solana/ledger/read-wire.ts'
 import { exactJson } from '../solana/rpc/answer.ts'
 import { startSolana, type Solana } from '../solana/start-solana.ts'
@@ -43,16 +43,16 @@ describe('the face of the test service', () => {
       params: [wallet.address, { encoding: 'base64', commitment: 'processed' }],
     })
     expect(text).to.include('"rentEpoch":18446744073709551615,')
-    fc.assert(
-      fc.property(
-        fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+    assert(
+      property(
+        bigInt({ min: 0n, max: 2n ** 64n - 1n }),
         (each) => exactJson({ each: [each, null, 'x', true, 1.5] }) === `{"each":[${each},null,"x",true,1.5]}`,
       ),
     )
   })
 
   it('writes any JSON as JSON.stringify does', () => {
-    fc.assert(fc.property(fc.jsonValue(), (value) => exactJson(value as never) === JSON.stringify(value)))
+    assert(property(jsonValue(), (value) => exactJson(value as never) === JSON.stringify(value)))
   })
 
   it('gives airdrops, in blocks', async () => {
@@ -65,11 +65,11 @@ describe('the face of the test service', () => {
   })
 
   it('says the fee that is taken', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.option(fc.integer({ min: 1000, max: 1_400_000 }), { nil: undefined }),
-        fc.option(fc.bigInt({ min: 0n, max: 3_000_000n }), { nil: undefined }),
-        fc.integer({ min: 0, max: 3 }),
+    await assert(
+      asyncProperty(
+        option(integer({ min: 1000, max: 1_400_000 }), { nil: undefined }),
+        option(bigInt({ min: 0n, max: 3_000_000n }), { nil: undefined }),
+        integer({ min: 0, max: 3 }),
         async (units, microLamports, transfers) => {
           const transaction = await sign(client, wallet, [
             ...(units === undefined ? [] : [getSetComputeUnitLimitInstruction({ units })]),

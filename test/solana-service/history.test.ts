@@ -35,10 +35,20 @@ describe('the history of the test service', () => {
     // The fields of the method's page: solana.com/docs/rpc/http/gettransaction and docs/rpc/json-structures.
     expect(result).to.have.all.keys('blockTime', 'meta', 'slot', 'transaction', 'version')
     const { meta, transaction: shown } = Object(result) as { meta: object; transaction: { message: object; signatures: string[] } }
-    expect(meta).to.have.all.keys(
-      ...['computeUnitsConsumed', 'err', 'fee', 'innerInstructions', 'loadedAddresses', 'logMessages', 'postBalances'],
-      ...['postTokenBalances', 'preBalances', 'preTokenBalances', 'rewards', 'status'],
-    )
+    expect(meta).to.have.all.keys([
+      'computeUnitsConsumed',
+      'err',
+      'fee',
+      'innerInstructions',
+      'loadedAddresses',
+      'logMessages',
+      'postBalances',
+      'postTokenBalances',
+      'preBalances',
+      'preTokenBalances',
+      'rewards',
+      'status',
+    ])
     expect(meta).to.deep.include({
       err: null,
       fee: 5000,

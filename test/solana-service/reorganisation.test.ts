@@ -1,5 +1,6 @@
 import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit'
 import { expect } from 'chai'
+import { array, assert, asyncProperty, boolean, nat, record } from 'fast-check'
 import { startSolana, type Solana } from '../solana/start-solana.ts'
 import { clientOf, send, sign, statusOf, transferTo, type Client } from './wallet.ts'
 
@@ -64,18 +65,50 @@ describe('a reorganisation of the test service', () => {
     expect(await statusOf(client, transaction)).to.equal(null)
   })
 
-  it('keeps the money that there is', async () => {
-    const total = async () => {
-      const { landed } = solana.ledger.tip
-      return landed.flatMap(({ preBalances, postBalances, outcome }) => {
-        const sum = (all: readonly bigint[]) => all.reduce((a, b) => a + b, 0n)
-        return [sum(preBalances) - sum(postBalances) - outcome.feeRaw]
-      })
-    }
-    await landed()
-    solana.reorganise(1)
-    solana.reorganise(1)
+  it('never takes back what is final, nor the height of it', async () => {
+    const final = () => client.getBlockHeight({ commitment: 'finalized' }).send()
+    const transaction = await landed()
+    solana.blocks(31)
+    expect((await statusOf(client, transaction))?.confirmationStatus).to.equal('finalized')
+    const before = await final()
+    expect(() => solana.reorganise(33)).to.throw('final')
+    solana.reorganise(32)
+    expect(await final()).to.equal(before)
+    expect((await statusOf(client, transaction))?.confirmationStatus).to.equal('finalized')
+    solana.blocks(32)
+    expect(await final()).to.equal(before)
     solana.blocks(1)
-    expect(await total()).to.deep.equal([0n])
+    expect(await final()).to.equal(before + 1n)
+  })
+
+  it('leaves every account as the block left it that it goes back to, whatever happened since', async () => {
+    const wallets = [from!, to!, await generateKeyPairSigner(), await generateKeyPairSigner()]
+    const state = () => wallets.map(({ address }) => solana.svm.getBalance(address) ?? 0n)
+    const step = record({ payer: nat(3), payee: nat(3), sol: nat(3), blocks: nat(2), back: nat(4), isLost: boolean() })
+    await assert(
+      asyncProperty(array(step, { maxLength: 12 }), async (steps) => {
+        const seen = new Map([[solana.ledger.tip, state()]])
+        for (const { payer, payee, sol, blocks, back, isLost } of steps) {
+          await send(
+            client,
+            await sign(client, wallets[payer]!, [transferTo(wallets[payer]!, wallets[payee]!.address, BigInt(sol) * 1_000_000_000n)]),
+          )
+          for (let made = 0; made < blocks; made++) {
+            solana.blocks(1)
+            seen.set(solana.ledger.tip, state())
+          }
+          if (back < seen.size && solana.ledger.tip.height - BigInt(back) >= solana.ledger.root) {
+            const target = solana.ledger.blocks.at(-1 - back)!
+            if (back > 0) solana.reorganise(back, isLost ? 'lost' : 'again')
+            if (seen.has(target)) expect(state()).to.deep.equal(seen.get(target))
+          }
+          for (const block of solana.ledger.blocks.slice(-20)) {
+            const then = solana.ledger.asOf(block, () => state())
+            if (seen.has(block)) expect(then).to.deep.equal(seen.get(block))
+          }
+        }
+      }),
+      { numRuns: 25 },
+    )
   })
 })

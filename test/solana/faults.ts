@@ -21,9 +21,11 @@ export const slowBy =
 export const losesAnswersOf =
   (method: string): Fault =>
   async (exchange) => {
-    if (!exchange.methods.includes(method)) return healthy(exchange)
-    await exchange.answer()
-    exchange.request.socket.destroy()
+    if (!exchange.methods.includes(method)) await healthy(exchange)
+    else {
+      await exchange.answer()
+      exchange.request.socket.destroy()
+    }
   }
 
 /** Comes through, and yet its answer is this error; what is asked beside it has its own. */

@@ -2,11 +2,11 @@ import type { Address, KeyPairSigner, Signature } from '@solana/kit'
 import { createHash } from 'node:crypto'
 import type { LiteSVM } from 'litesvm'
 import type { Leader } from './ledger/leaders.ts'
-import { createLedger, type Ledger } from './ledger/ledger.ts'
+import { createLedger, finalizedDepth, type Ledger } from './ledger/ledger.ts'
 import type { Wire } from './ledger/read-wire.ts'
 import { skipsBySeed } from './ledger/skips.ts'
 import { serve, type Served } from './rpc/serve.ts'
-import { createView, finalizedDepth, type ViewOptions } from './rpc/view.ts'
+import { createView, type ViewOptions } from './rpc/view.ts'
 import { createFaucet, signerOf } from './seeds/faucet.ts'
 import { createMintInstructions, mintToInstructions, programOf, type Mint, type MintSeed } from './seeds/mints.ts'
 
@@ -37,7 +37,7 @@ export interface Solana {
   resume(): void
   /** What leaders do with transactions from now on. */
   lead(leader: Leader): void
-  /** The newest blocks are taken back; their transactions are sent again, or lost. */
+  /** The newest blocks, 32 at most, are taken back; their transactions are sent again, or lost. */
   reorganise(depth: number, transactions?: 'again' | 'lost'): void
   /** Everything that was sent to any node, whatever became of it. */
   sent: readonly Wire[]

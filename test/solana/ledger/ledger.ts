@@ -23,6 +23,8 @@ export interface Ledger {
   /** On the fork that is followed, oldest first; there is always one. */
   readonly blocks: readonly Block[]
   readonly tip: Block
+  /** Up to this height no block is ever taken back. */
+  readonly root: bigint
   /** The slots that have passed, skipped ones too. */
   readonly slot: bigint
   /** Who makes the blocks to come. */
@@ -48,6 +50,8 @@ export interface Ledger {
 
 /** A blockhash is good for the block after one from which it is so old. Source: solana-clock, MAX_PROCESSING_AGE. */
 export const largestAge = 150n
+/** Votes on a block lock up for good so many blocks later: solana-vote-interface, MAX_LOCKOUT_HISTORY + 1. */
+export const finalizedDepth = 32n
 /** Source: solana-epoch-schedule, DEFAULT_SLOTS_PER_EPOCH. */
 export const slotsPerEpoch = 432_000n
 
@@ -60,6 +64,7 @@ export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBe
   const sent: Wire[] = []
   let waiting: Waiting[] = []
   let slot = firstSlot
+  let root = firstHeight
   let tip = produce()
 
   const ledger: Ledger = {
@@ -68,6 +73,9 @@ export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBe
     blocks,
     get tip() {
       return tip
+    },
+    get root() {
+      return root
     },
     get slot() {
       return slot
@@ -94,7 +102,7 @@ export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBe
     reorganise(depth, transactions = 'again') {
       const undone = blocks.slice(-depth)
       const fork = blocks[blocks.length - depth - 1]
-      if (!fork) throw new RangeError(`There are no ${depth} blocks to take back.`)
+      if (!fork || fork.height < root) throw new RangeError(`The newest ${depth} blocks are not to be taken back: some of them are final.`)
       setAccounts(svm, accountsBefore(undone))
       blocks.length -= depth
       tip = fork
@@ -130,6 +138,7 @@ export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBe
     }
     heights.set(block.blockhash, block.height)
     blocks.push(block)
+    if (block.height - finalizedDepth > root) root = block.height - finalizedDepth
     return block
   }
 

@@ -33,21 +33,24 @@ export interface View {
 
 /** A block is confirmed when two thirds have voted on it, which they do in the one after it. */
 const confirmedDepth = 1n
-/** Votes lock up for good 32 blocks later: solana-vote-interface, MAX_LOCKOUT_HISTORY + 1. */
-export const finalizedDepth = 32n
-
-const depths: Readonly<Record<Commitment, bigint>> = { processed: 0n, confirmed: confirmedDepth, finalized: finalizedDepth }
 
 export function createView(ledger: Ledger, faucet: Faucet, given: Partial<ViewOptions> = {}): View {
   const options: ViewOptions = { lagBlocks: 0, historyBlocks: Infinity, aheadBlocks: 0n, slotsBehind: undefined, ...given }
-  const end = () => Math.max(1, ledger.blocks.length - options.lagBlocks)
-  const known = () => ledger.blocks.slice(Math.max(0, end() - options.historyBlocks), end())
+  const known = () => {
+    const end = Math.max(1, ledger.blocks.length - options.lagBlocks)
+    return ledger.blocks.slice(Math.max(0, end - options.historyBlocks), end)
+  }
+  /** What is final stays it, also when the blocks after it are taken back. */
+  const heightOf = (commitment: Commitment, { height }: Block): bigint => {
+    if (commitment === 'finalized') return ledger.root - BigInt(options.lagBlocks)
+    return commitment === 'confirmed' && height > ledger.root ? height - confirmedDepth : height
+  }
   const block = (commitment: Commitment): Block => {
     const blocks = known()
-    const found = blocks[Math.max(0, blocks.length - 1 - Number(depths[commitment]))]
-    if (!found) throw new RangeError('A node that keeps no block knows none.')
-    const ahead = options.aheadBlocks
-    return ahead === 0n ? found : { ...found, slot: found.slot + ahead, height: found.height + ahead }
+    const newest = blocks.at(-1)
+    if (!newest) throw new RangeError('A node that keeps no block knows none.')
+    const found = blocks.findLast(({ height }) => height <= heightOf(commitment, newest)) ?? blocks[0] ?? newest
+    return { ...found, slot: found.slot + options.aheadBlocks, height: found.height + options.aheadBlocks }
   }
   return {
     ledger,
@@ -57,13 +60,12 @@ export function createView(ledger: Ledger, faucet: Faucet, given: Partial<ViewOp
     known,
     find(signature) {
       const found = ledger.find(signature)
-      const blocks = known()
-      return found && blocks.includes(found.block) ? found : undefined
+      return found && known().includes(found.block) ? found : undefined
     },
-    standing(of) {
-      const depth = block('processed').height - of.height
-      if (depth >= finalizedDepth) return { confirmations: null, confirmationStatus: 'finalized' }
-      return { confirmations: depth, confirmationStatus: depth >= confirmedDepth ? 'confirmed' : 'processed' }
+    standing({ height }) {
+      if (height <= block('finalized').height) return { confirmations: null, confirmationStatus: 'finalized' }
+      const confirmationStatus = height <= block('confirmed').height ? 'confirmed' : 'processed'
+      return { confirmations: block('processed').height - height, confirmationStatus }
     },
   }
 }
