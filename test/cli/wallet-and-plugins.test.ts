@@ -22,6 +22,16 @@ export default defineConnector({
 })
 `
 
+/** A chain whose keys are of the other curve; it is only asked what it is. */
+const elsewhere = `import { defineChain } from 'sluice/plugin'
+
+export default defineChain({
+  family: { name: 'elsewhere', keys: 'ed25519' },
+  manifest: { name: 'elsewhere', apiVersion: '1.0', trading_type: [], available_networks: [{ chain: 'elsewhere', networks: ['mainnet'] }], schema: {} },
+  create: () => { throw new Error('nobody asked for it') },
+})
+`
+
 describe('sluice wallet add', function () {
   this.timeout(60_000)
   const home = mkdtempSync(path.join(tmpdir(), 'sluice-curious-'))
@@ -29,10 +39,15 @@ describe('sluice wallet add', function () {
 
   it('loads no plugin into the process that handles the key, and knows the chains all the same', () => {
     const plugin = path.join(home, 'curious')
-    for (const folder of [plugin, path.join(home, 'conf')]) mkdirSync(folder)
+    const chain = path.join(home, 'elsewhere')
+    for (const folder of [plugin, chain, path.join(home, 'conf')]) mkdirSync(folder)
+    writeFileSync(path.join(chain, 'index.ts'), elsewhere)
     writeFileSync(path.join(plugin, 'index.ts'), curious)
     writeFileSync(path.join(plugin, 'defaults.yml'), 'contractAddresses:\n  mainnet: {}\n')
-    writeFileSync(path.join(home, 'conf', 'server.yml'), JSON.stringify({ plugins: { folders: [path.join(root, 'plugins'), plugin] } }))
+    writeFileSync(
+      path.join(home, 'conf', 'server.yml'),
+      JSON.stringify({ plugins: { folders: [path.join(root, 'plugins'), plugin, chain] } }),
+    )
     writeFileSync(path.join(home, 'passphrase'), 'correct horse\n', { mode: 0o600 })
     const sluice = (...args: string[]) =>
       spawnSync(process.execPath, [path.join(root, 'bin/launch.mjs'), 'wallet', 'add', '--new', ...args], {
@@ -46,6 +61,7 @@ describe('sluice wallet add', function () {
     expect(added.stdout).to.match(/^Added 0x[0-9a-fA-F]{40} for ethereum/)
     const loadedIn = new Set(readFileSync(path.join(plugin, 'loaded-in'), 'utf8').trim().split('\n'))
     expect([...loadedIn]).to.deep.equal(['a thread'])
+    expect(sluice('--chain', 'elsewhere').stdout).to.match(/^Added [1-9A-HJ-NP-Za-km-z]{32,44} for elsewhere/)
     expect(sluice('--chain', 'etherum').stderr).to.contain('did you mean "ethereum"').and.not.to.contain('curious')
   })
 })

@@ -10,9 +10,15 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 const program = `
 import { startSigner } from './core/wallet/signer/start-signer.js'
+import { saveKey } from './core/wallet/keystore/save-key.js'
 import { examplePolicy, requestOf, transaction } from './test/wallet/example-policy.js'
-const signer = await startSigner({ dataDir: 'none', devnet: true, policy: examplePolicy, log: console })
+import { messageOf, seed, solanaPolicy, trade, wallet } from './test/wallet/ed25519/example-message.js'
+await saveKey({ dataDir: 'data', chain: 'solana', curve: 'ed25519', privateKey: seed, passphrase: 'correct horse', scryptN: 1024 })
+const policy = { networks: [...examplePolicy.networks, ...solanaPolicy.networks], allowedSpenders: [] }
+const signer = await startSigner({ dataDir: 'data', passphrase: 'correct horse', devnet: true, policy, log: console })
 console.log((await signer.sign(requestOf('${wellKnownAddresses[0]}', transaction()))).length)
+const draft = { scheme: 'ed25519', bytes: messageOf([trade]) }
+console.log((await signer.sign({ chain: 'solana', network: 'mainnet', address: wallet, draft })).length)
 await signer.stop()
 `
 
@@ -27,7 +33,9 @@ describe('the compiled signer', () => {
       'core/wallet/signer/start-signer.ts',
       'core/wallet/signer/signer-keeper.ts',
       'core/wallet/signer/signer-process.ts',
+      'core/wallet/keystore/save-key.ts',
       'test/wallet/example-policy.ts',
+      'test/wallet/ed25519/example-message.ts',
     ]
     writeFileSync(
       path.join(folder, 'tsconfig.json'),
@@ -49,6 +57,6 @@ describe('the compiled signer', () => {
       timeout: 15_000,
       env: { ...process.env, NODE_OPTIONS: '' },
     })
-    expect(ran.stdout.trim(), ran.stderr).to.equal('65')
+    expect(ran.stdout.trim(), ran.stderr).to.equal('65\n64')
   })
 })

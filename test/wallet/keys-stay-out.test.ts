@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -12,6 +13,7 @@ import { temporaryFolder } from './temporary-folder.ts'
 const passphrase = 'a passphrase that is found nowhere else'
 const wallet = new Wallet(Wallet.createRandom().privateKey)
 const keyDigits = wallet.privateKey.slice(2)
+const seedDigits = randomBytes(32).toString('hex')
 
 /** All writable memory of a process (Linux); undefined where this process may not look. */
 function* memoryOf(processId: number): Generator<Buffer> {
@@ -56,6 +58,7 @@ describe("the server's process", () => {
     const passphraseFile = path.join(folder, 'passphrase')
     writeFileSync(passphraseFile, passphrase)
     await saveKey({ dataDir: folder, chain: 'ethereum', privateKey: wallet.privateKey, passphrase, scryptN: 1024 })
+    await saveKey({ dataDir: folder, chain: 'solana', curve: 'ed25519', privateKey: `0x${seedDigits}`, passphrase, scryptN: 1024 })
     server = fork(fileURLToPath(new URL('server-with-signer.ts', import.meta.url)), [folder, passphraseFile, wallet.address], {
       execArgv: ['--import', import.meta.resolve('tsx/esm')],
       env: { ...process.env, A_SECRET_OF_THE_SERVER: 'unshared' },
@@ -78,17 +81,19 @@ describe("the server's process", () => {
     signerProcessId = await heard()
     const snapshot = readFileSync(file, 'utf8').toLowerCase()
     expect(snapshot.includes(wallet.address.toLowerCase()), 'the address is there, so strings are seen').to.equal(true)
-    expect(snapshot.includes(keyDigits), 'key').to.equal(false)
+    for (const digits of [keyDigits, seedDigits]) expect(snapshot.includes(digits), 'key').to.equal(false)
     expect(snapshot.includes(BigInt(wallet.privateKey).toString()), 'key in decimals').to.equal(false)
     expect(snapshot.includes(passphrase), 'passphrase').to.equal(false)
   })
 
   it('has the key nowhere in its memory, and nor has the holder of the passphrase; the signer has', function () {
     if (process.platform !== 'linux') this.skip()
-    const wanted = [Buffer.from(keyDigits, 'hex'), Buffer.from(keyDigits, 'latin1'), Buffer.from(keyDigits, 'utf16le')]
-    expect(memoryHolds(signerProcessId, wanted), 'signer').to.equal(true)
-    expect(memoryHolds(parentOf(signerProcessId), wanted), 'holder of the passphrase').to.equal(false)
-    expect(memoryHolds(server.pid ?? 0, wanted), 'server').to.equal(false)
+    for (const digits of [keyDigits, seedDigits]) {
+      const wanted = [Buffer.from(digits, 'hex'), Buffer.from(digits, 'latin1'), Buffer.from(digits, 'utf16le')]
+      expect(memoryHolds(signerProcessId, wanted), 'signer').to.equal(true)
+      expect(memoryHolds(parentOf(signerProcessId), wanted), 'holder of the passphrase').to.equal(false)
+      expect(memoryHolds(server.pid ?? 0, wanted), 'server').to.equal(false)
+    }
   })
 
   it('shows neither in what it and its children were started with, and hands no secret of its environment on', function () {

@@ -61,7 +61,9 @@ describe('sluice wallet, on a chain whose keys are of ed25519', function () {
 
   it('makes a new key, in a file that no other program takes for one of its own', async () => {
     expect(sluice(add('--new')).out).to.match(/^Added [1-9A-HJ-NP-Za-km-z]{32,44} for solana/)
-    const [{ file = '', address = '' } = {}] = listWallets(dataDir())
+    const [made] = listWallets(dataDir())
+    if (!made) throw new Error('there is no wallet')
+    const { file, address } = made
     const content = readFileSync(file, 'utf8')
     expect(file).to.equal(keyFile(dataDir(), 'solana', address))
     expect(JSON.parse(content)).to.deep.include({ version: 3, address, 'x-sluice': { curve: 'ed25519' } })

@@ -1,0 +1,144 @@
+import { createPublicKey, verify } from 'node:crypto'
+import {
+  getBase64EncodedWireTransaction,
+  getCompiledTransactionMessageDecoder,
+  getPublicKeyFromAddress,
+  getTransactionDecoder,
+  signatureBytes,
+  verifySignature,
+} from '@solana/kit'
+import { findAssociatedTokenPda, getCreateAssociatedTokenIdempotentInstruction } from '@solana-program/token'
+import { expect } from 'chai'
+import { SluiceError } from '../../../core/api/errors.ts'
+import { saveKey } from '../../../core/wallet/keystore/save-key.ts'
+import { startSigner, type Signer } from '../../../core/wallet/signer/start-signer.ts'
+import type { SignRequest } from '../../../core/wallet/signer/sign-request.ts'
+import { clientOf } from '../../solana-service/wallet.ts'
+import { startSolana } from '../../solana/start-solana.ts'
+import { bytesOf, examplePolicy, requestOf, transaction } from '../example-policy.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+import { limit, messageOf, owner, price, seed, solanaPolicy, stranger, trade, wallet } from './example-message.ts'
+
+const passphrase = 'correct horse'
+const evmKey = `0x${'b1b2c3d4'.repeat(8)}`
+
+const requestFor = (bytes: Uint8Array, changes: Partial<SignRequest> = {}): SignRequest => ({
+  chain: 'solana',
+  network: 'mainnet',
+  address: wallet,
+  draft: { scheme: 'ed25519', bytes },
+  ...changes,
+})
+
+async function failure(promise: Promise<unknown>): Promise<string> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  return error instanceof SluiceError ? `${error.name}: ${error.message}` : String(error)
+}
+
+describe('the signer, with keys of both curves', function () {
+  this.timeout(60_000)
+  const dataDir = temporaryFolder()
+  let signer: Signer
+  let evmAddress: string
+  let evmMisplaced: string
+  const logged: string[] = []
+
+  before(async () => {
+    const save = (chain: string, curve: 'secp256k1' | 'ed25519', privateKey: string) =>
+      saveKey({ dataDir, chain, curve, privateKey, passphrase, scryptN: 1024 })
+    await save('solana', 'ed25519', seed)
+    evmAddress = await save('ethereum', 'secp256k1', evmKey)
+    // A file that somebody copied to where it does not belong.
+    evmMisplaced = await save('solana', 'secp256k1', evmKey)
+    await save('ethereum', 'ed25519', seed)
+    const keep = (fields: object, message = '') => void logged.push(JSON.stringify({ message, ...fields }))
+    signer = await startSigner({
+      dataDir,
+      passphrase,
+      devnet: false,
+      policy: { networks: [...examplePolicy.networks, ...solanaPolicy.networks], allowedSpenders: [] },
+      log: { info: keep, warn: keep, error: keep },
+    })
+  })
+  after(async () => {
+    await signer.stop()
+    expect(logged.join('\n')).not.to.include(seed.slice(2)).and.not.include(passphrase)
+  })
+
+  it("makes signatures that Node and Solana's own library take for the wallet's", async () => {
+    for (const version of [0, 'legacy'] as const) {
+      const bytes = messageOf([limit(), price(1n), trade], { version })
+      const signature = await signer.sign(requestFor(bytes))
+      expect(signature).to.have.length(64)
+      const publicKey = await getPublicKeyFromAddress(wallet)
+      expect(await verifySignature(publicKey, signatureBytes(signature), bytes)).to.equal(true)
+      const spki = Buffer.from(await crypto.subtle.exportKey('spki', publicKey))
+      expect(verify(null, bytes, createPublicKey({ key: spki, format: 'der', type: 'spki' }), signature)).to.equal(true)
+    }
+  })
+
+  it('signs what a node of Solana runs: a token account of its own', async () => {
+    const solana = await startSolana({ slotMs: 'by hand' })
+    try {
+      await solana.fund(wallet, 1_000_000_000n)
+      const { address: mint, program: tokenProgram } = solana.mints.USDC
+      const [ata] = await findAssociatedTokenPda({ owner: wallet, mint, tokenProgram })
+      const client = clientOf(solana)
+      const { value: latest } = await client.getLatestBlockhash({ commitment: 'processed' }).send()
+      const create = getCreateAssociatedTokenIdempotentInstruction({ payer: owner, owner: wallet, ata, mint, tokenProgram })
+      const bytes = messageOf([limit(), price(1_000n), create], { hash: latest.blockhash })
+      const signature = await signer.sign(requestFor(bytes))
+
+      const wire = getBase64EncodedWireTransaction(getTransactionDecoder().decode(Uint8Array.of(1, ...signature, ...bytes)))
+      const id = await client.sendTransaction(wire, { encoding: 'base64', preflightCommitment: 'processed' }).send()
+      solana.blocks(2)
+      const { value: statuses } = await client.getSignatureStatuses([id]).send()
+      expect(statuses[0]?.err).to.equal(null)
+      const { value: account } = await client.getAccountInfo(ata, { encoding: 'base64', commitment: 'processed' }).send()
+      expect(account?.owner).to.equal(tokenProgram)
+    } finally {
+      await solana.stop()
+    }
+  })
+
+  it('refuses with the reason, which it logs', async () => {
+    const bytes = messageOf([{ programAddress: stranger }])
+    expect(await failure(signer.sign(requestFor(bytes)))).to.match(
+      /^FORBIDDEN: The signer refused: .* no program that a connector declares on solana/,
+    )
+    expect(logged.at(-1)).to.match(/refused to sign.*"network":"mainnet".*no program/)
+    expect(await failure(signer.sign(requestFor(messageOf([trade]), { network: 'testnet' })))).to.match(/no plugin serves it/)
+  })
+
+  it('signs what belongs to a curve with keys of that curve only', async () => {
+    const evmDraft = { scheme: 'secp256k1' as const, bytes: bytesOf(transaction()) }
+    const solanaDraft = { scheme: 'ed25519' as const, bytes: messageOf([trade]) }
+    const typedData = { domain: { name: 'Book' }, types: {}, primaryType: 'Order', message: {} }
+    expect(await failure(signer.sign(requestFor(solanaDraft.bytes, { draft: evmDraft })))).to.match(
+      /messages of Solana, and what is to be signed is none/,
+    )
+    expect(await failure(signer.sign(requestFor(solanaDraft.bytes, { draft: { scheme: 'eip712', typedData } })))).to.match(
+      /messages of Solana/,
+    )
+    expect(await failure(signer.sign(requestOf(evmAddress, transaction(), { draft: solanaDraft })))).to.match(/transactions of EVM chains/)
+    expect(await failure(signer.sign(requestFor(solanaDraft.bytes, { address: evmMisplaced })))).to.match(
+      /one of secp256k1, and solana\/mainnet takes keys of ed25519/,
+    )
+    expect(await failure(signer.sign(requestOf(wallet, transaction())))).to.match(
+      /one of ed25519, and ethereum\/local takes keys of secp256k1/,
+    )
+    // The example is read by the same eyes: it is good in its own place.
+    expect(getCompiledTransactionMessageDecoder().decode(solanaDraft.bytes).version).to.equal(0)
+    await signer.sign(requestFor(solanaDraft.bytes))
+    await signer.sign(requestOf(evmAddress, transaction()))
+  })
+
+  it("does not take an address in other letters' case for the wallet's", async () => {
+    expect(await failure(signer.sign(requestFor(messageOf([trade]), { address: wallet.toLowerCase() })))).to.match(
+      /LOAD_WALLET|not by the wallet/,
+    )
+  })
+})
