@@ -76,6 +76,8 @@ export type Connector<F extends Types = Types, K extends TradingType = TradingTy
     readonly spenders?: Readonly<Record<string, F['address']>>
     /** Signatures of the events that the exchange's contracts emit, as the family writes them: `/network/poll` decodes logs by them. */
     readonly events?: readonly string[]
+    /** What the codes mean by which the exchange's contracts refuse: words that go on from "it would fail: ". */
+    readonly refusals?: Readonly<Record<string, string>>
   }
 
 export interface ConnectorPlugin<F extends Types = Types, K extends readonly TradingType[] = readonly TradingType[], C = unknown> {

@@ -1,5 +1,5 @@
 import { evm } from 'sluice/evm'
-import { perp, perpEvents } from 'sluice/perp'
+import { perp, perpEvents, perpRefusals } from 'sluice/perp'
 import { addressesSchema, defineConnector } from 'sluice/plugin'
 import { networksIn } from 'sluice/pools'
 import { markets } from './markets.ts'
@@ -15,6 +15,6 @@ export default defineConnector({
   },
   create(venue) {
     const PERP_AMM = perp(venue, { markets })
-    return { PERP_AMM, spenders: { perp: PERP_AMM.spender }, events: perpEvents, start: PERP_AMM.start }
+    return { PERP_AMM, spenders: { perp: PERP_AMM.spender }, events: perpEvents, refusals: perpRefusals, start: PERP_AMM.start }
   },
 })

@@ -1,68 +1,46 @@
-/** What a refusal of the exchange is about. */
-export type RefusalKind = 'market' | 'price' | 'margin' | 'size' | 'collateral' | 'position' | 'deadline'
-
-interface Refusal {
-  readonly about: RefusalKind
-  /** In words that go on from "…: ". */
-  readonly means: string
-}
-
-const notOpen = { about: 'market', means: 'the market takes no orders: it is paused or closed' } as const
-const tooDeep = { about: 'size', means: 'the market has too little liquidity for the size: trade less' } as const
+const notOpen = 'the market takes no orders: it is paused or closed'
+const tooDeep = 'the market has too little liquidity for the size: trade less'
+const capped = 'the exchange takes no more of the token: its cap is reached'
 
 /**
- * The codes by which its contracts refuse, with what they mean: @perp/curie-contract@2.8.4, contracts/*.sol, where each stands in a
- * comment, and `OLD` of @uniswap/v3-core@1.0.1, contracts/libraries/Oracle.sol.
+ * The codes by which its contracts refuse, in words that go on from "it would fail: ". Each stands in a comment of
+ * @perp/curie-contract@2.8.4, contracts/*.sol; OLD is of @uniswap/v3-core@1.0.1, contracts/libraries/Oracle.sol.
  */
-export const refusals: Readonly<Record<string, Refusal>> = {
+export const perpRefusals: Readonly<Record<string, string>> = {
   // ClearingHouse.sol
-  CH_TE: { about: 'deadline', means: 'the deadline has passed: ask again' },
+  CH_TE: 'the deadline has passed: ask again',
   CH_MNO: notOpen,
   CH_MP: notOpen,
-  CH_MNC: { about: 'market', means: 'the market is not closed for good, so its positions are not settled yet' },
-  CH_TLRS: { about: 'price', means: 'a sale now brings less than the bound' },
-  CH_TMRS: { about: 'price', means: 'a sale now takes more than the bound' },
-  CH_TLRL: { about: 'price', means: 'a purchase now brings less than the bound' },
-  CH_TMRL: { about: 'price', means: 'a purchase now costs more than the bound' },
-  CH_NEFCI: { about: 'margin', means: 'too little collateral would be free after it for the initial margin: deposit more, or open less' },
-  CH_NEFCM: {
-    about: 'margin',
-    means:
-      'too little collateral would be free after it for the maintenance margin, so only a liquidator may reduce it: deposit more first',
-  },
-  CH_PSZ: { about: 'position', means: 'there is no position to close' },
+  CH_MNC: 'the market is not closed for good, so its positions are not settled yet',
+  CH_TLRS: 'the sale brings less than its bound by now: ask again, or allow more slippage',
+  CH_TMRL: 'the purchase costs more than its bound by now: ask again, or allow more slippage',
+  CH_NEFCI: 'too little collateral would be free after it for the initial margin: deposit more, or open less',
+  CH_NEFCM:
+    'too little collateral would be free after it for the maintenance margin, so only liquidators may reduce it: deposit more first',
+  CH_PSZ: 'there is no position to close',
   CH_F0S: tooDeep,
-  // Exchange.sol, OrderBook.sol, lib/UniswapV3Broker.sol
-  EX_BTNE: { about: 'market', means: 'the exchange has no such market' },
+  // Exchange.sol, lib/UniswapV3Broker.sol
+  EX_BTNE: 'the exchange has no such market',
   EX_MIP: notOpen,
-  EX_OPLAS: {
-    about: 'size',
-    means: 'the price would move further than the exchange lets it within fifteen seconds: trade less at once, or wait',
-  },
-  EX_OPB: {
-    about: 'price',
-    means: 'the price would be further from the index price than the exchange lets it: trade less, or towards the index price',
-  },
+  EX_OPLAS: 'the price would move further than the exchange lets it within fifteen seconds: trade less at once, or wait',
+  EX_OPB: 'the price would be further from the index price than the exchange lets it: trade less, or wait until they are closer',
   UB_UOA: tooDeep,
   // AccountBalance.sol
-  AB_MNE: { about: 'position', means: 'the account is in as many markets as it may be: close a position in another one' },
+  AB_MNE: 'the account is in as many markets as it may be: close a position in another one',
   // Vault.sol
-  V_NEFC: { about: 'margin', means: 'less than that can be withdrawn now: close positions or withdraw less' },
-  V_GTSTBC: { about: 'collateral', means: 'the exchange takes no more of the token: its cap is reached' },
-  V_GTDC: { about: 'collateral', means: 'the exchange takes no more of the token: its cap is reached' },
-  V_CTNE: { about: 'collateral', means: 'the account has as many kinds of collateral as it may have' },
-  V_OSCT: { about: 'collateral', means: 'the exchange does not take the token as collateral' },
-  V_IBA: { about: 'collateral', means: 'the exchange takes no token that moves less than is sent' },
+  V_NEFC: 'less than that can be withdrawn by now: close positions or withdraw less',
+  V_GTSTBC: capped,
+  V_GTDC: capped,
+  V_CTNE: 'the account has as many kinds of collateral as it may have',
+  V_OSCT: 'the exchange does not take the token as collateral',
+  V_IBA: 'the exchange takes no token of which less arrives than is sent',
   // The oracles that its prices come from
-  OLD: { about: 'price', means: "the market's oracle does not reach back as far as the exchange looks: wait some minutes" },
+  OLD: "the market's oracle does not reach back as far as the exchange looks: wait some minutes",
   // base/OwnerPausable.sol
-  'Pausable: paused': { about: 'market', means: 'the exchange is paused' },
+  'Pausable: paused': 'the exchange is paused',
 }
-
-export const refusalOf = (reason: string): Refusal | undefined => (Object.hasOwn(refusals, reason) ? refusals[reason] : undefined)
 
 /** For people: what it means, with the code. */
 export function meaningOf(reason: string): string {
-  const means = refusalOf(reason)?.means
-  return means === undefined ? reason : `${means} (${reason})`
+  return Object.hasOwn(perpRefusals, reason) ? `${perpRefusals[reason]} (${reason})` : reason
 }

@@ -3,6 +3,7 @@ import type { Token } from '../../../contracts/index.ts'
 import type { Submitted } from '../../../transactions/index.ts'
 import { fromRaw } from '../../amounts.ts'
 import { readWallet } from '../../amm/liquidity/submit-change.ts'
+import { withMeaning } from '../../explain-refusal.ts'
 import { showGas } from '../../fees.ts'
 import { readPositiveRaw } from '../../token-book.ts'
 import { perpOf } from '../market.ts'
@@ -25,9 +26,8 @@ export const move =
     const scope = { contracts: venue.contracts, valueRaw: how === 'deposit' && token.native ? amountRaw : 0n }
     const shown = { token: token.address, amount: fromRaw(amountRaw, token.decimals) }
     const answer = ({ gas, nonce, txHash }: Submitted) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
-    return answer(
-      await services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'collateral', about: null, answer }, signal),
-    )
+    const submitted = services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'collateral', about: null, answer }, signal)
+    return answer(await withMeaning(submitted, venue))
   }
 
 function tooLittle(freeRaw: bigint, neededRaw: bigint, { symbol, decimals }: Token): SluiceError {

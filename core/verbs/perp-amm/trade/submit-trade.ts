@@ -3,6 +3,7 @@ import type { Submitted } from '../../../transactions/index.ts'
 import { deadlineAfter } from '../../amm/deadline.ts'
 import type { readWallet } from '../../amm/liquidity/submit-change.ts'
 import type { Call, On, Services } from '../../context.ts'
+import { withMeaning } from '../../explain-refusal.ts'
 import { showGas } from '../../fees.ts'
 import { effectiveSlippage, slippageBound, tighterBound } from '../../slippage.ts'
 import { aboutPosition } from './about-position.ts'
@@ -34,5 +35,6 @@ export async function submitTrade<S extends object>(
   const answer = ({ gas, nonce, txHash }: Submitted) => ({ ...shown, ...bounds, ...showGas(gas, network), nonce, txHash })
   const scope = { contracts: venue.contracts, valueRaw: 0n }
   const about = aboutPosition(order)
-  return answer(await services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'position', about, answer }, signal))
+  const submitted = services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'position', about, answer }, signal)
+  return answer(await withMeaning(submitted, venue))
 }
