@@ -8,6 +8,7 @@ export const never: Rpc = {
   request: refuse,
   batch: refuse,
   broadcast: refuse,
+  everyone: refuse,
   url: () => '',
   behind: () => 0,
   distrust: () => {},

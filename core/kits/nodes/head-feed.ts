@@ -32,7 +32,7 @@ export function createHeadFeed({ poll, behind, pollingMs, log }: HeadFeedOptions
         if (signal.aborted) return
         failures = 0
         const isOld = (last === undefined || head.number < last.number) && behind(head.number) > 0
-        if (head.hash !== last?.hash && !isOld) {
+        if ((head.number !== last?.number || head.hash !== last.hash) && !isOld) {
           last = head
           for (const tell of followers) tell(head)
         }

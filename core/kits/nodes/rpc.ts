@@ -92,6 +92,11 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
       return answer?.result
     },
     batch: (calls, at) => (calls.length === 0 ? Promise.resolve([]) : exchange(calls, true, at)),
+    async everyone(calls, at) {
+      at.signal.throwIfAborted()
+      const answered = await Promise.all(readers.map((node) => attempt(node, calls, true, at)))
+      return answered.flatMap((answers) => (answers ? [answers] : []))
+    },
     async broadcast(signed, at) {
       at.signal.throwIfAborted()
       if (senders.length === 0) throw noNodeLeft(network, [], 60)

@@ -31,6 +31,8 @@ export interface Rpc {
   request(method: string, params: readonly unknown[], at: At): Promise<unknown>
   /** One HTTP request to one node; an answer per call, in order. */
   batch(calls: readonly RpcCall[], at: At): Promise<readonly RpcAnswer[]>
+  /** The same calls to every node that is read from, one HTTP request to each: what those said that answered. For what no single node is believed. */
+  everyone(calls: readonly RpcCall[], at: At): Promise<readonly (readonly RpcAnswer[])[]>
   /** The same signed bytes to every node that takes transactions; an answer per node, or once one took them of those that were as fast. */
   broadcast(signed: Signed, at: At): Promise<readonly Sent[]>
   /** How many blocks a head is older than the newest that was given to anybody; 0 for one of a reorganisation. */
