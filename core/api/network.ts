@@ -68,7 +68,9 @@ export const NetworkPollResponse = enveloped({
           size: Type.String({ description: 'In base.' }),
           price: Type.String({ description: 'Quote per one base, fees included.' }),
           fee: Type.String({ description: 'In quote.' }),
-          realizedProfit: Type.String({ description: 'In quote, the fee not counted; below 0 is a loss.' }),
+          realizedProfit: Type.String({
+            description: 'In quote: what was got for what was closed, less what was paid for it, fees included; below 0 is a loss.',
+          }),
           closedRatio: Type.Optional(Type.String({ description: 'Of a close: which part of the position it closed, 1 is all of it.' })),
         },
         { description: 'What a change of a perpetual position really did.' },
