@@ -4,14 +4,11 @@ import type { Family, Json, Plugin } from '../contracts/index.ts'
 import { PluginFault, faultOf } from './refusal.ts'
 
 /** What a plugin says of itself, as data that may cross threads. */
-export interface Description {
-  readonly kind: 'chain' | 'connector'
+export type Description = {
   readonly family: string
-  /** The curve of its wallets' keys; absent where the family names none that is known. */
-  readonly keys?: Family['keys']
   /** As it was written: not checked yet. */
   readonly manifest: Json
-}
+} & ({ readonly kind: 'connector' } | { readonly kind: 'chain'; /** The curve of its wallets' keys. */ readonly keys: Family['keys'] })
 
 export interface ImportedPlugin {
   readonly plugin: Plugin
@@ -39,11 +36,23 @@ export async function importPlugin(entry: string): Promise<ImportedPlugin> {
 function describe(plugin: Plugin): Description {
   try {
     const manifest: Json = JSON.parse(JSON.stringify(plugin.manifest))
-    const { name, keys } = plugin.family
-    return { kind: plugin.kind, family: name, ...((keys === 'secp256k1' || keys === 'ed25519') && { keys }), manifest }
+    const { name: family, keys } = plugin.family
+    return plugin.kind === 'chain'
+      ? { kind: 'chain', family, keys: curveOf(family, keys), manifest }
+      : { kind: 'connector', family, manifest }
   } catch (thrown) {
     throw faultOf(thrown, 'manifest', 'A manifest holds plain data only: no functions, no bigint, no cycles.')
   }
+}
+
+/** A kit is written in any language that compiles to JavaScript: its word is checked. */
+function curveOf(family: string, keys: unknown): Family['keys'] {
+  if (keys === 'secp256k1' || keys === 'ed25519') return keys
+  throw new PluginFault(
+    'manifest',
+    `Its family '${family}' does not say of which curve the keys of its wallets are`,
+    "Use the family's kit, or give the family keys: 'secp256k1' or 'ed25519'.",
+  )
 }
 
 function assertPlugin(exported: unknown, entry: string): Plugin {

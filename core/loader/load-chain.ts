@@ -30,13 +30,8 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
   const { found, description, manifest, configuration } = candidate
   const { venues: wanted, unserved } = chainVenues(candidate)
   const plugin = await enter(candidate, options.deadlineMs)
-  if (plugin.kind !== 'chain') throw new PluginFault('import', 'It is no chain any more', 'Correct the plugin.')
-  if (description.keys === undefined)
-    throw new PluginFault(
-      'manifest',
-      `Its family '${description.family}' does not say the curve of its keys`,
-      "Use the family's kit, or give keys: 'secp256k1' or 'ed25519'.",
-    )
+  if (plugin.kind !== 'chain' || description.kind !== 'chain')
+    throw new PluginFault('import', 'It is no chain any more', 'Correct the plugin.')
   const log = options.logOf(found.name)
   const venues: LoadedVenue<Chain>[] = []
   for (const { chain, network, config: settings } of wanted) {

@@ -27,6 +27,7 @@ const expected: Record<string, [string, RegExp]> = {
   'file-not-there': ['import', /'\.\/missing\.ts' is not there, and index\.ts imports it/],
   'future-major': ['manifest', /plugin interface 2\.0, this server has 1\.0/],
   'future-minor': ['manifest', /plugin interface 1\.1, this server has 1\.0/],
+  'keys-of-no-curve': ['manifest', /family 'fixture' does not say of which curve/],
   'manifest-changes': ['import', /something else of itself/],
   'manifest-tells-threads-apart': ['import', /something else of itself/],
   'name-differs': ['manifest', /'another-name' is not the folder's, 'name-differs'/],
