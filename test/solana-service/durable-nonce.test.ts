@@ -3,6 +3,7 @@ import {
   fetchNonce,
   getCreateAccountInstruction,
   getInitializeNonceAccountInstruction,
+  getNonceDecoder,
   getNonceSize,
   SYSTEM_PROGRAM_ADDRESS,
 } from '@solana-program/system'
@@ -59,6 +60,26 @@ describe('a durable nonce on the test service', () => {
     await send(client, second)
     solana.blocks(3)
     expect([(await statusOf(client, first))?.err, await statusOf(client, second)]).to.deep.equal([null, null])
+  })
+
+  it('advances once in a block: what is signed on its next value has to wait for the next one', async () => {
+    const first = await durable(1n)
+    const { value: told } = await client
+      .simulateTransaction(first.wire, {
+        encoding: 'base64',
+        commitment: 'processed',
+        accounts: { addresses: [account.address], encoding: 'base64' },
+      })
+      .send()
+    const next = getNonceDecoder().decode(Buffer.from(told.accounts[0]!.data[0], 'base64')).blockhash
+    const second = await durable(2n, next)
+    await send(client, first)
+    await send(client, second)
+    solana.blocks(1)
+    expect([await value(), (await statusOf(client, first))?.err, await statusOf(client, second)]).to.deep.equal([next, null, null])
+    await send(client, second)
+    solana.blocks(1)
+    expect((await statusOf(client, second))?.err).to.equal(null)
   })
 
   it('is used up by a transaction that fails, which is in the block and pays', async () => {

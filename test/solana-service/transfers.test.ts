@@ -47,4 +47,16 @@ describe('a transfer on the test service, by the official client', () => {
     expect(await balance('finalized')).to.equal(1_000_000_000n)
     expect((await client.getBalance(from!.address, { commitment: 'processed' }).send()).value).to.equal(4_000_000_000n - 5000n)
   })
+
+  it('happens once, however often and by whichever node it is sent', async () => {
+    const [other, transaction] = [await solana.addNode({}), await sign(client, from!, [transferTo(from!, to!.address, 1_000_000_000n)])]
+    for (const node of [client, clientOf(other), client]) await send(node, transaction)
+    solana.blocks(1)
+    const first = await statusOf(client, transaction)
+    await send(client, transaction)
+    solana.blocks(1)
+    expect((await statusOf(client, transaction))?.slot).to.equal(first?.slot)
+    expect(solana.svm.getBalance(to!.address)).to.equal(1_000_000_000n)
+    expect(solana.sent.filter(({ signature }) => signature === transaction.signature).length).to.equal(4)
+  })
 })

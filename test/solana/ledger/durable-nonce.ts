@@ -7,10 +7,10 @@ import { writableAccounts, type Message } from './read-wire.ts'
 /** Why a transaction may be in the next block: its blockhash is recent, or its nonce stands and becomes the next one. */
 export type Lifetime = { is: 'recent' } | { is: 'durable'; nonceAccount: Address; next: string }
 
-/** Undefined where it may be in no block now. */
-export function lifetimeOf(svm: LiteSVM, message: Message, isRecent: boolean): Lifetime | undefined {
+/** Undefined where it may not be in a block on top of the one with this hash. */
+export function lifetimeOf(svm: LiteSVM, message: Message, isRecent: boolean, blockhash: string): Lifetime | undefined {
   if (isRecent) return { is: 'recent' }
-  const next = nextDurableNonce(svm.latestBlockhash())
+  const next = nextDurableNonce(blockhash)
   const nonceAccount = durableNonceOf(message, svm, next)
   return nonceAccount && { is: 'durable', nonceAccount, next }
 }

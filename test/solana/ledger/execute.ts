@@ -4,19 +4,21 @@ import type { Answer } from '../rpc/answer.ts'
 import type { Landed, Outcome } from './block.ts'
 import { advanceAnyway, type Lifetime } from './durable-nonce.ts'
 import { feeOf } from './fee.ts'
+import { onBlockhash } from './on-blockhash.ts'
 import { outcomeOf, outcomeWithoutRun } from './outcome.ts'
 import type { Wire } from './read-wire.ts'
 import { tokenBalances } from './token-balances.ts'
+import { isSigned } from './verify-signatures.ts'
 
 /** It is in its block, whether it did what it should or not; or no leader may put it in one. */
 export type Execution = { is: 'landed'; landed: Landed } | { is: 'refused'; error: Answer }
 
-/** Runs a transaction on top of the newest block. */
-export function execute(svm: LiteSVM, wire: Wire, lifetime: Lifetime): Execution {
-  if (Object.values(wire.transaction.signatures).includes(null)) return { is: 'refused', error: 'SignatureFailure' }
+/** Runs a transaction on top of a block. */
+export function execute(svm: LiteSVM, wire: Wire, lifetime: Lifetime, blockhash: string): Execution {
+  if (!isSigned(wire)) return { is: 'refused', error: 'SignatureFailure' }
 
   const before = balances(svm, wire)
-  const outcome = run(svm, wire)
+  const outcome = run(svm, wire, blockhash)
   const isUnpaid = (svm.getBalance(wire.payer) ?? 0n) === before.balances[0]
   if (outcome.error !== null && isUnpaid) return { is: 'refused', error: outcome.error }
   if (outcome.error !== null && lifetime.is === 'durable') advanceAnyway(svm, lifetime.nonceAccount, lifetime.next)
@@ -35,10 +37,10 @@ export function execute(svm: LiteSVM, wire: Wire, lifetime: Lifetime): Execution
   }
 }
 
-function run(svm: LiteSVM, wire: Wire): Outcome {
+function run(svm: LiteSVM, wire: Wire, blockhash: string): Outcome {
   const fee = feeOf(wire.message)
   const missing = missingProgram(svm, wire)
-  if (!missing) return outcomeOf(svm.sendTransaction(wire.transaction), fee)
+  if (!missing) return outcomeOf(svm.sendTransaction(onBlockhash(wire, blockhash)), fee)
   // LiteSVM takes no fee for it; a validator does, since what cannot be loaded is in the block too (SIMD-0082).
   const payer = svm.getAccount(wire.payer)
   if (!payer.exists) return outcomeWithoutRun('AccountNotFound', fee)

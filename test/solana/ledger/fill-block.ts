@@ -10,6 +10,8 @@ import { writableAccounts, type Wire } from './read-wire.ts'
 export interface Chain {
   svm: LiteSVM
   leader: Leader
+  /** Of the block before. */
+  blockhash: string
   isRecent(blockhash: string): boolean
   isLanded(wire: Wire): boolean
 }
@@ -21,7 +23,7 @@ export function fillBlock(chain: Chain, queue: readonly Waiting[]): Pick<Block, 
   const before = new Map<Address, EncodedAccount | undefined>()
   for (const each of queue) {
     if (chain.isLanded(each.wire)) continue
-    const lifetime = lifetimeOf(chain.svm, each.wire.message, chain.isRecent(each.wire.message.lifetimeToken))
+    const lifetime = lifetimeOf(chain.svm, each.wire.message, chain.isRecent(each.wire.message.lifetimeToken), chain.blockhash)
     if (!lifetime) continue
     const verdict = chain.leader(each)
     if (verdict === 'takes' && isTaken(each.wire, lifetime)) continue
@@ -32,7 +34,7 @@ export function fillBlock(chain: Chain, queue: readonly Waiting[]): Pick<Block, 
 
   function isTaken(wire: Wire, lifetime: Lifetime): boolean {
     for (const address of writableAccounts(wire.message)) if (!before.has(address)) before.set(address, accountOf(chain.svm, address))
-    const execution = execute(chain.svm, wire, lifetime)
+    const execution = execute(chain.svm, wire, lifetime, chain.blockhash)
     if (execution.is === 'landed') landed.push(execution.landed)
     return execution.is === 'landed'
   }

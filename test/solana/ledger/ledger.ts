@@ -56,7 +56,8 @@ export const finalizedDepth = 32n
 export const slotsPerEpoch = 432_000n
 
 export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBehind }: LedgerOptions): Ledger {
-  const svm = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n)
+  // What it would check is checked here, as validators do: it has no blocks.
+  const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false).withTransactionHistory(0n)
   // LiteSVM's blockhashes follow from one another, and always from the same first one.
   for (let index = 0; index < hashesBehind; index++) svm.expireBlockhash()
   const blocks: Block[] = []
@@ -107,8 +108,6 @@ export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBe
       blocks.length -= depth
       tip = fork
       for (const { blockhash } of undone) heights.delete(blockhash)
-      // What is made on this fork has nothing from the other one.
-      svm.expireBlockhash()
       const again = undone.flatMap(({ landed }) => landed).map(({ wire }) => ({ wire, retries: Infinity, missed: 0 }))
       if (transactions === 'again') waiting = [...again, ...waiting]
       return undone
@@ -122,7 +121,10 @@ export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBe
     setClock(seconds)
     const isLanded = (wire: Wire) => find(wire.signature) !== undefined
     const filled = parent
-      ? fillBlock({ svm, leader: ledger.leader, isLanded, isRecent: (blockhash) => isRecent(blockhash, parent) }, waiting)
+      ? fillBlock(
+          { svm, leader: ledger.leader, blockhash: parent.blockhash, isLanded, isRecent: (blockhash) => isRecent(blockhash, parent) },
+          waiting,
+        )
       : { landed: [], before: new Map<never, never>(), waiting: [] }
     ;({ waiting } = filled)
     svm.expireBlockhash()

@@ -4,8 +4,10 @@ import type { Block, Outcome } from '../ledger/block.ts'
 import { lifetimeOf } from '../ledger/durable-nonce.ts'
 import { balances, missingProgram } from '../ledger/execute.ts'
 import { feeOf } from '../ledger/fee.ts'
+import { onBlockhash } from '../ledger/on-blockhash.ts'
 import { outcomeOf, outcomeWithoutRun } from '../ledger/outcome.ts'
 import type { Wire } from '../ledger/read-wire.ts'
+import { isSigned } from '../ledger/verify-signatures.ts'
 import type { Answer } from './answer.ts'
 import type { View } from './view.ts'
 
@@ -29,7 +31,7 @@ export function simulate({ ledger }: View, block: Block, wire: Wire, wish: Simul
   return ledger.asOf(block, (svm) => {
     const { balances: preBalances, tokens: preTokenBalances } = balances(svm, wire)
     const refusal = refusalOf(svm)
-    const result = refusal ? undefined : withoutSignatures(svm, !wish.verifySignatures, () => svm.simulateTransaction(wire.transaction))
+    const result = refusal ? undefined : svm.simulateTransaction(onBlockhash(wire, block.blockhash))
     const outcome = result ? outcomeOf(result, feeOf(wire.message)) : outcomeWithoutRun(refusal ?? null, feeOf(wire.message))
     const ran = result !== undefined && (outcome.error === null || outcome.logs.length > 0)
     return { outcome, ran, preBalances, preTokenBalances, after: result ? accountsAfter(result) : new Map<never, never>() }
@@ -38,21 +40,11 @@ export function simulate({ ledger }: View, block: Block, wire: Wire, wish: Simul
   function refusalOf(svm: LiteSVM): string | undefined {
     const isRecent = wish.anyBlockhash || ledger.isRecent(wire.message.lifetimeToken, block)
     const found = ledger.find(wire.signature)
-    if (wish.verifySignatures && Object.values(wire.transaction.signatures).includes(null)) return 'SignatureFailure'
-    if (!lifetimeOf(svm, wire.message, isRecent)) return 'BlockhashNotFound'
+    if (wish.verifySignatures && !isSigned(wire)) return 'SignatureFailure'
+    if (!lifetimeOf(svm, wire.message, isRecent, block.blockhash)) return 'BlockhashNotFound'
     if (!wish.anyBlockhash && found && found.block.height <= block.height) return 'AlreadyProcessed'
     if (!svm.getAccount(wire.payer).exists) return 'AccountNotFound'
     return missingProgram(svm, wire) && 'ProgramAccountNotFound'
-  }
-}
-
-function withoutSignatures<T>(svm: LiteSVM, isWithout: boolean, run: () => T): T {
-  if (!isWithout) return run()
-  try {
-    svm.withSigverify(false)
-    return run()
-  } finally {
-    svm.withSigverify(true)
   }
 }
 
