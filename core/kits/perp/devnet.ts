@@ -3,7 +3,7 @@ import { deployExchange, contractsOf } from './devnet/contracts.ts'
 import { provideLiquidity } from './devnet/maker.ts'
 import { addMarket, type DevnetMarket } from './devnet/market.ts'
 import { operatorOf } from './devnet/operator.ts'
-import { deployQuote, wire } from './devnet/wire.ts'
+import { deployQuote, takeEther, wire } from './devnet/wire.ts'
 
 export type { DevnetMarket } from './devnet/market.ts'
 export { contractsOf as perpDevnetContracts } from './devnet/contracts.ts'
@@ -22,7 +22,10 @@ export function perpDevnet({ name, markets }: PerpDevnetOptions): DevnetPlugin {
       const quote = await deployQuote(site, placed)
       const contracts = await deployExchange(site)
       await wire(site, contracts, quote)
-      for (const [index, market] of markets.entries()) await addMarket(site, { placed, contracts, quote, index, market })
+      for (const [index, market] of markets.entries()) {
+        const priceFeed = await addMarket(site, { placed, contracts, quote, index, market })
+        if (market.base === 'ETH') await takeEther(site, contracts, priceFeed)
+      }
       await provideLiquidity(site, contracts, placed, markets)
     },
     perpOperator: (site) => operatorOf(site, markets),

@@ -34,11 +34,11 @@ const observations = 120
 
 export const tickOf = (price: number) => Math.round(Math.log(price) / Math.log(1.0001))
 
-/** A base token with its price, its pool, and a past: as if it had been there for a day. */
+/** A base token with its price, its pool, and a past: as if it had been there for a day. Returns where its price is read. */
 export async function addMarket(
   site: DevnetSite & { tokens: DevnetTokens },
   { placed, contracts, quote, index, market }: Adding,
-): Promise<void> {
+): Promise<string> {
   const { aggregator, base } = placed.market(index)
   const dayAgo = ((await site.provider.getBlock('latest'))?.timestamp ?? 0) - 86_400
   const deploy = async (name: string, ...args: unknown[]) => site.deploy(await artifactOf(site, name), ...args)
@@ -69,6 +69,7 @@ export async function addMarket(
   await site.send(contracts.MarketRegistry, 'setInsuranceFundFeeRatio', base.address, insuranceFundFeeRatio)
   await site.send(contracts.Exchange, 'setMaxTickCrossedWithinBlock', base.address, market.maxTickCrossed)
   await tradedSince(site, await contracts.Exchange.getAddress(), base.address, dayAgo)
+  return dispatcher.getAddress()
 }
 
 /**

@@ -52,3 +52,21 @@ export async function wire(site: Site, contracts: Readonly<Record<ExchangeContra
   await site.send(quote, 'mintMaximumTo', house)
   await site.send(quote, 'addWhitelist', house)
 }
+
+/** Takes wrapped ether as collateral beside the dollars, at nine tenths of its price. */
+export async function takeEther(
+  site: Site,
+  { Vault, CollateralManager, ClearingHouseConfig }: Readonly<Record<ExchangeContract, BaseContract>>,
+  priceFeed: string,
+): Promise<void> {
+  const { WETH, USDC } = site.tokens
+  const dollar = 10n ** BigInt(USDC.decimals)
+  const [config, vault] = [await ClearingHouseConfig.getAddress(), await Vault.getAddress()]
+  // Tokens in an account; ratios of debt, liquidation, margin and fee; the most debt; what is too little to leave a part of it.
+  const terms = [5, 750_000, 500_000, 5_000, 30_000, 10_000n * dollar, 500n * dollar]
+  await site.send(CollateralManager, 'initialize', config, vault, ...terms)
+  await site.send(Vault, 'setCollateralManager', await CollateralManager.getAddress())
+  await site.send(Vault, 'setWETH9', WETH.address)
+  const collateral = { priceFeed, collateralRatio: 900_000, discountRatio: 100_000, depositCap: MaxUint256 }
+  await site.send(CollateralManager, 'addCollateral', WETH.address, collateral)
+}

@@ -6,12 +6,12 @@ import { readBy, type Curie, type CurieMarket } from '../curie.ts'
 import { closeCall } from '../plans/close.ts'
 import { accountNow } from '../reading/account.ts'
 import { marketNow } from '../reading/market.ts'
-import { positionNow, toPosition, valueOf } from '../reading/position.ts'
+import { positionNow, toPosition } from '../reading/position.ts'
 import { meaningOf } from '../refusals.ts'
-import { gasUnitsOf, typicalGasUnits } from './gas.ts'
+import { gasUnitsOf } from './gas.ts'
 import { changeOf, debtsNow, missingAfter } from './margin-after.ts'
 import { poolNow, reaches } from './pool.ts'
-import { noPrice } from './quote.ts'
+import { noPrice, settled } from './quote.ts'
 import { exchangeSize } from './swap.ts'
 import { trialOf } from './trial.ts'
 
@@ -41,11 +41,7 @@ export async function closingOf(curie: Curie, market: CurieMarket, owner: string
     if (position.sizeRaw === 0n) return undefined
     const whole = closes(market, position.sizeRaw)
     const found = { market: shown, prices, head, account: account.account, position }
-    // A closed market is settled at one price, without fee; a paused one would be valued so.
-    if (shown.status !== 'open') {
-      const worthRaw = valueOf(whole.sizeRaw, markRaw)
-      return { ...found, order: whole, quoteRaw: worthRaw > 0n ? worthRaw : 1n, feeRaw: 0n, gasUnits: typicalGasUnits }
-    }
+    if (shown.status !== 'open') return { ...found, order: whole, ...settled(whole.sizeRaw, markRaw) }
     if (refused !== undefined && refused !== 'EX_OPLAS') throw noPrice(refused)
     const order = refused === undefined ? whole : { ...whole, sizeRaw: await closedAtOnce(curie, market, owner, at) }
     const exchanged = pool.state && exchangeSize(pool.state, order.side, order.sizeRaw, pool.fees)

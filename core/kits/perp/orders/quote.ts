@@ -3,13 +3,16 @@ import { together } from '../asked.ts'
 import { readBy, type Curie, type CurieMarket } from '../curie.ts'
 import { accountNow } from '../reading/account.ts'
 import { marketNow } from '../reading/market.ts'
-import { positionNow, toPosition } from '../reading/position.ts'
+import { positionNow, toPosition, valueOf } from '../reading/position.ts'
 import { meaningOf } from '../refusals.ts'
-import { gasUnitsOf } from './gas.ts'
+import { gasUnitsOf, typicalGasUnits } from './gas.ts'
 import { changeOf, debtsNow, missingAfter } from './margin-after.ts'
 import { poolNow, reaches } from './pool.ts'
 import { exchangeSize } from './swap.ts'
 import { trialOf } from './trial.ts'
+
+/** Liquidity has 128 bits. */
+const moreThanAny = 2n ** 128n
 
 /** An order as the exchange would carry it out: one batch, two where it goes further into the pool than was read. */
 export async function quoteOrder(
@@ -20,6 +23,7 @@ export async function quoteOrder(
   at: At,
 ): Promise<PerpQuote> {
   const { contracts, settlement } = curie
+  if (order.sizeRaw >= moreThanAny) throw noPrice('UB_UOA')
   for (const reach of reaches) {
     const { head, answer, terms } = await readBy(
       curie,
@@ -39,31 +43,28 @@ export async function quoteOrder(
     )
     const { now, pool, account, position, debts, refused } = answer
     const { market: shown, prices } = now
-    // That it is not open is for who asked to say.
-    if (refused !== undefined && shown.status === 'open') throw noPrice(refused)
+    const found = {
+      ...{ order, market: shown, prices, head },
+      ...(account && position && { account: account.account, position: toPosition(position, now) }),
+    }
+    // Nothing is traded there, which is for who asked to say.
+    if (shown.status !== 'open') return { ...found, ...settled(order.sizeRaw, now.markRaw) }
+    if (refused !== undefined) throw noPrice(refused)
     const exchanged = pool.state && exchangeSize(pool.state, order.side, order.sizeRaw, pool.fees)
     if (!exchanged) throw noPrice('UB_UOA')
     if ('atBestRaw' in exchanged) continue
     const { quoteRaw, feeRaw } = exchanged
-    if (quoteRaw <= 0n) throw noPrice('CH_F0S')
-    return {
-      order,
-      market: shown,
-      quoteRaw,
-      feeRaw,
-      prices,
-      gasUnits: gasUnitsOf(exchanged),
-      head,
-      ...(account &&
-        position &&
-        debts && {
-          account: account.account,
-          position: toPosition(position, now),
-          missingRaw: missingAfter({ account, position, debts, markRaw: now.markRaw }, changeOf(order, quoteRaw), terms),
-        }),
-    }
+    const missingRaw =
+      account && position && debts ? missingAfter({ account, position, debts, markRaw: now.markRaw }, changeOf(order, quoteRaw), terms) : 0n
+    return { ...found, quoteRaw, feeRaw, missingRaw, gasUnits: gasUnitsOf(exchanged) }
   }
   throw noPrice('UB_UOA')
+}
+
+/** What a size is paid out at where nothing is traded: at one price, and without a fee. */
+export function settled(sizeRaw: bigint, markRaw: bigint) {
+  const worthRaw = valueOf(sizeRaw, markRaw)
+  return { quoteRaw: worthRaw > 0n ? worthRaw : 1n, feeRaw: 0n, gasUnits: typicalGasUnits }
 }
 
 export const noPrice = (reason: string) =>

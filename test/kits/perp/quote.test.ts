@@ -1,0 +1,106 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { MaxUint256, ZeroHash, type Wallet } from 'ethers'
+import type { PerpMarketName, PerpOrder } from '../../../core/contracts/index.ts'
+import { at } from '../uniswap-v2/trading-floor.ts'
+import { addRange } from './makers.ts'
+import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
+import { refusalOf } from './refusal-of.ts'
+import { rejection } from '../uniswap-v2/rejection.ts'
+
+const ether = 10n ** 18n
+const side = fc.constantFrom('LONG' as const, 'SHORT' as const)
+
+describe('what an order would do, by the kit', () => {
+  let floor: PerpFloor
+  let trader: Wallet
+  before(async () => {
+    floor = await openPerpFloor()
+    trader = await floor.newTrader(10n ** 15n)
+    // Ticks to cross, near the price and further away.
+    for (const [base, price, depth] of [
+      ['ETH', 3000, 300],
+      ['BTC', 60_000, 5],
+    ] as const)
+      for (const [below, above] of [
+        [0.98, 1.02],
+        [0.96, 1.0],
+        [1.0, 1.04],
+        [0.94, 1.07],
+      ] as const)
+        await addRange(floor, base, { lower: price * below, upper: price * above, depth })
+  })
+  after(() => floor.end())
+
+  /** What the exchange itself answers to the order, from a trader who has the collateral. */
+  const exchanges = async ({ market, side, sizeRaw }: PerpOrder, blockTag: bigint) => {
+    const house = (await floor.contract('ClearingHouse')).connect(trader)
+    const isShort = side === 'SHORT'
+    const params = [market.id, isShort, isShort, sizeRaw, 0n, MaxUint256, 0n, ZeroHash]
+    const [base, quote] = await house.getFunction('openPosition').staticCall(params, { blockTag })
+    return { base: BigInt(base), quote: BigInt(quote) }
+  }
+
+  for (const base of ['ETH', 'BTC']) {
+    it(`is what the exchange answers, to the unit, for any size of ${base} that it takes, and with its refusal for any other`, async () => {
+      const market = floor.named(base)
+      const most = base === 'ETH' ? 400n * ether : 20n * ether
+      let taken = 0
+      await fc.assert(
+        fc.asyncProperty(side, fc.bigInt(1n, most), fc.constantFrom(1n, 10n ** 6n, 10n ** 12n), async (side, size, cut) => {
+          const order = { market, side, sizeRaw: size / cut || 1n }
+          const quote = await floor.exchange.quote(order, undefined, at()).catch((error: unknown) => error)
+          if (quote instanceof Error) {
+            const reason = (quote as { details?: { reason?: string } }).details?.reason ?? quote.message
+            expect(await refusalOf(exchanges(order, BigInt(await floor.provider.getBlockNumber())))).to.equal(reason)
+            return
+          }
+          taken += 1
+          const { quoteRaw, head } = quote as Awaited<ReturnType<PerpFloor['exchange']['quote']>>
+          expect(await exchanges(order, head.number)).to.deep.equal({ base: order.sizeRaw, quote: quoteRaw })
+        }),
+        { numRuns: 60 },
+      )
+      expect(taken).to.be.above(20)
+    })
+  }
+
+  it('is what is filled, fee and all, with the bound at the quote itself', async () => {
+    const market = floor.named('ETH')
+    for (const [side, sizeRaw] of [
+      ['LONG', 25n * ether],
+      ['SHORT', 70n * ether],
+      ['LONG', 12_345_678_901_234_567n],
+    ] as const) {
+      const { quote, fill } = await floor.open(trader, { market, side, sizeRaw })
+      expect(fill).to.deep.include({ sizeRaw, quoteRaw: quote.quoteRaw, feeRaw: quote.feeRaw })
+    }
+  })
+
+  it('is refused on chain when it is a unit worse than the bound', async () => {
+    const market: PerpMarketName = floor.named('ETH')
+    for (const [side, unit, code] of [
+      ['LONG', -1n, 'CH_TMRL'],
+      ['SHORT', 1n, 'CH_TLRS'],
+    ] as const) {
+      const quote = await floor.exchange.quote({ market, side, sizeRaw: ether }, trader.address, at())
+      const terms = { owner: trader.address, boundRaw: quote.quoteRaw + unit, deadline: await floor.deadline() }
+      const { steps } = floor.exchange.open(quote, terms)
+      expect(await refusalOf(floor.provider.call({ from: trader.address, ...steps[0] }))).to.equal(code)
+    }
+  })
+
+  it('costs one round trip, with a wallet and without', async () => {
+    const order = { market: floor.named('BTC'), side: 'LONG', sizeRaw: ether / 100n } as const
+    for (const owner of [undefined, trader.address]) {
+      floor.counted.rpc = 0
+      await floor.exchange.quote(order, owner, at())
+      expect(floor.counted.rpc).to.equal(1)
+    }
+  })
+
+  it('is refused for more than any pool can hold', async () => {
+    const order = { market: floor.named('ETH'), side: 'SHORT', sizeRaw: 2n ** 250n } as const
+    expect(await rejection(floor.exchange.quote(order, undefined, at()))).to.include({ name: 'PRICE_FAILED' })
+  })
+})

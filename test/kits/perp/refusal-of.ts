@@ -1,0 +1,11 @@
+import { isError } from 'ethers'
+
+/** The code by which the exchange refuses a call. */
+export async function refusalOf(call: Promise<unknown>): Promise<string> {
+  const outcome = await call.then(
+    () => 'it was not refused',
+    (error: unknown) => error,
+  )
+  if (isError(outcome, 'CALL_EXCEPTION')) return outcome.reason ?? outcome.message
+  return String(outcome)
+}
