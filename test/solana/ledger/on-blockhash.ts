@@ -7,5 +7,5 @@ import type { Wire } from './read-wire.ts'
  */
 export function onBlockhash({ transaction, message }: Wire, blockhash: string): Transaction {
   const messageBytes = getCompiledTransactionMessageEncoder().encode({ ...message, lifetimeToken: blockhash })
-  return { ...transaction, messageBytes }
+  return { ...transaction, messageBytes: messageBytes as Transaction['messageBytes'] }
 }
