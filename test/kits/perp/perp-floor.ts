@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { Contract, Wallet, type BaseContract } from 'ethers'
+import { Contract, MaxUint256, Wallet, type BaseContract } from 'ethers'
 import type { PerpMarketName, PerpOrder, Plan } from '../../../core/contracts/index.ts'
 import { devnetPerpOperator } from '../../../core/devnet/devnet-perp-operator.ts'
 import { deployer, deployerAddress } from '../../../core/devnet/deployer.ts'
@@ -50,11 +50,16 @@ export async function openPerpFloor() {
   const newTrader = async (depositRaw = collateralRaw): Promise<Wallet> => {
     const trader = new Wallet(Wallet.createRandom().privateKey, provider)
     await provider.send('anvil_setBalance', [trader.address, '0x56bc75e2d63100000'])
-    const usdc = new Contract(tokens.USDC.address, ['function mint(address, uint256)', 'function approve(address, uint256)'], trader)
+    const usdc = new Contract(tokens.USDC.address, ['function mint(address, uint256)'], trader)
     await (await usdc.getFunction('mint').send(trader.address, depositRaw * 2n)).wait()
-    await (await usdc.getFunction('approve').send(placed.exchange('Vault'), depositRaw * 2n)).wait()
+    await approveBy(trader, tokens.USDC.address)
     if (depositRaw > 0n) await executeBy(trader, exchange.move(tokens.USDC, depositRaw, 'deposit', trader.address))
     return trader
+  }
+
+  const approveBy = async (trader: Wallet, token: string) => {
+    const contract = new Contract(token, ['function approve(address, uint256)'], trader)
+    await (await contract.getFunction('approve').send(placed.exchange('Vault'), MaxUint256)).wait()
   }
 
   const deadline = async () => ((await provider.getBlock('latest'))?.timestamp ?? 0) + 600
@@ -88,6 +93,7 @@ export async function openPerpFloor() {
     operator,
     named,
     executeBy,
+    approveBy,
     newTrader,
     open,
     close,

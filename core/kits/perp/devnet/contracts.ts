@@ -45,7 +45,9 @@ export function contractsOf(deployer: string) {
     market(index: number) {
       const from = marketsFrom + index * perMarket
       const base = first(from + baseFrom, (address) => address < quote.address.toLowerCase())
-      return { aggregator: { nonce: from, address: at(from) }, base }
+      // In the order in which they are deployed: what answers a price, what keeps its past, what is asked for it.
+      const placed = (nonce: number) => ({ nonce, address: at(nonce) })
+      return { aggregator: placed(from), dispatcher: placed(from + 2), base }
     },
   }
 }

@@ -4,6 +4,7 @@ import { artifactOf, contractsOf, type ExchangeContract } from './contracts.ts'
 import { liquidateNow } from './liquidate.ts'
 import { priceDecimals, type DevnetMarket } from './market.ts'
 import { viewsAt } from './views.ts'
+import { premiumSeconds } from './wire.ts'
 
 /** Who deployed the exchange owns it. */
 export async function operatorOf(site: DevnetSite, markets: readonly DevnetMarket[]): Promise<PerpOperator> {
@@ -29,8 +30,10 @@ export async function operatorOf(site: DevnetSite, markets: readonly DevnetMarke
       return viewsAt({ house, vault, balances, exchange, config, token }, owner, blockTag)
     },
     async moveIndex(ticker, price) {
-      const source = await at(site, 'TestAggregator', find(ticker).aggregator.address)
-      await site.send(source, 'set', parseUnits(price, priceDecimals))
+      const { aggregator, dispatcher } = find(ticker)
+      await site.send(await at(site, 'TestAggregator', aggregator.address), 'set', parseUnits(price, priceDecimals))
+      // As the exchange's keepers do: means over time are wrong as long as nobody has told of a change (CumulativeTwap._calculateTwap).
+      await site.send(await at(site, 'PriceFeedDispatcher', dispatcher.address), 'dispatchPrice', premiumSeconds)
     },
     async setStatus(ticker, status) {
       const { base, maxTickCrossed } = find(ticker)
