@@ -25,7 +25,9 @@ export function readAddress({ impl, chain }: NetworkEntry, text: string, field =
 
 /** @throws SluiceError LOAD_WALLET unless the server can sign for the address on that network */
 export function requireKey(wallets: Wallets, { chain, network, impl }: NetworkEntry, address: string): void {
-  const wallet = wallets.all().find((each) => each.chain === chain && each.address.toLowerCase() === address.toLowerCase())
+  // Letters that differ in case only are a matter of spelling where the chain says so.
+  const isSame = (other: string) => other.toLowerCase() === address.toLowerCase() && impl.address(other) === impl.address(address)
+  const wallet = wallets.all().find((each) => each.chain === chain && isSame(each.address))
   if (!wallet)
     throw new SluiceError(
       'LOAD_WALLET',

@@ -23,7 +23,7 @@ export async function createKeyring(wallets: readonly UnlockedWallet[], locked: 
       const network = rules.get(networkKey(request.chain, request.network))
       if (!network) throw new Refusal(`nothing is signed for ${networkKey(request.chain, request.network)}: no plugin serves it`)
       if (wallet.curve === 'secp256k1' && network.keys === 'secp256k1') return signEvm(wallet.key, request, network)
-      if (wallet.curve === 'ed25519' && network.keys === 'ed25519' && ed25519) return ed25519.signMessage(wallet.key, request, network)
+      if (wallet.curve === 'ed25519' && network.keys === 'ed25519' && ed25519) return ed25519.signMessage(wallet, request, network)
       throw new Refusal(`the key of ${wallet.address} is one of ${wallet.curve}, and ${network.name} takes keys of ${network.keys}`)
     },
   }
