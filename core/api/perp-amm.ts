@@ -197,6 +197,9 @@ export type PerpAMMWithdrawResponse = Static<typeof PerpAMMWithdrawResponse>
 const perp = { set: 'PERP_AMM', on: 'connector' } as const
 const reading = { ...perp, method: 'GET', permission: 'read' } as const
 const acting = { ...perp, method: 'POST', permission: 'trade', wallet: true, acts: true } as const
+/** An exchange may not know its figures for a while, as where its price feed is stale. */
+const known = ['PRICE_FAILED'] as const
+const ofMarket = ['PAIR_NOT_FOUND', ...known] as const
 const trading = ['PAIR_NOT_FOUND', 'PRICE_FAILED', 'SWAP_PRICE_EXCEEDS_LIMIT_PRICE', 'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE'] as const
 
 /** Both prefixes answer every verb. */
@@ -215,7 +218,7 @@ export const perpAMMEndpoints = [
   ...bothPrefixes('Price', 'price', {
     ...reading,
     summary: 'What opening a position would cost or bring, by the exchange’s own reckoning.',
-    errors: ['PAIR_NOT_FOUND', 'PRICE_FAILED'],
+    errors: ofMarket,
     request: PerpAMMPriceRequest,
     response: PerpAMMPriceResponse,
   }),
@@ -223,7 +226,7 @@ export const perpAMMEndpoints = [
     ...reading,
     wallet: true,
     summary: "A wallet's position in a market.",
-    errors: ['PAIR_NOT_FOUND'],
+    errors: ofMarket,
     request: PerpAMMPositionRequest,
     response: PerpAMMPositionResponse,
   }),
@@ -231,6 +234,7 @@ export const perpAMMEndpoints = [
     ...reading,
     wallet: true,
     summary: "What a wallet's account is worth, and what it needs.",
+    errors: known,
     request: PerpAMMMarginRequest,
     response: PerpAMMMarginResponse,
   }),
@@ -238,6 +242,7 @@ export const perpAMMEndpoints = [
     ...reading,
     wallet: true,
     summary: 'Funding of the markets that a wallet is in.',
+    errors: known,
     request: PerpAMMFundingRequest,
     response: PerpAMMFundingResponse,
   }),
@@ -258,14 +263,14 @@ export const perpAMMEndpoints = [
   ...bothPrefixes('MarketPrices', 'market-prices', {
     ...reading,
     summary: 'Mark price, index price and its mean.',
-    errors: ['PAIR_NOT_FOUND'],
+    errors: ofMarket,
     request: PerpAMMMarketPricesRequest,
     response: PerpAMMMarketPricesResponse,
   }),
   ...bothPrefixes('MarketStatus', 'market-status', {
     ...reading,
     summary: 'Whether a market takes positions.',
-    errors: ['PAIR_NOT_FOUND'],
+    errors: ofMarket,
     request: PerpAMMMarketStatusRequest,
     response: PerpAMMMarketStatusResponse,
   }),
@@ -279,6 +284,7 @@ export const perpAMMEndpoints = [
     ...reading,
     wallet: true,
     summary: 'Collateral that a wallet has in the exchange.',
+    errors: known,
     request: PerpAMMBalanceRequest,
     response: PerpAMMBalanceResponse,
   }),
@@ -293,14 +299,14 @@ export const perpAMMEndpoints = [
   ...bothPrefixes('Deposit', 'deposit', {
     ...acting,
     summary: 'Puts collateral into the exchange.',
-    errors: ['TOKEN_NOT_SUPPORTED', 'INSUFFICIENT_ALLOWANCE'],
+    errors: ['TOKEN_NOT_SUPPORTED', 'INSUFFICIENT_ALLOWANCE', ...known],
     request: MoveRequest,
     response: MoveResponse,
   }),
   ...bothPrefixes('Withdraw', 'withdraw', {
     ...acting,
     summary: 'Takes collateral out of the exchange, to the same wallet.',
-    errors: ['TOKEN_NOT_SUPPORTED', 'INSUFFICIENT_MARGIN'],
+    errors: ['TOKEN_NOT_SUPPORTED', 'INSUFFICIENT_MARGIN', ...known],
     request: MoveRequest,
     response: MoveResponse,
   }),

@@ -43,6 +43,17 @@ const good: Record<string, string | number | boolean | string[]> = {
   tokenId: '1',
 }
 
+/** What perpetual exchanges take instead. */
+const goodPerp: typeof good = {
+  connector: 'perp',
+  quote: 'USD',
+  side: 'SHORT',
+  wallet_address: others,
+  margin: '10',
+  leverage: '5',
+}
+const goodOf = ({ set }: Endpoint) => (set === 'PERP_AMM' ? { ...good, ...goodPerp } : good)
+
 /** Requests about a position are about this one; its range is that of the good values, so that more can be added to it. */
 export function fuzzPosition(tokenId: string): void {
   good.tokenId = tokenId
@@ -50,7 +61,10 @@ export function fuzzPosition(tokenId: string): void {
 
 /** One with a good value in every field that has one. */
 export function goodRequest(endpoint: Endpoint): FuzzedRequest {
-  const members = Object.fromEntries(Object.keys(endpoint.request.properties).flatMap((name) => (name in good ? [[name, good[name]]] : [])))
+  const known = goodOf(endpoint)
+  const members = Object.fromEntries(
+    Object.keys(endpoint.request.properties).flatMap((name) => (name in known ? [[name, known[name]]] : [])),
+  )
   if (endpoint.method === 'POST')
     return { endpoint, method: 'POST', path: endpoint.path, headers: { 'content-type': 'application/json' }, raw: JSON.stringify(members) }
   const search = new URLSearchParams(Object.entries(members).map(([name, value]): [string, string] => [name, [value].flat().join(',')]))
@@ -65,7 +79,9 @@ export const requests: fc.Arbitrary<FuzzedRequest> = fc
     return asPost.chain((post) => (post ? body(endpoint) : query(endpoint)))
   })
 
-function fields({ request }: Endpoint) {
+function fields(endpoint: Endpoint) {
+  const { request } = endpoint
+  const known = goodOf(endpoint)
   const names = Object.keys(request.properties)
   const required = new Set(request.required ?? [])
   const several = (most: number) =>
@@ -78,10 +94,11 @@ function fields({ request }: Endpoint) {
         { weight: 4, arbitrary: fc.constant<string[]>([]) },
         { weight: 1, arbitrary: fc.array(otherNames, { minLength: 1, maxLength: 2 }) },
       ),
-      kept: fc.subarray(names.filter((name) => !required.has(name) && good[name] !== undefined)),
+      kept: fc.subarray(names.filter((name) => !required.has(name) && known[name] !== undefined)),
     })
     .map(({ changed, gone, added, kept }) => ({
       untouched: names.filter((name) => (required.has(name) || kept.includes(name)) && !changed.includes(name) && !gone.includes(name)),
+      known,
       // A changed field may be there twice.
       wild: [...changed, ...added, ...changed.slice(0, added.length)],
     }))
@@ -90,9 +107,9 @@ function fields({ request }: Endpoint) {
 function query(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
   return fc
     .tuple(fields(endpoint), fc.array(queryValues, { minLength: 6, maxLength: 6 }), fc.constantFrom('', '', '', '[]'))
-    .map(([{ untouched, wild }, values, suffix]) => {
+    .map(([{ untouched, wild, known }, values, suffix]) => {
       const pairs = [
-        ...untouched.map((name) => [name, encode([good[name] ?? ''].flat().join(','))]),
+        ...untouched.map((name) => [name, encode([known[name] ?? ''].flat().join(','))]),
         ...wild.map((name, index) => [encode(name) + suffix, values[index] ?? '']),
       ]
       return { endpoint, method: 'GET', path: `${endpoint.path}?${pairs.map((pair) => pair.join('=')).join('&')}`, headers: {} }
@@ -123,9 +140,9 @@ function body(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
   )
   return fc
     .tuple(fields(endpoint), fc.array(jsonValues, { minLength: 6, maxLength: 6 }), types, wounds, keys)
-    .map(([{ untouched, wild }, values, type, wound, key]) => {
+    .map(([{ untouched, wild, known }, values, type, wound, key]) => {
       const members = [
-        ...untouched.map((name) => `${JSON.stringify(name)}:${JSON.stringify(good[name])}`),
+        ...untouched.map((name) => `${JSON.stringify(name)}:${JSON.stringify(known[name])}`),
         ...wild.map((name, index) => `${JSON.stringify(name)}:${values[index]}`),
       ]
       return {
