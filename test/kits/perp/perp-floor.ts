@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url'
-import { Contract, MaxUint256, Wallet, type BaseContract } from 'ethers'
+import { Contract, MaxUint256, Wallet, toBeHex, type BaseContract } from 'ethers'
 import type { PerpMarketName, PerpOrder, Plan } from '../../../core/contracts/index.ts'
 import { devnetPerpOperator } from '../../../core/devnet/devnet-perp-operator.ts'
 import { deployer, deployerAddress } from '../../../core/devnet/deployer.ts'
 import { readArtifact } from '../../../core/devnet/read-artifact.ts'
 import type { Evm, EvmReceipt } from '../../../core/kits/evm/index.ts'
 import { contractsOf, type ExchangeContract } from '../../../core/kits/perp/devnet/contracts.ts'
+import { collateralSlot } from '../../../core/kits/perp/devnet/liquidate.ts'
 import { perp } from '../../../core/kits/perp/index.ts'
 import { markets } from '../../../plugins/perp/markets.ts'
 import { at, openTradingFloor, tokens } from '../uniswap-v2/trading-floor.ts'
@@ -77,6 +78,11 @@ export async function openPerpFloor() {
     const receipt = await executeBy(trader, plan)
     return { closing, plan, receipt, fill: exchange.perpFill(receipt, JSON.parse(JSON.stringify(plan.memo))) }
   }
+  const setCollateral = async (owner: string, raw: bigint) => {
+    const slot = collateralSlot(owner, tokens.USDC.address)
+    await provider.send('anvil_setStorageAt', [placed.exchange('Vault'), slot, toBeHex(raw, 32)])
+    await provider.send('evm_mine', [])
+  }
   /** The chain's clock goes ahead, and stays so. */
   const wait = async (seconds: number) => {
     await provider.send('evm_increaseTime', [seconds])
@@ -98,6 +104,7 @@ export async function openPerpFloor() {
     open,
     close,
     wait,
+    setCollateral,
     deadline,
   }
 }

@@ -19,7 +19,7 @@ export async function liquidateNow(site: DevnetSite, { house, vault, balances }:
   const number = async (contract: BaseContract, method: string, ...args: unknown[]) =>
     BigInt(String(await contract.getFunction(method).staticCall(...args)))
   const settlement = String(await vault.getFunction('getSettlementToken').staticCall())
-  const [address, slot] = [await vault.getAddress(), slotOf(owner, settlement)]
+  const [address, slot] = [await vault.getAddress(), collateralSlot(owner, settlement)]
   const put = (raw: bigint) => site.provider.send('anvil_setStorageAt', [address, slot, toBeHex(BigInt.asUintN(256, raw), 32)])
 
   const value = await number(house, 'getAccountValue', owner)
@@ -37,7 +37,8 @@ export async function liquidateNow(site: DevnetSite, { house, vault, balances }:
 /** Slot of `_balance[trader][token]` in Vault (@perp/curie-contract@2.8.4, VaultStorageV1). */
 const balancesSlot = 311
 
-function slotOf(trader: string, token: string): string {
+/** Where Vault keeps what a trader has of a token. */
+export function collateralSlot(trader: string, token: string): string {
   const encode = (types: readonly string[], values: readonly unknown[]) => keccak256(AbiCoder.defaultAbiCoder().encode(types, values))
   return encode(['address', 'bytes32'], [token, encode(['address', 'uint256'], [trader, balancesSlot])])
 }

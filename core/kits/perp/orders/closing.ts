@@ -11,7 +11,7 @@ import { meaningOf } from '../refusals.ts'
 import { gasUnitsOf } from './gas.ts'
 import { changeOf, debtsNow, missingAfter } from './margin-after.ts'
 import { poolNow, reaches } from './pool.ts'
-import { noPrice, settled } from './quote.ts'
+import { settled } from './quote.ts'
 import { exchangeSize } from './swap.ts'
 import { trialOf } from './trial.ts'
 
@@ -42,27 +42,33 @@ export async function closingOf(curie: Curie, market: CurieMarket, owner: string
     const whole = closes(market, position.sizeRaw)
     const found = { market: shown, prices, head, account: account.account, position }
     if (shown.status !== 'open') return { ...found, order: whole, ...settled(whole.sizeRaw, markRaw) }
-    if (refused !== undefined && refused !== 'EX_OPLAS') throw noPrice(refused)
-    const order = refused === undefined ? whole : { ...whole, sizeRaw: await closedAtOnce(curie, market, owner, at) }
+    if (refused !== undefined && refused !== 'EX_OPLAS') throw wouldFail(refused)
+    const part = refused === undefined ? undefined : await closedAtOnce(curie, market, owner, at)
+    const order = part ? { ...whole, sizeRaw: part.sizeRaw } : whole
     const exchanged = pool.state && exchangeSize(pool.state, order.side, order.sizeRaw, pool.fees)
-    if (!exchanged) throw noPrice('UB_UOA')
+    if (!exchanged) throw wouldFail('UB_UOA')
     if ('atBestRaw' in exchanged) continue
-    const { quoteRaw, feeRaw } = exchanged
+    const { quoteRaw, feeRaw } = { ...exchanged, ...part }
     const missingRaw = missingAfter({ account, position: answer.position, debts, markRaw }, changeOf(order, quoteRaw), terms)
     return { ...found, order, quoteRaw, feeRaw, missingRaw, gasUnits: gasUnitsOf(exchanged) }
   }
-  throw noPrice('UB_UOA')
+  throw wouldFail('UB_UOA')
 }
 
 const closes = (market: CurieMarket, sizeRaw: bigint): PerpOrder =>
   sizeRaw > 0n ? { market, side: 'SHORT', sizeRaw } : { market, side: 'LONG', sizeRaw: -sizeRaw }
 
-/** What the exchange says that it would close now. */
-async function closedAtOnce({ reader, contracts: { house } }: Curie, { id }: CurieMarket, owner: string, at: At): Promise<bigint> {
+/** What the exchange says that it would close now, and for how much. */
+async function closedAtOnce({ reader, contracts: { house } }: Curie, { id }: CurieMarket, owner: string, at: At) {
   const { ok, data } = await reader.call({ from: owner, to: house, data: closeCall(id, 0n, forEver) }, at)
-  if (ok) return BigInt(curieAbi.decodeFunctionResult('closePosition', data)[0])
-  const reason = revertReason(data)
-  throw new SluiceError('TRADE_FAILED', `The exchange would refuse to close the position: ${meaningOf(reason)}.`, { details: { reason } })
+  if (ok) {
+    const [sizeRaw, quoteRaw] = curieAbi.decodeFunctionResult('closePosition', data)
+    return { sizeRaw: BigInt(sizeRaw), quoteRaw: BigInt(quoteRaw) }
+  }
+  throw wouldFail(revertReason(data))
 }
+
+const wouldFail = (reason: string) =>
+  new SluiceError('TRADE_FAILED', `The exchange would refuse to close the position: ${meaningOf(reason)}.`, { details: { reason } })
 
 const forEver = 2n ** 256n - 1n

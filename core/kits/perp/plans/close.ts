@@ -15,7 +15,7 @@ export function planClose(
   const memo = writeMemo({ house, trader: owner, market, closing: wholeRaw })
   if (market.status === 'closed')
     return { steps: [{ to: house, data: curieAbi.encodeFunctionData('quitMarket', [owner, market.id]), value: '0' }], needs: [], memo }
-  const bound = boundOfWhole(order.side, boundRaw, order.sizeRaw, wholeRaw)
+  const bound = boundOfWhole(boundRaw, order.sizeRaw, wholeRaw)
   return { steps: [{ to: house, data: closeCall(market.id, bound, deadline), value: '0' }], needs: [], deadline, memo }
 }
 
@@ -26,10 +26,11 @@ export const closeCall = (baseToken: string, oppositeAmountBound: bigint, deadli
 
 /**
  * The bound that the exchange wants is that of the whole position. Of a part it takes the same part of the bound, in millionths that
- * are rounded down (Exchange.swap, `closedRatio`), rounded down again (ClearingHouse.closePosition, `mulRatio`). 0 would be no bound.
+ * are rounded down (Exchange.swap, `closedRatio`), rounded down again (ClearingHouse.closePosition, `mulRatio`): rounded up here, that
+ * is the bound of the part, to the unit. 0 would be no bound.
  */
-export function boundOfWhole(side: 'LONG' | 'SHORT', boundRaw: bigint, partRaw: bigint, wholeRaw: bigint): bigint {
+export function boundOfWhole(boundRaw: bigint, partRaw: bigint, wholeRaw: bigint): bigint {
   const ratio = (partRaw * wholeRatio) / wholeRaw
-  const bound = ratio === 0n ? boundRaw : side === 'LONG' ? (boundRaw * wholeRatio) / ratio : (boundRaw * wholeRatio + ratio - 1n) / ratio
+  const bound = ratio === 0n ? boundRaw : (boundRaw * wholeRatio + ratio - 1n) / ratio
   return bound > 0n ? bound : 1n
 }

@@ -1,0 +1,136 @@
+import { expect } from 'chai'
+import type { Wallet } from 'ethers'
+import { boundOfWhole } from '../../../core/kits/perp/plans/close.ts'
+import fc from 'fast-check'
+import { at } from '../uniswap-v2/trading-floor.ts'
+import { rejection } from '../uniswap-v2/rejection.ts'
+import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
+import { refusalOf } from './refusal-of.ts'
+
+const ether = 10n ** 18n
+
+describe('a close, by the kit', () => {
+  let floor: PerpFloor
+  before(async () => {
+    floor = await openPerpFloor()
+  })
+  after(() => floor.end())
+
+  const opened = async (side: 'LONG' | 'SHORT', sizeRaw: bigint, base = 'ETH'): Promise<Wallet> => {
+    const trader = await floor.newTrader(10n ** 13n)
+    const { receipt } = await floor.open(trader, { market: floor.named(base), side, sizeRaw })
+    expect(receipt.status).to.equal(1)
+    await floor.wait(20)
+    return trader
+  }
+
+  for (const side of ['LONG', 'SHORT'] as const) {
+    it(`of a ${side} is filled as it was promised, to the unit, and leaves nothing`, async () => {
+      const market = floor.named('ETH')
+      const trader = await opened(side, 7n * ether)
+      const before = (await floor.exchange.account(trader.address, at())).account
+      const { closing, fill } = await floor.close(trader, market)
+      expect(closing.order).to.deep.include({ side: side === 'LONG' ? 'SHORT' : 'LONG', sizeRaw: 7n * ether })
+      expect(fill).to.deep.include({
+        sizeRaw: 7n * ether,
+        quoteRaw: closing.quoteRaw,
+        feeRaw: closing.feeRaw,
+        closedRatio: { numerator: 1n, denominator: 1n },
+      })
+      const { account } = await floor.exchange.account(trader.address, at())
+      expect(await floor.exchange.closing(trader.address, market, at())).to.equal(undefined)
+      expect(account.notionalRaw).to.equal(0n)
+      // What was realized is what the collateral grew by; funding of these seconds is the rest.
+      const funding = account.collateralRaw - before.collateralRaw - (fill?.realizedProfitRaw ?? 0n)
+      expect(Math.abs(Number(funding))).to.be.below(1e18)
+    })
+  }
+
+  it('goes as far as the exchange lets the price move at once, and says how far that is', async () => {
+    const market = floor.named('BTC')
+    const config = await floor.contract('Exchange')
+    const limit = async (ticks: number) => (await config.getFunction('setMaxTickCrossedWithinBlock').send(market.id, ticks)).wait()
+    for (const side of ['LONG', 'SHORT'] as const) {
+      const trader = await opened(side, 2n * ether, 'BTC')
+      await limit(30)
+      floor.counted.rpc = 0
+      const asked = await floor.exchange.closing(trader.address, market, at())
+      // The exchange was asked for what no view says.
+      expect(floor.counted.rpc).to.equal(2)
+      expect(Number(asked?.order.sizeRaw)).to.be.below(2e18).and.above(1e17)
+      const { closing, fill, receipt } = await floor.close(trader, market)
+      expect(receipt.status).to.equal(1)
+      const { order, quoteRaw } = closing
+      expect(fill).to.deep.include({ sizeRaw: order.sizeRaw, closedRatio: { numerator: order.sizeRaw, denominator: 2n * ether } })
+      expect(fill?.quoteRaw).to.equal(quoteRaw)
+      expect(Number(fill?.feeRaw)).to.be.closeTo(Number(closing.feeRaw), 100)
+      // In the same moment no more of it goes.
+      expect(await rejection(floor.exchange.closing(trader.address, market, at()))).to.deep.include({
+        name: 'TRADE_FAILED',
+        details: { reason: 'SPL' },
+      })
+      await floor.wait(20)
+      await limit(250)
+      await floor.close(trader, market)
+      await floor.wait(20)
+    }
+  })
+
+  it("has a bound that is the part's, to the unit, once the exchange has taken the part of it", () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt(10n ** 12n, 10n ** 30n),
+        fc.bigInt(10n ** 6n, 10n ** 24n),
+        fc.bigInt(1n, 1_000_000n),
+        (boundRaw, wholeRaw, millionths) => {
+          const partRaw = (wholeRaw * millionths) / 1_000_000n || 1n
+          const ratio = (partRaw * 1_000_000n) / wholeRaw
+          if (ratio > 0n) expect((boundOfWhole(boundRaw, partRaw, wholeRaw) * ratio) / 1_000_000n).to.equal(boundRaw)
+        },
+      ),
+    )
+  })
+
+  it('is refused on chain when it is a unit worse than its bound', async () => {
+    const market = floor.named('ETH')
+    const trader = await opened('LONG', ether)
+    const closing = await floor.exchange.closing(trader.address, market, at())
+    if (!closing) throw new Error('There is nothing to close.')
+    const terms = { owner: trader.address, boundRaw: closing.quoteRaw + 1n, deadline: await floor.deadline() }
+    const { steps } = floor.exchange.close(closing, terms)
+    expect(await refusalOf(floor.provider.call({ from: trader.address, ...steps[0] }))).to.equal('CH_TLRS')
+  })
+
+  it('of a market that is paused is shown, and of one that is closed pays out at its price', async () => {
+    const market = floor.named('ETH')
+    const [long, short] = [await opened('LONG', 3n * ether), await opened('SHORT', 2n * ether)]
+    const token = await floor.contractAt('BaseToken', market.id)
+    await (await token.getFunction('pause').send()).wait()
+    for (const trader of [long, short]) {
+      const paused = await floor.exchange.position(trader.address, market, at())
+      const { market: shown } = paused.position
+      expect(shown.status).to.equal('paused')
+      const { indexPrice: _, ...views } = await floor.operator.views(trader.address, 'ETHUSD', Number(paused.head.number))
+      expect(Number(paused.account.valueRaw) / 1e18).to.be.closeTo(Number(views.accountValue), 1e-9)
+      expect((await floor.exchange.closing(trader.address, market, at()))?.market.status).to.equal('paused')
+    }
+    const order = { market, side: 'LONG', sizeRaw: ether } as const
+    expect((await floor.exchange.quote(order, undefined, at())).market.status).to.equal('paused')
+
+    await (await token.getFunction('close(uint256)').send(2900n * ether)).wait()
+    for (const [trader, sizeRaw] of [
+      [long, 3n * ether],
+      [short, 2n * ether],
+    ] as const) {
+      const before = (await floor.exchange.account(trader.address, at())).account
+      const { closing, fill, plan } = await floor.close(trader, market)
+      expect(closing).to.deep.include({ quoteRaw: 2900n * sizeRaw, feeRaw: 0n })
+      expect(plan.deadline).to.equal(undefined)
+      expect(fill).to.deep.include({ sizeRaw, quoteRaw: 2900n * sizeRaw, feeRaw: 0n, closedRatio: { numerator: 1n, denominator: 1n } })
+      const { account } = await floor.exchange.account(trader.address, at())
+      expect(account.notionalRaw).to.equal(0n)
+      expect(Number(account.valueRaw)).to.be.closeTo(Number(before.valueRaw), 1e13)
+    }
+    expect((await floor.exchange.funding(long.address, at())).funding).to.deep.equal([])
+  })
+})

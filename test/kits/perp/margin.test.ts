@@ -1,0 +1,69 @@
+import { expect } from 'chai'
+import { MaxUint256, ZeroHash, type Wallet } from 'ethers'
+import { at } from '../uniswap-v2/trading-floor.ts'
+import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
+import { refusalOf } from './refusal-of.ts'
+
+const ether = 10n ** 18n
+
+describe('what the exchange wants to be free after an order, by the kit', () => {
+  let floor: PerpFloor
+  before(async () => {
+    floor = await openPerpFloor()
+  })
+  after(() => floor.end())
+
+  const tries = async (trader: Wallet, side: 'LONG' | 'SHORT', sizeRaw: bigint, base = 'ETH') => {
+    const market = floor.named(base)
+    const quote = await floor.exchange.quote({ market, side, sizeRaw }, trader.address, at())
+    const house = (await floor.contract('ClearingHouse')).connect(trader)
+    const isShort = side === 'SHORT'
+    const params = [market.id, isShort, isShort, sizeRaw, 0n, MaxUint256, 0n, ZeroHash]
+    const answer = await refusalOf(house.getFunction('openPosition').staticCall(params, { blockTag: Number(quote.head.number) }))
+    return { missingRaw: quote.missingRaw ?? 0n, answer }
+  }
+
+  /** The largest size that is taken, by halving, with both asked each time. */
+  const limit = async (trader: Wallet, side: 'LONG' | 'SHORT', most: bigint, { base = 'ETH', unit = 1n } = {}) => {
+    let [taken, refused] = [0n, most]
+    while (refused - taken > unit) {
+      const middle = (taken + refused) / 2n
+      const { missingRaw, answer } = await tries(trader, side, middle, base)
+      expect(answer, `${side} ${middle}: ${missingRaw} missing`).to.equal(missingRaw > 0n ? 'CH_NEFCI' : 'it was not refused')
+      if (missingRaw > 0n) refused = middle
+      else taken = middle
+    }
+    return taken
+  }
+
+  it('is what it refuses for, to the last unit of size, on either side', async () => {
+    const trader = await floor.newTrader(1_000_000_000n)
+    for (const side of ['LONG', 'SHORT'] as const) expect(Number(await limit(trader, side, 10n * ether))).to.be.above(3e18)
+  })
+
+  it('is so with positions in both markets, added to, turned over and hedged', async () => {
+    const trader = await floor.newTrader(3_000_000_000n)
+    await floor.open(trader, { market: floor.named('ETH'), side: 'LONG', sizeRaw: 4n * ether })
+    await floor.open(trader, { market: floor.named('BTC'), side: 'SHORT', sizeRaw: ether / 10n })
+    const unit = 10n ** 9n
+    expect(Number(await limit(trader, 'LONG', 20n * ether, { unit }))).to.be.above(2e18)
+    expect(Number(await limit(trader, 'SHORT', 30n * ether, { unit }))).to.be.above(4e18)
+    expect(Number(await limit(trader, 'LONG', ether, { unit, base: 'BTC' }))).to.be.above(1e17)
+  })
+
+  it('is less where a position is only reduced, and still refused where too little is left for that', async () => {
+    const trader = await floor.newTrader(1_000_000_000n)
+    const market = floor.named('ETH')
+    await floor.open(trader, { market, side: 'LONG', sizeRaw: 3n * ether })
+    // Where only the maintenance margin is looked at, that is enough to reduce it.
+    await floor.setCollateral(trader.address, 650_000_000n)
+    expect(await tries(trader, 'LONG', ether / 1000n)).to.deep.include({ answer: 'CH_NEFCI' })
+    expect(await tries(trader, 'SHORT', ether)).to.deep.equal({ missingRaw: 0n, answer: 'it was not refused' })
+    await floor.setCollateral(trader.address, 380_000_000n)
+    const { missingRaw, answer } = await tries(trader, 'SHORT', ether)
+    expect(answer).to.equal('CH_NEFCM')
+    expect(Number(missingRaw)).to.be.above(0)
+    const closing = await floor.exchange.closing(trader.address, market, at())
+    expect(closing?.missingRaw ?? 0n).to.equal(0n)
+  })
+})
