@@ -9,12 +9,13 @@ import { build } from 'esbuild'
 import { take } from './artifacts.mjs'
 import { chains } from './facts/chains.mjs'
 import { exchanges } from './facts/exchanges.mjs'
+import { solana } from './facts/solana.mjs'
 import { solanaPrograms } from './facts/solana-programs.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = 'test/fixtures/published'
 
-const wanted = [...chains, ...exchanges(constants), ...solanaPrograms]
+const wanted = [...chains, ...exchanges(constants), ...solana, ...solanaPrograms]
 
 const asked = process.argv.slice(2)
 const unknown = asked.filter((name) => !wanted.some((item) => item.name === name))

@@ -26,8 +26,8 @@ export interface OurChain {
 const plugins = fileURLToPath(new URL('../../../plugins/', import.meta.url))
 const text = (folder: string, file: string) => readFileSync(path.join(folder, file), 'utf8')
 
-/** Every folder of ours that has a token list is a chain's. */
-export const everyChain: readonly OurChain[] = await Promise.all(
+/** Every folder of ours that has a token list is a chain's; those of the EVM family. */
+const chains: readonly OurChain[] = await Promise.all(
   readdirSync(plugins)
     .filter((name) => readdirSync(path.join(plugins, name)).includes('tokens.json'))
     .map(async (name) => {
@@ -44,6 +44,8 @@ export const everyChain: readonly OurChain[] = await Promise.all(
       }
     }),
 )
+
+export const everyChain = chains.filter(({ plugin }) => plugin.family.name === 'evm')
 
 export const everyNetwork = everyChain.flatMap((chain) =>
   Object.entries(chain.networks).map(([network, table]) => ({ chain, network, table, name: `${chain.name}/${network}` })),

@@ -1,0 +1,111 @@
+import { SluiceError } from '../../../contracts/index.ts'
+import type { At, Checked, FeeWish, Need } from '../../../contracts/index.ts'
+import { nodeLied, resultOf } from '../../nodes/index.ts'
+import { balanceTooSmall, fundsCommitted, gasTooDear } from '../../rails/index.ts'
+import { nativeAddress } from '../address.ts'
+import { accountsCalls, readAccounts } from '../reading/accounts.ts'
+import { accountsPerHolding, holdingAccounts, holdingIn, noMint } from '../reading/balances.ts'
+import { confirmed } from '../rpc/commitment.ts'
+import { integerOf } from '../rpc/json.ts'
+import type { SolanaAccount, SolanaIntent } from '../types.ts'
+import { baseFee, costOf, gasOf, priceFees, readRecentFees, refuseWish, unitsFor } from './fees.ts'
+import type { SolanaFees } from './fees.ts'
+import type { SolanaRailOptions } from './rail.ts'
+import { readSimulation, simulationCall } from './simulation.ts'
+import type { SolanaSynced } from './slots.ts'
+import { lifetimeCalls, readDurable, readLifetime, syncedOf } from './sync.ts'
+
+/** https://solana.com/docs/rpc/http/getrecentprioritizationfees: "up to a maximum of 128". */
+const mostFeeAccounts = 128
+
+type Holding = Extract<Need, { is: 'balance' }>
+
+/** Everything there is to ask before signing, in one JSON-RPC batch; what is wrong is told in the order in which a person would cure it. */
+export async function check(
+  options: SolanaRailOptions,
+  steps: readonly SolanaIntent[],
+  needs: readonly Need[],
+  from: string,
+  { wish }: { wish: FeeWish },
+  at: At,
+): Promise<Checked<SolanaIntent, SolanaSynced, SolanaFees>> {
+  const { rpc, nativeCurrency, associated } = options
+  refuseWish(wish)
+  const step = onlyStep(steps, from)
+  const held = needs.map(asHolding).filter(({ token }) => token !== nativeAddress)
+  const durable = options.durableNonces[from] ?? []
+  const read = [from, ...durable, ...(await Promise.all(held.map(({ token }) => holdingAccounts(associated, from, token)))).flat()]
+  const reading = accountsCalls(read, confirmed)
+  const [latest, epoch, spare, recent, simulated, ...accountAnswers] = await rpc.batch(
+    [
+      ...lifetimeCalls,
+      { method: 'getMinimumBalanceForRentExemption', params: [0] },
+      { method: 'getRecentPrioritizationFees', params: [writable(step)] },
+      simulationCall(step),
+      ...reading,
+    ],
+    at,
+  )
+
+  const lifetime = readLifetime(rpc, [latest, epoch])
+  const [payer, ...others] = readAccounts(rpc, accountAnswers).accounts
+  const nativeRaw = payer?.lamportsRaw ?? 0n
+  await judgeHeld(options, held, others.slice(durable.length), from, at)
+  // What the wallet is left with has to pay for its own place.
+  const spareRaw = integerOf(resultOf(rpc, 'getMinimumBalanceForRentExemption', spare))
+  if (spareRaw === undefined) throw nodeLied(rpc, 'does not say what rent is')
+  const sentRaw = needs.reduce(
+    (most, need) => (need.token === nativeAddress && need.amountRaw > most ? need.amountRaw : most),
+    BigInt(step.value) + BigInt(step.rent),
+  )
+  if (nativeRaw < sentRaw) throw balanceTooSmall(nativeCurrency, nativeRaw, sentRaw)
+  // No simulation is needed to know this, and it would only say it less well.
+  if (nativeRaw < sentRaw + baseFee + spareRaw) throw gasTooDear(nativeCurrency, nativeRaw, sentRaw + baseFee + spareRaw)
+  const units = unitsFor(readSimulation(rpc, simulated))
+  const paid = readRecentFees(resultOf(rpc, 'getRecentPrioritizationFees', recent))
+  if (!paid) throw nodeLied(rpc, 'answered getRecentPrioritizationFees with something that is no list of fees')
+  const fees = priceFees(units, paid, options)
+  const neededRaw = costOf(step, fees) + spareRaw
+  if (nativeRaw < neededRaw) throw gasTooDear(nativeCurrency, nativeRaw, neededRaw)
+
+  const beside = (committedRaw: bigint) =>
+    nativeRaw < committedRaw + neededRaw ? fundsCommitted(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
+  return { prepared: [{ step, fees, gas: gasOf(fees) }], synced: syncedOf(lifetime, readDurable(from, durable, others)), beside }
+}
+
+/** What belongs together is one transaction: two would land in any order, or one alone. */
+function onlyStep(steps: readonly SolanaIntent[], from: string): SolanaIntent {
+  const [step, ...others] = steps
+  if (!step || others.length > 0) throw defect('has several steps: instructions that belong together are one')
+  if (step.payer !== from) throw defect('is paid by another wallet')
+  return step
+}
+
+function asHolding(need: Need): Holding {
+  if (need.is === 'balance') return need
+  throw defect('needs an allowance, which there is none of')
+}
+
+async function judgeHeld(
+  { token }: SolanaRailOptions,
+  held: readonly Holding[],
+  accounts: readonly (SolanaAccount | undefined)[],
+  from: string,
+  at: At,
+): Promise<void> {
+  for (const [index, need] of held.entries()) {
+    const own = accounts.slice(index * accountsPerHolding, (index + 1) * accountsPerHolding)
+    const currentRaw = holdingIn(own, from, need.token) ?? noMint({ symbol: 'The token', address: need.token })
+    if (currentRaw >= need.amountRaw) continue
+    const named = (await token(need.token, at)) ?? { symbol: need.token, address: need.token, decimals: 0 }
+    throw balanceTooSmall(named, currentRaw, need.amountRaw)
+  }
+}
+
+/** What a block lets only one transaction at a time write is what is paid for. */
+function writable({ payer, instructions }: SolanaIntent): readonly string[] {
+  const used = instructions.flatMap(({ accounts }) => accounts.flatMap((each) => (each.writable ? each.address : [])))
+  return [...new Set([payer, ...used])].slice(0, mostFeeAccounts)
+}
+
+const defect = (what: string) => new SluiceError('UNKNOWN_ERROR', `The plan ${what}: nothing was signed. This is a defect of the plugin.`)

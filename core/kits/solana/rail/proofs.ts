@@ -1,0 +1,111 @@
+import { SluiceError } from '../../../contracts/index.ts'
+import type { At, Sighting } from '../../../contracts/index.ts'
+import type { RpcAnswer, RpcCall } from '../../nodes/index.ts'
+import { accountsCalls, readAccount } from '../reading/accounts.ts'
+import { readStatus } from '../reading/status.ts'
+import { finalized } from '../rpc/commitment.ts'
+import { contextSlotOf, numberOf, valueOf } from '../rpc/json.ts'
+import { nonceAccountsOf, statusCalls } from './questions.ts'
+import type { SolanaRailOptions } from './rail.ts'
+import { sight } from './sight.ts'
+import type { Attempt } from './sight.ts'
+import { isDurable } from './slots.ts'
+import { nonceIn, readFinal } from './sync.ts'
+
+/**
+ * What one node says of an attempt that seems to be over.
+ * - `over`: by what it has finalized it can land no more, and it is nowhere in all of the history since it was signed
+ * - `alive`: it is somewhere, or may still land
+ * - `unable`: the node has not got all of that history, or does not say
+ */
+type Verdict = 'over' | 'alive' | 'unable'
+
+/** For one look; the others have their turn at the next. */
+const mostAtOnce = 64
+
+const first: readonly RpcCall[] = [
+  // A node that stands still and knows it says so, and is not heard: it would call everything alive for ever.
+  { method: 'getHealth', params: [] },
+  { method: 'getEpochInfo', params: [finalized] },
+  { method: 'getFirstAvailableBlock', params: [] },
+]
+
+/**
+ * Proves what is over. A node may lag, lie, or have been started anew without the blocks in between: none is believed alone where
+ * there are others. One that says `alive` outweighs all that say otherwise.
+ */
+export function createProofs({ rpc, log, network }: SolanaRailOptions) {
+  let complained = false
+
+  return async function prove(suspects: readonly Attempt[], at: At): Promise<readonly Sighting[]> {
+    const asked = suspects.slice(0, mostAtOnce)
+    if (asked.length === 0) return []
+    const answered = await rpc.everyone(callsFor(asked), at).catch(unanswered)
+    const byNode = answered.map((answers) => verdicts(asked, answers))
+    return asked.map((attempt, index) =>
+      sightingOf(
+        attempt,
+        byNode.flatMap((of) => of[index] ?? []),
+      ),
+    )
+  }
+
+  function sightingOf({ id, slot }: Attempt, said: readonly Verdict[]): Sighting {
+    if (said.includes('over') && !said.includes('alive')) return isDurable(slot) ? { id, is: 'dead' } : { id, is: 'expired' }
+    if (said.length > 0 && said.every((each) => each === 'unable') && !complained) {
+      complained = true
+      log.warn(
+        { network, txHash: id },
+        'no node has the history that shows whether a transaction is lost for good: add one to rpcUrls that keeps it; until then it stays open',
+      )
+    }
+    return { id, is: 'pending', underpriced: false, kept: false }
+  }
+}
+
+const blockhashesOf = (asked: readonly Attempt[]): readonly string[] => [
+  ...new Set(asked.flatMap(({ slot }) => (isDurable(slot) ? [] : slot.blockhash))),
+]
+
+/** What is finalized before what is searched: a search that is not older than that has seen it all. */
+function callsFor(asked: readonly Attempt[]): readonly RpcCall[] {
+  return [
+    ...first,
+    ...accountsCalls(nonceAccountsOf(asked), finalized),
+    ...blockhashesOf(asked).map((blockhash) => ({ method: 'isBlockhashValid', params: [blockhash, finalized] })),
+    ...statusCalls(asked.map(({ id }) => id)),
+  ]
+}
+
+function verdicts(asked: readonly Attempt[], answers: readonly RpcAnswer[]): readonly Verdict[] {
+  const accounts = nonceAccountsOf(asked)
+  const blockhashes = blockhashesOf(asked)
+  const [, epoch, available, ...rest] = answers
+  const nonceAnswer = accounts.length === 0 ? undefined : rest.shift()
+  const validities = new Map(blockhashes.map((blockhash, index) => [blockhash, valueOf(rest[index]?.result)]))
+  const found = rest[blockhashes.length]?.result
+  const final = readFinal(epoch?.result)
+  const [oldest, searched, statuses] = [numberOf(available?.result), contextSlotOf(found), valueOf(found)]
+  const nonceSlot = contextSlotOf(nonceAnswer?.result)
+  const values = valueOf(nonceAnswer?.result)
+  const isReadable = accounts.length === 0 || (nonceSlot !== undefined && Array.isArray(values))
+  if (!final || oldest === undefined || searched === undefined || !Array.isArray(statuses) || !isReadable) return asked.map(() => 'unable')
+
+  const nonces = new Map(
+    accounts.map((account, index) => [account, nonceIn((Array.isArray(values) ? readAccount(values[index]) : null) ?? undefined)]),
+  )
+  const view = { final: { ...final, slot: Math.max(final.slot, nonceSlot ?? 0) }, searched, nonces }
+  return asked.map((attempt, index) => {
+    const { slot } = attempt
+    if (sight(attempt, readStatus(statuses[index]), view).is !== 'over') return 'alive'
+    if (oldest > slot.since) return 'unable'
+    if (isDurable(slot)) return 'over'
+    const valid = validities.get(slot.blockhash)
+    return valid === false ? 'over' : valid === true ? 'alive' : 'unable'
+  })
+}
+
+function unanswered(error: unknown): readonly (readonly RpcAnswer[])[] {
+  if (error instanceof SluiceError) return []
+  throw error
+}

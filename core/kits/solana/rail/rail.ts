@@ -1,0 +1,51 @@
+import type { At, Log, Rail, Token } from '../../../contracts/index.ts'
+import type { Rpc } from '../../nodes/index.ts'
+import type { createAssociated } from '../reading/associated.ts'
+import type { SolanaIntent } from '../types.ts'
+import { check } from './check.ts'
+import { draft, seal } from './draft.ts'
+import { costOf } from './fees.ts'
+import type { FeeLimits, SolanaFees } from './fees.ts'
+import { createLook } from './look.ts'
+import { send } from './send.ts'
+import { claimSlots, durableSlots, mergeSynced, standingOf } from './slots.ts'
+import type { SolanaSlot, SolanaSynced } from './slots.ts'
+import { sync } from './sync.ts'
+
+export interface SolanaRailOptions extends FeeLimits {
+  rpc: Rpc
+  /** How logs name the network: "solana/mainnet". */
+  network: string
+  nativeCurrency: Token
+  associated: ReturnType<typeof createAssociated>
+  /** Wallet → its durable nonce accounts. */
+  durableNonces: Readonly<Record<string, readonly string[]>>
+  log: Log
+  /** Symbol and decimals, for errors that name a token. */
+  token: (address: string, at: At) => Promise<Token | undefined>
+}
+
+/** The slot of a transaction is a blockhash or a durable nonce; nothing takes its place while it may live. */
+export type SolanaRail = Rail<SolanaIntent, string, SolanaSlot, SolanaSynced, SolanaFees>
+
+export function solanaRail(options: SolanaRailOptions): SolanaRail {
+  const { rpc, durableNonces } = options
+  return {
+    slots: 'independent',
+    outline: ({ instructions, value }) => ({ contracts: instructions.map(({ program }) => program), valueRaw: BigInt(value) }),
+    check: (steps, needs, from, price, at) => check(options, steps, needs, from, price, at),
+    cost: costOf,
+    sync: (from, at) => sync(rpc, from, durableNonces[from] ?? [], at),
+    merge: mergeSynced,
+    doubtful: () => false,
+    claim: claimSlots,
+    slotsFrom: durableSlots,
+    nonceOf: ({ number }) => number,
+    standing: standingOf,
+    gaps: () => [],
+    draft,
+    seal,
+    send: (sealed, at) => send(rpc, sealed, at),
+    look: createLook(options),
+  }
+}

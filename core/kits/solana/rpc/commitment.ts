@@ -1,0 +1,4 @@
+/** What is read and built upon: voted for by two thirds of the stake, which has never been taken back yet. */
+export const confirmed = { commitment: 'confirmed' } as const
+/** What makes a transaction final, and its absence too. */
+export const finalized = { commitment: 'finalized' } as const

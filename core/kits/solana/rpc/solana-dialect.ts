@@ -1,0 +1,48 @@
+import { NodeFailure, isObject } from '../../nodes/index.ts'
+import type { Dialect, RpcAnswer, RpcCall, SeenHead } from '../../nodes/index.ts'
+import { slotSeconds } from '../network.ts'
+import { confirmed } from './commitment.ts'
+import { contextSlotOf, numberOf, parseNodeJson } from './json.ts'
+import { isPlausible } from './plausible.ts'
+
+/** Codes of a node that cannot serve for now: https://solana.com/docs/rpc, agave `rpc-client-api/src/custom_error.rs`. */
+const unhealthy = -32005
+const minContextSlotNotReached = -32016
+const behind: ReadonlySet<number> = new Set([unhealthy, minContextSlotNotReached])
+/** HTTP's own number, which public nodes repeat in the body. */
+const overLimit: ReadonlySet<number> = new Set([429])
+
+/** How nodes of Solana are spoken to. Forks are not looked for: what is confirmed is on one. */
+export function solanaDialect(genesisHash: string | undefined): Dialect {
+  return {
+    identity: {
+      call: { method: 'getGenesisHash', params: [] },
+      fault(result) {
+        if (typeof result !== 'string') return { is: 'garbage', what: 'answered getGenesisHash with something that is no hash' }
+        if (genesisHash === undefined || result === genesisHash) return undefined
+        return { is: 'other', what: `has the genesis hash ${result.slice(0, 64)}, not ${genesisHash}` }
+      },
+    },
+    headCall: { method: 'getSlot', params: [confirmed] },
+    headIn,
+    sendCall: (raw) => ({ method: 'sendTransaction', params: [raw, { encoding: 'base64', skipPreflight: true, maxRetries: 0 }] }),
+    isPlausible,
+    refusal(code) {
+      if (behind.has(code)) return new NodeFailure('unreachable', `is behind the chain by its own word (code ${code})`)
+      return overLimit.has(code) ? new NodeFailure('rate-limited', `is over its limit (code ${code})`) : undefined
+    },
+    parse: parseNodeJson,
+  }
+}
+
+/** Heads are confirmed slots: answers for another commitment say nothing of them. */
+function headIn(calls: readonly RpcCall[], answers: readonly RpcAnswer[]): SeenHead | undefined {
+  for (const [index, { method, params }] of calls.entries()) {
+    const options = params.at(-1)
+    if (!isObject(options) || options['commitment'] !== confirmed.commitment) continue
+    const result = answers[index]?.result
+    const number = method === 'getSlot' ? numberOf(result) : contextSlotOf(result)
+    if (number !== undefined) return { number, timestamp: number * slotSeconds }
+  }
+  return undefined
+}

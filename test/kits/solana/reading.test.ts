@@ -1,0 +1,142 @@
+import { expect } from 'chai'
+import { generateKeyPairSigner } from '@solana/kit'
+import { nativeAddress } from '../../../core/kits/solana/index.ts'
+import { chainOver, soon, startCluster } from './test-cluster.ts'
+import type { TestCluster } from './test-cluster.ts'
+
+const nobody = 'So1ar1111111111111111111111111111111111111F'
+
+describe('reading Solana', function () {
+  this.timeout(60_000)
+  let site: TestCluster
+  before(async () => {
+    site = await startCluster()
+  })
+  after(() => site?.stop())
+
+  it('tells the newest confirmed slot, with the time of the cluster', async () => {
+    const { cluster, chain } = site
+    const before = await chain.head(soon())
+    cluster.blocks(2)
+    const after = await chain.head(soon())
+    expect(after.number > before.number).to.equal(true)
+    expect(Math.abs(after.timestamp - Date.now() / 1000)).to.be.below(60)
+  })
+
+  it('follows heads by slots', async () => {
+    const { cluster, chain } = site
+    const watching = new AbortController()
+    const seen: bigint[] = []
+    for await (const { number } of chain.heads(watching.signal)) {
+      seen.push(number)
+      if (seen.length === 3) break
+      cluster.blocks(2)
+    }
+    watching.abort()
+    expect(seen).to.deep.equal(seen.toSorted((a, b) => Number(a - b)))
+    expect(new Set(seen).size).to.equal(3)
+  })
+
+  it('reads balances of the coin and of tokens of both programs in one round trip', async () => {
+    const { cluster, chain, wallet, asked } = site
+    const { USDC, FEES } = cluster.mints
+    await cluster.mintTo(wallet.address, USDC, 1_500_000n)
+    await cluster.mintTo(wallet.address, FEES, 7n)
+    cluster.blocks(1)
+    asked()
+    const balances = await chain.balances(wallet.address, [chain.nativeCurrency, USDC, FEES], soon())
+    expect(balances).to.deep.equal([5_000_000_000n, 1_500_000n, 7n])
+    expect(asked()).to.deep.equal(['getGenesisHash', 'getMultipleAccounts'].slice(-1))
+  })
+
+  it('holds nothing where there is no account', async () => {
+    const { cluster, chain } = site
+    const stranger = await generateKeyPairSigner()
+    expect(await chain.balances(stranger.address, [chain.nativeCurrency, cluster.mints.USDC, cluster.mints.FEES], soon())).to.deep.equal([
+      0n,
+      0n,
+      0n,
+    ])
+  })
+
+  it('refuses the balance of what is no mint: 0 would be a lie', async () => {
+    const { chain, wallet } = site
+    const wrong = { symbol: 'WRONG', address: wallet.address, decimals: 6 }
+    const error = await chain.balances(wallet.address, [wrong], soon()).catch((thrown: unknown) => thrown)
+    expect(error).to.include({ name: 'TOKEN_NOT_SUPPORTED' })
+  })
+
+  it('reads a hundred tokens in one batch', async () => {
+    const { cluster, chain, wallet, asked } = site
+    const tokens = Array.from({ length: 100 }, () => cluster.mints.USDC)
+    asked()
+    const balances = await chain.balances(wallet.address, tokens, soon())
+    expect(balances).to.deep.equal(tokens.map(() => 1_500_000n))
+    expect(asked()).to.deep.equal(Array.from({ length: 3 }, () => 'getMultipleAccounts'))
+  })
+
+  it('knows a token by its mint alone', async () => {
+    const { cluster, chain, wallet } = site
+    for (const { address, decimals } of Object.values(cluster.mints))
+      expect(await chain.token(address, soon())).to.deep.equal({ symbol: address, address, decimals })
+    for (const address of [wallet.address, nativeAddress, nobody]) expect(await chain.token(address, soon())).to.equal(undefined)
+  })
+
+  it('finds a transaction with its receipt, and nothing where there is none', async () => {
+    const { cluster, chain, wallet } = site
+    const signature = await cluster.fund(wallet.address, 1_000n)
+    cluster.blocks(1)
+    const found = await chain.find(signature, soon())
+    expect(found?.receipt).to.include({ status: 1, signature, err: null, fee: '5000' })
+    expect(found?.receipt?.slot).to.equal(found?.blockNumber)
+    expect(found?.tx).to.have.property('message')
+    const unknown = '5'.repeat(87)
+    expect(chain.isTransactionId(unknown)).to.equal(true)
+    expect(await chain.find(unknown, soon())).to.equal(undefined)
+  })
+
+  it('names the programs in a log', async () => {
+    const { cluster, chain } = site
+    const { address } = await generateKeyPairSigner()
+    const signature = await cluster.mintTo(address, cluster.mints.USDC, 5n)
+    cluster.blocks(1)
+    const found = await chain.find(signature, soon())
+    const decoded = found?.receipt && chain.decode(found.receipt, [])
+    const logs: unknown = Reflect.get(Object(decoded), 'logs')
+    expect(logs).to.be.an('array')
+    const named = [logs].flat().map((each: unknown) => [Reflect.get(Object(each), 'name'), Reflect.get(Object(each), 'events')])
+    const instruction = (value: string) => [{ name: 'instruction', value }]
+    expect(named).to.deep.include.members([
+      ['Compute Budget', instruction('SetComputeUnitLimit')],
+      ['Associated Token Account', instruction('CreateAssociatedTokenIdempotent')],
+      ['System', instruction('CreateAccount')],
+      ['Token', instruction('InitializeAccount3')],
+      ['Token', instruction('MintTo')],
+    ])
+  })
+
+  it('does not read from a node of another cluster', async () => {
+    const { chain } = chainOver({ rpcUrls: [site.cluster.url] }, { genesisHash: nobody, local: false })
+    const error = await chain.head(soon()).catch((thrown: unknown) => thrown)
+    expect(error).to.include({ name: 'NETWORK' })
+    expect(String(Reflect.get(Object(error), 'message'))).to.contain('genesis hash')
+    await chain.stop?.()
+  })
+
+  it('takes base58 of 32 bytes for addresses and of 64 for signatures, each in its one spelling', () => {
+    const { chain, wallet } = site
+    expect(chain.address(wallet.address)).to.equal(wallet.address)
+    expect(chain.address(nativeAddress)).to.equal(nativeAddress)
+    for (const wrong of [
+      '',
+      '0x',
+      `0x${'0'.repeat(40)}`,
+      wallet.address.slice(0, 20),
+      `${wallet.address}11`,
+      `1${wallet.address}`,
+      ` ${wallet.address}`,
+    ])
+      expect(chain.address(wrong), wrong).to.equal(undefined)
+    for (const wrong of [wallet.address, '0xab', '5'.repeat(60)]) expect(chain.isTransactionId(wrong)).to.equal(false)
+  })
+})

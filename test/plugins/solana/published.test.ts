@@ -1,0 +1,32 @@
+import { expect } from 'chai'
+import { networks } from '../../../plugins/solana/networks.ts'
+import list from '../../../plugins/solana/tokens.json' with { type: 'json' }
+import circle from '../../fixtures/published/circle-bridge-kit-solana.json' with { type: 'json' }
+import drift from '../../fixtures/published/drift-sdk.json' with { type: 'json' }
+import metamask from '../../fixtures/published/metamask-keyring-api.json' with { type: 'json' }
+
+/** Ours → the exchange's, which trades the coin in its wrapped form by the coin's own symbol. */
+const renamed: Readonly<Record<string, string>> = { WSOL: 'SOL' }
+
+// test/fixtures/published/ is what the projects publish on npm; scripts/published-facts.mjs takes it from there.
+describe('what projects publish about Solana', () => {
+  it('is ours of what each cluster is known by', () => {
+    const published: Readonly<Record<string, string>> = metamask.facts.genesis
+    const ours = Object.entries(networks).flatMap(([name, table]) =>
+      'genesisHash' in table ? [[name, table.genesisHash.slice(0, 32)]] : [],
+    )
+    expect(Object.fromEntries(ours)).to.deep.equal(published)
+  })
+
+  it('is ours of every token', () => {
+    const line = ({ chainId, symbol, address, decimals }: (typeof list.tokens)[number] | (typeof drift.facts.tokens)[number]) =>
+      `${chainId} ${renamed[symbol] ?? symbol} ${address} ${decimals}`
+    const published = new Set([...drift.facts.tokens, ...circle.facts.tokens].map(line))
+    expect(list.tokens.map(line).filter((each) => !published.has(each))).to.deep.equal([])
+  })
+
+  it("is ours of USDC and EURC, by Circle's word", () => {
+    for (const { chainId, symbol, address } of circle.facts.tokens)
+      expect(list.tokens.find((each) => each.chainId === chainId && each.symbol === symbol)?.address).to.equal(address)
+  })
+})
