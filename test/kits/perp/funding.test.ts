@@ -1,0 +1,92 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { Wallet } from 'ethers'
+import { fundingRate } from '../../../core/kits/perp/reading/funding.ts'
+import { at } from '../uniswap-v2/trading-floor.ts'
+import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
+
+const ether = 10n ** 18n
+const day = 86_400n
+
+describe('funding, by the kit', () => {
+  let floor: PerpFloor
+  let long: Wallet
+  let short: Wallet
+  before(async () => {
+    floor = await openPerpFloor()
+    long = await floor.newTrader()
+    short = await floor.newTrader()
+    await floor.open(long, { market: floor.named('ETH'), side: 'LONG', sizeRaw: 5n * ether })
+    await floor.open(short, { market: floor.named('ETH'), side: 'SHORT', sizeRaw: 2n * ether })
+  })
+  after(() => floor.end())
+
+  const of = async ({ address }: Wallet) => {
+    const { funding, head } = await floor.exchange.funding(address, at())
+    expect(funding).to.have.lengthOf(1)
+    const [only] = funding
+    if (!only) throw new Error('There is no funding.')
+    return { ...only, head }
+  }
+
+  for (const [index, who] of [
+    ['2900', 'longs pay'],
+    ['3100', 'shorts pay'],
+  ] as const) {
+    it(`accrues as its rate says while the index price is ${index}: ${who}`, async () => {
+      await floor.operator.moveIndex('ETHUSD', index)
+      // Nothing of the time before is in the mean any more.
+      await floor.wait(200)
+      const before = { long: await of(long), short: await of(short) }
+      await floor.wait(3600)
+      const after = { long: await of(long), short: await of(short) }
+      const seconds = BigInt(after.long.head.timestamp - before.long.head.timestamp)
+      const { rate } = after.long
+      expect(Math.sign(Number(rate.numerator))).to.equal(index === '2900' ? 1 : -1)
+      for (const [side, sizeRaw] of [
+        ['long', 5n * ether],
+        ['short', -2n * ether],
+      ] as const) {
+        const paid = before[side].pendingRaw - after[side].pendingRaw
+        const indexRaw = BigInt(index) * ether
+        const expected = (sizeRaw * indexRaw * rate.numerator * seconds) / (ether * rate.denominator * day)
+        expect(Number(paid)).to.be.closeTo(Number(expected), Math.abs(Number(expected)) * 1e-12)
+        expect(after[side].pendingRaw > before[side].pendingRaw).to.equal(index === '2900' ? side === 'short' : side === 'long')
+      }
+    })
+  }
+
+  it('is taken with the next trade, and is in the collateral then', async () => {
+    const { pendingRaw } = await of(long)
+    const before = (await floor.exchange.account(long.address, at())).account
+    const { fill } = await floor.open(long, { market: floor.named('ETH'), side: 'LONG', sizeRaw: ether / 100n })
+    expect(fill?.realizedProfitRaw).to.equal(0n)
+    const { account } = await floor.exchange.account(long.address, at())
+    expect(Number(account.collateralRaw - before.collateralRaw)).to.be.closeTo(Number(pendingRaw), Math.abs(Number(pendingRaw)) * 0.01)
+    expect(Math.abs(Number((await of(long)).pendingRaw))).to.be.below(1e15)
+  })
+
+  it('stops with its market', async () => {
+    await floor.operator.moveIndex('ETHUSD', '3000')
+    const token = await floor.contractAt('BaseToken', floor.named('ETH').id)
+    await (await token.getFunction('pause').send()).wait()
+    const before = await of(short)
+    await floor.wait(3600)
+    const after = await of(short)
+    expect(after.rate.numerator).to.equal(0n)
+    expect(after.pendingRaw).to.equal(before.pendingRaw)
+    expect(after.market.status).to.equal('paused')
+  })
+
+  it('has a rate within the most that the exchange takes, whatever the prices are', () => {
+    fc.assert(
+      fc.property(fc.bigInt(2n ** 60n, 2n ** 120n), fc.bigInt(1n, 10n ** 30n), fc.bigInt(0n, 1_000_000n), (sqrtX96, index, most) => {
+        const indexX96 = (index * 2n ** 96n) / ether
+        fc.pre(indexX96 > 0n)
+        const { numerator, denominator } = fundingRate(sqrtX96, index, most)
+        const size = numerator < 0n ? -numerator : numerator
+        expect(size * 1_000_000n <= denominator * most).to.equal(true)
+      }),
+    )
+  })
+})
