@@ -159,7 +159,11 @@ describe('what the signer signs of messages', () => {
       [limit(1_000_000), price(feeCapLamports + 1n), trade],
       /1000001 lamports, and the fee cap of solana\/mainnet is 1000000/,
     ],
-    ['a priority fee that is above the cap by a fraction', [limit(1_000_001), price(feeCapLamports), trade], /priority fee of 1000001/],
+    [
+      'a priority fee that is above the cap by a fraction',
+      [limit(1), price(feeCapLamports * 1_000_000n + 1n), trade],
+      /priority fee of 1000001/,
+    ],
     ['a price without a limit, by what it may cost', [price(feeCapLamports), trade], /priority fee of 1400000/],
     ['the largest price', [limit(1_400_000), price(2n ** 64n - 1n), trade], /fee cap/],
     ['two prices', [price(1n), price(1n)], /twice/],

@@ -12,6 +12,8 @@ import { findAssociatedTokenPda, getCreateAssociatedTokenIdempotentInstruction }
 import { expect } from 'chai'
 import { SluiceError } from '../../../core/api/errors.ts'
 import { saveKey } from '../../../core/wallet/keystore/save-key.ts'
+import { decodeMessage } from '../../../core/wallet/signer/ed25519/decode-message.ts'
+import { priorityFeeOf } from '../../../core/wallet/signer/ed25519/priority-fee.ts'
 import { startSigner, type Signer } from '../../../core/wallet/signer/start-signer.ts'
 import type { SignRequest } from '../../../core/wallet/signer/sign-request.ts'
 import { clientOf } from '../../solana-service/wallet.ts'
@@ -90,7 +92,7 @@ describe('the signer, with keys of both curves', function () {
       const client = clientOf(solana)
       const { value: latest } = await client.getLatestBlockhash({ commitment: 'processed' }).send()
       const create = getCreateAssociatedTokenIdempotentInstruction({ payer: owner, owner: wallet, ata, mint, tokenProgram })
-      const bytes = messageOf([limit(), price(1_000n), create], { hash: latest.blockhash })
+      const bytes = messageOf([limit(200_001), price(1_001n), create], { hash: latest.blockhash })
       const signature = await signer.sign(requestFor(bytes))
 
       const wire = getBase64EncodedWireTransaction(getTransactionDecoder().decode(Uint8Array.of(1, ...signature, ...bytes)))
@@ -98,6 +100,11 @@ describe('the signer, with keys of both curves', function () {
       solana.blocks(2)
       const { value: statuses } = await client.getSignatureStatuses([id]).send()
       expect(statuses[0]?.err).to.equal(null)
+      // 5000 for the signature; the rest is what the signer holds against the cap, rounded as the runtime does.
+      const landed = await client
+        .getTransaction(id, { commitment: 'confirmed', encoding: 'base64', maxSupportedTransactionVersion: 0 })
+        .send()
+      expect(landed?.meta?.fee).to.equal(5_000n + priorityFeeOf(decodeMessage(bytes).instructions.slice(0, 2)))
       const { value: account } = await client.getAccountInfo(ata, { encoding: 'base64', commitment: 'processed' }).send()
       expect(account?.owner).to.equal(tokenProgram)
     } finally {
