@@ -88,6 +88,13 @@ const wanted = [
   ...balancer('@balancer-labs/v2-deployments@3.2.0'),
   ...curie('@perp/curie-contract@2.8.4', curieContracts),
   ...curie('@perp/perp-oracle-contract@0.6.8', ['ChainlinkPriceFeedV3', 'PriceFeedDispatcher']),
+  // For tests: what the exchange itself quotes by.
+  {
+    pack: '@perp/curie-deployments@2023.4.12-1681295833590',
+    contract: 'Quoter',
+    file: 'optimism/periphery/artifacts/contracts/lens/Quoter.sol/Quoter.json',
+    to: 'test/fixtures/perp',
+  },
 ]
 
 /** Of its first deployment only ABI and code are there, in a file each; of later ones the artifacts. */

@@ -129,6 +129,34 @@ export const exchanges = (constants) => [
     },
   },
   {
+    pack: '@perp/curie-deployments@2023.4.12-1681295833590',
+    name: 'perp-curie-deployments',
+    read(files) {
+      const { contracts, pools, chainId } = JSON.parse(textOf(files, 'optimism/core/metadata.json'))
+      const functionsOf = (name) => {
+        const { abi } = JSON.parse(textOf(files, `optimism/core/artifacts/contracts/${name}.sol/${name}.json`))
+        return new Interface(abi).fragments.filter(({ type }) => type === 'function' || type === 'event').map((each) => each.format())
+      }
+      const asked = [
+        'AccountBalance',
+        'BaseToken',
+        'ClearingHouse',
+        'ClearingHouseConfig',
+        'CollateralManager',
+        'Exchange',
+        'MarketRegistry',
+        'Vault',
+      ]
+      return {
+        chainId,
+        clearingHouse: contracts.ClearingHouse.address,
+        vault: contracts.Vault.address,
+        bases: Object.fromEntries(pools.map(({ baseSymbol, baseAddress }) => [baseSymbol, baseAddress])),
+        signatures: [...new Set(asked.flatMap(functionsOf))].toSorted(),
+      }
+    },
+  },
+  {
     pack: 'quickswap-sdk@3.0.43',
     name: 'quickswap-sdk',
     read(files) {

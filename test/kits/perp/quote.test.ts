@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { MaxUint256, ZeroHash, type Wallet } from 'ethers'
+import { ContractFactory, MaxUint256, ZeroHash, type Wallet } from 'ethers'
 import type { PerpMarketName, PerpOrder } from '../../../core/contracts/index.ts'
 import { at } from '../uniswap-v2/trading-floor.ts'
 import { addRange } from './makers.ts'
@@ -64,6 +65,26 @@ describe('what an order would do, by the kit', () => {
       expect(taken).to.be.above(20)
     })
   }
+
+  it("is what the exchange's Quoter says, but for the fee's rounding, which it does once instead of with each step", async () => {
+    const { abi, bytecode } = JSON.parse(readFileSync(new URL('../../fixtures/perp/Quoter.json', import.meta.url), 'utf8'))
+    const contract = await new ContractFactory(abi, bytecode, trader).deploy(floor.placed.exchange('MarketRegistry'))
+    const quoter = (await contract.waitForDeployment()).getFunction('swap')
+    for (const base of ['ETH', 'BTC'])
+      for (const [side, sizeRaw] of [
+        ['LONG', ether / 10n],
+        ['SHORT', ether / 10n],
+        ['LONG', 2n * ether],
+        ['SHORT', 2n * ether],
+      ] as const) {
+        const market = floor.named(base)
+        const { quoteRaw, head } = await floor.exchange.quote({ market, side, sizeRaw }, undefined, at())
+        const isShort = side === 'SHORT'
+        const [baseRaw, netRaw] = await quoter.staticCall([market.id, isShort, isShort, sizeRaw, 0n], { blockTag: Number(head.number) })
+        expect(BigInt(baseRaw)).to.equal(sizeRaw)
+        expect(Number(quoteRaw - BigInt(netRaw)), `${side} ${sizeRaw} ${base}`).to.be.within(-8, 8)
+      }
+  })
 
   it('is what is filled, fee and all, with the bound at the quote itself', async () => {
     const market = floor.named('ETH')

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { parse } from 'yaml'
+import { deployerAddress } from '../../../core/devnet/deployer.ts'
+import { curieAbi } from '../../../core/kits/perp/abi.ts'
+import { perpDevnetContracts } from '../../../core/kits/perp/devnet.ts'
+import { markets } from '../../../plugins/perp/markets.ts'
+
+const published = new URL('../../fixtures/published/perp-curie-deployments.json', import.meta.url)
+const { chainId, clearingHouse, vault, bases, signatures } = JSON.parse(readFileSync(published, 'utf8')).facts
+const defaults = new URL('../../../plugins/perp/defaults.yml', import.meta.url)
+const { contractAddresses } = parse(readFileSync(defaults, 'utf8'))
+/** Of tokens, and what newer deployments have. */
+const notPublished = ['symbol()', 'decimals()', 'getMarketInfoByTrader(address,address)']
+
+describe('what is published about Perpetual Protocol', () => {
+  it('is what is configured and listed for Optimism', () => {
+    expect(chainId).to.equal(10)
+    expect(contractAddresses.mainnet).to.deep.equal({ routerAddress: clearingHouse, vaultAddress: vault })
+    expect([...(markets['optimism/mainnet'] ?? [])]).to.have.members(Object.values(bases))
+  })
+
+  it('has all that is asked of its contracts there', () => {
+    const asked = curieAbi.fragments.map((each) => each.format()).filter((each) => !notPublished.includes(each))
+    expect(asked.filter((each) => !signatures.includes(each))).to.deep.equal([])
+  })
+
+  it('is deployed on the devnet where it is looked for', () => {
+    const placed = perpDevnetContracts(deployerAddress('perp'))
+    const local = { routerAddress: placed.exchange('ClearingHouse'), vaultAddress: placed.exchange('Vault') }
+    expect(contractAddresses.local).to.deep.equal(local)
+    expect(markets['ethereum/local']).to.deep.equal([0, 1].map((index) => placed.market(index).base.address))
+  })
+})
