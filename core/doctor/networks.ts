@@ -1,5 +1,6 @@
 import { SluiceError } from '../api/index.ts'
 import type { Settings } from '../config/index.ts'
+import { devnetNetwork } from '../devnet/index.ts'
 import type { LoadedChain } from '../loader/index.ts'
 import type { Finding } from './finding.ts'
 
@@ -19,7 +20,7 @@ export async function examineNetworks(
     await Promise.all(
       venues.map(async ({ chain, network, implementation }): Promise<Finding[]> => {
         const name = `${chain}/${network}`
-        if (implementation.local && devnet.enabled)
+        if (devnet.enabled && chain === devnetNetwork.chain && network === devnetNetwork.network)
           return [{ part: 'nodes', state: 'good', what: `${name} is the devnet: it comes up with the server.` }]
         try {
           const { number, timestamp } = await implementation.head({ signal: AbortSignal.timeout(deadlineMs) })

@@ -18,7 +18,7 @@ export interface OurChain {
   plugin: ChainPlugin<Evm, EvmChainConfig>
   networks: Readonly<Record<string, EvmNetworkTable>>
   tokens: readonly ListedToken[]
-  defaults: Readonly<Record<string, { rpcUrls: readonly string[] }>>
+  defaults: Readonly<Record<string, { rpcUrls: readonly string[]; enabled?: boolean }>>
   /** Lines of index.ts. */
   lines: number
 }
@@ -46,6 +46,15 @@ const chains: readonly OurChain[] = await Promise.all(
 )
 
 export const everyChain = chains.filter(({ plugin }) => plugin.family.name === 'evm')
+
+/** Those of other families, where they are not switched off. */
+export const otherNetworks = chains
+  .filter((chain) => !everyChain.includes(chain))
+  .flatMap(({ name, networks, defaults }) =>
+    Object.keys(networks)
+      .filter((network) => defaults[network]?.enabled !== false)
+      .map((network) => ({ chain: name, network, name: `${name}/${network}` })),
+  )
 
 export const everyNetwork = everyChain.flatMap((chain) =>
   Object.entries(chain.networks).map(([network, table]) => ({ chain, network, table, name: `${chain.name}/${network}` })),

@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { startServer, type TestServer } from '../../../core/testing/index.ts'
 import { answering, fakeBlock, silent, startFakeNode, type FakeNode } from '../../kits/evm/fake-node.ts'
-import { everyChain, everyNetwork } from './every-chain.ts'
+import { everyChain, everyNetwork, otherNetworks } from './every-chain.ts'
+
+const all = [...everyNetwork, ...otherNetworks]
 
 describe('a server with every chain', function () {
   this.timeout(60_000)
@@ -18,7 +20,14 @@ describe('a server with every chain', function () {
       const settings = { rpcUrls: [node.url], requestTimeoutSeconds }
       return [`chains/${name}.yml`, Object.fromEntries(outside.map((network) => [network, settings]))] as const
     })
-    server = await startServer({ conf: Object.fromEntries(conf) })
+    const others = otherNetworks.map(({ chain }) => {
+      const own = otherNetworks.filter((each) => each.chain === chain)
+      return [
+        `chains/${chain}.yml`,
+        Object.fromEntries(own.map(({ network }) => [network, { rpcUrls: [node.url], requestTimeoutSeconds: 1 }])),
+      ] as const
+    })
+    server = await startServer({ conf: Object.fromEntries([...conf, ...others]) })
   })
   after(async () => {
     await server?.stop()
@@ -30,18 +39,16 @@ describe('a server with every chain', function () {
   it('loads them all, and asks no node of a network that nobody uses', () => {
     const { plugins, services } = server.kernel
     expect(plugins.refused).to.deep.equal([])
-    expect(services.directory.networks.map(({ chain, network }) => `${chain}/${network}`)).to.have.members(
-      everyNetwork.map(({ name }) => name),
-    )
+    expect(services.directory.networks.map(({ chain, network }) => `${chain}/${network}`)).to.have.members(all.map(({ name }) => name))
     expect(node.requests).to.equal(0)
   })
 
   it('answers the status of them all though only the devnet answers', async () => {
     const { status, body } = await server.client.get('/network/status')
     expect(status).to.equal(200)
-    expect(body).to.have.length(everyNetwork.length)
+    expect(body).to.have.length(all.length)
     const down = body.filter((entry: { error?: string }) => entry.error !== undefined)
-    expect(down).to.have.length(everyNetwork.length - 1)
+    expect(down).to.have.length(all.length - 1)
     for (const entry of down) {
       expect(entry).to.include({ currentBlockNumber: -1, currentBlockSeconds: -1 })
       // Its nodes are at fault, and not the plugin.
