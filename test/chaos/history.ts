@@ -1,10 +1,10 @@
-/** What a bot wants once. A trade sells an amount of the native coin that no other request of the run has. */
+/** What a bot wants once. A trade sells an amount of the native coin, or opens a position of a size, that no other request of the run has. */
 export interface Request {
   id: number
   op: 'trade' | 'cancel' | 'speedUp'
   wallet: string
   connector?: string
-  /** What the chain shows of it: the value of its transaction. Only of trades. */
+  /** What the chain shows of it: the value of its transaction, or the size. Only of trades. */
   valueRaw?: bigint
   key?: string
 }

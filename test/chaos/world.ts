@@ -3,6 +3,7 @@ import { tradingWallets } from '../../core/devnet/trading-wallets.ts'
 import { startPostgres, type TestPostgres } from '../store/postgres.ts'
 import { createRecorder, type Recorder } from './bots/recorder.ts'
 import { startChain, type Chain } from './chain/chain.ts'
+import { putCollateral } from './chain/collateral.ts'
 import type { Request } from './history.ts'
 import { startFaultProxy, type FaultProxy } from './proxy/fault-proxy.ts'
 import type { Random } from './random.ts'
@@ -55,6 +56,7 @@ export async function createWorld({
 }: WorldOptions): Promise<World> {
   const recorder = createRecorder()
   const chain = await startChain({ blockMs })
+  await putCollateral(chain, tradingWallets)
   const postgres = wantsPostgres ? await startPostgres() : undefined
   const proxy = await startFaultProxy(
     () => chain.rpcUrl(),

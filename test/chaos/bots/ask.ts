@@ -44,10 +44,13 @@ async function send(to: Server, hangUpAfterMs: number | undefined, post: (client
   }
 }
 
-function messageOf({ op, wallet, connector = 'uniswap', valueRaw = 0n }: Request): [string, object] {
+function messageOf({ id, op, wallet, connector = 'uniswap', valueRaw = 0n }: Request): [string, object] {
   if (op === 'cancel') return ['/evm/cancel', { ...local, address: wallet }]
   if (op === 'speedUp') return ['/evm/speedUp', { ...local, address: wallet }]
-  return ['/amm/trade', { ...local, connector, address: wallet, base: 'ETH', quote: 'USDC', side: 'SELL', amount: formatEther(valueRaw) }]
+  const order = { ...local, connector, address: wallet, base: 'ETH', amount: formatEther(valueRaw) }
+  if (connector !== 'perp') return ['/amm/trade', { ...order, quote: 'USDC', side: 'SELL' }]
+  // Up and down, so that some open, some reduce, and some turn what is there.
+  return ['/perpAMM/open', { ...order, quote: 'USD', side: id % 3 === 0 ? 'LONG' : 'SHORT', margin: '10', leverage: '5' }]
 }
 
 function outcomeOf({ status, body, text }: Answer): Call['outcome'] {

@@ -42,7 +42,7 @@ export async function traffic(
 
 async function trade(world: World, wallet: string, random: Random): Promise<void> {
   const keyed = random.chance(0.6)
-  const connector = random.pick(['uniswap', 'sushiswap'])
+  const connector = random.pick(['uniswap', 'sushiswap', 'perp'])
   const request = world.recorder.newRequest({
     op: 'trade',
     wallet,

@@ -1,4 +1,5 @@
 import { getAddress } from 'ethers'
+import { shownValue } from '../checker/shown-value.ts'
 import type { Mined } from '../history.ts'
 import type { Chain } from './chain.ts'
 
@@ -26,7 +27,7 @@ export async function minedSince(chain: Chain, first: number, wallets: readonly 
         from: getAddress(String(each['from'])),
         to: String(each['to']),
         nonce: Number(each['nonce']),
-        valueRaw: BigInt(String(each['value'])),
+        valueRaw: shownValue({ value: BigInt(String(each['value'])), data: String(each['input']) }),
         block: number,
         ok: status === '0x1',
       })

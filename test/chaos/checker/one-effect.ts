@@ -40,7 +40,7 @@ function ofChain(known: Known): Violation[] {
     if (known.foreign.has(each.txHash)) return []
     const entry = known.entryOf(each.txHash)
     if (!entry) return [violation('a transaction was mined that is not in the journal', { mined: each })]
-    if (entry.kind === 'trade' && !asked.has(each.valueRaw))
+    if ((entry.kind === 'trade' || entry.kind === 'position') && !asked.has(each.valueRaw))
       return [violation('a trade was mined that nobody asked for', { mined: each, entry })]
     return []
   })

@@ -1,5 +1,6 @@
 import { Transaction } from 'ethers'
 import type { History } from '../history.ts'
+import { shownValue } from './shown-value.ts'
 
 /** A transaction that was signed, by what is in its bytes. */
 export interface Signed {
@@ -26,8 +27,9 @@ export function signedBytes({ journal, sent }: Pick<History, 'journal' | 'sent'>
       known.wasSent ||= wasSent
       return
     }
-    const { hash, from, nonce, value } = Transaction.from(raw)
+    const transaction = Transaction.from(raw)
+    const { hash, from, nonce } = transaction
     if (hash === null || from === null) throw new Error(`Bytes without a signature were sent: ${raw}`)
-    all.set(raw, { txHash: hash, from, nonce, valueRaw: value, wasSent, ...(entry !== undefined && { entry }) })
+    all.set(raw, { txHash: hash, from, nonce, valueRaw: shownValue(transaction), wasSent, ...(entry !== undefined && { entry }) })
   }
 }

@@ -22,6 +22,8 @@ describe('figures of perpetual positions', () => {
       expect(showRatio({ numerator: -numerator, denominator: one }, rounding)).to.equal('-3000.123456789012345678')
     }
     expect(showRatio({ numerator: 10n, denominator: 1n }, 'down')).to.equal('10')
+    expect(showRatio({ numerator: 30n * one, denominator: one }, 'down')).to.equal('30')
+    expect(showRatio({ numerator: -5n * one, denominator: 10n * one }, 'down')).to.equal('-0.5')
     expect(showRatio({ numerator: 0n, denominator: one }, 'down')).to.equal('0')
   })
 

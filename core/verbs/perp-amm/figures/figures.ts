@@ -6,6 +6,7 @@ export const absolute = (value: bigint) => (value < 0n ? -value : value)
 /** A decimal string padded to the decimals, below 0 with its sign. */
 export const fromSigned = (raw: bigint, decimals: number) => `${raw < 0n ? '-' : ''}${fromRaw(absolute(raw), decimals)}`
 
+/** Of a price in amounts of 18 decimals. */
 const mostDecimals = 36
 
 /**
@@ -13,12 +14,13 @@ const mostDecimals = 36
  * significant digits. `rounding` is that of its size.
  */
 export function showRatio({ numerator, denominator }: Ratio, rounding: Rounding): string {
-  const digits = denominator.toString()
-  const decimals = digits.length - 1
-  if (numerator !== 0n && decimals <= mostDecimals && /^10*$/.test(digits)) return fromSigned(numerator, decimals)
+  const decimals = denominator.toString().length - 1
+  if (decimals <= mostDecimals && denominator === 10n ** BigInt(decimals)) return withoutZeros(fromSigned(numerator, decimals))
   const text = ratio(absolute(numerator), denominator, rounding)
   return numerator < 0n ? `-${text}` : text
 }
+
+const withoutZeros = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
 
 /** Two amounts by each other, as a decimal string; "0" where there is nothing to divide by, or it is below that. */
 export const showQuotient = (numerator: bigint, denominator: bigint, rounding: Rounding) =>

@@ -33,10 +33,12 @@ export function requireMargin(quote: PerpQuote, held: PerpPosition, account: Per
   const needed = marginFor(quote, openedRaw, stake)
   const show = (raw: bigint) => fromRaw(raw, settlement.decimals)
   if (needed.numerator > marginRaw * needed.denominator) {
+    const { market } = quote
+    const opened = showRatio({ numerator: openedRaw, denominator: 10n ** BigInt(market.baseDecimals) }, 'down')
     const details = { free: show(marginRaw), needed: show(divide(needed.numerator, needed.denominator, 'up')) }
     throw new SluiceError(
       'INSUFFICIENT_MARGIN',
-      `To open ${fromRaw(openedRaw, quote.market.baseDecimals)} ${quote.market.base} at leverage ${showRatio(leverage, 'down')} needs a margin of ${details.needed} ${settlement.symbol}, and margin is ${details.free}: nothing was sent.`,
+      `Opening ${opened} ${market.base} at leverage ${showRatio(leverage, 'down')} needs a margin of ${details.needed} ${settlement.symbol}, and margin is ${details.free}: nothing was sent.`,
       { details },
     )
   }

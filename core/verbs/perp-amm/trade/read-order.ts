@@ -1,7 +1,8 @@
 import type { At, PerpOrder } from '../../../contracts/index.ts'
-import { fromRaw, ratio, valueAt } from '../../amounts.ts'
+import { fromRaw, valueAt } from '../../amounts.ts'
 import type { VenueEntry } from '../../directory.ts'
 import { readPositiveRaw } from '../../token-book.ts'
+import { priceIn, showRatio } from '../figures/figures.ts'
 import { findMarket } from '../market.ts'
 
 interface OrderFields {
@@ -24,9 +25,8 @@ export const quotedOf = ({ side }: PerpOrder, quoteRaw: bigint) =>
   ({ swap: { exact: side === 'LONG' ? 'out' : 'in' }, amountRaw: quoteRaw }) as const
 
 /** Quote per one base, rounded against optimism: up for a LONG, down for a SHORT. */
-export function orderPrice({ market: { baseDecimals, quoteDecimals }, side, sizeRaw }: PerpOrder, quoteRaw: bigint): string {
-  return ratio(quoteRaw * 10n ** BigInt(baseDecimals), sizeRaw * 10n ** BigInt(quoteDecimals), side === 'LONG' ? 'up' : 'down')
-}
+export const orderPrice = ({ market, side, sizeRaw }: PerpOrder, quoteRaw: bigint): string =>
+  showRatio(priceIn(market, quoteRaw, sizeRaw), side === 'LONG' ? 'up' : 'down')
 
 /** The limit for the whole size in the market's quote: at most this much for a LONG, at least this much for a SHORT. */
 export function limitOf({ market, side, sizeRaw }: PerpOrder, limitPrice: string | undefined): bigint | undefined {
