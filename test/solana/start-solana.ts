@@ -1,4 +1,4 @@
-import type { Address, KeyPairSigner, Signature } from '@solana/kit'
+import type { Address, Instruction, KeyPairSigner, Signature } from '@solana/kit'
 import { createHash } from 'node:crypto'
 import type { LiteSVM } from 'litesvm'
 import type { Leader } from './ledger/leaders.ts'
@@ -41,6 +41,8 @@ export interface Solana {
   reorganise(depth: number, transactions?: 'again' | 'lost'): void
   /** Everything that was sent to any node, whatever became of it. */
   sent: readonly Wire[]
+  /** The faucet signs and pays for these, with who else signs in them; in a block when it settles. */
+  land(instructions: readonly Instruction[]): Promise<Signature>
   /** In a block when it settles. Lamports. */
   fund(to: Address, lamports: bigint): Promise<Signature>
   /** Creates the owner's associated account where there is none; in a block when it settles. */
@@ -96,9 +98,10 @@ export async function startSolana(options: Partial<SolanaOptions> = {}): Promise
     if (error !== null) throw new Error(`The faucet's transaction failed: ${JSON.stringify(error)}`)
     return wire.signature
   }
+  const landAll = async (instructions: readonly Instruction[]) => land(await faucet.sign(instructions))
   const createMint = async (mint: MintSeed): Promise<Mint> => {
     const signer = await signerOf(`mint ${mint.symbol}`)
-    await land(await faucet.sign(createMintInstructions(ledger, faucet.signer, signer, mint)))
+    await landAll(createMintInstructions(ledger, faucet.signer, signer, mint))
     return { symbol: mint.symbol, decimals: mint.decimals, address: signer.address, program: programOf(mint) }
   }
   const pause = () => clearInterval(timer)
@@ -128,8 +131,9 @@ export async function startSolana(options: Partial<SolanaOptions> = {}): Promise
     lead: (leader) => void (ledger.leader = leader),
     reorganise: (depth, transactions) => void ledger.reorganise(depth, transactions),
     sent: ledger.sent,
+    land: landAll,
     fund: async (to, amount) => land(await faucet.transfer(to, amount as never)),
-    mintTo: async (owner, mint, amountRaw) => land(await faucet.sign(await mintToInstructions(faucet.signer, mint, owner, amountRaw))),
+    mintTo: async (owner, mint, amountRaw) => landAll(await mintToInstructions(faucet.signer, mint, owner, amountRaw)),
     createMint,
     addNode,
     async stop() {
