@@ -34,6 +34,7 @@ export async function startCluster(options: Partial<SolanaOptions> = {}, config:
   const cluster = await startSolana({ slotMs: 'by hand', ...options })
   const wallet = await generateKeyPairSigner()
   await cluster.fund(wallet.address, 5_000_000_000n)
+  cluster.blocks(1)
   const { chain, asked } = chainOver({ rpcUrls: [cluster.url], ...config })
   return {
     cluster,

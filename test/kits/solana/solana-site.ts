@@ -1,0 +1,81 @@
+import { address, signBytes } from '@solana/kit'
+import type { KeyPairSigner } from '@solana/kit'
+import { getTransferSolInstruction } from '@solana-program/system'
+import type { Plan } from '../../../core/contracts/index.ts'
+import { fromKit } from '../../../core/kits/solana/index.ts'
+import type { Solana, SolanaChainConfig } from '../../../core/kits/solana/index.ts'
+import type { Entry, Order, Sign, Transactions } from '../../../core/transactions/index.ts'
+import type { SolanaOptions } from '../../solana/start-solana.ts'
+import { transactionsOn, until } from '../../transactions/site.ts'
+import { startCluster } from './test-cluster.ts'
+import type { TestCluster } from './test-cluster.ts'
+
+export interface SolanaSite extends TestCluster {
+  network: Order['network']
+  /** Signs as the signer process does, by the wallet's key. */
+  sign: Sign
+}
+
+export async function startSolanaSite(options: Partial<SolanaOptions> = {}, config: SolanaChainConfig = {}): Promise<SolanaSite> {
+  const cluster = await startCluster(options, config)
+  return { ...cluster, network: { chain: 'solana', network: 'local', impl: cluster.chain }, sign: signBy(cluster.wallet) }
+}
+
+export const signBy =
+  ({ keyPair }: KeyPairSigner): Sign =>
+  async ({ signable }) =>
+    signBytes(keyPair.privateKey, signable.bytes)
+
+/** A server's transactions on it. */
+export const transactionsAt = (site: SolanaSite, more: Parameters<typeof transactionsOn>[0] = {}) =>
+  transactionsOn({ sign: site.sign, sites: [site.network], ...more })
+
+let requests = 0
+
+/** @param more a plan, and whatever else is not as usual */
+export function orderOf(site: SolanaSite, more: Partial<Order> & Pick<Order, 'plan'>): Order {
+  requests += 1
+  const outlines = more.plan.steps.map((step) => site.chain.rail.outline(step as Solana['intent']))
+  return {
+    network: site.network,
+    address: site.wallet.address,
+    caller: { commonName: 'client' },
+    requestId: `request-${requests}`,
+    wish: {},
+    kind: 'token-account',
+    scope: {
+      contracts: outlines.flatMap(({ contracts }) => contracts),
+      valueRaw: outlines.reduce((sum, { valueRaw }) => sum + valueRaw, 0n),
+    },
+    answer: () => ({}),
+    ...more,
+  }
+}
+
+/** Sends lamports to somebody. */
+export function transfer({ wallet }: Pick<SolanaSite, 'wallet'>, to: string, lamports: bigint): Plan<Solana> {
+  const instruction = fromKit(getTransferSolInstruction({ source: wallet, destination: address(to), amount: lamports }))
+  return { steps: [{ payer: wallet.address, instructions: [instruction], value: String(lamports), rent: '0' }], needs: [], memo: null }
+}
+
+export const entryOf = (transactions: Transactions, txHash: string): Promise<Entry | undefined> =>
+  transactions.find('solana', 'local', txHash)
+
+/** Lets blocks come until it is in that state. */
+export async function comesTo({ cluster }: SolanaSite, transactions: Transactions, txHash: string, state: string): Promise<void> {
+  let last = ''
+  await until(`${txHash} is ${state}`, async () => {
+    last = (await entryOf(transactions, txHash))?.state ?? 'unknown'
+    if (last !== state) cluster.blocks(1)
+    return last === state
+  }).catch(() => {
+    throw new Error(`${txHash} did not become ${state}; it is ${last}.`)
+  })
+}
+
+/** Lets the watcher look at what is now. */
+export async function looks({ asked }: SolanaSite, times = 3): Promise<void> {
+  let seen = 0
+  asked()
+  await until('the watcher looks', async () => (seen += asked().filter((method) => method === 'getSignatureStatuses').length) >= times)
+}
