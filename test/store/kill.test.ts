@@ -10,6 +10,12 @@ import { onBothStores } from './stores.ts'
 import type { StorePlace } from './stores.ts'
 
 const program = fileURLToPath(new URL('writing-child.ts', import.meta.url))
+/** What it said last, and how long it lives after that at most. */
+const stages = [
+  ['opening', 25],
+  ['opened', 60],
+  ['signed', 60],
+] as const
 const kills = Number(process.env['SLUICE_KILLS'] ?? 6)
 
 /** Runs a writer, kills it some time after it said a word, and gives the keys that it had acknowledged. */
@@ -40,9 +46,9 @@ describe('a store whose process is killed', function () {
       const queued = new Set<string>()
       const signed = new Set<string>()
       for (let round = 0; round < kills; round += 1) {
-        // The first ones while the tables are made.
-        const [word, ms] = round < kills / 3 ? ['opening', Math.random() * 25] : ['opened', Math.random() * 60]
-        const acknowledged = await killedAfter(word, round, ms, place())
+        // While the tables are made, while it begins to write, and in the midst of it, however slow the machine is.
+        const [word, ms] = stages[Math.floor((round * stages.length) / kills)] ?? stages[0]
+        const acknowledged = await killedAfter(word, round, Math.random() * ms, place())
         for (const key of acknowledged.queued) queued.add(key)
         for (const key of acknowledged.signed) signed.add(key)
       }
