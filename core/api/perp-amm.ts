@@ -217,7 +217,7 @@ function bothPrefixes<const Verb extends string, const Path extends string, Req 
 export const perpAMMEndpoints = [
   ...bothPrefixes('Price', 'price', {
     ...reading,
-    summary: 'What opening a position would cost or bring, by the exchange’s own reckoning.',
+    summary: "What opening a position would cost or bring, by the exchange's own reckoning.",
     errors: ofMarket,
     request: PerpAMMPriceRequest,
     response: PerpAMMPriceResponse,

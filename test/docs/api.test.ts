@@ -86,6 +86,36 @@ describe('the page of the interface', function () {
     expect(unlike(shown('price'), price)).to.equal(undefined)
   })
 
+  it('shows the life of a perpetual position as it is', async () => {
+    const shown = (name: string) => JSON.parse(fences.find(({ file }) => file === name)?.text ?? '')
+    const asked: string[] = [...(await readPage('docs/api.md')).matchAll(/`(\{ "base": "ETH".*\})`/g)].map(([, text = '']) => text)
+    const network = { chain: 'ethereum', network: 'local' }
+    const address = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+    const act = async (path: string, fields: object) => {
+      const { body, status, text } = await server.client.post(path, { ...network, connector: 'perp', address, ...fields })
+      expect(status, text).to.equal(200)
+      for (let tries = 0; tries < 200; tries++) {
+        const { body: poll } = await server.client.get('/network/poll', { ...network, txHash: body.txHash })
+        if (poll.txStatus === 1) return { answer: body, fill: poll.fill }
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      throw new Error(`${body.txHash} was not mined.`)
+    }
+    const read = async (verb: string, fields: object) =>
+      (await server.client.post(`/perpAMM/${verb}`, { ...network, connector: 'perp', ...fields })).body
+    await act('/evm/approve', { connector: undefined, spender: 'perp', token: 'USDC' })
+    await act('/perpAMM/deposit', { token: 'USDC', amount: '1000' })
+
+    const [priced, opened] = asked.map((text) => JSON.parse(text))
+    expect(unlike(shown('perp-price'), await read('price', priced))).to.equal(undefined)
+    expect(unlike(shown('perp-open'), (await act('/perpAMM/open', opened)).answer)).to.equal(undefined)
+    const { base, quote } = opened
+    expect(unlike(shown('perp-position'), await read('position', { wallet_address: address, base, quote }))).to.equal(undefined)
+    for (const verb of ['margin', 'funding'])
+      expect(unlike(shown(`perp-${verb}`), await read(verb, { wallet_address: address }))).to.equal(undefined)
+    expect(unlike(shown('perp-fill'), (await act('/perp/close', { base, quote })).fill)).to.equal(undefined)
+  })
+
   it('shows a page of the journal as it is', async () => {
     const shown = fences.find(({ language }) => language === 'json')
     const { body } = await server.client.get('/transactions', { idempotencyKey: 'order-1' })
