@@ -26,7 +26,7 @@ export function solanaChain(
   { chain, network, config, log, meter }: ChainVenue<SolanaChainConfig>,
   definition: SolanaNetwork,
 ): Chain<Solana> {
-  const { chainId, genesisHash, local = false } = definition
+  const { chainId, genesisHash, leastSlotSeconds = 0, local = false } = definition
   const name = `${chain}/${network}`
   const feeCapRaw = BigInt(config.feeCap ?? defaultFeeCapLamports)
   const policy = { ...defaultFeePolicy, ...config.feePolicy }
@@ -55,6 +55,7 @@ export function solanaChain(
       durableNonces: config.durableNonces ?? {},
       policy,
       feeCapRaw,
+      leastSlotMs: leastSlotSeconds * 1000,
       log,
       token,
     }),

@@ -4,6 +4,8 @@ export interface SolanaNetwork {
   chainId: number
   /** Of its first block: what a node shows its network by. Absent: whatever the nodes serve. */
   genesisHash?: string
+  /** Slots never pass faster than this for long: more of them than that are not believed. Absent: as fast as they like. */
+  leastSlotSeconds?: number
   /** A network of one's own machine. */
   local?: boolean
 }

@@ -48,7 +48,7 @@ export function nextActions(entry: Entry, observation: Observation): readonly Ac
     actions.push({ do: 'cancel', reason: 'Its deadline passed before it was mined.' })
     if (lateBySeconds <= cancelPatience * replacing.bumpAfterSeconds) return actions
   } else if (bumps) actions.push({ do: 'bump', over: newest })
-  if (sighting?.is === 'pending' && sighting.kept === false && elapsedMs(newest.sentAt ?? 0, nowMs) >= unkeptPauseMs)
+  if (sighting?.is === 'pending' && sighting.kept === false && elapsedMs(newest.sentAt ?? newest.signedAt, nowMs) >= unkeptPauseMs)
     actions.push(send(newest))
   // What nodes refuse for its fees is not offered again beside one that pays more.
   if (sighting?.is === 'unseen' && !(bumps && sighting.underpriced))

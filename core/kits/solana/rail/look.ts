@@ -24,7 +24,7 @@ interface Seen {
  * every node, for what a single one does not have may be in a block all the same.
  */
 export function createLook(options: SolanaRailOptions) {
-  const { rpc, durableNonces } = options
+  const { rpc, durableNonces, leastSlotMs } = options
   const receipts = createReceipts(rpc)
   const proofs = createProofs(options)
 
@@ -47,7 +47,8 @@ export function createLook(options: SolanaRailOptions) {
 
     const final = { ...lifetime.final, slot: usedNonces.length === 0 ? lifetime.final.slot : Math.max(lifetime.final.slot, used.slot) }
     const nonces = new Map(usedNonces.map((account, index) => [account, nonceIn(used.accounts[index])]))
-    const view: View = { final, searched: Math.min(...found.map((result) => contextSlotOf(result) ?? 0)), nonces }
+    const searched = Math.min(...found.map((result) => contextSlotOf(result) ?? 0))
+    const view: View = { final, searched, nonces, nowMs: Date.now(), leastSlotMs }
     const statuses = found.flatMap((result) => valueOf(result))
     const seen = open.map((attempt, index): Seen => ({ attempt, sight: sight(attempt, readStatus(statuses[index]), view) }))
 

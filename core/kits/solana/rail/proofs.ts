@@ -34,14 +34,14 @@ const first: readonly RpcCall[] = [
  * Proves what is over. A node may lag, lie, or have been started anew without the blocks in between: none is believed alone where
  * there are others. One that says `alive` outweighs all that say otherwise.
  */
-export function createProofs({ rpc, log, network }: SolanaRailOptions) {
+export function createProofs({ rpc, log, network, leastSlotMs }: SolanaRailOptions) {
   let complained = false
 
   return async function prove(suspects: readonly Attempt[], at: At): Promise<readonly Sighting[]> {
     const asked = suspects.slice(0, mostAtOnce)
     if (asked.length === 0) return []
     const answered = await rpc.everyone(callsFor(asked), at).catch(unanswered)
-    const byNode = answered.map((answers) => verdicts(asked, answers))
+    const byNode = answered.map((answers) => verdicts(asked, answers, leastSlotMs))
     return asked.map((attempt, index) =>
       sightingOf(
         attempt,
@@ -77,7 +77,7 @@ function callsFor(asked: readonly Attempt[]): readonly RpcCall[] {
   ]
 }
 
-function verdicts(asked: readonly Attempt[], answers: readonly RpcAnswer[]): readonly Verdict[] {
+function verdicts(asked: readonly Attempt[], answers: readonly RpcAnswer[], leastSlotMs: number): readonly Verdict[] {
   const accounts = nonceAccountsOf(asked)
   const blockhashes = blockhashesOf(asked)
   const [, epoch, available, ...rest] = answers
@@ -94,7 +94,7 @@ function verdicts(asked: readonly Attempt[], answers: readonly RpcAnswer[]): rea
   const nonces = new Map(
     accounts.map((account, index) => [account, nonceIn((Array.isArray(values) ? readAccount(values[index]) : null) ?? undefined)]),
   )
-  const view = { final: { ...final, slot: Math.max(final.slot, nonceSlot ?? 0) }, searched, nonces }
+  const view = { final: { ...final, slot: Math.max(final.slot, nonceSlot ?? 0) }, searched, nonces, nowMs: Date.now(), leastSlotMs }
   return asked.map((attempt, index) => {
     const { slot } = attempt
     if (sight(attempt, readStatus(statuses[index]), view).is !== 'over') return 'alive'

@@ -20,6 +20,8 @@ export interface SolanaRailOptions extends FeeLimits {
   associated: ReturnType<typeof createAssociated>
   /** Wallet → its durable nonce accounts. */
   durableNonces: Readonly<Record<string, readonly string[]>>
+  /** No slots pass faster than this for long; 0 where they may. */
+  leastSlotMs: number
   log: Log
   /** Symbol and decimals, for errors that name a token. */
   token: (address: string, at: At) => Promise<Token | undefined>

@@ -3,7 +3,7 @@ import { finalDepth } from '../network.ts'
 import type { Status } from '../reading/status.ts'
 import type { SolanaFees } from './fees.ts'
 import { isDurable } from './slots.ts'
-import type { SolanaSlot } from './slots.ts'
+import type { BlockhashSlot, SolanaSlot } from './slots.ts'
 
 export type Attempt = OpenAttempt<string, SolanaSlot, SolanaFees>
 
@@ -13,6 +13,10 @@ export interface View {
   final: { slot: number; height: number }
   /** The slot up to which it looked for signatures. */
   searched: number
+  /** By this machine's clock. */
+  nowMs: number
+  /** No slots pass faster than this for long. */
+  leastSlotMs: number
   /** Of durable nonce accounts, what they hold at a finalized slot; undefined where they hold none any more. */
   nonces: ReadonlyMap<string, string | undefined>
 }
@@ -34,19 +38,28 @@ export function sight({ slot }: Pick<Attempt, 'slot'>, status: Status | undefine
  * parent, so the last block that takes it is one above the height that is told (agave `runtime/src/bank/check_transactions.rs`): with any
  * height above the told one, that block is finalized too.
  */
-export function isOver(slot: SolanaSlot, { final, searched, nonces }: View): boolean {
+export function isOver(slot: SolanaSlot, view: View): boolean {
+  const { final, searched, nonces } = view
   if (searched < final.slot) return false
-  if (!isDurable(slot)) return isPlausible(slot, final) && final.height > slot.lastValidBlockHeight
+  if (!isDurable(slot)) return final.height > slot.lastValidBlockHeight && isPlausible(slot, view)
   return nonces.has(slot.nonceAccount) && nonces.get(slot.nonceAccount) !== slot.nonce
-}
-
-/** Heights grow by one a slot at most: of a blockhash that was told at a slot no more blocks can have come than slots since then. */
-function isPlausible({ since, lastValidBlockHeight }: { since: number; lastValidBlockHeight: number }, final: View['final']): boolean {
-  return final.slot >= since && final.height - (lastValidBlockHeight - blockhashBlocks) <= final.slot - since
 }
 
 /** agave `clock`, MAX_PROCESSING_AGE. */
 const blockhashBlocks = 150
+/** Whatever slots may be like one day, a blockhash is over by then. */
+const surelyOverMs = 600_000
+
+/**
+ * Whether so many slots can have passed since the blockhash was told, and so many blocks in them: one a slot at most. A node that has run
+ * ahead of everybody has only its word for it.
+ */
+function isPlausible({ number, since, lastValidBlockHeight }: BlockhashSlot, { final, nowMs, leastSlotMs }: View): boolean {
+  const slots = final.slot - since
+  const blocks = final.height - (lastValidBlockHeight - blockhashBlocks)
+  const elapsedMs = nowMs - number
+  return blocks <= slots && (slots * leastSlotMs <= elapsedMs || elapsedMs > surelyOverMs)
+}
 
 /** What is certain at once: what landed is told with its receipt, and what seems to be over with a proof. */
 export function sightingOf(id: string, { is }: Sight): Sighting | undefined {
