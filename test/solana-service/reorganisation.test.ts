@@ -101,7 +101,7 @@ describe('a reorganisation of the test service', () => {
           }
           if (back < seen.size && solana.ledger.tip.height - BigInt(back) >= solana.ledger.root) {
             const target = solana.ledger.blocks.at(-1 - back)!
-            if (back > 0) solana.reorganise(back, isLost ? 'lost' : 'again')
+            solana.reorganise(back, isLost ? 'lost' : 'again')
             if (seen.has(target)) expect(state()).to.deep.equal(seen.get(target))
           }
           for (const block of solana.ledger.blocks.slice(-20)) {

@@ -1,4 +1,4 @@
-import type { Address, Instruction, KeyPairSigner, Signature } from '@solana/kit'
+import { lamports, type Address, type Instruction, type KeyPairSigner, type Signature } from '@solana/kit'
 import { createHash } from 'node:crypto'
 import type { LiteSVM } from 'litesvm'
 import type { Leader } from './ledger/leaders.ts'
@@ -132,7 +132,7 @@ export async function startSolana(options: Partial<SolanaOptions> = {}): Promise
     reorganise: (depth, transactions) => void ledger.reorganise(depth, transactions),
     sent: ledger.sent,
     land: landAll,
-    fund: async (to, amount) => land(await faucet.transfer(to, amount as never)),
+    fund: async (to, amount) => land(await faucet.transfer(to, lamports(amount))),
     mintTo: async (owner, mint, amountRaw) => landAll(await mintToInstructions(faucet.signer, mint, owner, amountRaw)),
     createMint,
     addNode,

@@ -39,8 +39,7 @@ export interface Ledger {
   /** Nobody sends it any more. */
   forget(signature: Signature): void
   find(signature: Signature): { block: Block; landed: Landed } | undefined
-  /** How many blocks its block lies behind another one; undefined where it is of none before that. */
-  ageOf(blockhash: string, from: Block): bigint | undefined
+  /** Good for a transaction in a block on top of this one. */
   isRecent(blockhash: string, from: Block): boolean
   /** The newest blocks were on a fork that lost. Their transactions are sent again, or nobody has them any more. */
   reorganise(depth: number, transactions?: 'again' | 'lost'): readonly Block[]
@@ -98,10 +97,9 @@ export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBe
       waiting = waiting.filter(({ wire }) => wire.signature !== signature)
     },
     find,
-    ageOf,
     isRecent,
     reorganise(depth, transactions = 'again') {
-      const undone = blocks.slice(-depth)
+      const undone = blocks.slice(blocks.length - depth)
       const fork = blocks[blocks.length - depth - 1]
       if (!fork || fork.height < root) throw new RangeError(`The newest ${depth} blocks are not to be taken back: some of them are final.`)
       setAccounts(svm, accountsBefore(undone))
@@ -160,13 +158,8 @@ export function createLedger({ firstSlot, firstHeight, isSkipped, time, hashesBe
     return undefined
   }
 
-  function ageOf(blockhash: string, from: Block): bigint | undefined {
-    const height = heights.get(blockhash)
-    return height === undefined || height > from.height ? undefined : from.height - height
-  }
-
-  function isRecent(blockhash: string, from: Block): boolean {
-    const age = ageOf(blockhash, from)
-    return age !== undefined && age <= largestAge
+  function isRecent(blockhash: string, { height }: Block): boolean {
+    const since = heights.get(blockhash)
+    return since !== undefined && since <= height && height - since <= largestAge
   }
 }

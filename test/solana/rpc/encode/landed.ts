@@ -5,6 +5,7 @@ import type { Answer } from '../answer.ts'
 import type { Config } from '../params.ts'
 import { invalidParams, RpcError } from '../rpc-error.ts'
 import { innerInstructions, outerInstructions } from './instructions.ts'
+import { resultOf } from './result.ts'
 import { returnDataOf } from './return-data.ts'
 
 export type Form = 'json' | 'jsonParsed' | 'base58' | 'base64'
@@ -52,7 +53,7 @@ function metaOf({ wire, outcome, ...balances }: Landed, form: Form): Answer {
     preTokenBalances: balances.preTokenBalances,
     ...(outcome.returnData && { returnData: returnDataOf(outcome) }),
     rewards: [],
-    status: outcome.error === null ? { Ok: null } : { Err: outcome.error },
+    status: resultOf(outcome.error),
   }
 }
 

@@ -1,6 +1,7 @@
 import { configOf, flagOf, listOf, signatureOf } from '../params.ts'
 import { inContext, type View } from '../view.ts'
 import type { Answer } from '../answer.ts'
+import { resultOf } from '../encode/result.ts'
 import type { Methods } from './method.ts'
 
 /** So many blocks a node keeps the statuses of without a search in its history: solana-clock, MAX_RECENT_BLOCKHASHES. */
@@ -22,6 +23,3 @@ function status(view: View, signature: ReturnType<typeof signatureOf>, isDeep: b
   if (!isDeep && view.block('processed').height - block.height > statusCacheBlocks) return null
   return { slot: block.slot, ...view.standing(block), err: landed.outcome.error, status: resultOf(landed.outcome.error) }
 }
-
-/** The older way of saying the same. */
-export const resultOf = (error: Answer): Answer => (error === null ? { Ok: null } : { Err: error })
