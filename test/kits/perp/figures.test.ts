@@ -109,6 +109,8 @@ describe('what a wallet has in the exchange, by the kit', () => {
 
   it('is read by the terms that hold now, though others held at the start', async () => {
     const config = await floor.contract('ClearingHouseConfig')
+    await floor.operator.moveIndex('BTCUSD', '60500')
+    await floor.wait(300)
     await (await config.getFunction('setTwapInterval').send(900)).wait()
     const { prices, head } = await floor.exchange.prices(floor.named('BTC'), at())
     const token = await floor.contractAt('BaseToken', floor.named('BTC').id)

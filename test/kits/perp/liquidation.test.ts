@@ -1,4 +1,8 @@
 import { expect } from 'chai'
+import { EventFragment } from 'ethers'
+import { findLogs } from '../../../core/kits/evm/reading/logs.ts'
+import { evmRpc } from '../../../core/kits/evm/rpc/evm-rpc.ts'
+import { perpEvents } from '../../../core/kits/perp/index.ts'
 import { at } from '../uniswap-v2/trading-floor.ts'
 import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
 
@@ -44,8 +48,33 @@ describe('a liquidation, by the kit', () => {
       expect(suffered).to.include({ txHash: attempt, sizeRaw: position.sizeRaw - left })
       expect(await floor.exchange.liquidations(trader.address, market, Number(suffered?.blockNumber), at())).to.deep.equal([])
       expect(await floor.exchange.liquidations(seller.address, market, 0, at())).to.deep.equal([])
+      const newest = await floor.provider.getBlockNumber()
+      const all = await logsByParts(0, 10_000)
+      expect(all).to.have.lengthOf.above(5)
+      expect(await logsByParts(0, Math.ceil(newest / 8))).to.deep.equal(all)
+      // The newest ten parts, and what came since.
+      expect((await logsByParts(0, 1)).every(({ blockNumber }) => blockNumber > newest - 10)).to.equal(true)
       return
     }
     expect.fail('The price never went far enough.')
   })
+
+  async function logsByParts(fromBlock: number, blocks: number) {
+    const rpc = evmRpc({
+      chainId: 31337,
+      rpcUrls: [floor.devnet.rpcUrl],
+      sendUrls: [],
+      timeoutMs: 5_000,
+      network: 'ethereum/local',
+      log: { info() {}, warn() {} },
+      meter: { rpc() {} },
+    })
+    try {
+      const [topic = ''] = perpEvents.map((event) => EventFragment.from(event).topicHash)
+      const filter = { address: floor.placed.exchange('ClearingHouse'), topics: [topic], fromBlock }
+      return await findLogs(rpc, filter, BigInt(await floor.provider.getBlockNumber()), at(), blocks)
+    } finally {
+      await rpc.stop()
+    }
+  }
 })

@@ -56,7 +56,7 @@ describe('what the exchange wants to be free after an order, by the kit', () => 
     const market = floor.named('ETH')
     await floor.open(trader, { market, side: 'LONG', sizeRaw: 3n * ether })
     // Where only the maintenance margin is looked at, that is enough to reduce it.
-    await floor.setCollateral(trader.address, 650_000_000n)
+    await floor.setCollateral(trader.address, 500_000_000n)
     expect(await tries(trader, 'LONG', ether / 1000n)).to.deep.include({ answer: 'CH_NEFCI' })
     expect(await tries(trader, 'SHORT', ether)).to.deep.equal({ missingRaw: 0n, answer: 'it was not refused' })
     await floor.setCollateral(trader.address, 380_000_000n)

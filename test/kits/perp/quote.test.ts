@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { ContractFactory, MaxUint256, ZeroHash, type Wallet } from 'ethers'
+import { deployerAddress } from '../../../core/devnet/deployer.ts'
 import type { PerpMarketName, PerpOrder } from '../../../core/contracts/index.ts'
 import { at } from '../uniswap-v2/trading-floor.ts'
 import { addRange } from './makers.ts'
@@ -96,6 +97,18 @@ describe('what an order would do, by the kit', () => {
       const { quote, fill } = await floor.open(trader, { market, side, sizeRaw })
       expect(fill).to.deep.include({ sizeRaw, quoteRaw: quote.quoteRaw, feeRaw: quote.feeRaw })
     }
+  })
+
+  it('has the fee that the exchange gives a trader at a discount, and the whole one for any other', async () => {
+    const registry = await floor.contract('MarketRegistry')
+    await (await registry.getFunction('setFeeManager').send(deployerAddress('perp'), true)).wait()
+    await (await registry.getFunction('setFeeDiscountRatio').send(trader.address, 500_000)).wait()
+    const order = { market: floor.named('ETH'), side: 'LONG', sizeRaw: ether } as const
+    const { feeRaw } = await floor.exchange.quote(order, undefined, at())
+    const { quote, fill } = await floor.open(trader, order)
+    expect(fill).to.deep.include({ quoteRaw: quote.quoteRaw, feeRaw: quote.feeRaw })
+    expect(Number(quote.feeRaw) / Number(feeRaw)).to.be.closeTo(0.5, 1e-3)
+    await (await registry.getFunction('setFeeDiscountRatio').send(trader.address, 0)).wait()
   })
 
   it('is refused on chain when it is a unit worse than the bound', async () => {

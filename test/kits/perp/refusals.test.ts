@@ -72,6 +72,7 @@ describe('the refusals of the exchange', () => {
     expect(await call(floor.exchange.move(tokens.DAI, 1n, 'deposit', trader.address))).to.equal('V_OSCT')
     await floor.operator.setStatus('ETHUSD', 'paused')
     expect(await call(floor.exchange.open(quote, terms))).to.equal('EX_MIP')
+    expect((await floor.exchange.prices(market, at())).market.status).to.equal('paused')
     await floor.operator.setStatus('ETHUSD', 'closed')
     expect(await call(floor.exchange.open(quote, terms))).to.equal('CH_MNO')
   })

@@ -5,12 +5,18 @@ import { quantityOf } from '../quantity.ts'
 import { readLog } from './receipt.ts'
 import type { FoundLog, LogFilter } from '../types.ts'
 
-/** What public nodes look through in one call, where they have a limit at all. */
-const mostBlocks = 10_000
 const mostCalls = 10
+/** What public nodes look through in one call, where they have a limit at all. */
+const blocksPerCall = 10_000
 
 /** The newest 100,000 blocks since the one asked for, in one batch: who wants what is older asks somebody who keeps an index. */
-export async function findLogs(rpc: Rpc, { address, topics, fromBlock }: LogFilter, newest: bigint, at: At): Promise<readonly FoundLog[]> {
+export async function findLogs(
+  rpc: Rpc,
+  { address, topics, fromBlock }: LogFilter,
+  newest: bigint,
+  at: At,
+  mostBlocks = blocksPerCall,
+): Promise<readonly FoundLog[]> {
   const first = Math.max(fromBlock, 0, Number(newest) - mostBlocks * mostCalls + 1)
   const starts: number[] = []
   for (let start = first; start <= Number(newest); start += mostBlocks) starts.push(start)

@@ -44,7 +44,10 @@ export async function quoteOrder(
     const { now, pool, account, position, debts, refused } = answer
     const { market: shown, prices } = now
     const found = {
-      ...{ order, market: shown, prices, head },
+      order,
+      market: shown,
+      prices,
+      head,
       ...(account && position && { account: account.account, position: toPosition(position, now) }),
     }
     // Nothing is traded there, which is for who asked to say.
