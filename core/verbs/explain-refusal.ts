@@ -6,15 +6,21 @@ export async function withMeaning<T>(work: Promise<T>, { impl }: Pick<VenueEntry
   try {
     return await work
   } catch (error) {
-    throw explained(error, impl.refusals ?? {})
+    throw explained(error, { impl })
   }
 }
 
-function explained(error: unknown, refusals: Readonly<Record<string, string>>): unknown {
+/** What an exchange's code means, in its connector's words. */
+export function meaningOf(code: string, { impl: { refusals = {} } }: Pick<VenueEntry, 'impl'>): string | undefined {
+  return Object.hasOwn(refusals, code) ? refusals[code] : undefined
+}
+
+function explained(error: unknown, venue: Pick<VenueEntry, 'impl'>): unknown {
   if (!(error instanceof SluiceError) || error.name !== 'TRADE_FAILED') return error
   const { details } = error
   const reason = typeof details === 'object' && details !== null && 'reason' in details ? details.reason : undefined
-  if (typeof reason !== 'string' || !Object.hasOwn(refusals, reason)) return error
-  const message = `The transaction would fail, so it was not signed: ${refusals[reason]} (${reason}).`
+  const meaning = typeof reason === 'string' ? meaningOf(reason, venue) : undefined
+  if (meaning === undefined) return error
+  const message = `The transaction would fail, so it was not signed: ${meaning} (${String(reason)}).`
   return new SluiceError('TRADE_FAILED', message, { details, cause: error })
 }

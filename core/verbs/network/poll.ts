@@ -5,9 +5,11 @@ import type { Verb } from '../context.ts'
 import { mayUseWallet } from '../caller.ts'
 import type { Directory, NetworkEntry } from '../directory.ts'
 import { fillOf } from './fill.ts'
+import { reasonOf } from './reason.ts'
 import { isSameHash, whereaboutsOf, type Whereabouts } from './whereabouts.ts'
 
-export const networkPoll: Verb<'NetworkPoll'> = async ({ txHash, connector }, { network, services, caller, signal }) => {
+export const networkPoll: Verb<'NetworkPoll'> = async ({ txHash, connector }, context) => {
+  const { network, services, caller, signal } = context
   const { impl } = network
   if (!impl.isTransactionId(txHash)) throw badFields([{ field: 'txHash', problem: 'is no transaction hash of this chain' }])
   if (connector !== undefined) services.directory.connector(connector)
@@ -31,7 +33,7 @@ export const networkPoll: Verb<'NetworkPoll'> = async ({ txHash, connector }, { 
     ...(own && {
       txState: own.state,
       ...replacedBy(txHash, own, where),
-      ...(own.reason !== undefined && { reason: own.reason }),
+      ...(await reasonOf(own, context)),
       ...fillOf(own, receipt, network, services.directory),
     }),
   }

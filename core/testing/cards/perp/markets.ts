@@ -4,7 +4,7 @@ import type { Card } from './index.ts'
 
 export const marketCards: readonly Card[] = [
   [
-    'PERP-20 a paused market takes no orders, shows what is in it, and goes on once it is open again',
+    'PERP-21 a paused market takes no orders, shows what is in it, and goes on once it is open again',
     async (desk) => {
       const { order, open, close, position, refused, operator, market, owner } = desk
       await open(await order('LONG', 5_000))
@@ -22,7 +22,7 @@ export const marketCards: readonly Card[] = [
     },
   ],
   [
-    'PERP-21 a market that is closed for good takes no orders, and lets positions go',
+    'PERP-22 a market that is closed for good takes no orders, and lets positions go',
     async (desk) => {
       const { order, open, close, position, operator, second, answered } = desk
       await open(await order('LONG', 5_000, second))
