@@ -52,7 +52,7 @@ describe('the life of a transaction on Solana', function () {
     expect(finalHeight()).to.equal(lastValidBlockHeight)
     // By slots it would be over long since.
     expect(Number(cluster.ledger.tip.slot) - Number((await slotOf(txHash)).since)).to.be.above(200)
-    await looks(site)
+    await looks(site, { still: true, times: 2 })
     expect((await entryOf(transactions, txHash))?.state).to.equal('BROADCAST')
     cluster.blocks(1)
     await comesTo(site, transactions, txHash, 'EXPIRED')

@@ -73,9 +73,13 @@ export async function comesTo({ cluster }: SolanaSite, transactions: Transaction
   })
 }
 
-/** Lets the watcher look at what is now. */
-export async function looks({ asked }: SolanaSite, times = 3): Promise<void> {
+/** Lets the watcher look at what is now, and as blocks come; `still`: at the same block again. */
+export async function looks({ asked, cluster }: SolanaSite, { times = 3, still = false } = {}): Promise<void> {
   let seen = 0
   asked()
-  await until('the watcher looks', async () => (seen += asked().filter((method) => method === 'getSignatureStatuses').length) >= times)
+  await until('the watcher looks', async () => {
+    seen += asked().filter((method) => method === 'getSignatureStatuses').length
+    if (!still && seen < times) cluster.blocks(1)
+    return seen >= times
+  })
 }

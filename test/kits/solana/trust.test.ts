@@ -54,7 +54,7 @@ describe('who is believed that a transaction on Solana is over', function () {
     liar.options.aheadBlocks = 1_000n
     for (let round = 0; round < 3; round += 1) {
       cluster.blocks(5)
-      await looks(site, 2)
+      await looks(site)
     }
     expect(await stateOf(txHash)).to.equal('BROADCAST')
     cluster.lead(takesAll)
@@ -71,7 +71,7 @@ describe('who is believed that a transaction on Solana is over', function () {
     liar.options.aheadBlocks = 1_000n
     for (let round = 0; round < 3; round += 1) {
       cluster.blocks(20)
-      await looks(site, 2)
+      await looks(site)
     }
     expect(await stateOf(txHash)).to.equal('BROADCAST')
     cluster.lead(takesAll)

@@ -45,10 +45,16 @@ export function createLook(options: SolanaRailOptions) {
     const used = readAccounts(rpc, take(calls.used))
     const found = take(calls.statuses).map((answer) => resultOf(rpc, 'getSignatureStatuses', answer))
 
-    const final = { ...lifetime.final, slot: usedNonces.length === 0 ? lifetime.final.slot : Math.max(lifetime.final.slot, used.slot) }
     const nonces = new Map(usedNonces.map((account, index) => [account, nonceIn(used.accounts[index])]))
     const searched = Math.min(...found.map((result) => contextSlotOf(result) ?? 0))
-    const view: View = { final, searched, nonces, nowMs: Date.now(), leastSlotMs }
+    const view: View = {
+      final: lifetime.final,
+      searched,
+      nonces,
+      noncesAt: usedNonces.length === 0 ? 0 : used.slot,
+      nowMs: Date.now(),
+      leastSlotMs,
+    }
     const statuses = found.flatMap((result) => valueOf(result))
     const seen = open.map((attempt, index): Seen => ({ attempt, sight: sight(attempt, readStatus(statuses[index]), view) }))
 

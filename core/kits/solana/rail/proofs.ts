@@ -94,7 +94,7 @@ function verdicts(asked: readonly Attempt[], answers: readonly RpcAnswer[], leas
   const nonces = new Map(
     accounts.map((account, index) => [account, nonceIn((Array.isArray(values) ? readAccount(values[index]) : null) ?? undefined)]),
   )
-  const view = { final: { ...final, slot: Math.max(final.slot, nonceSlot ?? 0) }, searched, nonces, nowMs: Date.now(), leastSlotMs }
+  const view = { final, searched, nonces, noncesAt: nonceSlot ?? 0, nowMs: Date.now(), leastSlotMs }
   return asked.map((attempt, index) => {
     const { slot } = attempt
     if (sight(attempt, readStatus(statuses[index]), view).is !== 'over') return 'alive'

@@ -17,8 +17,9 @@ export interface View {
   nowMs: number
   /** No slots pass faster than this for long. */
   leastSlotMs: number
-  /** Of durable nonce accounts, what they hold at a finalized slot; undefined where they hold none any more. */
+  /** Of durable nonce accounts, what they hold at a finalized slot; undefined where they hold none. */
   nonces: ReadonlyMap<string, string | undefined>
+  noncesAt: number
 }
 
 /** Where an attempt is by one node's word: `over` is no more than a suspicion. */
@@ -39,10 +40,11 @@ export function sight({ slot }: Pick<Attempt, 'slot'>, status: Status | undefine
  * height above the told one, that block is finalized too.
  */
 export function isOver(slot: SolanaSlot, view: View): boolean {
-  const { final, searched, nonces } = view
-  if (searched < final.slot) return false
+  const { final, searched, nonces, noncesAt } = view
+  if (searched < final.slot || searched < noncesAt) return false
   if (!isDurable(slot)) return final.height > slot.lastValidBlockHeight && isPlausible(slot, view)
-  return nonces.has(slot.nonceAccount) && nonces.get(slot.nonceAccount) !== slot.nonce
+  // What was signed upon is newer than what is finalized, at first: that has another value since it has the one before.
+  return noncesAt >= slot.since && nonces.has(slot.nonceAccount) && nonces.get(slot.nonceAccount) !== slot.nonce
 }
 
 /** agave `clock`, MAX_PROCESSING_AGE. */

@@ -1,0 +1,174 @@
+import { expect } from 'chai'
+import { array, assert, bigInt, integer, nat, property, uniqueArray } from 'fast-check'
+import { getBase58Decoder, getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
+import { baseFee, budgetOf, costOf, gasOf, mostFees, priceFees, priorityFee } from '../../../core/kits/solana/rail/fees.ts'
+import { draft, seal } from '../../../core/kits/solana/rail/draft.ts'
+import { claimSlots, durableSlots, mergeSynced, standingOf } from '../../../core/kits/solana/rail/slots.ts'
+import type { BlockhashSlot, SolanaSynced } from '../../../core/kits/solana/rail/slots.ts'
+import { whyFailed } from '../../../core/kits/solana/rail/why-failed.ts'
+import { parseNodeJson, integerOf } from '../../../core/kits/solana/rpc/json.ts'
+
+const base58 = (fill: number, length = 32) => getBase58Decoder().decode(new Uint8Array(length).fill(fill))
+const policy = { percentile: 75, minPrice: 1_000 }
+const synced: SolanaSynced = { nowMs: 1_795_000_000_000, slot: 1000, blockhash: base58(9), lastValidBlockHeight: 1050, durable: [] }
+const step = { payer: base58(1), instructions: [{ program: base58(2), accounts: [], data: '' }], value: '7', rent: '5' }
+const numberAt = (nowMs: number): BlockhashSlot => ({ number: nowMs, blockhash: base58(9), lastValidBlockHeight: 1, since: 1 })
+
+describe('fees on Solana', () => {
+  const fees = integer({ min: 1_000, max: 1_398_976 }).chain((units) => array(bigInt(0n, 10n ** 9n)).map((recent) => ({ units, recent })))
+
+  it('never pass the cap, whatever was paid lately and whatever the number is', () => {
+    assert(
+      property(fees, bigInt(10_000n, 10n ** 9n), nat(), ({ units, recent }, feeCapRaw, number) => {
+        const priced = priceFees(units, recent, { policy, feeCapRaw })
+        expect(priorityFee(budgetOf(priced, number)) <= feeCapRaw).to.equal(true)
+        expect(mostFees(priced) <= baseFee + feeCapRaw).to.equal(true)
+      }),
+    )
+  })
+
+  it('are at most what is kept free for them, and at least what is answered', () => {
+    assert(
+      property(fees, nat(), ({ units, recent }, number) => {
+        const priced = priceFees(units, recent, { policy, feeCapRaw: 2_000_000n })
+        const paid = baseFee + priorityFee(budgetOf(priced, number))
+        expect(paid <= mostFees(priced) && paid >= gasOf(priced).gasCostRaw).to.equal(true)
+        expect(costOf(step, priced)).to.equal(12n + mostFees(priced))
+      }),
+    )
+  })
+
+  it('follow what was paid lately, above the least of the policy', () => {
+    const limits = { policy, feeCapRaw: 2_000_000n }
+    expect(priceFees(200_000, [], limits).price).to.equal('1000')
+    expect(priceFees(200_000, [0n, 0n, 0n, 0n], limits).price).to.equal('1000')
+    expect(priceFees(200_000, [1n, 5_000n, 2n, 3_000n], limits).price).to.equal('5000')
+  })
+})
+
+describe('what is signed on Solana', () => {
+  const fees = { computeUnits: 30_000, price: '1000' }
+
+  it('differs for every number within an hour, so that equal wishes are two transactions', () => {
+    const first = 1_795_000_000_000
+    const numbers = uniqueArray(integer({ min: first, max: first + 3_600_000 }), { minLength: 2, maxLength: 20 })
+    assert(
+      property(numbers, (each) => {
+        const drafts = each.map((number) => Buffer.from(draft({ step, fees }, numberAt(number)).bytes).toString('hex'))
+        expect(new Set(drafts).size).to.equal(each.length)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('is a message of version 0 that the wallet alone signs, with limit and price first', () => {
+    const { scheme, bytes } = draft({ step, fees }, numberAt(0))
+    expect(scheme).to.equal('solana-message')
+    const message = getCompiledTransactionMessageDecoder().decode(bytes)
+    expect(message).to.deep.include({ version: 0, lifetimeToken: base58(9) })
+    expect(message.header.numSignerAccounts).to.equal(1)
+    expect(message.staticAccounts[0]).to.equal(step.payer)
+  })
+
+  it('advances its durable nonce before all else', () => {
+    const { bytes } = draft({ step, fees }, { number: 0, nonceAccount: base58(3), nonce: base58(4), since: 1 })
+    const message = getCompiledTransactionMessageDecoder().decode(bytes)
+    if (message.version === 1) throw new Error('It is of another version.')
+    expect(message.lifetimeToken).to.equal(base58(4))
+    const [advance] = message.instructions
+    expect([...(advance?.data ?? [])]).to.deep.equal([4, 0, 0, 0])
+    expect(message.staticAccounts[advance?.accountIndices?.[0] ?? -1]).to.equal(base58(3))
+  })
+
+  it('is known by its signature, before it is sent', () => {
+    const signable = draft({ step, fees }, numberAt(5))
+    const signature = new Uint8Array(64).fill(7)
+    const { id, raw } = seal(signable, signature)
+    expect(id).to.equal(base58(7, 64))
+    const decoded = getTransactionDecoder().decode(raw)
+    expect(decoded.signatures[step.payer as keyof typeof decoded.signatures]).to.deep.equal(signature)
+    expect([...decoded.messageBytes]).to.deep.equal([...signable.bytes])
+    expect(() => seal(signable, new Uint8Array(65))).to.throw('64 bytes')
+  })
+})
+
+describe('slots on Solana', () => {
+  it('have numbers that nothing held has', () => {
+    assert(
+      property(array(integer({ min: 1_794_999_999_000, max: 1_795_000_001_000 })), integer({ min: 1, max: 8 }), (numbers, count) => {
+        const claimed = claimSlots(synced, numbers.map(numberAt), count).map(({ number }) => number)
+        expect(new Set([...claimed, ...numbers]).size).to.equal(count + new Set(numbers).size)
+        expect(Math.min(...claimed)).to.be.at.least(synced.nowMs)
+      }),
+    )
+  })
+
+  it('name durable nonces by their index', () => {
+    const durable = [
+      { account: 'a', nonce: 'v' },
+      { account: 'b', nonce: null },
+    ]
+    expect(durableSlots({ ...synced, durable }, 0, 1)).to.deep.equal([{ number: 0, nonceAccount: 'a', nonce: 'v', since: 1000 }])
+    expect(() => durableSlots({ ...synced, durable }, 1, 1)).to.throw('not initialized')
+    expect(() => durableSlots({ ...synced, durable }, 2, 1))
+      .to.throw()
+      .with.property('name', 'INCOMPLETE_PARAMS')
+  })
+
+  it('count no more for what is in a block, until it is taken back', () => {
+    const held = [numberAt(synced.nowMs)]
+    const landed = mergeSynced(synced, { ...synced, slot: 1001, landed: [synced.nowMs] }, held)
+    expect(standingOf(landed, numberAt(synced.nowMs))).to.equal('past')
+    const checked = mergeSynced(landed, { ...synced, slot: 1002 }, held)
+    expect(standingOf(checked, numberAt(synced.nowMs))).to.equal('past')
+    const back = mergeSynced(checked, { ...synced, slot: 1003, landed: [] }, held)
+    expect(standingOf(back, numberAt(synced.nowMs))).to.equal('free')
+    expect(mergeSynced(landed, { ...synced, slot: 1002 }, []).landed).to.deep.equal([])
+  })
+
+  it('are not believed of a node that lags, until it says so again', () => {
+    const news = { ...synced, slot: 990, durable: [{ account: 'a', nonce: 'old' }] }
+    const known = { ...synced, durable: [{ account: 'a', nonce: 'new' }] }
+    const once = mergeSynced(known, news)
+    expect(once.durable).to.deep.equal(known.durable)
+    expect(mergeSynced(once, news).durable).to.deep.equal(news.durable)
+    expect(mergeSynced(once, { ...known, slot: 1001 })).to.not.have.property('doubted')
+  })
+})
+
+describe('why a transaction failed on Solana', () => {
+  const token = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+
+  it('is told in the words of the program that gave up', () => {
+    const logs = [
+      `Program ${base58(5)} invoke [1]`,
+      `Program ${token} invoke [2]`,
+      'Program log: Error: insufficient funds',
+      `Program ${token} failed: custom program error: 0x1`,
+      `Program ${base58(5)} failed: custom program error: 0x1`,
+    ]
+    expect(whyFailed({ InstructionError: [0, { Custom: 1 }] }, logs)).to.equal('Token: custom program error: 0x1 (insufficient funds)')
+  })
+
+  it('is told in those of the runtime, where no program did', () => {
+    expect(whyFailed('BlockhashNotFound', [])).to.equal('blockhash not found')
+    expect(whyFailed({ InstructionError: [2, { Custom: 1 }] }, [])).to.equal('instruction error 2 custom 1')
+    expect(whyFailed({ InsufficientFundsForRent: { account_index: 0 } }, [])).to.equal('insufficient funds for rent account index 0')
+  })
+})
+
+describe('JSON of a node of Solana', () => {
+  it('keeps integers of any size to the unit, and numbers in texts as they are', () => {
+    const text =
+      '{"a":18446744073709551615,"b":"x 18446744073709551615 \\" 9007199254740993","c":1.2345678901234567890,"d":-3,"e":[9007199254740993,7]}'
+    expect(parseNodeJson(text)).to.deep.equal({
+      a: '18446744073709551615',
+      b: 'x 18446744073709551615 " 9007199254740993',
+      c: 1.2345678901234567,
+      d: -3,
+      e: ['9007199254740993', 7],
+    })
+    expect(integerOf('9007199254740993')).to.equal(9007199254740993n)
+    for (const wrong of [-1, 1.5, 2 ** 60, '-1', '1.0', '', null]) expect(integerOf(wrong)).to.equal(undefined)
+  })
+})
