@@ -6,6 +6,7 @@ import { installedSize } from './figures/installed-size.ts'
 import { journaling } from './figures/journaling.ts'
 import { memory } from './figures/memory.ts'
 import { nodeCalls } from './figures/node-calls.ts'
+import { perpCalls } from './figures/perp-calls.ts'
 import { pluginLines } from './figures/plugin-lines.ts'
 import { pluginTrials } from './figures/plugin-trials.ts'
 import { priceRate } from './figures/price-rate.ts'
@@ -28,6 +29,7 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   signatures: async () =>
     report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
   quotes,
+  perpetuals,
   versions: async () => report("Quotes by the connector alone; reference: one pool's by QuoterV2 on the same node", await versionQuotes()),
   trades,
   journal: async () =>
@@ -74,6 +76,16 @@ async function quotes(): Promise<void> {
     } finally {
       await Promise.all([bare.end(), load.end()])
     }
+  } finally {
+    await sluice.end()
+  }
+}
+
+/** The chain is followed beside them, at its own pace. */
+async function perpetuals(): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice')
+  try {
+    report('What the node is asked about perpetuals', await perpCalls(sluice))
   } finally {
     await sluice.end()
   }
