@@ -17,6 +17,8 @@ export interface ServerOptions {
   settings?: Flags
   /** Further files of the configuration: name in the conf folder → content. */
   conf?: Readonly<Record<string, unknown>>
+  /** What the server finds in its environment: nothing, unless given. */
+  env?: Readonly<Record<string, string>>
 }
 
 export interface TestServer {
@@ -30,7 +32,7 @@ export interface TestServer {
 }
 
 /** The whole server in this process, in a home of its own, with the devnet and real certificates. */
-export async function startServer({ plugins = [], settings: flags = {}, conf = {} }: ServerOptions = {}): Promise<TestServer> {
+export async function startServer({ plugins = [], settings: flags = {}, conf = {}, env = {} }: ServerOptions = {}): Promise<TestServer> {
   const home = await mkdtemp(path.join(tmpdir(), 'sluice-'))
   const confDir = path.join(home, 'conf')
   await shareDevnetState(home)
@@ -43,7 +45,7 @@ export async function startServer({ plugins = [], settings: flags = {}, conf = {
 
   const settings = loadSettings({
     confDir,
-    env: {},
+    env,
     flags: {
       'server.port': 0,
       'devnet.enabled': true,
