@@ -81,6 +81,7 @@ describe('the compiled tree', function () {
     expect(names.filter((name) => path.basename(name).startsWith('devnet.') && name.startsWith('plugins'))).to.deep.equal([])
     expect(names.filter((name) => name.includes('artifacts/'))).to.deep.equal([
       'core/kits/evm/artifacts/Batch.json',
+      'core/kits/perp/artifacts/PerpTrial.json',
       'core/kits/pools/artifacts/TransferProbe.json',
       'core/kits/stable/artifacts/StableRouter.json',
       'core/kits/uniswap-v3/artifacts/PoolLens.json',
@@ -102,14 +103,25 @@ describe('the compiled tree', function () {
 
   it('serves with production packages only, plugins of TypeScript and JavaScript inside and outside of it, and ends in order', async () => {
     const { child, ended, client, output } = await start({ SLUICE_PLUGINS_FOLDERS: `plugins,${path.join(folder, 'elsewhere')}` })
-    const own = ['uniswap', 'sushiswap', 'pancakeswap', 'quickswap', 'traderjoe', 'pangolin', 'balancer', 'curve']
+    const own = ['uniswap', 'sushiswap', 'pancakeswap', 'quickswap', 'traderjoe', 'pangolin', 'balancer', 'curve', 'perp']
     const connectors = [...own, 'inside-typescript', 'outside-typescript']
     expect(Object.keys((await client.get('/connectors')).body), output()).to.have.members(connectors)
-    for (const connector of connectors) {
+    for (const connector of connectors.filter((each) => each !== 'perp')) {
       // Curve's coins are worth the same.
       const quote = await client.get('/amm/price', { ...pair, ...(connector === 'curve' && { base: 'DAI' }), connector })
       expect(quote.status, `${connector}: ${quote.text}`).to.equal(200)
     }
+    const { chain, network } = pair
+    const perpetual = await client.get('/perp/price', {
+      chain,
+      network,
+      connector: 'perp',
+      base: 'ETH',
+      quote: 'USD',
+      amount: '1',
+      side: 'LONG',
+    })
+    expect(perpetual.status, perpetual.text).to.equal(200)
     const trade = await client.post('/amm/trade', { ...pair, base: 'ETH', connector: 'outside-typescript', address })
     expect(trade.status, trade.text).to.equal(200)
     expect(await settled(client, trade.body.txHash)).to.equal(1)
