@@ -9,9 +9,11 @@ export function canonicalAddress(text: string): string | undefined {
   return isAddress(text) ? text : undefined
 }
 
-/** Base58 of 64 bytes. */
+const base58 = /^[1-9A-HJ-NP-Za-km-z]+$/
+
+/** Base58 of 64 bytes. @solana/kit throws for letters of another alphabet. */
 export function isTransactionSignature(text: string): boolean {
-  return isSignature(text)
+  return base58.test(text) && isSignature(text)
 }
 
 /** What stands for the native coin in answers: 32 zero bytes, which is also the System program. */

@@ -1,6 +1,6 @@
-import { isSignature } from '@solana/kit'
 import { isObject } from '../../nodes/index.ts'
 import type { RpcCall } from '../../nodes/index.ts'
+import { isTransactionSignature } from '../address.ts'
 import { contextSlotOf, integerOf, numberOf, valueOf } from './json.ts'
 
 type Form = (result: unknown, params: readonly unknown[]) => boolean
@@ -33,7 +33,7 @@ const forms: ReadonlyMap<string, Form> = new Map<string, Form>([
   ],
   ['simulateTransaction', inContext(isObject)],
   ['getTransaction', (result) => result === null || isObject(result)],
-  ['sendTransaction', (result) => typeof result === 'string' && isSignature(result)],
+  ['sendTransaction', (result) => typeof result === 'string' && isTransactionSignature(result)],
 ])
 
 /** Whether a node may have meant this result; one that did not is broken, and another is asked in its place. */
