@@ -59,7 +59,7 @@ export const envelopeFields = {
 }
 
 export const gasFields = {
-  gasPrice: Type.Number({ description: 'Base fee plus tip, in gwei.' }),
+  gasPrice: Type.Number({ description: 'Base fee plus tip, in gwei: 10^-9 of the coin.' }),
   gasPriceToken: Type.String({ description: 'Symbol of the token that pays for gas.' }),
   gasLimit: Type.Number({ description: 'Gas units that are, or would be, signed.' }),
   gasCost: Type.String({ description: 'In the gas token, a decimal string.' }),

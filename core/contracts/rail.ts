@@ -50,6 +50,8 @@ export interface GasTerms {
   gasLimit: bigint
   /** Base fee plus tip at the checked block, smallest units per gas. */
   gasPriceRaw: bigint
+  /** How many of its digits are a fraction of the smallest unit: 6 where gas is priced in millionths of it. Absent: none. */
+  gasPriceDecimals?: number
   /** gasLimit × gasPrice plus what a rollup charges on top. */
   gasCostRaw: bigint
 }

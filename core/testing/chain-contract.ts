@@ -110,10 +110,10 @@ export function chainContract({ folder, network }: ChainContract): void {
     })
 
     it('CHAIN-09 gas has a price, the limit covers the units, and cost is price times limit or more', async () => {
-      const { gasLimit, gasPriceRaw, gasCostRaw } = await venue().implementation.gas(100_000n, undefined, at())
+      const { gasLimit, gasPriceRaw, gasPriceDecimals = 0, gasCostRaw } = await venue().implementation.gas(100_000n, undefined, at())
       expect(gasLimit >= 100_000n).to.equal(true)
       expect(gasPriceRaw > 0n).to.equal(true)
-      expect(gasCostRaw >= gasLimit * gasPriceRaw).to.equal(true)
+      expect(gasCostRaw * 10n ** BigInt(gasPriceDecimals) >= gasLimit * gasPriceRaw).to.equal(true)
     })
 
     it('CHAIN-10 a hash that nobody knows is nothing, not an error', async () => {

@@ -11,10 +11,11 @@ interface FeeFields {
 }
 
 /** The fees that a request asks for, checked against the network's cap. */
-export function readFees(fields: FeeFields, { impl }: NetworkEntry): FeeWish {
+export function readFees(fields: FeeFields, { impl, chain }: NetworkEntry): FeeWish {
   const read = (field: keyof FeeFields): bigint | undefined => {
     const text = fields[field]
     if (text === undefined) return undefined
+    if (!impl.evm) throw badFields([{ field, problem: `is for EVM chains: on ${chain} leave it out` }])
     const raw = toRaw(text, gweiDecimals)
     if (raw === undefined) throw badFields([{ field, problem: `${text} gwei has more than ${gweiDecimals} decimals` }])
     if (raw > impl.feeCapRaw) {
@@ -34,11 +35,11 @@ export function readFees(fields: FeeFields, { impl }: NetworkEntry): FeeWish {
 
 const shortGwei = (raw: bigint) => fromRaw(raw, gweiDecimals).replace(/\.?0+$/, '')
 
-/** The gas fields of an answer. */
-export function showGas({ gasLimit, gasPriceRaw, gasCostRaw }: GasTerms, { impl }: NetworkEntry) {
+/** The gas fields of an answer. One gwei is 10^-9 of the coin, however many decimals that has. */
+export function showGas({ gasLimit, gasPriceRaw, gasPriceDecimals = 0, gasCostRaw }: GasTerms, { impl }: NetworkEntry) {
   const { symbol, decimals } = impl.nativeCurrency
   return {
-    gasPrice: Number(fromRaw(gasPriceRaw, gweiDecimals)),
+    gasPrice: Number(fromRaw(gasPriceRaw * 10n ** BigInt(gweiDecimals), decimals + gasPriceDecimals)),
     gasPriceToken: symbol,
     gasLimit: Number(gasLimit),
     gasCost: fromRaw(gasCostRaw, decimals),

@@ -26,5 +26,5 @@ export function hashOf(entry: Entry): string {
 
 function total(prepared: readonly Prepared[]): GasTerms {
   const sum = (field: 'gasLimit' | 'gasCostRaw') => prepared.reduce((all, { gas }) => all + gas[field], 0n)
-  return { gasLimit: sum('gasLimit'), gasPriceRaw: prepared[0]?.gas.gasPriceRaw ?? 0n, gasCostRaw: sum('gasCostRaw') }
+  return { gasPriceRaw: 0n, ...prepared[0]?.gas, gasLimit: sum('gasLimit'), gasCostRaw: sum('gasCostRaw') }
 }
