@@ -46,7 +46,10 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
     }
     const address = chain.address(name)
     if (address !== undefined) return byAddress.get(address) ?? address
-    if (chain.address(name.toLowerCase()) !== undefined) {
+    // Where another case is another spelling of an address, the chain has its own for it; elsewhere it is another address.
+    const inLowerCase = name.toLowerCase()
+    const spelt = chain.address(inLowerCase)
+    if (spelt !== undefined && spelt !== inLowerCase) {
       throw new SluiceError(
         'TOKEN_NOT_SUPPORTED',
         `${field}: "${name}" is no address on ${where}: its checksum, in the letters' case, is wrong. Copy it anew, or write it in lower case.`,
