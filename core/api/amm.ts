@@ -61,7 +61,12 @@ export const AMMTradeResponse = enveloped({
   rawAmount: Type.String(),
   expectedAmount: Type.String(),
   limitPrice: Type.String({ description: 'The bound that is on chain.' }),
-  deadline: Type.Number({ description: 'Seconds since the Unix epoch; enforced on chain.' }),
+  deadline: Type.Optional(
+    Type.Number({
+      description:
+        'Seconds since the Unix epoch; enforced on chain. Absent where the exchange knows none: then a trade is valid for as long as what it was signed upon, on Solana a blockhash, about a minute.',
+    }),
+  ),
 })
 
 export const AMMEstimateGasRequest = request(connectorFields)

@@ -3,7 +3,9 @@ import type { Quote } from '../../contracts/index.ts'
 import type { Submitted } from '../../transactions/index.ts'
 import type { Verb } from '../context.ts'
 import { valueAt } from '../amounts.ts'
+import { withMeaning } from '../explain-refusal.ts'
 import { readFees, showGas } from '../fees.ts'
+import { withListedNames } from '../listed-names.ts'
 import { effectiveSlippage, slippageBound, tighterBound, tradeRules } from '../slippage.ts'
 import { readAddress, requireKey } from '../wallets.ts'
 import { aboutTrade } from './about-trade.ts'
@@ -26,16 +28,20 @@ export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
     const plan = ammOf(venue).swap(quote, { recipient: address, boundRaw, deadline })
     const scope = { contracts: venue.contracts, valueRaw: mostValueRaw(order, boundRaw) }
     // Before anything is sent: a plugin's quote that cannot be shown must not become an error about a trade that was made.
-    const shown = { ...showOrder(order, quote), limitPrice: orderPrice(order, boundRaw), deadline }
+    const shown = {
+      ...showOrder(order, quote),
+      limitPrice: orderPrice(order, boundRaw),
+      // What the exchange knows no deadline for has none on chain.
+      ...(plan.deadline !== undefined && { deadline: plan.deadline }),
+    }
     const answer = ({ gas, nonce, txHash }: Submitted) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
 
     const { nonce } = request
-    return answer(
-      await services.transactions.submit(
-        { ...context, address, plan, scope, kind: 'trade', nonce, wish, about: aboutTrade(order), answer, meanwhile },
-        signal,
-      ),
+    const submitted = services.transactions.submit(
+      { ...context, address, plan, scope, kind: 'trade', nonce, wish, about: aboutTrade(order), answer, meanwhile },
+      signal,
     )
+    return answer(await withMeaning(withListedNames(submitted, network), venue))
   }
 
   const asked = quoteOrder(order, request.version, venue, at)
