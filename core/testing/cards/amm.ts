@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { approve, inOneBlock, mined, node, price, raw, venueOf, type AddCard, type Bench, type Question } from './bench.ts'
+import { approve, goesFirst, inOneBlock, mined, node, price, raw, venueOf, type AddCard, type Bench, type Question } from './bench.ts'
 
 const amounts = ['0.0001', '0.001', '0.01', '0.1', '1', '5', '20']
 
@@ -135,7 +135,6 @@ export function ammCards(bench: Bench, it: AddCard): void {
       })
       expect(limited.status, limited.text).to.equal(200)
       txHash = limited.body.txHash
-      // It pays more, so it goes first.
       const first = await bench.client.post('/amm/trade', {
         ...venueOf(bench),
         address: mover,
@@ -143,8 +142,7 @@ export function ammCards(bench: Bench, it: AddCard): void {
         quote,
         amount: '1',
         side: 'SELL',
-        maxFeePerGas: '100',
-        maxPriorityFeePerGas: '50',
+        ...goesFirst(bench),
       })
       expect(first.status, first.text).to.equal(200)
     })

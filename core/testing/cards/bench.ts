@@ -19,7 +19,24 @@ export interface Bench {
   quoter: Quoter | undefined
   /** Who runs the perpetual exchange. */
   perpOperator?: PerpOperator | undefined
+  /** Absent: the devnet. */
+  ground?: Ground
 }
+
+/** What cards do to a chain of another family, in place of what they do to the devnet. */
+export interface Ground {
+  /** Lets the exchange move the wallet's tokens, where that takes anything. */
+  approve(address: string, token: string): Promise<void>
+  /** What `during` sends is carried out when it settles: what was sent with `first` before the rest. */
+  inOneBlock(during: () => Promise<void>): Promise<void>
+  /** Fields of a request by which its transaction goes before others. */
+  first: object
+}
+
+/** It pays more, so it goes first. */
+const devnetFirst = { maxFeePerGas: '100', maxPriorityFeePerGas: '50' }
+
+export const goesFirst = ({ ground }: Bench): object => ground?.first ?? devnetFirst
 
 /** Has one more card run. */
 export type AddCard = (title: string, run: () => Promise<void>) => void
@@ -42,7 +59,8 @@ export async function price(bench: Bench, question: Question): Promise<AMMPriceR
 
 /** Lets the exchange move the wallet's tokens, and waits until it may. */
 export async function approve(bench: Bench, address: string, token: string): Promise<void> {
-  const { chain, network, connector } = bench
+  const { chain, network, connector, ground } = bench
+  if (ground) return ground.approve(address, token)
   const { status, text, body } = await bench.client.post('/evm/approve', { chain, network, address, spender: connector, token })
   expect(status, text).to.equal(200)
   await mined(bench, body.txHash)
@@ -76,6 +94,7 @@ export async function node({ rpcUrl }: Pick<Bench, 'rpcUrl'>, method: string, ..
  * already may come in between: then all of it is done again.
  */
 export async function inOneBlock(bench: Bench, during: () => Promise<void>, tries = 5): Promise<void> {
+  if (bench.ground) return bench.ground.inOneBlock(during)
   await node(bench, 'evm_setAutomine', false)
   await node(bench, 'evm_setIntervalMining', 0)
   try {

@@ -1,94 +1,98 @@
-import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit'
+import { generateKeyPairSigner, type Address, type KeyPairSigner } from '@solana/kit'
+import { getTokenDecoder } from '@solana-program/token'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Client } from '../../../core/testing/client.ts'
+import type { Answer, Client } from '../../../core/testing/client.ts'
 import { startServer, type TestServer } from '../../../core/testing/server.ts'
 import { curves } from '../../../core/wallet/keys/curves.ts'
 import { saveKey } from '../../../core/wallet/keystore/save-key.ts'
-import { createPool, swapInstruction, type Pool, type Swap } from '../../solana/seeds/pool.ts'
+import { clientOf, sign } from '../../solana-service/wallet.ts'
 import type { Mint } from '../../solana/seeds/mints.ts'
-import { startSolana, type Solana } from '../../solana/start-solana.ts'
+import { createPool, swapInstruction, type Pool, type Swap } from '../../solana/seeds/pool.ts'
+import { startSolana, type Solana, type SolanaOptions } from '../../solana/start-solana.ts'
+import { until } from '../../transactions/site.ts'
 
 const folder = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url))
 const passphrase = 'correct horse battery'
-/** Seeds of the wallets: those of nobody else. */
-const seedOf = (digit: string) => `0x${digit.repeat(64)}`
-const [first, second] = [seedOf('7'), seedOf('8')].map((seed) => curves.ed25519.addressOf(seed))
+const seeds = ['7', '8', '9'].map((digit) => `0x${digit.repeat(64)}`)
+const [rich = '', other = '', poor = ''] = seeds.map((seed) => curves.ed25519.addressOf(seed))
 
-export const venue = { chain: 'solana', network: 'local', connector: 'poolswap' } as const
+export const here = { chain: 'solana', network: 'local' } as const
+export const venue = { ...here, connector: 'poolswap' } as const
+export const pair = { ...venue, base: 'BASE', quote: 'USDC' } as const
 
-/** A server with a wallet of Solana and the exchange of the pool program, as a third party would add it. */
+/** A server with wallets of Solana and the exchange of the pool program, as a third party would add it. */
 export interface AmmSite {
   solana: Solana
   server: TestServer
   client: Client
-  /** With a lot of every token. */
-  wallet: string
-  /** With coin for fees alone. */
-  poor: string
+  /** Two with a lot of every token, one with coin for fees alone. */
+  wallets: readonly [string, string, string]
   base: Mint
-  /** 0.3 % and the deeper; 1 %, its tokens the other way round. */
+  /** 0.3 % and the deeper; 1 %, with its tokens the other way round. */
   pools: readonly [Pool, Pool]
-  /** What a vault or a wallet's account holds now. */
+  /** What an account of a token holds now. */
   heldRaw(account: string): bigint
-  /** Somebody else trades in the first pool: in a block when it settles. */
-  moves(swap: Swap): Promise<void>
+  /** Somebody who is no client of the server's trades: in a block when it settles. */
+  moves(swap: Swap, pool?: Pool): Promise<void>
+  /** What the program itself would make of it now. */
+  asks(swap: Swap, pool?: Pool): Promise<{ paidRaw: bigint; gotRaw: bigint } | undefined>
+  /** What `/network/poll` says, once it says so; blocks come meanwhile where the test makes them. */
+  polled(txHash: string, wanted: Record<string, unknown>): Promise<Answer['body']>
   stop(): Promise<void>
 }
 
-export async function startAmmSite(): Promise<AmmSite> {
-  const solana = await startSolana({ slotMs: 'by hand' })
+export async function startAmmSite(options: Partial<SolanaOptions> = {}): Promise<AmmSite> {
+  const solana = await startSolana({ slotMs: 'by hand', ...options })
   const base = await solana.createMint({ symbol: 'BASE', decimals: 9 })
   const quote = solana.mints.USDC
   const pools = [
     await createPool(solana, [base, quote], [1_000_000_000_000n, 150_000_000_000n], 30n),
     await createPool(solana, [quote, base], [1_500_000_000n, 10_000_000_000n], 100n),
   ] as const
-  const home = await mkdtemp(path.join(tmpdir(), 'sluice-amm-'))
   const mover = await generateKeyPairSigner()
-  await give(solana, base, mover.address)
-  for (const [index, wallet] of [first, second].entries()) {
-    await saveKey({
-      dataDir: path.join(home, 'data'),
-      chain: 'solana',
-      curve: 'ed25519',
-      privateKey: seedOf(String(7 + index)),
-      passphrase,
-      scryptN: 1024,
-    })
-    await solana.fund(wallet as never, 5_000_000_000n)
-  }
-  await give(solana, base, first ?? '')
-  solana.blocks(1)
+  for (const owner of [rich, other, mover.address])
+    for (const mint of [base, quote]) await solana.mintTo(owner as Address, mint, 10n ** 14n)
 
-  const passphraseFile = path.join(home, 'passphrase')
-  await writeFile(passphraseFile, passphrase, { mode: 0o600 })
-  const token = ({ address, symbol, decimals }: Mint) => ({ chainId: 104, address, symbol, name: symbol, decimals })
-  const server = await startServer({
-    env: { SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
-    settings: {
-      'devnet.enabled': false,
-      'data.dir': path.join(home, 'data'),
-      'plugins.folders': [folder('plugins/solana'), folder('test/solana/exchange')],
-    },
-    conf: {
-      'chains/solana.yml': { local: { enabled: true, rpcUrls: [solana.url], pollingSeconds: 0.1 } },
-      'tokens/solana/local.json': JSON.stringify({ name: 'Test tokens', tokens: [base, quote].map(token) }),
-    },
-  })
+  const home = await mkdtemp(path.join(tmpdir(), 'sluice-amm-'))
+  const dataDir = path.join(home, 'data')
+  for (const privateKey of seeds) {
+    const wallet = await saveKey({ dataDir, chain: 'solana', curve: 'ed25519', privateKey, passphrase, scryptN: 1024 })
+    await solana.fund(wallet as Address, 5_000_000_000n)
+  }
+  await solana.fund(mover.address, 5_000_000_000n)
+  solana.blocks(1)
+  const server = await startIn(home, solana, [base, quote])
+  const { client } = server
   return {
     solana,
     server,
-    client: server.client,
-    wallet: first ?? '',
-    poor: second ?? '',
+    client,
+    wallets: [rich, other, poor],
     base,
     pools,
-    heldRaw: () => 0n,
-    async moves(swap) {
-      await solana.land([await swapInstruction(pools[0], mover as KeyPairSigner, swap)])
+    heldRaw(account) {
+      const found = solana.svm.getAccount(account as Address)
+      return found.exists ? getTokenDecoder().decode(found.data).amount : 0n
+    },
+    async moves(swap, pool = pools[0]) {
+      await solana.land([await swapInstruction(pool, mover, swap)])
+      solana.blocks(1)
+    },
+    asks: (swap, pool = pools[0]) => simulated(solana, mover, pool, swap),
+    async polled(txHash, wanted) {
+      let last: Answer['body']
+      await until(`${txHash} has ${JSON.stringify(wanted)}`, async () => {
+        last = (await client.get('/network/poll', { ...here, txHash })).body
+        const holds = Object.entries(wanted).every(([key, value]) => last[key] === value)
+        if (!holds) solana.blocks(1)
+        return holds
+      }).catch((error: unknown) => {
+        throw new Error(`It is ${JSON.stringify(last)}`, { cause: error })
+      })
+      return last
     },
     async stop() {
       await server.stop()
@@ -98,6 +102,31 @@ export async function startAmmSite(): Promise<AmmSite> {
   }
 }
 
-async function give(solana: Solana, base: Mint, owner: string): Promise<void> {
-  for (const mint of [base, solana.mints.USDC]) await solana.mintTo(owner as never, mint, 10n ** 13n)
+async function startIn(home: string, solana: Solana, mints: readonly Mint[]): Promise<TestServer> {
+  const passphraseFile = path.join(home, 'passphrase')
+  await writeFile(passphraseFile, passphrase, { mode: 0o600 })
+  const tokens = mints.map(({ address, symbol, decimals }) => ({ chainId: 104, address, symbol, name: symbol, decimals }))
+  return startServer({
+    env: { SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
+    settings: {
+      'devnet.enabled': false,
+      'data.dir': path.join(home, 'data'),
+      'plugins.folders': [folder('plugins/solana'), folder('test/solana/exchange')],
+    },
+    conf: {
+      'chains/solana.yml': { local: { enabled: true, required: true, rpcUrls: [solana.url], pollingSeconds: 0.05 } },
+      'tokens/solana/local.json': JSON.stringify({ name: 'Test tokens', tokens }),
+    },
+  })
+}
+
+const wordAt = (bytes: Uint8Array, at: number) => Buffer.concat([bytes, new Uint8Array(16)]).readBigUInt64LE(at)
+
+async function simulated(solana: Solana, by: KeyPairSigner, pool: Pool, swap: Swap) {
+  const client = clientOf(solana)
+  const { wire } = await sign(client, by, [await swapInstruction(pool, by, swap)])
+  const { value } = await client.simulateTransaction(wire, { encoding: 'base64', commitment: 'processed' }).send()
+  if (value.err !== null || !value.returnData) return undefined
+  const bytes = Buffer.from(value.returnData.data[0], 'base64')
+  return { paidRaw: wordAt(bytes, 0), gotRaw: wordAt(bytes, 8) }
 }
