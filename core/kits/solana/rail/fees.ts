@@ -78,11 +78,10 @@ export function readRecentFees(result: unknown): readonly bigint[] | undefined {
   return fees.every((each) => each !== undefined) ? fees : undefined
 }
 
-/** For the answer. A unit costs a fraction of a lamport: its price is rounded down, what all of it costs is exact. */
+/** For the answer: the price of a unit in micro-lamports, and with the signature's what all of it costs. */
 export function gasOf(fees: SolanaFees): GasTerms {
-  const gasLimit = BigInt(fees.computeUnits)
   const gasCostRaw = baseFee + priorityFee(budgetOf(fees, 0))
-  return { gasLimit, gasPriceRaw: gasCostRaw / gasLimit, gasCostRaw }
+  return { gasLimit: BigInt(fees.computeUnits), gasPriceRaw: BigInt(fees.price), gasPriceDecimals: 6, gasCostRaw }
 }
 
 /** Fees per gas are the other family's. @throws SluiceError INCOMPLETE_PARAMS */
