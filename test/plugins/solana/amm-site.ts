@@ -12,6 +12,7 @@ import { clientOf, sign } from '../../solana-service/wallet.ts'
 import type { Mint } from '../../solana/seeds/mints.ts'
 import { createPool, swapInstruction, type Pool, type Swap } from '../../solana/seeds/pool.ts'
 import { startSolana, type Solana, type SolanaOptions } from '../../solana/start-solana.ts'
+import { startFaultyProxy, type FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
 import { until } from '../../transactions/site.ts'
 
 const folder = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url))
@@ -28,6 +29,8 @@ export interface AmmSite {
   solana: Solana
   server: TestServer
   client: Client
+  /** What stands between the server and its node. */
+  proxy: FaultyProxy
   /** Two with a lot of every token, one with coin for fees alone. */
   wallets: readonly [string, string, string]
   base: Mint
@@ -53,8 +56,11 @@ export async function startAmmSite(options: Partial<SolanaOptions> = {}): Promis
     await createPool(solana, [quote, base], [1_500_000_000n, 10_000_000_000n], 100n),
   ] as const
   const mover = await generateKeyPairSigner()
-  for (const owner of [rich, other, mover.address])
-    for (const mint of [base, quote]) await solana.mintTo(owner as Address, mint, 10n ** 14n)
+  for (const mint of [base, quote]) {
+    for (const owner of [rich, other]) await solana.mintTo(owner as Address, mint, 10n ** 14n)
+    // Enough to be asked about any amount that there can be.
+    await solana.mintTo(mover.address, mint, 2n ** 63n)
+  }
 
   const home = await mkdtemp(path.join(tmpdir(), 'sluice-amm-'))
   const dataDir = path.join(home, 'data')
@@ -64,12 +70,15 @@ export async function startAmmSite(options: Partial<SolanaOptions> = {}): Promis
   }
   await solana.fund(mover.address, 5_000_000_000n)
   solana.blocks(1)
-  const server = await startIn(home, solana, [base, quote])
+  const proxy = await startFaultyProxy()
+  proxy.target = solana.url
+  const server = await startIn(home, `http://127.0.0.1:${proxy.port}`, [base, quote])
   const { client } = server
   return {
     solana,
     server,
     client,
+    proxy,
     wallets: [rich, other, poor],
     base,
     pools,
@@ -96,13 +105,14 @@ export async function startAmmSite(options: Partial<SolanaOptions> = {}): Promis
     },
     async stop() {
       await server.stop()
+      await proxy.stop()
       await solana.stop()
       await rm(home, { recursive: true, force: true })
     },
   }
 }
 
-async function startIn(home: string, solana: Solana, mints: readonly Mint[]): Promise<TestServer> {
+async function startIn(home: string, rpcUrl: string, mints: readonly Mint[]): Promise<TestServer> {
   const passphraseFile = path.join(home, 'passphrase')
   await writeFile(passphraseFile, passphrase, { mode: 0o600 })
   const tokens = mints.map(({ address, symbol, decimals }) => ({ chainId: 104, address, symbol, name: symbol, decimals }))
@@ -114,7 +124,7 @@ async function startIn(home: string, solana: Solana, mints: readonly Mint[]): Pr
       'plugins.folders': [folder('plugins/solana'), folder('test/solana/exchange')],
     },
     conf: {
-      'chains/solana.yml': { local: { enabled: true, required: true, rpcUrls: [solana.url], pollingSeconds: 0.05 } },
+      'chains/solana.yml': { local: { enabled: true, required: true, rpcUrls: [rpcUrl], pollingSeconds: 0.05 } },
       'tokens/solana/local.json': JSON.stringify({ name: 'Test tokens', tokens }),
     },
   })
