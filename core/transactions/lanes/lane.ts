@@ -187,7 +187,9 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
     },
     committedRaw(news, except) {
       const left = new Set(except.map(keyOf))
-      const open = [...held].filter(([key, { slot }]) => !left.has(key) && standingOf(slot, news) !== 'past')
+      // Counts of an account say at once what is mined; where there are none, only a look at each says it.
+      const said = isOrdered ? news : synced()
+      const open = [...held].filter(([key, { slot }]) => !left.has(key) && standingOf(slot, said) !== 'past')
       // Of two on one slot at most one is mined: the dearer one counts.
       return open.reduce(
         (sum, [, { claimedRaw = 0n, occupant }]) => sum + (occupant && occupant.costRaw > claimedRaw ? occupant.costRaw : claimedRaw),

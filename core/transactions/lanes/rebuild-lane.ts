@@ -29,7 +29,8 @@ export async function rebuildLane({
     const kept = entry.attempts.length > 0 ? entry : await recorder.amend(entry, givenUp(neverSigned), guard)
     if (kept.attempts.length > 0) hold(kept, lane, impl.rail)
   }
-  const last = await newestUsed(recorder, of)
+  // Where slots have an order, whatever lies before a used one is used.
+  const last = impl.rail.slots === 'ordered' ? await newestUsed(recorder, of) : undefined
   if (last) lane.settle(last.slot)
 }
 

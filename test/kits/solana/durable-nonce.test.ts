@@ -10,7 +10,7 @@ import {
 import type { Transactions } from '../../../core/transactions/index.ts'
 import { dropsAll, takesAll } from '../../solana/ledger/leaders.ts'
 import { clientOf, send as sendBy, sign, signDurable, transferTo } from '../../solana-service/wallet.ts'
-import { rejection, soon, until } from '../../transactions/site.ts'
+import { freshStore, rejection, soon, until } from '../../transactions/site.ts'
 import { chainOver, soon as at } from './test-cluster.ts'
 import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer } from './solana-site.ts'
 import type { SolanaSite } from './solana-site.ts'
@@ -133,6 +133,23 @@ describe('durable nonces on Solana', function () {
     await cluster.fund(wallet.address, 1_000_000_000n)
     cluster.blocks(1)
     await comesTo(site, transactions, await send(0), 'CONFIRMED')
+  })
+
+  it('are held by what waits upon them after a restart, too', async () => {
+    const { cluster } = site
+    const store = await freshStore()
+    await transactions.stop(1000)
+    transactions = await transactionsAt(site, { store })
+    await comesTo(site, transactions, await send(0), 'CONFIRMED')
+    cluster.lead(dropsAll)
+    const waiting = await send(0)
+    await transactions.stop(1000)
+    transactions = await transactionsAt(site, { store })
+    const refused = await rejection(send(0))
+    expect(refused.name).to.equal('INVALID_NONCE')
+    expect(refused.message).to.contain(waiting)
+    await transactions.stop(1000)
+    await store.close()
   })
 
   it('that the wallet does not have are refused, with what to do about it', async () => {

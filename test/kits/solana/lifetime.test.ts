@@ -6,7 +6,7 @@ import { dropsAll, holdsAll, takesAll } from '../../solana/ledger/leaders.ts'
 import { losesAnswersOf } from '../../solana/faults.ts'
 import { clientOf, send as sendBy, sign, transferTo } from '../../solana-service/wallet.ts'
 import { startFaultyProxy } from '../../http/trouble/faulty-proxy.ts'
-import { soon, until } from '../../transactions/site.ts'
+import { rejection, soon, until } from '../../transactions/site.ts'
 import { chainOver } from './test-cluster.ts'
 import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer } from './solana-site.ts'
 import type { SolanaSite } from './solana-site.ts'
@@ -91,6 +91,20 @@ describe('the life of a transaction on Solana', function () {
     for (const id of ids) await comesTo(site, transactions, id, 'CONFIRMED')
     site.cluster.blocks(1)
     expect(await site.chain.balances(to.address, [site.chain.nativeCurrency], { signal: soon() })).to.deep.equal([40_000_000n])
+  })
+
+  it('costs the wallet once: what is in a block is paid, and leaves room for the next before it is final', async () => {
+    const { cluster, chain, wallet } = site
+    const [held = 0n] = await chain.balances(wallet.address, [chain.nativeCurrency], { signal: soon() })
+    const half = (held - 890_880n) / 2n - 50_000n
+    const first = await send(half)
+    const short = await rejection(send(half + 100_000n))
+    expect(short.name).to.equal('INSUFFICIENT_BALANCE')
+    expect(short.message).to.contain('pending transactions')
+    await comesTo(site, transactions, first, 'MINED')
+    cluster.blocks(1)
+    await comesTo(site, transactions, await send(half + 40_000n), 'MINED')
+    expect((await entryOf(transactions, first))?.state).to.equal('MINED')
   })
 
   it('goes back when its block is taken back, and is final where it landed again', async () => {

@@ -137,6 +137,7 @@ describe('reading Solana', function () {
       ` ${wallet.address}`,
     ])
       expect(chain.address(wrong), wrong).to.equal(undefined)
-    for (const wrong of [wallet.address, '0xab', `0x${'ab'.repeat(32)}`, '5'.repeat(60), '5'.repeat(90)]) expect(chain.isTransactionId(wrong)).to.equal(false)
+    for (const wrong of [wallet.address, '0xab', `0x${'ab'.repeat(32)}`, '5'.repeat(60), '5'.repeat(90)])
+      expect(chain.isTransactionId(wrong)).to.equal(false)
   })
 })

@@ -14,6 +14,7 @@ const pending: Sighting = { id, is: 'pending', underpriced: false, next: true }
 const underpriced: Sighting = { id, is: 'pending', underpriced: true, next: true }
 const unseen: Sighting = { id, is: 'unseen', underpriced: false }
 const dead: Sighting = { id, is: 'dead', by: '0xff' }
+const expired: Sighting = { id, is: 'expired' }
 const heir = (final: boolean, kind: Rival['kind'] = 'trade'): Rival => ({ txHash: '0xbb', kind, rank: 1, final })
 const elder = (final: boolean): Rival => ({ ...heir(final), rank: -1 })
 
@@ -123,6 +124,42 @@ const cases: readonly Case[] = [
     looks: [observed([dead]), observed([landed(2)])],
     state: 'MINED',
     status: 1,
+  },
+  { when: 'a node may lag: its time over once', entry: broadcast, looks: [observed([expired])], state: 'BROADCAST', status: 3 },
+  {
+    when: 'its time over twice in a row',
+    entry: broadcast,
+    looks: [observed([expired]), observed([expired])],
+    state: 'EXPIRED',
+    status: -1,
+  },
+  {
+    when: 'it was never sent and its time is over',
+    entry: { ...signed, attempts: [{ id, raw: new Uint8Array(), fees: null, signedAt: 0, sends: 0 }] },
+    looks: [observed([expired]), observed([expired])],
+    state: 'EXPIRED',
+    status: -1,
+  },
+  {
+    when: 'its time over, not over, and over again',
+    entry: broadcast,
+    looks: [observed([expired]), observed([pending]), observed([expired])],
+    state: 'BROADCAST',
+    status: 3,
+  },
+  {
+    when: 'its time over by a node that lags, and then in a block',
+    entry: broadcast,
+    looks: [observed([expired]), observed([landed(1)])],
+    state: 'MINED',
+    status: 1,
+  },
+  {
+    when: 'its block was taken back and its time is over',
+    entry: mined,
+    looks: [observed([expired]), observed([expired])],
+    state: 'EXPIRED',
+    status: -1,
   },
   { when: 'a replacement is signed and both wait', entry: replaced, looks: [observed([pending])], state: 'BROADCAST', status: 3 },
   {

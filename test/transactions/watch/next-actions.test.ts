@@ -30,7 +30,7 @@ const bumped: Entry = { ...open, attempts: [attempt('0xa'), attempt('0xb')] }
 const withDeadline: Entry = { ...open, deadline: 1_000 }
 
 const unseen = (id: string, more: { underpriced?: boolean } = {}): Sighting => ({ id, is: 'unseen', underpriced: false, ...more })
-const pending = (id: string, more: { underpriced?: boolean; next?: boolean } = {}): Sighting => ({
+const pending = (id: string, more: { underpriced?: boolean; next?: boolean; kept?: false } = {}): Sighting => ({
   id,
   is: 'pending',
   underpriced: false,
@@ -85,6 +85,20 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
+  { when: 'no node keeps it, and it was sent a moment ago', seen: [pending('0xa', { kept: false })], given: { afterSeconds: 1 }, does: [] },
+  {
+    when: 'no node keeps it, and it was sent a while ago',
+    seen: [pending('0xa', { kept: false })],
+    given: { afterSeconds: 2, replacing: false },
+    does: ['send 0xa'],
+  },
+  {
+    when: 'no node keeps it, and it is only about to be sent',
+    entry: { ...open, attempts: [{ id: '0xa', raw: new Uint8Array(), fees: null, signedAt: 0, sends: 0 }] },
+    seen: [pending('0xa', { kept: false })],
+    given: { afterSeconds: 1, replacing: false },
+    does: [],
+  },
   { when: 'it waits and pays', seen: [pending('0xa')], given: { afterSeconds: 20 }, does: [] },
   { when: 'it pays too little, but not for long', seen: [pending('0xa', { underpriced: true })], given: { afterSeconds: 9 }, does: [] },
   {

@@ -1,0 +1,105 @@
+import { expect } from 'chai'
+import { createAssociated } from '../../../core/kits/solana/reading/associated.ts'
+import { solanaRail } from '../../../core/kits/solana/rail/rail.ts'
+import type { SolanaSlot, SolanaSynced } from '../../../core/kits/solana/rail/slots.ts'
+import { createLane } from '../../../core/transactions/lanes/lane.ts'
+import type { Claimed, Lane } from '../../../core/transactions/lanes/lane.ts'
+import { native, never } from '../never.ts'
+import { silent } from '../site.ts'
+
+const rail = solanaRail({
+  rpc: never,
+  network: 'n',
+  nativeCurrency: native,
+  associated: createAssociated(),
+  durableNonces: {},
+  policy: { percentile: 75, minPrice: 1 },
+  feeCapRaw: 10n,
+  leastSlotMs: 0,
+  log: silent,
+  token: async () => undefined,
+})
+const fees = { computeUnits: 1_000, price: '1' }
+const at = (nowMs: number, more: Partial<SolanaSynced> = {}): SolanaSynced => ({
+  nowMs,
+  slot: nowMs,
+  blockhash: `at ${nowMs}`,
+  lastValidBlockHeight: nowMs + 150,
+  durable: [{ account: 'a', nonce: 'v' }],
+  ...more,
+})
+
+function laneAt(synced: SolanaSynced): Lane {
+  const lane = createLane({ rail, address: 'w', limit: 8, name: 'w' })
+  lane.asking()(synced)
+  return lane
+}
+
+const claim = (lane: Lane, nonce?: number) =>
+  lane.claim({
+    requestId: 'r',
+    count: 1,
+    given: nonce !== undefined,
+    fees: [fees],
+    costsRaw: [5n],
+    mayReplace: false,
+    ...(nonce !== undefined && { nonce }),
+  })
+const taken = (lane: Lane, nonce?: number): SolanaSlot => {
+  const claimed: Claimed | { conflict: { is: string } } = claim(lane, nonce)
+  if ('conflict' in claimed) throw new Error(claimed.conflict.is)
+  return claimed.slots[0] as SolanaSlot
+}
+const occupy = (lane: Lane, slot: SolanaSlot) =>
+  lane.occupy(slot, { key: String(slot.number), txHash: `tx ${slot.number}`, kind: 'trade', rank: 0, fees, costRaw: 5n })
+const refused = (lane: Lane, nonce: number) => {
+  const claimed = claim(lane, nonce)
+  return 'conflict' in claimed ? claimed.conflict.is : undefined
+}
+
+describe('a lane whose slots stand for themselves', () => {
+  it('gives each transaction a number of its own, whatever becomes of the others', () => {
+    const lane = laneAt(at(100))
+    const first = [taken(lane), taken(lane), taken(lane)]
+    expect(first.map(({ number }) => number)).to.deep.equal([100, 101, 102])
+    for (const slot of first) occupy(lane, slot)
+    // The last is final before the others: nothing follows from it for them.
+    lane.settle(first[2] ?? 0)
+    expect(lane.standing({ slot: first[0] ?? 0 })).to.equal('free')
+    expect(lane.occupant(100)?.txHash).to.equal('tx 100')
+    expect(taken(lane).number).to.equal(102)
+    lane.asking()(at(500))
+    expect(taken(lane).number).to.equal(500)
+  })
+
+  it('has no gaps: what was given back holds up nobody', () => {
+    const lane = laneAt(at(100))
+    const [first, second] = [taken(lane), taken(lane)]
+    occupy(lane, second)
+    expect(lane.release([first])).to.deep.equal([])
+    expect([lane.gaps(at(101)), lane.gaps(at(102))]).to.deep.equal([[], []])
+  })
+
+  it('gives a durable nonce to one at a time, and its next value once that is final', () => {
+    const lane = laneAt(at(100))
+    const slot = taken(lane, 0)
+    expect(slot).to.include({ number: 0, nonceAccount: 'a', nonce: 'v' })
+    expect(refused(lane, 0)).to.equal('claimed')
+    occupy(lane, slot)
+    expect(refused(lane, 0)).to.equal('not-meant')
+    lane.asking()(at(200, { durable: [{ account: 'a', nonce: 'w' }] }))
+    expect(refused(lane, 0)).to.equal('not-meant')
+    lane.settle(slot)
+    expect(taken(lane, 0)).to.include({ nonce: 'w' })
+  })
+
+  it('counts what transactions may still cost, and no more what those cost that are in a block', () => {
+    const lane = laneAt(at(100))
+    const slots = [taken(lane), taken(lane)]
+    for (const slot of slots) occupy(lane, slot)
+    expect(lane.committedRaw(at(100), [])).to.equal(10n)
+    lane.asking()(at(101, { landed: [100] }))
+    // A check that did not look at blocks does not know it, and the lane does.
+    expect(lane.committedRaw(at(102), [])).to.equal(5n)
+  })
+})
