@@ -30,7 +30,7 @@ const shownPosition = Type.Object({
   positionAmt: amount('Size in base, without sign; "0" where there is none.'),
   positionSide: Type.Enum(['LONG', 'SHORT']),
   unrealizedProfit: amount('In quote, at the mark price; below 0 is a loss.'),
-  leverage: amount("What the position is worth by the account's value."),
+  leverage: amount("What the position is worth by the account's value, or by its smallest unit where that is 0 or less."),
   entryPrice: amount('Quote per one base.'),
   markPrice: amount('Quote per one base.'),
   liquidationPrice: amount('The mark price at which it could be liquidated, other prices unchanged; "0" where none would do.'),
@@ -44,8 +44,10 @@ const shownMargin = Type.Object({
   collateral: amount('What the wallet has in the exchange, before profit that is not realized.'),
   initialMargin: amount('What its positions need to be opened.'),
   maintenanceMargin: amount('What its positions need not to be liquidated.'),
-  marginRatio: amount('The account value by what the positions are worth; "0" without positions.'),
-  leverage: amount('What the positions are worth by the account value; "0" without positions.'),
+  marginRatio: amount('The account value by what the positions are worth, below 0 where that is; "0" without positions.'),
+  leverage: amount(
+    'What the positions are worth by the account value, or by its smallest unit where that is 0 or less; "0" without positions.',
+  ),
 })
 
 const shownFunding = Type.Object({

@@ -1,6 +1,14 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { fromSigned, priceIn, rescale, showQuotient, showRatio, worth } from '../../../core/verbs/perp-amm/figures/figures.ts'
+import {
+  fromSigned,
+  priceIn,
+  rescale,
+  showLeverage,
+  showMarginRatio,
+  showRatio,
+  worth,
+} from '../../../core/verbs/perp-amm/figures/figures.ts'
 import { ethUsd, markets } from './perp-shapes.ts'
 
 const one = 10n ** 18n
@@ -42,9 +50,13 @@ describe('figures of perpetual positions', () => {
     )
   })
 
-  it('have no quotient by nothing, or by less', () => {
-    expect([showQuotient(5n, 0n, 'up'), showQuotient(5n, -3n, 'up'), showQuotient(0n, 5n, 'up')]).to.deep.equal(['0', '0', '0'])
-    expect(showQuotient(-1n, 4n, 'down')).to.match(/^-0\.250*$/)
+  it('show no leverage without a position, and never little of it where the account is worth nothing or less', () => {
+    expect([showLeverage(0n, 5n), showLeverage(0n, -5n), showMarginRatio(5n, 0n)]).to.deep.equal(['0', '0', '0'])
+    expect(showLeverage(3n, 2n)).to.match(/^1\.50*$/)
+    for (const valueRaw of [0n, -1n, -(10n ** 24n)]) expect(showLeverage(3000n * one, valueRaw)).to.equal(`${3000n * one}`)
+    expect(showMarginRatio(-1n, 4n)).to.match(/^-0\.250*$/)
+    expect(showMarginRatio(-1n, 3n)).to.match(/^-0\.3+4$/)
+    expect(showMarginRatio(1n, 3n)).to.match(/^0\.3+$/)
   })
 
   it('are worth what they cost, at the price that they cost', () => {

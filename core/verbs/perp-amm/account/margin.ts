@@ -1,5 +1,5 @@
 import { readAddress } from '../../wallets.ts'
-import { fromSigned, showQuotient } from '../figures/figures.ts'
+import { fromSigned, showLeverage, showMarginRatio } from '../figures/figures.ts'
 import { perpOf } from '../market.ts'
 import type { PerpVerb } from '../perp-verb.ts'
 
@@ -14,8 +14,8 @@ export const margin: PerpVerb<'Margin'> = async (request, { network, venue, sign
     collateral: fromSigned(account.collateralRaw, decimals),
     initialMargin: fromSigned(account.initialMarginRaw, decimals),
     maintenanceMargin: fromSigned(account.maintenanceMarginRaw, decimals),
-    marginRatio: showQuotient(valueRaw, notionalRaw, 'down'),
-    leverage: showQuotient(notionalRaw, valueRaw, 'up'),
+    marginRatio: showMarginRatio(valueRaw, notionalRaw),
+    leverage: showLeverage(notionalRaw, valueRaw),
   }
   return { margin: shown, blockNumber: Number(head.number) }
 }

@@ -22,9 +22,16 @@ export function showRatio({ numerator, denominator }: Ratio, rounding: Rounding)
 
 const withoutZeros = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
 
-/** Two amounts by each other, as a decimal string; "0" where there is nothing to divide by, or it is below that. */
-export const showQuotient = (numerator: bigint, denominator: bigint, rounding: Rounding) =>
-  denominator > 0n ? showRatio({ numerator, denominator }, rounding) : '0'
+/**
+ * What positions are worth by their account's value, rounded up; "0" without positions. An account that is worth nothing, or less, counts
+ * as its smallest unit: whoever looks for too much leverage finds it.
+ */
+export const showLeverage = (notionalRaw: bigint, valueRaw: bigint) =>
+  notionalRaw > 0n ? showRatio({ numerator: notionalRaw, denominator: valueRaw > 0n ? valueRaw : 1n }, 'up') : '0'
+
+/** An account's value by what its positions are worth, rounded down, also below 0; "0" without positions. */
+export const showMarginRatio = (valueRaw: bigint, notionalRaw: bigint) =>
+  notionalRaw > 0n ? showRatio({ numerator: valueRaw, denominator: notionalRaw }, valueRaw < 0n ? 'up' : 'down') : '0'
 
 /** Quote per one base, of amounts of a market. */
 export const priceIn = ({ baseDecimals, quoteDecimals }: PerpMarketName, quoteRaw: bigint, sizeRaw: bigint): Ratio => ({

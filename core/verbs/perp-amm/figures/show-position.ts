@@ -1,7 +1,7 @@
 import type { PerpPosition } from '../../../contracts/index.ts'
 import { fromRaw } from '../../amounts.ts'
 import { tickerOf } from '../market.ts'
-import { absolute, fromSigned, priceIn, rescale, showQuotient, showRatio, worth } from './figures.ts'
+import { absolute, fromSigned, priceIn, rescale, showLeverage, showRatio, worth } from './figures.ts'
 import { liquidationPrice, type Backing } from './liquidation-price.ts'
 
 /** A position in its wallet's account, both at one block. Rounded against optimism: as bought dearer, sold cheaper, and lost earlier. */
@@ -16,7 +16,7 @@ export function showPosition(position: PerpPosition, account: Backing) {
     positionAmt: sizeRaw === 0n ? '0' : fromRaw(absolute(sizeRaw), baseDecimals),
     positionSide: isShort ? ('SHORT' as const) : ('LONG' as const),
     unrealizedProfit: fromSigned(position.unrealizedProfitRaw, quoteDecimals),
-    leverage: showQuotient(notionalRaw, account.valueRaw, 'up'),
+    leverage: showLeverage(notionalRaw, account.valueRaw),
     entryPrice: sizeRaw === 0n ? '0' : showRatio(priceIn(market, openNotionalRaw, sizeRaw), rounding),
     markPrice: showRatio(mark, 'down'),
     liquidationPrice: liquidation ? showRatio(liquidation, rounding) : '0',
