@@ -96,7 +96,7 @@ export async function startAmmSite(options: Partial<SolanaOptions> = {}): Promis
       await until(`${txHash} has ${JSON.stringify(wanted)}`, async () => {
         last = (await client.get('/network/poll', { ...here, txHash })).body
         const holds = Object.entries(wanted).every(([key, value]) => last[key] === value)
-        if (!holds) solana.blocks(1)
+        if (!holds) solana.blocks(5)
         return holds
       }).catch((error: unknown) => {
         throw new Error(`It is ${JSON.stringify(last)}`, { cause: error })

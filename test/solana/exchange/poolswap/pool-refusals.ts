@@ -6,7 +6,11 @@ const meanings: Readonly<Record<number, string>> = {
 }
 
 /** By the words of the runtime, which writes an error's number in hexadecimal. */
-export const poolRefusals = (program: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
+export const poolRefusals = (program: string): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(
     Object.entries(meanings).map(([code, meaning]) => [`${program}: custom program error: 0x${Number(code).toString(16)}`, meaning]),
-  )
+  ),
+  // What the Token program says of an account that is not there.
+  'Token: invalid account data for instruction (InvalidAccountData)':
+    'the wallet has no account for one of the two tokens, and POST /altchain/create-token makes it',
+})

@@ -1,0 +1,229 @@
+import { Ajv } from 'ajv'
+import { expect } from 'chai'
+import type { Address } from '@solana/kit'
+import { endpoints } from '../../../core/api/index.ts'
+import { associatedAddress } from '../../../core/kits/solana/index.ts'
+import type { Answer, Client } from '../../../core/testing/client.ts'
+import { healthy } from '../../http/trouble/faulty-proxy.ts'
+import { dropsAll, holdsAll, takesAll } from '../../solana/ledger/leaders.ts'
+import { until } from '../../transactions/site.ts'
+import { here, pair, startAmmSite, venue, type AmmSite } from './amm-site.ts'
+
+const outcome = ({ status, body }: Answer): string => (status === 200 ? '200' : `${status} ${body?.name}`)
+const raw = (padded: string) => BigInt(padded.replace('.', ''))
+const confirmed = { txState: 'CONFIRMED', txStatus: 1 }
+
+describe('/amm/trade of an exchange on Solana', function () {
+  this.timeout(60_000)
+  let site: AmmSite
+  let client: Client
+  let held: { base: string; quote: string }
+  before(async () => {
+    site = await startAmmSite()
+    client = site.client
+    const account = ({ address, program }: { address: string; program: string }) => associatedAddress(site.wallets[0], address, program)
+    held = { base: await account(site.base), quote: await account(site.solana.mints.USDC) }
+  })
+  afterEach(() => site?.solana.lead(takesAll))
+  after(() => site?.stop())
+
+  const price = async (fields: object = {}) => (await client.post('/amm/price', { ...pair, amount: '2', side: 'SELL', ...fields })).body
+  const trade = (fields: object = {}, headers: Record<string, string> = {}) =>
+    client.post('/amm/trade', { ...pair, address: site.wallets[0], amount: '2', side: 'SELL', ...fields }, { headers })
+  const sent = async (fields: object = {}) => {
+    const answer = await trade(fields)
+    expect(outcome(answer), answer.text).to.equal('200')
+    return answer.body
+  }
+  const balances = () => ({ base: site.heldRaw(held.base), quote: site.heldRaw(held.quote) })
+  const signatures = () => new Set(site.solana.sent.map(({ signature }) => signature as string)).size
+  /** Whatever is refused before signing leaves no signature and moves nothing. */
+  const refused = async (fields: object) => {
+    const [before, count] = [balances(), signatures()]
+    const answer = await trade(fields)
+    site.solana.blocks(2)
+    expect(signatures(), answer.text).to.equal(count)
+    expect(balances()).to.deep.equal(before)
+    return answer
+  }
+  const sells = { pays: 0, exact: 'paid', amountRaw: 40_000_000_000n, limitRaw: 1n } as const
+  const buys = { pays: 1, exact: 'paid', amountRaw: 4_000_000_000n, limitRaw: 1n } as const
+
+  for (const side of ['SELL', 'BUY'] as const)
+    it(`carries out a ${side} as quoted, to the unit, and is followed until it is final`, async () => {
+      const before = balances()
+      const quoted = await price({ side })
+      const body = await sent({ side, limitPrice: quoted.price })
+      const valid = new Ajv({ strict: false }).compile(endpoints.find(({ name }) => name === 'AMMTrade')?.response ?? false)
+      expect(valid(body), JSON.stringify(valid.errors)).to.equal(true)
+      expect(body).to.include({ expectedAmount: quoted.expectedAmount, limitPrice: quoted.price, price: quoted.price })
+      const { fill, txReceipt, confirmations } = await site.polled(body.txHash, confirmed)
+      expect(confirmations).to.be.at.least(32)
+      const [paid, got] = side === 'BUY' ? [body.expectedAmount, body.amount] : [body.amount, body.expectedAmount]
+      expect(fill).to.deep.equal({ amountIn: paid, amountOut: got, price: body.price })
+      expect(txReceipt.fee).to.match(/^50\d\d$/)
+      const [base, quote] = side === 'BUY' ? [raw(got), -raw(paid)] : [-raw(paid), raw(got)]
+      expect(balances()).to.deep.equal({ base: before.base + base, quote: before.quote + quote })
+    })
+
+  it('names no deadline, for the program knows none: the life of the blockhash bounds its time', async () => {
+    const body = await sent()
+    expect(body).to.not.have.property('deadline')
+    await site.polled(body.txHash, confirmed)
+  })
+
+  it('is refused before signing where the price is past limitPrice', async () => {
+    const [buy, sell] = [await price({ side: 'BUY' }), await price()]
+    const below = await refused({ side: 'BUY', limitPrice: String(Number(buy.price) * 0.9999) })
+    expect([outcome(below), below.body.errorCode]).to.deep.equal(['422 SWAP_PRICE_EXCEEDS_LIMIT_PRICE', 1008])
+    const above = await refused({ limitPrice: String(Number(sell.price) * 1.0001) })
+    expect([outcome(above), above.body.errorCode]).to.deep.equal(['422 SWAP_PRICE_LOWER_THAN_LIMIT_PRICE', 1009])
+  })
+
+  for (const [side, move] of [
+    ['SELL', sells],
+    ['BUY', buys],
+  ] as const)
+    it(`holds a ${side} to its limit on chain when the market moves before its block, and moves nothing`, async () => {
+      const { price: limitPrice } = await price({ side })
+      site.solana.lead(holdsAll)
+      const { txHash } = await sent({ side, limitPrice })
+      await site.moves(move)
+      const before = balances()
+      site.solana.lead(takesAll)
+      const { txReceipt, fill } = await site.polled(txHash, { txState: 'REVERTED', txStatus: 1 })
+      expect(txReceipt).to.deep.include({ status: 0, err: { InstructionError: [2, { Custom: 6005 }] } })
+      expect(fill).to.equal(undefined)
+      expect(balances()).to.deep.equal(before)
+      // Back to about where it was.
+      await site.moves(side === 'SELL' ? { ...buys, amountRaw: 6_000_000_000n } : { ...sells, amountRaw: 26_000_000_000n })
+    })
+
+  it('goes through within the slippage, and the fill says what it really gave', async () => {
+    site.solana.lead(holdsAll)
+    const body = await sent()
+    await site.moves({ ...sells, amountRaw: 1_000_000_000n })
+    site.solana.lead(takesAll)
+    const before = balances()
+    const { fill } = await site.polled(body.txHash, confirmed)
+    expect(raw(fill.amountOut) < raw(body.expectedAmount)).to.equal(true)
+    expect(Number(fill.price)).to.be.within(Number(body.limitPrice), Number(body.price))
+    expect(balances().quote - before.quote).to.equal(raw(fill.amountOut))
+  })
+
+  it('is held to a tighter slippage where the request says so', async () => {
+    const { expectedAmount, limitPrice, txHash } = await sent({ allowedSlippage: '0/1' })
+    expect(Number(limitPrice) * 2).to.be.closeTo(Number(expectedAmount), 0.000001)
+    await site.polled(txHash, confirmed)
+  })
+
+  it('is refused with the reason, in words, where the market moves between the quote and the check', async () => {
+    let moved: Promise<void> | undefined
+    await site.proxy.become(async (exchange) => {
+      if (exchange.methods.includes('simulateTransaction')) await (moved ??= site.moves(sells))
+      await healthy(exchange)
+    })
+    const count = signatures()
+    const answer = await trade({ allowedSlippage: '1/1000' })
+    await site.proxy.become(healthy)
+    expect(outcome(answer)).to.equal('422 TRADE_FAILED')
+    expect(answer.body.message).to.contain('the price has moved past the limit')
+    expect(answer.body.details.reason).to.equal(`${site.pools[0].program}: custom program error: 0x1775`)
+    // The mover's own.
+    expect(signatures()).to.equal(count + 1)
+  })
+
+  it('is refused where the wallet has too little, with the token as the list calls it', async () => {
+    const answer = await refused({ address: site.wallets[2], side: 'BUY' })
+    expect(outcome(answer)).to.equal('422 INSUFFICIENT_BALANCE')
+    expect(answer.body.details).to.deep.include({ token: 'USDC', tokenAddress: site.solana.mints.USDC.address, current: '0.000000' })
+    expect(answer.body.message).to.match(/^The wallet holds 0\.000000 USDC and needs /)
+  })
+
+  it('needs an account for what is bought, which is made by /altchain/create-token', async () => {
+    const address = site.wallets[2]
+    await site.solana.mintTo(address as Address, site.base, 5_000_000_000n)
+    site.solana.blocks(1)
+    const without = await refused({ address })
+    expect(outcome(without)).to.equal('422 TRADE_FAILED')
+    expect(without.body.message).to.contain('/altchain/create-token')
+    const { body } = await client.post('/altchain/create-token', { ...here, address, tokenSymbol: 'USDC' })
+    await site.polled(body.txHash, confirmed)
+    await site.polled((await sent({ address })).txHash, confirmed)
+  })
+
+  it('is refused where it asks for what there is not', async () => {
+    const problem = async (fields: object) => {
+      const answer = await refused(fields)
+      return `${outcome(answer)}: ${answer.body.message}`
+    }
+    expect(await problem({ address: site.pools[0].address })).to.match(/^404 LOAD_WALLET/)
+    expect(await problem({ address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' })).to.match(/^400 INCOMPLETE_PARAMS: address/)
+    expect(await problem({ maxFeePerGas: '1' })).to.match(/^400 INCOMPLETE_PARAMS: maxFeePerGas: is for EVM chains/)
+    expect(await problem({ maxPriorityFeePerGas: '0.1' })).to.match(/^400 INCOMPLETE_PARAMS: maxPriorityFeePerGas/)
+    expect(await problem({ nonce: 0 })).to.match(/^400 INCOMPLETE_PARAMS: nonce: is the index of one of the wallet's durable nonce/)
+    expect(await problem({ base: 'SOL' })).to.match(/^404 PAIR_NOT_FOUND/)
+    expect(await problem({ amount: '2000', side: 'BUY' })).to.match(/^422 PRICE_FAILED/)
+    expect(await problem({ chain: 'ethereum' })).to.match(/^404 UNKNOWN_CHAIN_ERROR/)
+  })
+
+  it('has one effect under one Idempotency-Key', async () => {
+    const [before, count] = [balances(), signatures()]
+    const key = { 'idempotency-key': 'once' }
+    const [first, again] = [await trade({}, key), await trade({}, key)]
+    expect(outcome(first)).to.equal('200')
+    expect(again.text).to.equal(first.text)
+    expect(outcome(await trade({ amount: '3' }, key))).to.equal('422 IDEMPOTENCY_CONFLICT')
+    await site.polled(first.body.txHash, confirmed)
+    expect((await trade({}, key)).text).to.equal(first.text)
+    expect(signatures()).to.equal(count + 1)
+    expect(before.base - balances().base).to.equal(2_000_000_000n)
+  })
+
+  it('does each of many at once, once', async () => {
+    const before = balances()
+    const bodies = await Promise.all(Array.from({ length: 6 }, () => sent({ amount: '0.5', side: 'BUY' })))
+    expect(new Set(bodies.map(({ txHash }) => txHash)).size).to.equal(6)
+    const fills = []
+    for (const { txHash } of bodies) fills.push((await site.polled(txHash, confirmed)).fill)
+    expect(balances().base - before.base).to.equal(3_000_000_000n)
+    expect(before.quote - balances().quote).to.equal(fills.reduce((sum, { amountIn }) => sum + raw(amountIn), 0n))
+  })
+
+  it('is over when no leader took it while its blockhash lived: nothing moved, and there was one signature', async () => {
+    const [before, count] = [balances(), signatures()]
+    site.solana.lead(dropsAll)
+    const { txHash } = await sent()
+    const { fill, txReceipt } = await site.polled(txHash, { txState: 'EXPIRED', txStatus: -1 })
+    expect([fill, txReceipt]).to.deep.equal([undefined, null])
+    site.solana.lead(takesAll)
+    site.solana.blocks(5)
+    expect(balances()).to.deep.equal(before)
+    expect(signatures()).to.equal(count + 1)
+  })
+
+  it('tells the fill of the block that stays, where an earlier one was taken back', async () => {
+    const { txHash } = await sent()
+    const first = await site.polled(txHash, { txStatus: 1, txState: 'MINED' })
+    site.solana.lead(holdsAll)
+    while (site.solana.ledger.find(txHash)) site.solana.reorganise(1, 'lost')
+    await site.moves({ ...sells, amountRaw: 500_000_000n })
+    let looks = 0
+    await until('it is sent again', async () => {
+      looks += 1
+      // Seldom enough that its blockhash lives.
+      if (looks % 10 === 0) site.solana.blocks(1)
+      return site.solana.ledger.waiting.some(({ wire }) => wire.signature === txHash)
+    })
+    site.solana.lead(takesAll)
+    const last = await site.polled(txHash, confirmed)
+    expect(last.txBlock).to.be.above(first.txBlock)
+    expect(raw(last.fill.amountOut) < raw(first.fill.amountOut)).to.equal(true)
+  })
+
+  it('is listed with its outcome, and other venues do not know it', async () => {
+    const { body } = await client.get('/transactions', { ...here, state: 'CONFIRMED', limit: '1' })
+    expect(body.transactions[0]).to.include({ ...here, kind: 'trade', connector: 'poolswap', txState: 'CONFIRMED' })
+    expect(outcome(await client.post('/perpAMM/open', { ...venue, address: site.wallets[0] }))).to.match(/^400|501/)
+  })
+})
