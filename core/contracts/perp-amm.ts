@@ -102,6 +102,8 @@ export interface PerpQuote {
   /** Where a wallet was named: as it stands before the order, at the same block. */
   account?: PerpAccount
   position?: PerpPosition
+  /** What of the position there would be after it, by the exchange's own rounding; in proportion where this is absent. */
+  after?: Pick<PerpPosition, 'sizeRaw' | 'openNotionalRaw'>
   /** By how much too little would be free of its account after the order, by the exchange's rule, in the account's decimals: it refuses it. */
   missingRaw?: bigint
 }

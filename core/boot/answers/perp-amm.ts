@@ -59,6 +59,9 @@ export const perpAMMChecks: Readonly<Record<string, Check>> = {
     if (owner === undefined) return
     checkPosition(quote.position, order.market)
     checkAccount(quote.account)
+    if (quote.after === undefined) return
+    const after = object('quote.after', quote.after)
+    for (const key of ['sizeRaw', 'openNotionalRaw']) if (typeof after[key] !== 'bigint') throw wrong('quote.after', key, 'a bigint')
   },
   closing: (answer, [, asked]) => {
     if (answer === undefined) return

@@ -50,6 +50,33 @@ describe('the position that is expected after a fill', () => {
     })
   }
 
+  it('is what the exchange says that it is, where it does', () => {
+    const after = { sizeRaw: 5n, openNotionalRaw: -7n }
+    expect(afterFill({ ...order('LONG', 1n, 3000n), after }, held(0n, 0n), account).position).to.include(after)
+  })
+
+  it('is never reckoned as bought cheaper or sold dearer than in proportion', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt(1n, 1_000n),
+        fc.bigInt(1n, 1_000n),
+        fc.bigInt(1n, 10n ** 9n),
+        fc.boolean(),
+        (size, change, quoteRaw, isShort) => {
+          const sign = isShort ? -1n : 1n
+          const before = { ...held(0n, 0n), sizeRaw: sign * size, openNotionalRaw: -sign * 1_000_003n }
+          const reducing = order(isShort ? 'LONG' : 'SHORT', 1n, 1n)
+          const quote = { ...reducing, quoteRaw, order: { ...reducing.order, sizeRaw: change } }
+          const { openNotionalRaw } = afterFill(quote, before, account).position
+          const [paid, whole, left] =
+            change <= size ? [before.openNotionalRaw, size, size - change] : [sign * quoteRaw, change, change - size]
+          expect(openNotionalRaw * whole <= paid * left).to.equal(true)
+          expect((openNotionalRaw + 1n) * whole > paid * left).to.equal(true)
+        },
+      ),
+    )
+  })
+
   it('makes the account poorer by what was paid above the mark price, and no more', () => {
     expect(afterFill(order('LONG', 2n, 6010n), held(0n, 0n), account).account.valueRaw).to.equal(990n * one)
     expect(afterFill(order('SHORT', 2n, 5990n), held(2n, -6000n), account).account.valueRaw).to.equal(990n * one)

@@ -58,6 +58,7 @@ const lies = {
     'quote-without-account': lying('quote', 'account: undefined'),
     'quote-without-position': lying('quote', 'position: undefined'),
     'quote-with-a-position-of-another': lying('quote', 'position: { ...position, market: other }'),
+    'quote-afterwards': lying('quote', "after: { sizeRaw: 1n, openNotionalRaw: '1' }"),
     'open-nothing': 'open: () => undefined',
     'open-stepless': 'open: () => ({ needs: [], memo: null })',
     'open-elsewhere': planned('open', `to: '${sushiswapRouter}'`),

@@ -47,8 +47,8 @@ interface Before {
  */
 export function missingAfter({ account, position, debts, markRaw }: Before, change: Change, terms: Terms): bigint {
   const { size, openNotional } = position
-  const isReducing = size !== 0n && size > 0n !== change.baseRaw > 0n
-  const realized = isReducing ? realizedBy(change, size, openNotional) : 0n
+  const reduces = isReducing(size, change)
+  const realized = reduces ? realizedBy(change, size, openNotional) : 0n
   const sizeAfter = size + change.baseRaw
   const collateral = account.collateralRaw + realized
   const unrealized = account.unrealizedRaw + valueOf(sizeAfter, markRaw) - valueOf(size, markRaw) + change.quoteRaw - realized
@@ -58,12 +58,25 @@ export function missingAfter({ account, position, debts, markRaw }: Before, chan
     valueOf(owed(debts.baseRaw), markRaw) +
     owed(debts.allQuoteRaw + change.quoteRaw - realized) +
     valueOf(owed(debts.baseRaw + change.baseRaw), markRaw)
-  const ratio = isReducing && !isTurned(size, sizeAfter) ? terms.mmRatio : terms.imRatio
+  const ratio = reduces && !isTurned(size, sizeAfter) ? terms.mmRatio : terms.imRatio
   const worth = unrealized < 0n ? collateral + unrealized : collateral
   const free = worth - (debt * ratio) / wholeRatio
   return free < 0n ? -free : 0n
 }
 
+/** AccountBalance: less than that is no size, and with as little notional no position (_DUST, _deregisterBaseToken). */
+const dustRaw = 10n
+const isDust = (raw: bigint) => -dustRaw < raw && raw < dustRaw
+
+/** The position after a change: AccountBalance.settleBalanceAndDeregister, to the unit. */
+export function positionAfter({ size, openNotional }: PositionNow, change: Change) {
+  const realized = isReducing(size, change) ? realizedBy(change, size, openNotional) : 0n
+  const [sizeRaw, openNotionalRaw] = [size + change.baseRaw, openNotional + change.quoteRaw - realized]
+  if (!isDust(sizeRaw)) return { sizeRaw, openNotionalRaw }
+  return { sizeRaw: 0n, openNotionalRaw: isDust(openNotionalRaw) ? 0n : openNotionalRaw }
+}
+
+const isReducing = (size: bigint, { baseRaw }: Change) => size !== 0n && size > 0n !== baseRaw > 0n
 const owed = (raw: bigint) => (raw < 0n ? -raw : 0n)
 const isTurned = (before: bigint, after: bigint) => after !== 0n && before > 0n !== after > 0n
 

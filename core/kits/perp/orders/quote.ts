@@ -6,7 +6,7 @@ import { marketNow } from '../reading/market.ts'
 import { positionNow, toPosition, valueOf } from '../reading/position.ts'
 import { meaningOf } from '../refusals.ts'
 import { gasUnitsOf, typicalGasUnits } from './gas.ts'
-import { changeOf, debtsNow, missingAfter } from './margin-after.ts'
+import { changeOf, debtsNow, missingAfter, positionAfter } from './margin-after.ts'
 import { poolNow, reaches } from './pool.ts'
 import { exchangeSize } from './swap.ts'
 import { trialOf } from './trial.ts'
@@ -57,9 +57,11 @@ export async function quoteOrder(
     if (!exchanged) throw noPrice('UB_UOA')
     if ('atBestRaw' in exchanged) continue
     const { quoteRaw, feeRaw } = exchanged
-    const missingRaw =
-      account && position && debts ? missingAfter({ account, position, debts, markRaw: now.markRaw }, changeOf(order, quoteRaw), terms) : 0n
-    return { ...found, quoteRaw, feeRaw, missingRaw, gasUnits: gasUnitsOf(exchanged) }
+    const quoted = { ...found, quoteRaw, feeRaw, gasUnits: gasUnitsOf(exchanged) }
+    if (!account || !position || !debts) return quoted
+    const change = changeOf(order, quoteRaw)
+    const missingRaw = missingAfter({ account, position, debts, markRaw: now.markRaw }, change, terms)
+    return { ...quoted, after: positionAfter(position, change), missingRaw }
   }
   throw noPrice('UB_UOA')
 }

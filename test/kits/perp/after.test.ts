@@ -1,0 +1,45 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { Wallet } from 'ethers'
+import { at } from '../uniswap-v2/trading-floor.ts'
+import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
+
+const ether = 10n ** 18n
+
+describe('the position that an order would leave, by the kit', () => {
+  let floor: PerpFloor
+  let trader: Wallet
+  before(async () => {
+    floor = await openPerpFloor()
+    trader = await floor.newTrader(10n ** 12n)
+  })
+  after(() => floor.end())
+
+  const orderOf = async (sizeRaw: bigint, { base = 'ETH' } = {}) => {
+    const market = floor.named(base)
+    await floor.wait(20)
+    const side = sizeRaw > 0n ? 'LONG' : 'SHORT'
+    const { quote, receipt } = await floor.open(trader, { market, side, sizeRaw: sizeRaw > 0n ? sizeRaw : -sizeRaw })
+    expect(receipt.status).to.equal(1)
+    const { position } = await floor.exchange.position(trader.address, market, at())
+    return { after: quote.after, is: { sizeRaw: position.sizeRaw, openNotionalRaw: position.openNotionalRaw } }
+  }
+
+  it('is the one that there is then, to the unit, opened, added to, reduced and turned at random', async () => {
+    const sizes = fc.bigInt(-4n * ether, 4n * ether).filter((raw) => raw !== 0n)
+    for (const sizeRaw of fc.sample(sizes, { numRuns: 15, seed: 3 })) {
+      const { after, is } = await orderOf(sizeRaw)
+      expect(after).to.deep.equal(is)
+    }
+  })
+
+  it('is none where all of it goes, and none where less is left than the exchange counts', async () => {
+    const base = 'BTC'
+    await orderOf(ether / 3n, { base })
+    expect((await orderOf(-ether / 3n, { base })).after).to.deep.equal({ sizeRaw: 0n, openNotionalRaw: 0n })
+    await orderOf(ether / 3n, { base })
+    const { after, is } = await orderOf(9n - ether / 3n, { base })
+    expect(after).to.deep.equal(is)
+    expect(is.sizeRaw).to.equal(0n)
+  })
+})
