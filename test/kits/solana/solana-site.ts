@@ -78,7 +78,8 @@ export async function looks({ asked, cluster }: SolanaSite, { times = 3, still =
   let seen = 0
   asked()
   await until('the watcher looks', async () => {
-    seen += asked().filter((method) => method === 'getSignatureStatuses').length
+    // In every look, once.
+    seen += asked().filter((method) => method === 'getLatestBlockhash').length
     if (!still && seen < times) cluster.blocks(1)
     return seen >= times
   })
