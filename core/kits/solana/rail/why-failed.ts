@@ -29,7 +29,7 @@ function wordsOf(err: Json): string {
         .map(([name, detail]) => `${spaced(name)} ${wordsOf(isJson(detail) ? detail : null)}`.trim())
         .join(', '),
     )
-  return err === null ? '' : String(err)
+  return typeof err === 'number' || typeof err === 'boolean' ? String(err) : ''
 }
 
 const isJson = (value: unknown): value is Json => value !== undefined

@@ -31,7 +31,9 @@ export async function readBalances(
   at: At,
 ): Promise<readonly bigint[]> {
   if (tokens.length === 0) return []
-  const wanted = await Promise.all(tokens.map(({ native, address }) => (native ? [owner] : holdingAccounts(associated, owner, address))))
+  const wanted = await Promise.all(
+    tokens.map(async ({ native, address }) => (native ? [owner] : holdingAccounts(associated, owner, address))),
+  )
   const answers = await rpc.batch(accountsCalls(wanted.flat(), confirmed), at)
   const { accounts } = readAccounts(rpc, answers)
   let next = 0

@@ -1,4 +1,4 @@
-import { TOKEN_PROGRAM_ADDRESS, getMintDecoder, getMintSize, getTokenDecoder, getTokenSize } from '@solana-program/token'
+import { AccountState, TOKEN_PROGRAM_ADDRESS, getMintDecoder, getMintSize, getTokenDecoder, getTokenSize } from '@solana-program/token'
 import type { SolanaAccount } from '../types.ts'
 
 /** Token-2022, also called Token Extensions: https://solana.com/docs/tokens/extensions. @solana-program/token-2022 has it too. */
@@ -33,7 +33,7 @@ export function readMint(account: SolanaAccount | undefined): Mint | undefined {
 export function heldIn(account: SolanaAccount | undefined, of: { mint: string; owner: string }): bigint | undefined {
   if (!account || !isOfKind(account, 'account', getTokenSize())) return undefined
   const { mint, owner, amount, state } = getTokenDecoder().decode(account.data.subarray(0, getTokenSize()))
-  return mint === of.mint && owner === of.owner && state !== 0 ? amount : undefined
+  return mint === of.mint && owner === of.owner && state !== AccountState.Uninitialized ? amount : undefined
 }
 
 function isOfKind({ owner, data }: SolanaAccount, kind: keyof typeof kinds, size: number): boolean {
