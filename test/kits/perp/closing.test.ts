@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Wallet } from 'ethers'
+import { formatUnits, type Wallet } from 'ethers'
 import { boundOfWhole } from '../../../core/kits/perp/plans/close.ts'
 import fc from 'fast-check'
 import { at } from '../uniswap-v2/trading-floor.ts'
@@ -58,7 +58,8 @@ describe('a close, by the kit', () => {
       // The exchange was asked for what no view says.
       expect(floor.counted.rpc).to.equal(2)
       expect(Number(asked?.order.sizeRaw)).to.be.below(2e18).and.above(1e17)
-      const { closing, fill, receipt } = await floor.close(trader, market)
+      // Its part of the bound is rounded down by the exchange, in millionths.
+      const { closing, fill, receipt } = await floor.close(trader, market, { slackMillionths: 20n })
       expect(receipt.status).to.equal(1)
       const { order, quoteRaw } = closing
       expect(fill).to.deep.include({ sizeRaw: order.sizeRaw, closedRatio: { numerator: order.sizeRaw, denominator: 2n * ether } })
@@ -76,18 +77,31 @@ describe('a close, by the kit', () => {
     }
   })
 
-  it("has a bound that is the part's, to the unit, once the exchange has taken the part of it", () => {
+  /** What the exchange makes of the bound, whatever part it closes. */
+  const taken = (boundRaw: bigint, partRaw: bigint, wholeRaw: bigint) => (boundRaw * ((partRaw * 1_000_000n) / wholeRaw)) / 1_000_000n
+  const bounds = fc.bigInt(10n ** 12n, 10n ** 30n)
+  const wholes = fc.bigInt(10n ** 6n, 10n ** 24n)
+  const millionths = fc.bigInt(0n, 1_000_000n)
+
+  it("has a least to get that is the part's, to the unit, once the exchange has taken the part of it", () => {
     fc.assert(
-      fc.property(
-        fc.bigInt(10n ** 12n, 10n ** 30n),
-        fc.bigInt(10n ** 6n, 10n ** 24n),
-        fc.bigInt(1n, 1_000_000n),
-        (boundRaw, wholeRaw, millionths) => {
-          const partRaw = (wholeRaw * millionths) / 1_000_000n || 1n
-          const ratio = (partRaw * 1_000_000n) / wholeRaw
-          if (ratio > 0n) expect((boundOfWhole(boundRaw, partRaw, wholeRaw) * ratio) / 1_000_000n).to.equal(boundRaw)
-        },
-      ),
+      fc.property(bounds, wholes, millionths, (boundRaw, wholeRaw, ratio) => {
+        const partRaw = (wholeRaw * ratio) / 1_000_000n || 1n
+        const bound = boundOfWhole('SHORT', boundRaw, partRaw, wholeRaw)
+        if ((partRaw * 1_000_000n) / wholeRaw > 0n) expect(taken(bound, partRaw, wholeRaw)).to.equal(boundRaw)
+        // All of it never goes for a lower price.
+        expect(taken(bound, wholeRaw, wholeRaw) * partRaw >= boundRaw * wholeRaw).to.equal(true)
+      }),
+    )
+  })
+
+  it('has a most to pay that no part is dearer than, whichever goes in the end', () => {
+    fc.assert(
+      fc.property(bounds, wholes, millionths, millionths, (boundRaw, wholeRaw, planned, closed) => {
+        const [partRaw, closedRaw] = [planned, closed].map((ratio) => (wholeRaw * ratio) / 1_000_000n || 1n) as [bigint, bigint]
+        const bound = boundOfWhole('LONG', boundRaw, partRaw, wholeRaw)
+        expect(taken(bound, closedRaw, wholeRaw) * partRaw <= boundRaw * closedRaw).to.equal(true)
+      }),
     )
   })
 
@@ -111,7 +125,7 @@ describe('a close, by the kit', () => {
       const { market: shown } = paused.position
       expect(shown.status).to.equal('paused')
       const { indexPrice: _, ...views } = await floor.operator.views(trader.address, 'ETHUSD', Number(paused.head.number))
-      expect(Number(paused.account.valueRaw) / 1e18).to.be.closeTo(Number(views.accountValue), 1e-9)
+      expect(formatUnits(paused.account.valueRaw, 18)).to.equal(views.accountValue)
       expect((await floor.exchange.closing(trader.address, market, at()))?.market.status).to.equal('paused')
     }
     const order = { market, side: 'LONG', sizeRaw: ether } as const

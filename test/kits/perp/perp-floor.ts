@@ -71,10 +71,12 @@ export async function openPerpFloor() {
     const receipt = await executeBy(trader, plan)
     return { quote, plan, receipt, fill: exchange.perpFill(receipt, JSON.parse(JSON.stringify(plan.memo))) }
   }
-  const close = async (trader: Wallet, market: PerpMarketName) => {
+  const close = async (trader: Wallet, market: PerpMarketName, { slackMillionths = 0n } = {}) => {
     const closing = await exchange.closing(trader.address, market, at())
     if (!closing) throw new Error('There is nothing to close.')
-    const plan = exchange.close(closing, { owner: trader.address, boundRaw: closing.quoteRaw, deadline: await deadline() })
+    const slackRaw = (closing.quoteRaw * slackMillionths) / 1_000_000n
+    const boundRaw = closing.quoteRaw + (closing.order.side === 'LONG' ? slackRaw : -slackRaw)
+    const plan = exchange.close(closing, { owner: trader.address, boundRaw, deadline: await deadline() })
     const receipt = await executeBy(trader, plan)
     return { closing, plan, receipt, fill: exchange.perpFill(receipt, JSON.parse(JSON.stringify(plan.memo))) }
   }
