@@ -3,6 +3,7 @@ import { endpoints, errorTable } from '../../core/api/index.ts'
 import { settingsTable } from '../../core/config/index.ts'
 import { networkKeys } from '../../core/config/plugins/network-settings.ts'
 import { evmChainSchema } from '../../core/kits/evm/index.ts'
+import { solanaChainSchema } from '../../core/kits/solana/index.ts'
 import { parse } from 'yaml'
 import { shownMetrics } from './shown-metrics.ts'
 import { packageJson } from './package-json.ts'
@@ -39,6 +40,13 @@ describe('the pages that list what the code has', () => {
     const { feePolicy, ...plain } = evmChainSchema.properties
     const wanted = [...networkKeys, ...Object.keys(plain), ...Object.keys(feePolicy.properties).map((key) => `feePolicy.${key}`)]
     expect(rows.map(([key]) => key)).to.have.members(wanted)
+  })
+
+  it('chains.md has every key of a network of Solana', async () => {
+    const rows = tableOf(await readPage('docs/chains.md'), 'key of a Solana network')
+    const { feePolicy, ...plain } = solanaChainSchema.properties
+    const wanted = [...Object.keys(plain), ...Object.keys(feePolicy.properties).map((key) => `feePolicy.${key}`)]
+    expect(rows.flatMap(([keys = '']) => keys.replaceAll('`', '').split(', '))).to.have.members(wanted)
   })
 
   it('operations.md has every metric with its labels, and alerts on none that is not there', async () => {
