@@ -29,7 +29,7 @@ export type Meter = ChainVenue['meter']
 export interface Rpc {
   /** The result; a node's error is thrown as RpcError, unreachable nodes as SluiceError NETWORK or RATE_LIMIT. */
   request(method: string, params: readonly unknown[], at: At): Promise<unknown>
-  /** One HTTP request to one node; an answer per call, in order. */
+  /** One round trip to one node: one HTTP request, or several at once where nodes take no body as long. An answer per call, in order. */
   batch(calls: readonly RpcCall[], at: At): Promise<readonly RpcAnswer[]>
   /** The same calls to every node that is read from, one HTTP request to each: what those said that answered. For what no single node is believed. */
   everyone(calls: readonly RpcCall[], at: At): Promise<readonly (readonly RpcAnswer[])[]>

@@ -1,5 +1,6 @@
 import type { At, Log } from '../../../contracts/index.ts'
 import type { Dialect } from '../dialect.ts'
+import { bodiesOf } from './bodies.ts'
 import { maskUrl, secretsOf } from './mask-url.ts'
 import { NodeFailure } from './node-failure.ts'
 import { createRecord } from './node-record.ts'
@@ -27,7 +28,7 @@ export interface RpcNode {
   verified(): boolean
   /** Asks which network it serves, unless that is known or the backoff is not over; callers share one check. Throws NodeFailure. */
   check(): Promise<void>
-  /** One HTTP request. Throws NodeFailure (and is put aside), or the signal's reason. */
+  /** One HTTP request, or several at once where nodes take no body as long. Throws NodeFailure (and is put aside), or the signal's reason. */
   post(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]>
   /** Puts it aside for what it answered. */
   distrust(what: string): void
@@ -89,8 +90,9 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     const sent = calls.map(({ method, params }) => ({ jsonrpc: '2.0', id: (lastId += 1), method, params }))
     const sentAtMs = performance.now()
     try {
-      const body = await http.post(JSON.stringify(batched ? sent : sent[0]), at.signal)
-      const answers = parseAnswers(body, sent, batched, dialect).map(withoutSecrets)
+      const parts = batched ? bodiesOf(sent, dialect.mostBodyBytes ?? Infinity) : [{ json: JSON.stringify(sent[0]), sent }]
+      const answered = parts.map(async (part) => parseAnswers(await http.post(part.json, at.signal), part.sent, batched, dialect))
+      const answers = (await Promise.all(answered)).flat().map(withoutSecrets)
       const lie = calls.find((call, index) => answers[index]?.error === undefined && !dialect.isPlausible(call, answers[index]?.result))
       if (lie) throw new NodeFailure('unreachable', `answered ${lie.method} with something that is no answer to it`)
       for (const call of calls) meter.rpc(call.method, 'ok')

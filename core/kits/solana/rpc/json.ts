@@ -2,7 +2,7 @@ import type { Json } from '../../../contracts/index.ts'
 import { isObject } from '../../nodes/index.ts'
 
 /** A text or a number: what stands in texts is no number. */
-const textOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+const textOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const longInteger = /^-?\d{16,}$/
 
 /** JSON of a node, in which lamports and token amounts are integers beyond 2^53: those become decimal strings. */

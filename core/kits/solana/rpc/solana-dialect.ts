@@ -12,6 +12,9 @@ const behind: ReadonlySet<number> = new Set([unhealthy, minContextSlotNotReached
 /** HTTP's own number, which public nodes repeat in the body. */
 const overLimit: ReadonlySet<number> = new Set([429])
 
+/** agave `rpc/src/rpc_service.rs`, MAX_REQUEST_BODY_SIZE. */
+const mostBodyBytes = 50 * 1024
+
 /** How nodes of Solana are spoken to. Forks are not looked for: what is confirmed is on one. */
 export function solanaDialect(genesisHash: string | undefined): Dialect {
   return {
@@ -31,6 +34,7 @@ export function solanaDialect(genesisHash: string | undefined): Dialect {
       if (behind.has(code)) return new NodeFailure('unreachable', `is behind the chain by its own word (code ${code})`)
       return overLimit.has(code) ? new NodeFailure('rate-limited', `is over its limit (code ${code})`) : undefined
     },
+    mostBodyBytes,
     parse: parseNodeJson,
   }
 }
