@@ -27,8 +27,8 @@ export type SolanaReceipt = {
   readonly blockTime: number | null
   /** As the node writes it; null where it did what it was to do. */
   readonly err: Json
-  /** Lamports. */
-  readonly fee: string
+  /** Lamports; null where no node has its receipt. */
+  readonly fee: string | null
   readonly logs: readonly string[]
   /** What was carried out, in the order in which it began; `data` in base58. */
   readonly instructions: readonly { readonly program: string; readonly data: string }[]

@@ -36,9 +36,10 @@ const first: readonly RpcCall[] = [
  */
 export function createProofs({ rpc, log, network, leastSlotMs }: SolanaRailOptions) {
   let complained = false
+  let turn = 0
 
   return async function prove(suspects: readonly Attempt[], at: At): Promise<readonly Sighting[]> {
-    const asked = suspects.slice(0, mostAtOnce)
+    const asked = nextOf(suspects)
     if (asked.length === 0) return []
     const answered = await rpc.everyone(callsFor(asked), at).catch(unanswered)
     const byNode = answered.map((answers) => verdicts(asked, answers, leastSlotMs))
@@ -48,6 +49,14 @@ export function createProofs({ rpc, log, network, leastSlotMs }: SolanaRailOptio
         byNode.flatMap((of) => of[index] ?? []),
       ),
     )
+  }
+
+  /** What no node can tell of keeps nobody else waiting. */
+  function nextOf(suspects: readonly Attempt[]): readonly Attempt[] {
+    if (suspects.length <= mostAtOnce) return suspects
+    const from = turn % suspects.length
+    turn = from + mostAtOnce
+    return [...suspects.slice(from), ...suspects.slice(0, from)].slice(0, mostAtOnce)
   }
 
   function sightingOf({ id, slot }: Attempt, said: readonly Verdict[]): Sighting {

@@ -33,7 +33,7 @@ export function readTransaction(signature: string, raw: unknown): { tx: Json; re
 
 /** What is known of one that only its status tells of. */
 export function receiptOfStatus(signature: string, slot: number, err: Json): SolanaReceipt {
-  return { status: err === null ? 1 : 0, signature, slot, blockTime: null, err, fee: '0', logs: [], instructions: [] }
+  return { status: err === null ? 1 : 0, signature, slot, blockTime: null, err, fee: null, logs: [], instructions: [] }
 }
 
 function fieldsOfNode(value: Record<string, unknown>): Record<string, Json> {

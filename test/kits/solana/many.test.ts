@@ -1,0 +1,144 @@
+import { expect } from 'chai'
+import { getBase58Decoder } from '@solana/kit'
+import type { OpenAttempt } from '../../../core/contracts/index.ts'
+import type { Transactions } from '../../../core/transactions/index.ts'
+import { parseNodeJson } from '../../../core/kits/solana/rpc/json.ts'
+import { failsAt } from '../../solana/faults.ts'
+import { healthy, startFaultyProxy } from '../../http/trouble/faulty-proxy.ts'
+import type { FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
+import { freshStore, soon } from '../../transactions/site.ts'
+import { chainOver } from './test-cluster.ts'
+import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer } from './solana-site.ts'
+import type { SolanaSite } from './solana-site.ts'
+
+const randomText = (bytes: number) => getBase58Decoder().decode(crypto.getRandomValues(new Uint8Array(bytes)))
+
+describe('many at once on Solana', function () {
+  this.timeout(60_000)
+  let site: SolanaSite
+  beforeEach(async () => {
+    site = await startSolanaSite()
+  })
+  afterEach(() => site?.stop())
+
+  const at = () => ({ signal: soon() })
+  const send = (transactions: Transactions, of = site) =>
+    transactions.submit(orderOf(of, { plan: transfer(of, of.cluster.faucet.address, 5n) }), soon())
+  const attempt = (slot: { since: number; lastValidBlockHeight: number }): OpenAttempt => ({
+    id: randomText(64),
+    from: site.wallet.address,
+    slot: { number: 1, blockhash: randomText(32), ...slot },
+    fees: { computeUnits: 1_000, price: '1' },
+  })
+  const feeOf = async (transactions: Transactions, txHash: string) =>
+    Number(Object((await entryOf(transactions, txHash))?.landed?.receipt).fee)
+
+  it('are more tokens than fit a body that nodes take: they are asked for in several', async () => {
+    const { chain, cluster, wallet, asked } = site
+    await cluster.mintTo(wallet.address, cluster.mints.USDC, 9_007_199_254_740_993n)
+    cluster.blocks(1)
+    asked()
+    const tokens = Array.from({ length: 400 }, () => cluster.mints.USDC)
+    expect(await chain.balances(wallet.address, tokens, at())).to.deep.equal(tokens.map(() => 9_007_199_254_740_993n))
+    expect(asked().filter((method) => method !== 'getGenesisHash')).to.deep.equal(Array.from({ length: 12 }, () => 'getMultipleAccounts'))
+  })
+
+  it('are more open transactions than fit such a body: each of them is looked for', async () => {
+    const { chain } = site
+    const open = Array.from({ length: 700 }, () => attempt({ since: 1, lastValidBlockHeight: 1e9 }))
+    const { sightings } = await chain.rail.look(open, await chain.head(at()), at())
+    expect(sightings.map(({ id }) => id)).to.have.members(open.map(({ id }) => id))
+  })
+
+  it('are more final ones after a restart than are asked about at once: each gets its receipt, none an empty one', async () => {
+    const store = await freshStore()
+    const before = await transactionsAt(site, { store })
+    const sent = await Promise.all(Array.from({ length: 70 }, () => send(before)))
+    await before.stop(1000)
+    site.cluster.blocks(60)
+    const after = await transactionsAt(site, { store })
+    for (const { txHash } of sent) await comesTo(site, after, txHash, 'CONFIRMED')
+    expect(Math.min(...(await Promise.all(sent.map(({ txHash }) => feeOf(after, txHash)))))).to.be.at.least(5_000)
+    await after.stop(1000)
+    await store.close()
+  })
+
+  it('wait for none that no node can tell of', async () => {
+    const { cluster, chain: old } = site
+    await old.stop?.()
+    const short = await cluster.addNode({ historyBlocks: 220 })
+    const { chain } = chainOver({ rpcUrls: [short.url] })
+    cluster.blocks(400)
+    const [first, recent] = [cluster.ledger.blocks[0], cluster.ledger.blocks.at(-215)]
+    const over = (block = first) => attempt({ since: Number(block?.slot), lastValidBlockHeight: Number(block?.height) + 150 })
+    const untold = Array.from({ length: 64 }, () => over())
+    const told = Array.from({ length: 6 }, () => over(recent))
+    const seen = []
+    for (let times = 0; times < 2; times += 1)
+      seen.push(...(await chain.rail.look([...untold, ...told], await chain.head(at()), at())).sightings)
+    expect(seen.filter(({ is }) => is === 'expired').map(({ id }) => id)).to.include.members(told.map(({ id }) => id))
+    expect(seen.filter(({ id }) => untold.some((each) => each.id === id)).map(({ is }) => is)).to.not.include('expired')
+    await chain.stop?.()
+    await short.stop()
+  })
+
+  it('are digits in texts of any length, which are no numbers', () => {
+    const text = 'A1'.repeat(10_000_000)
+    expect(parseNodeJson(`{"data":"${text}","lamports":18446744073709551615}`)).to.deep.equal({
+      data: text,
+      lamports: '18446744073709551615',
+    })
+  })
+})
+
+describe('the receipt of a transaction on Solana', function () {
+  this.timeout(60_000)
+  const noHistory = failsAt('getTransaction', { code: -32011, message: 'Transaction history is not available from this node' })
+  let own: SolanaSite
+  let proxy: FaultyProxy
+  let transactions: Transactions
+  beforeEach(async () => {
+    own = await startSolanaSite()
+    proxy = await startFaultyProxy()
+    proxy.target = own.cluster.url
+  })
+  afterEach(async () => {
+    await transactions?.stop(1000)
+    await own?.stop()
+    await proxy?.stop()
+  })
+
+  /** A transaction that is final, by way of a node without history and of others. */
+  const final = async (others: readonly string[] = []) => {
+    await own.chain.stop?.()
+    const { chain, asked } = chainOver({ rpcUrls: [`http://127.0.0.1:${proxy.port}`, ...others] })
+    own = { ...own, chain, asked, network: { ...own.network, impl: chain } }
+    transactions = await transactionsAt(own)
+    const { txHash } = await transactions.submit(orderOf(own, { plan: transfer(own, own.cluster.faucet.address, 5n) }), soon())
+    await proxy.become(noHistory)
+    own.cluster.blocks(40)
+    return txHash
+  }
+  const feeOf = async (txHash: string) => Object((await entryOf(transactions, txHash))?.landed?.receipt).fee
+
+  it('is waited for where no node has it yet', async () => {
+    const txHash = await final()
+    await looks(own)
+    expect((await entryOf(transactions, txHash))?.state).to.equal('BROADCAST')
+    await proxy.become(healthy)
+    await comesTo(own, transactions, txHash, 'CONFIRMED')
+    expect(Number(await feeOf(txHash))).to.be.above(5_000)
+  })
+
+  it('comes from another node where the one in use keeps no history', async () => {
+    const txHash = await final([own.cluster.url])
+    await comesTo(own, transactions, txHash, 'CONFIRMED')
+    expect(Number(await feeOf(txHash))).to.be.above(5_000)
+  })
+
+  it('says no fee where no node ever has it, and the transaction is final all the same', async () => {
+    const txHash = await final()
+    await comesTo(own, transactions, txHash, 'CONFIRMED')
+    expect(await feeOf(txHash)).to.equal(null)
+  })
+})
