@@ -115,6 +115,30 @@ describe('a close, by the kit', () => {
     expect(await refusalOf(floor.provider.call({ from: trader.address, ...steps[0] }))).to.equal('CH_TLRS')
   })
 
+  it('has the price of its bound even where the position is another one by then', async () => {
+    const market = floor.named('ETH')
+    const other = await floor.newTrader(10n ** 13n)
+    for (const [side, changed, away] of [
+      // Half of it is gone, or four times as much was added, as the price went away.
+      ['SHORT', 'LONG', 'LONG'],
+      ['LONG', 'LONG', 'SHORT'],
+    ] as const) {
+      const trader = await opened(side, 6n * ether)
+      const closing = await floor.exchange.closing(trader.address, market, at())
+      if (!closing) throw new Error('There is nothing to close.')
+      const boundRaw = (closing.quoteRaw * (side === 'SHORT' ? 101n : 99n)) / 100n
+      const plan = floor.exchange.close(closing, { owner: trader.address, boundRaw, deadline: await floor.deadline() })
+      await floor.open(trader, { market, side: changed, sizeRaw: changed === side ? 24n * ether : 3n * ether })
+      expect((await floor.provider.call({ from: trader.address, ...plan.steps[0] })).length).to.be.above(2)
+      await floor.open(other, { market, side: away, sizeRaw: 300n * ether })
+      const { status } = await floor.executeBy(trader, plan)
+      expect(status, side).to.equal(0)
+      await floor.wait(20)
+      await floor.close(other, market)
+      await floor.wait(20)
+    }
+  })
+
   it('of a market that is paused is shown, and of one that is closed pays out at its price', async () => {
     const market = floor.named('ETH')
     const [long, short] = [await opened('LONG', 3n * ether), await opened('SHORT', 2n * ether)]

@@ -1,9 +1,9 @@
-import { SluiceError, type At, type PerpClosing, type PerpOrder } from '../../../contracts/index.ts'
+import { SluiceError, type At, type PerpOrder } from '../../../contracts/index.ts'
 import { revertReason } from '../../evm/rail/revert.ts'
 import { curieAbi } from '../abi.ts'
 import { together } from '../asked.ts'
 import { readBy, type Curie, type CurieMarket } from '../curie.ts'
-import { closeCall } from '../plans/close.ts'
+import { closeCall, type CurieClosing } from '../plans/close.ts'
 import { accountNow } from '../reading/account.ts'
 import { marketNow } from '../reading/market.ts'
 import { positionNow, toPosition } from '../reading/position.ts'
@@ -19,7 +19,7 @@ import { trialOf } from './trial.ts'
  * A close as the exchange would carry it out: one batch. Where it would close a part only, since the price may move no further within
  * fifteen seconds, how much that is depends on what no view says, so that the exchange is asked to close it, too.
  */
-export async function closingOf(curie: Curie, market: CurieMarket, owner: string, at: At): Promise<PerpClosing | undefined> {
+export async function closingOf(curie: Curie, market: CurieMarket, owner: string, at: At): Promise<CurieClosing | undefined> {
   const { contracts, settlement } = curie
   for (const reach of reaches) {
     const { head, answer, terms } = await readBy(
@@ -50,7 +50,8 @@ export async function closingOf(curie: Curie, market: CurieMarket, owner: string
     if ('atBestRaw' in exchanged) continue
     const { quoteRaw, feeRaw } = { ...exchanged, ...part }
     const missingRaw = missingAfter({ account, position: answer.position, debts, markRaw }, changeOf(order, quoteRaw), terms)
-    return { ...found, order, quoteRaw, feeRaw, missingRaw, gasUnits: gasUnitsOf(exchanged) }
+    const { sqrtPriceAfterX96 } = exchanged
+    return { ...found, order, quoteRaw, feeRaw, missingRaw, sqrtPriceAfterX96, gasUnits: gasUnitsOf(exchanged) }
   }
   throw wouldFail('UB_UOA')
 }
@@ -60,7 +61,10 @@ const closes = (market: CurieMarket, sizeRaw: bigint): PerpOrder =>
 
 /** What the exchange says that it would close now, and for how much. */
 async function closedAtOnce({ reader, contracts: { house } }: Curie, { id }: CurieMarket, owner: string, at: At) {
-  const { ok, data } = await reader.call({ from: owner, to: house, data: closeCall(id, 0n, forEver) }, at)
+  const { ok, data } = await reader.call(
+    { from: owner, to: house, data: closeCall({ baseToken: id, oppositeAmountBound: 0n, deadline: forEver, sqrtPriceLimitX96: 0n }) },
+    at,
+  )
   if (ok) {
     const [sizeRaw, quoteRaw] = curieAbi.decodeFunctionResult('closePosition', data)
     return { sizeRaw: BigInt(sizeRaw), quoteRaw: BigInt(quoteRaw) }

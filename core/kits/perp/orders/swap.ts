@@ -13,6 +13,8 @@ export interface Exchanged extends Omit<Swapped, 'amountRaw'> {
   /** Paid (LONG) or received (SHORT), with the fee: what bounds are compared with. */
   readonly quoteRaw: bigint
   readonly feeRaw: bigint
+  /** Of the pool, where the swap ends. */
+  readonly sqrtPriceAfterX96: bigint
 }
 
 /**
@@ -27,19 +29,22 @@ export function exchangeSize(
 ): Exchanged | Beyond | undefined {
   const withoutPool = wholeRatio - fees.pool
   let feeRaw = 0n
+  let sqrtPriceAfterX96 = state.sqrtPriceX96
   if (side === 'SHORT') {
     // Base is token0, always (MarketRegistry.addPool).
-    const swapped = swap(state, true, 'in', divRoundingUp(sizeRaw * wholeRatio, withoutPool), ({ amountOut }) => {
+    const swapped = swap(state, true, 'in', divRoundingUp(sizeRaw * wholeRatio, withoutPool), ({ amountOut, sqrtRatioNextX96 }) => {
       feeRaw += divRoundingUp(amountOut * fees.exchange, wholeRatio)
+      sqrtPriceAfterX96 = sqrtRatioNextX96
     })
     if (!swapped || 'atBestRaw' in swapped) return swapped
     const { amountRaw, ...way } = swapped
-    return { ...way, quoteRaw: amountRaw - feeRaw, feeRaw }
+    return { ...way, quoteRaw: amountRaw - feeRaw, feeRaw, sqrtPriceAfterX96 }
   }
-  const swapped = swap(state, false, 'out', sizeRaw, ({ amountIn }) => {
+  const swapped = swap(state, false, 'out', sizeRaw, ({ amountIn, sqrtRatioNextX96 }) => {
     feeRaw += divRoundingUp(amountIn * fees.exchange, wholeRatio - fees.exchange)
+    sqrtPriceAfterX96 = sqrtRatioNextX96
   })
   if (!swapped || 'atBestRaw' in swapped) return swapped
   const { amountRaw, ...way } = swapped
-  return { ...way, quoteRaw: (amountRaw * withoutPool) / wholeRatio + feeRaw, feeRaw }
+  return { ...way, quoteRaw: (amountRaw * withoutPool) / wholeRatio + feeRaw, feeRaw, sqrtPriceAfterX96 }
 }
