@@ -1,5 +1,5 @@
 import type { Chain, ChainVenue, Token } from '../../contracts/index.ts'
-import { createHeadFeed, createRpc, defaultRequestTimeoutSeconds, refuseBadUrls, resultOf, withSignal } from '../nodes/index.ts'
+import { createHeadFeed, createRpc, defaultRequestTimeoutSeconds, refuseBadUrls, withSignal } from '../nodes/index.ts'
 import { canonicalAddress, isTransactionSignature, nativeAddress } from './address.ts'
 import { defaultFeeCapLamports, defaultFeePolicy, defaultPollingSeconds } from './chain-config.ts'
 import type { SolanaChainConfig } from './chain-config.ts'
@@ -73,8 +73,7 @@ export function solanaChain(
     token,
     async gas(units, _head, at) {
       const [answer] = await rpc.batch([{ method: 'getRecentPrioritizationFees', params: [[]] }], at)
-      const recent = readRecentFees(resultOf(rpc, 'getRecentPrioritizationFees', answer)) ?? []
-      return gasOf(priceFees(unitsFor(Number(units)), recent, { policy, feeCapRaw }))
+      return gasOf(priceFees(unitsFor(Number(units)), readRecentFees(answer?.result) ?? [], { policy, feeCapRaw }))
     },
     decode: decodeLogs,
     find: (id, at) => findTransaction(rpc, id, at),

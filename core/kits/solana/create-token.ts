@@ -8,8 +8,7 @@ import { associatedSize, rentOf } from './reading/account-size.ts'
 import { accountsCalls, readAccounts } from './reading/accounts.ts'
 import type { createAssociated } from './reading/associated.ts'
 import { holdingAccounts, noMint } from './reading/balances.ts'
-import { heldIn, readMint, tokenPrograms } from './reading/tokens.ts'
-import { confirmed } from './rpc/commitment.ts'
+import { heldIn, readMint, tokenOptions, tokenPrograms } from './reading/tokens.ts'
 import { integerOf } from './rpc/json.ts'
 import type { Solana, SolanaInstruction } from './types.ts'
 
@@ -17,7 +16,7 @@ import type { Solana, SolanaInstruction } from './types.ts'
 export function createTokenAccounts(rpc: Rpc, associated: ReturnType<typeof createAssociated>): AltchainVerbs<Solana>['createToken'] {
   return async function createToken(owner: string, token: Token, at: At) {
     const addresses = await holdingAccounts(associated, owner, token.address)
-    const calls = [{ method: 'getMinimumBalanceForRentExemption', params: [0] }, ...accountsCalls(addresses, confirmed)]
+    const calls = [{ method: 'getMinimumBalanceForRentExemption', params: [0] }, ...accountsCalls(addresses, tokenOptions)]
     const [empty, ...answers] = await rpc.batch(calls, at)
     const emptyRaw = integerOf(resultOf(rpc, 'getMinimumBalanceForRentExemption', empty))
     if (emptyRaw === undefined) throw nodeLied(rpc, 'does not say what rent is')

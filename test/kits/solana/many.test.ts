@@ -1,12 +1,13 @@
 import { expect } from 'chai'
-import { getBase58Decoder } from '@solana/kit'
+import { address, getBase58Decoder, lamports } from '@solana/kit'
+import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import type { OpenAttempt } from '../../../core/contracts/index.ts'
 import type { Transactions } from '../../../core/transactions/index.ts'
 import { parseNodeJson } from '../../../core/kits/solana/rpc/json.ts'
 import { failsAt } from '../../solana/faults.ts'
 import { healthy, startFaultyProxy } from '../../http/trouble/faulty-proxy.ts'
 import type { FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
-import { freshStore, soon } from '../../transactions/site.ts'
+import { freshStore, rejection, soon } from '../../transactions/site.ts'
 import { chainOver } from './test-cluster.ts'
 import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer } from './solana-site.ts'
 import type { SolanaSite } from './solana-site.ts'
@@ -41,6 +42,23 @@ describe('many at once on Solana', function () {
     const tokens = Array.from({ length: 400 }, () => cluster.mints.USDC)
     expect(await chain.balances(wallet.address, tokens, at())).to.deep.equal(tokens.map(() => 9_007_199_254_740_993n))
     expect(asked().filter((method) => method !== 'getGenesisHash')).to.deep.equal(Array.from({ length: 12 }, () => 'getMultipleAccounts'))
+  })
+
+  it('are bytes of accounts that are no tokens: no more of them is read than tells so', async () => {
+    const { chain, cluster, wallet } = site
+    const huge = Array.from({ length: 4 }, () => address(randomText(32)))
+    const account = {
+      data: new Uint8Array(10_000_000),
+      executable: false,
+      lamports: lamports(10n ** 11n),
+      programAddress: TOKEN_PROGRAM_ADDRESS,
+    }
+    for (const each of huge) cluster.svm.setAccount({ ...account, address: each, space: 10_000_000n })
+    cluster.blocks(2)
+    const tokens = huge.map((each) => ({ symbol: each, address: each, decimals: 6 }))
+    const refused = await rejection(chain.balances(wallet.address, tokens, at()))
+    expect(refused.name).to.equal('TOKEN_NOT_SUPPORTED')
+    expect(chain.nodes?.().map(({ trouble }) => trouble)).to.deep.equal([undefined])
   })
 
   it('are more open transactions than fit such a body: each of them is looked for', async () => {

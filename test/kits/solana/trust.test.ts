@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { generateKeyPairSigner } from '@solana/kit'
 import type { SolanaNetwork } from '../../../core/kits/solana/index.ts'
@@ -131,4 +134,50 @@ describe('who is believed that a transaction on Solana is over', function () {
     transactions = undefined
     await store.close()
   })
+
+  it('not a node that keeps no history at all: it tells what lands, and nothing of what does not', async () => {
+    const { cluster } = site
+    const front = await startBare(cluster.url)
+    const mine = await over([front.url])
+    try {
+      await comesTo(site, mine, await send(), 'CONFIRMED')
+      cluster.lead(holdsAll)
+      const txHash = await send()
+      cluster.blocks(lifetime)
+      await looks(site, { times: 4 })
+      expect(await stateOf(txHash)).to.equal('BROADCAST')
+      expect(await site.chain.find('5'.repeat(87), { signal: soon() })).to.equal(undefined)
+    } finally {
+      await front.stop()
+    }
+  })
 })
+
+/** A node with `--no-enable-rpc-transaction-history`, as agave answers then. */
+async function startBare(target: string): Promise<{ url: string; stop(): Promise<void> }> {
+  const noHistory = { code: -32011, message: 'Transaction history is not available from this node' }
+  const isAboutHistory = ({ method, params }: { method: string; params: [unknown, { searchTransactionHistory?: boolean }] }) =>
+    method === 'getTransaction' || (method === 'getSignatureStatuses' && params[1].searchTransactionHistory === true)
+  const server = createServer((request, response) => {
+    void (async () => {
+      const asked = JSON.parse(await text(request))
+      const answer = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(asked) })
+      const calls = [asked].flat()
+      const told = [JSON.parse(await answer.text())]
+        .flat()
+        .map((each, index) => (isAboutHistory(calls[index]) ? { jsonrpc: '2.0', id: each.id, error: noHistory } : each))
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(Array.isArray(asked) ? told : told[0]))
+    })()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('It has no port.')
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+    },
+  }
+}

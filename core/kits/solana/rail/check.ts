@@ -5,7 +5,7 @@ import { balanceTooSmall, fundsCommitted, gasTooDear } from '../../rails/index.t
 import { nativeAddress } from '../address.ts'
 import { accountsCalls, readAccounts } from '../reading/accounts.ts'
 import { accountsPerHolding, holdingAccounts, holdingIn, noMint } from '../reading/balances.ts'
-import { confirmed } from '../rpc/commitment.ts'
+import { tokenOptions } from '../reading/tokens.ts'
 import { integerOf } from '../rpc/json.ts'
 import type { SolanaAccount, SolanaIntent } from '../types.ts'
 import { baseFee, costOf, gasOf, priceFees, readRecentFees, refuseWish, unitsFor } from './fees.ts'
@@ -35,7 +35,7 @@ export async function check(
   const held = needs.map(asHolding).filter(({ token }) => token !== nativeAddress)
   const durable = options.durableNonces[from] ?? []
   const read = [from, ...durable, ...(await Promise.all(held.map(({ token }) => holdingAccounts(associated, from, token)))).flat()]
-  const reading = accountsCalls(read, confirmed)
+  const reading = accountsCalls(read, tokenOptions)
   const [latest, epoch, spare, recent, simulated, ...accountAnswers] = await rpc.batch(
     [
       ...lifetimeCalls,
@@ -62,7 +62,8 @@ export async function check(
   // No simulation is needed to know this, and it would only say it less well.
   if (nativeRaw < sentRaw + baseFee + spareRaw) throw gasTooDear(nativeCurrency, nativeRaw, sentRaw + baseFee + spareRaw)
   const units = unitsFor(readSimulation(rpc, simulated))
-  const paid = readRecentFees(resultOf(rpc, 'getRecentPrioritizationFees', recent))
+  // A node that does not tell what others pay leaves the least of the policy.
+  const paid = recent?.error ? [] : readRecentFees(recent?.result)
   if (!paid) throw nodeLied(rpc, 'answered getRecentPrioritizationFees with something that is no list of fees')
   const fees = priceFees(units, paid, options)
   const neededRaw = costOf(step, fees) + spareRaw

@@ -1,9 +1,10 @@
 import { SluiceError } from '../../../contracts/index.ts'
 import type { At, Head, Look, Sighting } from '../../../contracts/index.ts'
 import { resultOf } from '../../nodes/index.ts'
+import type { RpcAnswer } from '../../nodes/index.ts'
 import { accountsCalls, readAccounts } from '../reading/accounts.ts'
 import { readStatus } from '../reading/status.ts'
-import { confirmed, finalized } from '../rpc/commitment.ts'
+import { confirmed, finalized, noHistory } from '../rpc/commitment.ts'
 import { contextSlotOf, valueOf } from '../rpc/json.ts'
 import { createProofs } from './proofs.ts'
 import { nonceAccountsOf, statusCalls } from './questions.ts'
@@ -43,7 +44,7 @@ export function createLook(options: SolanaRailOptions) {
     const lifetime = readLifetime(rpc, take(lifetimeCalls))
     const own = readAccounts(rpc, take(calls.own)).accounts
     const used = readAccounts(rpc, take(calls.used))
-    const found = take(calls.statuses).map((answer) => resultOf(rpc, 'getSignatureStatuses', answer))
+    const found = (await withoutHistory(open, take(calls.statuses), at)).map((answer) => resultOf(rpc, 'getSignatureStatuses', answer))
 
     const nonces = new Map(usedNonces.map((account, index) => [account, nonceIn(used.accounts[index])]))
     const searched = Math.min(...found.map((result) => contextSlotOf(result) ?? 0))
@@ -75,6 +76,18 @@ export function createLook(options: SolanaRailOptions) {
       }),
     )
     return { sightings, synced }
+  }
+
+  /** A node that keeps no history knows the last few minutes all the same. */
+  async function withoutHistory(open: readonly Attempt[], answers: readonly RpcAnswer[], at: At): Promise<readonly RpcAnswer[]> {
+    if (!answers.some(({ error }) => error?.code === noHistory)) return answers
+    return rpc.batch(
+      statusCalls(
+        open.map(({ id }) => id),
+        false,
+      ),
+      at,
+    )
   }
 
   async function landed(seen: readonly Seen[], at: At): Promise<readonly Sighting[]> {

@@ -11,8 +11,8 @@ export const nonceAccountsOf = (open: readonly Attempt[]): readonly string[] => 
 ]
 
 /** All of them in as few calls as that takes. */
-export const statusCalls = (ids: readonly string[]): readonly RpcCall[] =>
+export const statusCalls = (ids: readonly string[], searchTransactionHistory = true): readonly RpcCall[] =>
   Array.from({ length: Math.ceil(ids.length / mostSignatures) }, (_, part) => ({
     method: 'getSignatureStatuses',
-    params: [ids.slice(part * mostSignatures, (part + 1) * mostSignatures), { searchTransactionHistory: true }],
+    params: [ids.slice(part * mostSignatures, (part + 1) * mostSignatures), { searchTransactionHistory }],
   }))

@@ -13,7 +13,7 @@ export interface Accounts {
 }
 
 /** As many calls as that takes, for one batch. */
-export function accountsCalls(addresses: readonly string[], options: { commitment: string }): readonly RpcCall[] {
+export function accountsCalls(addresses: readonly string[], options: { commitment: string; dataSlice?: object }): readonly RpcCall[] {
   return Array.from({ length: Math.ceil(addresses.length / mostPerCall) }, (_, part) => ({
     method: 'getMultipleAccounts',
     params: [addresses.slice(part * mostPerCall, (part + 1) * mostPerCall), { encoding: 'base64', ...options }],

@@ -1,10 +1,9 @@
 import { SluiceError } from '../../../contracts/index.ts'
 import type { At, Token } from '../../../contracts/index.ts'
 import type { Rpc } from '../../nodes/index.ts'
-import { confirmed } from '../rpc/commitment.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
 import type { createAssociated } from './associated.ts'
-import { heldIn, readMint, tokenPrograms } from './tokens.ts'
+import { heldIn, readMint, tokenOptions, tokenPrograms } from './tokens.ts'
 import type { SolanaAccount } from '../types.ts'
 
 type Associated = ReturnType<typeof createAssociated>
@@ -34,7 +33,7 @@ export async function readBalances(
   const wanted = await Promise.all(
     tokens.map(async ({ native, address }) => (native ? [owner] : holdingAccounts(associated, owner, address))),
   )
-  const answers = await rpc.batch(accountsCalls(wanted.flat(), confirmed), at)
+  const answers = await rpc.batch(accountsCalls(wanted.flat(), tokenOptions), at)
   const { accounts } = readAccounts(rpc, answers)
   let next = 0
   return tokens.map((token, index) => {

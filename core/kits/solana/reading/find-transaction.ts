@@ -1,6 +1,7 @@
 import type { At, Transaction } from '../../../contracts/index.ts'
 import { isObject, nodeLied, resultOf } from '../../nodes/index.ts'
-import type { Rpc } from '../../nodes/index.ts'
+import type { Rpc, RpcAnswer } from '../../nodes/index.ts'
+import { noHistory, unknownVersion } from '../rpc/commitment.ts'
 import { valueOf } from '../rpc/json.ts'
 import { readTransaction, transactionOptions } from './receipt.ts'
 import { readStatus } from './status.ts'
@@ -12,16 +13,19 @@ export async function findTransaction(rpc: Rpc, signature: string, at: At): Prom
     { method: 'getTransaction', params: [signature, transactionOptions] },
     { method: 'getSignatureStatuses', params: [[signature], { searchTransactionHistory: true }] },
   ]
-  const answers = await rpc.batch(calls, at)
-  const [raw, statuses] = calls.map(({ method }, index) => resultOf(rpc, method, answers[index]))
+  const [transaction, status] = await rpc.batch(calls, at)
+  const raw = isUntold(transaction) ? null : resultOf(rpc, 'getTransaction', transaction)
   if (isObject(raw)) {
     const found = readTransaction(signature, raw)
     if (!found) throw nodeLied(rpc, 'answered getTransaction with something that is no transaction')
     return { ...found, blockNumber: found.receipt.slot }
   }
-  const values = valueOf(statuses)
-  const status = readStatus(Array.isArray(values) ? values[0] : undefined)
-  if (!status) return undefined
+  const values = isUntold(status) ? [] : valueOf(resultOf(rpc, 'getSignatureStatuses', status))
+  const known = readStatus(Array.isArray(values) ? values[0] : undefined)
+  if (!known) return undefined
   // What came of it is written down a moment later.
-  return status.is === 'processed' ? { tx: null, receipt: null, pays: true } : { tx: null, receipt: null, blockNumber: status.slot }
+  return known.is === 'processed' ? { tx: null, receipt: null, pays: true } : { tx: null, receipt: null, blockNumber: known.slot }
 }
+
+/** The node keeps no history, or it is of a version that nothing here reads: that it is there may be told all the same. */
+const isUntold = (answer: RpcAnswer | undefined) => answer?.error?.code === noHistory || answer?.error?.code === unknownVersion

@@ -1,13 +1,12 @@
 import type { At, Token } from '../../../contracts/index.ts'
 import type { Rpc } from '../../nodes/index.ts'
-import { confirmed } from '../rpc/commitment.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
-import { readMint } from './tokens.ts'
+import { readMint, tokenOptions } from './tokens.ts'
 import type { Mint } from './tokens.ts'
 
 /** Undefined where the address is none of a mint. */
 export async function readMintAt(rpc: Rpc, address: string, at: At): Promise<Mint | undefined> {
-  const { accounts } = readAccounts(rpc, await rpc.batch(accountsCalls([address], confirmed), at))
+  const { accounts } = readAccounts(rpc, await rpc.batch(accountsCalls([address], tokenOptions), at))
   return readMint(accounts[0])
 }
 

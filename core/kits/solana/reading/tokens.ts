@@ -1,4 +1,5 @@
 import { AccountState, TOKEN_PROGRAM_ADDRESS, getMintDecoder, getMintSize, getTokenDecoder, getTokenSize } from '@solana-program/token'
+import { confirmed } from '../rpc/commitment.ts'
 import type { SolanaAccount } from '../types.ts'
 
 /** Token-2022, also called Token Extensions: https://solana.com/docs/tokens/extensions. @solana-program/token-2022 has it too. */
@@ -14,11 +15,17 @@ export const tokenPrograms: readonly string[] = [tokenProgram, token2022Program]
 const kindAt = getTokenSize()
 const kinds = { mint: 1, account: 2 } as const
 
+/**
+ * How accounts are asked for that may be mints or of tokens, by whatever address a caller gives: there are accounts of ten megabytes. What a
+ * mint asks of its accounts comes before what is added to it later, of any length, and is far shorter than this.
+ */
+export const tokenOptions = { ...confirmed, dataSlice: { offset: 0, length: 2_048 } } as const
+
 export interface Mint {
   decimals: number
   /** The program that it is of. */
   program: string
-  /** With its extensions. */
+  /** With the extensions that it was made with. */
   data: Uint8Array
 }
 
