@@ -115,6 +115,27 @@ describe('a close, by the kit', () => {
     expect(await refusalOf(floor.provider.call({ from: trader.address, ...steps[0] }))).to.equal('CH_TLRS')
   })
 
+  it('is asked for again where the position grew while the exchange was asked how much of it goes', async () => {
+    const market = floor.named('BTC')
+    const trader = await opened('LONG', 2n * ether, 'BTC')
+    const config = await floor.contract('Exchange')
+    const limit = async (ticks: number) => (await config.getFunction('setMaxTickCrossedWithinBlock').send(market.id, ticks)).wait()
+    await limit(30)
+    let isFirst = true
+    const exchange = await floor.exchangeWith({
+      async beforeCall() {
+        if (!isFirst) return
+        isFirst = false
+        await limit(250)
+        await floor.open(trader, { market, side: 'LONG', sizeRaw: ether })
+      },
+    })
+    const closing = await exchange.closing(trader.address, market, at())
+    expect([isFirst, closing?.position.sizeRaw, closing?.order.sizeRaw]).to.deep.equal([false, 3n * ether, 3n * ether])
+    await floor.close(trader, market)
+    await floor.wait(20)
+  })
+
   it('has the price of its bound even where the position is another one by then', async () => {
     const market = floor.named('ETH')
     const other = await floor.newTrader(10n ** 13n)

@@ -26,10 +26,19 @@ export async function openPerpFloor() {
   const contractAt = async (name: string, address: string): Promise<BaseContract> =>
     new Contract(address, (await readArtifact(name, artifacts)).abi, deployer('perp', provider))
   const contract = (name: ExchangeContract) => contractAt(name, placed.exchange(name))
-  const exchange = perp(floor.venue({ routerAddress: placed.exchange('ClearingHouse'), vaultAddress: placed.exchange('Vault') }), {
-    markets,
-  })
-  await exchange.start(at().signal)
+  const venue = floor.venue({ routerAddress: placed.exchange('ClearingHouse'), vaultAddress: placed.exchange('Vault') })
+  /** One before whose plain calls something else happens. */
+  const exchangeWith = async ({ beforeCall }: { beforeCall(): Promise<void> }) => {
+    const { reader } = venue
+    const call: typeof reader.call = async (request, at) => {
+      await beforeCall()
+      return reader.call(request, at)
+    }
+    const found = perp({ ...venue, reader: { ...reader, call } }, { markets })
+    await found.start(at().signal)
+    return found
+  }
+  const exchange = await exchangeWith({ beforeCall: async () => {} })
   const { markets: listed } = await exchange.listed(at())
   const operator = await devnetPerpOperator(devnetFile, provider)
   if (!operator) throw new Error('The devnet names no operator of the exchange.')
@@ -98,6 +107,7 @@ export async function openPerpFloor() {
     contract,
     contractAt,
     exchange,
+    exchangeWith,
     operator,
     named,
     executeBy,

@@ -44,6 +44,8 @@ export async function closingOf(curie: Curie, market: CurieMarket, owner: string
     if (shown.status !== 'open') return { ...found, order: whole, ...settled(whole.sizeRaw, markRaw) }
     if (refused !== undefined && refused !== 'EX_OPLAS') throw wouldFail(refused)
     const part = refused === undefined ? undefined : await closedAtOnce(curie, market, owner, at)
+    // In between it became another position than the one that was read.
+    if (part && part.sizeRaw > whole.sizeRaw) return closingOf(curie, market, owner, at)
     const order = part ? { ...whole, sizeRaw: part.sizeRaw } : whole
     const exchanged = pool.state && exchangeSize(pool.state, order.side, order.sizeRaw, pool.fees)
     if (!exchanged) throw wouldFail('UB_UOA')
