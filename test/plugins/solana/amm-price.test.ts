@@ -36,7 +36,7 @@ describe('/amm/price of an exchange on Solana', function () {
             const done = isBuy
               ? await site.asks({ pays, exact: 'got', amountRaw, limitRaw: most }, pool)
               : await site.asks({ pays, exact: 'paid', amountRaw, limitRaw: 1n }, pool)
-            return done ? [{ pool: pool.address as string, raw: isBuy ? done.paidRaw : done.gotRaw }] : []
+            return done ? [{ pool: pool.address, raw: isBuy ? done.paidRaw : done.gotRaw }] : []
           }),
         )
         const [best] = own.flat().toSorted((a, b) => Number(isBuy ? a.raw - b.raw : b.raw - a.raw))

@@ -111,6 +111,20 @@ describe('/amm/trade of an exchange on Solana', function () {
     expect(balances().quote - before.quote).to.equal(raw(fill.amountOut))
   })
 
+  it('trades at the price of now where the market has moved since it was asked for', async () => {
+    const asked = await price()
+    await site.moves({ ...sells, amountRaw: 3_000_000_000n })
+    // Not asked of the server, which would remember it.
+    const ask = (pays: 0 | 1, index: 0 | 1) =>
+      site.asks({ pays, exact: 'paid', amountRaw: 2_000_000_000n, limitRaw: 1n }, site.pools[index])
+    const [first, second] = [await ask(0, 0), await ask(1, 1)].map((done) => done?.gotRaw ?? 0n)
+    const nowRaw = (first ?? 0n) > (second ?? 0n) ? first : second
+    const body = await sent()
+    expect(raw(body.expectedAmount) < raw(asked.expectedAmount)).to.equal(true)
+    expect(raw(body.expectedAmount)).to.equal(nowRaw)
+    expect((await site.polled(body.txHash, confirmed)).fill.price).to.equal(body.price)
+  })
+
   it('is held to a tighter slippage where the request says so', async () => {
     const { expectedAmount, limitPrice, txHash } = await sent({ allowedSlippage: '0/1' })
     expect(Number(limitPrice) * 2).to.be.closeTo(Number(expectedAmount), 0.000001)

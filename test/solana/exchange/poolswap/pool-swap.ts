@@ -30,8 +30,8 @@ export function poolSwap({ program, pools: addresses, reader }: PoolSwapParts): 
     if (!best) throw new SluiceError('PRICE_FAILED', `No pool can trade that much ${swap.tokenIn.symbol} for ${swap.tokenOut.symbol}.`)
     const { pool, amountRaw, spotAmountRaw } = best
     const hop = { pool: pool.address, version: '', tokenIn: swap.tokenIn.address, tokenOut: swap.tokenOut.address, fee: feeOf(pool) }
-    const at1: Head = { number: head.number, timestamp: timeIn(clock) }
-    return { swap, amountRaw, spotAmountRaw, gasUnits: swapUnits, route: [hop], head: at1, spender: program }
+    const timed: Head = { number: head.number, timestamp: timeIn(clock) }
+    return { swap, amountRaw, spotAmountRaw, gasUnits: swapUnits, route: [hop], head: timed, spender: program }
   }
 
   const poolOf = ({ route: [hop] }: Quote): Pool => {

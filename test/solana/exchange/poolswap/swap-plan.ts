@@ -33,4 +33,5 @@ export function swapPlan(program: string, pool: Pool, quote: Quote, { recipient,
 
 const reads = (address: string): SolanaAccountUse => ({ address, writable: false, signer: false })
 const writes = (address: string): SolanaAccountUse => ({ address, writable: true, signer: false })
-const words = (...all: readonly bigint[]) => Buffer.concat(all.map((each) => getU64Encoder().encode(each) as Uint8Array)).toString('base64')
+const words = (...all: readonly bigint[]) =>
+  Buffer.concat(all.map((each) => Uint8Array.from(getU64Encoder().encode(each)))).toString('base64')
