@@ -84,8 +84,10 @@ describe('a position that is shown', () => {
     expect(showPosition({ ...third, sizeRaw: -3n * one, openNotionalRaw: 10n * one }, at(1n, 0n)).entryPrice).to.match(/^3\.3{17,}$/)
   })
 
-  it('has no leverage where the account is worth nothing', () => {
-    expect(showPosition({ ...held, sizeRaw: one }, at(0n, 187n)).leverage).to.equal('0')
-    expect(showPosition({ ...held, sizeRaw: one }, at(-5n, 187n)).leverage).to.equal('0')
+  it('never has little leverage where the account is worth nothing or less', () => {
+    for (const valueRaw of [0n, -5n]) {
+      const { leverage } = showPosition({ ...held, sizeRaw: one }, at(valueRaw, 187n))
+      expect(leverage).to.equal(`${held.mark.numerator * one}`)
+    }
   })
 })
