@@ -230,6 +230,14 @@ describe('/perpAMM and /perp', function () {
         }
         for (const stranger of [admins, others]) expect(await outcomes(trader, { [wallet]: stranger }), about).to.equal('403 FORBIDDEN')
         expect(await outcomes(unlisted), about).to.equal('403 FORBIDDEN')
+        if (perpEndpoints.find(({ path }) => path === about)?.method === 'GET') {
+          const got = async (by: Client, over: object) => outcome(await by.get(about, asQuery({ ...perp, ...fields, ...over })))
+          expect([await got(trader, {}), await got(trader, { [wallet]: admins }), await got(unlisted, {})], about).to.deep.equal([
+            '200',
+            '403 FORBIDDEN',
+            '403 FORBIDDEN',
+          ])
+        }
         if (perpEndpoints.find(({ path }) => path === about)?.acts) expect(await outcomes(reader), about).to.equal('403 FORBIDDEN')
         else for (const by of [trader, reader]) expect(await outcomes(by), about).to.equal('200')
       }

@@ -23,8 +23,8 @@ export const perpRefusals: Readonly<Record<string, string>> = {
   EX_BTNE: 'the exchange has no such market',
   EX_MIP: notOpen,
   EX_OPLAS: 'the price would move further than the exchange lets it within fifteen seconds: trade less at once, or wait',
-  // UniswapV3Pool.sol of @uniswap/v3-core@1.0.1: the price is where it may go already.
-  SPL: 'the price has moved as far as the exchange lets it within fifteen seconds: wait',
+  // UniswapV3Pool.sol of @uniswap/v3-core@1.0.1: the price is where it may go already, by the exchange or by the bound of a close.
+  SPL: 'the price has moved past its bound by now, or as far as the exchange lets it within fifteen seconds: ask again, or wait',
   EX_OPB: 'the price would be further from the index price than the exchange lets it: trade less, or wait until they are closer',
   UB_UOA: tooDeep,
   // AccountBalance.sol
