@@ -10,7 +10,7 @@ import { NodeFailure, noNodeLeft } from './node/node-failure.ts'
 import { RpcError } from './node/rpc-error.ts'
 import { createNode } from './node/rpc-node.ts'
 import type { RpcNode } from './node/rpc-node.ts'
-import type { Meter, Rpc, RpcAnswer, RpcCall } from './types.ts'
+import type { Ask, Meter, Rpc, RpcAnswer, RpcCall } from './types.ts'
 import { withSignal } from './with-signal.ts'
 
 export interface RpcOptions {
@@ -26,6 +26,9 @@ export interface RpcOptions {
   network?: string
   health?: Partial<HealthPolicy>
 }
+
+/** A node cannot; why is kept with it. */
+class Unanswered extends Error {}
 
 /**
  * JSON-RPC over several nodes: the first healthy one answers, the others take over within the same call. A node that failed
@@ -77,6 +80,17 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
     }
   }
 
+  /** Empty where the node left a question without an answer. */
+  async function talkWith<T>(node: RpcNode, talk: (ask: Ask) => Promise<T>, at: At): Promise<readonly T[]> {
+    const ask: Ask = async (calls) => (await attempt(node, calls, true, at)) ?? Promise.reject(new Unanswered())
+    try {
+      return [await talk(ask)]
+    } catch (error) {
+      if (error instanceof Unanswered) return []
+      throw error
+    }
+  }
+
   /** Learns from the answers where the node stands, and says with them how old they are. */
   function withAge(node: RpcNode, calls: readonly RpcCall[], answers: readonly RpcAnswer[], askedMs: number): readonly RpcAnswer[] {
     const head = dialect.headIn(calls, answers)
@@ -92,10 +106,10 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
       return answer?.result
     },
     batch: (calls, at) => (calls.length === 0 ? Promise.resolve([]) : exchange(calls, true, at)),
-    async everyone(calls, at) {
+    async everyone<T>(talk: (ask: Ask) => Promise<T>, at: At) {
       at.signal.throwIfAborted()
-      const answered = await Promise.all(readers.map((node) => attempt(node, calls, true, at)))
-      return answered.flatMap((answers) => (answers ? [answers] : []))
+      const told = await Promise.all(readers.map((node) => talkWith(node, talk, at)))
+      return told.flat()
     },
     async broadcast(signed, at) {
       at.signal.throwIfAborted()

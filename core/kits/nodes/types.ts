@@ -25,14 +25,20 @@ export type Sent = RpcAnswer | { unreachable: string }
 /** Counts calls to nodes. */
 export type Meter = ChainVenue['meter']
 
+/** A batch to one node. */
+export type Ask = (calls: readonly RpcCall[]) => Promise<readonly RpcAnswer[]>
+
 /** JSON-RPC over several nodes: the first healthy one answers, the others take over. */
 export interface Rpc {
   /** The result; a node's error is thrown as RpcError, unreachable nodes as SluiceError NETWORK or RATE_LIMIT. */
   request(method: string, params: readonly unknown[], at: At): Promise<unknown>
   /** One round trip to one node: one HTTP request, or several at once where nodes take no body as long. An answer per call, in order. */
   batch(calls: readonly RpcCall[], at: At): Promise<readonly RpcAnswer[]>
-  /** The same calls to every node that is read from, one HTTP request to each: what those said that answered. For what no single node is believed. */
-  everyone(calls: readonly RpcCall[], at: At): Promise<readonly (readonly RpcAnswer[])[]>
+  /**
+   * A conversation with every node that is read from, at the same time: `ask` is a batch to one of them. What came of those in which every
+   * question was answered. For what no single node is believed.
+   */
+  everyone<T>(talk: (ask: Ask) => Promise<T>, at: At): Promise<readonly T[]>
   /** The same signed bytes to every node that takes transactions; an answer per node, or once one took them of those that were as fast. */
   broadcast(signed: Signed, at: At): Promise<readonly Sent[]>
   /** How many blocks a head is older than the newest that was given to anybody; 0 for one of a reorganisation. */

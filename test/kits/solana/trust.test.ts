@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
-import { generateKeyPairSigner } from '@solana/kit'
+import { generateKeyPairSigner, signature } from '@solana/kit'
 import type { SolanaNetwork } from '../../../core/kits/solana/index.ts'
 import type { Transactions } from '../../../core/transactions/index.ts'
 import { holdsAll, takesAll } from '../../solana/ledger/leaders.ts'
@@ -108,32 +108,39 @@ describe('who is believed that a transaction on Solana is over', function () {
     expect(Number(cluster.ledger.tip.height - height)).to.be.below(90)
   })
 
-  it('not a node whose history begins after it was signed: one that has it all tells that it landed', async () => {
-    const { cluster, wallet } = site
-    const store = await freshStore()
-    const to = await generateKeyPairSigner()
-    await over([cluster.url])
-    transactions = await transactionsAt(site, { store })
-    cluster.lead(holdsAll)
-    const txHash = await send(to.address)
-    await transactions.stop(1000)
-    cluster.lead(takesAll)
-    cluster.blocks(400)
+  const histories: Readonly<Record<string, (landed: bigint) => Partial<SolanaNode['options']>>> = {
+    'whose history begins after it was signed': () => ({ historyBlocks: 100 }),
+    'that was away when it landed, and has older blocks all the same': (landed) => ({ missing: [landed - 20n, landed + 20n] }),
+  }
+  for (const [which, historyOf] of Object.entries(histories))
+    it(`not a node ${which}: one that has it all tells that it landed`, async () => {
+      const { cluster, wallet } = site
+      const store = await freshStore()
+      const to = await generateKeyPairSigner()
+      await over([cluster.url])
+      transactions = await transactionsAt(site, { store })
+      cluster.lead(holdsAll)
+      const txHash = await send(to.address)
+      await transactions.stop(1000)
+      cluster.blocks(40)
+      cluster.lead(takesAll)
+      cluster.blocks(400)
+      const landed = cluster.ledger.find(signature(txHash))?.block.height ?? 0n
 
-    // The server comes back beside a node that was set up anew.
-    const short = await node({ historyBlocks: 100 })
-    const { chain, asked } = chainOver({ rpcUrls: [short.url] })
-    site = { ...site, chain, asked, wallet, network: { ...site.network, impl: chain } }
-    transactions = await transactionsAt(site, { store })
-    cluster.blocks(3)
-    await looks(site)
-    expect(await stateOf(txHash)).to.equal('BROADCAST')
-    short.options.historyBlocks = Infinity
-    await comesTo(site, transactions, txHash, 'CONFIRMED')
-    await transactions.stop(1000)
-    transactions = undefined
-    await store.close()
-  })
+      // The server comes back beside a node that was set up anew.
+      const short = await node(historyOf(landed))
+      const { chain, asked } = chainOver({ rpcUrls: [short.url] })
+      site = { ...site, chain, asked, wallet, network: { ...site.network, impl: chain } }
+      transactions = await transactionsAt(site, { store })
+      cluster.blocks(3)
+      await looks(site)
+      expect(await stateOf(txHash)).to.equal('BROADCAST')
+      Object.assign(short.options, { historyBlocks: Infinity, missing: undefined })
+      await comesTo(site, transactions, txHash, 'CONFIRMED')
+      await transactions.stop(1000)
+      transactions = undefined
+      await store.close()
+    })
 
   it('not a node that keeps no history at all: it tells what lands, and nothing of what does not', async () => {
     const { cluster } = site

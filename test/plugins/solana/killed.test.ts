@@ -22,7 +22,7 @@ describe('a server on Solana that is killed', function () {
   let home: Home
   let server: RealServer | undefined
   beforeEach(async () => {
-    cluster = await startSolana({ slotMs: 40, skipped: 0.2 })
+    cluster = await startSolana({ slotMs: 100, skipped: 0.2 })
     proxy = await startFaultyProxy()
     proxy.target = cluster.url
     home = await makeHome(cluster, { rpcUrls: [`http://127.0.0.1:${proxy.port}`] })
@@ -46,6 +46,8 @@ describe('a server on Solana that is killed', function () {
     await proxy.become(swallowsSignedBytes)
     const asked = create()?.catch(() => undefined)
     await until('it sends', async () => proxy.asked.includes('sendTransaction'))
+    // A blockhash lives for seconds here, and a start may take as long.
+    cluster.pause()
     await server?.kill()
     await asked
     expect(ofWallet()).to.have.length(0)
@@ -55,6 +57,7 @@ describe('a server on Solana that is killed', function () {
   it('between journal and sending sends the same bytes when it is back: one outcome, and the same answer to the same key', async () => {
     await dieBeforeSending()
     server = await startRealServer(home)
+    cluster.resume()
     const { transactions } = (await server.client.get('/transactions', { chain: 'solana' })).body
     expect(transactions).to.have.length(1)
     const again = await create()
@@ -68,6 +71,7 @@ describe('a server on Solana that is killed', function () {
     cluster.lead(dropsAll)
     cluster.blocks(190)
     server = await startRealServer(home)
+    cluster.resume()
     const { transactions } = (await server.client.get('/transactions', { chain: 'solana' })).body
     const { txHash } = transactions[0]
     const polled = await pollUntil(server, txHash, { txState: 'EXPIRED' })

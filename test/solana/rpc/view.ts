@@ -11,6 +11,8 @@ export interface ViewOptions {
   lagBlocks: number
   /** How many blocks it keeps; what is older it does not find. */
   historyBlocks: number
+  /** The first and the last height of blocks that it was away for: it came back upon a newer snapshot. */
+  missing: readonly [bigint, bigint] | undefined
   /** By how much it says too much of every height and slot, with no more to show for it. */
   aheadBlocks: bigint
   /** How many slots behind it says to be when it is asked for its health; undefined where it is well. */
@@ -35,10 +37,18 @@ export interface View {
 const confirmedDepth = 1n
 
 export function createView(ledger: Ledger, faucet: Faucet, given: Partial<ViewOptions> = {}): View {
-  const options: ViewOptions = { lagBlocks: 0, historyBlocks: Infinity, aheadBlocks: 0n, slotsBehind: undefined, ...given }
+  const options: ViewOptions = {
+    lagBlocks: 0,
+    historyBlocks: Infinity,
+    missing: undefined,
+    aheadBlocks: 0n,
+    slotsBehind: undefined,
+    ...given,
+  }
   const known = () => {
     const end = Math.max(1, ledger.blocks.length - options.lagBlocks)
-    return ledger.blocks.slice(Math.max(0, end - options.historyBlocks), end)
+    const [first, last] = options.missing ?? [1n, 0n]
+    return ledger.blocks.slice(Math.max(0, end - options.historyBlocks), end).filter(({ height }) => height < first || height > last)
   }
   /** What is final stays it, also when the blocks after it are taken back. */
   const heightOf = (commitment: Commitment, { height }: Block): bigint => {

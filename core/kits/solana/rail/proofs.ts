@@ -1,10 +1,11 @@
 import { SluiceError } from '../../../contracts/index.ts'
 import type { At, Sighting } from '../../../contracts/index.ts'
-import type { RpcAnswer, RpcCall } from '../../nodes/index.ts'
+import type { Ask, RpcAnswer, RpcCall } from '../../nodes/index.ts'
 import { accountsCalls, readAccount } from '../reading/accounts.ts'
 import { readStatus } from '../reading/status.ts'
 import { finalized } from '../rpc/commitment.ts'
 import { contextSlotOf, numberOf, valueOf } from '../rpc/json.ts'
+import { hasEveryBlock, isInSnapshot } from './complete-history.ts'
 import { nonceAccountsOf, statusCalls } from './questions.ts'
 import type { SolanaRailOptions } from './rail.ts'
 import { sight } from './sight.ts'
@@ -18,7 +19,7 @@ import { nonceIn, readFinal } from './sync.ts'
  * - `alive`: it is somewhere, or may still land
  * - `unable`: the node has not got all of that history, or does not say
  */
-type Verdict = 'over' | 'alive' | 'unable'
+type Verdict = 'over' | 'over unless blocks are missing' | 'alive' | 'unable'
 
 /** For one look; the others have their turn at the next. */
 const mostAtOnce = 64
@@ -41,14 +42,27 @@ export function createProofs({ rpc, log, network, leastSlotMs }: SolanaRailOptio
   return async function prove(suspects: readonly Attempt[], at: At): Promise<readonly Sighting[]> {
     const asked = nextOf(suspects)
     if (asked.length === 0) return []
-    const answered = await rpc.everyone(callsFor(asked), at).catch(unanswered)
-    const byNode = answered.map((answers) => verdicts(asked, answers, leastSlotMs))
+    const byNode = await rpc.everyone((ask) => judge(asked, ask), at).catch(unanswered)
     return asked.map((attempt, index) =>
       sightingOf(
         attempt,
         byNode.flatMap((of) => of[index] ?? []),
       ),
     )
+  }
+
+  async function judge(asked: readonly Attempt[], ask: Ask): Promise<readonly Verdict[]> {
+    const said = verdicts(asked, await ask(callsFor(asked)), leastSlotMs)
+    const open = asked.filter((_, index) => said[index] === 'over unless blocks are missing')
+    if (open.length === 0) return said
+    const complete = await hasEveryBlock(
+      ask,
+      open.map(({ slot }) => slot),
+    )
+    return asked.map((attempt, index) => {
+      const place = open.indexOf(attempt)
+      return place < 0 ? (said[index] ?? 'unable') : complete[place] === true ? 'over' : 'unable'
+    })
   }
 
   /** What no node can tell of keeps nobody else waiting. */
@@ -97,24 +111,26 @@ function verdicts(asked: readonly Attempt[], answers: readonly RpcAnswer[], leas
   const [oldest, searched, statuses] = [numberOf(available?.result), contextSlotOf(found), valueOf(found)]
   const nonceSlot = contextSlotOf(nonceAnswer?.result)
   const values = valueOf(nonceAnswer?.result)
-  const isReadable = accounts.length === 0 || (nonceSlot !== undefined && Array.isArray(values))
+  const read = Array.isArray(values) ? values.map(readAccount) : []
+  const isReadable = accounts.length === 0 || (nonceSlot !== undefined && read.length === accounts.length && !read.includes(null))
   if (!final || oldest === undefined || searched === undefined || !Array.isArray(statuses) || !isReadable) return asked.map(() => 'unable')
 
-  const nonces = new Map(
-    accounts.map((account, index) => [account, nonceIn((Array.isArray(values) ? readAccount(values[index]) : null) ?? undefined)]),
-  )
+  const nonces = new Map(accounts.map((account, index) => [account, nonceIn(read[index] ?? undefined)]))
   const view = { final, searched, nonces, noncesAt: nonceSlot ?? 0, nowMs: Date.now(), leastSlotMs }
   return asked.map((attempt, index) => {
     const { slot } = attempt
-    if (sight(attempt, readStatus(statuses[index]), view).is !== 'over') return 'alive'
+    const status = readStatus(statuses[index])
+    // What nobody can read is no absence.
+    if (!status && statuses[index] !== null) return 'unable'
+    if (sight(attempt, status, view).is !== 'over') return 'alive'
     if (oldest > slot.since) return 'unable'
-    if (isDurable(slot)) return 'over'
-    const valid = validities.get(slot.blockhash)
-    return valid === false ? 'over' : valid === true ? 'alive' : 'unable'
+    const valid = isDurable(slot) ? false : validities.get(slot.blockhash)
+    if (valid !== false) return valid === true ? 'alive' : 'unable'
+    return isInSnapshot(slot, final) ? 'over' : 'over unless blocks are missing'
   })
 }
 
-function unanswered(error: unknown): readonly (readonly RpcAnswer[])[] {
+function unanswered(error: unknown): readonly (readonly Verdict[])[] {
   if (error instanceof SluiceError) return []
   throw error
 }

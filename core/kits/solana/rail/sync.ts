@@ -9,7 +9,7 @@ import type { SolanaAccount } from '../types.ts'
 import type { DurableNonce, SolanaSynced } from './slots.ts'
 
 /** Blocks for which a blockhash serves: agave `clock`, MAX_PROCESSING_AGE. */
-const blockhashBlocks = 150
+export const blockhashBlocks = 150
 
 /** Asked by whatever is to sign or judges what was signed. */
 export const lifetimeCalls: readonly RpcCall[] = [
