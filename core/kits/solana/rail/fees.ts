@@ -78,10 +78,9 @@ export function readRecentFees(result: unknown): readonly bigint[] | undefined {
   return fees.every((each) => each !== undefined) ? fees : undefined
 }
 
-/** For the answer: the price of a unit in micro-lamports, and with the signature's what all of it costs. */
+/** For the answer: the price of a unit in micro-lamports, and with the signature's what all of it costs, whatever its number is: never less than is paid. */
 export function gasOf(fees: SolanaFees): GasTerms {
-  const gasCostRaw = baseFee + priorityFee(budgetOf(fees, 0))
-  return { gasLimit: BigInt(fees.computeUnits), gasPriceRaw: BigInt(fees.price), gasPriceDecimals: 6, gasCostRaw }
+  return { gasLimit: BigInt(fees.computeUnits), gasPriceRaw: BigInt(fees.price), gasPriceDecimals: 6, gasCostRaw: mostFees(fees) }
 }
 
 /** Fees per gas are the other family's. @throws SluiceError INCOMPLETE_PARAMS */
