@@ -3,9 +3,11 @@ import { generateKeyPairSigner } from '@solana/kit'
 import type { KeyPairSigner } from '@solana/kit'
 import {
   SYSTEM_PROGRAM_ADDRESS,
+  getAuthorizeNonceAccountInstruction,
   getCreateAccountInstruction,
   getInitializeNonceAccountInstruction,
   getNonceSize,
+  getWithdrawNonceAccountInstruction,
 } from '@solana-program/system'
 import type { Transactions } from '../../../core/transactions/index.ts'
 import { dropsAll, takesAll } from '../../solana/ledger/leaders.ts'
@@ -116,6 +118,53 @@ describe('durable nonces on Solana', function () {
     cluster.lead(takesAll)
     await comesTo(site, transactions, await send(0), 'CONFIRMED')
     expect((await chain.head(at())).number > 0n).to.equal(true)
+  })
+
+  it('end a transaction for good where their account is closed', async () => {
+    const { cluster, wallet } = site
+    cluster.lead(dropsAll)
+    const txHash = await send(0)
+    const client = clientOf(cluster)
+    const { value: lamports } = await client.getBalance(account.address).send()
+    const closing = getWithdrawNonceAccountInstruction({
+      nonceAccount: account.address,
+      recipientAccount: wallet.address,
+      nonceAuthority: wallet,
+      withdrawAmount: lamports,
+    })
+    const closed = await sign(client, wallet, [closing])
+    await sendBy(client, closed)
+    cluster.lead(({ wire }) => (wire.signature === closed.signature ? 'takes' : 'drops'))
+    cluster.blocks(20)
+    await looks(site)
+    expect((await entryOf(transactions, txHash))?.state).to.equal('BROADCAST')
+    cluster.blocks(20)
+    await comesTo(site, transactions, txHash, 'DROPPED')
+    expect((await rejection(send(0))).name).to.equal('INVALID_NONCE')
+  })
+
+  it('keep a transaction open where they have another authority now, for it may get the wallet back', async () => {
+    const { cluster, wallet } = site
+    const client = clientOf(cluster)
+    const handOver = async (from: KeyPairSigner, to: KeyPairSigner) => {
+      const handed = await sign(client, wallet, [
+        getAuthorizeNonceAccountInstruction({ nonceAccount: account.address, nonceAuthority: from, newNonceAuthority: to.address }),
+      ])
+      await sendBy(client, handed)
+      cluster.lead(({ wire }) => (wire.signature === handed.signature ? 'takes' : 'drops'))
+      cluster.blocks(1)
+    }
+    cluster.lead(dropsAll)
+    const txHash = await send(0)
+    const other = await generateKeyPairSigner()
+    await handOver(wallet, other)
+    cluster.blocks(60)
+    await looks(site)
+    expect((await entryOf(transactions, txHash))?.state).to.equal('BROADCAST')
+    await handOver(other, wallet)
+    cluster.lead(takesAll)
+    skewMs = 2_100
+    await comesTo(site, transactions, txHash, 'CONFIRMED')
   })
 
   it('are advanced by one that fails, too: it is REVERTED, and the next is signed upon the next value', async () => {

@@ -104,12 +104,12 @@ describe('slots on Solana', () => {
     )
   })
 
-  it('name durable nonces by their index', () => {
+  it('name durable nonces by their index, signed upon no earlier than they were read', () => {
     const durable = [
-      { account: 'a', nonce: 'v' },
-      { account: 'b', nonce: null },
+      { account: 'a', nonce: 'v', slot: 1001 },
+      { account: 'b', nonce: null, slot: 1001 },
     ]
-    expect(durableSlots({ ...synced, durable }, 0, 1)).to.deep.equal([{ number: 0, nonceAccount: 'a', nonce: 'v', since: 1000 }])
+    expect(durableSlots({ ...synced, durable }, 0, 1)).to.deep.equal([{ number: 0, nonceAccount: 'a', nonce: 'v', since: 1001 }])
     expect(() => durableSlots({ ...synced, durable }, 1, 1)).to.throw('not initialized')
     expect(() => durableSlots({ ...synced, durable }, 2, 1))
       .to.throw()
@@ -128,8 +128,8 @@ describe('slots on Solana', () => {
   })
 
   it('are not believed of a node that lags, until it says so again', () => {
-    const news = { ...synced, slot: 990, durable: [{ account: 'a', nonce: 'old' }] }
-    const known = { ...synced, durable: [{ account: 'a', nonce: 'new' }] }
+    const news = { ...synced, slot: 990, durable: [{ account: 'a', nonce: 'old', slot: 990 }] }
+    const known = { ...synced, durable: [{ account: 'a', nonce: 'new', slot: 1000 }] }
     const once = mergeSynced(known, news)
     expect(once.durable).to.deep.equal(known.durable)
     expect(mergeSynced(once, news).durable).to.deep.equal(news.durable)

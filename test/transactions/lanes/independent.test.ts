@@ -25,7 +25,7 @@ const at = (nowMs: number, more: Partial<SolanaSynced> = {}): SolanaSynced => ({
   slot: nowMs,
   blockhash: `at ${nowMs}`,
   lastValidBlockHeight: nowMs + 150,
-  durable: [{ account: 'a', nonce: 'v' }],
+  durable: [{ account: 'a', nonce: 'v', slot: 100 }],
   ...more,
 })
 
@@ -87,7 +87,7 @@ describe('a lane whose slots stand for themselves', () => {
     expect(refused(lane, 0)).to.equal('claimed')
     occupy(lane, slot)
     expect(refused(lane, 0)).to.equal('not-meant')
-    lane.asking()(at(200, { durable: [{ account: 'a', nonce: 'w' }] }))
+    lane.asking()(at(200, { durable: [{ account: 'a', nonce: 'w', slot: 200 }] }))
     expect(refused(lane, 0)).to.equal('not-meant')
     lane.settle(slot)
     expect(taken(lane, 0)).to.include({ nonce: 'w' })

@@ -48,7 +48,8 @@ export async function check(
   )
 
   const lifetime = readLifetime(rpc, [latest, epoch])
-  const [payer, ...others] = readAccounts(rpc, accountAnswers).accounts
+  const { accounts, newestSlot } = readAccounts(rpc, accountAnswers)
+  const [payer, ...others] = accounts
   const nativeRaw = payer?.lamportsRaw ?? 0n
   await judgeHeld(options, held, others.slice(durable.length), from, at)
   // What the wallet is left with has to pay for its own place.
@@ -71,7 +72,11 @@ export async function check(
 
   const beside = (committedRaw: bigint) =>
     nativeRaw < committedRaw + neededRaw ? fundsCommitted(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
-  return { prepared: [{ step, fees, gas: gasOf(fees) }], synced: syncedOf(lifetime, readDurable(from, durable, others)), beside }
+  return {
+    prepared: [{ step, fees, gas: gasOf(fees) }],
+    synced: syncedOf(lifetime, readDurable(from, durable, others, newestSlot)),
+    beside,
+  }
 }
 
 /** What belongs together is one transaction: two would land in any order, or one alone. */

@@ -42,7 +42,7 @@ export function createLook(options: SolanaRailOptions) {
     let next = 0
     const take = (of: { length: number }) => answers.slice(next, (next += of.length))
     const lifetime = readLifetime(rpc, take(lifetimeCalls))
-    const own = readAccounts(rpc, take(calls.own)).accounts
+    const own = readAccounts(rpc, take(calls.own))
     const used = readAccounts(rpc, take(calls.used))
     const found = (await withoutHistory(open, take(calls.statuses), at)).map((answer) => resultOf(rpc, 'getSignatureStatuses', answer))
 
@@ -71,7 +71,7 @@ export function createLook(options: SolanaRailOptions) {
     const synced = new Map(
       owners.map((owner) => {
         const accounts = durableNonces[owner] ?? []
-        const durable = readDurable(owner, accounts, own.slice(taken, (taken += accounts.length)))
+        const durable = readDurable(owner, accounts, own.accounts.slice(taken, (taken += accounts.length)), own.newestSlot)
         return [owner, { ...syncedOf(lifetime, durable), landed: landedOf(owner, seen) }]
       }),
     )

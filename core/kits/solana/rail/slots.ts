@@ -25,6 +25,8 @@ export type DurableNonce = {
   readonly account: string
   /** What is to be signed upon; null where the account is none that the wallet may advance. */
   readonly nonce: string | null
+  /** The slot at which that was read: no older one has to have it yet. */
+  readonly slot: number
 }
 
 export type SolanaSynced = {
@@ -58,12 +60,12 @@ export function claimSlots(synced: SolanaSynced, held: readonly SolanaSlot[], co
 }
 
 /** Those of the wallet's durable nonce accounts. @throws SluiceError INCOMPLETE_PARAMS, INVALID_NONCE */
-export function durableSlots({ durable, slot: since }: SolanaSynced, nonce: number, count: number): readonly SolanaSlot[] {
+export function durableSlots({ durable }: SolanaSynced, nonce: number, count: number): readonly SolanaSlot[] {
   return Array.from({ length: count }, (_, index) => {
     const number = nonce + index
     const found = durable[number]
     if (!found) throw noSuchIndex(number, durable.length)
-    const { account, nonce: value } = found
+    const { account, nonce: value, slot: since } = found
     if (value === null) throw unusable(number, account)
     return { number, nonceAccount: account, nonce: value, since }
   })

@@ -43,13 +43,14 @@ export function readFinal(result: unknown): Lifetime['final'] | undefined {
   return slot === undefined || height === undefined ? undefined : { slot, height }
 }
 
-/** A wallet's durable nonces by what was read of their accounts. */
+/** A wallet's durable nonces by what was read of their accounts, at that slot. */
 export function readDurable(
   wallet: string,
   accounts: readonly string[],
   read: readonly (SolanaAccount | undefined)[],
+  slot: number,
 ): readonly DurableNonce[] {
-  return accounts.map((account, index) => ({ account, nonce: nonceIn(read[index], wallet) ?? null }))
+  return accounts.map((account, index) => ({ account, nonce: nonceIn(read[index], wallet) ?? null, slot }))
 }
 
 /** What is to be signed upon; undefined where the account is no durable nonce, or another's. */
@@ -62,7 +63,8 @@ export function nonceIn(account: SolanaAccount | undefined, authority?: string):
 /** @param durable the wallet's durable nonce accounts */
 export async function sync(rpc: Rpc, wallet: string, durable: readonly string[], at: At): Promise<SolanaSynced> {
   const [latest, epoch, ...accounts] = await rpc.batch([...lifetimeCalls, ...accountsCalls(durable, confirmed)], at)
-  return syncedOf(readLifetime(rpc, [latest, epoch]), readDurable(wallet, durable, readAccounts(rpc, accounts).accounts))
+  const read = readAccounts(rpc, accounts)
+  return syncedOf(readLifetime(rpc, [latest, epoch]), readDurable(wallet, durable, read.accounts, read.newestSlot))
 }
 
 export function syncedOf({ slot, blockhash, lastValidBlockHeight }: Lifetime, durable: readonly DurableNonce[]): SolanaSynced {

@@ -6,9 +6,10 @@ import type { SolanaAccount } from '../types.ts'
 /** https://solana.com/docs/rpc/http/getmultipleaccounts: "up to a maximum of 100". */
 const mostPerCall = 100
 
-/** Accounts of one answer, and the slot that it holds for. */
+/** Accounts of the answers to one batch, whose calls a node may answer at different slots: the oldest, and the newest. */
 export interface Accounts {
   slot: number
+  newestSlot: number
   accounts: readonly (SolanaAccount | undefined)[]
 }
 
@@ -20,7 +21,7 @@ export function accountsCalls(addresses: readonly string[], options: { commitmen
   }))
 }
 
-/** What all of those calls gave; the slot is the oldest among them. */
+/** What all of those calls gave. */
 export function readAccounts(rpc: Rpc, answers: readonly (RpcAnswer | undefined)[]): Accounts {
   const parts = answers.map((answer) => {
     const result = resultOf(rpc, 'getMultipleAccounts', answer)
@@ -29,7 +30,8 @@ export function readAccounts(rpc: Rpc, answers: readonly (RpcAnswer | undefined)
     if (slot === undefined || accounts.includes(null)) throw nodeLied(rpc, 'answered getMultipleAccounts with something that is no account')
     return { slot, accounts: accounts.map((each) => each ?? undefined) }
   })
-  return { slot: Math.min(...parts.map(({ slot }) => slot)), accounts: parts.flatMap(({ accounts }) => accounts) }
+  const slots = parts.map(({ slot }) => slot)
+  return { slot: Math.min(...slots), newestSlot: Math.max(...slots), accounts: parts.flatMap(({ accounts }) => accounts) }
 }
 
 /** An account in base64; undefined where there is none, null where that is no account. */
