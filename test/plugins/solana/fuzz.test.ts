@@ -1,0 +1,90 @@
+import { expect } from 'chai'
+import * as fc from 'fast-check'
+import { endpoints, errorsOf, errorTable, type Endpoint, type ErrorName } from '../../../core/api/index.ts'
+import type { Answer } from '../../../core/testing/client.ts'
+import { pair, startAmmSite, type AmmSite } from './amm-site.ts'
+
+const seed = Number(process.env.SLUICE_FUZZ_SEED ?? Date.now() % 2 ** 31)
+const rounds = 500
+/** Those that a server of Solana alone has something to say to. */
+const asked = (endpoints as readonly Endpoint[]).filter(({ set }) => ['NetworkBase', 'EVM', 'altchain', 'AMM'].includes(set))
+
+const strange = fc.constantFrom<unknown>(
+  ...['', ' ', '0', '-1', '1e-9', '1e99', '0x', `0x${'f'.repeat(40)}`, '5'.repeat(87), '1'.repeat(32), 'I'.repeat(44), 'z'.repeat(44)],
+  ...[
+    'SOL',
+    'usdc',
+    'BASE',
+    'solana',
+    'ethereum',
+    'local',
+    'mainnet',
+    'poolswap',
+    'BUY',
+    'sell',
+    '__proto__',
+    'constructor',
+    '%00',
+    '<script>',
+  ],
+  ...[null, true, 0, -1, 1.5, 1023, 1024, Number.MAX_SAFE_INTEGER, [], ['SOL'], ['SOL', 'I'.repeat(44)], {}, { a: 1 }],
+)
+
+describe(`whatever a caller sends to a server on Solana (SLUICE_FUZZ_SEED=${seed})`, function () {
+  this.timeout(120_000)
+  let site: AmmSite
+  let good: Record<string, unknown>
+  before(async () => {
+    site = await startAmmSite({ slotMs: 100, skipped: 0.1 })
+    const [address] = site.wallets
+    const { name, ...token } = { name: 'USDC', tokenSymbol: 'USDC', token: 'USDC', tokenSymbols: ['SOL', 'USDC'] }
+    good = { ...pair, ...token, spender: name, address, amount: '0.001', side: 'SELL', txHash: '5'.repeat(87) }
+  })
+  after(() => site?.stop())
+
+  const goodFor = ({ request }: Endpoint) =>
+    Object.fromEntries(Object.keys(request.properties).flatMap((field) => (field in good ? [[field, good[field]]] : [])))
+
+  it('gets a documented answer, and what is answered as an error sends nothing', async () => {
+    const answered = new Set<string>()
+    const seen = new Set<string>()
+    const ask = async (endpoint: Endpoint, body: object) => {
+      const answer = await site.client.post(endpoint.path, body)
+      judge(endpoint, body, answer)
+      seen.add(`${endpoint.name} ${answer.status === 200 ? 'answered' : 'refused'}`)
+      const txHash: unknown = endpoint.acts && answer.status === 200 ? answer.body.txHash : undefined
+      if (typeof txHash === 'string') answered.add(txHash)
+    }
+    for (const endpoint of asked) await ask(endpoint, goodFor(endpoint))
+    const mutation = fc.record({ at: fc.nat(), value: strange, drop: fc.boolean() })
+    const request = fc.record({ endpoint: fc.constantFrom(...asked), mutations: fc.array(mutation, { minLength: 1, maxLength: 3 }) })
+    const property = fc.asyncProperty(request, async ({ endpoint, mutations }) => {
+      const body: Record<string, unknown> = goodFor(endpoint)
+      const fields = Object.keys(endpoint.request.properties)
+      for (const { at, value, drop } of mutations) {
+        const field = fields[at % fields.length] ?? 'chain'
+        if (drop) delete body[field]
+        else body[field] = value
+      }
+      await ask(endpoint, body)
+    })
+    await fc.assert(property, { seed, numRuns: rounds, endOnFailure: true })
+
+    const { body } = await site.client.get('/transactions', { chain: 'solana', limit: '500' })
+    const journaled = new Set(body.transactions.map(({ txHash }: { txHash: string }) => txHash))
+    expect([...answered].toSorted()).to.deep.equal([...journaled].toSorted())
+    // A fuzz that never gets past the first check, or is never refused, shows nothing.
+    for (const { name, set } of asked) expect([...seen], name).to.include(`${name} ${set === 'EVM' ? 'refused' : 'answered'}`)
+    expect((await site.client.get('/metrics')).text).not.to.contain('code="1099"')
+  })
+})
+
+function judge(endpoint: Endpoint, asked: object, { status, body, text }: Answer): void {
+  const about = `${endpoint.name} ${JSON.stringify(asked)} -> ${status} ${text.slice(0, 500)}`
+  if (status === 200) return
+  expect(body, about).to.be.an('object')
+  expect(errorsOf(endpoint), about).to.include(body.name)
+  const { code } = errorTable[body.name as ErrorName]
+  expect([body.errorCode, body.httpErrorCode], about).to.deep.equal([code, status])
+  expect(text, about).not.to.match(/\bat .+\.[tj]s:\d+|node_modules/)
+}
