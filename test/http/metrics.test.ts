@@ -14,6 +14,7 @@ import { newEntry } from '../transactions/journal/entries.ts'
 
 const log = { info: () => {}, warn: () => {} }
 const site = { chain: 'ethereum', network: 'local' }
+const ordered = { rail: { slots: 'ordered' as const } }
 const attempt = { id: '0xaa', raw: new Uint8Array(), fees: null, signedAt: 0, sends: 1 }
 const landed = { id: '0xaa', ok: true, blockNumber: 7, receipt: null }
 
@@ -99,8 +100,8 @@ describe('the metrics of the journal', () => {
 
   it('show what is open by state and age, how old the oldest is, and where a nonce is missing', async () => {
     const nowMs = 1_000_000
-    const other = { chain: 'ethereum', network: 'mainnet' }
-    measureTransactions(metrics, { journal, networks: [site, other], log, nowMs: () => nowMs })
+    const other = { chain: 'ethereum', network: 'mainnet', impl: ordered }
+    measureTransactions(metrics, { journal, networks: [{ ...site, impl: ordered }, other], log, nowMs: () => nowMs })
     await openAt(5, nowMs - 700_000)
     await openAt(6, nowMs - 10_000)
     await openAt(8, nowMs - 5_000)
@@ -116,8 +117,16 @@ describe('the metrics of the journal', () => {
     for (const lines of scrapes) expect(lines).to.have.members(expected)
   })
 
+  it('miss no nonce where each stands for itself', async () => {
+    const networks = [{ ...site, impl: { rail: { slots: 'independent' as const } } }]
+    measureTransactions(metrics, { journal, networks, log, nowMs: () => 1_000_000 })
+    await openAt(5, 900_000)
+    await openAt(8, 900_000)
+    expect(await shown(metrics, 'sluice_nonce_gap_wallets')).to.deep.equal(['sluice_nonce_gap_wallets{chain="ethereum",network="local"} 0'])
+  })
+
   it('show a store that cannot be written, and everything else all the same', async () => {
-    measureTransactions(metrics, { journal, networks: [site], log })
+    measureTransactions(metrics, { journal, networks: [{ ...site, impl: ordered }], log })
     measureStore(metrics, store)
     expect(await shown(metrics, 'sluice_store_up')).to.deep.equal(['sluice_store_up 1'])
     const file = path.join(dataDir, 'sluice.db')

@@ -1,13 +1,20 @@
 import type { Logger } from 'pino'
 import { Gauge } from 'prom-client'
+import type { Rail } from '../../contracts/index.ts'
 import type { Entry, Journal } from '../../transactions/index.ts'
 import type { Metrics } from './metrics.ts'
 import { withinDeadline } from './within-deadline.ts'
 
+interface Network {
+  chain: string
+  network: string
+  impl: { rail: Pick<Rail, 'slots'> }
+}
+
 interface Sources {
   journal: Pick<Journal, 'openLanes' | 'unfinished'>
   /** The networks that are loaded: they are shown as having nothing open rather than not at all. */
-  networks: readonly { chain: string; network: string }[]
+  networks: readonly Network[]
   log: Pick<Logger, 'warn'>
   nowMs?: () => number
 }
@@ -33,6 +40,11 @@ export function measureTransactions({ registry }: Pick<Metrics, 'registry'>, { j
         return undefined
       }),
     nowMs,
+  )
+
+  /** Where each slot stands for itself, none is missing between two. */
+  const unordered = new Set(
+    networks.filter(({ impl }) => impl.rail.slots === 'independent').map(({ chain, network }) => `${chain}/${network}`),
   )
 
   const open = new Gauge({
@@ -72,7 +84,8 @@ export function measureTransactions({ registry }: Pick<Metrics, 'registry'>, { j
       this.reset()
       if (!entries) return
       for (const { chain, network } of networks) this.set({ chain, network }, 0)
-      for (const lane of lanesWithGap(entries)) this.inc(lane)
+      const withOrder = entries.filter(({ chain, network }) => !unordered.has(`${chain}/${network}`))
+      for (const lane of lanesWithGap(withOrder)) this.inc(lane)
     },
   })
   for (const gauge of [open, oldest, gaps]) registry.registerMetric(gauge)
