@@ -1,3 +1,4 @@
+export { canonicalHash } from './canonical-hash.ts'
 export { isFinal, txHashOf } from './entry.ts'
 export type { Entry, Kind, TransactionState } from './entry.ts'
 export type { Filter, Guard, Journal, JournalEvent, KeptAnswer, KeyClaim, Page } from './journal/journal.ts'

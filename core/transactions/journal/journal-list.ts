@@ -2,6 +2,7 @@ import type { Store } from '../../store/store.ts'
 import type { EntryRow } from '../../store/tables.ts'
 import { isFinal } from '../entry.ts'
 import type { Filter } from './journal.ts'
+import { canonicalHash } from '../canonical-hash.ts'
 import { folded } from './journal-rows.ts'
 
 const defaultLimit = 100
@@ -26,7 +27,7 @@ export async function listRows(store: Store, filter: Filter): Promise<{ rows: Pi
     if (client !== undefined) query = query.where('client', '=', client)
     if (nonce !== undefined) query = query.where('nonce', '=', nonce)
     if (txHash !== undefined)
-      query = query.where('key', 'in', db.selectFrom('hashes').select('entry_key').where('hash', '=', folded(txHash)))
+      query = query.where('key', 'in', db.selectFrom('hashes').select('entry_key').where('hash', '=', canonicalHash(txHash)))
     if (cursor !== undefined) query = query.where('key', '<', cursor)
     return query
       .orderBy('key', 'desc')

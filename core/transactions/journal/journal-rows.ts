@@ -1,3 +1,4 @@
+import { canonicalHash } from '../canonical-hash.ts'
 import type { EntryRow, EventRow, HashRow } from '../../store/tables.ts'
 import { isFinal, txHashOf } from '../entry.ts'
 import type { Entry } from '../entry.ts'
@@ -35,7 +36,7 @@ function shownOf(entry: Entry): string {
 
 export function hashRows(entries: readonly Entry[]): HashRow[] {
   return entries.flatMap(({ key, chain, network, attempts }) =>
-    attempts.map(({ id }) => ({ hash: folded(id), chain, network, entry_key: key })),
+    attempts.map(({ id }) => ({ hash: canonicalHash(id), chain, network, entry_key: key })),
   )
 }
 

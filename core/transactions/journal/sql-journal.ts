@@ -5,6 +5,7 @@ import type { Entry } from '../entry.ts'
 import { readBody } from './journal-body.ts'
 import { journalEvents } from './journal-events.ts'
 import { listRows } from './journal-list.ts'
+import { canonicalHash } from '../canonical-hash.ts'
 import { folded } from './journal-rows.ts'
 import type { Journal } from './journal.ts'
 import { postgresWriter } from './postgres-writer.ts'
@@ -31,7 +32,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
           .selectFrom('hashes')
           .innerJoin('entries', 'entries.key', 'hashes.entry_key')
           .select(['entries.key', 'entries.body'])
-          .where('hashes.hash', '=', folded(txHash))
+          .where('hashes.hash', '=', canonicalHash(txHash))
           .where('hashes.chain', '=', chain)
           .where('hashes.network', '=', network)
           .executeTakeFirst(),

@@ -1,6 +1,6 @@
 import { SluiceError } from '../../api/index.ts'
 import type { At, Chain, Json, Transaction } from '../../contracts/index.ts'
-import { isFinal, type Entry } from '../../transactions/index.ts'
+import { canonicalHash, isFinal, type Entry } from '../../transactions/index.ts'
 
 /** Where a transaction is, by the chain and the journal together. */
 export interface Whereabouts {
@@ -69,4 +69,4 @@ async function askChain(
   return { head, seen: [asked, ...others].toSorted((a, b) => age(b) - age(a)) }
 }
 
-export const isSameHash = (a: string, b: string | undefined) => a.toLowerCase() === b?.toLowerCase()
+export const isSameHash = (a: string, b: string | undefined) => b !== undefined && canonicalHash(a) === canonicalHash(b)

@@ -151,6 +151,18 @@ describe('a server on Solana', function () {
     expect(body).to.include({ txStatus: -1, txBlock: -1, txData: null, txReceipt: null, confirmations: 0 })
   })
 
+  it('takes no signature for one that differs in the case of letters', async () => {
+    const { transactions } = (await server.client.get('/transactions', { chain: 'solana' })).body
+    const { txHash }: { txHash: string } = transactions[0]
+    // l is no letter of base58, and neither is O.
+    const other = txHash.replaceAll(/[a-km-np-z]/g, (letter) => (letter === 'i' ? letter : letter.toUpperCase()))
+    const { status, body } = await get('/network/poll', { txHash: other })
+    expect(status === 400 || body.txStatus === -1, JSON.stringify(body)).to.equal(true)
+    expect(body).to.not.have.property('txState')
+    expect((await server.client.get('/transactions', { chain: 'solana', txHash: other })).body.transactions).to.deep.equal([])
+    expect((await server.client.get('/transactions', { chain: 'solana', txHash })).body.transactions).to.have.length(1)
+  })
+
   it('says what the wallet lacks before it signs', async () => {
     const poor = await startPoor()
     const { status, body } = poor
