@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { array, assert, bigInt, integer, nat, property, uniqueArray } from 'fast-check'
 import { getBase58Decoder, getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
+import { isPlausible } from '../../../core/kits/solana/rpc/plausible.ts'
 import { baseFee, budgetOf, costOf, gasOf, mostFees, priceFees, priorityFee } from '../../../core/kits/solana/rail/fees.ts'
 import { draft, seal } from '../../../core/kits/solana/rail/draft.ts'
 import { claimSlots, durableSlots, mergeSynced, standingOf } from '../../../core/kits/solana/rail/slots.ts'
@@ -171,5 +172,16 @@ describe('JSON of a node of Solana', () => {
     })
     expect(integerOf('9007199254740993')).to.equal(9007199254740993n)
     for (const wrong of [-1, 1.5, 2 ** 60, '-1', '1.0', '', null]) expect(integerOf(wrong)).to.equal(undefined)
+  })
+})
+
+describe('what a node of Solana may have meant', () => {
+  it('is no blockhash that nothing can be signed upon', () => {
+    const answer = (blockhash: unknown) => ({ context: { slot: 1 }, value: { blockhash, lastValidBlockHeight: 151 } })
+    const isTaken = (blockhash: unknown) => isPlausible({ method: 'getLatestBlockhash', params: [] }, answer(blockhash))
+    expect([base58(9), '', '0OIl', base58(9).slice(0, 20), `${base58(9)} `, null, 7].map(isTaken)).to.deep.equal([
+      true,
+      ...Array(6).fill(false),
+    ])
   })
 })

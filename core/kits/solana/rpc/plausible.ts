@@ -1,6 +1,6 @@
 import { isObject } from '../../nodes/index.ts'
 import type { RpcCall } from '../../nodes/index.ts'
-import { isTransactionSignature } from '../address.ts'
+import { canonicalAddress, isTransactionSignature } from '../address.ts'
 import { contextSlotOf, integerOf, numberOf, valueOf } from './json.ts'
 
 type Form = (result: unknown, params: readonly unknown[]) => boolean
@@ -12,6 +12,9 @@ const inContext =
   (result, params) =>
     contextSlotOf(result) !== undefined && holds(valueOf(result), params)
 const isInteger: Form = (result) => integerOf(result) !== undefined
+
+/** Base58 of 32 bytes: what is signed upon anything else is nothing. */
+const isBlockhash = (value: unknown) => typeof value === 'string' && canonicalAddress(value) !== undefined
 
 /** The form that the result of a method has from any working node. Methods that are not here are left to those who ask. */
 const forms: ReadonlyMap<string, Form> = new Map<string, Form>([
@@ -27,9 +30,7 @@ const forms: ReadonlyMap<string, Form> = new Map<string, Form>([
   ['isBlockhashValid', inContext((value) => typeof value === 'boolean')],
   [
     'getLatestBlockhash',
-    inContext(
-      (value) => isObject(value) && typeof value['blockhash'] === 'string' && numberOf(value['lastValidBlockHeight']) !== undefined,
-    ),
+    inContext((value) => isObject(value) && isBlockhash(value['blockhash']) && numberOf(value['lastValidBlockHeight']) !== undefined),
   ],
   ['simulateTransaction', inContext(isObject)],
   ['getTransaction', (result) => result === null || isObject(result)],
