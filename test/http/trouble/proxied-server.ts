@@ -1,6 +1,6 @@
 // A program: the whole server with a network `proxied`, which is the devnet behind the URL given, and its log on standard
 // error. A request has less time than a try at the node. It says where it listens in a line of JSON and ends with its input.
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,10 @@ import { startServer } from '../../../core/testing/server.ts'
 const [rpcUrl = ''] = process.argv.slice(2)
 const folder = await mkdtemp(path.join(tmpdir(), 'sluice-proxied-'))
 const plugins = path.join(folder, 'plugins')
-await cp(fileURLToPath(new URL('../../../plugins', import.meta.url)), plugins, { recursive: true })
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+await cp(path.join(root, 'plugins'), plugins, { recursive: true })
+// Where the devnet is not kept, what deploys it imports packages.
+await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
 await add('ethereum/networks.ts', /^ {2}local: (\{.*\},)$/m, '  proxied: $1')
 await add('uniswap/deployments.ts', /^ {2}'ethereum\/local': (\{.*\},)$/gm, "  'ethereum/proxied': $1")
 await add('uniswap/defaults.yml', /^ {2}local:((?:\n {4}.*)+)$/m, '  proxied:$1')
