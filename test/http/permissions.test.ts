@@ -145,7 +145,7 @@ describe('who may do what', function () {
   it('asks for the permission to trade wherever something is signed, and for a wallet of the caller', () => {
     for (const { path, permission, wallet, acts, request } of all) {
       expect(permission === 'trade', path).to.equal(acts === true)
-      expect(wallet === true, path).to.equal('address' in request.properties)
+      expect(wallet === true, path).to.equal('address' in request.properties || 'wallet_address' in request.properties)
     }
   })
 
