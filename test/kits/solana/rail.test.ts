@@ -1,6 +1,9 @@
+import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import { expect } from 'chai'
 import { array, assert, bigInt, integer, nat, property, uniqueArray } from 'fast-check'
 import { getBase58Decoder, getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
+import { nonceIn } from '../../../core/kits/solana/rail/sync.ts'
+import { heldIn, readMint, tokenProgram } from '../../../core/kits/solana/reading/tokens.ts'
 import { isPlausible } from '../../../core/kits/solana/rpc/plausible.ts'
 import { baseFee, budgetOf, costOf, gasOf, mostFees, priceFees, priorityFee } from '../../../core/kits/solana/rail/fees.ts'
 import { draft, seal } from '../../../core/kits/solana/rail/draft.ts'
@@ -176,6 +179,13 @@ describe('JSON of a node of Solana', () => {
 })
 
 describe('what a node of Solana may have meant', () => {
+  it('is nothing where the bytes of an account are none of its kind', () => {
+    const junk = (owner: string, size: number) => ({ lamportsRaw: 1n, owner, data: new Uint8Array(size).fill(255) })
+    expect(readMint(junk(tokenProgram, 82))).to.equal(undefined)
+    expect(heldIn(junk(tokenProgram, 165), { mint: base58(1), owner: base58(2) })).to.equal(undefined)
+    expect(nonceIn(junk(SYSTEM_PROGRAM_ADDRESS, 80))).to.equal(undefined)
+  })
+
   it('is no blockhash that nothing can be signed upon', () => {
     const answer = (blockhash: unknown) => ({ context: { slot: 1 }, value: { blockhash, lastValidBlockHeight: 151 } })
     const isTaken = (blockhash: unknown) => isPlausible({ method: 'getLatestBlockhash', params: [] }, answer(blockhash))

@@ -3,6 +3,7 @@ import type { At } from '../../../contracts/index.ts'
 import { isObject, nodeLied, resultOf } from '../../nodes/index.ts'
 import type { Rpc, RpcAnswer, RpcCall } from '../../nodes/index.ts'
 import { accountsCalls, readAccounts } from '../reading/accounts.ts'
+import { decoded } from '../reading/decoded.ts'
 import { confirmed, finalized } from '../rpc/commitment.ts'
 import { contextSlotOf, numberOf, valueOf } from '../rpc/json.ts'
 import type { SolanaAccount } from '../types.ts'
@@ -56,8 +57,8 @@ export function readDurable(
 /** What is to be signed upon; undefined where the account is no durable nonce, or another's. */
 export function nonceIn(account: SolanaAccount | undefined, authority?: string): string | undefined {
   if (account?.owner !== SYSTEM_PROGRAM_ADDRESS || account.data.length !== getNonceSize()) return undefined
-  const nonce = getNonceDecoder().decode(account.data)
-  return nonce.state === NonceState.Initialized && (authority ?? nonce.authority) === nonce.authority ? nonce.blockhash : undefined
+  const nonce = decoded(getNonceDecoder(), account.data)
+  return nonce?.state === NonceState.Initialized && (authority ?? nonce.authority) === nonce.authority ? nonce.blockhash : undefined
 }
 
 /** @param durable the wallet's durable nonce accounts */

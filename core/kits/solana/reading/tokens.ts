@@ -1,5 +1,6 @@
 import { AccountState, TOKEN_PROGRAM_ADDRESS, getMintDecoder, getMintSize, getTokenDecoder, getTokenSize } from '@solana-program/token'
 import { confirmed } from '../rpc/commitment.ts'
+import { decoded } from './decoded.ts'
 import type { SolanaAccount } from '../types.ts'
 
 /** Token-2022, also called Token Extensions: https://solana.com/docs/tokens/extensions. @solana-program/token-2022 has it too. */
@@ -32,15 +33,16 @@ export interface Mint {
 /** Undefined where the account is no mint, or none that was made. */
 export function readMint(account: SolanaAccount | undefined): Mint | undefined {
   if (!account || !isOfKind(account, 'mint', getMintSize())) return undefined
-  const { decimals, isInitialized } = getMintDecoder().decode(account.data.subarray(0, getMintSize()))
-  return isInitialized ? { decimals, program: account.owner, data: account.data } : undefined
+  const mint = decoded(getMintDecoder(), account.data.subarray(0, getMintSize()))
+  return mint?.isInitialized ? { decimals: mint.decimals, program: account.owner, data: account.data } : undefined
 }
 
 /** What a token account holds; undefined where it is none, of another mint, or not the owner's: an owner may give an account away. */
 export function heldIn(account: SolanaAccount | undefined, of: { mint: string; owner: string }): bigint | undefined {
   if (!account || !isOfKind(account, 'account', getTokenSize())) return undefined
-  const { mint, owner, amount, state } = getTokenDecoder().decode(account.data.subarray(0, getTokenSize()))
-  return mint === of.mint && owner === of.owner && state !== AccountState.Uninitialized ? amount : undefined
+  const held = decoded(getTokenDecoder(), account.data.subarray(0, getTokenSize()))
+  if (!held || held.state === AccountState.Uninitialized) return undefined
+  return held.mint === of.mint && held.owner === of.owner ? held.amount : undefined
 }
 
 function isOfKind({ owner, data }: SolanaAccount, kind: keyof typeof kinds, size: number): boolean {
