@@ -9,26 +9,11 @@ const rounds = 500
 /** Those that a server of Solana alone has something to say to. */
 const asked = (endpoints as readonly Endpoint[]).filter(({ set }) => ['NetworkBase', 'EVM', 'altchain', 'AMM'].includes(set))
 
-const strange = fc.constantFrom<unknown>(
-  ...['', ' ', '0', '-1', '1e-9', '1e99', '0x', `0x${'f'.repeat(40)}`, '5'.repeat(87), '1'.repeat(32), 'I'.repeat(44), 'z'.repeat(44)],
-  ...[
-    'SOL',
-    'usdc',
-    'BASE',
-    'solana',
-    'ethereum',
-    'local',
-    'mainnet',
-    'poolswap',
-    'BUY',
-    'sell',
-    '__proto__',
-    'constructor',
-    '%00',
-    '<script>',
-  ],
-  ...[null, true, 0, -1, 1.5, 1023, 1024, Number.MAX_SAFE_INTEGER, [], ['SOL'], ['SOL', 'I'.repeat(44)], {}, { a: 1 }],
-)
+/** Words and values that mean something somewhere, and those that nearly do. */
+const words = '|0|-1|1e-9|1e99|0x|SOL|usdc|BASE|solana|ethereum|local|mainnet|poolswap|BUY|sell|__proto__|constructor|%00|<script>'
+const texts = [...words.split('|'), `0x${'f'.repeat(40)}`, '5'.repeat(87), '1'.repeat(32), 'I'.repeat(44), 'z'.repeat(44)]
+const others = [null, true, 0, -1, 1.5, 1023, 1024, Number.MAX_SAFE_INTEGER, [], ['SOL'], ['SOL', 'I'.repeat(44)], {}, { a: 1 }]
+const strange = fc.constantFrom<unknown>(...texts, ...others)
 
 describe(`whatever a caller sends to a server on Solana (SLUICE_FUZZ_SEED=${seed})`, function () {
   this.timeout(120_000)
@@ -71,8 +56,7 @@ describe(`whatever a caller sends to a server on Solana (SLUICE_FUZZ_SEED=${seed
     await fc.assert(property, { seed, numRuns: rounds, endOnFailure: true })
 
     const { body } = await site.client.get('/transactions', { chain: 'solana', limit: '500' })
-    const journaled = new Set(body.transactions.map(({ txHash }: { txHash: string }) => txHash))
-    expect([...answered].toSorted()).to.deep.equal([...journaled].toSorted())
+    expect(body.transactions.map(({ txHash }: { txHash: string }) => txHash)).to.have.members([...answered])
     // A fuzz that never gets past the first check, or is never refused, shows nothing.
     for (const { name, set } of asked) expect([...seen], name).to.include(`${name} ${set === 'EVM' ? 'refused' : 'answered'}`)
     expect((await site.client.get('/metrics')).text).not.to.contain('code="1099"')
