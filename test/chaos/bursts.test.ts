@@ -4,7 +4,7 @@ import { keys } from './scenarios/keys.ts'
 import { rounds } from './scenarios/rounds.ts'
 
 describe('many requests at once', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let ofOneWallet: Promise<Report>
   let withOneKey: Promise<Report>
   before(() => {

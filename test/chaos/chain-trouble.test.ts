@@ -3,7 +3,7 @@ import { chainTrouble } from './scenarios/chain-trouble.ts'
 import { stranger } from './scenarios/stranger.ts'
 
 describe('trouble on the chain', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
 
   it('costs no request its one outcome: reorganisations, fees, forgetful mempools, restarts', () => expectNoViolations(chainTrouble))
 

@@ -3,7 +3,7 @@ import { expectNoViolations } from './expect-none.ts'
 import { cluster } from './scenarios/cluster.ts'
 
 describe('three servers on one PostgreSQL', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   before(function () {
     if (!isPostgresInstalled) this.skip()
   })

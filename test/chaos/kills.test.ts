@@ -5,7 +5,7 @@ import { applied } from './servers/patched/applied.ts'
 import { patches } from './servers/patched/patches.ts'
 
 describe('a server that is killed again and again while bots trade', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
 
   it('gives every request its one outcome', () => expectNoViolations(kills))
 

@@ -28,7 +28,7 @@ const trade = (world: World, server?: number) =>
   ask(world, world.recorder.newRequest({ op: 'trade', wallet: world.wallets[0] ?? '' }), server === undefined ? {} : { server })
 
 describe('the checker finds a server', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   const cluster = { servers: 2, postgres: true }
   /** Most of their time they wait, so all at once. */
   const runs = {

@@ -2,7 +2,7 @@ import { expectNoViolations } from './expect-none.ts'
 import { nodeFaults } from './scenarios/node-faults.ts'
 
 describe('a node that delays, cuts, refuses, babbles, hangs, lags, lies and repeats itself', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
 
   it('costs no request its one outcome', () => expectNoViolations(nodeFaults))
 })

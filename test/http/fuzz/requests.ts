@@ -52,7 +52,9 @@ const goodPerp: typeof good = {
   margin: '10',
   leverage: '5',
 }
-const goodOf = ({ set }: Endpoint) => (set === 'PERP_AMM' ? { ...good, ...goodPerp } : good)
+/** What closes a SHORT is bought. */
+const goodClose: typeof good = { limitPrice: '1000000' }
+const goodOf = ({ set, name }: Endpoint) => (set === 'PERP_AMM' ? { ...good, ...goodPerp, ...(name.endsWith('Close') && goodClose) } : good)
 
 /** Requests about a position are about this one; its range is that of the good values, so that more can be added to it. */
 export function fuzzPosition(tokenId: string): void {
