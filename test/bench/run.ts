@@ -11,6 +11,7 @@ import { pluginLines } from './figures/plugin-lines.ts'
 import { pluginTrials } from './figures/plugin-trials.ts'
 import { priceRate } from './figures/price-rate.ts'
 import { signatures } from './figures/signatures.ts'
+import { solanaCalls } from './figures/solana-calls.ts'
 import { startToReady } from './figures/start-to-ready.ts'
 import { versionRates } from './figures/version-rates.ts'
 import { versionQuotes } from './figures/version-quotes.ts'
@@ -30,6 +31,7 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
     report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
   quotes,
   perpetuals,
+  solana: async () => report('What a node of Solana is asked', await solanaCalls()),
   versions: async () => report("Quotes by the connector alone; reference: one pool's by QuoterV2 on the same node", await versionQuotes()),
   trades,
   journal: async () =>
