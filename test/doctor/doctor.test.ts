@@ -1,5 +1,7 @@
+import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import { stringify } from 'yaml'
 import { ensureCertificates } from '../../core/tls/index.ts'
@@ -10,6 +12,9 @@ import { makeHome, root, sluice } from '../start/command.ts'
 
 const dayMs = 86_400_000
 const off = { enabled: false }
+/** Of these no node is asked on the Internet: whether there is one says nothing here. */
+const plugins = path.join(root, 'plugins')
+const otherChains = readdirSync(plugins).filter((name) => name !== 'ethereum' && existsSync(path.join(plugins, name, 'networks.ts')))
 const devnetOnly = { mainnet: off, sepolia: off, local: { required: true } }
 
 describe('sluice doctor', function () {
@@ -25,6 +30,12 @@ describe('sluice doctor', function () {
     const { home, remove } = await makeHome(server)
     removals.push(remove)
     await writeFile(path.join(home, 'conf', 'chains', 'ethereum.yml'), stringify(chain))
+    for (const name of otherChains) {
+      const { default: plugin } = await import(pathToFileURL(path.join(plugins, name, 'index.ts')).href)
+      const [{ networks }] = plugin.manifest.available_networks
+      const settings = Object.fromEntries(networks.map((network: string) => [network, { rpcUrls: ['http://127.0.0.1:1'] }]))
+      await writeFile(path.join(home, 'conf', 'chains', `${name}.yml`), stringify(settings))
+    }
     return home
   }
 

@@ -62,7 +62,8 @@ describe('the mathematics of concentrated liquidity', () => {
         const { amountOut } = computeSwapStep(from, to, available, 'in', left, fee)
         if (amountOut === 0n) return true
         const back = computeSwapStep(from, to, available, 'out', amountOut, fee)
-        return back.amountIn + back.feeAmount <= left
+        // What equals all that there is up to the target, rounded down, takes the price to the target.
+        return back.sqrtRatioNextX96 === to || back.amountIn + back.feeAmount <= left
       }),
     )
   })
