@@ -23,6 +23,9 @@ const unused = {
   kysely: ['dist/cjs'],
   '@types': ['.'],
   'undici-types': ['.'],
+  // Solana's packages want them beside them for their types; nothing loads them.
+  typescript: ['.'],
+  '@typescript': ['.'],
 }
 
 /** Binaries for the other C library: this runs on the base that the image has. */
