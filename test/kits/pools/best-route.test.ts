@@ -57,7 +57,8 @@ describe('the best route through pools of several kinds', () => {
           return route.length > 1 && behind <= gasCost(2n * 300_000n)
         })
       }),
-      runs,
+      // Two in a thousand lose anything.
+      { numRuns: 10_000 },
     )
     expect(lost).to.be.above(0)
   })
