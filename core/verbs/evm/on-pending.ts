@@ -1,6 +1,5 @@
 import type { Verb } from '../context.ts'
-import { readFees } from '../fees.ts'
-import { readAddress, requireKey } from '../wallets.ts'
+import { readWallet } from '../read-wallet.ts'
 import { evmOf } from './spenders.ts'
 
 /** What is done to a wallet's pending transaction: that on `nonce`, or the lowest. */
@@ -9,9 +8,7 @@ export const onPending =
   async (request, context) => {
     const { network, services, signal } = context
     evmOf(network)
-    const address = readAddress(network, request.address)
-    requireKey(services.wallets, network, address)
-    const origin = { ...context, address, nonce: request.nonce, wish: readFees(request, network) }
+    const origin = { ...context, ...readWallet(request, context) }
     const { txHash, nonce } = await services.transactions[what](origin, signal)
     return { txHash, nonce }
   }

@@ -11,7 +11,8 @@ import { orderIn, readPair, reorder, type OrderedPair, type Pair } from './pair.
 import { findOwnPosition } from './position-of.ts'
 import { showBounds } from './prices.ts'
 import { rangeOf } from './range-of.ts'
-import { readWallet, submitChange } from './submit-change.ts'
+import { submitChange } from './submit-change.ts'
+import { readWallet } from '../../read-wallet.ts'
 import { rangeIn, readBounds, requireSameRange, type Bounds } from './read-range.ts'
 
 export const ammLiquidityAdd: Verb<'AMMLiquidityAdd'> = async (request, context) => {

@@ -8,7 +8,8 @@ import { findOwnPosition } from './position-of.ts'
 import { rangeOf } from './range-of.ts'
 import { requireSomething } from './require-something.ts'
 import { orderOf } from './show-position.ts'
-import { readWallet, submitChange } from './submit-change.ts'
+import { submitChange } from './submit-change.ts'
+import { readWallet } from '../../read-wallet.ts'
 
 export const ammLiquidityRemove: Verb<'AMMLiquidityRemove'> = async (request, context) => {
   const { network, venue, signal } = context

@@ -1,20 +1,12 @@
 import type { Plan } from '../../../contracts/index.ts'
 import type { Submitted } from '../../../transactions/index.ts'
 import type { Call, On, Services } from '../../context.ts'
-import { readFees, showGas } from '../../fees.ts'
-import { readAddress, requireKey } from '../../wallets.ts'
+import { showGas } from '../../fees.ts'
+import type { readWallet } from '../../read-wallet.ts'
 import { aboutLiquidity } from './about-liquidity.ts'
 import type { OrderedPair } from './pair.ts'
 
 type Context = Call & { services: Services } & On<'connector'>
-type Wallet = { address: string; nonce?: number; maxFeePerGas?: string; maxPriorityFeePerGas?: string }
-
-/** Who changes liquidity, and what the wallet offers for gas. */
-export function readWallet(request: Wallet, { network, services }: Context) {
-  const address = readAddress(network, request.address)
-  requireKey(services.wallets, network, address)
-  return { address, wish: readFees(request, network), nonce: request.nonce }
-}
 
 /** Has a plan carried out, and answers with what is shown of it. */
 export async function submitChange<S extends object>(

@@ -1,4 +1,4 @@
-import { readWallet } from '../../amm/liquidity/submit-change.ts'
+import { readWallet } from '../../read-wallet.ts'
 import { findMarket, perpOf, requireOpen } from '../market.ts'
 import type { PerpVerb } from '../perp-verb.ts'
 import { requireFree } from './margin-check.ts'

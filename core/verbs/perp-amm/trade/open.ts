@@ -1,4 +1,4 @@
-import { readWallet } from '../../amm/liquidity/submit-change.ts'
+import { readWallet } from '../../read-wallet.ts'
 import { perpOf, requireOpen } from '../market.ts'
 import type { PerpVerb } from '../perp-verb.ts'
 import { showPosition } from '../figures/show-position.ts'

@@ -1,7 +1,7 @@
 import type { PerpClosing, PerpQuote, PerpTerms, Plan } from '../../../contracts/index.ts'
 import type { Submitted } from '../../../transactions/index.ts'
 import { deadlineAfter } from '../../amm/deadline.ts'
-import type { readWallet } from '../../amm/liquidity/submit-change.ts'
+import type { readWallet } from '../../read-wallet.ts'
 import type { Call, On, Services } from '../../context.ts'
 import { withMeaning } from '../../explain-refusal.ts'
 import { showGas } from '../../fees.ts'
