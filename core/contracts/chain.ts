@@ -11,6 +11,12 @@ export interface Transaction<F extends Types = Types> {
   pays?: boolean
 }
 
+/** A block, and what happened in it of what is followed, in its order. */
+export interface HeadChanges<F extends Types = Types> {
+  readonly head: Head
+  readonly changes: readonly F['change'][]
+}
+
 /** What is known of one node of a network, for metrics and people. */
 export interface NodeState {
   /** Without its secrets. */
@@ -55,6 +61,11 @@ export interface Chain<F extends Types = Types> extends Life {
   head(at: At): Promise<Head>
   /** Every new head, for as long as the signal is not aborted; survives nodes that go away. */
   heads(signal: AbortSignal): AsyncIterable<Head>
+  /**
+   * Every block after one up to another, oldest first, with what happened in it of what is followed; `forked` where the first is not an
+   * ancestor of the last. One round trip for a block that follows the one before. Absent where the family has no such thing.
+   */
+  changes?(after: Head, to: Head, follow: readonly string[], at: At): Promise<readonly HeadChanges<F>[] | 'forked'>
   /** One round trip for any number of tokens, all at one block. */
   balances(owner: F['address'], tokens: readonly Token[], at: At): Promise<readonly bigint[]>
   /** A token that no list has, read from the chain; undefined where the address is no token. */

@@ -7,6 +7,8 @@ export interface Types {
   /** One transaction to be made, before fees and nonce. */
   intent: Json
   receipt: Json
+  /** One thing that happened in a block: for EVM a log. */
+  change: Json
   /** The family's client for reading the chain. */
   reader: object
 }
@@ -36,6 +38,7 @@ export interface Head {
   /** Seconds since the Unix epoch. */
   timestamp: number
   hash?: string
+  parentHash?: string
   /** Smallest units of the native coin per gas; absent where the chain has no base fee. */
   baseFeeRaw?: bigint
 }

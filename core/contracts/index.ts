@@ -15,8 +15,44 @@ export type {
   SlippageFraction,
   TickRange,
 } from './amm-range.ts'
-export type { AltchainVerbs, Chain, ChainVenue, EvmVerbs, NodeState, Transaction } from './chain.ts'
+export type { AltchainVerbs, Chain, ChainVenue, EvmVerbs, HeadChanges, NodeState, Transaction } from './chain.ts'
 export type { At, Family, Head, Json, Life, Log, Token, Types } from './family.ts'
+export type { Followed } from './followed.ts'
+export { orderStates, orderTypes, timesInForce } from './order-books.ts'
+export type {
+  ActionOutcome,
+  ActionPlan,
+  Book,
+  BookAction,
+  BookBalance,
+  BookMarket,
+  BookOrder,
+  BookPlan,
+  BookSide,
+  BookStream,
+  BookTrade,
+  BookUpdate,
+  CLOB,
+  Decimal,
+  FollowedBooks,
+  FundingPayment,
+  LastTrades,
+  Level,
+  MarginAccount,
+  MarginCLOB,
+  MarginMove,
+  MarginToken,
+  NewOrder,
+  OrderName,
+  OrderState,
+  OrderType,
+  PerpBookAccount,
+  PerpBookPosition,
+  PerpCLOB,
+  PerpMarketPrices,
+  PriceGrid,
+  TimeInForce,
+} from './order-books.ts'
 export type {
   PerpAccount,
   PerpAMM,
@@ -34,7 +70,7 @@ export type {
   PerpTerms,
   Ratio,
 } from './perp-amm.ts'
-export type { Need, Plan } from './plan.ts'
+export type { Need, Plan, VenuePlan } from './plan.ts'
 export { apiVersion, defineChain, defineConnector, tradingVerbs } from './plugin.ts'
 export type {
   ChainPlugin,
@@ -44,6 +80,7 @@ export type {
   Manifest,
   NetworkNames,
   Plugin,
+  SignedActions,
   Trading,
   TradingType,
   Venue,

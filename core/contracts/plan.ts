@@ -17,3 +17,14 @@ export interface Plan<F extends Types = Types> {
   /** What `fill` needs to read the outcome from a receipt, also after a restart. */
   memo: Json
 }
+
+/** What is done by the exchange's own rail (`Connector.actions`) rather than by the chain's: actions that are signed, and cost no gas. */
+export interface VenuePlan<A = string> {
+  via: 'venue'
+  /** Whose key signs: an agent's that the wallet allowed to act for it. Absent: the wallet's own. */
+  signer?: A
+  steps: readonly [Json, ...Json[]]
+  /** Seconds since the Unix epoch, after which the exchange refuses the steps. */
+  deadline?: number
+  memo: Json
+}

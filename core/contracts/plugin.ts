@@ -1,8 +1,10 @@
 import type { AMM } from './amm.ts'
 import type { AMMRange } from './amm-range.ts'
 import type { Chain, ChainVenue } from './chain.ts'
-import type { Family, Life, Log, Token, Types } from './family.ts'
+import type { Family, Head, Life, Log, Token, Types } from './family.ts'
+import type { CLOB, MarginCLOB, PerpCLOB } from './order-books.ts'
 import type { PerpAMM } from './perp-amm.ts'
+import type { Rail } from './rail.ts'
 
 /** Version of these contracts, `major.minor`. A plugin's major must be the same and its minor not above. */
 export const apiVersion = '1.0'
@@ -12,6 +14,9 @@ export interface Trading<F extends Types = Types> {
   AMM: AMM<F>
   AMM_RANGE: AMMRange<F>
   PERP_AMM: PerpAMM<F>
+  CLOB: CLOB<F>
+  MARGIN_CLOB: MarginCLOB<F>
+  PERP_CLOB: PerpCLOB<F>
 }
 export type TradingType = keyof Trading
 
@@ -34,6 +39,9 @@ export const tradingVerbs = {
     'perpFill',
     'liquidations',
   ],
+  CLOB: ['markets', 'orders', 'trades', 'balances', 'act', 'outcome'],
+  MARGIN_CLOB: ['markets', 'orders', 'trades', 'balances', 'act', 'outcome', 'account', 'move'],
+  PERP_CLOB: ['markets', 'orders', 'trades', 'balances', 'act', 'outcome', 'positions', 'account', 'leverage', 'prices', 'fundingPayments'],
 } as const satisfies { [K in TradingType]: readonly (keyof Trading[K])[] }
 
 export interface NetworkNames {
@@ -76,9 +84,18 @@ export type Connector<F extends Types = Types, K extends TradingType = TradingTy
     readonly spenders?: Readonly<Record<string, F['address']>>
     /** Signatures of the events that the exchange's contracts emit, as the family writes them: `/network/poll` decodes logs by them. */
     readonly events?: readonly string[]
+    /** Of exchanges that take signed actions by themselves: what plans that are `via` the venue go by. */
+    readonly actions?: SignedActions
     /** What the codes mean by which the exchange's contracts refuse: words that go on from "it would fail: ". */
     readonly refusals?: Readonly<Record<string, string>>
   }
+
+/** An exchange's own way for what wallets sign: like a network beside the chain's, with lanes and slots of its own. */
+export interface SignedActions {
+  readonly rail: Rail
+  /** When to look at what is open: blocks of the exchange, or of the clock. Survives an exchange that goes away. */
+  heads(signal: AbortSignal): AsyncIterable<Head>
+}
 
 export interface ConnectorPlugin<F extends Types = Types, K extends readonly TradingType[] = readonly TradingType[], C = unknown> {
   readonly kind: 'connector'

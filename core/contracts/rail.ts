@@ -21,8 +21,13 @@ export interface Sealed {
  */
 export type RefusalMeaning = 'slot-used' | 'slot-ahead' | 'underpriced' | 'outbid' | 'unfunded' | 'not-now' | 'invalid'
 
-/** What the network said to signed bytes. `unclear`: nobody can know whether they were taken. */
-export type Reception = { is: 'accepted' } | { is: 'refused' | 'unclear'; reason: string; meaning?: RefusalMeaning }
+/**
+ * What the network said to signed bytes. `unclear`: nobody can know whether they were taken. `landed`: an exchange that carries out what it
+ * takes at once said what came of it, for good.
+ */
+export type Reception =
+  | { is: 'accepted'; landed?: { ok: boolean; receipt: Json; reason?: string } }
+  | { is: 'refused' | 'unclear'; reason: string; meaning?: RefusalMeaning }
 
 /** What was seen of an open attempt. */
 export type Sighting = { id: string } &

@@ -9,4 +9,7 @@ export const answerChecks: Readonly<Record<TradingType, Readonly<Record<string, 
   AMM: ammChecks,
   AMM_RANGE: ammRangeChecks,
   PERP_AMM: perpAMMChecks,
+  CLOB: {},
+  MARGIN_CLOB: {},
+  PERP_CLOB: {},
 }

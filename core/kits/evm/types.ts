@@ -18,7 +18,7 @@ export type EvmReceipt = {
   readonly logs: readonly EvmLog[]
 }
 
-export type Evm = { address: string; intent: EvmIntent; receipt: EvmReceipt; reader: EvmReader }
+export type Evm = { address: string; intent: EvmIntent; receipt: EvmReceipt; change: FoundLog; reader: EvmReader }
 
 export const evm: Family<Evm> = { name: 'evm', keys: 'secp256k1' }
 

@@ -34,7 +34,7 @@ export type SolanaReceipt = {
   readonly instructions: readonly { readonly program: string; readonly data: string }[]
 }
 
-export type Solana = { address: string; intent: SolanaIntent; receipt: SolanaReceipt; reader: SolanaReader }
+export type Solana = { address: string; intent: SolanaIntent; receipt: SolanaReceipt; change: null; reader: SolanaReader }
 
 export const solana: Family<Solana> = { name: 'solana', keys: 'ed25519' }
 
