@@ -16,6 +16,7 @@ function isDevnetPlugin(value: unknown): value is DevnetPlugin {
     'deploy' in value ? value.deploy : undefined,
     'quoter' in value ? value.quoter : undefined,
     'perpOperator' in value ? value.perpOperator : undefined,
+    'bookOperators' in value ? value.bookOperators : undefined,
   ]
   return methods.every((method) => method === undefined || typeof method === 'function') && methods.some((method) => method !== undefined)
 }

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { JsonRpcProvider } from 'ethers'
 import { Test } from 'mocha'
 import { devnetNetwork, tradingWallets } from '../devnet/index.ts'
+import { devnetBookOperators } from '../devnet/devnet-book-operators.ts'
 import { devnetPerpOperator } from '../devnet/devnet-perp-operator.ts'
 import { devnetQuoter } from '../devnet/devnet-quoter.ts'
 import type { LoadedPlugin } from '../loader/index.ts'
@@ -10,17 +11,31 @@ import { ammCards } from './cards/amm.ts'
 import { venueOf, type AddCard, type Bench } from './cards/bench.ts'
 import { lpCards } from './cards/lp/index.ts'
 import { perpCards } from './cards/perp/index.ts'
-import { configurationCards, pluginCards } from './cards/plugin.ts'
-import { devnetTokenSymbols } from './devnet-plugin.ts'
-import { startServer, type TestServer } from './server.ts'
+import { addressCards, configurationCards, pluginCards } from './cards/plugin.ts'
+import { devnetTokenSymbols, type BookOperators } from './devnet-plugin.ts'
+import { startServer, venuesReady, type ServerOptions, type TestServer } from './server.ts'
+
+/** Where a connector is tried whose exchange cannot run on the devnet: against a service that stands in for it. */
+export interface ContractSite {
+  chain: string
+  network: string
+  /** What the server is started with, such as the service's address and wallets with keys. The devnet is off unless they say otherwise. */
+  server: ServerOptions
+  /** Three that the server has keys of, and that have in the exchange, or can put there, some of every token. */
+  wallets: readonly [string, string, string]
+  bookOperators: BookOperators
+  stop(): Promise<void>
+}
 
 export interface ConnectorContract {
   /** The plugin's folder, anywhere. */
   folder: string
+  /** Absent: the devnet. */
+  site?: () => Promise<ContractSite>
 }
 
 /** Mocha tests that every connector passes, ours or a third party's: the whole server, on real exchange code in the devnet. */
-export function connectorContract({ folder }: ConnectorContract): void {
+export function connectorContract({ folder, site: startSite }: ConnectorContract): void {
   const name = path.basename(folder)
 
   describe(`connector ${name}`, function () {
@@ -35,27 +50,20 @@ export function connectorContract({ folder }: ConnectorContract): void {
       unquoted: [],
       quoter: undefined,
     }
-    let server: TestServer
-    // One whose start outlasts the hook is stopped all the same: else mocha would never end.
-    let starting: Promise<TestServer> | undefined
-    let provider: JsonRpcProvider | undefined
     let plugin: LoadedPlugin
+    // What was begun is stopped, also where its start outlasts the hook: else mocha would never end.
+    const begun: Promise<{ stop(): Promise<void> }>[] = []
+    const begin = <T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
+      begun.unshift(starting)
+      return starting
+    }
 
     before(async function () {
-      // Its defects are told to callers in the log only.
-      starting = startServer({ plugins: [folder], settings: { 'log.level': 'error' } })
-      server = await starting
+      const site = startSite && (await begin(startSite()))
+      const server = await begin(startServer(serverOptions(folder, site)))
       plugin = loadedPlugin(server, name)
-      const file = ['devnet.ts', 'devnet.js'].map((each) => path.join(folder, each)).find((each) => existsSync(each))
-      provider = new JsonRpcProvider(server.rpcUrl, undefined, { staticNetwork: true, batchMaxCount: 1, cacheTimeout: -1 })
-      const [first = '', second = '', third = ''] = tradingWallets
-      Object.assign(bench, {
-        client: server.client,
-        rpcUrl: server.rpcUrl,
-        wallets: [first, second, third],
-        quoter: file && (await devnetQuoter(file, provider)),
-        perpOperator: file && (await devnetPerpOperator(file, provider)),
-      })
+      if (site) await venuesReady(server.kernel, site)
+      Object.assign(bench, { client: server.client, rpcUrl: server.rpcUrl }, site ? atSite(site) : await begin(onDevnet(folder, server)))
       // What it trades is known only now; cards of what it has not would be shown as not run.
       const { trading_type: types } = plugin.manifest
       const add: AddCard = (title, run) => this.test?.parent?.addTest(new Test(title, run))
@@ -67,14 +75,45 @@ export function connectorContract({ folder }: ConnectorContract): void {
       if (types.includes('PERP_AMM')) perpCards(bench, add)
     })
     after(async () => {
-      provider?.destroy()
-      await (await starting?.catch(() => undefined))?.stop()
+      for (const each of begun) await (await each.catch(() => undefined))?.stop()
     })
 
     const found = () => ({ plugin, bench })
     pluginCards(found)
     configurationCards(found)
+    if (!startSite) addressCards(found)
   })
+}
+
+/** The plugin's defects are told to callers in the log only. */
+const serverOptions = (folder: string, site: ContractSite | undefined): ServerOptions => ({
+  ...site?.server,
+  plugins: [folder, ...(site?.server.plugins ?? [])],
+  settings: { 'log.level': 'error', ...(site && { 'devnet.enabled': false }), ...site?.server.settings },
+})
+
+type Found = Pick<Bench, 'chain' | 'network' | 'wallets' | 'quoter' | 'perpOperator' | 'bookOperators'>
+
+const atSite = ({ chain, network, wallets, bookOperators }: ContractSite): Found => ({
+  chain,
+  network,
+  wallets,
+  bookOperators,
+  quoter: undefined,
+})
+
+async function onDevnet(folder: string, { rpcUrl }: TestServer): Promise<Found & { stop(): Promise<void> }> {
+  const file = ['devnet.ts', 'devnet.js'].map((each) => path.join(folder, each)).find((each) => existsSync(each))
+  const provider = new JsonRpcProvider(rpcUrl, undefined, { staticNetwork: true, batchMaxCount: 1, cacheTimeout: -1 })
+  const [first = '', second = '', third = ''] = tradingWallets
+  return {
+    ...devnetNetwork,
+    wallets: [first, second, third],
+    quoter: file === undefined ? undefined : await devnetQuoter(file, provider),
+    perpOperator: file === undefined ? undefined : await devnetPerpOperator(file, provider),
+    bookOperators: file === undefined ? undefined : await devnetBookOperators(file, provider),
+    stop: async () => provider.destroy(),
+  }
 }
 
 function loadedPlugin({ kernel }: TestServer, name: string): LoadedPlugin {

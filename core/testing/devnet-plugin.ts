@@ -1,4 +1,7 @@
 import type { BaseContract, InterfaceAbi, JsonRpcProvider, Signer, TransactionReceipt } from 'ethers'
+import type { BookOperators } from './book-operators.ts'
+
+export type * from './book-operators.ts'
 
 /** A compiled contract with where it is from: a package of npm, or a source of our own. */
 export interface Artifact {
@@ -105,6 +108,8 @@ export interface DevnetPlugin {
   quoter?(site: QuoterSite): Quoter
   /** For perpetual exchanges: who runs it, on a devnet that runs. The site's signer is who deployed it. */
   perpOperator?(site: DevnetSite): PerpOperator | Promise<PerpOperator>
+  /** For order books: who else trades, on a devnet that runs. The site's signer is who deployed it. */
+  bookOperators?(site: DevnetSite): BookOperators | Promise<BookOperators>
 }
 
 export interface MintableToken {

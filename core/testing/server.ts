@@ -59,7 +59,7 @@ export async function startServer({ plugins = [], settings: flags = {}, conf = {
     },
   })
   const kernel = await startKernel(settings, { say: () => {} })
-  await devnetReady(kernel)
+  if (kernel.devnet) await venuesReady(kernel, devnetNetwork)
   const client = createClient(kernel.url, settings.ssl.certsDir)
   return {
     kernel,
@@ -74,16 +74,18 @@ export async function startServer({ plugins = [], settings: flags = {}, conf = {
   }
 }
 
-/** Its venues start beside the server, or when they are first asked for: a test wants them ready. */
-async function devnetReady({ services: { directory }, devnet }: Kernel): Promise<void> {
-  const { chain, network } = devnetNetwork
-  const onDevnet = [
+/** Venues start beside the server, or when they are first asked for: a test wants them ready. */
+export async function venuesReady(
+  { services: { directory } }: Kernel,
+  { chain, network }: Record<'chain' | 'network', string>,
+): Promise<void> {
+  const there = [
     ...directory.networks.filter((each) => each.chain === chain && each.network === network),
     ...directory.venuesOn(chain, network),
   ]
-  const starting = () => onDevnet.some((each) => each.notReady() !== undefined)
-  for (let tries = 0; devnet && starting() && tries < 600; tries++) {
-    for (const each of onDevnet) void each.wake()
+  const starting = () => there.some((each) => each.notReady() !== undefined)
+  for (let tries = 0; starting() && tries < 600; tries++) {
+    for (const each of there) void each.wake()
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

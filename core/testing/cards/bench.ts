@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { AMMPriceResponse } from '../../api/index.ts'
 import type { Client } from '../client.ts'
-import type { PerpOperator, Quoter } from '../devnet-plugin.ts'
+import type { BookOperators, PerpOperator, Quoter } from '../devnet-plugin.ts'
 
 /** What the cards of one connector work on: a server with the devnet, and the exchange's own quoter. */
 export interface Bench {
@@ -19,6 +19,8 @@ export interface Bench {
   quoter: Quoter | undefined
   /** Who runs the perpetual exchange. */
   perpOperator?: PerpOperator | undefined
+  /** Who else trades on its order books. */
+  bookOperators?: BookOperators | undefined
   /** Absent: the devnet. */
   ground?: Ground
 }

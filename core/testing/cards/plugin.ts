@@ -57,7 +57,10 @@ export function configurationCards(found: () => { plugin: LoadedPlugin; bench: B
       expect(await problemsWith(plugin, changed(effective(plugin), path, '1/100'))).to.include(path.join('.'))
     }
   })
+}
 
+/** Of exchanges that are on the devnet. */
+export function addressCards(found: () => { plugin: LoadedPlugin; bench: Bench }): void {
   it('ADDRESS-01 there is a contract at each of its addresses on the devnet', async () => {
     const { plugin, bench } = found()
     const addresses = plugin.venues.filter(({ network }) => network === bench.network).flatMap(({ contracts }) => Object.values(contracts))
