@@ -7,10 +7,13 @@ import type { At, Head, Types } from './family.ts'
 export interface Followed<F extends Types = Types, S = unknown> {
   /** What is asked of every block: for EVM the first topics of events, whichever contract emits them. */
   readonly follow: readonly string[]
-  /** The state that a change is about; undefined where it is about none of this exchange's. */
-  keyOf(change: F['change']): string | undefined
-  /** Several at once, as they are after a block: the head that was read, all of it in one round trip where that can be. */
-  load(keys: readonly string[], at: At): Promise<{ head: Head; states: ReadonlyMap<string, S> }>
-  /** The state after a change. `reload` where the change does not tell all of it. */
+  /** The states that a change may be about: several where it names none of them; none where it is not of this exchange. */
+  keysOf(change: F['change']): readonly string[]
+  /**
+   * Several at once, as they are after this very block, all of it in one round trip where that can be. Gives the head that was read; a
+   * key that has no state there is not on the chain.
+   */
+  load(keys: readonly string[], after: Head, at: At): Promise<{ head: Head; states: ReadonlyMap<string, S> }>
+  /** The state after a change, the same where it was about another one. `reload` where the change does not tell all of it. */
   apply(state: S, change: F['change']): S | 'reload'
 }

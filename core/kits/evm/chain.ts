@@ -3,6 +3,7 @@ import type { At, Chain, ChainVenue, Head, Token } from '../../contracts/index.t
 import { ask, createHeadFeed, defaultPollingSeconds, defaultRequestTimeoutSeconds, refuseBadUrls, withSignal } from '../nodes/index.ts'
 import { canonicalAddress, isTransactionHash, nativeAddress } from './address.ts'
 import { createApprovals } from './reading/approvals.ts'
+import { readChanges } from './reading/changes.ts'
 import { readBalances, noResult } from './reading/balances.ts'
 import { defaultBumpAfterSeconds, defaultFeeCapGwei, gweiRaw } from './chain-config.ts'
 import type { EvmChainConfig } from './chain-config.ts'
@@ -97,6 +98,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     isTransactionId: isTransactionHash,
     head: ({ signal }) => withSignal(fees.refresh(), signal),
     heads,
+    changes: (after, to, follow, at) => readChanges(rpc, name, { after, to, follow }, at),
     balances: (owner, tokens, at) => readBalances(reader, multicall, owner, tokens, at),
     token,
     async gas(units, head, at) {

@@ -62,9 +62,9 @@ export interface EvmReader {
   readonly intermediates: readonly Token[]
   /**
    * All calls at one block, in one round trip (Multicall3; where there are probes among them, creation code that does the same).
-   * Only where those are more than creation code may hold, and a block comes in between, is it two.
+   * Only where those are more than creation code may hold, and a block comes in between, is it two. With `after`, at that very block.
    */
-  read(calls: readonly (Call | Probe)[], at: At): Promise<{ head: Head; results: readonly CallResult[] }>
+  read(calls: readonly (Call | Probe)[], at: At, after?: Head): Promise<{ head: Head; results: readonly CallResult[] }>
   /** A plain `eth_call` at the latest block; without `to`, the data runs as creation code. A revert comes back as `ok: false`. */
   call(call: { to?: string; from?: string; data: string }, at: At): Promise<CallResult>
   /** What a contract logged from a block on, oldest first, as far as the newest 100,000 blocks. */

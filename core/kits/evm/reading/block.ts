@@ -15,10 +15,10 @@ export function readBlock(rpc: Rpc, raw: unknown): Block {
   const block = isObject(raw) ? raw : {}
   const number = quantityOf(block['number'])
   const timestamp = quantityOf(block['timestamp'])
-  const { hash } = block
+  const { hash, parentHash } = block
   if (number === undefined || timestamp === undefined || typeof hash !== 'string')
     throw nodeLied(rpc, 'answered with something that is no block')
-  const head = { number, timestamp: Number(timestamp), hash }
+  const head = { number, timestamp: Number(timestamp), hash, ...(typeof parentHash === 'string' && { parentHash }) }
   const baseFeeRaw = quantityOf(block['baseFeePerGas'])
   const gasUsed = quantityOf(block['gasUsed'])
   const gasLimit = quantityOf(block['gasLimit'])

@@ -46,7 +46,8 @@ export async function findLogs(
   })
 }
 
-function foundLog(raw: unknown): FoundLog | undefined {
+/** Undefined where it is none. */
+export function foundLog(raw: unknown): FoundLog | undefined {
   const log = readLog(raw)
   const blockNumber = isObject(raw) ? quantityOf(raw['blockNumber']) : undefined
   const transactionHash = isObject(raw) ? raw['transactionHash'] : undefined

@@ -16,6 +16,11 @@ import type { Call, CallResult, EvmReader, Probe } from '../types.ts'
 /** The second is of one block already, where the node has that. */
 const mostTries = 3
 
+/** A tag, a number, or by its hash: https://eips.ethereum.org/EIPS/eip-1898 */
+type BlockParameter = string | { readonly blockHash: string }
+
+const blockOf = ({ hash, number }: Head): BlockParameter => (hash === undefined ? toQuantity(number) : { blockHash: hash })
+
 interface Reading {
   head: Head
   results: readonly CallResult[]
@@ -43,19 +48,27 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
   ]
   const headCalls = [...blockCalls, ...(rollup?.calls ?? [])]
 
-  async function read(calls: readonly (Call | Probe)[], at: At): Promise<Reading> {
+  async function read(calls: readonly (Call | Probe)[], at: At, after?: Head): Promise<Reading> {
+    const { head, results } = await readAt(after ? blockOf(after) : 'latest', calls, at)
+    if (!after) return { head, results }
+    if (head.number !== after.number || head.timestamp !== after.timestamp)
+      throw nodeLied(rpc, 'answered of another block than the one that it was asked about')
+    return { head: after, results }
+  }
+
+  async function readAt(block: BlockParameter, calls: readonly (Call | Probe)[], at: At): Promise<Reading> {
     const plain = calls.filter((call): call is Call => !isProbe(call))
-    if (plain.length < calls.length) return readParts(batchParts(calls, headCalls), at)
-    const bytes = await ask(rpc, 'eth_call', [{ to: multicall, data: packAggregate3([...headCalls, ...plain]) }, 'latest'], at)
+    if (plain.length < calls.length) return readParts(batchParts(calls, headCalls), block, at)
+    const bytes = await ask(rpc, 'eth_call', [{ to: multicall, data: packAggregate3([...headCalls, ...plain]) }, block], at)
     if (bytes === '0x')
       throw new SluiceError('NETWORK', `${network} has no Multicall3 at ${multicall}, which Sluice reads by: check rpcUrls.`)
     return readingOf(bytes, plain.length)
   }
 
   /** What is too long for one piece of creation code goes as several in one HTTP request: again at the oldest block that they saw, where they saw several. */
-  async function readParts(parts: readonly (readonly (Call | Probe)[])[], at: At): Promise<Reading> {
+  async function readParts(parts: readonly (readonly (Call | Probe)[])[], first: BlockParameter, at: At): Promise<Reading> {
     const datas = parts.map((part) => packBatch([...headCalls, ...part]))
-    let block = 'latest'
+    let block = first
     for (let tries = 0; tries < mostTries; tries += 1) {
       const answers = await rpc.batch(
         datas.map((data) => ({ method: 'eth_call', params: [{ data }, block] })),
