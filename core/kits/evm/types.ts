@@ -43,10 +43,10 @@ export interface CallResult {
   data: string
 }
 
-/** `topics` in order; those that may be anything are left out at the end. */
+/** `topics` in order; one that may be anything is null, or left out at the end. */
 export interface LogFilter {
   address: string
-  topics: readonly string[]
+  topics: readonly (string | null)[]
   fromBlock: number
 }
 
