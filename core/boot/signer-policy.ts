@@ -46,7 +46,9 @@ function networkPolicy(on: LoadedVenue<Chain>, keys: Keys, connectors: readonly 
     ...everywhere,
     chainId: implementation.chainId,
     spenders: declared('spender', ({ implementation: { spenders } }) => spenders ?? {}),
-    typedData: here.flatMap(({ manifest }) => (manifest.signs ?? []).map((each) => ({ ...each }))),
+    typedData: here.flatMap(({ manifest }) =>
+      (manifest.signs ?? []).map(({ own, ...each }) => ({ ...each, ...(own && { own: [...own] }) })),
+    ),
   }
 }
 

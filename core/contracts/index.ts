@@ -81,6 +81,7 @@ export type {
   NetworkNames,
   Plugin,
   SignedActions,
+  SignedKind,
   Trading,
   TradingType,
   Venue,

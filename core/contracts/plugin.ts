@@ -20,6 +20,17 @@ export interface Trading<F extends Types = Types> {
 }
 export type TradingType = keyof Trading
 
+/** A kind of typed data. What token contracts take (permits, transfers with authorization) is never signed, however it is declared. */
+export interface SignedKind {
+  /** `domain.name` */
+  readonly domain: string
+  readonly primaryType: string
+  /** What `domain.chainId` must be, where an exchange has a number of its own for it; absent: the network's. */
+  readonly chainId?: number
+  /** Fields of the message that must be the signer's own address: where money goes. */
+  readonly own?: readonly string[]
+}
+
 /** Checked when a plugin is loaded: a verb that is missing refuses the plugin rather than a request. */
 export const tradingVerbs = {
   AMM: ['quote', 'swap', 'fill'],
@@ -59,8 +70,8 @@ export interface Manifest<K extends readonly TradingType[] = readonly TradingTyp
   readonly schema: object
   /** The plugin's own version, shown in `/plugins`. */
   readonly version?: string
-  /** Typed data that the connector may ask to have signed. */
-  readonly signs?: readonly { readonly domain: string; readonly primaryType: string }[]
+  /** Typed data (EIP-712) that the connector may ask to have signed. */
+  readonly signs?: readonly SignedKind[]
 }
 
 /** A connector on one network of one chain: all that a plugin ever gets to see. Frozen. */

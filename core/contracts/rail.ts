@@ -2,14 +2,22 @@ import type { SluiceError } from '../api/errors.ts'
 import type { At, Head, Json } from './family.ts'
 import type { Need } from './plan.ts'
 
-/** Unsigned bytes, in a form that the signer can read and check by itself. */
+/**
+ * Unsigned bytes, in a form that the signer can read and check by itself. Of `typed-data` (EIP-712) they are JSON in UTF-8 of
+ * `{ domain, types, primaryType, message }`, with whole numbers as decimal strings.
+ */
 export interface Signable {
-  scheme: 'evm-transaction' | 'solana-message'
+  scheme: 'evm-transaction' | 'solana-message' | 'typed-data'
   bytes: Uint8Array
+  /** What else `seal` makes the bytes of that leave, where a hash of it is all that is signed. The signer does not get it. */
+  body?: Json
 }
 
 export interface Sealed {
-  /** The transaction's hash, known before anything leaves. */
+  /**
+   * The transaction's hash, known before anything leaves; of an exchange's own rail what is as unique on the network (who signed is part of
+   * it), and is written as the chain writes its hashes.
+   */
   id: string
   raw: Uint8Array
 }
@@ -23,13 +31,13 @@ export type RefusalMeaning = 'slot-used' | 'slot-ahead' | 'underpriced' | 'outbi
 
 /**
  * What the network said to signed bytes. `unclear`: nobody can know whether they were taken. `landed`: an exchange that carries out what it
- * takes at once said what came of it, for good.
+ * takes at once said what came of it, for good: the bytes will have no other effect, whoever sends them again.
  */
 export type Reception =
   | { is: 'accepted'; landed?: { ok: boolean; receipt: Json; reason?: string } }
   | { is: 'refused' | 'unclear'; reason: string; meaning?: RefusalMeaning }
 
-/** What was seen of an open attempt. */
+/** What was seen of an open attempt. Where there are no blocks, `blockNumber` is -1 and `depth` 1 once it is for good. */
 export type Sighting = { id: string } &
   /** `underpriced`: it pays too little for the next block, so that nodes may refuse it. */
   (
@@ -75,6 +83,7 @@ export type Standing = 'past' | 'taken' | 'free'
 export interface OpenAttempt<A = string, Slot extends Json = Json, Fees extends Json = Json> {
   id: string
   from: A
+  step: Json
   slot: Slot
   fees: Fees
 }

@@ -32,7 +32,12 @@ const manifestSchema = {
       type: 'array',
       items: {
         type: 'object',
-        properties: { domain: { type: 'string' }, primaryType: { type: 'string' } },
+        properties: {
+          domain: { type: 'string' },
+          primaryType: { type: 'string' },
+          chainId: { type: 'integer', minimum: 1 },
+          own: { type: 'array', minItems: 1, items: { type: 'string' } },
+        },
         required: ['domain', 'primaryType'],
         additionalProperties: false,
       },

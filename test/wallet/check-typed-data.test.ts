@@ -4,7 +4,7 @@ import { checkTypedData } from '../../core/wallet/signer/secp256k1/check-typed-d
 import { Refusal } from '../../core/wallet/signer/refusal.ts'
 import type { EvmRules } from '../../core/wallet/signer/signer-policy.ts'
 import type { TypedData } from '../../core/wallet/signer/sign-request.ts'
-import { localRules } from './example-policy.ts'
+import { localRules, router, token } from './example-policy.ts'
 
 const order: TypedData = {
   domain: { name: 'Book', version: '1', chainId: 31337 },
@@ -18,20 +18,21 @@ const order: TypedData = {
   message: { price: '1000000000000000000000', side: 'BUY' },
 }
 
+const wallet = '0xAbCdEf0000000000000000000000000000000001'
 const rulesFor = (changes: Partial<EvmRules> = {}): EvmRules => ({ ...localRules(), ...changes })
 
 describe('what the signer signs of typed data', () => {
   it('signs a kind that a connector declares, with or without the type of the domain', () => {
     const digest = TypedDataEncoder.hash(order.domain, order.types, order.message)
-    expect(checkTypedData(order, rulesFor())).to.equal(digest)
+    expect(checkTypedData(order, wallet, rulesFor())).to.equal(digest)
     const types = { ...order.types, EIP712Domain: [{ name: 'name', type: 'string' }] }
-    expect(checkTypedData({ ...order, types }, rulesFor())).to.equal(digest)
+    expect(checkTypedData({ ...order, types }, wallet, rulesFor())).to.equal(digest)
   })
 
   it('signs for the chain id that the connector declares', () => {
     const rules = rulesFor({ typedData: [{ domain: 'Book', primaryType: 'Order', chainId: 1337 }] })
-    expect(() => checkTypedData(order, rules)).to.throw(Refusal, /for chain id 31337/)
-    expect(checkTypedData({ ...order, domain: { ...order.domain, chainId: 1337 } }, rules)).to.match(/^0x/)
+    expect(() => checkTypedData(order, wallet, rules)).to.throw(Refusal, /for chain id 31337/)
+    expect(checkTypedData({ ...order, domain: { ...order.domain, chainId: 1337 } }, wallet, rules)).to.match(/^0x/)
   })
 
   const permit = { Permit: [{ name: 'spender', type: 'address' }] }
@@ -39,6 +40,8 @@ describe('what the signer signs of typed data', () => {
     ['of another domain', { domain: { name: 'USD Coin' } }, /of no kind that a connector declares/],
     ['without a domain name', { domain: {} }, /of no kind that a connector declares/],
     ['of another type', { primaryType: 'Permit', types: permit }, /Permit of the domain "Book" is of no kind/],
+    ['for no chain, and so for all', { domain: { name: 'Book', version: '1' } }, /names no chain id/],
+    ['for a contract that nobody declares', { domain: { ...order.domain, verifyingContract: token } }, /for the contract 0x3333/],
     ['for another chain', { domain: { ...order.domain, chainId: 1 } }, /for chain id 1/],
     [
       'that hides another type under the declared name',
@@ -49,7 +52,48 @@ describe('what the signer signs of typed data', () => {
   ]
   for (const [what, changes, reason] of refused) {
     it(`refuses typed data ${what}`, () => {
-      expect(() => checkTypedData({ ...order, ...changes }, rulesFor())).to.throw(Refusal, reason)
+      expect(() => checkTypedData({ ...order, ...changes }, wallet, rulesFor())).to.throw(Refusal, reason)
     })
   }
+
+  it('signs for a contract that a connector declares, and where an exchange has none for the zero address', () => {
+    for (const verifyingContract of [router, `0x${'00'.repeat(20)}`])
+      expect(checkTypedData({ ...order, domain: { ...order.domain, verifyingContract } }, wallet, rulesFor())).to.match(/^0x/)
+  })
+
+  it('signs for no contract of another chain, though it has the address of a declared one', () => {
+    const rules = rulesFor({ typedData: [{ domain: 'Book', primaryType: 'Order', chainId: 1 }] })
+    const domain = { ...order.domain, chainId: 1, verifyingContract: router }
+    expect(() => checkTypedData({ ...order, domain }, wallet, rules)).to.throw(Refusal, /for the contract 0x1111/)
+  })
+
+  for (const primaryType of ['Permit', 'PermitBatchTransferFrom', 'TransferWithAuthorization', 'MetaTransaction', 'SafeTx', 'Delegation'])
+    it(`never signs a ${primaryType}, though a connector declares it`, () => {
+      const types = { [primaryType]: [{ name: 'spender', type: 'address' }] }
+      const rules = rulesFor({ typedData: [{ domain: 'USD Coin', primaryType }] })
+      const asked = { domain: { ...order.domain, name: 'USD Coin' }, types, primaryType, message: { spender: wallet } }
+      expect(() => checkTypedData(asked, wallet, rules)).to.throw(Refusal, /never signed/)
+    })
+
+  describe('where money leaves', () => {
+    const primaryType = 'Exchange:Withdraw'
+    const withdraw = (message: TypedData['message']): TypedData => ({
+      ...order,
+      primaryType,
+      types: { [primaryType]: [{ name: 'destination', type: 'string' }] },
+      message,
+    })
+    const declared = { domain: 'Book', primaryType }
+    const rules = rulesFor({ typedData: [declared, { ...declared, own: ['destination'] }] })
+
+    it("signs for the wallet's own address, in any letter case", () => {
+      for (const destination of [wallet, wallet.toLowerCase()])
+        expect(checkTypedData(withdraw({ destination }), wallet, rules)).to.match(/^0x/)
+    })
+
+    it('signs for no other, whoever else declares the kind without that rule', () => {
+      for (const message of [{ destination: router }, { destination: `${wallet} ` }, { destination: [wallet] }, { to: wallet }])
+        expect(() => checkTypedData(withdraw(message), wallet, rules)).to.throw(Refusal, /destination .* is not the wallet's own address/)
+    })
+  })
 })

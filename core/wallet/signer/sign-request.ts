@@ -42,3 +42,13 @@ export type TypedData = Static<typeof typedData>
 export type SignRequest = Static<typeof signRequest>
 
 export const isSignRequest = (value: unknown): value is SignRequest => Value.Check(signRequest, value)
+
+/** Typed data as it is drafted: JSON in UTF-8. Undefined where it is none. */
+export function readTypedData(bytes: Uint8Array): TypedData | undefined {
+  try {
+    const read: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return Value.Check(typedData, read) ? read : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -9,11 +9,14 @@ const typedDataPolicy = Type.Object(
     /** `domain.name` of the typed data. */
     domain: Type.String(),
     primaryType: Type.String(),
-    /** What `domain.chainId` must be where the domain has one; absent: the network's own chain id. */
+    /** What `domain.chainId` must be; absent: the network's own chain id. */
     chainId: Type.Optional(Type.Integer({ minimum: 0 })),
+    /** Fields of the message that must be the signer's own address. */
+    own: Type.Optional(Type.Array(Type.String())),
   },
   { additionalProperties: false },
 )
+export type TypedDataRules = Static<typeof typedDataPolicy>
 
 const everyNetwork = {
   chain: Type.String({ minLength: 1 }),
@@ -75,7 +78,7 @@ export interface EvmRules {
   readonly local: boolean
   readonly contracts: ReadonlySet<string>
   readonly spenders: ReadonlySet<string>
-  readonly typedData: Static<typeof evmPolicy>['typedData']
+  readonly typedData: readonly TypedDataRules[]
 }
 
 /** The same where keys are of ed25519. The case of an address's letters counts. */

@@ -185,10 +185,10 @@ describe('the rail of EVM chains', () => {
     const fees = { gasLimit: '21000', maxFeePerGas: String(50n * gwei), maxPriorityFeePerGas: '0' }
     const nobody = `0x${'ab'.repeat(32)}`
     const open = [
-      { id: landed, from: owner, slot, fees },
-      { id: pending, from: owner, slot: slot + 1, fees: { ...fees, maxFeePerGas: '1' } },
-      { id: nobody, from: owner, slot: slot + 2, fees },
-      { id: toQuantity(1).padEnd(66, '0'), from: owner, slot, fees },
+      { id: landed, from: owner, step: null, slot, fees },
+      { id: pending, from: owner, step: null, slot: slot + 1, fees: { ...fees, maxFeePerGas: '1' } },
+      { id: nobody, from: owner, step: null, slot: slot + 2, fees },
+      { id: toQuantity(1).padEnd(66, '0'), from: owner, step: null, slot, fees },
     ]
     const head = { number: BigInt(String(number)) + 2n, timestamp: 0 }
     const { sightings, synced } = await rail.look(open, head, at())

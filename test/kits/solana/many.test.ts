@@ -28,6 +28,7 @@ describe('many at once on Solana', function () {
   const attempt = (slot: { since: number; lastValidBlockHeight: number }): OpenAttempt => ({
     id: randomText(64),
     from: site.wallet.address,
+    step: null,
     slot: { number: 1, blockhash: randomText(32), ...slot },
     fees: { computeUnits: 1_000, price: '1' },
   })

@@ -5,7 +5,7 @@ import type { Block } from '../reading/block.ts'
 import { readReceipt } from '../reading/receipt.ts'
 import type { EvmFees } from './fees.ts'
 
-export type Attempt = OpenAttempt<string, number, EvmFees>
+export type Attempt = Omit<OpenAttempt<string, number, EvmFees>, 'step'>
 
 /** The block that a look holds for. */
 export interface View {

@@ -5,7 +5,7 @@ import type { SolanaFees } from './fees.ts'
 import { isDurable } from './slots.ts'
 import type { BlockhashSlot, SolanaSlot } from './slots.ts'
 
-export type Attempt = OpenAttempt<string, SolanaSlot, SolanaFees>
+export type Attempt = Omit<OpenAttempt<string, SolanaSlot, SolanaFees>, 'step'>
 
 /** What one node said at once. */
 export interface View {

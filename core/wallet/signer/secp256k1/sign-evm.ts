@@ -22,7 +22,7 @@ function checkWallet({ address }: SignRequest, { local, name }: EvmRules): void 
 }
 
 function checkDraft({ draft, address, admin = false }: SignRequest, rules: EvmRules): string {
-  if (draft.scheme === 'eip712') return checkTypedData(draft.typedData, rules)
+  if (draft.scheme === 'eip712') return checkTypedData(draft.typedData, address, rules)
   if (draft.scheme === 'secp256k1') return checkTransaction({ bytes: draft.bytes, from: address, admin, rules })
   throw new Refusal(`${rules.name} has transactions of EVM chains, and what is to be signed is none`)
 }

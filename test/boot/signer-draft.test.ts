@@ -1,0 +1,25 @@
+import { expect } from 'chai'
+import { draftOf } from '../../core/boot/signer-draft.ts'
+
+const typedData = {
+  domain: { name: 'Book', chainId: 31337 },
+  types: { Order: [{ name: 'price', type: 'uint256' }] },
+  primaryType: 'Order',
+  message: { price: '9007199254740993' },
+}
+const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
+
+describe('what the signer is asked for', () => {
+  it('is the very typed data that a rail drafted, without the body that leaves', () => {
+    const draft = draftOf({ scheme: 'typed-data', bytes: bytesOf(typedData), body: { action: 'order' } })
+    expect(draft).to.deep.equal({ scheme: 'eip712', typedData })
+  })
+
+  it('is nothing where a plugin drafted no typed data', () => {
+    const drafted = [{}, { ...typedData, domain: { ...typedData.domain, colour: 'red' } }, { ...typedData, types: 7 }]
+    for (const bytes of [...drafted.map(bytesOf), Uint8Array.of(0xff), new TextEncoder().encode('{')])
+      expect(() => draftOf({ scheme: 'typed-data', bytes }))
+        .to.throw('no typed data')
+        .with.property('name', 'UNKNOWN_ERROR')
+  })
+})
