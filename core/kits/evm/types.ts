@@ -43,10 +43,10 @@ export interface CallResult {
   data: string
 }
 
-/** `topics` in order; one that may be anything is null, or left out at the end. */
+/** `topics` in order; one that may be anything is null, or left out at the end; of a list it may be any. */
 export interface LogFilter {
   address: string
-  topics: readonly (string | null)[]
+  topics: readonly (string | readonly string[] | null)[]
   fromBlock: number
 }
 
