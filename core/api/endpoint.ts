@@ -7,6 +7,9 @@ export type Permission = 'read' | 'trade' | 'admin'
 /** What the server looks up before it calls the verb. */
 export type Target = 'service' | 'chain' | 'connector'
 
+/** The interface sets of order books. */
+export type BookSet = 'CLOB' | 'MARGIN_CLOB' | 'PERP_CLOB'
+
 export interface Endpoint<
   Name extends string = string,
   Req extends TObject = TObject,
@@ -18,7 +21,7 @@ export interface Endpoint<
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   /** The interface set it belongs to, as the OpenAPI document groups it. */
-  readonly set: 'Service' | 'NetworkBase' | 'EVM' | 'altchain' | 'ConnectorBase' | 'AMM' | 'AMM_RANGE' | 'PERP_AMM'
+  readonly set: 'Service' | 'NetworkBase' | 'EVM' | 'altchain' | 'ConnectorBase' | 'AMM' | 'AMM_RANGE' | 'PERP_AMM' | BookSet
   readonly summary: string
   readonly request: Req
   readonly response: Res
@@ -46,11 +49,11 @@ export const enveloped = <P extends TProperties>(fields: P) => Type.Object({ ...
 
 export type RequestOf<E> = E extends Endpoint<string, infer Req, TSchema> ? Static<Req> : never
 export type ResponseOf<E> = E extends Endpoint<string, TObject, infer Res> ? Static<Res> : never
-/** What a verb returns: the envelope is the server's to add. */
+/** What a verb returns: the envelope is the server's to add, but for the time of an answer that is about another moment than now. */
 export type AnswerOf<E> =
   ResponseOf<E> extends infer R
     ? R extends { timestamp: number; latency: number }
-      ? Omit<R, 'network' | 'timestamp' | 'latency'>
+      ? Omit<R, 'network' | 'timestamp' | 'latency'> & { timestamp?: number }
       : R
     : never
 

@@ -73,6 +73,8 @@ export class SluiceError extends Error {
 export interface FieldProblem {
   field: string
   problem: string
+  /** Values that would do, where there are such. */
+  nearest?: readonly string[]
 }
 
 export function badFields(problems: readonly [FieldProblem, ...FieldProblem[]]): SluiceError {

@@ -26,7 +26,7 @@ const prices = {
   indexPrice: amount('What the world outside says.'),
 }
 
-const shownPosition = Type.Object({
+export const shownPosition = Type.Object({
   positionAmt: amount('Size in base, without sign; "0" where there is none.'),
   positionSide: Type.Enum(['LONG', 'SHORT']),
   unrealizedProfit: amount('In quote, at the mark price; below 0 is a loss.'),
@@ -38,7 +38,7 @@ const shownPosition = Type.Object({
   pendingFundingPayment: amount('In quote; above 0 where the wallet will receive it.'),
 })
 
-const shownMargin = Type.Object({
+export const shownMargin = Type.Object({
   accountValue: amount('Collateral, what was earned and lost, and pending funding.'),
   freeCollateral: amount('What could be put behind a new position; below 0 where there is too little.'),
   collateral: amount('What the wallet has in the exchange, before profit that is not realized.'),

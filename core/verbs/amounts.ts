@@ -5,14 +5,15 @@ export type Rounding = 'up' | 'down'
 /** More than any token can hold; keeps what is computed small. */
 export const mostRaw = 2n ** 255n
 
-interface Decimal {
+/** `digits / 10^scale`. */
+export interface Decimal {
   digits: bigint
   /** Digits after the point. */
   scale: number
 }
 
-/** Reads "1.5", "1E-8", "1.000". The pattern was checked before. */
-function parse(text: string): Decimal {
+/** Reads "1.5", "-1", "1E-8", "1.000". The pattern was checked before. */
+export function parse(text: string): Decimal {
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
   const scale = fraction.length - Number(exponent)

@@ -1,0 +1,28 @@
+import { clobMarginEndpoints } from './margin.ts'
+import { clobPerpEndpoints } from './perp.ts'
+import { clobEndpoints } from './spot.ts'
+
+export const orderBookEndpoints = [...clobEndpoints, ...clobMarginEndpoints, ...clobPerpEndpoints]
+
+export * from './accounts.ts'
+export { OrderStates, OrderTypes, TimesInForce } from './fields.ts'
+export {
+  CLOBBalancesRequest,
+  CLOBBalancesResponse,
+  CLOBEstimateGasRequest,
+  CLOBEstimateGasResponse,
+  CLOBPerpLeverageRequest,
+  CLOBPerpLeverageResponse,
+} from './funds.ts'
+export * from './margin.ts'
+export * from './market-data.ts'
+export {
+  CLOBBatchOrdersResponse,
+  CLOBOrdersDeleteRequest,
+  CLOBOrdersDeleteResponse,
+  CLOBOrdersPostResponse,
+  CLOBOrdersRequest,
+  CLOBOrdersResponse,
+} from './orders.ts'
+export * from './perp.ts'
+export * from './spot.ts'

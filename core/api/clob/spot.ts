@@ -1,0 +1,20 @@
+import type { Static } from 'typebox'
+import { bookEndpoints } from './book-endpoints.ts'
+import { orderFields } from './fields.ts'
+import { batchOrdersRequest, ordersPostRequest } from './orders.ts'
+
+export const CLOBOrdersPostRequest = ordersPostRequest(orderFields)
+export const CLOBBatchOrdersRequest = batchOrdersRequest(orderFields)
+export type CLOBOrdersPostRequest = Static<typeof CLOBOrdersPostRequest>
+export type CLOBBatchOrdersRequest = Static<typeof CLOBBatchOrdersRequest>
+export {
+  MoveRequest as CLOBDepositRequest,
+  MoveResponse as CLOBDepositResponse,
+  MoveRequest as CLOBWithdrawRequest,
+  MoveResponse as CLOBWithdrawResponse,
+} from './funds.ts'
+
+export const clobEndpoints = bookEndpoints(
+  { set: 'CLOB', prefix: 'CLOB', root: '/clob' },
+  { post: CLOBOrdersPostRequest, batch: CLOBBatchOrdersRequest },
+)
