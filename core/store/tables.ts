@@ -15,6 +15,10 @@ export interface EntryRow {
   network: string
   /** In lower case, as it is looked for. */
   address: string
+  /** The connector whose own rail it goes by; null: the chain's. */
+  via: string | null
+  /** Whose key signs there, in lower case; null where it is the chain's rail. */
+  signer: string | null
   state: string
   /** 0 or 1. */
   final: number
@@ -34,6 +38,31 @@ export interface HashRow {
   network: string
   hash: string
   entry_key: string
+}
+
+/** An order of a book, under the id that its wallet uses once on a venue. */
+export interface OrderRow {
+  chain: string
+  network: string
+  connector: string
+  /** The owner's address in lower case. */
+  wallet: string
+  client_order_id: string
+  /** Sorts by age. */
+  key: string
+  type: string
+  market: string
+  entry_key: string
+  /** Among what the outcome of its plan tells of. */
+  place: number
+  about: JsonText
+  /** `free`: what used the id was never signed. */
+  standing: 'open' | 'ended' | 'free'
+  /** Once the exchange gave one, and it was noted. */
+  order_id: string | null
+  said_at: Milliseconds | null
+  /** What the exchange said last. */
+  said: JsonText | null
 }
 
 /** What came with an Idempotency-Key, by certificate and path. */
@@ -95,6 +124,7 @@ export interface ProbeRow {
 export interface Tables {
   entries: EntryRow
   hashes: HashRow
+  orders: OrderRow
   requests: RequestRow
   servers: ServerRow
   lanes: LaneRow

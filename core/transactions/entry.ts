@@ -7,8 +7,23 @@ import type { Json, RefusalMeaning } from '../contracts/index.ts'
 export type TransactionState = 'QUEUED' | 'SIGNED' | 'BROADCAST' | 'MINED' | FinalState
 export type FinalState = 'CONFIRMED' | 'REVERTED' | 'REPLACED' | 'CANCELLED' | 'DROPPED' | 'EXPIRED'
 
-/** What it is for. A `fill` takes an empty slot that later transactions wait behind, and does nothing. */
-export const kinds = ['trade', 'liquidity', 'position', 'collateral', 'token-account', 'approve', 'cancel', 'fill'] as const
+/**
+ * What it is for. `order` and `order-cancel` are those of order books, `funds` what they hold and lend. A `cancel` does nothing in the place
+ * of another; a `fill` takes an empty slot that later transactions wait behind, and does nothing.
+ */
+export const kinds = [
+  'trade',
+  'liquidity',
+  'position',
+  'collateral',
+  'order',
+  'order-cancel',
+  'funds',
+  'token-account',
+  'approve',
+  'cancel',
+  'fill',
+] as const
 export type Kind = (typeof kinds)[number]
 
 /** Signed bytes. They leave only after they are in the journal. */
@@ -51,6 +66,8 @@ export interface Entry {
   readonly address: string
   readonly kind: Kind
   readonly connector?: string
+  /** Only of what goes by its connector's own rail and not the chain's: whose key signs. */
+  readonly signer?: string
   /** Common name of the caller's certificate. */
   readonly client: string
   readonly requestId: string
@@ -98,6 +115,9 @@ export interface Entry {
 }
 
 const finalStates: ReadonlySet<TransactionState> = new Set(['CONFIRMED', 'REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED'])
+
+/** Whose slot it is on. */
+export const holderOf = ({ address, signer = address }: Pick<Entry, 'address' | 'signer'>): string => signer
 
 export function isFinal({ state }: Pick<Entry, 'state'>): boolean {
   return finalStates.has(state)

@@ -1,6 +1,7 @@
 import type { Chain, FeeWish, GasTerms, Json, Plan, Signable } from '../contracts/index.ts'
 import type { Kind } from './entry.ts'
 import type { KeyClaim } from './journal/journal.ts'
+import type { ClientOrder } from './orders/client-orders.ts'
 
 /** One network of a chain, as transactions are made on it. */
 export interface Site {
@@ -52,6 +53,8 @@ export interface Order extends Origin {
   venue?: { connector: string }
   /** Kept in the journal for the verb that shows the outcome. */
   about?: Json
+  /** What it places in a book: of the kind `order` only. */
+  clientOrders?: readonly ClientOrder[]
   /** The caller has the permission `admin`: passed on to the signer. */
   admin?: boolean
   /** What is asked beside the check and must hold too: a rejection means that nothing is signed. May be called again. */

@@ -8,6 +8,7 @@ import { startAdoption } from './lanes/adoption.ts'
 import { createNetworkTransactions } from './network-transactions.ts'
 import type { NetworkTransactions } from './network-transactions.ts'
 import type { Order, Origin, Sign, Site, Submitted } from './order.ts'
+import type { ClientOrders } from './orders/client-orders.ts'
 import { createRecorder } from './journal/recorder.ts'
 import { txStatus } from './tx-status.ts'
 import type { TxStatus } from './tx-status.ts'
@@ -55,6 +56,8 @@ export interface Transactions {
   find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
   list(filter: Filter): Promise<Page>
   readonly events: TransactionEvents
+  /** The orders of books, by their client order ids. */
+  readonly orders: ClientOrders
   /** `txStatus` of a journaled transaction; `found` is what the chain has of it now. */
   status(entry: Entry, found?: Pick<Transaction, 'blockNumber' | 'pays'>): TxStatus
   /** Settles once what servers before left open was taken up, or the store did not let it be yet: soon in any case. No node is waited for. */
@@ -141,6 +144,7 @@ export function createTransactions({
     nextNonce: ({ network, address }, signal) => on(network).nextNonce(address, signal),
     find: (chain, network, txHash) => journal.find(chain, network, txHash),
     list: (filter) => journal.list(filter),
+    orders: journal.orders,
     events: {
       after: (id, of) => journal.eventsAfter(id, of),
       lastId: () => journal.lastEventId(),

@@ -27,6 +27,7 @@ export function observeJournal(journal: Journal, { journalSeconds, journalFailur
     list: (...args) => journal.list(...args),
     eventsAfter: (...args) => journal.eventsAfter(...args),
     lastEventId: () => journal.lastEventId(),
+    orders: journal.orders,
   }
 }
 

@@ -1,20 +1,27 @@
-import type { Transaction } from 'kysely'
+import type { ExpressionBuilder, Transaction } from 'kysely'
 import type { Store } from '../../store/store.ts'
 import type { Tables } from '../../store/tables.ts'
 import type { Entry } from '../entry.ts'
 import type { Guard, KeyClaim } from './journal.ts'
+import { OrderTaken } from '../orders/order-taken.ts'
+import { orderRows, standingAfter } from '../orders/order-rows.ts'
+import type { OrderRow } from '../../store/tables.ts'
 import { entryRow, eventRow, hashRows } from './journal-rows.ts'
 import { checkHolds } from './journal-writer.ts'
 import type { JournalWriter } from './journal-writer.ts'
 
 type Tx = Transaction<Tables>
 
+/** SQLite takes 32,766 parameters in one statement. */
+const ordersAtOnce = 1_000
+
 /** In the embedded store: a statement costs microseconds, and nobody else writes. */
 export function embeddedWriter(store: Store): JournalWriter {
   return {
-    open: (entries, guard, claim) =>
+    open: (entries, guard, claim, orders) =>
       store.write(async (tx) => {
         checkHolds({ ownsLane: await ownsLane(tx, guard), ownsKey: await ownsKey(tx, claim) })
+        await keepOrders(tx, orderRows(entries, orders))
         for (const entry of entries) await tx.insertInto('entries').values(entryRow(entry, guard.lane)).execute()
         await keepHashes(tx, entries)
         for (const entry of entries) await tx.insertInto('events').values(eventRow(entry)).execute()
@@ -34,6 +41,7 @@ export function embeddedWriter(store: Store): JournalWriter {
           await tx.updateTable('entries').set({ version, state, final, shown, body }).where('key', '=', key).execute()
         }
         await keepHashes(tx, entries)
+        await endOrders(tx, entries)
         if (answer) {
           const { claim, status, body } = answer
           await tx
@@ -79,5 +87,44 @@ async function keepHashes(tx: Tx, entries: readonly Entry[]): Promise<void> {
       .where('network', '=', row.network)
       .executeTakeFirst()
     if (known?.entry_key !== row.entry_key) await tx.insertInto('hashes').values(row).execute()
+  }
+}
+
+/** Each id once: but for those of orders that were never signed, whose place it takes. */
+async function keepOrders(tx: Tx, rows: readonly OrderRow[]): Promise<void> {
+  for (let first = 0; first < rows.length; first += ordersAtOnce) await keepSome(tx, rows.slice(first, first + ordersAtOnce))
+}
+
+async function keepSome(tx: Tx, rows: readonly OrderRow[]): Promise<void> {
+  const [row] = rows
+  if (!row) return
+  const ids = rows.map((each) => each.client_order_id)
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index)
+  if (twice !== undefined) throw new OrderTaken(twice)
+  await tx.deleteFrom('orders').where(isAmong(row, ids)).where('standing', '=', 'free').execute()
+  const known = await tx.selectFrom('orders').select('client_order_id').where(isAmong(row, ids)).limit(1).executeTakeFirst()
+  if (known) throw new OrderTaken(known.client_order_id)
+  await tx
+    .insertInto('orders')
+    .values([...rows])
+    .execute()
+}
+
+const isAmong =
+  ({ chain, network, connector, wallet }: OrderRow, ids: readonly string[]) =>
+  (eb: ExpressionBuilder<Tables, 'orders'>) =>
+    eb.and([
+      eb('chain', '=', chain),
+      eb('network', '=', network),
+      eb('connector', '=', connector),
+      eb('wallet', '=', wallet),
+      eb('client_order_id', 'in', [...ids]),
+    ])
+
+async function endOrders(tx: Tx, entries: readonly Entry[]): Promise<void> {
+  for (const entry of entries) {
+    const standing = standingAfter(entry)
+    if (standing)
+      await tx.updateTable('orders').set({ standing }).where('entry_key', '=', entry.key).where('standing', '=', 'open').execute()
   }
 }

@@ -15,6 +15,7 @@ const Body = Compile(
     address: Type.String(),
     kind: Type.Union(kinds.map((each) => Type.Literal(each))),
     connector: Type.Optional(Type.String()),
+    signer: Type.Optional(Type.String()),
     client: Type.String(),
     requestId: Type.String(),
     idempotencyKey: Type.Optional(Type.String()),

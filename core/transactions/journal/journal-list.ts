@@ -3,14 +3,15 @@ import type { EntryRow } from '../../store/tables.ts'
 import { isFinal } from '../entry.ts'
 import type { Filter } from './journal.ts'
 import { canonicalHash } from '../canonical-hash.ts'
-import { folded } from './journal-rows.ts'
+import { folded } from './folded.ts'
+import { onLane } from './on-lane.ts'
 
 const defaultLimit = 100
 const maxLimit = 500
 
 /** Newest first, and where the next page begins. */
 export async function listRows(store: Store, filter: Filter): Promise<{ rows: Pick<EntryRow, 'key' | 'body'>[]; nextCursor?: string }> {
-  const { chain, network, address, addresses, state, txHash, idempotencyKey, requestId, client, nonce, cursor } = filter
+  const { chain, network, address, addresses, state, txHash, idempotencyKey, requestId, client, nonce, on, cursor } = filter
   const limit = Math.min(filter.limit ?? defaultLimit, maxLimit)
   if (addresses?.size === 0) return { rows: [] }
   const rows = await store.read((db) => {
@@ -25,6 +26,7 @@ export async function listRows(store: Store, filter: Filter): Promise<{ rows: Pi
     if (idempotencyKey !== undefined) query = query.where('idempotency_key', '=', idempotencyKey)
     if (requestId !== undefined) query = query.where('request_id', '=', requestId)
     if (client !== undefined) query = query.where('client', '=', client)
+    if (on) query = query.where(onLane(on))
     if (nonce !== undefined) query = query.where('nonce', '=', nonce)
     if (txHash !== undefined)
       query = query.where('key', 'in', db.selectFrom('hashes').select('entry_key').where('hash', '=', canonicalHash(txHash)))

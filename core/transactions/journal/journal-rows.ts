@@ -2,13 +2,11 @@ import { canonicalHash } from '../canonical-hash.ts'
 import type { EntryRow, EventRow, HashRow } from '../../store/tables.ts'
 import { isFinal, txHashOf } from '../entry.ts'
 import type { Entry } from '../entry.ts'
+import { folded } from './folded.ts'
 import { writeBody, writeEventBody } from './journal-body.ts'
 
-/** Addresses and hashes are looked for in lower case, also those of chains that have both: none differ by that alone. */
-export const folded = (text: string) => text.toLowerCase()
-
 export function entryRow(entry: Entry, lane: string): EntryRow {
-  const { key, version, chain, network, address, state, nonce, client, requestId, idempotencyKey, createdAt } = entry
+  const { key, version, chain, network, address, connector, signer, state, nonce, client, requestId, idempotencyKey, createdAt } = entry
   return {
     key,
     version,
@@ -16,6 +14,8 @@ export function entryRow(entry: Entry, lane: string): EntryRow {
     chain,
     network,
     address: folded(address),
+    via: signer === undefined ? null : (connector ?? null),
+    signer: signer === undefined ? null : folded(signer),
     state,
     final: isFinal(entry) ? 1 : 0,
     nonce,

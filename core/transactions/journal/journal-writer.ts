@@ -1,10 +1,12 @@
 import type { Entry } from '../entry.ts'
+import type { ClientOrder } from '../orders/client-orders.ts'
 import type { Guard, KeptAnswer, KeyClaim } from './journal.ts'
 import { Superseded } from './superseded.ts'
 
 /** How a kind of database keeps entries: with what it checks, all or nothing. */
 export interface JournalWriter {
-  open(entries: readonly Entry[], guard: Guard, claim: KeyClaim | undefined): Promise<void>
+  /** @throws OrderTaken */
+  open(entries: readonly Entry[], guard: Guard, claim: KeyClaim | undefined, orders: readonly ClientOrder[]): Promise<void>
   write(entries: readonly Entry[], guard: Guard, answer: KeptAnswer | undefined): Promise<boolean>
 }
 

@@ -1,4 +1,7 @@
 import type { Entry, TransactionState } from '../entry.ts'
+import type { RailPlace } from '../lanes/lane-name.ts'
+import type { ClientOrder, OrderJournal } from '../orders/client-orders.ts'
+import type { OnLane } from './on-lane.ts'
 
 export interface Filter {
   chain?: string
@@ -13,6 +16,8 @@ export interface Filter {
   /** Common name of the certificate that asked for it. */
   client?: string
   nonce?: number
+  /** Only what takes slots there. */
+  on?: OnLane
   /** At most 500. */
   limit?: number
   /** `nextCursor` of the page before. */
@@ -27,7 +32,7 @@ export interface Page {
 
 /** This server's hold on a lane. Whoever writes shows it, and is refused when the lane has another owner by now. */
 export interface Guard {
-  /** chain/network/address */
+  /** chain/network/address, or chain/network/connector/address on a connector's own rail. */
   readonly lane: string
   readonly fence: number
 }
@@ -56,11 +61,12 @@ export interface JournalEvent {
 
 /**
  * The write-ahead journal: what it took is durable before a promise resolves, all of a call or none of it.
- * @throws StoreUnavailable where the store fails; Superseded where a guard or a claim does not hold any more, and nothing was kept
+ * @throws StoreUnavailable where the store fails; Superseded where a guard or a claim does not hold any more, and nothing was kept;
+ * OrderTaken where a client order id was used before, and nothing was kept
  */
 export interface Journal {
-  /** New entries of one lane, before anything is signed. */
-  open(entries: readonly Entry[], guard: Guard, claim?: KeyClaim): Promise<void>
+  /** New entries of one lane, before anything is signed, and the orders that the last of them places. */
+  open(entries: readonly Entry[], guard: Guard, claim?: KeyClaim, orders?: readonly ClientOrder[]): Promise<void>
   /**
    * Later versions, all of one lane, and with them what their request is answered; false, and nothing written, where one
    * of them is not the version after the kept one.
@@ -69,10 +75,10 @@ export interface Journal {
   read(key: string): Promise<Entry | undefined>
   /** By the hash of any attempt. */
   find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
-  /** All that are not final, oldest first. */
-  unfinished(of: { chain: string; network: string; address?: string }): Promise<readonly Entry[]>
+  /** All of a rail that are not final, or of one lane on it, oldest first. */
+  unfinished(of: RailPlace & { address?: string }): Promise<readonly Entry[]>
   /** The lanes that have something unfinished. */
-  openLanes(): Promise<readonly { chain: string; network: string; address: string }[]>
+  openLanes(): Promise<readonly (RailPlace & { address: string })[]>
   list(filter: Filter): Promise<Page>
   /** Changes after an event, oldest first, at most `limit`; of these addresses only, in lower case, where they are given. */
   eventsAfter(
@@ -81,4 +87,5 @@ export interface Journal {
   ): Promise<readonly JournalEvent[]>
   /** The newest event's id; 0 where there is none. */
   lastEventId(): Promise<number>
+  readonly orders: OrderJournal
 }

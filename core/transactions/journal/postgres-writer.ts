@@ -5,6 +5,9 @@ import type { Entry } from '../entry.ts'
 import type { Guard, KeptAnswer, KeyClaim } from './journal.ts'
 import { eventBarrier } from './journal-events.ts'
 import { entryRow, eventRow, hashRows } from './journal-rows.ts'
+import type { ClientOrder, OrderJournal, OrderVenue } from '../orders/client-orders.ts'
+import { orderRows, standingAfter } from '../orders/order-rows.ts'
+import { OrderTaken } from '../orders/order-taken.ts'
 import { checkHolds } from './journal-writer.ts'
 import type { JournalWriter } from './journal-writer.ts'
 
@@ -20,7 +23,7 @@ interface Verdict {
  * milliseconds, or was first, and then nothing is written. That is why READ COMMITTED is enough: each condition is on a
  * row that is locked when it is judged.
  */
-export function postgresWriter(store: Store): JournalWriter {
+export function postgresWriter(store: Store, orders: Pick<OrderJournal, 'taken'>): JournalWriter {
   async function run(statement: RawBuilder<Verdict>): Promise<boolean> {
     const { rows } = await store.writeOnce((db) => statement.execute(db))
     const [verdict] = rows
@@ -29,9 +32,18 @@ export function postgresWriter(store: Store): JournalWriter {
     return verdict.kept
   }
 
+  /** Which of them it was. */
+  async function takenOf(entries: readonly Entry[], given: readonly ClientOrder[]): Promise<OrderTaken> {
+    const ids = given.map(({ clientOrderId }) => clientOrderId)
+    const [entry] = entries
+    const venue: OrderVenue | undefined = entry?.connector === undefined ? undefined : { ...entry, connector: entry.connector }
+    const known = venue && (await orders.taken(venue, ids))
+    return new OrderTaken(known ?? ids.find((id, index) => ids.indexOf(id) !== index) ?? ids[0] ?? '')
+  }
+
   return {
-    async open(entries, guard, claim) {
-      const kept = await run(sql<Verdict>`
+    async open(entries, guard, claim, given) {
+      const opened = run(sql<Verdict>`
         with ${inputs(entries, guard)}, ${holds(guard, claim)},
         verdict as materialized (select owns_lane, owns_key, owns_lane and owns_key as kept from holds),
         opened as (
@@ -39,9 +51,13 @@ export function postgresWriter(store: Store): JournalWriter {
           returning key
         ),
         ${hashes},
+        ${placed(entries, given)}
         barrier as materialized (select ${eventBarrier.enter} from (select count(*) as n from opened) as done where n > 0),
         told as (insert into events (${eventColumns}) select ${eventColumns} from barrier, given_events order by entry_key)
         select owns_lane, owns_key, kept from verdict`)
+      const kept = await opened.catch(async (error: unknown) => {
+        throw (isOrderTaken(error) && (await takenOf(entries, given))) || error
+      })
       if (!kept) throw new Error('The journal did not keep new entries.')
     },
     write: (entries, guard, answer) =>
@@ -62,6 +78,7 @@ export function postgresWriter(store: Store): JournalWriter {
         ),
         ${hashes},
         ${answered(answer)}
+        ${endedOrders(entries)}
         news as materialized (select before.key from before join changed on changed.key = before.key where is_news),
         barrier as materialized (select ${eventBarrier.enter} from (select count(*) as n from news) as done where n > 0),
         told as (
@@ -74,8 +91,10 @@ export function postgresWriter(store: Store): JournalWriter {
 
 const columns = {
   given: `key text, version bigint, lane text, chain text, network text, address text, state text, final bigint, nonce bigint,
-    client text, request_id text, idempotency_key text, created_at bigint, shown text, body text`,
+    via text, signer text, client text, request_id text, idempotency_key text, created_at bigint, shown text, body text`,
   hashes: 'hash text, chain text, network text, entry_key text',
+  orders: `chain text, network text, connector text, wallet text, client_order_id text, key text, type text, market text, entry_key text,
+    place bigint, about text, standing text, order_id text, said_at bigint, said text`,
   events: 'entry_key text, chain text, network text, address text, at bigint, body text',
 }
 const namesOf = (list: string) =>
@@ -84,6 +103,7 @@ const namesOf = (list: string) =>
     .map((each) => each.trim().split(' ')[0])
     .join(', ')
 const entryColumns = sql.raw(namesOf(columns.given))
+const orderColumns = sql.raw(namesOf(columns.orders))
 const eventColumns = sql.raw(namesOf(columns.events))
 
 /** The rows, each list as one parameter. */
@@ -124,3 +144,43 @@ const hashes = sql`
         and known.network = given_hashes.network and known.entry_key = given_hashes.entry_key
     )
   )`
+
+/**
+ * Each id once: a violated key undoes all of the statement. What was never signed gives its id up first: the insertion asks how many did. In
+ * order, so that two that place the same ids wait for one another and not both.
+ */
+function placed(entries: readonly Entry[], orders: readonly ClientOrder[]) {
+  if (orders.length === 0) return sql``
+  const rows = orderRows(entries, orders)
+  return sql`
+        given_orders as materialized (
+          select * from json_to_recordset(${JSON.stringify(rows)}::json) as t(${sql.raw(columns.orders)})
+        ),
+        freed as (
+          delete from orders using given_orders g, verdict
+          where kept and orders.chain = g.chain and orders.network = g.network and orders.connector = g.connector
+            and orders.wallet = g.wallet and orders.client_order_id = g.client_order_id and orders.standing = 'free'
+          returning 1
+        ),
+        placed as (
+          insert into orders (${orderColumns}) select ${orderColumns} from given_orders, verdict
+          where kept and (select count(*) from freed) >= 0 order by client_order_id
+        ),`
+}
+
+function isOrderTaken(error: unknown): boolean {
+  return error instanceof Object && Reflect.get(error, 'code') === '23505' && Reflect.get(error, 'constraint') === 'orders_pk'
+}
+
+function endedOrders(entries: readonly Entry[]) {
+  const ends = entries.flatMap((entry) => {
+    const standing = standingAfter(entry)
+    return standing ? [{ entry_key: entry.key, standing }] : []
+  })
+  if (ends.length === 0) return sql``
+  return sql`ended_orders as (
+          update orders set standing = ends.standing
+          from verdict, json_to_recordset(${JSON.stringify(ends)}::json) as ends(entry_key text, standing text)
+          where kept and orders.entry_key = ends.entry_key and orders.standing = 'open'
+        ),`
+}

@@ -1,4 +1,5 @@
 import type { Entry } from '../entry.ts'
+import type { ClientOrder } from '../orders/client-orders.ts'
 import type { Guard, Journal, KeptAnswer, KeyClaim } from './journal.ts'
 
 /** A later version of an entry, and the one that it was made of. */
@@ -40,8 +41,9 @@ export function createRecorder(journal: Journal, onChange: (entry: Entry, before
     eventsAfter: (id, of) => journal.eventsAfter(id, of),
     lastEventId: () => journal.lastEventId(),
     list: (filter) => journal.list(filter),
-    async open(entries, guard, claim?: KeyClaim) {
-      await journal.open(entries, guard, claim)
+    orders: journal.orders,
+    async open(entries, guard, claim?: KeyClaim, orders?: readonly ClientOrder[]) {
+      await journal.open(entries, guard, claim, orders)
       for (const entry of entries) onChange(entry)
     },
     write,

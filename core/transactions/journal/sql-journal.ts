@@ -6,7 +6,9 @@ import { readBody } from './journal-body.ts'
 import { journalEvents } from './journal-events.ts'
 import { listRows } from './journal-list.ts'
 import { canonicalHash } from '../canonical-hash.ts'
-import { folded } from './journal-rows.ts'
+import { railName } from '../lanes/lane-name.ts'
+import { sqlOrders } from '../orders/sql-orders.ts'
+import { onLane } from './on-lane.ts'
 import type { Journal } from './journal.ts'
 import { postgresWriter } from './postgres-writer.ts'
 
@@ -15,12 +17,13 @@ import { postgresWriter } from './postgres-writer.ts'
  * @param log told of rows that cannot be read: one of them ends no list, but whoever asks for it alone gets the error
  */
 export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
-  const { open, write } = store.kind === 'embedded' ? embeddedWriter(store) : postgresWriter(store)
   const damaged = (error: unknown) =>
     log?.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'a row of the journal is damaged')
+  const orders = sqlOrders(store, damaged)
+  const { open, write } = store.kind === 'embedded' ? embeddedWriter(store) : postgresWriter(store, orders)
 
   return {
-    open: (entries, guard, claim) => open(entries, guard, claim),
+    open: (entries, guard, claim, placed = []) => open(entries, guard, claim, placed),
     write: (entries, guard, answer) => write(entries, guard, answer),
     async read(key) {
       const row = await store.read((db) => db.selectFrom('entries').select('body').where('key', '=', key).executeTakeFirst())
@@ -40,24 +43,29 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
       return row && readBody(row.key, row.body)
     },
     // None is left out that cannot be read: its nonce would be given to another.
-    async unfinished({ chain, network, address }) {
-      const rows = await store.read((db) => {
-        const all = db
+    async unfinished({ chain, network, ...lane }) {
+      const rows = await store.read((db) =>
+        db
           .selectFrom('entries')
           .select(['key', 'body'])
           .where('final', '=', 0)
           .where('chain', '=', chain)
           .where('network', '=', network)
-        return (address === undefined ? all : all.where('address', '=', folded(address))).orderBy('key').execute()
-      })
+          .where(onLane(lane))
+          .orderBy('key')
+          .execute(),
+      )
       return rows.map(({ key, body }) => readBody(key, body))
     },
     // No body is read: one that is damaged keeps its own wallet from being taken up, and no other.
     async openLanes() {
       const rows = await store.read((db) =>
-        db.selectFrom('entries').select(['chain', 'network', 'lane']).distinct().where('final', '=', 0).execute(),
+        db.selectFrom('entries').select(['chain', 'network', 'via', 'lane']).distinct().where('final', '=', 0).execute(),
       )
-      return rows.map(({ chain, network, lane }) => ({ chain, network, address: lane.slice(`${chain}/${network}/`.length) }))
+      return rows.map(({ chain, network, via, lane }) => {
+        const place = { chain, network, ...(via !== null && { connector: via }) }
+        return { ...place, address: lane.slice(railName(place).length + 1) }
+      })
     },
     async list(filter) {
       const { rows, nextCursor } = await listRows(store, filter)
@@ -71,6 +79,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
       })
       return nextCursor === undefined ? { entries } : { entries, nextCursor }
     },
+    orders,
     ...journalEvents(store, damaged),
   }
 }

@@ -15,6 +15,7 @@ import { namesFees } from '../order.ts'
 import type { Order, Site, Submitted } from '../order.ts'
 import { givenUp, hold } from '../lanes/rebuild-lane.ts'
 import type { Change, Recorder } from '../journal/recorder.ts'
+import { OrderTaken } from '../orders/order-taken.ts'
 import type { SignAttempt } from './sign-attempt.ts'
 import { answerTo, hashOf, submittedOf } from './submitted.ts'
 import { askAgain } from '../lanes/sync-lane.ts'
@@ -76,6 +77,7 @@ export function createSubmission(parts: SubmissionParts) {
 
   return async function submit(order: Order, manner: Manner, signal: AbortSignal): Promise<Submitted> {
     checkPlan(order)
+    await checkUnused(order)
     const { address, requestId } = order
     // Before the chain is asked, so that its answer is about a lane that is ours; it is free while the chain is asked.
     const { lane } = await lanes.use(address, signal, async (held) => held)
@@ -89,6 +91,14 @@ export function createSubmission(parts: SubmissionParts) {
     wake()
     await orTimeout(goOn(sendInOrder(entries, held)), signal, () => stillUnderWay(submitted.txHash, requestId))
     return submitted
+  }
+
+  /** Before anything is asked or claimed; the journal itself says so again, of two at once to one. */
+  async function checkUnused({ clientOrders = [], venue, address, network: { chain, network } }: Order): Promise<void> {
+    if (!venue || clientOrders.length === 0) return
+    const ids = clientOrders.map(({ clientOrderId }) => clientOrderId)
+    const used = await recorder.orders.taken({ chain, network, connector: venue.connector, address }, ids)
+    if (used !== undefined) throw new OrderTaken(used)
   }
 
   async function judge(
@@ -125,7 +135,7 @@ export function createSubmission(parts: SubmissionParts) {
         nowMs: nowMs(),
       })
       for (const { key } of queued) signing.add(key)
-      await recorder.open(queued, guard, order.keyed?.claim)
+      await recorder.open(queued, guard, order.keyed?.claim, order.clientOrders)
       const signed = await orTimeout(Promise.all(queued.map((entry, index) => signOne(entry, prepared[index]))), signal, nothingSent)
       const submitted = submittedOf(signed, prepared)
       const kept = await keepSigned(

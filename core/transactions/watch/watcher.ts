@@ -103,7 +103,9 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
   }
 
   async function look(open: readonly Entry[], ours: ReadonlyMap<string, HeldLane>, head: Head): Promise<boolean> {
-    const attempts = open.flatMap(({ address, step, slot, attempts }) => attempts.map(({ id, fees }) => ({ id, from: address, step, slot, fees })))
+    const attempts = open.flatMap(({ address, step, slot, attempts }) =>
+      attempts.map(({ id, fees }) => ({ id, from: address, step, slot, fees })),
+    )
     const watched = [...new Set(open.map(({ address }) => address))].flatMap((address) => ours.get(address) ?? [])
     const news = new Map(watched.map(({ lane }) => [lane.address, lane.asking()]))
     const signal = AbortSignal.any([closing, AbortSignal.timeout(lookTimeoutMs)])

@@ -98,7 +98,7 @@ describe('a network without base fees', () => {
     const sealed = await seal(await prepare())
     await site.chain.rail.send(sealed, at)
     expect(await site.chain.find(sealed.id, at)).to.include({ pays: true })
-    const open = [{ id: sealed.id, from: wallet, step: null, slot: 0, fees: (await prepare()).fees }]
+    const open = [{ id: sealed.id, from: wallet, step: transfer, slot: 0, fees: (await prepare()).fees }]
     const { sightings } = await site.chain.rail.look(open, await site.chain.head(at), at)
     expect(sightings[0]).to.include({ is: 'pending', underpriced: false })
   })

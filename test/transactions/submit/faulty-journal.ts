@@ -39,6 +39,7 @@ export function faultyJournal(journal: Journal, faults: Faults): Journal {
     list: async (...args) => (await reach(), journal.list(...args)),
     eventsAfter: async (...args) => (await reach(), journal.eventsAfter(...args)),
     lastEventId: async () => (await reach(), journal.lastEventId()),
+    orders: journal.orders,
   }
 }
 
