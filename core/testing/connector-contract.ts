@@ -9,6 +9,7 @@ import { devnetQuoter } from '../devnet/devnet-quoter.ts'
 import type { LoadedPlugin } from '../loader/index.ts'
 import { ammCards } from './cards/amm.ts'
 import { venueOf, type AddCard, type Bench } from './cards/bench.ts'
+import { bookCards } from './cards/books/index.ts'
 import { lpCards } from './cards/lp/index.ts'
 import { perpCards } from './cards/perp/index.ts'
 import { addressCards, configurationCards, pluginCards } from './cards/plugin.ts'
@@ -73,6 +74,7 @@ export function connectorContract({ folder, site: startSite }: ConnectorContract
       }
       if (types.includes('AMM_RANGE')) lpCards(bench, add)
       if (types.includes('PERP_AMM')) perpCards(bench, add)
+      bookCards(bench, types, add)
     })
     after(async () => {
       for (const each of begun) await (await each.catch(() => undefined))?.stop()

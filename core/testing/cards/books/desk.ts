@@ -1,0 +1,262 @@
+import { expect } from 'chai'
+import type { Answer, RequestOptions } from '../../client.ts'
+import type { BookOperator, BookOperators } from '../../devnet-plugin.ts'
+import { approve, venueOf, type Bench } from '../bench.ts'
+import { exact, plain } from './exact.ts'
+import { onGrid, unitOf, type Market } from './grid.ts'
+
+export type BookType = keyof BookOperators
+export const prefixes = { CLOB: '/clob', MARGIN_CLOB: '/clob/margin', PERP_CLOB: '/clob/perp' } as const satisfies Record<BookType, string>
+
+/** Of a request; what is undefined is left out. */
+export type Fields = Readonly<Record<string, string | number | boolean | undefined>>
+export type Side = 'BUY' | 'SELL'
+
+/** An order as `/clob/orders` lists it. */
+export interface Order {
+  orderId?: string
+  clientOrderId: string
+  market: string
+  side: Side
+  orderType: string
+  price: string
+  amount: string
+  filledAmount: string
+  averagePrice?: string
+  state: string
+  reason?: string
+  createdAt: number
+  updatedAt: number
+}
+
+export interface Level {
+  price: string
+  quantity: string
+}
+
+export interface BookAnswer {
+  market: string
+  buys: Level[]
+  sells: Level[]
+  sequence: number
+  timestamp: number
+  blockNumber?: number
+}
+
+/** In 10^-40. */
+export interface FundsExact {
+  free: bigint
+  locked: bigint
+}
+
+/** What the cards do with orders, as a bot would: by the interface alone. */
+export interface Desk<O extends BookOperator = BookOperator> {
+  readonly bench: Bench
+  readonly type: BookType
+  readonly operator: O
+  /** What the cards trade. Its book is theirs alone. */
+  readonly market: Market
+  /** What one base was worth in quote when they began. */
+  readonly fair: number
+  /** What they trade at once, of base. */
+  readonly unit: string
+  /** The wallet whose orders they are, and another of the server's. */
+  readonly owner: string
+  readonly other: string
+  /** The price of the grid that is next to such a part of the fair one. */
+  at(part: number): string
+  /** So many units. */
+  units(count: number): string
+  read(verb: string, fields?: Fields): Promise<Answer>
+  act(verb: string, fields?: object, options?: RequestOptions): Promise<Answer>
+  remove(fields: Fields, how?: 'query' | 'body'): Promise<Answer>
+  /** Takes it as given that it is answered. */
+  // eslint-disable-next-line typescript/no-explicit-any -- the cards look into the answer
+  answered(answer: Promise<Answer>): Promise<any>
+  /** A request for a limit order of one unit at a part of the fair price. */
+  order(side: Side, part: number, fields?: Fields): Fields
+  /** Waits until the exchange has said what it makes of an order. */
+  settled(order: Pick<Order, 'clientOrderId'>, address?: string): Promise<Order>
+  /** Takes it as given that the order is taken, and waits until the exchange has said what it made of it. */
+  place(fields: Fields): Promise<Order>
+  /** The same for its cancellation. */
+  cancel(order: Order, fields?: Fields): Promise<Order>
+  orders(fields?: Fields): Promise<Order[]>
+  find(order: Pick<Order, 'clientOrderId'>, fields?: Fields): Promise<Order>
+  trades(fields?: Fields): Promise<Trade[]>
+  book(fields?: Fields): Promise<BookAnswer>
+  /** Waits until the server's book is so. */
+  bookWhere(what: string, holds: (book: BookAnswer) => boolean): Promise<BookAnswer>
+  /** Another trader's order, once the server's book shows it. */
+  rest(side: Side, part: number, amount?: string): Promise<string>
+  /** What the exchange says of a wallet's tokens. */
+  funds(owner?: string): Promise<Record<'base' | 'quote', FundsExact>>
+  /** As every card finds it: an open market without orders. */
+  clear(): Promise<void>
+  /** Sees to it that a request for an order is refused so, naming the field, and that nothing was made of it. */
+  refused(fields: Fields, outcome: string, field?: string): Promise<Answer>
+}
+
+export interface Trade {
+  tradeId: string
+  orderId?: string
+  market: string
+  side: Side
+  price: string
+  amount: string
+  fee: string
+  feeToken: string
+  timestamp: number
+  txHash?: string
+}
+
+const stillUnderWay = ['PENDING_OPEN', 'PENDING_CANCEL']
+export const open = ['OPEN', 'PARTIALLY_FILLED']
+
+export async function openDesk<O extends BookOperator>(bench: Bench, type: BookType, operator: O): Promise<Desk<O>> {
+  const { client } = bench
+  const [other, , owner] = bench.wallets
+  const path = (verb: string) => `${prefixes[type]}/${verb}`
+  const read: Desk['read'] = (verb, fields = {}) => client.get(path(verb), asQuery({ ...venueOf(bench), ...fields }))
+  const act: Desk['act'] = (verb, fields = {}, options) => client.post(path(verb), { ...venueOf(bench), ...fields }, options)
+  const answered: Desk['answered'] = async (answer) => {
+    const { status, text, body } = await answer
+    expect(status, text).to.equal(200)
+    return body
+  }
+
+  const { market, fair } = await marketOf(answered, read)
+  const name = market.market
+  const unit = unitOf(market, fair)
+  // A connector on the devnet takes what wallets let it take.
+  if (bench.rpcUrl !== '')
+    for (const address of [owner, other]) for (const token of [market.base, market.quote]) await approve(bench, address, token)
+
+  const orders: Desk['orders'] = async (fields = {}) =>
+    (await answered(read('orders', { address: owner, market: name, limit: '500', ...fields }))).orders
+  const find: Desk['find'] = async ({ clientOrderId }, fields = {}) => {
+    const found = await orders({ clientOrderId, ...fields })
+    expect(found, `the orders of id ${clientOrderId}`).to.have.length(1)
+    return found[0] ?? expect.fail('none was found')
+  }
+  const book: Desk['book'] = (fields = {}) => answered(read('orderBook', { market: name, ...fields }))
+  const bookWhere: Desk['bookWhere'] = (what, holds) => until(what, () => book(), holds)
+  const settled: Desk['settled'] = (order, address = owner) =>
+    until(
+      `order ${order.clientOrderId} is settled`,
+      () => find(order, { address }),
+      ({ state }) => !stillUnderWay.includes(state),
+    )
+  const at = (part: number) => onGrid(market, fair * part)
+  let made = 0
+
+  const desk: Desk<O> = {
+    bench,
+    type,
+    operator,
+    market,
+    fair,
+    unit,
+    owner,
+    other,
+    at,
+    units: (count) => plain(exact(unit) * BigInt(count)),
+    read,
+    act,
+    answered,
+    orders,
+    find,
+    settled,
+    book,
+    bookWhere,
+    remove: (fields, how = 'body') => {
+      const all = { ...venueOf(bench), address: owner, market: name, ...fields }
+      if (how === 'query') return client.request('DELETE', `${path('orders')}?${new URLSearchParams(asQuery(all)).toString()}`)
+      return client.request('DELETE', path('orders'), { raw: JSON.stringify(all), headers: { 'content-type': 'application/json' } })
+    },
+    order: (side, part, fields = {}) => ({
+      address: owner,
+      market: name,
+      side,
+      orderType: 'LIMIT',
+      price: at(part),
+      amount: unit,
+      ...fields,
+    }),
+    async place(fields) {
+      const answer = await answered(act('orders', fields))
+      expect(answer.clientOrderId, JSON.stringify(answer)).to.be.a('string')
+      return settled(answer, addressIn(fields))
+    },
+    async cancel(order, fields = {}) {
+      await answered(desk.remove({ clientOrderId: order.clientOrderId, ...fields }))
+      return settled(order, addressIn(fields))
+    },
+    trades: async (fields = {}) => (await answered(read('trades', { market: name, limit: '500', ...fields }))).trades,
+    async rest(side, part, amount = unit) {
+      const before = quantityAt(await book(), side, at(part))
+      const { orderId } = await operator.place(name, { side, price: at(part), amount })
+      await bookWhere(`another's ${side} at ${at(part)} is shown`, (now) => quantityAt(now, side, at(part)) >= before + exact(amount))
+      return orderId ?? expect.fail(`the ${side} at ${at(part)} did not rest`)
+    },
+    async funds(address = owner) {
+      const of = async (symbol: string) => {
+        const { free, locked } = await operator.funds(address, symbol)
+        return { free: exact(free), locked: exact(locked) }
+      }
+      return { base: await of(market.base), quote: await of(market.quote) }
+    },
+    async clear() {
+      for (const address of [owner, other])
+        for (const order of await orders({ address })) if (open.includes(order.state)) await desk.cancel(order, { address })
+      await operator.clear(name, [owner, other])
+      await bookWhere('the book is empty', ({ buys, sells }) => buys.length + sells.length === 0)
+    },
+    async refused(fields, outcome, field) {
+      made += 1
+      const asked = { clientOrderId: `refused-${made}`, ...fields }
+      const before = await operator.open(name, owner)
+      const answer = await act('orders', asked)
+      const { status, body, text } = answer
+      expect(`${status} ${body?.name}`, `${JSON.stringify(asked)}: ${text}`).to.equal(outcome)
+      if (field !== undefined) expect(body.details[0].field, text).to.equal(field)
+      expect(await operator.open(name, owner)).to.deep.equal(before)
+      return answer
+    },
+  }
+  return desk
+}
+
+/** The first that is open and has prices on both sides, and what it is worth by them. */
+async function marketOf(answered: Desk['answered'], read: Desk['read']): Promise<{ market: Market; fair: number }> {
+  const { markets } = await answered(read('markets'))
+  const { markets: tickers } = await answered(read('ticker'))
+  for (const market of Object.values<Market>(markets)) {
+    const { bestBid, bestAsk } = tickers[market.market] ?? {}
+    if (market.status === 'open' && bestBid != null && bestAsk != null) return { market, fair: (Number(bestBid) + Number(bestAsk)) / 2 }
+  }
+  throw new Error(`One market at least must be open and have orders on both sides: ${JSON.stringify(tickers)}`)
+}
+
+export const quantityAt = ({ buys, sells }: BookAnswer, side: Side, price: string): bigint => {
+  const level = (side === 'BUY' ? buys : sells).find((each) => exact(each.price) === exact(price))
+  return level ? exact(level.quantity) : 0n
+}
+
+/** Asks again and again until what is told holds. */
+export async function until<T>(what: string, ask: () => Promise<T>, holds: (told: T) => boolean): Promise<T> {
+  const end = performance.now() + 20_000
+  for (;;) {
+    const told = await ask()
+    if (holds(told)) return told
+    if (performance.now() > end) throw new Error(`${what}: never came about. Last told: ${JSON.stringify(told)}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+const addressIn = ({ address }: Fields) => (address === undefined ? undefined : String(address))
+
+export const venueFields = ({ bench }: Pick<Desk, 'bench'>) => venueOf(bench)
+
+const asQuery = (fields: Fields): Record<string, string> =>
+  Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))

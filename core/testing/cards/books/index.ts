@@ -1,0 +1,54 @@
+import type { AddCard, Bench } from '../bench.ts'
+import type { BookOperator } from '../../devnet-plugin.ts'
+import { batchCards } from './batch.ts'
+import { bookCards as theBook } from './book.ts'
+import { openDesk, type BookType, type Desk } from './desk.ts'
+import { kindCards } from './kinds.ts'
+import { lifeCards } from './life.ts'
+import { listCards } from './lists.ts'
+import { marginCards } from './margin.ts'
+import { moneyCards } from './money.ts'
+import { perpCards } from './perp.ts'
+import { raceCards } from './races.ts'
+import { refusalCards } from './refusals.ts'
+import { statusCards } from './status.ts'
+
+export type Card<O extends BookOperator = BookOperator> = readonly [title: string, run: (desk: Desk<O>) => Promise<void>]
+
+/** What closes a market for good is the last. */
+const everyBook: readonly Card[] = [
+  ...theBook,
+  ...lifeCards,
+  ...kindCards,
+  ...moneyCards,
+  ...listCards,
+  ...refusalCards,
+  ...batchCards,
+  ...raceCards,
+  ...statusCards,
+]
+
+/** What every exchange with order books must do, whatever is behind it: for each type that it has. */
+export function bookCards(bench: Bench, types: readonly string[], add: AddCard): void {
+  const { bookOperators: operators } = bench
+  if (types.includes('CLOB')) addCards(bench, 'CLOB', operators?.CLOB, [], add)
+  if (types.includes('MARGIN_CLOB')) addCards(bench, 'MARGIN_CLOB', operators?.MARGIN_CLOB, marginCards, add)
+  if (types.includes('PERP_CLOB')) addCards(bench, 'PERP_CLOB', operators?.PERP_CLOB, perpCards, add)
+}
+
+function addCards<O extends BookOperator>(
+  bench: Bench,
+  type: BookType,
+  operator: O | undefined,
+  own: readonly Card<O>[],
+  add: AddCard,
+): void {
+  let desk: Promise<Desk<O>> | undefined
+  for (const [title, run] of [...own, ...everyBook])
+    add(type === 'CLOB' ? title : `${title} (${type})`, async () => {
+      if (!operator) throw new Error(`No bookOperators say who else trades by ${type}: nobody but the plugin would say what is right.`)
+      const opened = await (desk ??= openDesk(bench, type, operator))
+      await opened.clear()
+      await run(opened)
+    })
+}
