@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Desk } from './desk.ts'
+import { until, type Desk } from './desk.ts'
 import type { Card } from './index.ts'
 
 export const statusCards: readonly Card[] = [
@@ -11,13 +11,14 @@ export const statusCards: readonly Card[] = [
       const placed = await place(order('BUY', 0.99))
       await operator.setStatus(market.market, 'paused')
       try {
-        expect((await statusOf(desk)).status).to.equal('paused')
+        await isTold(desk, 'paused')
         const { body } = await desk.refused(order('BUY', 0.98), '422 TRADE_FAILED')
         expect(body.details.reason).to.contain('paused')
         expect((await cancel(placed)).state).to.equal('CANCELED')
       } finally {
         await operator.setStatus(market.market, 'open')
       }
+      await isTold(desk, 'open')
       expect((await place(order('BUY', 0.98))).state).to.equal('OPEN')
     },
   ],
@@ -38,7 +39,7 @@ export const statusCards: readonly Card[] = [
       const before = await funds()
       const placed = await place(order('SELL', 1.01))
       await operator.setStatus(market.market, 'closed')
-      expect((await statusOf(desk)).status).to.equal('closed')
+      await isTold(desk, 'closed')
       const { body } = await desk.refused(order('BUY', 0.98), '422 TRADE_FAILED')
       expect(body.details.reason).to.contain('closed')
       expect((await cancel(placed)).state).to.equal('CANCELED')
@@ -47,4 +48,10 @@ export const statusCards: readonly Card[] = [
   ],
 ]
 
-const statusOf = async ({ answered, read, market: { market } }: Desk) => (await answered(read('markets', { market }))).markets[market]
+/** The list of markets is kept for a time. */
+const isTold = ({ answered, read, market: { market } }: Desk, status: string) =>
+  until(
+    `the market is ${status}`,
+    async () => (await answered(read('markets', { market }))).markets[market].status,
+    (told) => told === status,
+  )
