@@ -23,7 +23,7 @@ const steps: readonly Step[] = [
     file: 'core/http/idempotency/idempotency.ts',
     find: 'const stands = await kept.release(claim).catch(() => owe(claim))',
   },
-  { name: 'journal QUEUED', file: 'core/transactions/journal/recorder.ts', find: 'await journal.open(entries, guard, claim)' },
+  { name: 'journal QUEUED', file: 'core/transactions/journal/recorder.ts', find: 'await journal.open(entries, guard, claim, orders)' },
   {
     name: 'sign',
     file: 'core/transactions/submit/sign-attempt.ts',
