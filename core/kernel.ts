@@ -12,6 +12,7 @@ import { openServerStore } from './boot/server-store.ts'
 import { askPassphrase, openSigner } from './boot/signer.ts'
 import { draftOf } from './boot/signer-draft.ts'
 import { signerPolicy } from './boot/signer-policy.ts'
+import { sitesOf } from './boot/venue-actions.ts'
 import { startVenues } from './boot/venues.ts'
 import type { Settings } from './config/index.ts'
 import { bringUpDevnet } from './devnet/bring-up.ts'
@@ -20,12 +21,14 @@ import { createApp } from './http/app.ts'
 import { createIdempotency, type Idempotency } from './http/idempotency/idempotency.ts'
 import { measureNodes } from './http/metrics/measure-nodes.ts'
 import { measureTransactions } from './http/metrics/measure-transactions.ts'
+import { countMarket, measureMarket } from './http/metrics/market-metrics.ts'
 import { createMetrics, measureDirectory, measureStore, type Metrics } from './http/metrics/metrics.ts'
 import { observeJournal } from './http/metrics/observe-journal.ts'
 import { listen } from './http/server.ts'
 import { countChanges } from './http/metrics/transaction-metrics.ts'
 import { findPlugins, loadPlugins, startWatchdog, type LoadedPlugin, type LoadResult } from './loader/index.ts'
 import { createLog } from './log.ts'
+import { createMarket } from './market/index.ts'
 import type { Store } from './store/index.ts'
 import { ensureCertificates } from './tls/index.ts'
 import { createTransactions, sqlJournal, sqlLeases, type Journal, type Leases, type Sign, type Transactions } from './transactions/index.ts'
@@ -146,7 +149,7 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
         createTransactions({
           journal,
           leases,
-          sites: directory.networks,
+          sites: sitesOf(directory),
           sign,
           log,
           walletQueue: settings.limits.walletQueue,
@@ -156,12 +159,17 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
     })
     const { transactions, journal } = container.cradle
     stops.push(() => transactions.stop(drainMs()))
-    measureTransactions(metrics, { journal, networks: directory.networks, log })
+    measureTransactions(metrics, { journal, networks: sitesOf(directory), log })
     await transactions.takenUp
+
+    const market = createMarket(settings.market, log, countMarket(metrics))
+    stops.push(() => market.stop())
+    measureMarket(metrics, market)
 
     const services: Services = {
       directory,
       settings,
+      books: market.books,
       transactions,
       wallets: { all: signer.wallets },
       failing: () => failingParts(signer, store, directory),

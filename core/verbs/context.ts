@@ -1,5 +1,6 @@
 import type { AnswerOf, EndpointName, EndpointNamed, RequestOf, Target } from '../api/index.ts'
 import type { Settings } from '../config/index.ts'
+import type { Books } from '../market/index.ts'
 import type { Keyed, Transactions } from '../transactions/index.ts'
 import type { Caller } from './caller.ts'
 import type { Directory, NetworkEntry, VenueEntry } from './directory.ts'
@@ -11,6 +12,7 @@ export interface Services {
   transactions: Transactions
   wallets: Wallets
   settings: Settings
+  books: Books
   /** Parts that keep the server from being ready. */
   failing(): Promise<readonly { part: string; reason: string }[]>
 }

@@ -15,11 +15,12 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   store: ['api'],
   transactions: ['api', 'contracts', 'store'],
   kits: ['contracts', 'testing/devnet-plugin'],
+  market: ['api', 'contracts'],
   loader: ['api', 'contracts', 'config'],
   devnet: ['config', 'loader', 'testing/devnet-plugin'],
-  verbs: ['api', 'contracts', 'config', 'transactions'],
-  http: ['api', 'contracts', 'config', 'store', 'tls', 'transactions', 'verbs', 'start-error'],
-  boot: ['api', 'contracts', 'config', 'devnet', 'http', 'loader', 'start-error', 'store', 'verbs', 'version', 'wallet'],
+  verbs: ['api', 'contracts', 'config', 'market', 'transactions'],
+  http: ['api', 'contracts', 'config', 'market', 'store', 'tls', 'transactions', 'verbs', 'start-error'],
+  boot: ['api', 'contracts', 'config', 'devnet', 'http', 'loader', 'market', 'start-error', 'store', 'verbs', 'version', 'wallet'],
   doctor: ['api', 'boot', 'config', 'devnet', 'http', 'loader', 'store', 'tls', 'wallet'],
 }
 /** They stand above the others, and may import them all. */

@@ -58,6 +58,11 @@ export const serverSchema = closed({
       description: 'The least serious level that is logged',
     }),
   }),
+  market: closed({
+    staleBlocks: count(2, 'What is kept in memory of a chain is shown until it is more blocks behind than that; then it is an error'),
+    staleSeconds: seconds(15, 'A book that an exchange tells of is shown until nothing was heard of it for so long; then it is an error'),
+    checkSeconds: seconds(30, 'How often a sample of what is kept in memory is compared with the chain or the exchange'),
+  }),
   limits: closed({
     bodyBytes: count(100_000, 'Largest request body, in bytes'),
     walletQueue: count(256, 'Requests of one wallet that may be under way on a network; beyond them 503'),

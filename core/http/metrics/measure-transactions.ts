@@ -1,19 +1,21 @@
 import type { Logger } from 'pino'
 import { Gauge } from 'prom-client'
 import type { Rail } from '../../contracts/index.ts'
-import type { Entry, Journal } from '../../transactions/index.ts'
+import { holderOf, placeOf, railName, type Entry, type Journal } from '../../transactions/index.ts'
 import type { Metrics } from './metrics.ts'
 import { withinDeadline } from './within-deadline.ts'
 
 interface Network {
   chain: string
   network: string
+  /** Of an exchange's own rail. */
+  connector?: string
   impl: { rail: Pick<Rail, 'slots'> }
 }
 
 interface Sources {
   journal: Pick<Journal, 'openLanes' | 'unfinished'>
-  /** The networks that are loaded: they are shown as having nothing open rather than not at all. */
+  /** The networks that are loaded, and the exchanges' own rails on them: they are shown as having nothing open rather than not at all. */
   networks: readonly Network[]
   log: Pick<Logger, 'warn'>
   nowMs?: () => number
@@ -43,9 +45,7 @@ export function measureTransactions({ registry }: Pick<Metrics, 'registry'>, { j
   )
 
   /** Where each slot stands for itself, none is missing between two. */
-  const unordered = new Set(
-    networks.filter(({ impl }) => impl.rail.slots === 'independent').map(({ chain, network }) => `${chain}/${network}`),
-  )
+  const unordered = new Set(networks.filter(({ impl }) => impl.rail.slots === 'independent').map(railName))
 
   const open = new Gauge({
     name: 'sluice_transactions_open',
@@ -84,7 +84,7 @@ export function measureTransactions({ registry }: Pick<Metrics, 'registry'>, { j
       this.reset()
       if (!entries) return
       for (const { chain, network } of networks) this.set({ chain, network }, 0)
-      const withOrder = entries.filter(({ chain, network }) => !unordered.has(`${chain}/${network}`))
+      const withOrder = entries.filter((entry) => !unordered.has(railName(placeOf(entry))))
       for (const lane of lanesWithGap(withOrder)) this.inc(lane)
     },
   })
@@ -93,18 +93,19 @@ export function measureTransactions({ registry }: Pick<Metrics, 'registry'>, { j
 
 async function openEntries(journal: Sources['journal']): Promise<readonly Entry[]> {
   const lanes = await journal.openLanes()
-  const sites = new Map(lanes.map(({ chain, network }) => [`${chain}/${network}`, { chain, network }]))
-  return (await Promise.all([...sites.values()].map((site) => journal.unfinished(site)))).flat()
+  const rails = new Map(lanes.map(({ address: _, ...place }) => [railName(place), place]))
+  return (await Promise.all([...rails.values()].map((place) => journal.unfinished(place)))).flat()
 }
 
 const ageOf = (ms: number) => ages.find(({ belowMs }) => ms < belowMs)?.label ?? ''
 
 function lanesWithGap(open: readonly Entry[]): { chain: string; network: string }[] {
   const lanes = new Map<string, { chain: string; network: string; nonces: Set<number> }>()
-  for (const { chain, network, address, nonce, state } of open) {
+  for (const entry of open) {
+    const { chain, network, nonce, state } = entry
     // Where one of ours is mined, what is before it is mined too, by whomever.
     if (state === 'MINED') continue
-    const key = `${chain}/${network}/${address.toLowerCase()}`
+    const key = `${railName(placeOf(entry))}/${holderOf(entry).toLowerCase()}`
     const lane = lanes.get(key) ?? { chain, network, nonces: new Set() }
     lanes.set(key, lane)
     lane.nonces.add(nonce)

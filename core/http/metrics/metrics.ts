@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Store } from '../../store/store.ts'
 import type { Directory } from '../../verbs/directory.ts'
+import { marketMetrics } from './market-metrics.ts'
 import { transactionMetrics } from './transaction-metrics.ts'
 import { withinDeadline } from './within-deadline.ts'
 
@@ -37,6 +38,7 @@ export function createMetrics() {
       registers,
     }),
     ...transactionMetrics(registry),
+    ...marketMetrics(registry),
   }
 }
 

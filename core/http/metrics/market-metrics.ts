@@ -1,0 +1,72 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Market, MarketCounters } from '../../market/index.ts'
+import type { Metrics } from './metrics.ts'
+
+const site = ['chain', 'network', 'connector'] as const
+
+/** What is counted of the state in memory where it happens. */
+export function marketMetrics(registry: Registry) {
+  const registers = [registry]
+  return {
+    marketUpdates: new Counter({
+      name: 'sluice_market_updates_total',
+      help: 'Changes of books in memory.',
+      labelNames: site,
+      registers,
+    }),
+    marketTroubles: new Counter({
+      name: 'sluice_market_troubles_total',
+      help: 'What went wrong with state in memory: a gap, a loss, a reload, a reorganisation, a defect of the connector.',
+      labelNames: [...site, 'trouble'],
+      registers,
+    }),
+    marketChecks: new Counter({
+      name: 'sluice_market_checks_total',
+      help: 'Samples of the state in memory that were compared with the chain or the exchange. A different one is a defect.',
+      labelNames: [...site, 'outcome'],
+      registers,
+    }),
+  }
+}
+
+/** What a network is as a whole belongs to no connector. */
+export function countMarket({ marketUpdates, marketTroubles, marketChecks, pluginFaults }: Metrics): MarketCounters {
+  const labels = ({ chain, network, connector = '' }: { chain: string; network: string; connector?: string }) => ({
+    chain,
+    network,
+    connector,
+  })
+  return {
+    update: (place) => marketUpdates.inc(labels(place)),
+    check: (place, outcome) => marketChecks.inc({ ...labels(place), outcome }),
+    trouble(place, trouble) {
+      marketTroubles.inc({ ...labels(place), trouble })
+      if (trouble === 'defect' && place.connector !== undefined) pluginFaults.inc({ plugin: place.connector })
+    },
+  }
+}
+
+/** How much is kept, and how far it is: read when it is asked for. */
+export function measureMarket({ registry }: Pick<Metrics, 'registry'>, { books, following }: Market): void {
+  const gauge = (name: string, help: string, labelNames: readonly string[], collect: (gauge: Gauge) => void) =>
+    registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        labelNames,
+        registers: [],
+        collect() {
+          this.reset()
+          collect(this)
+        },
+      }),
+    )
+  gauge('sluice_market_books', 'Order books that are kept in memory.', [], (each) => each.set(books.kept))
+  gauge('sluice_market_followed', 'States of a chain that are kept in memory.', ['chain', 'network'], (each) => {
+    for (const { chain, network, synchroniser } of following.all()) each.set({ chain, network }, synchroniser.kept)
+  })
+  gauge('sluice_market_block', 'The block that what is kept of a chain is after.', ['chain', 'network'], (each) => {
+    for (const { chain, network, synchroniser } of following.all())
+      if (synchroniser.tip) each.set({ chain, network }, Number(synchroniser.tip.number))
+  })
+}

@@ -1,0 +1,97 @@
+import { SluiceError } from '../../api/index.ts'
+import type { Head } from '../../contracts/index.ts'
+import { within } from '../within.ts'
+import type { Witness } from '../witness.ts'
+import { applyBlock } from './apply-block.ts'
+import type { Group, Track } from './track.ts'
+import type { Trail } from './trail.ts'
+
+const loadMs = 15_000
+/** So many keys are loaded at once. */
+export const mostAtOnce = 100
+
+/** What the states of some keys were after a block. */
+export async function loadStates(
+  { source }: Group,
+  keys: readonly string[],
+  after: Head,
+  over: AbortSignal,
+): Promise<ReadonlyMap<string, unknown>> {
+  const signal = AbortSignal.any([over, AbortSignal.timeout(loadMs)])
+  const { head, states } = await within(Promise.resolve(source.followed.load(keys, after, { signal })), signal)
+  if (head.number !== after.number || (head.hash !== undefined && head.hash !== after.hash))
+    throw new Error(`it read block ${head.number} where ${after.number} was asked for`)
+  if (!(states instanceof Map)) throw new Error('it gave no states')
+  return states
+}
+
+/** Whether it is the network or the node that failed, rather than the plugin. */
+export const isOutside = (error: unknown): boolean =>
+  error instanceof SluiceError ? error.name !== 'UNKNOWN_ERROR' : error instanceof DOMException && error.name === 'TimeoutError'
+
+/**
+ * Loads what is wanted of a group, at the newest block, and moves it on by what happened while it was loaded. Where one key makes the
+ * connector fail, the others are loaded without it.
+ */
+export async function loadGroup(group: Group, tracks: readonly Track[], trail: Trail, witness: Witness, over: AbortSignal): Promise<void> {
+  const { place, followed } = group.source
+  const after = trail.tip
+  if (!after) return
+  try {
+    const states = await loadStates(
+      group,
+      tracks.map(({ key }) => key),
+      after,
+      over,
+    )
+    // Another fork, or blocks of which this was not asked for when it was not followed yet: it is loaded again.
+    const since = trail.after(after.hash)
+    if (!since?.every(({ asked }) => followed.follow.every((each) => asked.has(each)))) {
+      for (const track of tracks) group.wanted.add(track)
+      return
+    }
+    const loaded = new Set(tracks)
+    for (const track of tracks) {
+      const state = states.get(track.key)
+      track.history.clear()
+      if (state !== undefined) track.history.put(after.number, state)
+      else
+        fail(
+          track,
+          new SluiceError('PAIR_NOT_FOUND', `${place.connector} has nothing called ${track.key} on ${place.chain}/${place.network}.`),
+        )
+    }
+    for (const block of since) for (const track of applyBlock(group, block, witness, loaded)) group.wanted.add(track)
+    for (const track of tracks) {
+      if (track.history.newest() === undefined) continue
+      track.again.reset()
+      delete track.error
+      track.loading?.settle()
+    }
+  } catch (error) {
+    if (over.aborted) return
+    if (!isOutside(error) && tracks.length > 1) {
+      await Promise.all(tracks.map((track) => loadGroup(group, [track], trail, witness, over)))
+      return
+    }
+    for (const track of tracks) fail(track, errorOf(group, track, error, witness))
+  }
+}
+
+function fail(track: Track, error: unknown): void {
+  track.error = error
+  track.again.failed()
+  track.loading?.settle(error)
+}
+
+function errorOf({ source: { place } }: Group, { key }: Track, error: unknown, witness: Witness): unknown {
+  const where = `${place.connector} on ${place.chain}/${place.network}`
+  if (error instanceof SluiceError && isOutside(error)) return error
+  if (isOutside(error))
+    return new SluiceError('NETWORK', `${key} of ${where} was not read in time. Try again.`, { retryAfterSeconds: 1, cause: error })
+  const why = error instanceof Error ? error.message : 'unknown'
+  witness.trouble({ ...place, what: key }, 'defect', `the connector failed to load a state: ${why}`, error)
+  return new SluiceError('UNKNOWN_ERROR', `The connector ${place.connector} has failed to read ${key}. The server's log has the reason.`, {
+    cause: error,
+  })
+}

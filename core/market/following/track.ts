@@ -1,0 +1,77 @@
+import type { Followed, Head } from '../../contracts/index.ts'
+import { createBackoff, type Backoff } from '../backoff.ts'
+import type { Place } from '../witness.ts'
+import { createHistory, type History } from './history.ts'
+
+/** What is followed of one exchange on its network. The same object for the same exchange. */
+export interface Source {
+  readonly place: Place
+  readonly followed: Followed
+  /** Whether what is in memory is what was loaded of the same block. */
+  same(key: string, inMemory: unknown, loaded: unknown): boolean
+}
+
+/** A state, and the block that it is after. */
+export interface Seen {
+  readonly state: unknown
+  readonly head: Head
+}
+
+export type Changed = (seen: Seen | undefined) => void
+
+/** One key that is followed. */
+export interface Track {
+  readonly key: string
+  readonly history: History
+  readonly watchers: Set<Changed>
+  /** When it may be loaded again after that failed. */
+  readonly again: Backoff
+  usedAt: number
+  /** Why it was not loaded last. */
+  error?: unknown
+  /** Settles when it was loaded, or could not be. */
+  loading?: { readonly done: Promise<void>; settle(error?: unknown): void }
+  /** What its watchers know. */
+  told: unknown
+}
+
+/** All keys of one exchange. */
+export interface Group {
+  readonly source: Source
+  readonly tracks: Map<string, Track>
+  readonly wanted: Set<Track>
+  /** Whether what is wanted is about to be loaded. */
+  due: boolean
+}
+
+export const createGroup = (source: Source): Group => ({ source, tracks: new Map(), wanted: new Set(), due: false })
+
+const untold = Symbol('untold')
+
+export const createTrack = (key: string): Track => ({
+  key,
+  history: createHistory(),
+  watchers: new Set(),
+  again: createBackoff(),
+  usedAt: performance.now(),
+  told: untold,
+})
+
+/** What waits for a track that is being loaded. */
+export function loadingOf(track: Track): { done: Promise<void>; isNew: boolean } {
+  if (track.loading) return { done: track.loading.done, isNew: false }
+  let settle = (_error?: unknown) => {}
+  const done = new Promise<void>((resolve, reject) => {
+    settle = (error) => (error === undefined ? resolve() : reject(error))
+  })
+  // Perhaps nobody waits for it.
+  done.catch(() => {})
+  track.loading = {
+    done,
+    settle(error) {
+      delete track.loading
+      settle(error)
+    },
+  }
+  return { done, isNew: true }
+}

@@ -1,0 +1,43 @@
+// State in memory that follows chains and exchanges.
+import type { Log } from '../contracts/index.ts'
+import { createBooks, type Books } from './books/books.ts'
+import { createFollowing, type Following } from './following/following.ts'
+import { createWitness, type MarketCounters } from './witness.ts'
+
+export type { Books } from './books/books.ts'
+export type { BookChanged, BookType, BookVenue, BookView } from './books/book-view.ts'
+export type { Following } from './following/following.ts'
+export type { MarketCounters } from './witness.ts'
+
+export interface MarketSettings {
+  staleBlocks: number
+  staleSeconds: number
+  checkSeconds: number
+}
+
+/** What nobody asked for so long is let go. */
+const idleSeconds = 300
+/** The most books, and the most states of one network. */
+const mostBooks = 1_000
+const mostKeys = 10_000
+
+/** All that the server keeps in memory of exchanges. */
+export interface Market {
+  readonly books: Books
+  readonly following: Following
+  stop(): void
+}
+
+export function createMarket(settings: MarketSettings, log: Log, counters: MarketCounters): Market {
+  const witness = createWitness(log, counters)
+  const following = createFollowing({ ...settings, idleSeconds, mostKeys, witness })
+  const books = createBooks({ ...settings, idleSeconds, mostBooks, following, witness })
+  return {
+    books,
+    following,
+    stop() {
+      books.stop()
+      following.stop()
+    },
+  }
+}
