@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import { checkHistory } from './checker/check-history.ts'
-import { answered, entry, history, lost, mined, refused, signed, trade, wallet } from './checker/made-history.ts'
-import type { History } from './history.ts'
+import { answered, close, closing, entry, history, lost, mined, refused, signed, trade, wallet } from './checker/made-history.ts'
 
-const found = (of: Partial<History>) => checkHistory(history(of)).map(({ invariant, what }) => `${invariant} ${what}`)
+const found = (of: Parameters<typeof history>[0]) => checkHistory(history(of)).map(({ invariant, what }) => `${invariant} ${what}`)
 
 const first = signed(0, 1n)
 const second = signed(1, 2n)
@@ -200,6 +199,66 @@ describe('the checker of what chaos leaves behind', () => {
     it('finds what waits behind an empty nonce', () => {
       const of = { requests: [trade(2)], calls: [answered(2, second)], journal: [entry('BROADCAST', [second])] }
       expect(found(of)).to.include('I4 a nonce was left empty and others wait behind it')
+    })
+  })
+
+  describe('what shows no amount is known by its transaction', () => {
+    const closed = signed(0, 0n, 1n, closing)
+    const again = signed(1, 0n, 1n, closing)
+    const told = answered(1, closed)
+    const byCall = { requestId: told.requestId }
+
+    it('finds nothing where it has its one outcome', () => {
+      const refusal = refused(2, 'UNKNOWN_POSITION')
+      const keyed = { idempotencyKey: 'key' }
+      const violations = found({
+        requests: [close(1), close(2), close(3, 'key')],
+        calls: [told, refusal, lost(3), answered(3, again, [5, 6])],
+        journal: [entry('CONFIRMED', [closed], byCall), entry('REVERTED', [again], keyed)],
+        mined: [mined(closed), mined(again, false)],
+      })
+      expect(violations).to.deep.equal([])
+    })
+
+    it('finds a request that was mined twice', () => {
+      const journal = [entry('CONFIRMED', [closed], byCall), entry('CONFIRMED', [again], byCall)]
+      const of = { requests: [close(1)], calls: [told], journal, mined: [mined(closed), mined(again)] }
+      expect(found(of)).to.deep.equal(['I1 one request was mined more than once'])
+    })
+
+    it('finds two answers of one transaction', () => {
+      const of = { requests: [close(1), close(2)], calls: [told, answered(2, closed)], mined: [mined(closed)] }
+      expect(found({ ...of, journal: [entry('CONFIRMED', [closed], byCall)] })).to.deep.equal([
+        "I1 an answer had another request's transaction",
+      ])
+    })
+
+    it('finds one that nobody asked for', () => {
+      expect(found({ journal: [entry('CONFIRMED', [closed])], mined: [mined(closed)] })).to.deep.equal([
+        'I1 a trade was mined that nobody asked for',
+      ])
+    })
+
+    it('finds one that did something else', () => {
+      const sold = answered(2, first)
+      const journal = [entry('CONFIRMED', [first], { requestId: sold.requestId })]
+      expect(found({ requests: [close(2)], calls: [sold], journal, mined: [mined(first)] })).to.deep.equal([
+        'I1 a trade was mined that nobody asked for',
+      ])
+    })
+
+    it('finds an effect after a definite error', () => {
+      const refusal = refused(1, 'UNKNOWN_POSITION')
+      const journal = [entry('CONFIRMED', [closed], { requestId: refusal.requestId })]
+      expect(found({ requests: [close(1)], calls: [refusal], journal, mined: [mined(closed)] })).to.deep.equal([
+        'I2 an effect after a definite error',
+      ])
+    })
+
+    it('finds it on a nonce that another has', () => {
+      const of = { requests: [close(1), trade(2)], calls: [told, answered(2, signed(0, 2n))], mined: [mined(closed)] }
+      const journal = [entry('CONFIRMED', [closed], byCall), entry('DROPPED', [signed(0, 2n)], { rank: 1 })]
+      expect(found({ ...of, journal })).to.deep.equal(['I4 two trades were signed on one nonce'])
     })
   })
 

@@ -1,10 +1,17 @@
-/** What a bot wants once. A trade sells an amount of the native coin, or opens a position of a size, that no other request of the run has. */
+import type { Signed } from './checker/signed-bytes.ts'
+
+/**
+ * What a bot wants once. A trade sells an amount of the native coin, or opens a position of a size, that no other request of the run has;
+ * a deposit or a withdrawal moves such an amount. Who closes names no amount: that is known by its transaction.
+ */
 export interface Request {
   id: number
-  op: 'trade' | 'cancel' | 'speedUp'
+  op: 'trade' | 'close' | 'deposit' | 'withdraw' | 'cancel' | 'speedUp' | 'create-token'
   wallet: string
   connector?: string
-  /** What the chain shows of it: the value of its transaction, or the size. Only of trades. */
+  /** Symbol of the token whose account is wanted. */
+  token?: string
+  /** What the chain shows of it: the value of its transaction, the size, or what is moved. Absent where it has no such amount. */
   valueRaw?: bigint
   key?: string
 }
@@ -67,7 +74,10 @@ export interface History {
   requests: readonly Request[]
   calls: readonly Call[]
   samples: readonly Sample[]
-  sent: readonly Sent[]
+  /** Everything that was ever signed, whether it left a server or not. */
+  signed: readonly Signed[]
+  /** Hashes of what can still come into a block, or has. */
+  live: ReadonlySet<string>
   mined: readonly Mined[]
   /** Each wallet's next nonce on the chain. */
   nextNonces: ReadonlyMap<string, number>

@@ -24,7 +24,7 @@ export async function startCluster(): Promise<Cluster> {
     chain,
     postgres,
     async start(options = {}) {
-      const server = await spawnServer({ home, rpcUrl: chain.rpcUrl(), ...options })
+      const server = await spawnServer({ home, devnetUrl: chain.rpcUrl(), ...options })
       servers.push(server)
       return server
     },

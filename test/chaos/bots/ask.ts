@@ -1,11 +1,9 @@
-import { formatEther } from 'ethers'
+import { formatEther, formatUnits } from 'ethers'
 import type { Answer, Client } from '../../../core/testing/client.ts'
 import type { Call, Request } from '../history.ts'
 import type { Server } from '../servers/spawn-server.ts'
-import type { World } from '../world.ts'
+import type { Stage } from '../stage.ts'
 import { bounded } from './bounded.ts'
-
-const local = { chain: 'ethereum', network: 'local' } as const
 
 export interface Manner {
   /** Which server; any that runs, where none is named. */
@@ -15,17 +13,20 @@ export interface Manner {
 }
 
 /** Sends a request once and keeps what came of it. */
-export async function ask(world: World, request: Request, { server, hangUpAfterMs }: Manner = {}): Promise<Call> {
-  const { recorder } = world
-  const to = await world.someServer(server)
+export async function ask(stage: Stage, request: Request, { server, hangUpAfterMs }: Manner = {}): Promise<Call> {
+  const { recorder, place } = stage
+  const to = await stage.someServer(server)
   const requestId = `chaos-${request.id}-${recorder.calls.length}`
   const headers = { 'x-request-id': requestId, ...(request.key !== undefined && { 'idempotency-key': request.key }) }
   const call: Call = { request: request.id, requestId, sentAt: recorder.clock(), endedAt: 0, outcome: { is: 'lost', reason: 'never sent' } }
   const [path, body] = messageOf(request)
-  call.outcome = await send(to, hangUpAfterMs, (client) => client.post(path, body, { headers })).then(outcomeOf, (error: unknown) => ({
-    is: 'lost',
-    reason: reasonOf(error),
-  }))
+  call.outcome = await send(to, hangUpAfterMs, (client) => client.post(path, { ...place, ...body }, { headers })).then(
+    outcomeOf,
+    (error: unknown) => ({
+      is: 'lost',
+      reason: reasonOf(error),
+    }),
+  )
   call.endedAt = recorder.clock()
   recorder.calls.push(call)
   if (call.outcome.is === 'answer' && call.outcome.txHash !== undefined) recorder.hashes.push(call.outcome.txHash)
@@ -44,13 +45,18 @@ async function send(to: Server, hangUpAfterMs: number | undefined, post: (client
   }
 }
 
-function messageOf({ id, op, wallet, connector = 'uniswap', valueRaw = 0n }: Request): [string, object] {
-  if (op === 'cancel') return ['/evm/cancel', { ...local, address: wallet }]
-  if (op === 'speedUp') return ['/evm/speedUp', { ...local, address: wallet }]
-  const order = { ...local, connector, address: wallet, base: 'ETH', amount: formatEther(valueRaw) }
-  if (connector !== 'perp') return ['/amm/trade', { ...order, quote: 'USDC', side: 'SELL' }]
+function messageOf({ id, op, wallet: address, connector = 'uniswap', token, valueRaw = 0n }: Request): [string, object] {
+  if (op === 'cancel') return ['/evm/cancel', { address }]
+  if (op === 'speedUp') return ['/evm/speedUp', { address }]
+  if (op === 'create-token') return ['/altchain/create-token', { address, tokenSymbol: token }]
+  const perp = { connector: 'perp', address }
+  if (op === 'deposit' || op === 'withdraw') return [`/perpAMM/${op}`, { ...perp, token: 'USDC', amount: formatUnits(valueRaw, 6) }]
+  const market = { base: 'ETH', quote: 'USD' }
+  if (op === 'close') return ['/perpAMM/close', { ...perp, ...market }]
+  const amount = formatEther(valueRaw)
+  if (connector !== 'perp') return ['/amm/trade', { connector, address, base: 'ETH', quote: 'USDC', amount, side: 'SELL' }]
   // Up and down, so that some open, some reduce, and some turn what is there.
-  return ['/perpAMM/open', { ...order, quote: 'USD', side: id % 3 === 0 ? 'LONG' : 'SHORT', margin: '10', leverage: '5' }]
+  return ['/perpAMM/open', { ...perp, ...market, amount, side: id % 3 === 0 ? 'LONG' : 'SHORT', margin: '10', leverage: '5' }]
 }
 
 function outcomeOf({ status, body, text }: Answer): Call['outcome'] {

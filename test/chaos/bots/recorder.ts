@@ -15,8 +15,8 @@ export interface Recorder {
   newRequest(of: Omit<Request, 'id' | 'valueRaw'>): Request
 }
 
-/** Far below what moves a price, far above what any other request has. */
-const leastValueRaw = 10n ** 15n
+/** Far below what moves a price, or a hundredth of a dollar, and far above the number of a request: no two requests have the same. */
+const leastValueRaw: Partial<Record<Request['op'], bigint>> = { trade: 10n ** 15n, deposit: 10n ** 4n, withdraw: 10n ** 4n }
 
 export function createRecorder(): Recorder {
   const begun = performance.now()
@@ -30,7 +30,8 @@ export function createRecorder(): Recorder {
     clock: () => Math.round(performance.now() - begun),
     newRequest(of) {
       const id = recorder.requests.length + 1
-      const request = { ...of, id, ...(of.op === 'trade' && { valueRaw: leastValueRaw + BigInt(id) }) }
+      const least = leastValueRaw[of.op]
+      const request = { ...of, id, ...(least !== undefined && { valueRaw: least + BigInt(id) }) }
       recorder.requests.push(request)
       return request
     },

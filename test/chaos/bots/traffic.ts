@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../random.ts'
-import type { World } from '../world.ts'
+import type { Stage } from '../stage.ts'
 import { ask } from './ask.ts'
 import { isSettled, persist } from './persist.ts'
 
@@ -22,7 +22,7 @@ const patienceMs = 6_000
 
 /** Bots that trade, careful ones with a key and careless ones without; what each does follows from the seed. */
 export async function traffic(
-  world: World,
+  stage: Stage,
   { trades, parallel, wallets, goOn = () => false, pauseMs = 0, meddles = true }: Traffic,
   random: Random,
 ): Promise<void> {
@@ -32,35 +32,33 @@ export async function traffic(
       begun += 1
       const own = random.fork(begun)
       const wallet = own.pick(wallets)
-      if (meddles && own.chance(0.04)) await meddle(world, wallet, own)
-      await trade(world, wallet, own)
+      if (meddles && own.chance(0.04)) await meddle(stage, wallet, own)
+      await trade(stage, wallet, own)
       if (pauseMs > 0) await sleep(own.between(0, pauseMs * 2))
     }
   }
   await Promise.all(Array.from({ length: parallel }, bot))
 }
 
-async function trade(world: World, wallet: string, random: Random): Promise<void> {
+async function trade(stage: Stage, wallet: string, random: Random): Promise<void> {
   const keyed = random.chance(0.6)
-  const connector = random.pick(['uniswap', 'sushiswap', 'perp'])
-  const request = world.recorder.newRequest({
-    op: 'trade',
+  const request = stage.recorder.newRequest({
+    ...random.pick(stage.wishes),
     wallet,
-    connector,
     ...(keyed && { key: `key-${random.below(2 ** 32)}-${random.below(2 ** 32)}` }),
   })
   // Some hang up too early, and do not hear what came of it.
   const manner = random.chance(0.05) ? { hangUpAfterMs: random.between(1, 150) } : {}
-  if (!keyed) return void (await ask(world, request, manner))
+  if (!keyed) return void (await ask(stage, request, manner))
   // Some send it several times at once, as one does whose timeout is too short.
   const copies = random.chance(0.2) ? random.between(2, 5) : 1
-  const calls = await Promise.all(Array.from({ length: copies }, () => ask(world, request, manner)))
-  const settled = calls.some(isSettled) || (await persist(world, request, random, patienceMs))
-  if (!settled) world.unresolved.push(request)
-  else if (random.chance(0.2)) await ask(world, request)
+  const calls = await Promise.all(Array.from({ length: copies }, () => ask(stage, request, manner)))
+  const settled = calls.some(isSettled) || (await persist(stage, request, random, patienceMs))
+  if (!settled) stage.unresolved.push(request)
+  else if (random.chance(0.2)) await ask(stage, request)
 }
 
-async function meddle(world: World, wallet: string, random: Random): Promise<void> {
+async function meddle(stage: Stage, wallet: string, random: Random): Promise<void> {
   const op = random.pick(['cancel', 'speedUp'] as const)
-  await ask(world, world.recorder.newRequest({ op, wallet }))
+  await ask(stage, stage.recorder.newRequest({ op, wallet }))
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { Interface, parseUnits, toQuantity } from 'ethers'
+import { Interface, MaxUint256, parseUnits, toQuantity } from 'ethers'
 import { parse } from 'yaml'
 import type { Chain } from './chain.ts'
 
@@ -11,7 +11,7 @@ const abi = new Interface([
 const dollarsRaw = parseUnits('100000', 6)
 const gas = toQuantity(1_000_000)
 
-/** Gives wallets collateral in the perpetual exchange, so that bots can open positions. */
+/** Gives wallets collateral in the perpetual exchange, and lets it take more, so that bots can open positions and deposit. */
 export async function putCollateral(chain: Chain, wallets: readonly string[]): Promise<void> {
   const { contractAddresses } = parse(readFileSync(new URL('../../../plugins/perp/defaults.yml', import.meta.url), 'utf8'))
   const vault: string = contractAddresses.local.vaultAddress
@@ -21,7 +21,7 @@ export async function putCollateral(chain: Chain, wallets: readonly string[]): P
   for (const from of wallets) {
     await chain.rpc('anvil_impersonateAccount', from)
     const send = async (to: string, data: string) => sent.push(await chain.rpc('eth_sendTransaction', { from, to, data, gas }))
-    await send(token, abi.encodeFunctionData('approve', [vault, dollarsRaw]))
+    await send(token, abi.encodeFunctionData('approve', [vault, MaxUint256]))
     await send(vault, abi.encodeFunctionData('deposit', [token, dollarsRaw]))
     await chain.rpc('anvil_stopImpersonatingAccount', from)
   }

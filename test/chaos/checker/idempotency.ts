@@ -7,7 +7,7 @@ export function idempotency(known: Known): Violation[] {
   const entries = groupBy(known.journal, ({ idempotencyKey }) => idempotencyKey)
   return keyed.flatMap((request) => {
     const calls = known.callsOf(request)
-    const answers = new Set(calls.flatMap(({ outcome }) => (outcome.is === 'answer' && outcome.status === 200 ? [outcome.text] : [])))
+    const answers = new Set(calls.flatMap(({ outcome }) => (outcome.is === 'answer' && outcome.txHash !== undefined ? [outcome.text] : [])))
     const signed = (entries.get(request.key) ?? []).filter(({ attempts }) => attempts.length > 0)
     const nonces = new Set(known.signedOf(request).map(({ nonce }) => nonce))
     const evidence = { request, calls, entries: signed }

@@ -4,7 +4,7 @@ import type { Violation } from './violation.ts'
 const ends: ReadonlySet<string> = new Set(['CONFIRMED', 'REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED'])
 
 /** I6: when faults end, everything open reaches its final state within the confirmation depth plus 5 blocks. */
-export function inTime({ journal, settled, signed, nextNonces, minedBy }: Known): Violation[] {
+export function inTime({ journal, settled, signed, isDead, minedBy }: Known): Violation[] {
   if (settled.blocks < settled.allowed) {
     const open = journal.filter(({ state }) => !ends.has(state))
     if (open.length > 0)
@@ -14,7 +14,7 @@ export function inTime({ journal, settled, signed, nextNonces, minedBy }: Known)
     ends.has(entry.state) ? [] : [violation(`still ${entry.state} ${settled.blocks} blocks after the faults ended`, { entry, settled })],
   )
   const live = signed
-    .filter(({ txHash, from, nonce }) => !minedBy(txHash) && nonce >= (nextNonces.get(from) ?? 0))
+    .filter((each) => !minedBy(each.txHash) && !isDead(each))
     .map((each) => violation('signed bytes are not mined and still can be', { signed: each, settled }))
   return [...open, ...live]
 }

@@ -1,34 +1,49 @@
 import type { Call, History, Journaled, Mined, Request } from '../history.ts'
-import { signedBytes, type Signed } from './signed-bytes.ts'
+import type { Signed } from './signed-bytes.ts'
 
 /** The history, by what the invariants ask for. */
 export interface Known extends History {
-  signed: readonly Signed[]
   callsOf(request: Request): readonly Call[]
+  /** By the amount that no other request has, or, of a request without one, by the journal's entries of it. */
   signedOf(request: Request): readonly Signed[]
   minedOf(request: Request): readonly Mined[]
   minedBy(txHash: string): Mined | undefined
   entryOf(txHash: string): Journaled | undefined
-  /** Its nonce is used by another transaction, so it is never mined. */
+  /** Which one the journal says that it is for, by its key or by the id of one of its calls. */
+  requestOf(entry: Journaled): Request | undefined
+  /** It never comes into a block. */
   isDead(signed: Signed): boolean
 }
 
 export function knownOf(history: History): Known {
-  const signed = signedBytes(history)
+  const { signed } = history
   const calls = groupBy(history.calls, ({ request }) => request)
   const signedByValue = groupBy(signed, ({ valueRaw }) => valueRaw)
   const minedByValue = groupBy(history.mined, ({ valueRaw }) => valueRaw)
   const mined = new Map(history.mined.map((each) => [each.txHash, each]))
   const entries = new Map(history.journal.flatMap((entry) => entry.attempts.map(({ txHash }) => [txHash, entry])))
+  const byKey = new Map(history.requests.flatMap((request) => (request.key === undefined ? [] : [[request.key, request]])))
+  const byId = new Map(history.requests.map((request) => [request.id, request]))
+  const byCall = new Map(history.calls.map(({ requestId, request }) => [requestId, byId.get(request)]))
+  const requestOf = ({ idempotencyKey, requestId }: Journaled) => byCall.get(requestId) ?? byKey.get(idempotencyKey ?? '')
+  const entriesByRequest = groupBy(history.journal, requestOf)
+  const signedByHash = new Map(signed.map((each) => [each.txHash, each]))
+  const ofRequest =
+    <T>(byValue: Map<bigint, T[]>, byHash: Map<string, T>) =>
+    (request: Request): readonly T[] => {
+      if (request.valueRaw !== undefined) return byValue.get(request.valueRaw) ?? []
+      const attempts = (entriesByRequest.get(request) ?? []).flatMap((entry) => entry.attempts)
+      return attempts.flatMap(({ txHash }) => byHash.get(txHash) ?? [])
+    }
   return {
     ...history,
-    signed,
     callsOf: ({ id }) => calls.get(id) ?? [],
-    signedOf: ({ valueRaw }) => (valueRaw === undefined ? [] : (signedByValue.get(valueRaw) ?? [])),
-    minedOf: ({ valueRaw }) => (valueRaw === undefined ? [] : (minedByValue.get(valueRaw) ?? [])),
+    requestOf,
+    signedOf: ofRequest(signedByValue, signedByHash),
+    minedOf: ofRequest(minedByValue, mined),
     minedBy: (txHash) => mined.get(txHash),
     entryOf: (txHash) => entries.get(txHash),
-    isDead: ({ txHash, from, nonce }) => !mined.has(txHash) && nonce < (history.nextNonces.get(from) ?? 0),
+    isDead: ({ txHash }) => !mined.has(txHash) && !history.live.has(txHash),
   }
 }
 

@@ -1,5 +1,7 @@
 import { Transaction, Wallet } from 'ethers'
-import type { Call, History, Journaled, Mined, Request } from '../history.ts'
+import type { Call, History, Journaled, Mined, Request, Sent } from '../history.ts'
+import { liveFrom } from '../settle-world.ts'
+import { signedBytes } from './signed-bytes.ts'
 
 /** A key that everybody knows. */
 const signer = new Wallet('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
@@ -13,11 +15,16 @@ export interface Bytes {
 }
 
 /** Signed bytes as a server makes them: another fee makes another attempt. */
-export function signed(nonce: number, valueRaw: bigint, fee = 1n): Bytes {
-  const tx = Transaction.from({ type: 2, chainId: 31337, nonce, to: wallet, value: valueRaw, gasLimit: 21_000, maxFeePerGas: fee })
+export function signed(nonce: number, valueRaw: bigint, fee = 1n, data = '0x'): Bytes {
+  const tx = Transaction.from({ type: 2, chainId: 31337, nonce, to: wallet, value: valueRaw, data, gasLimit: 21_000, maxFeePerGas: fee })
   tx.signature = signer.signingKey.sign(tx.unsignedHash)
   return { txHash: tx.hash ?? '', raw: tx.serialized, nonce, valueRaw }
 }
+
+/** Data of a call that says no amount. */
+export const closing = '0xc105e000'
+
+export const close = (id: number, key?: string): Request => ({ id, op: 'close', wallet, ...(key !== undefined && { key }) })
 
 export const trade = (id: number, key?: string): Request => ({
   id,
@@ -64,17 +71,20 @@ export const entry = (state: string, attempts: readonly Bytes[], more: Partial<J
 })
 
 /** What is not said is empty; nonces of the chain follow from what was mined. */
-export function history(of: Partial<History>): History {
+export function history({ sent, ...of }: Partial<History> & { sent?: readonly Sent[] }): History {
+  const journal = of.journal ?? []
+  const signed = signedBytes({ journal, sent: sent ?? journal.flatMap(({ attempts }) => attempts.map(({ raw }) => ({ at: 1, raw }))) })
   const next = Math.max(0, ...(of.mined ?? []).map(({ nonce }) => nonce + 1))
   return {
     wallets: [wallet],
     requests: [],
     calls: [],
     samples: [],
-    sent: (of.journal ?? []).flatMap(({ attempts }) => attempts.map(({ raw }) => ({ at: 1, raw }))),
+    signed,
+    live: liveFrom(signed, of.nextNonces ?? new Map([[wallet, next]])),
     mined: [],
     nextNonces: new Map([[wallet, next]]),
-    journal: [],
+    journal,
     foreign: new Set(),
     healed: [],
     settled: { blocks: 11, allowed: 11 },

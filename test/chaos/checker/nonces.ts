@@ -7,12 +7,12 @@ export function nonces(known: Known): Violation[] {
   return [...usedTwice(known), ...leftEmpty(known), ...late.map((each) => violation('a wallet did not heal itself in time', each))]
 }
 
-/** A nonce has one trade, whatever replaces it: a bump has the same value, and what cancels has none. */
+/** A nonce has one trade, whatever replaces it: a bump makes the same call, and what cancels makes none. */
 function usedTwice(known: Known): Violation[] {
-  const spending = known.signed.filter(({ valueRaw, txHash }) => valueRaw > 0n && !known.foreign.has(txHash))
+  const spending = known.signed.filter(({ call, txHash }) => call !== undefined && !known.foreign.has(txHash))
   const bySlot = groupBy(spending, ({ from, nonce }) => `${from}/${nonce}`)
   const twice = [...bySlot].flatMap(([slot, signed]) =>
-    new Set(signed.map(({ valueRaw }) => valueRaw)).size > 1 ? [violation('two trades were signed on one nonce', { slot, signed })] : [],
+    new Set(signed.map(({ call }) => call)).size > 1 ? [violation('two trades were signed on one nonce', { slot, signed })] : [],
   )
   const entries = groupBy(
     known.journal.filter(({ attempts }) => attempts.length > 0),

@@ -4,6 +4,9 @@ import type { Violation } from './violation.ts'
 
 const failures: ReadonlySet<string> = new Set(['REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED'])
 
+/** What these answer is another request's transaction, and what these entries do is nobody's trade. */
+const meddling: ReadonlySet<string> = new Set(['cancel', 'speedUp', 'fill'])
+
 /** I1: a trade request has exactly one effect on chain, or a definite failure with none. */
 export function oneEffect(known: Known): Violation[] {
   return [...known.requests.flatMap((request) => ofRequest(request, known)), ...ofChain(known), ...ofJournal(known)]
@@ -18,7 +21,7 @@ function ofRequest(request: Request, known: Known): Violation[] {
   const unknown = answered.find((txHash) => !known.entryOf(txHash))
   if (unknown !== undefined) return [violation('an answer had a transaction that is not in the journal', { ...evidence, unknown })]
   const own = new Set(known.signedOf(request).map(({ txHash }) => txHash))
-  const foreign = request.op === 'trade' ? answered.find((txHash) => !own.has(txHash)) : undefined
+  const foreign = !meddling.has(request.op) ? answered.find((txHash) => !own.has(txHash)) : undefined
   if (foreign !== undefined) return [violation("an answer had another request's transaction", { ...evidence, foreign })]
   return []
 }
@@ -40,8 +43,10 @@ function ofChain(known: Known): Violation[] {
     if (known.foreign.has(each.txHash)) return []
     const entry = known.entryOf(each.txHash)
     if (!entry) return [violation('a transaction was mined that is not in the journal', { mined: each })]
-    if ((entry.kind === 'trade' || entry.kind === 'position') && !asked.has(each.valueRaw))
-      return [violation('a trade was mined that nobody asked for', { mined: each, entry })]
+    // What shows no amount is of whom the journal says.
+    const request = known.requestOf(entry)
+    const isAsked = each.valueRaw > 0n ? asked.has(each.valueRaw) : request !== undefined && request.valueRaw === undefined
+    if (!meddling.has(entry.kind) && !isAsked) return [violation('a trade was mined that nobody asked for', { mined: each, entry })]
     return []
   })
 }

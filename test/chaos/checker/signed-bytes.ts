@@ -1,5 +1,5 @@
 import { Transaction } from 'ethers'
-import type { History } from '../history.ts'
+import type { Journaled, Sent } from '../history.ts'
 import { shownValue } from './shown-value.ts'
 
 /** A transaction that was signed, by what is in its bytes. */
@@ -8,14 +8,23 @@ export interface Signed {
   from: string
   nonce: number
   valueRaw: bigint
+  /** Whom it pays or calls, and with what: another attempt of it differs in its fees alone. Absent where it does nothing. */
+  call?: string
+  /** What it is good with, on a chain that counts no nonces. */
+  blockhash?: string
   /** It left a server. */
   wasSent: boolean
   /** Key of the journal's entry that has it. */
   entry?: string
 }
 
+type Read = Omit<Signed, 'wasSent' | 'entry'>
+
 /** Everything that was ever signed, from the journal and from what went by on its way to the nodes. */
-export function signedBytes({ journal, sent }: Pick<History, 'journal' | 'sent'>): Signed[] {
+export function signedBytes(
+  { journal, sent }: { journal: readonly Journaled[]; sent: readonly Sent[] },
+  read: (raw: string) => Read = readEvm,
+): Signed[] {
   const all = new Map<string, Signed>()
   for (const { key, attempts } of journal) for (const { raw } of attempts) add(raw, false, key)
   for (const { raw } of sent) add(raw, true)
@@ -27,9 +36,14 @@ export function signedBytes({ journal, sent }: Pick<History, 'journal' | 'sent'>
       known.wasSent ||= wasSent
       return
     }
-    const transaction = Transaction.from(raw)
-    const { hash, from, nonce } = transaction
-    if (hash === null || from === null) throw new Error(`Bytes without a signature were sent: ${raw}`)
-    all.set(raw, { txHash: hash, from, nonce, valueRaw: shownValue(transaction), wasSent, ...(entry !== undefined && { entry }) })
+    all.set(raw, { ...read(raw), wasSent, ...(entry !== undefined && { entry }) })
   }
+}
+
+function readEvm(raw: string): Read {
+  const transaction = Transaction.from(raw)
+  const { hash, from, to, nonce, value, data } = transaction
+  if (hash === null || from === null) throw new Error(`Bytes without a signature were sent: ${raw}`)
+  const does = value > 0n || data !== '0x' ? { call: [to, value, data].join() } : {}
+  return { txHash: hash, from, nonce, valueRaw: shownValue(transaction), ...does }
 }

@@ -15,6 +15,8 @@ export interface RpcCall {
 export interface Exchange {
   calls: readonly RpcCall[]
   isBatch: boolean
+  /** Among the calls is one that sends a transaction. */
+  sends: boolean
   request: IncomingMessage
   response: ServerResponse
   random: Random
@@ -48,8 +50,17 @@ export interface FaultProxy {
 
 const json = { 'content-type': 'application/json' }
 
+export interface ProxyOptions {
+  /** Where the node is now. */
+  target: () => string
+  /** How a transaction is sent: the method, and what its first parameter means, as hexadecimal digits. */
+  sending: { method: string; rawOf: (param: unknown) => string }
+  random: Random
+  clock: () => number
+}
+
 /** Stands between the servers and their node. What it does follows from the seed and the order in which requests come. */
-export async function startFaultProxy(target: () => string, random: Random, clock: () => number): Promise<FaultProxy> {
+export async function startFaultProxy({ target, sending, random, clock }: ProxyOptions): Promise<FaultProxy> {
   const agent = new Agent({ connections: 64 })
   const sent: Sent[] = []
   let current: (Trouble & { over: AbortController }) | undefined
@@ -68,7 +79,8 @@ export async function startFaultProxy(target: () => string, random: Random, cloc
     for await (const part of request) parts.push(part)
     const parsed: unknown = JSON.parse(Buffer.concat(parts).toString())
     const calls = [parsed].flat().map(readCall)
-    for (const { method, params } of calls) if (isSend({ method })) sent.push({ at: clock(), raw: String(params[0]) })
+    const sendings = calls.filter(({ method }) => method === sending.method)
+    for (const { params } of sendings) sent.push({ at: clock(), raw: sending.rawOf(params[0]) })
 
     const isBatch = Array.isArray(parsed)
     const answer = (answers: readonly unknown[]) => {
@@ -80,10 +92,11 @@ export async function startFaultProxy(target: () => string, random: Random, cloc
     }
     count += 1
     const own = random.fork(count)
-    const share = calls.some(isSend) ? current?.ofSends : current?.ofOthers
+    const sends = sendings.length > 0
+    const share = sends ? current?.ofSends : current?.ofOthers
     if (!current || !own.chance(share ?? 0)) return answer(await deliver())
     proxy.faults += 1
-    await current.fault({ calls, isBatch, request, response, random: own, over: current.over.signal, deliver, answer })
+    await current.fault({ calls, isBatch, sends, request, response, random: own, over: current.over.signal, deliver, answer })
   }
 
   server.listen(0, '127.0.0.1')
@@ -110,8 +123,6 @@ export async function startFaultProxy(target: () => string, random: Random, cloc
   }
   return proxy
 }
-
-export const isSend = ({ method }: Pick<RpcCall, 'method'>): boolean => method === 'eth_sendRawTransaction'
 
 function readCall(call: unknown): RpcCall {
   const params: unknown = Reflect.get(Object(call), 'params')

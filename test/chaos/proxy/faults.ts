@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isSend, type Exchange, type Trouble } from './fault-proxy.ts'
+import type { Exchange, Trouble } from './fault-proxy.ts'
 import { staleHead } from './stale-head.ts'
 
 const wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => {})
@@ -90,8 +90,8 @@ export const faults: Readonly<Record<string, Trouble>> = {
   reordered: {
     ofSends: 0.8,
     ofOthers: 0.5,
-    async fault({ calls, random, over, deliver, answer }) {
-      if (calls.some(isSend)) await wait(random.between(0, 400), over)
+    async fault({ sends, random, over, deliver, answer }) {
+      if (sends) await wait(random.between(0, 400), over)
       answer(random.shuffled(await deliver()))
     },
   },

@@ -1,11 +1,11 @@
 import { traffic, type Traffic } from '../bots/traffic.ts'
 import { watch } from '../bots/watch.ts'
 import type { Random } from '../random.ts'
-import type { World } from '../world.ts'
+import type { Stage } from '../stage.ts'
 
 /** Bots trade, and watch what is said of it, for at least as long as the trouble lasts. */
 export async function amid(
-  world: World,
+  stage: Stage,
   trading: Omit<Traffic, 'wallets' | 'goOn'>,
   random: Random,
   trouble: (random: Random) => Promise<Record<string, unknown>>,
@@ -16,11 +16,11 @@ export async function amid(
     troubled = false
   })
   troubles.catch((error: unknown) => {
-    world.failure = error instanceof Error ? error : new Error(String(error))
+    stage.failure = error instanceof Error ? error : new Error(String(error))
   })
-  const watched = watch(world, random.fork('watch'), watching.signal)
+  const watched = watch(stage, random.fork('watch'), watching.signal)
   try {
-    await traffic(world, { ...trading, wallets: world.wallets, goOn: () => troubled }, random.fork('traffic'))
+    await traffic(stage, { ...trading, wallets: stage.wallets, goOn: () => troubled }, random.fork('traffic'))
     return await troubles
   } finally {
     watching.abort()

@@ -5,7 +5,8 @@ import { keys } from './keys.ts'
 import { kills } from './kills.ts'
 import { eachNodeFault } from './node-faults.ts'
 import { rounds } from './rounds.ts'
+import { solana } from './solana.ts'
 import { stranger } from './stranger.ts'
 import type { Scenario } from './scenario.ts'
 
-export const scenarios: readonly Scenario[] = [kills, ...eachNodeFault, chainTrouble, stranger, rounds, cluster, keys, everything]
+export const scenarios: readonly Scenario[] = [kills, ...eachNodeFault, chainTrouble, stranger, rounds, cluster, keys, everything, solana]

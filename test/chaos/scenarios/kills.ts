@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../random.ts'
 import { DiedAsOrdered } from '../servers/spawn-server.ts'
 import { points } from '../servers/patched/patches.ts'
-import { createWorld, type World } from '../world.ts'
+import type { Stage } from '../stage.ts'
+import { createWorld } from '../world.ts'
 import { amid } from './amid.ts'
 import { countsOf, type Scenario } from './scenario.ts'
 
@@ -28,28 +29,28 @@ export const kills: Scenario<Size> = {
 }
 
 /** Kills the server each time after its share of the calls. */
-export async function killAgainAndAgain(world: World, { trades, kills }: Size, random: Random): Promise<Record<string, unknown>> {
+export async function killAgainAndAgain(stage: Stage, { trades, kills }: Size, random: Random): Promise<Record<string, unknown>> {
   const diedAt: string[] = []
   const order = random.shuffled(points)
   for (let kill = 0; kill < kills; kill += 1) {
     const own = random.fork(kill)
-    await callsMade(world, Math.floor((trades / kills) * (0.5 + own.next())))
+    await callsMade(stage, Math.floor((trades / kills) * (0.5 + own.next())))
     await sleep(own.between(0, 150))
-    diedAt.push(await end(world, own))
+    diedAt.push(await end(stage, own))
     // Every point comes before any comes twice; every third kill is at a random time. The last server stays.
     const point = order[kill % order.length]
     const dieAt = own.chance(0.67) && point !== undefined && kill + 1 < kills ? { point, nth: own.between(1, 10) } : undefined
-    await world.start(0, dieAt && { dieAt }).catch((error: unknown) => {
+    await stage.start(0, dieAt && { dieAt }).catch((error: unknown) => {
       if (!(error instanceof DiedAsOrdered)) throw error
       kill += 1
       diedAt.push(`${dieAt?.point}, while it started`)
-      return world.start(0)
+      return stage.start(0)
     })
   }
   return { kills: diedAt.length, 'killed at': countsOf(diedAt) }
 }
 
-async function callsMade({ recorder, servers }: World, count: number): Promise<void> {
+async function callsMade({ recorder, servers }: Stage, count: number): Promise<void> {
   const enough = recorder.calls.length + count
   while (recorder.calls.length < enough && !servers[0]?.hasEnded()) await sleep(5)
 }
@@ -58,7 +59,7 @@ async function callsMade({ recorder, servers }: World, count: number): Promise<v
 const friendly = 0.1
 
 /** Gives a server that has a point to die at the time to come there, and kills any other. */
-async function end({ servers: [server] }: World, random: Random): Promise<string> {
+async function end({ servers: [server] }: Stage, random: Random): Promise<string> {
   if (!server) throw new Error('There is no server to kill.')
   for (let waited = 0; server.dieAt && !server.hasEnded() && waited < pointTimeoutMs; waited += 20) await sleep(20)
   if (!server.dieAt && random.chance(friendly)) {

@@ -1,10 +1,8 @@
 import type { History } from '../history.ts'
-import { checkHistory } from '../checker/check-history.ts'
 import type { Violation } from '../checker/violation.ts'
 import { randomOf, type Random } from '../random.ts'
-import { settle } from '../settle.ts'
 import { show } from '../show.ts'
-import type { World } from '../world.ts'
+import type { JudgedStage, Stage } from '../stage.ts'
 
 /** Everything that a run showed. */
 export interface Report {
@@ -18,8 +16,8 @@ export interface Report {
   history: History
 }
 
-/** Runs work in a world, lets the faults end, judges, and takes the world down in any case. */
-export type Judge = (world: World, work: () => Promise<Record<string, unknown>>) => Promise<Report>
+/** Runs work on a stage, lets the faults end, judges, and takes the stage down in any case. */
+export type Judge = (stage: JudgedStage, work: () => Promise<Record<string, unknown>>) => Promise<Report>
 
 export interface Scenario<S extends object = object> {
   name: string
@@ -44,41 +42,39 @@ export async function play<S extends object>(
   tell: (line: string) => void = () => {},
 ): Promise<Report> {
   const random = randomOf(`${seed}/${scenario.name}`)
-  return scenario.run(size, random, async (world, work) => {
-    const telling = setInterval(() => tell(progressOf(world)), tellEveryMs)
+  return scenario.run(size, random, async (stage, work) => {
+    const telling = setInterval(() => tell(progressOf(stage)), tellEveryMs)
     try {
       const figures = await work()
-      const history = await settle(world, random.fork('settle'))
-      if (history.mined.length === 0) throw new Error(`No trade came through, so nothing was shown: ${show(figuresOf(world, history))}`)
+      const history = await stage.settle(random.fork('settle'))
+      if (history.mined.length === 0) throw new Error(`No trade came through, so nothing was shown: ${show(figuresOf(stage, history))}`)
       return {
         scenario: scenario.name,
-        figures: { ...figures, ...figuresOf(world, history) },
-        violations: checkHistory(history),
-        slowStarts: world.readyInMs.filter((ms) => ms > readyWithinMs).length,
-        lastWords: world.lastWords,
+        figures: { ...figures, ...figuresOf(stage, history) },
+        violations: await stage.judge(history),
+        slowStarts: stage.readyInMs.filter((ms) => ms > readyWithinMs).length,
+        lastWords: stage.lastWords,
         history,
       }
     } finally {
       clearInterval(telling)
-      await world.stop()
+      await stage.stop()
     }
   })
 }
 
-function progressOf({ recorder, servers, readyInMs, unresolved, proxy }: World): string {
+function progressOf({ recorder, servers, readyInMs, unresolved, proxy }: Stage): string {
   const { requests, calls, clock } = recorder
   const running = servers.filter((each) => each && !each.hasEnded()).length
   return `${Math.round(clock() / 1000)} s: ${requests.length} requests, ${calls.length} calls, ${unresolved.length} left for later, ${proxy.sent.length} sendings, ${running} of ${servers.length} servers run, ${readyInMs.length} were started`
 }
 
-function figuresOf({ readyInMs, proxy }: World, { requests, calls, mined, journal, settled }: History): Record<string, unknown> {
-  const trades = requests.filter(({ op }) => op === 'trade')
-  const values = new Set(trades.map(({ valueRaw }) => valueRaw))
+function figuresOf({ readyInMs, proxy }: Stage, { requests, calls, mined, journal, settled }: History): Record<string, unknown> {
   return {
-    trades: trades.length,
+    requests: countsOf(requests.map(({ op }) => op)),
     calls: calls.length,
     answers: countsOf(calls.map(({ outcome }) => (outcome.is === 'lost' ? 'lost' : (outcome.name ?? String(outcome.status))))),
-    mined: mined.filter(({ valueRaw }) => values.has(valueRaw)).length,
+    mined: mined.length,
     journaled: countsOf(journal.map(({ kind, state }) => `${kind} ${state}`)),
     'with raised fees': journal.filter(({ attempts }) => attempts.length > 1).length,
     'node requests with a fault': proxy.faults,

@@ -11,6 +11,7 @@ export interface Home {
   certsDir: string
   dataDir: string
   flags: Flags
+  env: Readonly<Record<string, string>>
   remove(): Promise<void>
 }
 
@@ -38,6 +39,7 @@ export async function makeHome({ confirmations, storeUrl }: { confirmations: num
       'data.dir': dataDir,
       ...(storeUrl !== undefined && { 'store.url': storeUrl }),
     },
+    env: {},
     remove: () => rm(folder, { recursive: true, force: true }),
   }
 }

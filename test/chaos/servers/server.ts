@@ -9,8 +9,11 @@ process.stdin.resume().on('end', () => process.exit(0))
 // Who started it may be gone.
 process.stdout.on('error', () => process.exit(0))
 
-const { confDir, rpcUrl, flags }: { confDir: string; rpcUrl: string; flags: Flags } = JSON.parse(process.argv[2] ?? '{}')
-const devnet = { rpcUrl, chainId: 31337, built: false, refused: [], ended: new Promise<void>(() => {}), stop: async () => {} } as const
-const kernel = await startKernel(loadSettings({ confDir, env: {}, flags }), { say: () => {}, devnet })
+const { confDir, devnetUrl, flags, env }: { confDir: string; devnetUrl?: string; flags: Flags; env: Record<string, string> } = JSON.parse(
+  process.argv[2] ?? '{}',
+)
+const endless = { chainId: 31337, built: false, refused: [], ended: new Promise<void>(() => {}), stop: async () => {} } as const
+const devnet = devnetUrl === undefined ? {} : { devnet: { rpcUrl: devnetUrl, ...endless } }
+const kernel = await startKernel(loadSettings({ confDir, env, flags }), { say: () => {}, ...devnet })
 process.once('SIGTERM', () => void kernel.stop().then(() => process.exit(0)))
 console.log(JSON.stringify({ url: kernel.url }))

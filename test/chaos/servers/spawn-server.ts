@@ -15,7 +15,8 @@ export interface Passing {
 
 export interface ServerOptions {
   home: Home
-  rpcUrl: string
+  /** Node of the devnet, where it is on one. */
+  devnetUrl?: string | undefined
   /** Over those of the home. */
   flags?: Flags
   /** Changes of the source, by name: the defects that the checker must find, or the points where the server kills itself. */
@@ -54,10 +55,10 @@ const startTimeoutMs = 60_000
 const stopTimeoutMs = 15_000
 
 /** Starts a server and waits until it is ready. */
-export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], dieAt, stopAt }: ServerOptions): Promise<Server> {
+export async function spawnServer({ home, devnetUrl, flags = {}, patches = [], dieAt, stopAt }: ServerOptions): Promise<Server> {
   const program = compiledServer(patches)
   const startedAt = performance.now()
-  const settings = { confDir: home.confDir, rpcUrl, flags: { ...home.flags, ...flags } }
+  const settings = { confDir: home.confDir, devnetUrl, env: home.env, flags: { ...home.flags, ...flags } }
   const child = spawn(process.execPath, [program, JSON.stringify(settings)], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: {
@@ -110,7 +111,7 @@ export async function spawnServer({ home, rpcUrl, flags = {}, patches = [], dieA
   // One that dies is heard of a moment later.
   if (!connectors) await Promise.race([ended, sleep(1000)])
   if (isGone()) throw died()
-  if (connectors?.body.uniswap === undefined) throw new Error(`The server has no exchange to trade on. ${log()}`)
+  if (devnetUrl !== undefined && connectors?.body.uniswap === undefined) throw new Error(`The server has no exchange to trade on. ${log()}`)
   return {
     pid,
     dieAt,

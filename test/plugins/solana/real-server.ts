@@ -13,6 +13,7 @@ import { createClient } from '../../../core/testing/index.ts'
 import type { Answer, Client } from '../../../core/testing/index.ts'
 import type { SolanaChainConfig } from '../../../core/kits/solana/index.ts'
 import { saveKey } from '../../../core/wallet/keystore/save-key.ts'
+import type { Mint } from '../../solana/seeds/mints.ts'
 import type { Solana as Cluster } from '../../solana/start-solana.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -25,14 +26,21 @@ export interface Home {
   remove(): Promise<void>
 }
 
-/** A home for servers of Solana alone, on that node. */
-export async function makeHome(cluster: Cluster, settings: SolanaChainConfig = {}): Promise<Home> {
+/**
+ * A home for servers of Solana alone, on that node.
+ * @param mints the tokens that its list has
+ */
+export async function makeHome(
+  cluster: Cluster,
+  settings: SolanaChainConfig = {},
+  mints: readonly Mint[] = Object.values(cluster.mints),
+): Promise<Home> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-solana-'))
   const seed = crypto.getRandomValues(new Uint8Array(32))
   const wallet = await createKeyPairSignerFromPrivateKeyBytes(seed)
   const off = { enabled: false }
   const local = { enabled: true, required: true, rpcUrls: [cluster.url], pollingSeconds: 0.1, requestTimeoutSeconds: 2, ...settings }
-  const tokens = Object.values(cluster.mints).map(({ address, symbol, decimals }) => ({
+  const tokens = mints.map(({ address, symbol, decimals }) => ({
     chainId: 104,
     address,
     symbol,

@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { minedSince, nextNonces } from './chain/facts.ts'
+import { signedBytes } from './checker/signed-bytes.ts'
+import type { History } from './history.ts'
+import type { Random } from './random.ts'
+import { settle } from './settle.ts'
+import { confirmations, type World } from './world.ts'
+
+/** I6: within the confirmation depth plus so many blocks. */
+const extraBlocks = 5
+/** The network has a block a second. What is in a block waits for nothing but the next ones, which need not take so long. */
+const blockMs = 1000
+const hastyBlockMs = 400
+
+export async function settleWorld(world: World, random: Random): Promise<History> {
+  const { chain, proxy, wallets } = world
+  // Blocks count from when the faults ended; nobody gets any for free.
+  chain.pace(0)
+  const seen = await settle(world, random, {
+    allowed: confirmations + extraBlocks,
+    async pass(isWaiting) {
+      await chain.mine(1)
+      await sleep(hastyBlockMs)
+      if (await isWaiting()) await sleep(blockMs - hastyBlockMs)
+      return 1
+    },
+  })
+  const signed = signedBytes({ journal: seen.journal, sent: proxy.sent })
+  const next = await nextNonces(chain, wallets)
+  return {
+    ...seen,
+    mined: await minedSince(chain, world.firstBlock, wallets),
+    nextNonces: next,
+    signed,
+    live: liveFrom(signed, next),
+  }
+}
+
+/** What is on a nonce that no transaction has used. */
+export const liveFrom = (signed: History['signed'], nextNonces: History['nextNonces']): ReadonlySet<string> =>
+  new Set(signed.flatMap(({ txHash, from, nonce }) => (nonce >= (nextNonces.get(from) ?? 0) ? txHash : [])))

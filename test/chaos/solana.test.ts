@@ -1,0 +1,8 @@
+import { expectNoViolations } from './expect-none.ts'
+import { solana } from './scenarios/solana.ts'
+
+describe('a server on Solana that is killed, on a bad node of a chain in trouble, while bots want accounts for tokens', function () {
+  this.timeout(300_000)
+
+  it('gives every request its one outcome, and makes every account once', () => expectNoViolations(solana))
+})

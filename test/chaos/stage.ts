@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Recorder } from './bots/recorder.ts'
+import type { Violation } from './checker/violation.ts'
+import type { History, Request } from './history.ts'
+import type { FaultProxy } from './proxy/fault-proxy.ts'
+import type { Random } from './random.ts'
+import type { Home } from './servers/home.ts'
+import { spawnServer, type Server, type ServerOptions } from './servers/spawn-server.ts'
+
+/** What a bot may want, but for who it is. */
+export type Wish = Pick<Request, 'op' | 'connector' | 'token'>
+
+/** Servers between bots and a node that may fail, on a chain of whatever family. */
+export interface Stage {
+  /** The network that all of it is on. */
+  place: { chain: string; network: string }
+  wallets: readonly string[]
+  /** What bots pick from. */
+  wishes: readonly Wish[]
+  proxy: FaultProxy
+  home: Home
+  recorder: Recorder
+  /** Requests with a key that were not answered for good while faults went on. */
+  unresolved: Request[]
+  servers: (Server | undefined)[]
+  /** Why no server will come any more: whoever waits for one is told. */
+  failure: Error | undefined
+  /** The last words of servers that ended though nobody asked them to, or did not end when they were asked. */
+  lastWords: string[]
+  /** How long servers took to be ready, in order. */
+  readyInMs: number[]
+  /** Starts the server of that number, in place of one that ended. */
+  start(index?: number, options?: Pick<ServerOptions, 'dieAt' | 'stopAt'>): Promise<Server>
+  /** One that runs, or the one of that number; waits while there is none. */
+  someServer(index?: number): Promise<Server>
+}
+
+/** A stage that a run is judged on. */
+export interface JudgedStage extends Stage {
+  /** The faults are over: lets the blocks pass that what is open has to reach its end, ends the servers and gives all there is to judge. */
+  settle(random: Random): Promise<History>
+  judge(history: History): Promise<readonly Violation[]>
+  stop(): Promise<void>
+}
+
+type Given = Pick<Stage, 'place' | 'wallets' | 'wishes' | 'proxy' | 'home' | 'recorder'> & {
+  random: Random
+  server: Pick<ServerOptions, 'devnetUrl' | 'patches'>
+}
+
+/** Without any server yet: the first one makes what they share, certificates and tables. */
+export function createStage({ random, server: options, ...given }: Given): Stage {
+  const servers: Stage['servers'] = []
+  const stage: Stage = {
+    ...given,
+    unresolved: [],
+    servers,
+    failure: undefined,
+    lastWords: [],
+    readyInMs: [],
+    async start(index = 0, orders = {}) {
+      const before = servers[index]
+      if (before?.misbehaved()) stage.lastWords.push(before.log())
+      servers[index] = undefined
+      const server = await spawnServer({ home: given.home, ...options, ...orders })
+      servers[index] = server
+      stage.readyInMs.push(Math.round(server.readyInMs))
+      return server
+    },
+    async someServer(index) {
+      for (;;) {
+        const running = servers.filter((each) => each !== undefined && !each.hasEnded()) as Server[]
+        const found = index === undefined ? running : running.filter((each) => each === servers[index])
+        if (found.length > 0) return random.pick(found)
+        if (stage.failure) throw stage.failure
+        await sleep(20)
+      }
+    },
+  }
+  return stage
+}
