@@ -1,0 +1,182 @@
+import { expect } from 'chai'
+import type { Head } from '../../../core/contracts/index.ts'
+import { chainOver, at, startStillChain, wallet, type TestChain } from './test-chain.ts'
+import { startFakeNode, type Behaviour, type FakeNode } from './fake-node.ts'
+
+/** Logs what comes after the first word of its input as data, with that word as the topic: CALLDATACOPY, MLOAD, SUB, LOG1. */
+const logger = '0x00000000000000000000000000000000000000a0'
+const loggerCode = '0x366000600037600051602036036020a100'
+const topic = (digit: string) => `0x${digit.repeat(64)}`
+
+describe('what happened between two blocks of an EVM chain', () => {
+  let test: TestChain
+  before(async () => {
+    test = await startStillChain()
+    await test.rpc('anvil_setCode', logger, loggerCode)
+    await test.rpc('evm_mine')
+  })
+  after(() => test.stop())
+
+  const log = (digit: string, data = '') =>
+    test.rpc('eth_sendTransaction', { from: wallet, to: logger, gas: '0x186a0', data: `${topic(digit)}${data}` })
+  const mine = async (): Promise<Head> => {
+    await test.rpc('evm_mine')
+    return test.chain.head(at)
+  }
+  const changes = (after: Head, to: Head, follow: readonly string[]) => {
+    if (!test.chain.changes) throw new Error('An EVM chain has changes.')
+    return test.chain.changes(after, to, follow, at)
+  }
+  const told = async (after: Head, to: Head, follow: readonly string[]) => {
+    const blocks = await changes(after, to, follow)
+    return blocks === 'forked'
+      ? blocks
+      : blocks.map(({ head, changes: logs }) => [head.number, logs.map(({ data, topics }) => [topics[0], data])])
+  }
+
+  it('is the logs of the next block, by their first topic and in their order, in one request', async () => {
+    const before = await test.chain.head(at)
+    await log('1', 'aa')
+    await log('2', 'bb')
+    await log('3', 'cc')
+    await log('1', 'dd')
+    const head = await mine()
+    test.asked()
+    expect(await told(before, head, [topic('1'), topic('2')])).to.deep.equal([
+      [
+        head.number,
+        [
+          [topic('1'), '0xaa'],
+          [topic('2'), '0xbb'],
+          [topic('1'), '0xdd'],
+        ],
+      ],
+    ])
+    expect(test.asked()).to.deep.equal(['eth_getLogs'])
+    expect(await told(before, head, [])).to.deep.equal([[head.number, []]])
+    expect(await changes(head, head, [topic('1')])).to.deep.equal([])
+    expect(test.asked()).to.deep.equal([])
+  })
+
+  it('is every block of several, each linked to the one before, in two batches', async () => {
+    const before = await test.chain.head(at)
+    await log('1', '01')
+    const first = await mine()
+    await mine()
+    await log('1', '03')
+    const last = await mine()
+    test.asked()
+    const blocks = await changes(before, last, [topic('1')])
+    expect(test.asked()).to.deep.equal(['eth_getBlockByNumber', 'eth_getBlockByNumber', 'eth_getLogs', 'eth_getLogs', 'eth_getLogs'])
+    if (blocks === 'forked') expect.fail('it is no fork')
+    expect(blocks.map(({ changes: logs }) => logs.map(({ data }) => data))).to.deep.equal([['0x01'], [], ['0x03']])
+    expect(blocks.map(({ head }) => head.parentHash)).to.deep.equal([before.hash, first.hash, blocks[1]?.head.hash])
+    expect(blocks.at(-1)?.head).to.equal(last)
+  })
+
+  it('is forked where the first block is not among the ancestors of the last', async () => {
+    const base = await test.chain.head(at)
+    await log('1', 'ee')
+    const gone = await mine()
+    await test.rpc('anvil_reorg', 1, [])
+    const other = await test.chain.head(at)
+    expect(other.number).to.equal(gone.number)
+    expect(other.hash).to.not.equal(gone.hash)
+    const next = await mine()
+    await mine()
+    const later = await mine()
+    test.asked()
+    expect(await changes(gone, other, [topic('1')])).to.equal('forked')
+    expect(await changes(gone, next, [topic('1')])).to.equal('forked')
+    expect(test.asked(), 'what the heads say by themselves').to.deep.equal([])
+    expect(await changes(gone, later, [topic('1')])).to.equal('forked')
+    expect(await told(base, later, [topic('1')])).to.deep.equal([
+      [other.number, []],
+      [next.number, []],
+      [next.number + 1n, []],
+      [later.number, []],
+    ])
+  })
+
+  it('is not known of a block that the node has not', async () => {
+    const before = await test.chain.head(at)
+    const head = await mine()
+    const unknown: Head = { ...head, hash: topic('9') }
+    const refused = await changes(before, unknown, [topic('1')]).then(
+      () => expect.fail('the node has no such block'),
+      (error: unknown) => error,
+    )
+    expect(refused).to.include({ name: 'NETWORK' })
+  })
+
+  it('is told of heads only that say which block they follow', async () => {
+    const { number, timestamp } = await test.chain.head(at)
+    const refused = await changes({ number, timestamp }, await mine(), [topic('1')]).catch((error: unknown) => error)
+    expect(refused).to.be.an('error')
+  })
+
+  it('a state is read at a very block, whatever came after it', async () => {
+    const read = async (after?: Head) => {
+      const { head, results } = await test.chain.reader.read([{ to: logger, data: topic('4') }], at, after)
+      return { head, results }
+    }
+    const old = await test.chain.head(at)
+    const newest = await mine()
+    expect((await read()).head.number).to.equal(newest.number)
+    expect((await read(old)).head).to.equal(old)
+    await test.rpc('anvil_reorg', 1, [])
+    const lost = await read(newest).catch((error: unknown) => error)
+    expect(lost).to.include({ name: 'NETWORK' })
+  })
+})
+
+describe('nodes that answer otherwise', () => {
+  let node: FakeNode
+  before(async () => {
+    node = await startFakeNode()
+  })
+  after(() => node.close())
+
+  const hash = (digit: string) => `0x${digit.repeat(64)}`
+  const head = (number: bigint, own: string, parent: string): Head => ({ number, timestamp: 1, hash: hash(own), parentHash: hash(parent) })
+  const logOf = (fields: object = {}) => ({
+    address: logger,
+    topics: [topic('1')],
+    data: '0x',
+    blockNumber: '0x6',
+    blockHash: hash('6'),
+    transactionHash: topic('7'),
+    logIndex: '0x0',
+    ...fields,
+  })
+  const answering =
+    (result: unknown): Behaviour =>
+    ({ calls, batched }, response) => {
+      const answers = calls.map(({ id, method }) => ({ jsonrpc: '2.0', id, result: method === 'eth_chainId' ? '0x7a69' : result }))
+      response.end(JSON.stringify(batched ? answers : answers[0]))
+    }
+  const outcome = async (result: unknown) => {
+    node.behave(answering(result))
+    const { chain } = chainOver({ rpcUrls: [node.url] })
+    const blocks = await chain.changes?.(head(5n, '5', '4'), head(6n, '6', '5'), [topic('1')], at).catch((error: unknown) => error)
+    await chain.stop?.()
+    return blocks
+  }
+
+  it('are not believed where the logs are of another block, were taken back, are out of order, or are none', async () => {
+    expect(await outcome([logOf(), logOf({ logIndex: '0x3' })])).to.have.length(1)
+    const wrong: unknown[] = [
+      null,
+      {},
+      [logOf({ blockHash: hash('7') })],
+      [logOf({ blockNumber: '0x7' })],
+      [logOf({ removed: true })],
+      [logOf({ logIndex: '0x1' }), logOf({ logIndex: '0x1' })],
+      [logOf({ logIndex: '0x2' }), logOf({ logIndex: '0x1' })],
+      [logOf({ logIndex: undefined })],
+      [null],
+      [logOf({ data: 'x' })],
+    ]
+    for (const result of wrong) expect(await outcome(result), JSON.stringify(result)).to.include({ name: 'NETWORK' })
+  })
+})
