@@ -35,7 +35,7 @@ export const NetworkPollResponse = enveloped({
   txStatus: Type.Number({
     description: '-1 unknown or dead, 0 accepted, 1 mined, 2 pending and pays enough, 3 pending and pays too little.',
   }),
-  txBlock: Type.Number({ description: '-1 until mined.' }),
+  txBlock: Type.Number({ description: '-1 until mined; always of what an exchange takes by itself, beside the chain.' }),
   txData: Type.Unknown({ description: 'The decoded transaction, or null.' }),
   txReceipt: Type.Unknown({ description: 'The receipt with the logs of known contracts decoded, or null.' }),
   txState: Type.Optional(Type.String({ description: 'State in the journal.' })),

@@ -5,6 +5,7 @@ import { createRecentQuotes } from '../verbs/amm/recent-quotes.ts'
 import { createDirectory, type Directory, type NetworkEntry, type PluginEntry, type VenueEntry } from '../verbs/directory.ts'
 import { createTokenBook } from '../verbs/token-book.ts'
 import { guarded } from './guarded.ts'
+import { venueActions } from './venue-actions.ts'
 import { version } from '../version.ts'
 
 /** What was loaded and what runs, as the verbs look it up. */
@@ -17,6 +18,7 @@ export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMa
       notReady: () => (run?.state === 'ready' ? undefined : maskUrls(run?.lastError ?? run?.state ?? 'not started')),
     }
   }
+  const chains = loaded.flatMap((plugin) => (plugin.kind === 'chain' ? plugin.venues : []))
   const networks: NetworkEntry[] = []
   const venues: (VenueEntry & { chain: string; network: string })[] = []
   for (const plugin of loaded) {
@@ -39,11 +41,14 @@ export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMa
       const config = plugin.configuration.config as unknown as ConnectorConfig
       for (const venue of plugin.venues) {
         const { chain, network } = venue
+        const on = chains.find((each) => each.chain === chain && each.network === network)
+        const actions = on && venueActions(venue, plugin.name, guarded(on.implementation, on))
         venues.push({
           connector: plugin.name,
           chain,
           network,
           impl: guarded(venue.implementation, venue),
+          ...(actions && { actions }),
           config,
           contracts: Object.values(venue.contracts),
           quotes: createRecentQuotes(),

@@ -15,7 +15,7 @@ export async function forgetDevnet(store: Store): Promise<void> {
       .where('key', 'in', keys.where('chain', '=', chain).where('network', '=', network).$castTo<{ idempotency_key: string }>())
       .where('key', 'not in', keys.where((of) => of.not(of.and({ chain, network }))).$castTo<{ idempotency_key: string }>())
       .execute()
-    for (const table of ['hashes', 'entries'] as const)
+    for (const table of ['hashes', 'orders', 'entries'] as const)
       await tx.deleteFrom(table).where('chain', '=', chain).where('network', '=', network).execute()
   })
 }

@@ -1,4 +1,5 @@
 import type { Json, RefusalMeaning } from '../contracts/index.ts'
+import type { RailPlace } from './lanes/lane-name.ts'
 
 /**
  * QUEUED → SIGNED → BROADCAST → MINED → CONFIRMED, and the other ends. A reorganisation moves MINED back to BROADCAST;
@@ -118,6 +119,10 @@ const finalStates: ReadonlySet<TransactionState> = new Set(['CONFIRMED', 'REVERT
 
 /** Whose slot it is on. */
 export const holderOf = ({ address, signer = address }: Pick<Entry, 'address' | 'signer'>): string => signer
+
+/** By whose slots it goes: its connector's own, or the chain's. */
+export const placeOf = ({ chain, network, connector, signer }: Pick<Entry, 'chain' | 'network' | 'connector' | 'signer'>): RailPlace =>
+  signer === undefined ? { chain, network } : { chain, network, connector }
 
 export function isFinal({ state }: Pick<Entry, 'state'>): boolean {
   return finalStates.has(state)

@@ -1,5 +1,6 @@
 export { canonicalHash } from './canonical-hash.ts'
-export { isFinal, txHashOf } from './entry.ts'
+export { holderOf, isFinal, placeOf, txHashOf } from './entry.ts'
+export { railName } from './lanes/lane-name.ts'
 export type { Entry, Kind, TransactionState } from './entry.ts'
 export type { Filter, Guard, Journal, JournalEvent, KeptAnswer, KeyClaim, Page } from './journal/journal.ts'
 export type { Leases } from './leases/leases.ts'

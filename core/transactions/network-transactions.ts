@@ -4,8 +4,10 @@ import { createDispatch } from './submit/dispatch.ts'
 import type { Dispatch } from './submit/dispatch.ts'
 import { createLanes } from './lanes/lanes.ts'
 import type { Leases } from './leases/leases.ts'
-import type { Order, Origin, Sign, Site, Submitted } from './order.ts'
+import type { Origin, PlacedOrder, Sign, Site, Submitted } from './order.ts'
 import { createRaise } from './replace/raise-fees.ts'
+import { holderOf } from './entry.ts'
+import type { Entry } from './entry.ts'
 import { givenUp } from './lanes/rebuild-lane.ts'
 import type { Recorder } from './journal/recorder.ts'
 import { createSignAttempt } from './submit/sign-attempt.ts'
@@ -35,24 +37,30 @@ const whenLeftOver = 'It was given up before it was signed: nothing was sent.'
 
 /** All transactions of one network: a lane for each wallet, and one watcher. Wallets do not wait for each other. */
 export function createNetworkTransactions({ site, recorder, leases, sign, walletQueue, log, closing, nowMs }: NetworkParts) {
-  const { chain, network, impl } = site
+  const { chain, network, connector, impl } = site
   const { rail } = impl
   const lanes = createLanes({ site, recorder, leases, limit: walletQueue })
   /** What goes on after its request was answered. */
   const behind = new Set<Promise<unknown>>()
   const signing = new Set<string>()
-  const offer = createDispatch(site, recorder, closing, log, nowMs)
+  const offer = createDispatch({ site, recorder, ended, closing, log, nowMs })
   const dispatch: Dispatch = (...sent) => goOn(offer(...sent))
   const wake = () => watcher.wake()
   const fill = (address: string, nonce: number) => upkeep.fill(address, nonce)
   const signAttempt = createSignAttempt(rail, sign, nowMs)
   const shared = { site, lanes, recorder, signAttempt, dispatch, wake, goOn, closing, log, nowMs }
   const submitOn = createSubmission({ ...shared, signing, fill })
-  const submit = (order: Order, manner: Manner, signal: AbortSignal) => queued(order.address, () => submitOn(order, manner, signal))
+  const submit = (order: PlacedOrder, manner: Manner, signal: AbortSignal) => queued(order.signer, () => submitOn(order, manner, signal))
   const raise = createRaise(shared)
   const upkeep = createUpkeep({ ...shared, submit, raise })
   const watcher = createWatcher({ ...shared, upkeep })
   const speedUp = createSpeedUp({ site, recorder, raise })
+
+  /** A lane that has another owner by now is rebuilt from the journal there. */
+  function ended(entry: Entry): void {
+    lanes.held(holderOf(entry))?.lane.settle(entry.slot)
+    upkeep.forget(entry)
+  }
 
   function goOn<T>(work: Promise<T>): Promise<T> {
     behind.add(work)
@@ -69,7 +77,7 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
   }
 
   return {
-    submit: (order: Order, signal: AbortSignal): Promise<Submitted> => submit(order, {}, signal),
+    submit: (order: PlacedOrder, signal: AbortSignal): Promise<Submitted> => submit(order, {}, signal),
     cancel: createCancel({ ...shared, submit }),
     speedUp: (origin: Origin, signal: AbortSignal) => queued(origin.address, () => speedUp(origin, signal)),
     /** The lane of another server is left with it: what is open is in the journal. */
@@ -79,7 +87,7 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
         await syncLane(rail, held.lane, signal)
         return held.lane.next()
       }
-      const open = await recorder.unfinished({ chain, network, address })
+      const open = await recorder.unfinished({ chain, network, connector, address })
       const synced = await orTimeout(rail.sync(address, { signal }), signal, nothingSent)
       const [next] = rail.claim(
         synced,
@@ -97,9 +105,9 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
       const ours = new Map(lanes.all().map((held) => [held.lane.address, held]))
       // Most networks are nobody's: the store, which may be far away, is not asked about each of them again and again.
       if (ours.size === 0) return
-      const { entries } = await recorder.list({ chain, network, state: 'QUEUED', limit: 500 })
+      const { entries } = await recorder.list({ chain, network, on: { connector }, state: 'QUEUED', limit: 500 })
       for (const entry of entries) {
-        const held = ours.get(entry.address)
+        const held = ours.get(holderOf(entry))
         if (!held || signing.has(entry.key)) continue
         // Of a lane that has another owner by now, it is that one's.
         const written = await recorder.write([{ before: entry, after: givenUp(whenLeftOver)(entry) }], held.guard).catch(unlessSuperseded)

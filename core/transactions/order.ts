@@ -1,18 +1,18 @@
-import type { Chain, FeeWish, GasTerms, Json, Plan, Signable } from '../contracts/index.ts'
+import type { Chain, FeeWish, GasTerms, Json, Plan, Reception, Signable, VenuePlan } from '../contracts/index.ts'
 import type { Kind } from './entry.ts'
 import type { KeyClaim } from './journal/journal.ts'
+import type { RailPlace } from './lanes/lane-name.ts'
 import type { ClientOrder } from './orders/client-orders.ts'
 
-/** One network of a chain, as transactions are made on it. */
-export interface Site {
-  chain: string
-  network: string
-  impl: Chain
+/** A network of a chain, as transactions are made on it; or an exchange's own rail beside it, where a connector is named. */
+export interface Site extends RailPlace {
+  impl: Pick<Chain, 'rail' | 'heads' | 'confirmations' | 'bumpAfterSeconds' | 'address' | 'nativeCurrency' | 'balances' | 'head'>
 }
 
 /** What every request says about itself. */
 export interface Origin {
   network: Site
+  /** The wallet that it is for. */
   address: string
   /** The certificate. */
   caller: { commonName: string }
@@ -47,10 +47,11 @@ export interface Scope {
 
 /** A plan to be carried out. */
 export interface Order extends Origin {
-  plan: Plan
+  plan: Plan | VenuePlan
   scope: Scope
   kind: Kind
-  venue?: { connector: string }
+  /** `actions`: what plans go by that are `via` the venue. */
+  venue?: { connector: string; actions?: Site }
   /** Kept in the journal for the verb that shows the outcome. */
   about?: Json
   /** What it places in a book: of the kind `order` only. */
@@ -63,6 +64,13 @@ export interface Order extends Origin {
   answer(submitted: Submitted): object
 }
 
+/** An order on the rail that carries it out: `network` is that one's site. */
+export interface PlacedOrder extends Omit<Order, 'plan'> {
+  plan: Pick<Plan, 'steps' | 'needs' | 'deadline' | 'memo'>
+  /** Whose key signs, and whose slots it takes: the wallet's own on a chain. */
+  signer: string
+}
+
 export interface Submitted {
   /** One for each step, in order. */
   transactions: readonly { txHash: string; nonce: number }[]
@@ -71,7 +79,14 @@ export interface Submitted {
   nonce: number
   /** All steps together; the price is that of the checked block. */
   gas: GasTerms
+  /**
+   * What an exchange that answers at once said of the last step. Absent where a key keeps the answer: that was made before anything left,
+   * and is the same whenever it is asked for.
+   */
+  landed?: LandedAtOnce
 }
+
+export type LandedAtOnce = NonNullable<Extract<Reception, { is: 'accepted' }>['landed']>
 
 /** @returns the signature's bytes; a rejection means that nothing was signed that may leave */
 export type Sign = (request: {

@@ -9,6 +9,8 @@ import { createNetworkTransactions } from './network-transactions.ts'
 import type { NetworkTransactions } from './network-transactions.ts'
 import type { Order, Origin, Sign, Site, Submitted } from './order.ts'
 import type { ClientOrders } from './orders/client-orders.ts'
+import { placeOrder } from './submit/place-order.ts'
+import { railName } from './lanes/lane-name.ts'
 import { createRecorder } from './journal/recorder.ts'
 import { txStatus } from './tx-status.ts'
 import type { TxStatus } from './tx-status.ts'
@@ -16,7 +18,7 @@ import type { TxStatus } from './tx-status.ts'
 export interface TransactionsOptions {
   journal: Journal
   leases: Leases
-  /** Every network that transactions may be open on: those that a server before left are gone on with. */
+  /** Every network, and every exchange's own rail, that transactions may be open on: those that a server before left are gone on with. */
   sites: readonly Site[]
   sign: Sign
   /** `limits.walletQueue`: requests that one wallet may have under way on a network. */
@@ -98,7 +100,7 @@ export function createTransactions({
   let stopped: Promise<void> | undefined
 
   function on(site: Site): NetworkTransactions {
-    const key = `${site.chain}/${site.network}`
+    const key = railName(site)
     const found =
       networks.get(key) ?? createNetworkTransactions({ site, recorder, leases, sign, walletQueue, log, closing: closing.signal, nowMs })
     networks.set(key, found)
@@ -138,7 +140,11 @@ export function createTransactions({
   }
 
   return {
-    submit: (order, signal) => counted(signal, (until) => on(order.network).submit(order, until)),
+    submit: (order, signal) =>
+      counted(signal, async (until) => {
+        const placed = placeOrder(order)
+        return on(placed.network).submit(placed, until)
+      }),
     cancel: (origin, signal) => counted(signal, (until) => on(origin.network).cancel(origin, until)),
     speedUp: (origin, signal) => counted(signal, (until) => on(origin.network).speedUp(origin, until)),
     nextNonce: ({ network, address }, signal) => on(network).nextNonce(address, signal),

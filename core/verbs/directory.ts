@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
 import type { Chain, Connector, ConnectorConfig, NetworkNames } from '../contracts/index.ts'
+import type { Site } from '../transactions/index.ts'
 import type { RecentQuotes } from './amm/recent-quotes.ts'
 import { didYouMean } from './did-you-mean.ts'
 import type { TokenBook } from './token-book.ts'
@@ -26,6 +27,8 @@ export interface VenueEntry {
   connector: string
   impl: Partial<Connector>
   config: ConnectorConfig
+  /** The exchange's own rail, where it takes signed actions by itself: what plans that are `via` the venue go by. */
+  actions?: Site
   /** What its plans may call on this network. */
   contracts: readonly string[]
   /** Of the moment. */

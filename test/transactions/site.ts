@@ -176,7 +176,7 @@ export function order(site: TestSite, more: Partial<Order> & { kind?: Kind } = {
 }
 
 /** What lets a plan through whatever it does. */
-function scopeOf({ steps }: Plan, { rail }: Chain): Order['scope'] {
+function scopeOf({ steps }: Pick<Plan, 'steps'>, { rail }: Chain): Order['scope'] {
   const outlines = steps.map((step) => rail.outline(step))
   return { contracts: outlines.flatMap(({ contracts }) => contracts), valueRaw: outlines.reduce((sum, { valueRaw }) => sum + valueRaw, 0n) }
 }

@@ -93,8 +93,11 @@ export function measureTransactions({ registry }: Pick<Metrics, 'registry'>, { j
 
 async function openEntries(journal: Sources['journal']): Promise<readonly Entry[]> {
   const lanes = await journal.openLanes()
-  const rails = new Map(lanes.map(({ address: _, ...place }) => [railName(place), place]))
-  return (await Promise.all([...rails.values()].map((place) => journal.unfinished(place)))).flat()
+  const rails = new Map(
+    lanes.map(({ chain, network, connector }) => [railName({ chain, network, connector }), { chain, network, connector }]),
+  )
+  const open = (await Promise.all([...rails.values()].map((place) => journal.unfinished(place)))).flat()
+  return open.toSorted((a, b) => a.createdAt - b.createdAt)
 }
 
 const ageOf = (ms: number) => ages.find(({ belowMs }) => ms < belowMs)?.label ?? ''

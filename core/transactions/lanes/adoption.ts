@@ -3,6 +3,8 @@ import type { Log } from '../../contracts/index.ts'
 import { txHashOf } from '../entry.ts'
 import type { NetworkTransactions } from '../network-transactions.ts'
 import type { Recorder } from '../journal/recorder.ts'
+import { railName } from './lane-name.ts'
+import type { RailPlace } from './lane-name.ts'
 import { Superseded } from '../journal/superseded.ts'
 
 const roundMs = 2_000
@@ -11,7 +13,7 @@ const atOnce = 8
 
 export interface AdoptionParts {
   recorder: Recorder
-  /** By chain/network. */
+  /** By the names of their rails. */
   networks: ReadonlyMap<string, NetworkTransactions>
   closing: AbortSignal
   log: Log
@@ -53,9 +55,9 @@ export function startAdoption({ recorder, networks, closing, log }: AdoptionPart
       const open = (await recorder.openLanes()).values()
       async function takeUp(): Promise<void> {
         // All of them take from the same one.
-        for (const { chain, network, address } of open) {
-          const served = networks.get(`${chain}/${network}`)
-          await attempt({ chain, network, address }, () => (served ? served.adopt(address) : warnOnce(chain, network)))
+        for (const { address, ...place } of open) {
+          const served = networks.get(railName(place))
+          await attempt({ ...place, address }, () => (served ? served.adopt(address) : warnOnce(place)))
         }
       }
       await Promise.all(Array.from({ length: atOnce }, takeUp))
@@ -65,14 +67,14 @@ export function startAdoption({ recorder, networks, closing, log }: AdoptionPart
   }
 
   /** Nobody can look after them until the plugin is there again. */
-  async function warnOnce(chain: string, network: string): Promise<void> {
-    const name = `${chain}/${network}`
+  async function warnOnce(place: RailPlace): Promise<void> {
+    const name = railName(place)
     if (unserved.has(name)) return
     unserved.add(name)
-    const open = await recorder.unfinished({ chain, network })
+    const open = await recorder.unfinished(place)
     const transactions = open.map((entry) => ({ address: entry.address, nonce: entry.nonce, txHash: txHashOf(entry) }))
     log.warn(
-      { chain, network, transactions },
+      { ...place, transactions },
       'transactions are open on a network that no plugin serves: add it again to have them seen to their end',
     )
   }

@@ -1,6 +1,7 @@
 import type { Guard } from '../journal/journal.ts'
 import { createLane } from './lane.ts'
 import type { Lane } from './lane.ts'
+import { laneName, railName } from './lane-name.ts'
 import type { Leases } from '../leases/leases.ts'
 import type { Site } from '../order.ts'
 import { createQueue } from './queue.ts'
@@ -49,10 +50,10 @@ export function createLanes({
   /** `limits.walletQueue` */
   limit: number
 }): Lanes {
-  const { chain, network, impl } = site
+  const { impl } = site
   const taken = new Map<string, TakenUp>()
   const queues = new Map<string, Queue>()
-  const nameOf = (address: string) => `${chain}/${network}/${address}`
+  const nameOf = (address: string) => laneName(site, address)
 
   /** Once for every change of owner: whatever was known before may have been overtaken. */
   function takeUp(address: string, guard: Guard): Promise<HeldLane> {
@@ -60,7 +61,7 @@ export function createLanes({
     if (before?.guard.fence === guard.fence) return before.ready
     if (before && before.guard.fence > guard.fence)
       return Promise.reject(new Superseded(`${nameOf(address)} has had another owner meanwhile.`))
-    const fresh = createLane({ rail: impl.rail, address, limit, name: `${address} on ${chain}/${network}` })
+    const fresh = createLane({ rail: impl.rail, address, limit, name: `${address} on ${railName(site)}` })
     const ready = rebuildLane({ site, recorder, lane: fresh, guard }).then(() => ({ lane: fresh, guard }))
     const entry: TakenUp = { guard, ready }
     taken.set(address, entry)
@@ -78,7 +79,7 @@ export function createLanes({
 
   return {
     enter(address) {
-      const queue = queues.get(address) ?? createQueue(limit, `${address} on ${chain}/${network}`)
+      const queue = queues.get(address) ?? createQueue(limit, `${address} on ${railName(site)}`)
       queues.set(address, queue)
       return queue.enter()
     },

@@ -29,7 +29,12 @@ export async function nonceConflict(
   })
 
   async function minedOn(used: number): Promise<string | undefined> {
-    const { entries } = await recorder.list({ chain: site.chain, network: site.network, address, nonce: used })
+    const { entries } = await recorder.list({
+      chain: site.chain,
+      network: site.network,
+      on: { connector: site.connector, address },
+      nonce: used,
+    })
     const mined = entries.find(({ landed }) => landed)
     return mined && txHashOf(mined)
   }

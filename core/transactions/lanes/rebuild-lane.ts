@@ -13,7 +13,7 @@ const neverSigned = 'The server that took it ended before it was signed: nothing
  * never signed is given up, for whoever was about to sign it cannot journal any more; what was signed holds its slot.
  */
 export async function rebuildLane({
-  site: { chain, network, impl },
+  site: { chain, network, connector, impl },
   recorder,
   lane,
   guard,
@@ -23,14 +23,14 @@ export async function rebuildLane({
   lane: Lane
   guard: Guard
 }): Promise<void> {
-  const of = { chain, network, address: lane.address }
+  const on = { connector, address: lane.address }
   // The newest on a slot is what a replacement has to outbid: by its rank, for clocks differ and are set back.
-  for (const entry of (await recorder.unfinished(of)).toSorted((a, b) => a.rank - b.rank)) {
+  for (const entry of (await recorder.unfinished({ chain, network, ...on })).toSorted((a, b) => a.rank - b.rank)) {
     const kept = entry.attempts.length > 0 ? entry : await recorder.amend(entry, givenUp(neverSigned), guard)
     if (kept.attempts.length > 0) hold(kept, lane, impl.rail)
   }
   // Where slots have an order, whatever lies before a used one is used.
-  const last = impl.rail.slots === 'ordered' ? await newestUsed(recorder, of) : undefined
+  const last = impl.rail.slots === 'ordered' ? await newestUsed(recorder, { chain, network, on }) : undefined
   if (last) lane.settle(last.slot)
 }
 

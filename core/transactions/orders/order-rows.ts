@@ -11,7 +11,7 @@ export function orderRows(entries: readonly Entry[], orders: readonly ClientOrde
   const { key, connector, kind } = entry
   if (connector === undefined || kind !== 'order') throw new Error('Only an order of a connector is journaled under a client order id.')
   return orders.map(({ clientOrderId, type, market, index, about }) => ({
-    ...placeOf({ ...entry, connector }),
+    ...venueOf({ ...entry, connector }),
     client_order_id: clientOrderId,
     key: `${key}-${index.toString(36).padStart(4, '0')}`,
     type,
@@ -27,7 +27,7 @@ export function orderRows(entries: readonly Entry[], orders: readonly ClientOrde
 }
 
 /** Where a client order id is used once. */
-export const placeOf = ({ chain, network, connector, address }: OrderVenue) => ({ chain, network, connector, wallet: folded(address) })
+export const venueOf = ({ chain, network, connector, address }: OrderVenue) => ({ chain, network, connector, wallet: folded(address) })
 
 /** What an entry's end means for its orders, where it came to nothing: they ended with it; one that was never signed leaves its id free. */
 export function standingAfter(entry: Entry): Exclude<OrderRow['standing'], 'open'> | undefined {

@@ -2,7 +2,7 @@ import type { Store } from '../../store/store.ts'
 import { isEnd } from './client-orders.ts'
 import type { JournaledOrder, OrderFilter, OrderJournal, OrderVenue } from './client-orders.ts'
 import { readOrder } from './order-read.ts'
-import { placeOf } from './order-rows.ts'
+import { venueOf } from './order-rows.ts'
 
 /** Both kinds of database take this many parameters, and more. */
 const idsAtOnce = 5_000
@@ -34,16 +34,16 @@ export function sqlOrders(store: Store, damaged: (error: unknown) => void): Orde
     async note({ clientOrderId, entry }, said) {
       const { connector, key } = entry
       if (connector === undefined) throw new Error(`${key} is no order of a connector.`)
-      const place = placeOf({ ...entry, connector })
+      const venue = venueOf({ ...entry, connector })
       const ended = isEnd(said)
       await store.writeOnce((db) => {
         const open = db
           .updateTable('orders')
           .set({ said: JSON.stringify(said), said_at: said.updatedAt, ...(said.orderId !== undefined && { order_id: said.orderId }) })
-          .where('chain', '=', place.chain)
-          .where('network', '=', place.network)
-          .where('connector', '=', place.connector)
-          .where('wallet', '=', place.wallet)
+          .where('chain', '=', venue.chain)
+          .where('network', '=', venue.network)
+          .where('connector', '=', venue.connector)
+          .where('wallet', '=', venue.wallet)
           .where('client_order_id', '=', clientOrderId)
           // Another order may have the id by now, where this one was never signed.
           .where('entry_key', '=', key)
@@ -55,7 +55,7 @@ export function sqlOrders(store: Store, damaged: (error: unknown) => void): Orde
   }
 
   async function among(venue: OrderVenue, ids: readonly string[]): Promise<readonly string[]> {
-    const { chain, network, connector, wallet } = placeOf(venue)
+    const { chain, network, connector, wallet } = venueOf(venue)
     const rows = await store.read((db) =>
       db
         .selectFrom('orders')
@@ -73,7 +73,7 @@ export function sqlOrders(store: Store, damaged: (error: unknown) => void): Orde
   }
 
   function rowsOf({ chain, network, connector, address, type, market, clientOrderId, orderId, openOnly, before, limit }: OrderFilter) {
-    const { wallet } = placeOf({ chain, network, connector, address })
+    const { wallet } = venueOf({ chain, network, connector, address })
     return store.read((db) => {
       let query = db
         .selectFrom('orders')

@@ -2,7 +2,7 @@ import { SluiceError } from '../../contracts/index.ts'
 import type { Rail } from '../../contracts/index.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import type { Lane } from '../lanes/lane.ts'
-import type { Order, Origin, Site, Submitted } from '../order.ts'
+import type { Origin, PlacedOrder, Site, Submitted } from '../order.ts'
 import { nothingPending, pendingOn } from './pending.ts'
 import type { Recorder } from '../journal/recorder.ts'
 import type { Manner } from '../submit/submission.ts'
@@ -12,7 +12,7 @@ export interface CancelParts {
   site: Site
   lanes: Lanes
   recorder: Recorder
-  submit: (order: Order, manner: Manner, signal: AbortSignal) => Promise<Submitted>
+  submit: (order: PlacedOrder, manner: Manner, signal: AbortSignal) => Promise<Submitted>
 }
 
 /** Replaces what is on a nonce by a transfer of nothing to oneself; without a nonce the lowest pending one. */
@@ -40,26 +40,26 @@ export function createCancel({ site, lanes, recorder, submit }: CancelParts) {
       await syncLane(rail, lane, signal)
       return nonceOf(origin.nonce, lane)
     })
-    return submitNothing({ ...origin, nonce }, 'cancel', { replaces: true }, { site, submit }, signal)
+    return submitNothing({ ...origin, nonce, signer: address }, 'cancel', { replaces: true }, { site, submit }, signal)
   }
 }
 
 /** A transfer of nothing to oneself, on a nonce. */
 export async function submitNothing(
-  origin: Origin & { nonce: number },
+  origin: Origin & { nonce: number; signer: string },
   kind: 'cancel' | 'fill',
   manner: Manner,
   { site, submit }: Pick<CancelParts, 'site' | 'submit'>,
   signal: AbortSignal,
 ): Promise<{ txHash: string; nonce: number }> {
-  const { address } = origin
+  const { signer } = origin
   const answer = ({ txHash, nonce }: Submitted) => ({ txHash, nonce })
-  const order = { ...origin, plan: planOf(site, address), scope: { contracts: [address], valueRaw: 0n }, kind, answer }
+  const order = { ...origin, plan: planOf(site, signer), scope: { contracts: [signer], valueRaw: 0n }, kind, answer }
   return answer(await submit(order, manner, signal))
 }
 
-function planOf({ chain, impl: { rail } }: Site, address: string): Order['plan'] {
-  return { steps: [replaceOf(rail, chain).cancel(address)], needs: [], memo: null }
+function planOf({ chain, impl: { rail } }: Site, signer: string): PlacedOrder['plan'] {
+  return { steps: [replaceOf(rail, chain).cancel(signer)], needs: [], memo: null }
 }
 
 /** @throws SluiceError UNSUPPORTED where nothing that was signed can be replaced */

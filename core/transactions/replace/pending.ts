@@ -11,8 +11,8 @@ interface Parts {
 }
 
 /** What of a wallet waits to be mined and nothing is to replace, lowest nonce first. The lane must be ours, and in sync with the chain. */
-export async function pendingOn(lane: Lane, { recorder, site: { chain, network } }: Parts): Promise<readonly Entry[]> {
-  const unfinished = await recorder.unfinished({ chain, network, address: lane.address })
+export async function pendingOn(lane: Lane, { recorder, site: { chain, network, connector } }: Parts): Promise<readonly Entry[]> {
+  const unfinished = await recorder.unfinished({ chain, network, connector, address: lane.address })
   return unfinished
     .filter(({ attempts, landed, replacedBy }) => attempts.length > 0 && !landed && replacedBy === undefined)
     .filter(({ slot }) => lane.standing({ slot }) !== 'past')

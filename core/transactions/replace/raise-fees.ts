@@ -28,6 +28,7 @@ export interface RaiseParts {
 
 /** Another attempt that is wanted. */
 export interface Wanted {
+  /** Of the lane. */
   address: string
   requestId: string
   keyed?: Keyed
@@ -61,7 +62,8 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
   async function make({ requestId, keyed, feesGiven, pick, feesOver }: Wanted, held: HeldLane, holdsRaw: bigint, signal: AbortSignal) {
     const { lane, guard } = held
     const entry = await pick(held)
-    const { key, address, slot, step, nonce } = entry
+    const { key, slot, step, nonce } = entry
+    const { address } = lane
     const conflict = (claimed: Parameters<typeof nonceConflict>[0]) => nonceConflict(claimed, { recorder, site, address })
     const fees = feesOver(occupantOf(entry, rail).fees)
     const costRaw = rail.cost(step, fees)

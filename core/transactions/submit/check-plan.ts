@@ -1,12 +1,12 @@
 import { SluiceError } from '../../contracts/index.ts'
-import type { Order } from '../order.ts'
+import type { PlacedOrder } from '../order.ts'
 
 /**
  * Whether a plan does no more than its request says: plugins make plans, and who makes them does not judge them. What
  * could be signed otherwise is any contract of any connector, with any value.
  * @throws SluiceError UNKNOWN_ERROR, since only a defect of the plugin brings it about
  */
-export function checkPlan({ plan, scope, network: { impl }, venue }: Pick<Order, 'plan' | 'scope' | 'network' | 'venue'>): void {
+export function checkPlan({ plan, scope, network: { impl }, venue }: Pick<PlacedOrder, 'plan' | 'scope' | 'network' | 'venue'>): void {
   const who = venue ? `The connector ${venue.connector}` : 'The plan'
   if (plan.steps.length === 0) throw defect(who, 'has no step')
   let valueRaw = 0n
@@ -22,7 +22,7 @@ export function checkPlan({ plan, scope, network: { impl }, venue }: Pick<Order,
 }
 
 /** By the chain's own spelling; what is no address is nothing that may be called. */
-function isWithin(contract: string, allowed: readonly string[], impl: Pick<Order['network']['impl'], 'address'>): boolean {
+function isWithin(contract: string, allowed: readonly string[], impl: Pick<PlacedOrder['network']['impl'], 'address'>): boolean {
   const target = impl.address(contract)
   return target !== undefined && allowed.some((each) => impl.address(each) === target)
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Json } from '../../contracts/index.ts'
 import type { Entry } from '../entry.ts'
 import { namesFees } from '../order.ts'
-import type { Order } from '../order.ts'
+import type { PlacedOrder } from '../order.ts'
 
 let count = 0
 
@@ -21,10 +21,11 @@ interface Places {
 }
 
 /** What the journal keeps of an order before it is signed: an entry for each step. */
-export function newEntries(order: Order, { slots, given, nonces, ranks, nowMs }: Places): readonly Entry[] {
+export function newEntries(order: PlacedOrder, { slots, given, nonces, ranks, nowMs }: Places): readonly Entry[] {
   const {
-    network: { chain, network },
+    network: { chain, network, connector: rail },
     address,
+    signer,
     kind,
     venue,
     caller,
@@ -36,6 +37,7 @@ export function newEntries(order: Order, { slots, given, nonces, ranks, nowMs }:
     about,
     admin,
   } = order
+  const connector = rail ?? venue?.connector
   return plan.steps.map((step, index) => ({
     key: nextKey(nowMs),
     version: 1,
@@ -43,7 +45,8 @@ export function newEntries(order: Order, { slots, given, nonces, ranks, nowMs }:
     network,
     address,
     kind,
-    ...(venue && { connector: venue.connector }),
+    ...(connector !== undefined && { connector }),
+    ...(rail !== undefined && { signer }),
     client: caller.commonName,
     requestId,
     ...(keyed && { idempotencyKey: keyed.claim.key }),

@@ -12,7 +12,7 @@ import type { HeldLane, Lanes } from '../lanes/lanes.ts'
 import { newEntries } from './new-entries.ts'
 import { nonceConflict } from '../lanes/nonce-conflict.ts'
 import { namesFees } from '../order.ts'
-import type { Order, Site, Submitted } from '../order.ts'
+import type { LandedAtOnce, PlacedOrder, Site, Submitted } from '../order.ts'
 import { givenUp, hold } from '../lanes/rebuild-lane.ts'
 import type { Change, Recorder } from '../journal/recorder.ts'
 import { OrderTaken } from '../orders/order-taken.ts'
@@ -75,26 +75,27 @@ export function createSubmission(parts: SubmissionParts) {
   const { site, lanes, recorder, signAttempt, dispatch, signing, wake, fill, goOn, closing, log, nowMs } = parts
   const { rail } = site.impl
 
-  return async function submit(order: Order, manner: Manner, signal: AbortSignal): Promise<Submitted> {
+  return async function submit(order: PlacedOrder, manner: Manner, signal: AbortSignal): Promise<Submitted> {
     checkPlan(order)
     await checkUnused(order)
-    const { address, requestId } = order
+    const { signer, requestId } = order
     // Before the chain is asked, so that its answer is about a lane that is ours; it is free while the chain is asked.
-    const { lane } = await lanes.use(address, signal, async (held) => held)
+    const { lane } = await lanes.use(signer, signal, async (held) => held)
     const judged = await judge(order, manner, lane, signal)
-    const made = await lanes.use(address, signal, async (held) => {
+    const made = await lanes.use(signer, signal, async (held) => {
       const holds = held.lane === judged.lane && overOf(order, manner, held.lane) === judged.over
       return make(order, manner, held, holds ? judged : await judge(order, manner, held.lane, signal), signal)
     })
     const { submitted, kept, held } = made
     const entries = kept.is === 'kept' ? kept.entries : await orTimeout(goOn(settle(made, kept)), signal, () => outcomeUnknown(requestId))
-    wake()
-    await orTimeout(goOn(sendInOrder(entries, held)), signal, () => stillUnderWay(submitted.txHash, requestId))
-    return submitted
+    // Where nothing but an answer is waited for, that leaves nothing to watch, and limits of exchanges are dear.
+    if (site.connector === undefined) wake()
+    const landed = await orTimeout(goOn(sendInOrder(entries, held)), signal, () => stillUnderWay(submitted.txHash, requestId))
+    return landed && !order.keyed ? { ...submitted, landed } : submitted
   }
 
   /** Before anything is asked or claimed; the journal itself says so again, of two at once to one. */
-  async function checkUnused({ clientOrders = [], venue, address, network: { chain, network } }: Order): Promise<void> {
+  async function checkUnused({ clientOrders = [], venue, address, network: { chain, network } }: PlacedOrder): Promise<void> {
     if (!venue || clientOrders.length === 0) return
     const ids = clientOrders.map(({ clientOrderId }) => clientOrderId)
     const used = await recorder.orders.taken({ chain, network, connector: venue.connector, address }, ids)
@@ -102,26 +103,26 @@ export function createSubmission(parts: SubmissionParts) {
   }
 
   async function judge(
-    { plan, address, wish, meanwhile, ...order }: Order,
+    { plan, signer, wish, meanwhile, ...order }: PlacedOrder,
     manner: Manner,
     lane: Lane,
     signal: AbortSignal,
   ): Promise<Judged> {
     const over = overOf(order, manner, lane)
     const news = lane.asking()
-    const asked = [rail.check(plan.steps, plan.needs, address, { wish, over }, { signal }), Promise.resolve(meanwhile?.())] as const
+    const asked = [rail.check(plan.steps, plan.needs, signer, { wish, over }, { signal }), Promise.resolve(meanwhile?.())] as const
     const [checked] = await orTimeout(Promise.all(asked), signal, nothingSent)
     news(checked.synced)
     await askAgain(rail, lane, signal)
     return { checked, lane, over }
   }
 
-  function overOf({ nonce }: Pick<Order, 'nonce'>, { replaces }: Manner, lane: Lane): Json | undefined {
+  function overOf({ nonce }: Pick<PlacedOrder, 'nonce'>, { replaces }: Manner, lane: Lane): Json | undefined {
     return replaces && nonce !== undefined ? lane.occupant(nonce)?.fees : undefined
   }
 
   /** Slots, and signed bytes on them. What it throws says that nothing was kept and nothing will be. */
-  async function make(order: Order, manner: Manner, held: HeldLane, { checked }: Judged, signal: AbortSignal): Promise<Made> {
+  async function make(order: PlacedOrder, manner: Manner, held: HeldLane, { checked }: Judged, signal: AbortSignal): Promise<Made> {
     const { lane, guard } = held
     const { prepared } = checked
     const { slots, given, occupants } = await claim(order, manner, lane, checked)
@@ -162,7 +163,7 @@ export function createSubmission(parts: SubmissionParts) {
     }
   }
 
-  async function claim({ requestId, nonce, kind, wish }: Order, { replaces = false, only }: Manner, lane: Lane, checked: Checked) {
+  async function claim({ requestId, nonce, kind, wish }: PlacedOrder, { replaces = false, only }: Manner, lane: Lane, checked: Checked) {
     const { prepared, synced, beside } = checked
     const wanted: Claim = {
       requestId,
@@ -248,8 +249,11 @@ export function createSubmission(parts: SubmissionParts) {
     }
   }
 
-  /** One after the other, for nodes that take no nonce before the one below it. */
-  async function sendInOrder(entries: readonly Entry[], { guard }: HeldLane): Promise<void> {
-    for (const entry of entries) for (const attempt of entry.attempts.slice(-1)) await dispatch(entry, attempt, guard)
+  /** One after the other, for nodes that take no nonce before the one below it. Gives what came of the last, where that was said at once. */
+  async function sendInOrder(entries: readonly Entry[], { guard }: HeldLane): Promise<LandedAtOnce | undefined> {
+    const landed: (LandedAtOnce | undefined)[] = []
+    for (const entry of entries) for (const attempt of entry.attempts.slice(-1)) landed.push(await dispatch(entry, attempt, guard))
+    if (site.connector !== undefined && landed.includes(undefined)) wake()
+    return landed.at(-1)
   }
 }

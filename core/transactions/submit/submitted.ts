@@ -2,10 +2,10 @@ import type { GasTerms, Prepared } from '../../contracts/index.ts'
 import { txHashOf } from '../entry.ts'
 import type { Entry } from '../entry.ts'
 import type { KeptAnswer } from '../journal/journal.ts'
-import type { Order, Submitted } from '../order.ts'
+import type { PlacedOrder, Submitted } from '../order.ts'
 
 /** All that can go wrong in making the answer goes wrong before anything is kept. */
-export function answerTo({ answer, keyed }: Order, submitted: Submitted): KeptAnswer | undefined {
+export function answerTo({ answer, keyed }: PlacedOrder, submitted: Submitted): KeptAnswer | undefined {
   const body = answer(submitted)
   return keyed && { claim: keyed.claim, ...keyed.answerOf(body) }
 }

@@ -1,5 +1,5 @@
 import type { Sighting } from '../../contracts/index.ts'
-import { isFinal, txHashOf } from '../entry.ts'
+import { holderOf, isFinal, txHashOf } from '../entry.ts'
 import type { Entry } from '../entry.ts'
 import type { Rival } from './lifecycle.ts'
 import type { Recorder } from '../journal/recorder.ts'
@@ -46,4 +46,4 @@ function takersOf({ replacedBy, attempts }: Entry, sightings: ReadonlyMap<string
   return replacedBy === undefined ? seen : [replacedBy, ...seen]
 }
 
-const slotOf = ({ address, slot }: Pick<Entry, 'address' | 'slot'>) => `${address}/${JSON.stringify(slot)}`
+const slotOf = (entry: Pick<Entry, 'address' | 'signer' | 'slot'>) => `${holderOf(entry)}/${JSON.stringify(entry.slot)}`

@@ -3,6 +3,7 @@ import { SluiceError } from '../../contracts/index.ts'
 import type { Head } from '../../contracts/index.ts'
 import { replaceOf, submitNothing } from '../replace/cancel.ts'
 import type { CancelParts } from '../replace/cancel.ts'
+import { holderOf } from '../entry.ts'
 import type { Entry } from '../entry.ts'
 import type { RaiseParts, Wanted } from '../replace/raise-fees.ts'
 
@@ -75,15 +76,17 @@ export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closi
   return {
     fill(address, nonce) {
       start('fill a gap in the nonces', { address, name: `fill/${address}/${nonce}` }, { nonce }, (signal) =>
-        submitNothing({ ...origin(address), nonce }, 'fill', {}, { site, submit }, signal),
+        submitNothing({ ...origin(address), signer: address, nonce }, 'fill', {}, { site, submit }, signal),
       )
     },
-    bump({ key, address, nonce }, overId, head) {
+    bump(entry, overId, head) {
+      const { key, nonce } = entry
+      const address = holderOf(entry)
       const replace = replaceOf(site.impl.rail, site.chain)
       const pick = async (): Promise<Entry> => {
-        const entry = await recorder.read(key)
-        const isAsSeen = entry && !entry.landed && entry.replacedBy === undefined && entry.attempts.at(-1)?.id === overId
-        if (isAsSeen) return entry
+        const now = await recorder.read(key)
+        const isAsSeen = now && !now.landed && now.replacedBy === undefined && now.attempts.at(-1)?.id === overId
+        if (isAsSeen) return now
         throw new SluiceError('INVALID_NONCE', 'It is no longer what it was.')
       }
       start("raise a stuck transaction's fees", { address, name: `bump/${key}` }, { nonce, over: overId }, (signal) => {
@@ -95,15 +98,18 @@ export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closi
         return raise({ address, requestId: randomUUID(), feesGiven: false, pick, feesOver }, signal)
       })
     },
-    cancel({ key, address, nonce, feesGiven }, reason) {
+    cancel(entry, reason) {
+      const { key, address, nonce, feesGiven } = entry
+      const signer = holderOf(entry)
       // Where the caller said what it pays, nothing raises the cancel either: what was cheaper must not become dearer.
-      const of = { ...origin(address), nonce, ...(feesGiven && { feesGiven }) }
-      start('cancel a late transaction', { address, name: `cancel/${key}` }, { nonce, reason }, (signal) =>
+      const of = { ...origin(address), signer, nonce, ...(feesGiven && { feesGiven }) }
+      start('cancel a late transaction', { address: signer, name: `cancel/${key}` }, { nonce, reason }, (signal) =>
         submitNothing(of, 'cancel', { replaces: true, only: key, reason }, { site, submit }, signal),
       )
     },
-    forget({ key, address, nonce }) {
-      for (const name of [`bump/${key}`, `cancel/${key}`, `fill/${address}/${nonce}`]) failed.delete(name)
+    forget(entry) {
+      const { key, nonce } = entry
+      for (const name of [`bump/${key}`, `cancel/${key}`, `fill/${holderOf(entry)}/${nonce}`]) failed.delete(name)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Head, Log, Sighting } from '../../contracts/index.ts'
 import type { Dispatch } from '../submit/dispatch.ts'
-import { isFinal } from '../entry.ts'
+import { holderOf, isFinal } from '../entry.ts'
 import type { Entry } from '../entry.ts'
 import { firstInLine, leftOutOf } from './first-in-line.ts'
 import type { FirstInLine } from './first-in-line.ts'
@@ -51,7 +51,7 @@ interface Seen {
 
 /** Follows the heads for as long as anything is open on a lane of ours, with one batch for all of it at each; asks nothing otherwise. */
 export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, closing, nowMs }: WatcherParts): Watcher {
-  const { chain, network, impl } = site
+  const { chain, network, connector, impl } = site
   const { rail, confirmations, bumpAfterSeconds } = impl
   let running: Promise<void> | undefined
   let woken = false
@@ -80,7 +80,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
   async function atHead(head: Head): Promise<boolean> {
     // Before the journal is read: what is written of this look is refused where the lane has another owner by then.
     const ours = new Map(lanes.all().map((held) => [held.lane.address, held]))
-    const open = (await unfinished([...ours.keys()])).filter(({ address, attempts }) => attempts.length > 0 && ours.has(address))
+    const open = (await unfinished([...ours.keys()])).filter((entry) => entry.attempts.length > 0 && ours.has(holderOf(entry)))
     if (open.length === 0) return false
     try {
       return await look(open, ours, head)
@@ -94,19 +94,19 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
   /** One wallet's entry that cannot be read keeps nobody else's from being seen. */
   async function unfinished(addresses: readonly string[]): Promise<readonly Entry[]> {
     try {
-      return await recorder.unfinished({ chain, network })
+      return await recorder.unfinished({ chain, network, connector })
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error
-      const each = await Promise.allSettled(addresses.map((address) => recorder.unfinished({ chain, network, address })))
+      const each = await Promise.allSettled(addresses.map((address) => recorder.unfinished({ chain, network, connector, address })))
       return each.flatMap((read) => (read.status === 'fulfilled' ? read.value : []))
     }
   }
 
   async function look(open: readonly Entry[], ours: ReadonlyMap<string, HeldLane>, head: Head): Promise<boolean> {
-    const attempts = open.flatMap(({ address, step, slot, attempts }) =>
-      attempts.map(({ id, fees }) => ({ id, from: address, step, slot, fees })),
+    const attempts = open.flatMap((entry) =>
+      entry.attempts.map(({ id, fees }) => ({ id, from: holderOf(entry), step: entry.step, slot: entry.slot, fees })),
     )
-    const watched = [...new Set(open.map(({ address }) => address))].flatMap((address) => ours.get(address) ?? [])
+    const watched = [...new Set(open.map(holderOf))].flatMap((address) => ours.get(address) ?? [])
     const news = new Map(watched.map(({ lane }) => [lane.address, lane.asking()]))
     const signal = AbortSignal.any([closing, AbortSignal.timeout(lookTimeoutMs)])
     const { sightings, synced } = await rail.look(attempts, head, { signal })
@@ -117,7 +117,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
     let isLeft = false
     let trouble: unknown
     for (const held of watched) {
-      const of = open.filter(({ address }) => address === held.lane.address)
+      const of = open.filter((entry) => holderOf(entry) === held.lane.address)
       try {
         const seen = { head, sightings: byId, rivalOf: await rivalsAmong(of, byId, { recorder, confirmations }) }
         if (await moveOn(of, held, seen)) isLeft = true

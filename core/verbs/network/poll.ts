@@ -6,7 +6,7 @@ import { mayUseWallet } from '../caller.ts'
 import type { Directory, NetworkEntry } from '../directory.ts'
 import { fillOf } from './fill.ts'
 import { reasonOf } from './reason.ts'
-import { isSameHash, whereaboutsOf, type Whereabouts } from './whereabouts.ts'
+import { isSameHash, whereaboutsOf, whereaboutsOfAction, type Whereabouts } from './whereabouts.ts'
 
 export const networkPoll: Verb<'NetworkPoll'> = async ({ txHash, connector }, context) => {
   const { network, services, caller, signal } = context
@@ -18,7 +18,8 @@ export const networkPoll: Verb<'NetworkPoll'> = async ({ txHash, connector }, co
   const own = entry && mayUseWallet(caller, entry.address) ? entry : undefined
   // Who may not use the wallet learns of the one hash only.
   const attempts = own ? own.attempts.map(({ id }) => id) : [txHash]
-  const where = await whereaboutsOf({ txHash, attempts, entry }, impl, { signal })
+  const isVenues = entry?.signer !== undefined
+  const where = isVenues ? whereaboutsOfAction(txHash, own) : await whereaboutsOf({ txHash, attempts, entry }, impl, { signal })
   const { head, txBlock, receipt, found } = where
   // A block may come between both questions.
   const currentBlock = head === undefined ? -1 : Math.max(head, txBlock)
@@ -28,7 +29,8 @@ export const networkPoll: Verb<'NetworkPoll'> = async ({ txHash, connector }, co
     txStatus: own ? services.transactions.status(own, found) : strangersStatus(txHash, found, entry, services.transactions),
     txBlock,
     txData: where.tx,
-    txReceipt: receipt && decode(receipt, network, services.directory, connector),
+    // What an exchange said is no receipt of the chain's.
+    txReceipt: receipt && (isVenues ? receipt : decode(receipt, network, services.directory, connector)),
     confirmations: txBlock < 0 ? 0 : head === undefined ? impl.confirmations : currentBlock - txBlock + 1,
     ...(own && {
       txState: own.state,

@@ -53,6 +53,12 @@ export async function whereaboutsOf({ txHash, attempts, entry }: Asked, impl: Ch
   return { txHash: shown.txHash, head, txBlock: found?.blockNumber ?? -1, tx: found?.tx ?? null, receipt: found?.receipt ?? null, found }
 }
 
+/** Of an action on an exchange's own rail: no block has it, and the journal alone knows what was said of it. To strangers nothing. */
+export function whereaboutsOfAction(txHash: string, own: Entry | undefined): Whereabouts {
+  const receipt = own?.landed?.receipt ?? null
+  return { txHash: own?.landed?.id ?? txHash, head: undefined, txBlock: -1, tx: own?.step ?? null, receipt, found: undefined }
+}
+
 /** What a node has of the attempts, newest first; the others are asked about only while the one that is asked for is in no block. */
 async function askChain(
   txHash: string,

@@ -26,7 +26,9 @@ describe('sending what was signed', function () {
       const [attempt] = entry?.attempts ?? []
       if (!entry || !attempt) throw new Error('It was not kept.')
       if (takes) site.relay.meddle = (methods) => (methods.includes('eth_sendRawTransaction') ? { error: 'already known' } : 'pass')
-      await createDispatch(site.network, recorder, new AbortController().signal, silent, Date.now)(entry, attempt, guard)
+      const closing = new AbortController().signal
+      const dispatch = createDispatch({ site: site.network, recorder, ended: () => {}, closing, log: silent, nowMs: Date.now })
+      await dispatch(entry, attempt, guard)
       await site.heal()
       expect(await recorder.read(entry.key)).to.include({ reason: replaced.reason, state: takes ? 'BROADCAST' : 'SIGNED' })
       await store.close()
