@@ -29,7 +29,7 @@ export interface Synchroniser {
 }
 
 export interface SynchroniserOptions {
-  chain: Chain
+  chain: Pick<Chain, 'head' | 'heads' | 'changes'>
   place: Place
   witness: Witness
   /** A state this many blocks behind what the network has is not shown. */

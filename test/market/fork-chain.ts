@@ -1,0 +1,126 @@
+import { SluiceError } from '../../core/api/index.ts'
+import type { Head, HeadChanges } from '../../core/contracts/index.ts'
+import type { SynchroniserOptions } from '../../core/market/following/synchroniser.ts'
+
+/** What happened: this key was changed so. */
+export type Happened = { topic: string; key: string; what: string }
+
+interface Block extends HeadChanges {
+  parent: Block | undefined
+  happened: readonly Happened[]
+}
+
+/** A chain in memory, as a family's kit shows one: forks, faults, and every question counted. */
+export function createForkChain() {
+  const blocks = new Map<string, Block>()
+  const followers = new Set<(head: Head) => void>()
+  const asked: string[] = []
+  let made = 0
+  let failing: Error | undefined
+  let hold: Promise<void> | undefined
+
+  function make(parent: Block | undefined, happened: readonly Happened[]): Block {
+    const number = (parent?.head.number ?? 99n) + 1n
+    made += 1
+    const hash = `0x${made.toString(16).padStart(64, '0')}`
+    const head = { number, timestamp: Number(number), hash, ...(parent?.head.hash !== undefined && { parentHash: parent.head.hash }) }
+    const block = { head, parent, happened, changes: happened }
+    blocks.set(hash, block)
+    return block
+  }
+
+  let tip = make(undefined, [])
+
+  const ancestor = (depth: number) => {
+    let block = tip
+    for (let i = 0; i < depth && block.parent; i++) block = block.parent
+    return block
+  }
+
+  /** A question to a node: it takes a moment, may be held up, and may fail. */
+  async function ask(what: string, signal: AbortSignal): Promise<void> {
+    asked.push(what)
+    await (hold ?? Promise.resolve())
+    signal.throwIfAborted()
+    if (failing) throw failing
+  }
+
+  const chain: SynchroniserOptions['chain'] = {
+    async head({ signal }) {
+      await ask('head', signal)
+      return tip.head
+    },
+    async *heads(signal) {
+      let next: Head | undefined = tip.head
+      let wake = () => {}
+      const hear = (head: Head) => {
+        next = head
+        wake()
+      }
+      followers.add(hear)
+      signal.addEventListener('abort', () => wake(), { once: true })
+      while (!signal.aborted) {
+        const head = next
+        next = undefined
+        if (head) yield head
+        else await new Promise<void>((resolve) => (wake = resolve))
+      }
+      followers.delete(hear)
+    },
+    async changes(after, to, follow, { signal }) {
+      await ask('changes', signal)
+      const found: HeadChanges[] = []
+      for (let block = blocks.get(to.hash ?? ''); block; block = block.parent) {
+        if (block.head.hash === after.hash) return found
+        found.unshift({ head: block.head, changes: block.happened.filter(({ topic }) => follow.includes(topic)) })
+      }
+      return 'forked'
+    },
+  }
+
+  return {
+    chain,
+    asked,
+    get tip() {
+      return tip.head
+    },
+    get following() {
+      return followers.size
+    },
+    /** Takes blocks back and makes others, of what happened in each; tells of the last unless it is not to. */
+    make(back: number, next: readonly (readonly Happened[])[], tell = true) {
+      tip = ancestor(back)
+      for (const happened of next) tip = make(tip, happened)
+      if (tell) for (const hear of followers) hear(tip.head)
+    },
+    /** Everything of a key up to a block, oldest first. */
+    replay(key: string, hash: string): readonly string[] {
+      const whats: string[] = []
+      for (let block = blocks.get(hash); block; block = block.parent)
+        whats.unshift(...block.happened.filter((each) => each.key === key).map(({ what }) => what))
+      return whats
+    },
+    async read(what: string, signal: AbortSignal) {
+      await ask(what, signal)
+    },
+    fail(with_: Error | undefined = new SluiceError('NETWORK', 'nobody there', { retryAfterSeconds: 1 })) {
+      failing = with_
+    },
+    heal() {
+      failing = undefined
+    },
+    /** Holds all questions up until what it gives is called. */
+    hold(): () => void {
+      let release = () => {}
+      hold = new Promise<void>((resolve) => {
+        release = () => {
+          hold = undefined
+          resolve()
+        }
+      })
+      return release
+    },
+  }
+}
+
+export type ForkChain = ReturnType<typeof createForkChain>
