@@ -1,0 +1,31 @@
+import type { Listing } from '../listing/listing.ts'
+import type { Token } from '../listing/tokens.ts'
+
+/** What is lent of one token, in its smallest unit. */
+export interface Reserve {
+  readonly token: Token
+  /** Parts of its worth that may be borrowed against it, of 100. */
+  readonly ltvPercent: bigint
+  readonly isBorrowable: boolean
+  /** What is there to be borrowed, or taken back. */
+  balance: bigint
+  supplied: bigint
+  borrowed: bigint
+  /** What the exchange keeps of the interest. */
+  buffer: bigint
+}
+
+/** As in the first phase: https://hyperliquid.gitbook.io/hyperliquid-docs/trading/portfolio-margin */
+const terms = [
+  { name: 'USDC', ltvPercent: 0n, isBorrowable: true },
+  { name: 'HYPE', ltvPercent: 50n, isBorrowable: false },
+  { name: 'UBTC', ltvPercent: 50n, isBorrowable: false },
+] as const
+
+export const createReserves = ({ tokens }: Listing): ReadonlyMap<number, Reserve> =>
+  new Map(
+    terms.map(({ name, ltvPercent, isBorrowable }) => {
+      const token = tokens.find((each) => each.name === name)!
+      return [token.index, { token, ltvPercent, isBorrowable, balance: 0n, supplied: 0n, borrowed: 0n, buffer: 0n }]
+    }),
+  )

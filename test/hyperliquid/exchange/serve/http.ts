@@ -1,0 +1,66 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Faults } from './faults.ts'
+import { answer, typeOf, type Endpoint, type HttpAnswer, type Served } from './answer.ts'
+
+const mostBytes = 2_000_000
+
+/** The exchange's two addresses, as its clients ask them. */
+export async function serveHttp(served: Served, faults: Faults, afterwards: () => void): Promise<{ server: Server; port: number }> {
+  const server = createServer((request, response) => {
+    void respond(request, response)
+  })
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
+    const endpoint = /^\/(info|exchange)\/?$/.exec(request.url ?? '')?.[1] as Endpoint | undefined
+    if (!endpoint || request.method !== 'POST') return send(response, { status: 404, body: 'Not Found' })
+    if (!/^application\/([^;]*\+)?json/.test(request.headers['content-type'] ?? ''))
+      return send(response, { status: 415, body: 'Expected request with `Content-Type: application/json`' })
+    const text = await textOf(request)
+    const body = parse(text)
+    if (body === unparsable) return send(response, { status: 400, body: 'Failed to parse the request body as JSON' })
+    const from = String(request.headers['x-forwarded-for'] ?? request.socket.remoteAddress)
+    await faults.carry({
+      endpoint,
+      type: typeOf(endpoint, body),
+      body,
+      run: () => {
+        const told = answer(served, endpoint, body, from)
+        afterwards()
+        return told
+      },
+      send: (told) => send(response, told),
+      hangUp: () => void request.socket.destroy(),
+    })
+  }
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { server, port: (server.address() as AddressInfo).port }
+}
+
+const unparsable = Symbol('no JSON')
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return unparsable
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.length
+    if (bytes > mostBytes) throw new Error('a request is larger than any of the exchange')
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+function send(response: ServerResponse, { status, body }: HttpAnswer) {
+  if (response.destroyed) return
+  const isText = typeof body === 'string'
+  response
+    .writeHead(status, { 'content-type': isText ? 'text/plain; charset=utf-8' : 'application/json' })
+    .end(isText ? body : JSON.stringify(body))
+}
