@@ -8,8 +8,9 @@ import {
   SYSTEM_PROGRAM_ADDRESS,
 } from '@solana-program/system'
 import { expect } from 'chai'
-import { startSolana, type Solana } from '../solana/start-solana.ts'
-import { clientOf, send, sign, signDurable, statusOf, transferTo, type Client } from './wallet.ts'
+import type { Solana } from '../solana/start-solana.ts'
+import { startSite } from './start-site.ts'
+import { send, sign, signDurable, statusOf, transferTo, type Client } from './wallet.ts'
 
 describe('a durable nonce on the test service', () => {
   let solana: Solana
@@ -18,10 +19,7 @@ describe('a durable nonce on the test service', () => {
   let account: KeyPairSigner
 
   beforeEach(async () => {
-    solana = await startSolana({ slotMs: 'by hand' })
-    client = clientOf(solana)
-    ;[wallet, account] = [await generateKeyPairSigner(), await generateKeyPairSigner()]
-    await solana.fund(wallet.address, 5_000_000_000n)
+    ;({ solana, client, from: wallet, to: account } = await startSite())
     const rent = await client.getMinimumBalanceForRentExemption(BigInt(getNonceSize())).send()
     const created = await sign(client, wallet, [
       getCreateAccountInstruction({

@@ -1,7 +1,8 @@
-import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit'
+import type { KeyPairSigner } from '@solana/kit'
 import { expect } from 'chai'
 import { dropsAll, holdsAll, takesAfter, takesAll } from '../solana/ledger/leaders.ts'
 import { startSolana, type Solana } from '../solana/start-solana.ts'
+import { startSite } from './start-site.ts'
 import { clientOf, send, sign, statusOf, transferTo, type Client, type Signed } from './wallet.ts'
 
 describe('a blockhash on the test service', () => {
@@ -10,10 +11,7 @@ describe('a blockhash on the test service', () => {
   let wallet: KeyPairSigner
 
   beforeEach(async () => {
-    solana = await startSolana({ slotMs: 'by hand', skipped: 0.4 })
-    client = clientOf(solana)
-    wallet = await generateKeyPairSigner()
-    await solana.fund(wallet.address, 5_000_000_000n)
+    ;({ solana, client, from: wallet } = await startSite({ skipped: 0.4 }))
   })
   afterEach(() => solana.stop())
 

@@ -1,24 +1,23 @@
-import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit'
+import type { KeyPairSigner } from '@solana/kit'
 import { expect } from 'chai'
-import { startSolana, type Solana } from '../solana/start-solana.ts'
+import type { Solana } from '../solana/start-solana.ts'
+import { startSite } from './start-site.ts'
 import { ask } from './ask.ts'
 import { clientOf, send, sign, statusOf, transferTo, type Client, type Signed } from './wallet.ts'
 
 describe('the history of the test service', () => {
   let solana: Solana
   let client: Client
-  let [from, to]: KeyPairSigner[] = []
+  let from: KeyPairSigner
+  let to: KeyPairSigner
 
   beforeEach(async () => {
-    solana = await startSolana({ slotMs: 'by hand', skipped: 0.3 })
-    client = clientOf(solana)
-    ;[from, to] = [await generateKeyPairSigner(), await generateKeyPairSigner()]
-    await solana.fund(from.address, 5_000_000_000n)
+    ;({ solana, client, from, to } = await startSite({ skipped: 0.3 }))
   })
   afterEach(() => solana.stop())
 
   async function transfer(lamports: bigint): Promise<Signed> {
-    const transaction = await sign(client, from!, [transferTo(from!, to!.address, lamports)])
+    const transaction = await sign(client, from, [transferTo(from, to.address, lamports)])
     await send(client, transaction)
     solana.blocks(1)
     return transaction
@@ -58,12 +57,12 @@ describe('the history of the test service', () => {
     })
     expect(shown.signatures).to.deep.equal([transaction.signature])
     expect(shown.message).to.deep.include({
-      accountKeys: [from!.address, to!.address, '11111111111111111111111111111111'],
+      accountKeys: [from.address, to.address, '11111111111111111111111111111111'],
       header: { numReadonlySignedAccounts: 0, numReadonlyUnsignedAccounts: 1, numRequiredSignatures: 1 },
     })
     expect(Object((await get('base64')).result).transaction).to.deep.equal([transaction.wire, 'base64'])
     expect(Object((await get('jsonParsed')).result).transaction.message.accountKeys[0]).to.deep.equal({
-      pubkey: from!.address,
+      pubkey: from.address,
       signer: true,
       source: 'transaction',
       writable: true,
@@ -76,14 +75,14 @@ describe('the history of the test service', () => {
     for (const lamports of [1_000_000n, 2n, 3n, 4n]) all.unshift((await transfer(lamports)).signature)
     solana.blocks(1)
     const list = async (config: object) =>
-      (await client.getSignaturesForAddress(to!.address, { commitment: 'confirmed', ...config }).send()).map(({ signature }) => signature)
+      (await client.getSignaturesForAddress(to.address, { commitment: 'confirmed', ...config }).send()).map(({ signature }) => signature)
     expect(await list({})).to.deep.equal(all)
     expect(await list({ limit: 2 })).to.deep.equal(all.slice(0, 2))
     expect(await list({ before: all[1] })).to.deep.equal(all.slice(2))
     expect(await list({ until: all[2] })).to.deep.equal(all.slice(0, 2))
-    const [newest] = await client.getSignaturesForAddress(to!.address, { commitment: 'confirmed', limit: 1 }).send()
+    const [newest] = await client.getSignaturesForAddress(to.address, { commitment: 'confirmed', limit: 1 }).send()
     expect(newest).to.deep.include({ confirmationStatus: 'confirmed', err: null, memo: null })
-    expect(await client.getSignaturesForAddress(to!.address, { commitment: 'finalized' }).send()).to.deep.equal([])
+    expect(await client.getSignaturesForAddress(to.address, { commitment: 'finalized' }).send()).to.deep.equal([])
   })
 
   it('has blocks in some slots and none in those that were skipped', async () => {
@@ -122,7 +121,7 @@ describe('the history of the test service', () => {
     const transaction = await transfer(1_000_000n)
     solana.blocks(3)
     expect(await statusOf(clientOf(lagging), transaction)).to.equal(null)
-    expect((await clientOf(lagging).getBalance(to!.address, { commitment: 'processed' }).send()).value).to.equal(0n)
+    expect((await clientOf(lagging).getBalance(to.address, { commitment: 'processed' }).send()).value).to.equal(0n)
     expect(await clientOf(lagging).getBlockHeight({ commitment: 'processed' }).send()).to.equal(solana.ledger.tip.height - 5n)
     lagging.options.lagBlocks = 0
     expect((await statusOf(clientOf(lagging), transaction))?.confirmations).to.equal(3n)
@@ -136,7 +135,7 @@ describe('the history of the test service', () => {
     const lying = await solana.addNode({ aheadBlocks: 1000n })
     const height = (node: { url: string }) => clientOf(node).getBlockHeight({ commitment: 'finalized' }).send()
     expect((await height(lying)) - (await height(solana))).to.equal(1000n)
-    const transaction = await sign(client, from!, [transferTo(from!, to!.address, 1_000_000n)])
+    const transaction = await sign(client, from, [transferTo(from, to.address, 1_000_000n)])
     expect((await height(lying)) > transaction.lastValidBlockHeight).to.equal(true)
     expect(await statusOf(clientOf(lying), transaction)).to.equal(null)
     await send(client, transaction)
@@ -151,7 +150,7 @@ describe('the history of the test service', () => {
       message: 'Node is behind by 42 slots',
       data: { numSlotsBehind: 42 },
     })
-    const transaction = await sign(client, from!, [transferTo(from!, to!.address, 1_000_000n)])
+    const transaction = await sign(client, from, [transferTo(from, to.address, 1_000_000n)])
     const tried = await ask(ill, 'sendTransaction', [transaction.wire, { encoding: 'base64', preflightCommitment: 'processed' }])
     expect(tried.error?.code).to.equal(-32005)
     expect(await send(clientOf(ill), transaction)).to.equal(transaction.signature)

@@ -1,31 +1,30 @@
 import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit'
 import { expect } from 'chai'
 import { array, assert, asyncProperty, boolean, nat, record } from 'fast-check'
-import { startSolana, type Solana } from '../solana/start-solana.ts'
-import { clientOf, send, sign, statusOf, transferTo, type Client } from './wallet.ts'
+import type { Solana } from '../solana/start-solana.ts'
+import { startSite } from './start-site.ts'
+import { send, sign, statusOf, transferTo, type Client } from './wallet.ts'
 
 describe('a reorganisation of the test service', () => {
   let solana: Solana
   let client: Client
-  let [from, to]: KeyPairSigner[] = []
+  let from: KeyPairSigner
+  let to: KeyPairSigner
 
   beforeEach(async () => {
-    solana = await startSolana({ slotMs: 'by hand' })
-    client = clientOf(solana)
-    ;[from, to] = [await generateKeyPairSigner(), await generateKeyPairSigner()]
-    await solana.fund(from.address, 5_000_000_000n)
+    ;({ solana, client, from, to } = await startSite())
   })
   afterEach(() => solana.stop())
 
   const landed = async () => {
-    const transaction = await sign(client, from!, [transferTo(from!, to!.address, 1_000_000_000n)])
+    const transaction = await sign(client, from, [transferTo(from, to.address, 1_000_000_000n)])
     await send(client, transaction)
     solana.blocks(2)
     expect((await statusOf(client, transaction))?.confirmationStatus).to.equal('confirmed')
     return transaction
   }
   const balances = async () => {
-    const { value } = await client.getMultipleAccounts([from!.address, to!.address], { commitment: 'processed' }).send()
+    const { value } = await client.getMultipleAccounts([from.address, to.address], { commitment: 'processed' }).send()
     return value.map((each) => each?.lamports ?? 0n)
   }
 
@@ -58,7 +57,7 @@ describe('a reorganisation of the test service', () => {
 
   it('lets what was sent on a blockhash of the lost fork never land', async () => {
     solana.blocks(1)
-    const transaction = await sign(client, from!, [transferTo(from!, to!.address, 1n)])
+    const transaction = await sign(client, from, [transferTo(from, to.address, 1n)])
     await send(client, transaction)
     solana.reorganise(1)
     solana.blocks(2)
@@ -84,7 +83,7 @@ describe('a reorganisation of the test service', () => {
   })
 
   it('leaves every account as the block left it that it goes back to, whatever happened since', async () => {
-    const wallets = [from!, to!, await generateKeyPairSigner(), await generateKeyPairSigner()]
+    const wallets = [from, to, await generateKeyPairSigner(), await generateKeyPairSigner()]
     const state = () => wallets.map(({ address }) => solana.svm.getBalance(address) ?? 0n)
     const step = record({ payer: nat(3), payee: nat(3), sol: nat(3), blocks: nat(2), back: nat(4), isLost: boolean() })
     await assert(

@@ -1,4 +1,4 @@
-import { generateKeyPairSigner, type Address, type KeyPairSigner } from '@solana/kit'
+import type { Address, KeyPairSigner } from '@solana/kit'
 import {
   fetchMint,
   fetchToken,
@@ -9,21 +9,20 @@ import {
 } from '@solana-program/token'
 import { expect } from 'chai'
 import type { Mint } from '../solana/seeds/mints.ts'
-import { startSolana, type Solana } from '../solana/start-solana.ts'
-import { clientOf, send, sign, statusOf, type Client } from './wallet.ts'
+import type { Solana } from '../solana/start-solana.ts'
+import { startSite } from './start-site.ts'
+import { send, sign, statusOf, type Client } from './wallet.ts'
 
 const processed = { commitment: 'processed' } as const
 
 describe('tokens on the test service', () => {
   let solana: Solana
   let client: Client
-  let [from, to]: KeyPairSigner[] = []
+  let from: KeyPairSigner
+  let to: KeyPairSigner
 
   beforeEach(async () => {
-    solana = await startSolana({ slotMs: 'by hand' })
-    client = clientOf(solana)
-    ;[from, to] = [await generateKeyPairSigner(), await generateKeyPairSigner()]
-    await solana.fund(from.address, 5_000_000_000n)
+    ;({ solana, client, from, to } = await startSite())
   })
   afterEach(() => solana.stop())
 
@@ -32,17 +31,17 @@ describe('tokens on the test service', () => {
 
   /** Creates the other's associated account on the way, in the same transaction. */
   async function transfer(mint: Mint, amount: bigint) {
-    const [source, destination] = [await tokenAccount(from!.address, mint), await tokenAccount(to!.address, mint)]
-    const transaction = await sign(client, from!, [
+    const [source, destination] = [await tokenAccount(from.address, mint), await tokenAccount(to.address, mint)]
+    const transaction = await sign(client, from, [
       getCreateAssociatedTokenIdempotentInstruction({
-        payer: from!,
+        payer: from,
         ata: destination,
-        owner: to!.address,
+        owner: to.address,
         mint: mint.address,
         tokenProgram: mint.program,
       }),
       getTransferCheckedInstruction(
-        { source, mint: mint.address, destination, authority: from!, amount, decimals: mint.decimals },
+        { source, mint: mint.address, destination, authority: from, amount, decimals: mint.decimals },
         { programAddress: mint.program as typeof TOKEN_PROGRAM_ADDRESS },
       ),
     ])
@@ -52,10 +51,10 @@ describe('tokens on the test service', () => {
   }
 
   it('are created, minted and moved by the programs of mainnet, and the official client reads them', async () => {
-    await solana.mintTo(from!.address, solana.mints.USDC, 10_000_000n)
+    await solana.mintTo(from.address, solana.mints.USDC, 10_000_000n)
     const { status, source, destination } = await transfer(solana.mints.USDC, 2_500_001n)
     expect(status?.err).to.equal(null)
-    expect((await fetchToken(client, destination, processed)).data).to.deep.include({ owner: to!.address, amount: 2_500_001n })
+    expect((await fetchToken(client, destination, processed)).data).to.deep.include({ owner: to.address, amount: 2_500_001n })
     expect((await fetchMint(client, solana.mints.USDC.address, processed)).data).to.deep.include({ decimals: 6, supply: 10_000_000n })
     const { value } = await client.getTokenAccountBalance(source, processed).send()
     expect(value).to.deep.equal({ amount: '7499999', decimals: 6, uiAmount: 7.499999, uiAmountString: '7.499999' })
@@ -64,7 +63,7 @@ describe('tokens on the test service', () => {
 
   it('of Token-2022 have longer accounts, and their extensions work', async () => {
     const { FEES } = solana.mints
-    await solana.mintTo(from!.address, FEES, 10_000_000_000n)
+    await solana.mintTo(from.address, FEES, 10_000_000_000n)
     const { status, destination } = await transfer(FEES, 1_000_000_000n)
     expect(status?.err).to.equal(null)
     const { value } = await client.getAccountInfo(destination, { ...processed, encoding: 'jsonParsed' }).send()
@@ -84,14 +83,14 @@ describe('tokens on the test service', () => {
 
   it('of an owner are found by mint and by program', async () => {
     const { USDC, FEES } = solana.mints
-    await solana.mintTo(from!.address, USDC, 1_000_000n)
-    await solana.mintTo(from!.address, FEES, 2_000_000_000n)
+    await solana.mintTo(from.address, USDC, 1_000_000n)
+    await solana.mintTo(from.address, FEES, 2_000_000_000n)
     const found = async (filter: { mint: Address } | { programId: Address }) => {
-      const { value } = await client.getTokenAccountsByOwner(from!.address, filter, { ...processed, encoding: 'jsonParsed' }).send()
+      const { value } = await client.getTokenAccountsByOwner(from.address, filter, { ...processed, encoding: 'jsonParsed' }).send()
       return value.map(({ pubkey, account }) => [pubkey, account.data.parsed.info.tokenAmount.uiAmountString])
     }
-    const usdc = [await tokenAccount(from!.address, USDC), '1']
-    const fees = [await tokenAccount(from!.address, FEES), '2']
+    const usdc = [await tokenAccount(from.address, USDC), '1']
+    const fees = [await tokenAccount(from.address, FEES), '2']
     expect(await found({ mint: USDC.address })).to.deep.equal([usdc])
     expect(await found({ mint: FEES.address })).to.deep.equal([fees])
     expect(await found({ programId: TOKEN_PROGRAM_ADDRESS })).to.deep.equal([usdc])
@@ -99,17 +98,17 @@ describe('tokens on the test service', () => {
   })
 
   it('are what they were, at the commitment that is asked for', async () => {
-    await solana.mintTo(from!.address, solana.mints.USDC, 1_000_000n)
-    const account = await tokenAccount(from!.address, solana.mints.USDC)
+    await solana.mintTo(from.address, solana.mints.USDC, 1_000_000n)
+    const account = await tokenAccount(from.address, solana.mints.USDC)
     const count = async (commitment: 'processed' | 'confirmed' | 'finalized') => {
       const byMint = await client
-        .getTokenAccountsByOwner(from!.address, { mint: solana.mints.USDC.address }, { commitment, encoding: 'base64' })
+        .getTokenAccountsByOwner(from.address, { mint: solana.mints.USDC.address }, { commitment, encoding: 'base64' })
         .send()
       return byMint.value.length
     }
     expect([await count('processed'), await count('confirmed')]).to.deep.equal([1, 0])
     solana.blocks(1)
-    await solana.mintTo(from!.address, solana.mints.USDC, 1n)
+    await solana.mintTo(from.address, solana.mints.USDC, 1n)
     expect((await client.getTokenAccountBalance(account, { commitment: 'confirmed' }).send()).value.amount).to.equal('1000000')
     expect(await count('finalized')).to.equal(0)
     solana.blocks(40)
@@ -117,7 +116,7 @@ describe('tokens on the test service', () => {
   })
 
   it('stand in the meta data of their transactions', async () => {
-    await solana.mintTo(from!.address, solana.mints.USDC, 10_000_000n)
+    await solana.mintTo(from.address, solana.mints.USDC, 10_000_000n)
     const { transaction } = await transfer(solana.mints.USDC, 4_000_000n)
     solana.blocks(1)
     const told = await client
@@ -125,8 +124,8 @@ describe('tokens on the test service', () => {
       .send()
     const shown = (balances: NonNullable<NonNullable<typeof told>['meta']>['preTokenBalances']) =>
       Object.fromEntries(balances!.map(({ owner, uiTokenAmount }) => [owner, uiTokenAmount.uiAmountString]))
-    expect(shown(told!.meta!.preTokenBalances)).to.deep.equal({ [from!.address]: '10' })
-    expect(shown(told!.meta!.postTokenBalances)).to.deep.equal({ [from!.address]: '6', [to!.address]: '4' })
+    expect(shown(told!.meta!.preTokenBalances)).to.deep.equal({ [from.address]: '10' })
+    expect(shown(told!.meta!.postTokenBalances)).to.deep.equal({ [from.address]: '6', [to.address]: '4' })
     expect(told!.meta?.innerInstructions?.[0]?.instructions.length).to.be.greaterThan(2)
   })
 })

@@ -1,23 +1,22 @@
-import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit'
+import type { KeyPairSigner } from '@solana/kit'
 import { expect } from 'chai'
-import { startSolana, type Solana } from '../solana/start-solana.ts'
+import type { Solana } from '../solana/start-solana.ts'
+import { startSite } from './start-site.ts'
 import { clientOf, send, sign, statusOf, transferTo, type Client } from './wallet.ts'
 
 describe('a transfer on the test service, by the official client', () => {
   let solana: Solana
   let client: Client
-  let [from, to]: KeyPairSigner[] = []
+  let from: KeyPairSigner
+  let to: KeyPairSigner
 
   beforeEach(async () => {
-    solana = await startSolana({ slotMs: 'by hand' })
-    client = clientOf(solana)
-    ;[from, to] = [await generateKeyPairSigner(), await generateKeyPairSigner()]
-    await solana.fund(from.address, 5_000_000_000n)
+    ;({ solana, client, from, to } = await startSite())
   })
   afterEach(() => solana.stop())
 
   it('is in the next block, then confirmed, then finalized 32 blocks later', async () => {
-    const signed = await sign(client, from!, [transferTo(from!, to!.address, 1_000_000_000n)])
+    const signed = await sign(client, from, [transferTo(from, to.address, 1_000_000_000n)])
     expect(await send(client, signed)).to.equal(signed.signature)
     expect(await statusOf(client, signed)).to.equal(null)
     solana.blocks(1)
@@ -36,27 +35,27 @@ describe('a transfer on the test service, by the official client', () => {
   })
 
   it('moves the lamports and takes the fee, at each commitment when its time has come', async () => {
-    await send(client, await sign(client, from!, [transferTo(from!, to!.address, 1_000_000_000n)]))
+    await send(client, await sign(client, from, [transferTo(from, to.address, 1_000_000_000n)]))
     solana.blocks(1)
     const balance = async (commitment: 'processed' | 'confirmed' | 'finalized') =>
-      (await client.getBalance(to!.address, { commitment }).send()).value
+      (await client.getBalance(to.address, { commitment }).send()).value
     expect([await balance('processed'), await balance('confirmed'), await balance('finalized')]).to.deep.equal([1_000_000_000n, 0n, 0n])
     solana.blocks(1)
     expect([await balance('confirmed'), await balance('finalized')]).to.deep.equal([1_000_000_000n, 0n])
     solana.blocks(31)
     expect(await balance('finalized')).to.equal(1_000_000_000n)
-    expect((await client.getBalance(from!.address, { commitment: 'processed' }).send()).value).to.equal(4_000_000_000n - 5000n)
+    expect((await client.getBalance(from.address, { commitment: 'processed' }).send()).value).to.equal(4_000_000_000n - 5000n)
   })
 
   it('happens once, however often and by whichever node it is sent', async () => {
-    const [other, transaction] = [await solana.addNode({}), await sign(client, from!, [transferTo(from!, to!.address, 1_000_000_000n)])]
+    const [other, transaction] = [await solana.addNode({}), await sign(client, from, [transferTo(from, to.address, 1_000_000_000n)])]
     for (const node of [client, clientOf(other), client]) await send(node, transaction)
     solana.blocks(1)
     const first = await statusOf(client, transaction)
     await send(client, transaction)
     solana.blocks(1)
     expect((await statusOf(client, transaction))?.slot).to.equal(first?.slot)
-    expect(solana.svm.getBalance(to!.address)).to.equal(1_000_000_000n)
+    expect(solana.svm.getBalance(to.address)).to.equal(1_000_000_000n)
     expect(solana.sent.filter(({ signature }) => signature === transaction.signature).length).to.equal(4)
   })
 })
