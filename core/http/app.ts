@@ -79,7 +79,7 @@ function answerErrors({ metrics, log }: AppParts): Koa.Middleware<Exchange> {
     const seconds = (performance.now() - state.startedAt) / 1000
     const route = String(ctx._matchedRoute ?? 'unknown')
     metrics.requests.observe({ route, method: ctx.method, status: String(ctx.status), connector: state.connector }, seconds)
-    const level = ctx.method === 'POST' && ctx.status !== 404 ? 'info' : 'debug'
+    const level = (ctx.method === 'POST' || ctx.method === 'DELETE') && ctx.status !== 404 ? 'info' : 'debug'
     log[level](
       {
         requestId: state.requestId,

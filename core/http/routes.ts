@@ -1,11 +1,12 @@
 import Router from '@koa/router'
 import fastJsonStringify from 'fast-json-stringify'
 import type Koa from 'koa'
-import { endpoints, type AnyEndpoint, type Endpoint } from '../api/index.ts'
+import { badFields, endpoints, type AnyEndpoint, type Endpoint } from '../api/index.ts'
 import type { Settings } from '../config/index.ts'
 import type { KeyClaim } from '../transactions/index.ts'
 import { requirePermission, requireWallet } from '../verbs/caller.ts'
 import type { Services, Verb, Verbs } from '../verbs/context.ts'
+import type { FieldsReader } from '../verbs/read-fields.ts'
 import { startDeadline } from './deadline.ts'
 import { readIdempotencyKey, type Idempotency } from './idempotency/idempotency.ts'
 import type { Exchange } from './exchange.ts'
@@ -48,7 +49,7 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
   return async (ctx) => {
     const { caller, requestId, startedAt } = ctx.state
     if (permission) requirePermission(caller, permission)
-    const request = ctx.method === 'POST' ? read(bodyOf(ctx), 'body') : read(readQuery(ctx.querystring), 'query')
+    const request = ctx.method === 'POST' ? read(bodyOf(ctx), 'body') : readEither(ctx, read)
     // Only registered names: a label must not be of the caller's making.
     if (typeof request.connector === 'string' && services.directory.hasConnector(request.connector)) ctx.state.connector = request.connector
     if (wallet) for (const named of [request.address, request.wallet_address]) if (typeof named === 'string') requireWallet(caller, named)
@@ -66,7 +67,7 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
     const render = (answer: object): Answer => ({
       status: statusOf(answer),
       body: serialize(
-        isEnveloped ? { ...answer, network: request.network, timestamp: Date.now(), latency: secondsSince(startedAt) } : answer,
+        isEnveloped ? { timestamp: Date.now(), ...answer, network: request.network, latency: secondsSince(startedAt) } : answer,
       ),
     })
     const work =
@@ -91,6 +92,14 @@ function lookupOf(on: Endpoint['on'], { directory }: Services) {
     const venue = directory.venue(String(request.connector), chain, network)
     return { venue, network: directory.network(chain, network) }
   }
+}
+
+/** GET and DELETE have their fields in the query, or else in a body. */
+function readEither<T>(ctx: Koa.Context, read: FieldsReader<T>): T {
+  const body = bodyOf(ctx)
+  if (Object.keys(body).length === 0) return read(readQuery(ctx.querystring), 'query')
+  if (ctx.querystring === '') return read(body, 'body')
+  throw badFields([{ field: 'body', problem: `is beside a query: write the fields of a ${ctx.method} in one of them` }])
 }
 
 const bodyOf = (ctx: Koa.Context): Record<string, unknown> => {

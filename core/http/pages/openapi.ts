@@ -66,14 +66,17 @@ function operation(endpoint: Endpoint, method: Endpoint['method']): object {
   const { name, set, summary, request, permission } = endpoint
   const isStream = name === eventsEndpoint.name
   const ref = (schema: string) => ({ $ref: `#/components/schemas/${schema}` })
-  const parameters = method === 'GET' ? queryParameters(request.properties, request.required ?? []) : []
+  // A DELETE has its fields in the query or in a body, so that neither must be there.
+  const inQuery = { GET: request.required ?? [], DELETE: [], POST: undefined }[method]
+  const parameters = inQuery ? queryParameters(request.properties, inQuery) : []
+  const content = { 'application/json': { schema: ref(`${name}Request`) } }
   return {
     operationId: method === endpoint.method ? name : `${name}Post`,
     tags: [set],
     summary,
     ...(permission && { description: `Needs the permission \`${permission}\`.` }),
     parameters: [...parameters, ...(endpoint.acts ? [idempotencyKey] : []), ...(isStream ? [lastEventId] : [])],
-    ...(method !== 'GET' && { requestBody: { required: true, content: { 'application/json': { schema: ref(`${name}Request`) } } } }),
+    ...(method !== 'GET' && { requestBody: { required: method === 'POST', content } }),
     responses: {
       200: isStream
         ? { description: 'Events; the schema is that of their data.', content: { 'text/event-stream': { schema: ref(`${name}Response`) } } }
@@ -140,7 +143,9 @@ const errorSchema = {
   required: ['errorCode', 'name', 'message', 'httpErrorCode', 'requestId'],
 }
 
+const ownKeywords: ReadonlySet<string> = new Set(['expects', 'acceptsNumber', 'apart'])
+
 /** JSON Schema without the keywords that only our reader knows. */
 function plain(schema: unknown): Schema {
-  return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (key === 'expects' || key === 'acceptsNumber' ? undefined : value)))
+  return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (ownKeywords.has(key) ? undefined : value)))
 }

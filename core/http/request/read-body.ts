@@ -28,7 +28,7 @@ const refuseEncodings: Koa.Middleware = async (ctx, next) => {
 
 const refuseOtherTypes: Koa.Middleware = async (ctx, next) => {
   const hasBody = ctx.request.length !== 0 || ctx.get('transfer-encoding') !== ''
-  if (ctx.method !== 'GET' && ctx.method !== 'HEAD' && hasBody && ctx.is('application/json') === false) {
+  if (ctx.method !== 'HEAD' && hasBody && ctx.is('application/json') === false) {
     throw new SluiceError('INCOMPLETE_PARAMS', 'Send the body as JSON with the header Content-Type: application/json.', { http: 415 })
   }
   return next()
