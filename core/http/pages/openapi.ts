@@ -6,6 +6,8 @@ import { alsoPosts } from '../routes.ts'
 
 type Schema = Record<string, unknown>
 
+const ownKeywords: ReadonlySet<string> = new Set(['expects', 'acceptsNumber', 'apart'])
+
 /** OpenAPI 3.1 of exactly what is loaded. */
 export function openapi(directory: Directory): object {
   const served = [...endpoints, eventsEndpoint]
@@ -142,8 +144,6 @@ const errorSchema = {
   },
   required: ['errorCode', 'name', 'message', 'httpErrorCode', 'requestId'],
 }
-
-const ownKeywords: ReadonlySet<string> = new Set(['expects', 'acceptsNumber', 'apart'])
 
 /** JSON Schema without the keywords that only our reader knows. */
 function plain(schema: unknown): Schema {
