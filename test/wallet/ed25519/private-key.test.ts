@@ -8,6 +8,7 @@ import { parseEd25519Key } from '../../../core/wallet/keys/ed25519-key.ts'
 import { parseSecp256k1Key } from '../../../core/wallet/keys/secp256k1-key.ts'
 import { holdsKey, looksLikeSecret } from '../../../core/wallet/keys/secrets.ts'
 import { wellKnownMnemonic } from '../../../core/wallet/signer/well-known-keys.ts'
+import { refusesStrangeKeys } from '../strange-keys.ts'
 
 /** A pair that Node made: the seed and the public key, 64 bytes, as wallets export it. */
 function newPair(): Buffer {
@@ -19,15 +20,6 @@ const pair = newPair()
 const seed = `0x${pair.subarray(0, 32).toString('hex')}`
 const exported = encodeBase58(pair)
 const list = JSON.stringify([...pair])
-
-function refusalOf(text: string): string {
-  try {
-    parseEd25519Key(text)
-  } catch (error) {
-    return error instanceof Error ? error.message : ''
-  }
-  return 'it was taken'
-}
 
 describe('a private key of Solana as people paste it', () => {
   it('is taken in base58, as wallets export it, and as the list of solana-keygen, with white space around it', () => {
@@ -45,14 +37,14 @@ describe('a private key of Solana as people paste it', () => {
   })
 
   const otherHalf = Buffer.concat([pair.subarray(0, 32), newPair().subarray(32)])
-  const strange: [string, string, RegExp][] = [
+  refusesStrangeKeys(parseEd25519Key, [
     ['nothing', ' \n', /Nothing was given/],
     ['an address', encodeBase58(pair.subarray(32)), /an address.*or half of a key/],
     ['a seed in base58', encodeBase58(pair.subarray(0, 32)), /an address.*or half of a key/],
     ['a seed in hexadecimal, or a key of an EVM chain', seed, /key of an EVM chain/],
     ['the same without 0x', seed.slice(2), /key of an EVM chain/],
     ['both halves in hexadecimal', `0x${pair.toString('hex')}`, /This is hexadecimal/],
-    ['cut', exported.slice(2), /another length \(8[0-9] characters\)/],
+    ['cut', exported.slice(0, -2), /another length \(8[0-9] characters\)/],
     ['two keys', `${exported}\n${exported}`, /white space/],
     ['two keys without anything between them', exported + exported, /another length/],
     ['mistyped into letters that base58 does not have', `${exported.slice(0, -1)}0`, /0, O, I, l/],
@@ -66,18 +58,7 @@ describe('a private key of Solana as people paste it', () => {
     ['a keystore file', '{"version":3}', /--keystore-file/],
     ['zeros', JSON.stringify([...new Uint8Array(64)]), /nothing but zeros/],
     ['beyond what the format of the keystore holds', encodeBase58(pairOf('ff'.repeat(32))), /format of the keystore/],
-  ]
-  for (const [what, text, reason] of strange) {
-    it(`gets a sentence when it is ${what}, which does not repeat it`, () => {
-      const message = refusalOf(text)
-      expect(message).to.match(reason)
-      for (const part of text
-        .trim()
-        .split(/[\s,[\]"]+/)
-        .filter((word) => word.length > 8))
-        expect(message).not.to.include(part)
-    })
-  }
+  ])
 
   it('is told from a key of an EVM chain by that one too', () => {
     for (const text of [exported, list]) expect(() => parseSecp256k1Key(text)).to.throw(/Solana.*--chain/)
