@@ -1,11 +1,13 @@
 import { createClock } from './clock.ts'
 import { createDriver, type Driver } from './driver.ts'
 import { createEngine } from './engine.ts'
+import { createFeed, type Feed } from './feed/feed.ts'
 import { createJudge } from './judge.ts'
 import { defaultRules, type Rules } from './rules.ts'
 import type { Served } from './serve/answer.ts'
 import { createFaults, type Faults } from './serve/faults.ts'
 import { serveHttp } from './serve/http.ts'
+import { acceptSockets } from './serve/sockets.ts'
 import { createWeights } from './serve/weights.ts'
 import { createNonces } from './signing/nonces.ts'
 
@@ -19,6 +21,8 @@ export interface HyperliquidExchange extends Driver {
   readonly apiUrl: string
   readonly wsUrl: string
   readonly faults: Faults
+  /** Of the websockets. */
+  readonly feed: Pick<Feed, 'connections' | 'cut' | 'welcome' | 'silence' | 'tamper'>
   /** What did not fit the client library's schemas so far; it counts no more. */
   takeViolations(): string[]
   /** @throws Error where anything that was said did not fit the schemas that the client library publishes */
@@ -29,15 +33,19 @@ export async function startExchange({ testnet = false, ...rules }: ExchangeOptio
   const [clock, judge, faults] = [createClock(), createJudge(), createFaults()]
   const engine = createEngine(testnet, { ...defaultRules, ...rules }, clock)
   const served: Served = { engine, nonces: createNonces(), judge, weights: createWeights(clock, engine.rules) }
-  const { server, port } = await serveHttp(served, faults, () => {})
+  const feed = createFeed(served)
+  const { server, port } = await serveHttp(served, faults, feed.changed)
+  acceptSockets(server, feed.isWelcome, feed.serve)
   return {
-    ...createDriver(engine, () => {}),
+    ...createDriver(engine, feed.changed),
     testnet,
     apiUrl: `http://127.0.0.1:${port}`,
     wsUrl: `ws://127.0.0.1:${port}/ws`,
     faults,
+    feed,
     takeViolations: judge.takeViolations,
     stop: async () => {
+      feed.stop()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
       const [first, ...more] = judge.violations

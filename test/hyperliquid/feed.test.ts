@@ -1,0 +1,108 @@
+import { ExchangeClient, InfoClient, SubscriptionClient, WebSocketTransport } from '@nktkas/hyperliquid'
+import { expect } from 'chai'
+import { WebSocket } from 'undici'
+import { newTrader } from './client.ts'
+import { startExchange, type HyperliquidExchange } from './exchange/start-exchange.ts'
+import { until } from './until.ts'
+
+const other = '0x00000000000000000000000000000000000000aa'
+
+describe('the feed of the simulator of Hyperliquid, by its own client', () => {
+  let exchange: HyperliquidExchange
+  let transport: WebSocketTransport
+  let feed: SubscriptionClient
+
+  before(async () => {
+    exchange = await startExchange()
+    // A class with the shape that browsers have; the library asks for theirs by name.
+    transport = new WebSocketTransport({ url: exchange.wsUrl, reconnect: { WebSocket: WebSocket as never, reconnectionDelay: 10 } })
+    feed = new SubscriptionClient({ transport })
+    await transport.ready()
+  })
+  after(async () => {
+    await transport.close()
+    await exchange.stop()
+  })
+
+  it('tells the whole book at once, and again after every change, with a later time', async () => {
+    const seen: { time: number; levels: readonly (readonly { px: string; sz: string }[])[] }[] = []
+    await feed.l2Book({ coin: 'BTC' }, (event) => seen.push(event))
+    await until(() => seen.length === 1)
+    expect(seen[0]?.levels).to.deep.equal([[], []])
+    exchange.place(other, { coin: 'BTC', side: 'SELL', price: '100100', size: '0.2' })
+    await until(() => seen.length === 2)
+    exchange.place(other, { coin: 'BTC', side: 'BUY', price: '99900', size: '0.1' })
+    await until(() => seen.length === 3)
+    expect(seen[2]?.levels).to.deep.equal([[{ px: '99900.0', sz: '0.1', n: 1 }], [{ px: '100100.0', sz: '0.2', n: 1 }]])
+    expect(seen[1]!.time).to.be.above(seen[0]!.time)
+    expect(seen[2]!.time).to.be.above(seen[1]!.time)
+  })
+
+  it("tells of a wallet's orders, fills and balances", async () => {
+    const trader = newTrader(exchange)
+    exchange.credit(trader.address, 'USDC', '10000')
+    const [updates, fills, states, events]: [string[], string[], string[], string[]] = [[], [], [], []]
+    await feed.orderUpdates({ user: trader.address }, (list) => updates.push(...list.map(({ order, status }) => `${status} ${order.sz}`)))
+    await feed.userFills({ user: trader.address }, ({ fills: list, isSnapshot }) =>
+      fills.push(...list.map(({ sz }) => sz), ...(isSnapshot ? ['snapshot'] : [])),
+    )
+    await feed.spotState({ user: trader.address }, ({ spotState }) =>
+      states.push(spotState.balances.map(({ coin, total }) => `${coin} ${total}`).join()),
+    )
+    await feed.userEvents({ user: trader.address }, (event) => events.push(...Object.keys(event)))
+
+    await trader.exchange.order({ orders: [{ a: 10_000, b: true, p: '0.2', s: '1000', r: false, t: { limit: { tif: 'Gtc' } } }] })
+    exchange.place(other, { coin: 'PURR/USDC', side: 'SELL', price: '0.2', size: '400', tif: 'Ioc' })
+    await until(() => fills.includes('400.0'))
+    exchange.place(other, { coin: 'PURR/USDC', side: 'SELL', price: '0.2', size: '600', tif: 'Ioc' })
+    await until(() => updates.includes('filled 0.0'))
+    expect(updates).to.deep.equal(['open 1000.0', 'open 600.0', 'filled 0.0'])
+    await until(() => states.length >= 4)
+    // 0.04 % of it is the fee of who waits.
+    expect(states.at(-1)).to.equal('USDC 9800.0,PURR 999.6')
+    expect(fills).to.deep.equal(['snapshot', '400.0', '600.0'])
+    expect(events).to.deep.equal(['fills', 'fills'])
+  })
+
+  it('answers questions and takes actions that come by it', async () => {
+    const trader = newTrader(exchange)
+    exchange.credit(trader.address, 'USDC', '100')
+    const [info, actions] = [new InfoClient({ transport }), new ExchangeClient({ transport, wallet: trader.wallet })]
+    expect((await info.allMids())['ETH']).to.equal('4000.0')
+    await actions.order({ orders: [{ a: 10_000, b: true, p: '0.15', s: '100', r: false, t: { limit: { tif: 'Gtc' } } }] })
+    expect(await info.openOrders({ user: trader.address })).to.have.length(1)
+    const refused = await actions.cancel({ cancels: [{ a: 10_000, o: 1 }] }).catch(String)
+    expect(refused).to.contain('Order was never placed, already canceled, or filled. asset=10000')
+  })
+
+  it('comes back after it was cut, and tells the book anew', async () => {
+    const times: number[] = []
+    await feed.bbo({ coin: 'BTC' }, ({ time }) => times.push(time))
+    await until(() => times.length === 1)
+    exchange.feed.cut()
+    await until(() => times.length === 2)
+    expect(exchange.feed.connections()).to.equal(1)
+  })
+
+  it('drops and repeats messages where a test wants it, and is silent', async () => {
+    const seen: string[] = []
+    await feed.trades({ coin: 'ETH' }, (list) => seen.push(...list.map(({ px }) => px)))
+    const trade = (price: string) => {
+      exchange.place(other, { coin: 'ETH', side: 'SELL', price, size: '1' })
+      exchange.place('0x00000000000000000000000000000000000000bb', { coin: 'ETH', side: 'BUY', price, size: '1' })
+    }
+    exchange.feed.tamper((message) => [message, message])
+    trade('4001')
+    await until(() => seen.length === 2)
+    exchange.feed.tamper(() => [])
+    trade('4002')
+    exchange.feed.silence(true)
+    trade('4003')
+    await until(() => exchange.engine.outbox.trades.length === 0)
+    exchange.feed.tamper()
+    exchange.feed.silence(false)
+    trade('4004')
+    await until(() => seen.includes('4004.0'))
+    expect(seen).to.deep.equal(['4001.0', '4001.0', '4004.0'])
+  })
+})
