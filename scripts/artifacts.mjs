@@ -88,6 +88,13 @@ const wanted = [
   ...balancer('@balancer-labs/v2-deployments@3.2.0'),
   ...curie('@perp/curie-contract@2.8.4', curieContracts),
   ...curie('@perp/perp-oracle-contract@0.6.8', ['ChainlinkPriceFeedV3', 'PriceFeedDispatcher']),
+  // The matching market without whose owner's permissions: anybody may do there what the owner may on mainnet.
+  {
+    pack: '@dydxprotocol/solo@0.28.0',
+    contract: 'TestOasisDex',
+    file: 'dist/build/published_contracts/TestOasisDex.json',
+    to: 'core/kits/oasis/artifacts',
+  },
   // For tests: what the exchange itself quotes by.
   {
     pack: '@perp/curie-deployments@2023.4.12-1681295833590',

@@ -15,6 +15,7 @@ const targets = {
   CoinThief: 'test/fixtures/uniswap-v3',
   FeeOnTransferToken: 'plugins/ethereum/artifacts',
   NoReturnToken: 'plugins/ethereum/artifacts',
+  OfferLens: 'core/kits/oasis/artifacts',
   PancakePoolDesk: 'test/fixtures/pancakeswap',
   PerpTrial: 'core/kits/perp/artifacts',
   PoolLens: 'core/kits/uniswap-v3/artifacts',

@@ -40,7 +40,7 @@ describe('the service', function () {
     const { body } = await client.get('/connectors')
     expect(body.uniswap).to.deep.equal([{ chain: 'ethereum', networks: ['mainnet', 'sepolia', 'local'] }])
     expect(body.quickswap).to.deep.equal([{ chain: 'ethereum', networks: ['local'] }])
-    expect(body).to.have.keys('uniswap', 'sushiswap', 'pancakeswap', 'quickswap', 'traderjoe', 'pangolin', 'balancer', 'curve', 'perp')
+    expect(body).to.have.keys('uniswap', 'sushiswap', 'pancakeswap', 'quickswap', 'traderjoe', 'pangolin', 'balancer', 'curve', 'perp', 'oasis')
   })
 
   it('lists the plugins with what each is', async () => {

@@ -1,0 +1,58 @@
+import { zeroPadValue } from 'ethers'
+import type { At, BookSide } from '../../../contracts/index.ts'
+import type { EvmReader, FoundLog } from '../../evm/types.ts'
+import { oasisAbi, topicOf } from '../abi.ts'
+import type { Pair, Place } from '../pairs.ts'
+
+/** What happened to an offer. `side` is the offer's; the amounts are in base and quote. */
+export interface OfferLog {
+  readonly name: 'LogMake' | 'LogTake' | 'LogKill'
+  readonly id: string
+  readonly pair: Pair
+  readonly side: BookSide
+  readonly maker: string
+  /** Of a take. */
+  readonly taker: string | undefined
+  readonly baseRaw: bigint
+  readonly quoteRaw: bigint
+  /** Milliseconds since the Unix epoch. */
+  readonly timestamp: number
+  readonly txHash: string
+}
+
+const make = topicOf('LogMake')
+const take = topicOf('LogTake')
+const kill = topicOf('LogKill')
+
+/** What a wallet did as far back as nodes look (100,000 blocks), oldest first: its offers and what it took, and what others took of its. */
+export async function ownLogs(reader: EvmReader, place: Place, owner: string, at: At) {
+  const wallet = zeroPadValue(owner, 32).toLowerCase()
+  const find = async (topics: readonly (string | readonly string[] | null)[]) =>
+    offerLogs(place, await reader.logs({ address: place.market, topics, fromBlock: 0 }, at))
+  // The maker is the last topic of what is made and cancelled, where a take has its taker.
+  const [did, taken] = await Promise.all([find([[make, kill, take], null, null, wallet]), find([take, null, wallet])])
+  return { did, taken }
+}
+
+/** What was taken of a pair's offers, oldest first. */
+export async function takesOf(reader: EvmReader, place: Place, { hashes }: Pair, at: At): Promise<readonly OfferLog[]> {
+  const topics = [take, [hashes.sells, hashes.buys]]
+  return offerLogs(place, await reader.logs({ address: place.market, topics, fromBlock: 0 }, at))
+}
+
+function offerLogs({ pairs }: Place, logs: readonly FoundLog[]): readonly OfferLog[] {
+  return logs.flatMap(({ topics, data, transactionHash }) => {
+    const parsed = oasisAbi.parseLog({ topics: [...topics], data })
+    const pair = pairs.find(({ hashes }) => parsed?.args['pair'] === hashes.sells || parsed?.args['pair'] === hashes.buys)
+    if (!parsed || !pair) return []
+    const { name, args } = parsed
+    if (name !== 'LogMake' && name !== 'LogTake' && name !== 'LogKill') return []
+    const side = args['pair'] === pair.hashes.sells ? 'sells' : 'buys'
+    const [payRaw, buyRaw] = name === 'LogTake' ? [args['take_amt'], args['give_amt']] : [args['pay_amt'], args['buy_amt']]
+    const [baseRaw, quoteRaw] = side === 'sells' ? [payRaw, buyRaw] : [buyRaw, payRaw]
+    const taker = name === 'LogTake' ? String(args['taker']) : undefined
+    const timestamp = Number(args['timestamp']) * 1000
+    const id = String(BigInt(args['id']))
+    return [{ name, id, pair, side, maker: String(args['maker']), taker, baseRaw, quoteRaw, timestamp, txHash: transactionHash }]
+  })
+}
