@@ -42,7 +42,7 @@ export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMa
       for (const venue of plugin.venues) {
         const { chain, network } = venue
         const on = chains.find((each) => each.chain === chain && each.network === network)
-        const actions = on && venueActions(venue, plugin.name, guarded(on.implementation, on))
+        const actions = on && venueActions(venue, guarded(on.implementation, on))
         venues.push({
           connector: plugin.name,
           chain,

@@ -5,8 +5,8 @@ import type { Directory } from '../verbs/directory.ts'
 import { guarded } from './guarded.ts'
 
 /** An exchange's own rail, as transactions go by it: what it does not have of its own is the chain's. Undefined where it has none. */
-export function venueActions(venue: LoadedVenue<Partial<Connector>>, connector: string, on: Chain): Site | undefined {
-  const { chain, network, implementation } = venue
+export function venueActions(venue: LoadedVenue<Partial<Connector>>, on: Chain): Site | undefined {
+  const { plugin: connector, chain, network, implementation } = venue
   const { actions } = implementation
   if (!actions) return undefined
   const own = guarded(actions, venue, 'actions.')

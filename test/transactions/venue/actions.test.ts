@@ -1,0 +1,226 @@
+import { expect } from 'chai'
+import type { Store } from '../../../core/store/index.ts'
+import { railName, type Sign, type Transactions } from '../../../core/transactions/index.ts'
+import { addressOf, freshStore, gate, reaches, rejection, soon, stateOf, transactionsOn, until } from '../site.ts'
+import { named, once, ordersOf, placing, settled, signTyped, startVenue } from './venue-site.ts'
+import type { VenueSite } from './venue-site.ts'
+
+describe('signed actions of an exchange', () => {
+  let venue: VenueSite
+  let store: Store
+  let transactions: Transactions
+  let signings: number
+  const sign: Sign = (request) => {
+    signings += 1
+    return signTyped(request)
+  }
+  const start = (more: Partial<Parameters<typeof transactionsOn>[0]> = {}) => transactionsOn({ store, sites: [venue.site], sign, ...more })
+
+  beforeEach(async () => {
+    signings = 0
+    venue = await startVenue({ livesMs: 20_000, marginMs: 60_000 })
+    store = await freshStore()
+    transactions = await start()
+  })
+  afterEach(async () => {
+    await transactions.stop(500)
+    await store.close()
+    await venue.stop()
+  })
+
+  it('end with what the exchange says at once, and leave nothing to look for', async () => {
+    const sent = await transactions.submit(placing(venue), soon())
+    expect(sent.landed).to.deep.include({ ok: true })
+    expect(sent.landed?.receipt).to.deep.equal(venue.exchange.done[0]?.outcome)
+    const entry = await transactions.find('ethereum', 'local', sent.txHash)
+    expect(entry).to.deep.include({ state: 'CONFIRMED', kind: 'order', connector: 'book', address: addressOf(0), signer: addressOf(0) })
+    expect(entry?.landed).to.deep.equal({ id: sent.txHash, ok: true, blockNumber: -1, receipt: sent.landed?.receipt })
+    expect(entry && transactions.status(entry)).to.equal(1)
+    expect([venue.exchange.questions, venue.exchange.asked.length]).to.deep.equal([1, 1])
+  })
+
+  it('cost no gas, and name the nonce that they took', async () => {
+    const { gas, nonce } = await transactions.submit(placing(venue), soon())
+    expect(gas).to.deep.equal({ gasLimit: 0n, gasPriceRaw: 0n, gasCostRaw: 0n })
+    expect(nonce).to.equal(venue.exchange.done[0]?.nonce)
+  })
+
+  it('are REVERTED where the exchange refuses at once, with its words', async () => {
+    const sent = await transactions.submit(placing(venue, { amount: '0' }), soon())
+    expect(sent.landed).to.include({ ok: false, reason: 'the amount is 0' })
+    const entry = await transactions.find('ethereum', 'local', sent.txHash)
+    expect(entry).to.include({ state: 'REVERTED', reason: 'the amount is 0' })
+    expect(await transactions.orders.list({ ...listOf(), openOnly: true })).to.deep.equal([])
+  })
+
+  it('are answered under a key as it was journaled before anything left', async () => {
+    const bodies: object[] = []
+    const claim = { client: 'client', path: '/clob/orders', key: 'k', claim: 1 }
+    await store.write((tx) =>
+      tx
+        .insertInto('requests')
+        .values({ ...claim, fingerprint: '', server: '', request_id: '', created_at: 0, status: null, body: null })
+        .execute(),
+    )
+    const answerOf = (answer: object) => {
+      bodies.push(answer)
+      return { status: 200, body: JSON.stringify(answer) }
+    }
+    const sent = await transactions.submit(placing(venue, { keyed: { claim, answerOf } }), soon())
+    expect(sent).not.to.have.property('landed')
+    expect(bodies).to.deep.equal([{ txHash: sent.txHash }])
+    expect(await stateOf(transactions, sent.txHash)).to.equal('CONFIRMED')
+    const [kept] = await store.read((db) => db.selectFrom('requests').select('body').execute())
+    expect(kept?.body).to.equal(JSON.stringify({ txHash: sent.txHash }))
+  })
+
+  it('whose answer is lost are found out about, and not done again', async () => {
+    once(venue.exchange, 'lose')
+    const sent = await transactions.submit(placing(venue), soon())
+    expect(sent).not.to.have.property('landed')
+    await reaches(transactions, sent.txHash, 'CONFIRMED')
+    expect(venue.exchange.done).to.have.length(1)
+    expect((await transactions.find('ethereum', 'local', sent.txHash))?.landed?.receipt).to.deep.equal(venue.exchange.done[0]?.outcome)
+    expect(signings).to.equal(1)
+  })
+
+  it('that never came are sent again as the same bytes', async () => {
+    once(venue.exchange, 'cut')
+    const sent = await transactions.submit(placing(venue), soon())
+    await reaches(transactions, sent.txHash, 'CONFIRMED')
+    const [first, second] = venue.exchange.asked
+    expect(second).to.deep.equal(first)
+    expect([venue.exchange.done.length, signings]).to.deep.equal([1, 1])
+  })
+
+  it('are sent again where the exchange takes none for now', async () => {
+    once(venue.exchange, { status: 429 })
+    const sent = await transactions.submit(placing(venue), soon())
+    await reaches(transactions, sent.txHash, 'CONFIRMED')
+    expect(venue.exchange.done).to.have.length(1)
+  })
+
+  it('are EXPIRED once their time and a margin are over and the exchange does not know them', async () => {
+    venue.exchange.meddle = () => 'cut'
+    const { txHash } = await transactions.submit(placing(venue), soon())
+    venue.exchange.advance(21_000)
+    await until('it was sent after its time', async () => venue.exchange.asked.length > 1)
+    expect(await stateOf(transactions, txHash)).not.to.equal('EXPIRED')
+    venue.exchange.advance(60_000)
+    await reaches(transactions, txHash, 'EXPIRED')
+    const { attempts = [] } = (await transactions.find('ethereum', 'local', txHash)) ?? {}
+    expect([attempts.length, signings, venue.exchange.done.length]).to.deep.equal([1, 1, 0])
+    // It was signed: its id stays its own.
+    expect(await rejection(transactions.submit(placing(venue, { clientOrders: [named(await idOf(txHash))] }), soon()))).to.include({
+      name: 'IDEMPOTENCY_CONFLICT',
+    })
+  })
+
+  it('whose answer takes longer than the request may are told of as TIMEOUT, and seen to their end', async () => {
+    const { pass, open } = gate()
+    once(venue.exchange, { hold: pass })
+    const late = await rejection(transactions.submit(placing(venue), soon(300)))
+    expect(late.name).to.equal('TIMEOUT')
+    open()
+    await settled(transactions)
+    const { entries } = await transactions.list({})
+    expect(entries.map(({ state }) => state)).to.deep.equal(['CONFIRMED'])
+    expect(venue.exchange.done).to.have.length(1)
+  })
+
+  it('are not sent where the exchange is away as they are checked', async () => {
+    venue.exchange.away = true
+    const refused = await rejection(transactions.submit(placing(venue, { clientOrders: [named('a')] }), soon()))
+    expect(refused.name).to.equal('NETWORK')
+    venue.exchange.away = false
+    expect(await ordersOf(transactions)).to.deep.equal([])
+    await transactions.submit(placing(venue, { clientOrders: [named('a')] }), soon())
+    expect(venue.exchange.done).to.have.length(1)
+  })
+
+  it('give their id back where signing failed', async () => {
+    await transactions.stop(100)
+    let fails = true
+    transactions = await start({ sign: (request) => (fails ? Promise.reject(new Error('the signer died')) : sign(request)) })
+    await rejection(transactions.submit(placing(venue, { clientOrders: [named('a')] }), soon()))
+    const [gaveUp] = await ordersOf(transactions)
+    expect(gaveUp?.entry).to.deep.include({ state: 'EXPIRED', attempts: [] })
+    fails = false
+    const { txHash } = await transactions.submit(placing(venue, { clientOrders: [named('a')] }), soon())
+    expect((await ordersOf(transactions)).map(({ entry }) => entry.attempts[0]?.id)).to.deep.equal([txHash])
+    expect(venue.exchange.done).to.have.length(1)
+  })
+
+  it('of many at once with one id are one', async () => {
+    const tries = await Promise.all(
+      Array.from({ length: 30 }, () =>
+        transactions.submit(placing(venue, { clientOrders: [named('a')] }), soon()).then(
+          () => 'done',
+          ({ name }: Error) => name,
+        ),
+      ),
+    )
+    expect(tries.filter((each) => each === 'done')).to.have.length(1)
+    expect(tries.filter((each) => each === 'IDEMPOTENCY_CONFLICT')).to.have.length(29)
+    expect(venue.exchange.asked).to.have.length(1)
+    expect(await ordersOf(transactions)).to.have.length(1)
+  })
+
+  it('of many at once have a nonce each', async () => {
+    const sent = await Promise.all(Array.from({ length: 100 }, () => transactions.submit(placing(venue), soon(20_000))))
+    expect(new Set(sent.map(({ nonce }) => nonce)).size).to.equal(100)
+    expect(sent.every(({ landed }) => landed?.ok)).to.equal(true)
+    expect(venue.exchange.done).to.have.length(100)
+  })
+
+  it("take an agent's key and its nonces, and are the wallet's all the same", async () => {
+    venue.exchange.agents.set(addressOf(5).toLowerCase(), addressOf(0).toLowerCase())
+    const { txHash } = await transactions.submit(placing(venue, { signer: addressOf(5).toLowerCase() }), soon())
+    expect(venue.exchange.done[0]).to.include({ signer: addressOf(5).toLowerCase() })
+    expect(await transactions.find('ethereum', 'local', txHash)).to.include({ address: addressOf(0), signer: addressOf(5) })
+    expect((await transactions.list({ address: addressOf(0) })).entries).to.have.length(1)
+    expect((await transactions.list({ address: addressOf(5) })).entries).to.have.length(0)
+    const lanes = await store.read((db) => db.selectFrom('lanes').select('lane').execute())
+    expect(lanes).to.deep.equal([{ lane: `ethereum/local/book/${addressOf(5)}` }])
+    expect(railName(venue.site)).to.equal('ethereum/local/book')
+    // The wallet's id is used, whoever signs.
+    const again = placing(venue, { clientOrders: [named(await idOf(txHash))] })
+    expect((await rejection(transactions.submit(again, soon()))).name).to.equal('IDEMPOTENCY_CONFLICT')
+  })
+
+  it('are not signed where the plugin has no rail for its plan, or names nobody to sign', async () => {
+    const withoutRail = { ...placing(venue), venue: { connector: 'book' } }
+    for (const order of [withoutRail, placing(venue, { signer: 'me' })]) {
+      const refused = await rejection(transactions.submit(order, soon()))
+      expect(refused.name).to.equal('UNKNOWN_ERROR')
+      expect(refused.message).to.contain('defect of the plugin')
+    }
+    expect([signings, venue.exchange.asked.length]).to.deep.equal([0, 0])
+  })
+
+  it('of one plan go one after the other, and tell what came of the last', async () => {
+    const order = placing(venue)
+    if (!('via' in order.plan)) throw new Error('It goes by the venue.')
+    const [step] = order.plan.steps
+    const sent = await transactions.submit({ ...order, plan: { ...order.plan, steps: [step, { ...Object(step), amount: '0' }] } }, soon())
+    expect(venue.exchange.done.map(({ action }) => action['amount'])).to.deep.equal(['1', '0'])
+    expect(sent.landed).to.include({ ok: false })
+    expect(sent.transactions).to.have.length(2)
+    expect((await ordersOf(transactions))[0]?.entry.state).to.equal('REVERTED')
+  })
+
+  it('cannot be cancelled or raised as transactions are', async () => {
+    const origin = { network: venue.site, address: addressOf(0), caller: { commonName: 'c' }, requestId: 'r', wish: {} }
+    once(venue.exchange, 'cut')
+    const { txHash, nonce } = await transactions.submit(placing(venue), soon())
+    expect((await rejection(transactions.cancel({ ...origin, nonce }, soon()))).name).to.equal('UNSUPPORTED')
+    expect((await rejection(transactions.speedUp({ ...origin, nonce }, soon()))).name).to.equal('UNSUPPORTED')
+    await reaches(transactions, txHash, 'CONFIRMED')
+  })
+
+  async function idOf(txHash: string): Promise<string> {
+    const found = (await ordersOf(transactions)).find(({ entry }) => entry.attempts.some(({ id }) => id === txHash))
+    return found?.clientOrderId ?? ''
+  }
+  const listOf = () => ({ chain: 'ethereum', network: 'local', connector: 'book', address: addressOf(0), limit: 10 })
+})

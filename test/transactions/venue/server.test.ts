@@ -1,0 +1,107 @@
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { tradingWallets } from '../../../core/devnet/trading-wallets.ts'
+import { startServer, type TestServer } from '../../../core/testing/index.ts'
+import type { Order } from '../../../core/transactions/index.ts'
+import { startExchange, type TestExchange } from '../../fixtures/signed-actions/exchange.ts'
+import { rejection, soon } from '../site.ts'
+import { named } from './venue-site.ts'
+
+const local = { chain: 'ethereum', network: 'local' }
+const [wallet = '', agent = ''] = tradingWallets
+const folder = fileURLToPath(new URL('../../fixtures/signed-actions/fixture-exchange', import.meta.url))
+
+describe('a connector with a rail of its own, in the whole server', function () {
+  this.timeout(60_000)
+  let exchange: TestExchange
+  let server: TestServer
+  before(async () => {
+    exchange = await startExchange()
+    exchange.agents.set(agent.toLowerCase(), wallet.toLowerCase())
+    server = await startServer({ plugins: [folder], conf: { 'connectors/fixture-exchange.yml': { url: exchange.url } } })
+  })
+  after(async () => {
+    await server.stop()
+    await exchange.stop()
+  })
+
+  function orderOf(step: Record<string, string>, more: Partial<Order> & { signer?: string } = {}): Order {
+    const { directory } = server.kernel.services
+    const { signer = wallet, ...rest } = more
+    return {
+      network: directory.network('ethereum', 'local'),
+      venue: directory.venue('fixture-exchange', 'ethereum', 'local'),
+      address: wallet,
+      caller: { commonName: 'client' },
+      requestId: 'request',
+      wish: {},
+      kind: 'order',
+      plan: { via: 'venue', signer, steps: [{ user: wallet, ...step }], memo: null },
+      scope: { contracts: [], valueRaw: 0n },
+      answer: () => ({}),
+      ...rest,
+    }
+  }
+  const submit = (...asked: Parameters<typeof orderOf>) => server.kernel.services.transactions.submit(orderOf(...asked), soon())
+  const poll = async (txHash: string) => (await server.client.get('/network/poll', { ...local, txHash })).body
+
+  it('has its actions signed by the signer, done, and shown as what they are', async () => {
+    const sent = await submit({ do: 'order', amount: '1' }, { clientOrders: [named('a')] })
+    expect(sent.landed).to.include({ ok: true })
+    expect(await poll(sent.txHash)).to.deep.include({
+      txHash: sent.txHash,
+      txStatus: 1,
+      txState: 'CONFIRMED',
+      txBlock: -1,
+      currentBlock: -1,
+      confirmations: 0,
+      txData: { user: wallet, do: 'order', amount: '1' },
+      txReceipt: sent.landed?.receipt,
+    })
+    const listed = await server.client.get('/transactions', { ...local, txHash: sent.txHash })
+    expect(Object(listed.body).transactions[0]).to.deep.include({
+      kind: 'order',
+      connector: 'fixture-exchange',
+      address: wallet,
+      txState: 'CONFIRMED',
+      txStatus: 1,
+      txBlock: -1,
+      nonce: sent.nonce,
+    })
+  })
+
+  it('tells why the exchange refused', async () => {
+    const { txHash } = await submit({ do: 'order', amount: '0' })
+    expect(await poll(txHash)).to.deep.include({ txStatus: 1, txState: 'REVERTED', reason: 'the amount is 0' })
+  })
+
+  it("has an agent's key sign for the wallet", async () => {
+    const { txHash } = await submit({ do: 'order', amount: '2' }, { signer: agent })
+    expect(exchange.done.at(-1)).to.include({ signer: agent.toLowerCase() })
+    const mine = await server.client.get('/transactions', { ...local, address: wallet, limit: '1' })
+    expect(Object(mine.body).transactions[0]).to.include({ txHash, address: wallet })
+  })
+
+  it('has money leave to the signer alone', async () => {
+    const { txHash } = await submit({ do: 'withdraw', destination: wallet, amount: '1' }, { kind: 'funds' })
+    expect(await poll(txHash)).to.include({ txState: 'CONFIRMED' })
+    const asked = exchange.asked.length
+    const refused = await rejection(submit({ do: 'withdraw', destination: agent, amount: '1' }, { kind: 'funds' }))
+    expect(refused).to.include({ name: 'FORBIDDEN' })
+    expect(refused.message).to.contain(
+      'destination of typed data Withdraw of the domain "FixtureExchange" is not the wallet\'s own address',
+    )
+    expect(exchange.asked).to.have.length(asked)
+  })
+
+  it('has open actions counted beside those of its chain', async () => {
+    exchange.meddle = () => 'cut'
+    const { txHash } = await submit({ do: 'order', amount: '3' })
+    const lines = (await server.kernel.services.transactions.list({ txHash })).entries.map(({ state }) => state)
+    expect(lines).to.deep.equal(['SIGNED'])
+    const metrics = String((await server.client.get('/metrics')).text)
+    expect(metrics).to.match(/sluice_transactions_open\{chain="ethereum",network="local",state="SIGNED",age="below 1m"\} 1/)
+    expect(metrics).to.match(/sluice_nonce_gap_wallets\{chain="ethereum",network="local"\} 0/)
+    exchange.meddle = () => 'pass'
+  })
+})

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import type { Store } from '../../../core/store/index.ts'
+import { createTransactions, sqlJournal, sqlLeases, type Sign, type Transactions } from '../../../core/transactions/index.ts'
+import { onBothStores } from '../../store/stores.ts'
+import { addressOf, freshStore, order, reaches, rejection, sign, silent, soon, startSite, stateOf, transactionsOn } from '../site.ts'
+import { away, bringsBytes, faultyJournal, type Faults } from '../submit/faulty-journal.ts'
+import { named, ordersOf, placing, settled, signTyped, startVenue } from './venue-site.ts'
+import type { VenueSite } from './venue-site.ts'
+
+describe('signed actions that a server left', () => {
+  onBothStores((place) => {
+    let venue: VenueSite
+    const running: Transactions[] = []
+
+    beforeEach(async () => {
+      venue = await startVenue({ livesMs: 20_000, marginMs: 1_000 })
+    })
+    afterEach(async () => {
+      for (const each of running.splice(0)) await each.stop(200)
+      await venue.stop()
+    })
+
+    /** A server: in PostgreSQL others may run beside it. */
+    async function start(store: Store, faults: Faults = {}): Promise<Transactions> {
+      const { url } = place().options
+      const leases = sqlLeases({ store, serverId: randomUUID(), serverName: 'test', log: silent, ...(url !== undefined && { url }) })
+      const journal = faultyJournal(sqlJournal(store), faults)
+      const server = createTransactions({ journal, leases, sites: [venue.site], sign: signTyped, walletQueue: 256, log: silent })
+      running.push(server)
+      await server.takenUp
+      return server
+    }
+    async function end(server: Transactions): Promise<void> {
+      running.splice(running.indexOf(server), 1)
+      await server.stop(0)
+    }
+
+    it('between the journal and the sending are sent by the next, as the same bytes', async () => {
+      const store = await place().open()
+      const first = await start(store)
+      venue.exchange.meddle = () => 'cut'
+      const { txHash } = await first.submit(placing(venue, { clientOrders: [named('a')] }), soon())
+      await end(first)
+      venue.exchange.meddle = () => 'pass'
+      const second = await start(store)
+      await reaches(second, txHash, 'CONFIRMED')
+      expect(venue.exchange.done).to.have.length(1)
+      expect(new Set(venue.exchange.asked.map(({ signature }) => signature)).size).to.equal(1)
+      expect((await rejection(second.submit(placing(venue, { clientOrders: [named('a')] }), soon()))).name).to.equal('IDEMPOTENCY_CONFLICT')
+    })
+
+    it('once the exchange had done them are found, and not done again', async () => {
+      const store = await place().open()
+      const first = await start(store)
+      venue.exchange.meddle = () => 'lose'
+      const { txHash } = await first.submit(placing(venue), soon())
+      await end(first)
+      const second = await start(store)
+      await reaches(second, txHash, 'CONFIRMED')
+      expect(venue.exchange.done).to.have.length(1)
+    })
+
+    it('before they were signed come to nothing, and their id is free', async () => {
+      const store = await place().open()
+      const first = await start(store, { write: () => Promise.reject(away()) })
+      expect((await rejection(first.submit(placing(venue, { clientOrders: [named('a')] }), soon()))).name).to.equal('OVERLOADED')
+      expect((await ordersOf(first))[0]?.entry.state).to.equal('QUEUED')
+      await end(first)
+      const second = await start(store)
+      await settled(second)
+      expect((await ordersOf(second))[0]?.entry).to.deep.include({ state: 'EXPIRED', attempts: [] })
+      expect(venue.exchange.asked).to.have.length(0)
+      await second.submit(placing(venue, { clientOrders: [named('a')] }), soon())
+      expect(venue.exchange.done).to.have.length(1)
+    })
+
+    it('of which nobody knows whether their bytes were kept leave only where they were', async () => {
+      const store = await place().open()
+      for (const isKept of [true, false]) {
+        let writes = 0
+        const server = await start(store, {
+          async write(keep, entries) {
+            if (!bringsBytes(entries) || (writes += 1) > 1) return keep()
+            if (isKept) await keep()
+            throw away(true)
+          },
+        })
+        const asked = venue.exchange.asked.length
+        const order1 = placing(venue, { clientOrders: [named(`kept ${isKept}`)] })
+        const outcome = await server.submit(order1, soon()).then(
+          () => 'sent',
+          ({ name }: Error) => name,
+        )
+        expect(outcome).to.equal(isKept ? 'sent' : 'OVERLOADED')
+        expect(venue.exchange.asked.length - asked).to.equal(isKept ? 1 : 0)
+        await end(server)
+      }
+    })
+  })
+})
+
+describe('a wallet on a chain and on an exchange beside it', () => {
+  it('has the nonces of both apart', async function () {
+    this.timeout(20_000)
+    const [site, venue] = [await startSite(), await startVenue()]
+    const store = await freshStore()
+    const signAny: Sign = (request) => (request.signable.scheme === 'typed-data' ? signTyped(request) : sign(request))
+    try {
+      for (let turn = 0; turn < 2; turn += 1) {
+        const transactions = await transactionsOn({ store, sites: [site.network, venue.site], sign: signAny })
+        venue.exchange.meddle = () => 'cut'
+        const acted = await transactions.submit(placing(venue), soon())
+        const sent = await transactions.submit(order(site), soon())
+        expect(sent.nonce).to.equal(turn)
+        expect(acted.nonce).to.be.above(1_000_000_000_000)
+        await reaches(transactions, sent.txHash, 'CONFIRMED')
+        expect(await transactions.nextNonce({ network: site.network, address: addressOf(0) }, soon())).to.equal(turn + 1)
+        expect(await stateOf(transactions, acted.txHash)).not.to.equal('CONFIRMED')
+        venue.exchange.meddle = () => 'pass'
+        await transactions.stop(0)
+      }
+      const last = await transactionsOn({ store, sites: [site.network, venue.site], sign: signAny })
+      await settled(last)
+      expect((await last.list({})).entries.map(({ state }) => state)).to.deep.equal(Array(4).fill('CONFIRMED'))
+      expect(venue.exchange.done).to.have.length(2)
+      await last.stop(0)
+    } finally {
+      await store.close()
+      await venue.stop()
+      await site.stop()
+    }
+  })
+})
