@@ -12,6 +12,7 @@ import type { Trials } from './trials.ts'
 
 /** A plugin whose manifest and configuration are good, and whose code has not entered the server yet. */
 export interface Candidate {
+  /** By its manifest's name. */
   readonly found: FoundPlugin
   readonly description: Description
   readonly manifest: Manifest
@@ -33,16 +34,16 @@ export async function makeCandidate(found: FoundPlugin, known: Known, trials: Tr
   known.kind = description.kind
   const manifest = checkManifest(found, description)
   known.manifest = manifest
-  return { found, description, manifest, configuration: deepFreeze(await configurationOf(found, description, manifest, options)) }
+  const configuration = await configurationOf(found.folder, description, manifest, options)
+  return { found: { ...found, name: manifest.name }, description, manifest, configuration: deepFreeze(configuration) }
 }
 
 async function configurationOf(
-  { name, folder }: FoundPlugin,
+  folder: string,
   { kind }: Description,
-  manifest: Manifest,
+  { name, schema, available_networks }: Manifest,
   options: LoadOptions,
 ): Promise<PluginConfig> {
-  const { schema, available_networks } = manifest
   const networks = available_networks.flatMap((entry) => entry.networks)
   const configure = async () => options.configOf({ kind, name, folder, schema, ...(kind === 'chain' && { networks }) })
   return structuredClone(await asConfiguration(configure, `Correct conf/${kind}s/${name}.yml, or the plugin's defaults.yml.`))

@@ -56,7 +56,7 @@ export function checkManifest(found: FoundPlugin, { kind, manifest }: Descriptio
   if (!isManifest(manifest)) {
     throw new PluginFault('manifest', (isManifest.errors ?? []).map(describe).join('; '), "Correct these keys of the plugin's manifest.")
   }
-  if (manifest.name !== found.name) {
+  if (manifest.name !== found.name && !isNamesakeChain(kind, manifest.name, found.name)) {
     throw new PluginFault(
       'manifest',
       `The manifest's name '${manifest.name}' is not the folder's, '${found.name}'`,
@@ -66,6 +66,10 @@ export function checkManifest(found: FoundPlugin, { kind, manifest }: Descriptio
   checkNetworks(kind, manifest)
   return deepFreeze(manifest)
 }
+
+/** An exchange that runs a chain of its own has two plugins of one name: the chain's folder has more to its name. */
+const isNamesakeChain = (kind: 'chain' | 'connector', name: string, folder: string): boolean =>
+  kind === 'chain' && folder === `${name}-chain`
 
 /** First of all: what a later version may have more would only confuse the other checks. */
 function checkApiVersion(manifest: unknown): void {

@@ -80,7 +80,7 @@ export function trialVenues(
 ): readonly TrialVenue[] {
   return venues.flatMap(({ on: { chain, network, tokens }, contracts }) =>
     chains
-      .filter(({ found }) => found.name === chain)
+      .filter(({ found, description }) => found.name === chain && description.kind === 'chain')
       .map(({ found, configuration }) => ({
         chain,
         network,

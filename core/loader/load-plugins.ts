@@ -1,10 +1,11 @@
+import path from 'node:path'
 import { makeCandidate, type Candidate, type Known } from './candidate.ts'
 import { findPlugins, type FoundPlugin } from './find-plugins.ts'
 import { chainVenues, loadChain } from './load-chain.ts'
 import { connectorVenues, loadConnector, trialVenues } from './load-connector.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin } from './loaded-plugin.ts'
 import type { LoadOptions } from './load-options.ts'
-import { faultOf, type Refusal } from './refusal.ts'
+import { PluginFault, faultOf, type Refusal } from './refusal.ts'
 import { registerHook } from './register-hook.ts'
 import { startTrials } from './trials.ts'
 
@@ -22,7 +23,8 @@ export interface LoadResult {
 export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
   const findings = findPlugins(options.folders, options.disabled ?? [])
   const refused: Refusal[] = [...findings.refused]
-  const known = new Map<FoundPlugin, Known>(findings.found.map((found) => [found, {}]))
+  /** By folder. */
+  const known = new Map<string, Known>(findings.found.map(({ folder }) => [folder, {}]))
   const trials = startTrials(options.deadlineMs)
 
   /** The outcome of a step for those that pass it, in their order; the others are refused. */
@@ -30,15 +32,20 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     try {
       return [await step()]
     } catch (thrown) {
-      refused.push(refusalOf(found, known.get(found) ?? {}, thrown))
+      refused.push(refusalOf(found, known.get(found.folder) ?? {}, thrown))
       return []
     }
   }
 
   try {
     await registerHook(findings.found.map(({ folder }) => folder))
+    const described = (
+      await Promise.all(
+        findings.found.map((found) => passing(found, () => makeCandidate(found, known.get(found.folder) ?? {}, trials, options))),
+      )
+    ).flat()
     const candidates = (
-      await Promise.all(findings.found.map((found) => passing(found, () => makeCandidate(found, known.get(found) ?? {}, trials, options))))
+      await Promise.all(described.map((candidate) => passing(candidate.found, async () => withoutRival(candidate, described))))
     ).flat()
     candidates.sort((a, b) => (a.found.name < b.found.name ? -1 : 1))
 
@@ -76,6 +83,18 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
 
 function isChain({ description }: Candidate): boolean {
   return description.kind === 'chain'
+}
+
+/** Of two chains of one name, the one whose folder has that name. @throws PluginFault */
+function withoutRival(candidate: Candidate, all: readonly Candidate[]): Candidate {
+  const { name, folder } = candidate.found
+  const rival = all.find((each) => each !== candidate && isChain(each) && isChain(candidate) && each.found.name === name)
+  if (rival === undefined || path.basename(folder) === name) return candidate
+  throw new PluginFault(
+    'manifest',
+    `There is a chain '${name}' already, in ${rival.found.folder}; this one is in ${folder}`,
+    'Remove one of the two folders, or rename this one and its manifest.',
+  )
 }
 
 function refusalOf({ name, folder }: FoundPlugin, { kind, manifest }: Known, thrown: unknown): Refusal {

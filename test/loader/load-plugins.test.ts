@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { SluiceError } from '../../core/contracts/index.ts'
@@ -54,6 +54,28 @@ describe('loading plugins', function () {
     )
 
     expect(quote?.spender).to.equal('0xaa01')
+  })
+
+  it('takes a chain and a connector of one name, the chain from a folder that has more to its name', async () => {
+    const chainIn = (of: string) => {
+      cpSync(chain, of, { recursive: true })
+      const file = path.join(of, 'index.ts')
+      writeFileSync(file, readFileSync(file, 'utf8').replaceAll("'fixture-chain'", "'both'"))
+    }
+    chainIn(path.join(folder, 'one', 'both-chain'))
+    cpSync(path.join(goodPlugins, 'fixture-swap'), path.join(folder, 'one', 'both'), { recursive: true })
+    const file = path.join(folder, 'one', 'both', 'index.ts')
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/'fixture-(swap|chain)'/g, "'both'"))
+    for (const name of ['both', 'both-chain']) chainIn(path.join(folder, 'other', name))
+
+    const one = await load([path.join(folder, 'one')])
+    const other = await load([path.join(folder, 'other')])
+
+    expect(one.refused).to.deep.equal([])
+    expect(one.loaded.map(({ kind, name }) => `${kind} ${name}`)).to.deep.equal(['chain both', 'connector both'])
+    expect(other.loaded.map((each) => path.basename(each.folder))).to.deep.equal(['both'])
+    expect(other.refused[0]).to.include({ name: 'both', kind: 'chain', step: 'manifest' })
+    expect(other.refused[0]?.reason).to.match(/^There is a chain 'both' already/)
   })
 
   it('shares one core with every plugin, so that an error class is the same on both sides', async () => {
