@@ -6,11 +6,13 @@ import type { Signed } from './checker/signed-bytes.ts'
  */
 export interface Request {
   id: number
-  op: 'trade' | 'close' | 'deposit' | 'withdraw' | 'cancel' | 'speedUp' | 'create-token'
+  op: 'trade' | 'close' | 'deposit' | 'withdraw' | 'order' | 'cancel-order' | 'cancel' | 'speedUp' | 'create-token'
   wallet: string
   connector?: string
   /** Symbol of the token whose account is wanted. */
   token?: string
+  /** Request of the order that is to be cancelled. */
+  order?: number
   /** What the chain shows of it: the value of its transaction, the size, or what is moved. Absent where it has no such amount. */
   valueRaw?: bigint
   key?: string
@@ -68,6 +70,35 @@ export interface Journaled {
   attempts: readonly { txHash: string; raw: string }[]
 }
 
+/** An order as the server lists it at the end. */
+export interface ToldOrder {
+  wallet: string
+  clientOrderId: string
+  orderId?: string
+  side: 'BUY' | 'SELL'
+  state: string
+  /** Of base. */
+  filledRaw: bigint
+}
+
+/** What an order book logged of an offer. */
+export interface OfferEvent {
+  txHash: string
+  is: 'made' | 'taken' | 'killed'
+  orderId: string
+  maker: string
+  taker?: string
+  /** What was taken, of base. */
+  baseRaw?: bigint
+}
+
+/** Of the order book: what the server says of the bots' orders, what the chain logged, and which offers are still there. */
+export interface Orders {
+  told: readonly ToldOrder[]
+  events: readonly OfferEvent[]
+  left: ReadonlySet<string>
+}
+
 /** All that is known of a run at its end. */
 export interface History {
   wallets: readonly string[]
@@ -82,6 +113,8 @@ export interface History {
   /** Each wallet's next nonce on the chain. */
   nextNonces: ReadonlyMap<string, number>
   journal: readonly Journaled[]
+  /** Absent where bots place none. */
+  orders?: Orders
   /** Hashes of what another program sent from the wallets. */
   foreign: ReadonlySet<string>
   /** Troubles of a wallet's nonces that were made one by one, and how many blocks each took to be over. */

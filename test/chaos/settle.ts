@@ -10,17 +10,19 @@ const waitingStates = ['QUEUED', 'SIGNED', 'BROADCAST']
 const openStates = [...waitingStates, 'MINED']
 
 /** All of a run but what the chain has of it. */
-export type Seen = Omit<History, 'signed' | 'live' | 'mined' | 'nextNonces'>
+export type Seen = Omit<History, 'signed' | 'live' | 'mined' | 'nextNonces' | 'orders'>
 
 export interface Blocks {
   /** How many what is open has to reach its end. */
   allowed: number
   /** Lets some come, and gives how many. @param isWaiting whether something is not in a block yet */
   pass(isWaiting: () => Promise<boolean>): Promise<number>
+  /** Asks the servers what else there is to judge, before they end. */
+  atEnd?(): Promise<void>
 }
 
 /** The faults are over: asks for what is unknown, lets the blocks pass that what is open has to reach its end, ends the servers, and gives what bots and journal have. */
-export async function settle(stage: Stage, random: Random, { allowed, pass }: Blocks): Promise<Seen> {
+export async function settle(stage: Stage, random: Random, { allowed, pass, atEnd }: Blocks): Promise<Seen> {
   const { proxy, servers, wallets, home, recorder } = stage
   proxy.become()
   for (const [index, server] of servers.entries()) {
@@ -35,6 +37,7 @@ export async function settle(stage: Stage, random: Random, { allowed, pass }: Bl
   while (blocks < allowed && (await count(stage, openStates)) > 0) blocks += await pass(async () => (await count(stage, waitingStates)) > 0)
   // The last block has to be seen.
   for (let tries = 0; tries < 15 && (await count(stage, openStates)) > 0; tries += 1) await sleep(200)
+  await atEnd?.()
 
   await Promise.all(servers.map(async (each) => each?.stop()))
   stage.lastWords.push(...servers.flatMap((each) => (each?.misbehaved() ? [each.log()] : [])))

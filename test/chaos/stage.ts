@@ -7,8 +7,8 @@ import type { Random } from './random.ts'
 import type { Home } from './servers/home.ts'
 import { spawnServer, type Server, type ServerOptions } from './servers/spawn-server.ts'
 
-/** What a bot may want, but for who it is. */
-export type Wish = Pick<Request, 'op' | 'connector' | 'token'>
+/** What a bot may want, but for who it is. A batch is several orders at once. */
+export type Wish = Pick<Request, 'connector' | 'token'> & { op: Request['op'] | 'batch' }
 
 /** Servers between bots and a node that may fail, on a chain of whatever family. */
 export interface Stage {

@@ -1,9 +1,9 @@
-import { formatEther, formatUnits } from 'ethers'
 import type { Answer, Client } from '../../../core/testing/client.ts'
 import type { Call, Request } from '../history.ts'
 import type { Server } from '../servers/spawn-server.ts'
 import type { Stage } from '../stage.ts'
 import { bounded } from './bounded.ts'
+import { batchOf, messageOf, type Message } from './message.ts'
 
 export interface Manner {
   /** Which server; any that runs, where none is named. */
@@ -13,24 +13,47 @@ export interface Manner {
 }
 
 /** Sends a request once and keeps what came of it. */
-export async function ask(stage: Stage, request: Request, { server, hangUpAfterMs }: Manner = {}): Promise<Call> {
+export async function ask(stage: Stage, request: Request, manner: Manner = {}): Promise<Call> {
+  const [call] = await tell(stage, [request], messageOf(request), (answer) => [outcomeOf(answer)], manner)
+  if (!call) throw new Error('A request has a call.')
+  return call
+}
+
+/** Sends several orders in one request, and keeps what came of each. */
+export const askBatch = (stage: Stage, requests: readonly Request[], manner: Manner = {}): Promise<Call[]> =>
+  tell(stage, requests, batchOf(requests), (answer) => outcomesOf(answer, requests), manner)
+
+async function tell(
+  stage: Stage,
+  requests: readonly Request[],
+  { method, path, body }: Message,
+  read: (answer: Answer) => readonly Call['outcome'][],
+  { server, hangUpAfterMs }: Manner,
+): Promise<Call[]> {
   const { recorder, place } = stage
   const to = await stage.someServer(server)
-  const requestId = `chaos-${request.id}-${recorder.calls.length}`
-  const headers = { 'x-request-id': requestId, ...(request.key !== undefined && { 'idempotency-key': request.key }) }
-  const call: Call = { request: request.id, requestId, sentAt: recorder.clock(), endedAt: 0, outcome: { is: 'lost', reason: 'never sent' } }
-  const [path, body] = messageOf(request)
-  call.outcome = await send(to, hangUpAfterMs, (client) => client.post(path, { ...place, ...body }, { headers })).then(
-    outcomeOf,
-    (error: unknown) => ({
-      is: 'lost',
-      reason: reasonOf(error),
-    }),
+  const [first] = requests
+  const requestId = `chaos-${first?.id}-${recorder.calls.length}`
+  const key = first?.key
+  const headers = {
+    'content-type': 'application/json',
+    'x-request-id': requestId,
+    ...(key !== undefined && { 'idempotency-key': key }),
+  }
+  const sentAt = recorder.clock()
+  const raw = JSON.stringify({ ...place, ...body })
+  const outcomes = await send(to, hangUpAfterMs, (client) => client.request(method, path, { raw, headers })).then(
+    read,
+    (error: unknown): Call['outcome'][] => requests.map(() => ({ is: 'lost', reason: reasonOf(error) })),
   )
-  call.endedAt = recorder.clock()
-  recorder.calls.push(call)
-  if (call.outcome.is === 'answer' && call.outcome.txHash !== undefined) recorder.hashes.push(call.outcome.txHash)
-  return call
+  const endedAt = recorder.clock()
+  return requests.map(({ id }, index) => {
+    const outcome = outcomes[index] ?? { is: 'lost', reason: 'the answer says nothing of it' }
+    const call: Call = { request: id, requestId, sentAt, endedAt, outcome }
+    recorder.calls.push(call)
+    if (outcome.is === 'answer' && outcome.txHash !== undefined) recorder.hashes.push(outcome.txHash)
+    return call
+  })
 }
 
 async function send(to: Server, hangUpAfterMs: number | undefined, post: (client: Client) => Promise<Answer>): Promise<Answer> {
@@ -45,23 +68,21 @@ async function send(to: Server, hangUpAfterMs: number | undefined, post: (client
   }
 }
 
-function messageOf({ id, op, wallet: address, connector = 'uniswap', token, valueRaw = 0n }: Request): [string, object] {
-  if (op === 'cancel') return ['/evm/cancel', { address }]
-  if (op === 'speedUp') return ['/evm/speedUp', { address }]
-  if (op === 'create-token') return ['/altchain/create-token', { address, tokenSymbol: token }]
-  const perp = { connector: 'perp', address }
-  if (op === 'deposit' || op === 'withdraw') return [`/perpAMM/${op}`, { ...perp, token: 'USDC', amount: formatUnits(valueRaw, 6) }]
-  const market = { base: 'ETH', quote: 'USD' }
-  if (op === 'close') return ['/perpAMM/close', { ...perp, ...market }]
-  const amount = formatEther(valueRaw)
-  if (connector !== 'perp') return ['/amm/trade', { connector, address, base: 'ETH', quote: 'USDC', amount, side: 'SELL' }]
-  // Up and down, so that some open, some reduce, and some turn what is there.
-  return ['/perpAMM/open', { ...perp, ...market, amount, side: id % 3 === 0 ? 'LONG' : 'SHORT', margin: '10', leverage: '5' }]
-}
-
 function outcomeOf({ status, body, text }: Answer): Call['outcome'] {
   const field = (name: string) => (typeof body?.[name] === 'string' ? { [name]: body[name] } : {})
   return { is: 'answer', status, text, ...field('name'), ...field('message'), ...(status === 200 && field('txHash')) }
+}
+
+/** Each order of a batch has a state or an error of its own; where all of it failed they share that. */
+function outcomesOf(answer: Answer, requests: readonly Request[]): Call['outcome'][] {
+  const { status, body, text } = answer
+  if (status !== 200) return requests.map(() => outcomeOf(answer))
+  const created = [...body.created]
+  const cancelled = [...body.cancelled]
+  return requests.map(({ op }) => {
+    const { error, ...done } = op === 'order' ? created.shift() : cancelled.shift()
+    return { ...outcomeOf({ ...answer, status: error?.httpErrorCode ?? 200, body: error ?? done }), text }
+  })
 }
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

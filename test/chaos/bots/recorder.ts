@@ -16,7 +16,12 @@ export interface Recorder {
 }
 
 /** Far below what moves a price, or a hundredth of a dollar, and far above the number of a request: no two requests have the same. */
-const leastValueRaw: Partial<Record<Request['op'], bigint>> = { trade: 10n ** 15n, deposit: 10n ** 4n, withdraw: 10n ** 4n }
+const leastValueRaw: Partial<Record<Request['op'], bigint>> = {
+  trade: 10n ** 15n,
+  order: 10n ** 16n,
+  deposit: 10n ** 4n,
+  withdraw: 10n ** 4n,
+}
 
 export function createRecorder(): Recorder {
   const begun = performance.now()

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Request } from '../history.ts'
 import type { Random } from '../random.ts'
 import type { Stage } from '../stage.ts'
-import { ask } from './ask.ts'
+import { ask, askBatch } from './ask.ts'
 import { isSettled, persist } from './persist.ts'
 
 export interface Traffic {
@@ -42,13 +43,19 @@ export async function traffic(
 
 async function trade(stage: Stage, wallet: string, random: Random): Promise<void> {
   const keyed = random.chance(0.6)
+  const { op, ...wish } = random.pick(stage.wishes)
+  // Some hang up too early, and do not hear what came of it.
+  const manner = random.chance(0.05) ? { hangUpAfterMs: random.between(1, 150) } : {}
+  if (op === 'batch') return void (await askBatch(stage, ordersAtOnce(stage, wallet, random), manner))
+  const order = op === 'cancel-order' ? orderOf(stage, wallet, random) : {}
+  if (!order) return
   const request = stage.recorder.newRequest({
-    ...random.pick(stage.wishes),
+    op,
+    ...wish,
+    ...order,
     wallet,
     ...(keyed && { key: `key-${random.below(2 ** 32)}-${random.below(2 ** 32)}` }),
   })
-  // Some hang up too early, and do not hear what came of it.
-  const manner = random.chance(0.05) ? { hangUpAfterMs: random.between(1, 150) } : {}
   if (!keyed) return void (await ask(stage, request, manner))
   // Some send it several times at once, as one does whose timeout is too short.
   const copies = random.chance(0.2) ? random.between(2, 5) : 1
@@ -56,6 +63,19 @@ async function trade(stage: Stage, wallet: string, random: Random): Promise<void
   const settled = calls.some(isSettled) || (await persist(stage, request, random, patienceMs))
   if (!settled) stage.unresolved.push(request)
   else if (random.chance(0.2)) await ask(stage, request)
+}
+
+/** One of the wallet's orders, mostly of the newest: what is over already cannot be cancelled. Undefined where it has none. */
+function orderOf({ recorder }: Stage, wallet: string, random: Random): { order: number } | undefined {
+  const own = recorder.requests.filter((each) => each.op === 'order' && each.wallet === wallet)
+  return own.length === 0 ? undefined : { order: random.pick(own.slice(random.chance(0.8) ? -10 : 0)).id }
+}
+
+function ordersAtOnce(stage: Stage, wallet: string, random: Random): Request[] {
+  const { recorder } = stage
+  const order = random.chance(0.5) ? orderOf(stage, wallet, random) : undefined
+  const orders = Array.from({ length: random.between(1, 4) }, () => recorder.newRequest({ op: 'order', wallet }))
+  return order ? [...orders, recorder.newRequest({ op: 'cancel-order', wallet, ...order })] : orders
 }
 
 async function meddle(stage: Stage, wallet: string, random: Random): Promise<void> {
