@@ -87,12 +87,14 @@ export function spotStateOf(engine: Engine, user: string) {
     if (!balance && supplied === 0n && borrowed === 0n) return []
     const show = (wei: bigint) => fromUnits(wei, token.weiDecimals)
     const { total, hold, entryNtl } = balance ?? { total: 0n, hold: 0n, entryNtl: 0n }
+    // There is one balance for everything then: what perpetuals are worth is of it, and held.
+    const perps = isPortfolio && token.index === 0 ? wholeSummary(engine, account).value * 100n : 0n
     return [
       {
         coin: token.name,
         token: token.index,
-        total: show(total + (isPortfolio ? supplied : 0n)),
-        hold: show(hold),
+        total: show(total + (isPortfolio ? supplied : 0n) + perps),
+        hold: show(hold + perps),
         entryNtl: fromUnits(entryNtl, 8),
         ...(isPortfolio && reserve ? { ltv: fromUnits(reserve.ltvPercent, 2) } : {}),
         ...(isPortfolio && supplied > 0n ? { supplied: show(supplied) } : {}),

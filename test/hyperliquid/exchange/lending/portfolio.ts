@@ -2,7 +2,7 @@ import { ceilDiv, least } from '../amounts/decimals.ts'
 import { toUsd } from '../amounts/units.ts'
 import type { Engine } from '../engine.ts'
 import { balanceOf, loansOf, type Account } from '../ledger/account.ts'
-import { crossSummary } from '../margin/perp-account.ts'
+import { crossSummary, wholeSummary } from '../margin/perp-account.ts'
 import { usdOf } from './oracle.ts'
 
 export const ratioDecimals = 10
@@ -28,7 +28,7 @@ export function portfolioOf(engine: Engine, account: Account): Portfolio {
   const perps = crossSummary(engine, account)
   let [borrowableUsd, borrowedUsd, collateralUsd, supportUsd] = [0n, 0n, 0n, 0n]
   let balanceUsd = perps.value
-  let worthUsd = perps.value
+  let worthUsd = wholeSummary(engine, account).value
   for (const { token, ltvPercent } of engine.reserves.values()) {
     const { supplied, borrowed } = loansOf(account, token.index)
     const worth = usdOf(engine, token, balanceOf(account, token.index).total + supplied)
