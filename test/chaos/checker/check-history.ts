@@ -5,6 +5,7 @@ import { inTime } from './in-time.ts'
 import { knownOf, type Known } from './known.ts'
 import { nonces } from './nonces.ts'
 import { oneEffect } from './one-effect.ts'
+import { orders } from './orders.ts'
 import { saidOf } from './said-of.ts'
 import type { Violation } from './violation.ts'
 
@@ -16,5 +17,5 @@ type Judge = (known: Known) => Violation[]
  */
 export function checkHistory(history: History, inTurn: readonly Judge[] = [nonces]): Violation[] {
   const known = knownOf(history)
-  return [oneEffect, definiteErrors, idempotency, ...inTurn, saidOf, inTime].flatMap((judge) => judge(known))
+  return [oneEffect, orders, definiteErrors, idempotency, ...inTurn, saidOf, inTime].flatMap((judge) => judge(known))
 }
