@@ -24,6 +24,8 @@ const definitions = {
   'ethereum/sepolia': 'sepolia',
   'gnosis/chiado': 'gnosisChiado',
   'gnosis/mainnet': 'gnosis',
+  'hyperliquid/mainnet': 'hyperEvm',
+  'hyperliquid/testnet': 'hyperliquidEvmTestnet',
   'linea/mainnet': 'linea',
   'linea/sepolia': 'lineaSepolia',
   'monad/mainnet': 'monad',
@@ -67,7 +69,8 @@ export const chains = [
             {
               id: Number(one(/\bid: ([\d_]+)/).replaceAll('_', '')),
               nativeCurrency: { symbol: /symbol: '(.+?)'/.exec(coin)[1], decimals: Number(/decimals: (\d+)/.exec(coin)[1]) },
-              multicall3: one(/multicall3: \{\s*address: '(0x\w{40})'/),
+              // It does not know of one everywhere.
+              multicall3: /multicall3: \{\s*address: '(0x\w{40})'/.exec(text)?.[1] ?? null,
               rpcUrls: [...one(/default: \{\s*http: \[(.*?)\]/s).matchAll(/'(.+?)'/g)].map(([, url]) => url),
             },
           ]
@@ -135,6 +138,25 @@ export const chains = [
         })),
       )
       return { tokens: like(found.filter(({ address }) => address)) }
+    },
+  },
+  {
+    pack: '@across-protocol/constants@3.1.127',
+    name: 'across-constants',
+    read(files) {
+      const ids = new Map(
+        [...textOf(files, 'dist/esm/networks.js').matchAll(/\b(HYPEREVM\w*): (\d{3}),/g)].map(([, name, id]) => [name, id]),
+      )
+      const blocks = textOf(files, 'dist/esm/tokens.js').matchAll(/symbol: "([^"]+)",\s*decimals: (\d+),\s*addresses: \{(.*?)\}/gs)
+      const found = [...blocks].flatMap(([, symbol, decimals, addresses]) =>
+        [...addresses.matchAll(/\[CHAIN_IDs\.(HYPEREVM\w*)\]: "(0x\w{40})"/g)].map(([, name, address]) => ({
+          chainId: ids.get(name),
+          address,
+          symbol,
+          decimals,
+        })),
+      )
+      return { tokens: like(found) }
     },
   },
   {

@@ -30,13 +30,15 @@ const text = (folder: string, file: string) => readFileSync(path.join(folder, fi
 const chains: readonly OurChain[] = await Promise.all(
   readdirSync(plugins)
     .filter((name) => readdirSync(path.join(plugins, name)).includes('tokens.json'))
-    .map(async (name) => {
-      const folder = path.join(plugins, name)
-      const load = (file: string) => import(pathToFileURL(path.join(folder, file)).href)
+    .map(async (file) => {
+      const folder = path.join(plugins, file)
+      const load = (part: string) => import(pathToFileURL(path.join(folder, part)).href)
+      const plugin = (await load('index.ts')).default
       return {
-        name,
+        // An exchange's own chain has a folder beside the exchange's.
+        name: plugin.manifest.name,
         folder,
-        plugin: (await load('index.ts')).default,
+        plugin,
         networks: (await load('networks.ts')).networks,
         tokens: JSON.parse(text(folder, 'tokens.json')).tokens,
         defaults: parse(text(folder, 'defaults.yml')),

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { getAddress } from 'ethers'
 import { multicall3 } from '../../../core/kits/evm/index.ts'
+import across from '../../fixtures/published/across-constants.json' with { type: 'json' }
 import aave from '../../fixtures/published/aave-address-book.json' with { type: 'json' }
 import chainlink from '../../fixtures/published/chainlink-local.json' with { type: 'json' }
 import circle from '../../fixtures/published/circle-bridge-kit.json' with { type: 'json' }
@@ -14,10 +15,11 @@ import core from '../../fixtures/published/uniswap-sdk-core-chains.json' with { 
 import viem from '../../fixtures/published/viem.json' with { type: 'json' }
 import { everyChain, everyNetwork, type ListedToken } from './every-chain.ts'
 
-const definitions: Readonly<Record<string, (typeof viem.facts)['ethereum/mainnet']>> = viem.facts
+const definitions: Readonly<Record<string, Omit<(typeof viem.facts)['ethereum/mainnet'], 'multicall3'> & { multicall3: string | null }>> =
+  viem.facts
 const wrapped: Readonly<Record<string, string>> = chainlink.facts.wrapped
 const blockSeconds: Readonly<Record<string, number>> = core.facts.blockSeconds
-const lists = [aave, circle, mento, pancakeswap, sushiswap, ubeswap, uniswap, core, router]
+const lists = [aave, across, circle, mento, pancakeswap, sushiswap, ubeswap, uniswap, core, router]
 const line = ({ chainId, symbol, address, decimals }: ListedToken) =>
   `${chainId} ${symbol} ${getAddress(address.toLowerCase())} ${decimals}`
 
@@ -37,7 +39,7 @@ describe('what projects publish about chains and tokens', () => {
       const published = definitions[name]
       expect(table).to.include({ chainId: published?.id, nativeCurrency: published?.nativeCurrency.symbol })
       expect(published?.nativeCurrency.decimals).to.equal(18)
-      expect(table.multicall ?? multicall3).to.equal(getAddress(published?.multicall3 ?? ''))
+      if (published?.multicall3 !== null) expect(table.multicall ?? multicall3).to.equal(getAddress(published?.multicall3 ?? ''))
       const expected = blockSeconds[String(table.chainId)]
       if (expected !== undefined) expect(table.blockSeconds).to.equal(expected)
       expect(chain.defaults[network]?.rpcUrls.length).to.be.at.least(1)
@@ -65,7 +67,7 @@ describe('what projects publish about chains and tokens', () => {
   })
 
   it('is ours of what wraps each coin, but for xDAI, which is published as a token only', () => {
-    const published = new Set(core.facts.tokens.map(({ chainId, address }) => `${chainId} ${address}`))
+    const published = new Set([...core.facts.tokens, ...across.facts.tokens].map(({ chainId, address }) => `${chainId} ${address}`))
     const coins = onTheInternet
       .filter(({ table }) => !table.coinIsToken)
       .flatMap(({ chain, table }) => chain.tokens.filter((each) => each.chainId === table.chainId && each.symbol === table.tokens[0]))

@@ -1,0 +1,51 @@
+import type { ActionOutcome, Json } from 'sluice/plugin'
+import Type, { type Static } from 'typebox'
+import { Check } from 'typebox/value'
+import { decimal } from '../api/shape.ts'
+import { compare, plain } from '../decimal.ts'
+import { errorOf, isReceipt } from '../rail/receipt.ts'
+import type { Said } from '../rail/receipt.ts'
+
+const covered = Type.Union([
+  Type.Object({ do: Type.Literal('create'), amount: decimal, timeInForce: Type.String() }),
+  Type.Object({ do: Type.Literal('cancel') }),
+])
+type Covered = Static<typeof covered>
+const memoShape = Type.Object({ actions: Type.Array(covered) })
+/** What is kept of a plan's actions, to tell what came of each. */
+export type Memo = Static<typeof memoShape>
+
+/** What became of each action of a plan. @throws where the journal has something else than what was kept */
+export function outcomeOf(receipt: Json, memo: Json): readonly ActionOutcome[] {
+  if (!isReceipt(receipt) || !Check(memoShape, memo))
+    throw new Error('The journal has something else than what Hyperliquid said of an action.')
+  const { statuses } = receipt
+  const [only] = statuses
+  return memo.actions.map((action, index) => {
+    // Some refusals are said once for all.
+    const said = statuses.length === 1 ? only : statuses[index]
+    return said === undefined ? { state: 'REJECTED', reason: 'the exchange said nothing of it' } : outcome(action, said)
+  })
+}
+
+function outcome(action: Covered, said: Said): ActionOutcome {
+  const reason = errorOf(said)
+  if (reason !== undefined) return { state: 'REJECTED', reason }
+  if (typeof said === 'object' && 'found' in said) {
+    const { oid, ...told } = said.found
+    return { orderId: String(oid), ...told }
+  }
+  if (action.do === 'cancel') return { state: 'CANCELED' }
+  if (typeof said === 'object' && 'filled' in said) return filled(action, said.filled)
+  return typeof said === 'object' && 'resting' in said ? { orderId: String(said.resting.oid), state: 'OPEN' } : { state: 'OPEN' }
+}
+
+/** Of what is not to wait, the rest is over. */
+function filled(
+  { amount, timeInForce }: Covered & { do: 'create' },
+  { oid, totalSz, avgPx }: { oid: number; totalSz: string; avgPx: string },
+): ActionOutcome {
+  const partly = timeInForce === 'GTC' ? 'PARTIALLY_FILLED' : 'CANCELED'
+  const state = compare(totalSz, amount) < 0 ? partly : 'FILLED'
+  return { orderId: String(oid), state, filledAmount: plain(totalSz), averagePrice: plain(avgPx) }
+}

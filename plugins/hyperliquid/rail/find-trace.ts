@@ -1,0 +1,109 @@
+import type { At } from 'sluice/plugin'
+import Type, { type Static } from 'typebox'
+import type { Ask } from '../api/ask.ts'
+import { decimal, shape, whole } from '../api/shape.ts'
+import { compare } from '../decimal.ts'
+import { fills, orderStatus } from '../orders/order-answers.ts'
+import type { WireFill, WireJudgedOrder } from '../orders/order-answers.ts'
+import { isWaiting, needsFills, toldOf } from '../orders/order-state.ts'
+import type { Found, Receipt } from './receipt.ts'
+import type { Trace, Traced } from './trace.ts'
+
+const ledger = Type.Array(
+  Type.Object({
+    time: whole,
+    hash: Type.String(),
+    delta: Type.Object({
+      type: Type.String(),
+      usdc: Type.Optional(decimal),
+      toPerp: Type.Optional(Type.Boolean()),
+      nonce: Type.Optional(Type.Union([whole, Type.Null()])),
+      token: Type.Optional(Type.String()),
+      operation: Type.Optional(Type.String()),
+      amount: Type.Optional(decimal),
+    }),
+  }),
+)
+type Delta = Static<typeof ledger>[number]['delta']
+const ledgerShape = shape(ledger)
+const leverageShape = shape(Type.Object({ leverage: Type.Object({ type: Type.String(), value: whole }) }))
+
+/** Clocks of what makes nonces and of what writes the ledger differ. */
+const clockMarginMs = 5_000
+const remembered = 1000
+const done: Receipt = { statuses: ['success'] }
+
+/** Looks for what an action left behind at the exchange; undefined where there is nothing of it. */
+export function createTraceFinder(ask: Ask) {
+  /** Entries of the ledger that are of an attempt: two that did the same are not both taken for the first one's. */
+  const taken = new Map<string, string>()
+
+  function claim(hash: string, id: string): boolean {
+    const owner = taken.get(hash)
+    if (owner !== undefined) return owner === id
+    taken.set(hash, id)
+    for (const [oldest] of taken) if (taken.size > remembered) taken.delete(oldest)
+    return true
+  }
+
+  async function known(user: string, ids: readonly (string | number)[], at: At): Promise<readonly (WireJudgedOrder | undefined)[]> {
+    const answers = await Promise.all(ids.map((oid) => ask({ type: 'orderStatus', user, oid }, orderStatus, at)))
+    return answers.map((answer) => (answer.status === 'order' ? answer.order : undefined))
+  }
+
+  /** Actions are carried out whole: one order that is known shows that the others were refused. */
+  async function orders(user: string, cloids: readonly string[], at: At): Promise<Receipt | undefined> {
+    const found = await known(user, cloids, at)
+    if (found.every((each) => each === undefined)) return undefined
+    const own = found.some((each) => each && needsFills(each)) ? await ask({ type: 'userFills', user }, fills, at) : []
+    return {
+      statuses: found.map((each) => (each ? foundOf(each, own) : { error: 'the exchange did not take it, and its words were lost' })),
+    }
+  }
+
+  /** Of which nothing waits any more, whoever took it away. */
+  async function cancels(user: string, ids: readonly (string | number)[], at: At): Promise<Receipt | undefined> {
+    const found = await known(user, ids, at)
+    const statuses = found.flatMap((each) => (each && !isWaiting(toldOf(each)) ? [foundOf(each)] : []))
+    return statuses.length === ids.length ? { statuses } : undefined
+  }
+
+  async function inLedger(
+    id: string,
+    user: string,
+    sinceMs: number,
+    isIt: (delta: Delta) => boolean,
+    at: At,
+  ): Promise<Receipt | undefined> {
+    const startTime = Math.max(0, sinceMs - clockMarginMs)
+    const updates = await ask({ type: 'userNonFundingLedgerUpdates', user, startTime }, ledgerShape, at)
+    return updates.some(({ hash, delta }) => isIt(delta) && claim(hash, id)) ? done : undefined
+  }
+
+  async function leverage(
+    user: string,
+    { coin, isCross, leverage: value }: Trace & { of: 'leverage' },
+    at: At,
+  ): Promise<Receipt | undefined> {
+    const { leverage: now } = await ask({ type: 'activeAssetData', user, coin }, leverageShape, at)
+    return now.value === value && now.type === (isCross ? 'cross' : 'isolated') ? done : undefined
+  }
+
+  return async (id: string, { user, trace }: Traced, nonce: number, at: At): Promise<Receipt | undefined> => {
+    if (trace.of === 'orders') return orders(user, trace.cloids, at)
+    if (trace.of === 'cancels') return cancels(user, trace.orders, at)
+    if (trace.of === 'leverage') return leverage(user, trace, at)
+    return trace.of === 'nothing' ? undefined : inLedger(id, user, nonce, (delta) => isOf(trace, nonce, delta), at)
+  }
+}
+
+const foundOf = (order: WireJudgedOrder, own?: readonly WireFill[]): Found => ({ found: { oid: order.order.oid, ...toldOf(order, own) } })
+
+function isOf(trace: Trace, nonce: number, { type, usdc, toPerp, nonce: theirs, token, operation, amount }: Delta): boolean {
+  if (trace.of === 'withdraw') return type === 'withdraw' && theirs === nonce
+  if (trace.of === 'usdClassTransfer') return type === 'accountClassTransfer' && toPerp === trace.toPerp && isAmount(usdc, trace.amount)
+  if (trace.of !== 'borrowLend') return false
+  return type === 'borrowLend' && operation === trace.operation && token === trace.token && isAmount(amount, trace.amount)
+}
+
+const isAmount = (seen: string | undefined, meant: string) => seen !== undefined && compare(seen, meant) === 0

@@ -1,0 +1,45 @@
+import type { At, Look, OpenAttempt, Sighting } from 'sluice/plugin'
+import type { Ask } from '../api/ask.ts'
+import type { ExchangeClock } from '../api/clock.ts'
+import { createTraceFinder } from './find-trace.ts'
+import { refusalOf } from './receipt.ts'
+import type { Receipt } from './receipt.ts'
+import { nonceLivesMs } from './slots.ts'
+import type { Slot, Synced } from './slots.ts'
+import { isTraced } from './trace.ts'
+import type { Traced } from './trace.ts'
+
+/** What answers questions may lag behind what carries actions out. */
+const marginMs = 10_000
+/** Orders are asked for one by one: so many attempts at a look, the others at the next. */
+const mostAttempts = 50
+
+type Attempt = OpenAttempt<string, Slot, null>
+
+/** What became of actions whose answer was lost: by what they leave behind, or by the end of their time. */
+export function createLook({ ask, clock }: { ask: Ask; clock: ExchangeClock }) {
+  const find = createTraceFinder(ask)
+  let from = 0
+
+  async function sight(id: string, step: Traced, { nonce }: Slot, nowMs: Promise<number>, at: At): Promise<Sighting> {
+    const [receipt, now] = await Promise.all([find(id, step, nonce, at), nowMs])
+    if (receipt) return { id, ...landed(receipt) }
+    const endMs = step.expiresAfter ?? nonce + nonceLivesMs
+    return now > endMs + marginMs ? { id, is: 'expired' } : { id, is: 'unseen' }
+  }
+
+  return async (open: readonly Attempt[], at: At): Promise<Look<string, Synced>> => {
+    const start = open.length > mostAttempts ? from % open.length : 0
+    from = start + mostAttempts
+    const some = [...open.slice(start), ...open.slice(0, start)].slice(0, mostAttempts)
+    const nowMs = clock.ask(at)
+    const seen = some.map(async ({ id, step, slot }) => (isTraced(step) ? [await sight(id, step, slot, nowMs, at)] : []))
+    const [sightings] = await Promise.all([Promise.all(seen), nowMs])
+    return { sightings: sightings.flat(), synced: new Map() }
+  }
+}
+
+function landed(receipt: Receipt): Omit<Sighting & { is: 'landed' }, 'id'> {
+  const reason = refusalOf(receipt)
+  return { is: 'landed', ok: reason === undefined, blockNumber: -1, depth: 1, receipt, ...(reason !== undefined && { reason }) }
+}

@@ -1,0 +1,57 @@
+import type { GasTerms, Rail } from 'sluice/plugin'
+import type { Ask } from '../api/ask.ts'
+import type { Budget } from '../api/budget.ts'
+import type { ExchangeClock } from '../api/clock.ts'
+import type { Post } from '../api/post.ts'
+import type { HyperliquidNetwork } from '../networks.ts'
+import { draft, seal } from './draft.ts'
+import type { Library } from './library.ts'
+import { createLook } from './look.ts'
+import { createSend } from './send.ts'
+import { createClaim, slotsFrom } from './slots.ts'
+import type { Slot, Synced } from './slots.ts'
+import type { Step } from './step.ts'
+
+export interface RailParts {
+  ask: Ask
+  post: Post
+  budget: Budget
+  clock: ExchangeClock
+  network: HyperliquidNetwork
+  /** @throws where the venue has not started */
+  library: () => Library
+}
+
+export type HyperliquidRail = Rail<Step, string, Slot, Synced, null>
+
+/** Actions cost no gas. */
+const free: GasTerms = { gasLimit: 0n, gasPriceRaw: 0n, gasCostRaw: 0n }
+
+/** How signed actions of the exchange live: a nonce in milliseconds for each, and a time after which it is refused. */
+export function hyperliquidRail(parts: RailParts): HyperliquidRail {
+  const { clock, network, library } = parts
+  const look = createLook(parts)
+  const sync: HyperliquidRail['sync'] = async (_, at) => ({ aheadMs: await clock.aheadMs(at) })
+  return {
+    slots: 'independent',
+    outline: () => ({ contracts: [], valueRaw: 0n }),
+    check: async (steps, _, from, __, at) => ({
+      prepared: steps.map((step) => ({ step, fees: null, gas: free })),
+      synced: await sync(from, at),
+      beside: () => undefined,
+    }),
+    cost: () => 0n,
+    sync,
+    merge: (_, news) => news,
+    doubtful: () => false,
+    claim: createClaim(),
+    slotsFrom,
+    nonceOf: ({ nonce }) => nonce,
+    standing: () => 'free',
+    gaps: () => [],
+    draft: ({ step }, slot) => draft(step, slot, network, library()),
+    seal,
+    send: createSend(parts.post, parts.budget),
+    look: (open, _, at) => look(open, at),
+  }
+}

@@ -1,0 +1,86 @@
+import type { At, Reception, RefusalMeaning, Sealed } from 'sluice/plugin'
+import Type from 'typebox'
+import { Check } from 'typebox/value'
+import type { Budget } from '../api/budget.ts'
+import type { Post, Posted } from '../api/post.ts'
+import { isReceipt, refusalOf } from './receipt.ts'
+import type { Receipt } from './receipt.ts'
+
+const done = Type.Object({
+  status: Type.Literal('ok'),
+  response: Type.Object({ type: Type.String(), data: Type.Optional(Type.Unknown()) }),
+})
+const refused = Type.Object({ status: Type.Literal('err'), response: Type.String() })
+const list = Type.Optional(Type.Array(Type.Unknown()))
+const batch = Type.Object({ action: Type.Object({ orders: list, cancels: list }) })
+/** An action weighs one, and one more for so many orders: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
+const ordersPerWeight = 40
+
+/**
+ * Refusals after which the same bytes may yet be carried out, or were already; any other is of an action that came to nothing. The
+ * exchange gives words only.
+ */
+const open: readonly (readonly [RegExp, RefusalMeaning])[] = [
+  // "Invalid nonce: duplicate nonce 1741107452532": used by these very bytes, it may be. https://github.com/nomeida/hyperliquid/issues/61
+  [/\bnonce\b/i, 'slot-used'],
+  [/\bexpire(d|s|sAfter)\b/i, 'invalid'],
+  [/\b(rate limit|too many (cumulative )?requests)/i, 'not-now'],
+]
+
+const overLimit: Reception = {
+  is: 'refused',
+  reason: 'Hyperliquid takes no more requests from this IP address for now.',
+  meaning: 'not-now',
+}
+
+/** Sends the bytes; the exchange says at once what came of them. */
+export function createSend(post: Post, budget: Budget) {
+  return async ({ raw }: Sealed, { signal }: At): Promise<Reception> => {
+    try {
+      budget.take(1 + Math.floor(lengthOf(raw) / ordersPerWeight), 'action')
+    } catch {
+      return overLimit
+    }
+    const posted = await post('exchange', raw, signal).catch((): Posted => ({ is: 'lost', reason: 'it was not waited for any longer' }))
+    if (posted.is === 'lost') return { is: 'unclear', reason: `Hyperliquid did not answer: ${posted.reason}.` }
+    const { status, body } = posted
+    if (status === 429) {
+      budget.exhausted()
+      return overLimit
+    }
+    if (status >= 400 && status < 500)
+      return { is: 'refused', reason: quoted(body) ?? `Hyperliquid refused it (HTTP ${status}).`, meaning: 'invalid' }
+    if (status !== 200) return { is: 'unclear', reason: `Hyperliquid failed (HTTP ${status}).` }
+    return receptionOf(body)
+  }
+}
+
+export function receptionOf(body: unknown): Reception {
+  if (Check(refused, body)) return ofRefusal(body.response)
+  if (!Check(done, body)) return { is: 'unclear', reason: 'Hyperliquid answered with something that is no answer.' }
+  const { data } = body.response
+  const receipt: Receipt = isReceipt(data) ? { statuses: data.statuses } : { statuses: ['success'] }
+  const reason = refusalOf(receipt)
+  return { is: 'accepted', landed: { ok: reason === undefined, receipt, ...(reason !== undefined && { reason }) } }
+}
+
+function ofRefusal(words: string): Reception {
+  const reason = quoted(words) ?? 'it gave no reason'
+  const meaning = open.find(([pattern]) => pattern.test(words))?.[1]
+  if (meaning) return { is: 'refused', reason, meaning }
+  return { is: 'accepted', landed: { ok: false, receipt: { statuses: [{ error: reason }] }, reason } }
+}
+
+const mostWords = 300
+
+/** The exchange's own words, on one line. */
+function quoted(body: unknown): string | undefined {
+  if (typeof body !== 'string') return undefined
+  const line = body.replaceAll(/\s+/g, ' ').trim().slice(0, mostWords)
+  return line === '' ? undefined : line
+}
+
+function lengthOf(raw: Uint8Array): number {
+  const request: unknown = JSON.parse(new TextDecoder().decode(raw))
+  return Check(batch, request) ? (request.action.orders ?? request.action.cancels ?? []).length : 0
+}

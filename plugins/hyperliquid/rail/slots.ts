@@ -1,0 +1,35 @@
+import { SluiceError } from 'sluice/plugin'
+
+/** Milliseconds since the Unix epoch; used once by its signer. */
+export type Slot = { readonly nonce: number }
+
+/** How far the exchange's clock is ahead of this machine's. */
+export type Synced = { readonly aheadMs: number }
+
+const dayMs = 86_400_000
+/** Nonces are taken from two days ago to a day ahead: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/nonces-and-api-wallets */
+export const nonceLivesMs = 2 * dayMs
+const mostAheadMs = dayMs
+
+/** Claims nonces: they increase over all signers, since what is over is held no longer and its nonce is used all the same. */
+export function createClaim(nowMs: () => number = Date.now) {
+  let last = 0
+  return (synced: Synced, held: readonly Slot[], count: number): readonly Slot[] => {
+    const first = Math.max(nowMs() + synced.aheadMs, last + 1, ...held.map(({ nonce }) => nonce + 1))
+    last = first + count - 1
+    return Array.from({ length: count }, (_, index) => ({ nonce: first + index }))
+  }
+}
+
+/** @throws SluiceError INVALID_NONCE where the exchange would refuse it */
+export function slotsFrom(synced: Synced, nonce: number, count: number, nowMs = Date.now()): readonly Slot[] {
+  const now = nowMs + synced.aheadMs
+  if (nonce <= now - nonceLivesMs || nonce + count - 1 >= now + mostAheadMs) {
+    throw new SluiceError(
+      'INVALID_NONCE',
+      `nonce ${nonce} is none that Hyperliquid takes: it is a time in milliseconds, at most two days ago and less than a day ahead (now: ${now}). Leave it out to have one made.`,
+      { details: { nonce, now } },
+    )
+  }
+  return Array.from({ length: count }, (_, index) => ({ nonce: nonce + index }))
+}

@@ -1,0 +1,82 @@
+import { getBytes, Signature, Wallet } from 'ethers'
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import type { Json, Reception, Sealed, VenuePlan } from '../../../core/contracts/index.ts'
+import chain from '../../../plugins/hyperliquid-chain/index.ts'
+import hyperliquid from '../../../plugins/hyperliquid/index.ts'
+import type { HyperliquidConfig } from '../../../plugins/hyperliquid/config.ts'
+import { startExchange, type ExchangeOptions } from '../../hyperliquid/exchange/start-exchange.ts'
+
+export const at = { signal: new AbortController().signal }
+const defaults = parse(readFileSync(new URL('../../../plugins/hyperliquid/defaults.yml', import.meta.url), 'utf8'))
+
+/** One step, as it was sent. */
+export interface CarriedOut {
+  reception: Reception
+  sealed: Sealed
+  slot: Json
+  step: Json
+}
+
+/** The connector on a simulated exchange, started. */
+export async function startVenue(settings: Partial<HyperliquidConfig> = {}, rules: ExchangeOptions = {}) {
+  const exchange = await startExchange({ testnet: true, ...rules })
+  const urls = { apiUrl: exchange.apiUrl, wsUrl: exchange.wsUrl }
+  const config: HyperliquidConfig = {
+    ...defaults,
+    requestWeightPerMinute: 1_000_000,
+    networks: { mainnet: urls, testnet: urls },
+    ...settings,
+  }
+  const log = { info() {}, warn() {} }
+  const place = { chain: 'hyperliquid', network: 'testnet', log }
+  // The exchange asks its chain nothing.
+  const { reader, nativeCurrency } = chain.create({ ...place, config: {}, meter: { rpc() {} } })
+  const connector = hyperliquid.create({ ...place, config, contracts: {}, reader, nativeCurrency, tokens: [] })
+  const { CLOB, PERP_CLOB, MARGIN_CLOB, actions } = connector
+  if (!actions) throw new Error('it has no actions')
+  await connector.start?.(at.signal)
+
+  /** As core does it: each step signed on a slot of its own, and sent. */
+  async function carryOut(plan: VenuePlan, wallet: Pick<Wallet, 'address' | 'signTypedData'>): Promise<readonly CarriedOut[]> {
+    const { rail } = actions!
+    const { prepared, synced } = await rail.check(plan.steps, [], wallet.address, { wish: {} }, at)
+    const slots = rail.claim(synced, [], prepared.length)
+    const receptions: CarriedOut[] = []
+    for (const [index, { step, fees }] of prepared.entries()) {
+      const signable = rail.draft({ step, fees }, slots[index] ?? null)
+      const { domain, types, message } = JSON.parse(new TextDecoder().decode(signable.bytes))
+      const signature = Signature.from(await wallet.signTypedData(domain, types, message))
+      const sealed = rail.seal(signable, getBytes(signature.serialized))
+      receptions.push({ reception: await rail.send(sealed, at), sealed, slot: slots[index] ?? null, step })
+    }
+    return receptions
+  }
+
+  return {
+    exchange,
+    CLOB,
+    PERP_CLOB,
+    MARGIN_CLOB,
+    actions,
+    carryOut,
+    async stop() {
+      await connector.stop?.()
+      await exchange.stop()
+    },
+  }
+}
+
+export type TestVenue = Awaited<ReturnType<typeof startVenue>>
+
+/** What the exchange said at once. */
+export function landedOf(reception: Reception | undefined): { ok: boolean; receipt: Json; reason?: string } {
+  if (reception?.is !== 'accepted' || !reception.landed) throw new Error(`not carried out: ${JSON.stringify(reception)}`)
+  return reception.landed
+}
+
+export function only<T>(all: readonly T[]): T {
+  const [one, ...more] = all
+  if (one === undefined || more.length > 0) throw new Error(`${all.length} instead of one`)
+  return one
+}
