@@ -90,10 +90,10 @@ describe('those who follow the journal', function () {
         const most = 1 + Math.floor(Math.random() * 40)
         let told = 0
         const stream = eventStream({
-          from: { change: ids.at(-1) ?? from, blocks: 0 },
+          from: { change: ids.at(-1) ?? from, others: 0 },
           about: {},
           changes: { source: changes, wanted },
-          blocks: [],
+          latest: [],
           bell,
           signal: over.signal,
           troubled: (error) => {
@@ -174,9 +174,9 @@ describe('those who follow the journal', function () {
       const { bell, signal } = stream
       void changes.follow(bell.ring).then((leave) => {
         stream.onEnd(leave)
-        const from = { change: 0, blocks: 0 }
+        const from = { change: 0, others: 0 }
         const source = { source: changes, wanted: {} }
-        stream.send(eventStream({ from, about: {}, changes: source, blocks: [], bell, signal, troubled: () => {} }), response)
+        stream.send(eventStream({ from, about: {}, changes: source, latest: [], bell, signal, troubled: () => {} }), response)
       })
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'chai'
 import { array, assert, asyncProperty, boolean, constantFrom, nat, record } from 'fast-check'
 import { SluiceError } from '../../core/api/index.ts'
-import type { Followed } from '../../core/contracts/index.ts'
 import { createSynchroniser, type Synchroniser } from '../../core/market/following/synchroniser.ts'
 import type { Seen, Source } from '../../core/market/following/track.ts'
 import { createForkChain, type ForkChain, type Happened } from './fork-chain.ts'
@@ -26,8 +25,7 @@ function exchange(test: ForkChain, topic = 'a', connector = 'dex') {
   }
   const source: Source = {
     place: { chain: 'ethereum', network: 'local', connector },
-    // What a change is belongs to the family; here it is the test's own.
-    followed: followed as unknown as Followed,
+    followed,
     same: (_key, a, b) => isDeepStrictEqual(a, b),
   }
   return { source, followed, loads }

@@ -5,9 +5,11 @@ import { requirePermission, requireWallet, visibleWallets } from '../../verbs/ca
 import type { Services } from '../../verbs/context.ts'
 import { networksNamed } from '../../verbs/network/networks-named.ts'
 import { showTransaction } from '../../verbs/service/transactions.ts'
+import { createBookNews } from './book-news.ts'
 import { createChanges } from './changes.ts'
-import { frame, readPosition, type Position } from './frame.ts'
+import { frame, readPosition, type News, type Position } from './frame.ts'
 import { createHeads } from './heads.ts'
+import { namedBooks } from './named-books.ts'
 import { eventStream } from './stream.ts'
 import { createStreams } from './streams.ts'
 import type { Exchange } from '../exchange.ts'
@@ -35,11 +37,16 @@ interface EventsParts {
   log: Logger
 }
 
-/** GET /events: one reader of the journal and one of each network's blocks for all streams, however many there are. */
-export function createEvents({ services: { transactions, directory }, metrics: { eventStreams }, log }: EventsParts): Events {
+/** GET /events: one reader of the journal, one of each network's blocks and one of each book for all streams, however many there are. */
+export function createEvents({
+  services: { transactions, directory, books, settings },
+  metrics: { eventStreams },
+  log,
+}: EventsParts): Events {
   const read = requestReader(eventsEndpoint)
   const streams = createStreams(log)
   const heads = createHeads(log)
+  const bookNews = createBookNews(books)
   const changes = createChanges(
     transactions.events,
     ({ id, entry }) => frame('transactions', String(id), showTransaction(entry, transactions.status)),
@@ -48,7 +55,7 @@ export function createEvents({ services: { transactions, directory }, metrics: {
 
   /** @throws SluiceError INCOMPLETE_PARAMS where the journal never had an event of that id */
   async function startOf(lastEventId: string | undefined): Promise<Position> {
-    if (lastEventId === undefined) return { change: changes.newest(), blocks: 0 }
+    if (lastEventId === undefined) return { change: changes.newest(), others: 0 }
     const from = readPosition(lastEventId)
     // Another server may have written what the reader here will find a moment later.
     const newest = from.change <= changes.newest() ? changes.newest() : await transactions.events.lastId()
@@ -82,8 +89,15 @@ export function createEvents({ services: { transactions, directory }, metrics: {
         stream.onEnd(await changes.follow(bell.ring))
         const from = await startOf(request.lastEventId)
         const addresses = address === undefined ? visibleWallets(caller) : new Set([address.toLowerCase()])
-        const followed = networks.map((each) => heads.follow(each, bell.ring))
-        for (const { end } of followed) stream.onEnd(end)
+        const within = AbortSignal.any([signal, AbortSignal.timeout(settings.server.requestTimeoutSeconds * 1000)])
+        const named = topics.includes('orderBook') ? await namedBooks(directory, request, { signal: within }) : []
+        const latest: (() => News | undefined)[] = []
+        const follow = ({ newest, end }: { newest(): News | undefined; end(): void }) => {
+          stream.onEnd(end)
+          latest.push(newest)
+        }
+        for (const each of networks) follow(heads.follow(each, bell.ring))
+        for (const each of named) follow(bookNews.follow(each, bell.ring))
 
         ctx.respond = false
         ctx.status = 200
@@ -92,7 +106,7 @@ export function createEvents({ services: { transactions, directory }, metrics: {
           from,
           about: { topics },
           ...(topics.includes('transactions') && { changes: { source: changes, wanted: { chain, network, addresses } } }),
-          blocks: followed.map(({ newest }) => newest),
+          latest,
           bell,
           signal,
           troubled: (error) => log.warn({ err: error }, 'a stream of events could not read the journal; it tries again'),

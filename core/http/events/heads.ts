@@ -1,20 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Block } from '../../api/index.ts'
+import type { News } from './frame.ts'
 import type { Head } from '../../contracts/index.ts'
 import type { NetworkEntry } from '../../verbs/directory.ts'
 
 const pauseAfterTroubleMs = 1_000
 
 interface Followed {
-  newest?: Block
+  newest?: News
   readonly rings: Set<() => void>
   readonly over: AbortController
 }
 
 export interface Heads {
   /** Rings at every new block of a network, until `end` is called. `newest`: undefined before the first. */
-  follow(network: NetworkEntry, ring: () => void): { newest(): Block | undefined; end(): void }
+  follow(network: NetworkEntry, ring: () => void): { newest(): News | undefined; end(): void }
 }
 
 /** Follows each network that somebody wants the blocks of once, for all of them. */
@@ -26,7 +27,7 @@ export function createHeads(log: Pick<Logger, 'warn'>): Heads {
     while (!signal.aborted) {
       try {
         for await (const head of impl.heads(signal)) {
-          followed.newest = showBlock(chain, network, head)
+          followed.newest = { event: 'blocks', json: JSON.stringify(showBlock(chain, network, head)) }
           for (const ring of followed.rings) ring()
         }
       } catch (error) {

@@ -1,7 +1,6 @@
-import type { Block } from '../../api/index.ts'
 import type { Bell } from './bell.ts'
 import type { Changes, Wanted } from './changes.ts'
-import { frame, heartbeat, ready, showPosition, type Position } from './frame.ts'
+import { heartbeat, newsFrame, ready, showPosition, type News, type Position } from './frame.ts'
 
 export interface StreamParts {
   from: Position
@@ -9,8 +8,8 @@ export interface StreamParts {
   about: object
   /** Absent where transactions are not followed. */
   changes?: { source: Pick<Changes, 'take'>; wanted: Wanted }
-  /** What gives the newest block of each network that is followed. */
-  blocks: readonly (() => Block | undefined)[]
+  /** What gives the newest of each that is followed: a network's blocks, a book. */
+  latest: readonly (() => News | undefined)[]
   /** Rung when there may be something new. */
   bell: Bell
   /** Aborted when the stream is to end. */
@@ -26,12 +25,12 @@ const pauseAfterTroubleMs = 1_000
 const chunkLength = 32 * 1024
 
 /**
- * The text of one stream, made as fast as its reader takes it: whatever a slow one has not taken is still in the journal, or, of blocks,
- * no news any more.
+ * The text of one stream, made as fast as its reader takes it: whatever a slow one has not taken is still in the journal, or,
+ * where only the newest counts, no news any more.
  */
-export async function* eventStream({ from, about, changes, blocks, bell, signal, troubled }: StreamParts): AsyncGenerator<string> {
+export async function* eventStream({ from, about, changes, latest, bell, signal, troubled }: StreamParts): AsyncGenerator<string> {
   let position = from
-  const told = new Map<() => Block | undefined, Block>()
+  const told = new Map<() => News | undefined, News>()
   yield ready(showPosition(position), about)
 
   while (!signal.aborted) {
@@ -43,15 +42,15 @@ export async function* eventStream({ from, about, changes, blocks, bell, signal,
     })
     const fresh = taken?.changes ?? []
     for (const text of chunked(fresh.map((change) => change.frame))) yield text
-    if (taken && taken.upTo > position.change) position = { change: taken.upTo, blocks: 0 }
+    if (taken && taken.upTo > position.change) position = { change: taken.upTo, others: 0 }
 
     let text = ''
-    for (const newest of blocks) {
-      const block = newest()
-      if (!block || block === told.get(newest)) continue
-      told.set(newest, block)
-      position = { ...position, blocks: position.blocks + 1 }
-      text += frame('blocks', showPosition(position), block)
+    for (const newest of latest) {
+      const news = newest()
+      if (!news || news === told.get(newest)) continue
+      told.set(newest, news)
+      position = { ...position, others: position.others + 1 }
+      text += newsFrame(news, showPosition(position))
     }
     if (text !== '') yield text
     if (fresh.length > 0 || text !== '') continue

@@ -138,6 +138,7 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
   function lose(why: string): void {
     hear({ is: 'lost', reason: why })
     asking.postpone(0)
+    void heal()
   }
 
   function judge({ of, since }: { of: StreamCheck; since: number }): void {
