@@ -1,0 +1,165 @@
+import { expect } from 'chai'
+import type { Wallet } from 'ethers'
+import fc from 'fast-check'
+import type { FollowedBooks, Head } from '../../../core/contracts/index.ts'
+import type { Evm } from '../../../core/kits/evm/index.ts'
+import { at, tokens } from '../uniswap-v2/trading-floor.ts'
+import { openOasisFloor, type OasisFloor } from './oasis-floor.ts'
+
+const names = ['WETH-DAI', 'WETH-USDC', 'WBTC-USDC'] as const
+const pairs = { 'WETH-DAI': ['WETH', 'DAI'], 'WETH-USDC': ['WETH', 'USDC'], 'WBTC-USDC': ['WBTC', 'USDC'] } as const
+
+/** What traders send to the market itself, wise or not. */
+const step = fc.record({
+  what: fc.constantFrom(
+    'offer',
+    'offer',
+    'offer',
+    'offer',
+    'take',
+    'take',
+    'cancel',
+    'cancel',
+    'sellAll',
+    'buyAll',
+    'unsorted',
+    'insert',
+    'least',
+    'matching',
+  ),
+  trader: fc.nat(1),
+  name: fc.constantFrom(...names),
+  isBuy: fc.boolean(),
+  /** In tenths of a percent around the price: some offers cross. */
+  tick: fc.integer({ min: -3, max: 3 }),
+  /** Amounts have all of their digits. */
+  amount: fc.integer({ min: 1, max: 3000 }),
+  digits: fc.bigInt(0n, 10n ** 12n),
+  rounding: fc.boolean(),
+  /** Which of the offers there are is meant. */
+  pick: fc.nat(20),
+})
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+
+describe('the books of a matching market', function () {
+  this.timeout(180_000)
+  let floor: OasisFloor
+  let traders: readonly Wallet[]
+  let books: FollowedBooks<Evm>
+
+  before(async () => {
+    floor = await openOasisFloor()
+    traders = [await floor.newTrader(), await floor.newTrader()]
+    if (!('load' in floor.exchange.books)) throw new Error('The books are followed.')
+    books = floor.exchange.books
+  })
+  after(() => floor?.end())
+
+  const send = async ({ what, trader, name, isBuy, tick, amount, digits, rounding, pick }: Step): Promise<void> => {
+    const signer = traders[trader] ?? expect.fail('There is no such trader.')
+    const [base, quote] = [tokens[pairs[name][0]], tokens[pairs[name][1]]]
+    const price = BigInt(name === 'WBTC-USDC' ? 60_000 : 3000)
+    const baseRaw = (BigInt(amount) * 10n ** BigInt(base.decimals)) / 1000n + (digits % 10n ** BigInt(base.decimals - 3))
+    const quoteRaw =
+      (baseRaw * price * BigInt(1000 + tick) * 10n ** BigInt(quote.decimals)) / (1000n * 10n ** BigInt(base.decimals)) + (digits % 3n)
+    const sides = [await openIds(base.address, quote.address), await openIds(quote.address, base.address)]
+    const ids = sides.flat()
+    const id = ids[pick % Math.max(ids.length, 1)] ?? 1n
+    const [pays, payRaw, wants, wantRaw] = isBuy ? [quote, quoteRaw, base, baseRaw] : [base, baseRaw, quote, quoteRaw]
+    const calls: Record<Step['what'], readonly [string, ...unknown[]]> = {
+      offer: [
+        'offer(uint256,address,uint256,address,uint256,bool)',
+        payRaw,
+        pays.address,
+        wantRaw,
+        wants.address,
+        pick % 2 === 0 ? 0n : id,
+        rounding,
+      ],
+      take: ['buy', id, rounding ? payRaw / 3n + 1n : (await leftOf(id)) / (BigInt(pick % 3) + 1n)],
+      cancel: ['cancel', id],
+      sellAll: ['sellAllAmount', pays.address, payRaw, wants.address, 0n],
+      buyAll: ['buyAllAmount', wants.address, wantRaw, pays.address, payRaw * 2n],
+      unsorted: ['offer(uint256,address,uint256,address)', payRaw, pays.address, wantRaw, wants.address],
+      insert: ['insert', BigInt(await floor.market.getFunction('last_offer_id').staticCall()) - BigInt(pick % 3), id],
+      least: ['setMinSell', pays.address, payRaw / 100n],
+      matching: ['setMatchingEnabled', pick % 3 !== 0],
+    }
+    const [method, ...args] = calls[what]
+    const data = floor.market.interface.encodeFunctionData(method, args)
+    await signer.sendTransaction({ to: floor.address, data, gasLimit: 3_000_000n, nonce: nonces[trader] ?? 0 })
+    nonces[trader] = (nonces[trader] ?? 0) + 1
+  }
+  const nonces: number[] = []
+  const leftOf = async (id: bigint): Promise<bigint> => (await floor.market.getFunction('offers').staticCall(id))[0]
+  const openIds = async (pays: string, wants: string): Promise<readonly bigint[]> => {
+    const ids: bigint[] = []
+    let id = BigInt(await floor.market.getFunction('getBestOffer').staticCall(pays, wants))
+    for (; id !== 0n && ids.length < 10; id = BigInt(await floor.market.getFunction('getWorseOffer').staticCall(id))) ids.push(id)
+    return ids
+  }
+
+  it("are the market's own after every block, whatever is done to it, by its logs alone", async () => {
+    const keys = await Promise.all(names.map(async (name) => books.keyOfMarket(await floor.named(name))))
+    await floor.provider.send('evm_setAutomine', [false])
+    await floor.provider.send('evm_setIntervalMining', [0])
+    let blocks = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 4, maxLength: 12 }), async (steps) => {
+        let from: Head = await floor.head()
+        const states = new Map((await books.load(keys, from, at())).states)
+        for (const [index, trader] of traders.entries()) nonces[index] = await floor.provider.getTransactionCount(trader.address)
+        for (const block of steps) {
+          for (const each of block) await send(each)
+          await floor.provider.send('evm_mine', [])
+          const to = await floor.head()
+          const changes = await floor.chain.changes?.(from, to, books.follow, at())
+          if (!changes || changes === 'forked') throw new Error('The chain goes on.')
+          for (const { head, changes: logs } of changes) {
+            for (const log of logs)
+              for (const key of books.keysOf(log)) {
+                const state = states.get(key)
+                const after = state === undefined ? undefined : books.apply(state, log)
+                states.set(key, after === 'reload' ? (await books.load([key], head, at())).states.get(key) : after)
+              }
+          }
+          blocks += 1
+          const loaded = (await books.load(keys, to, at())).states
+          for (const [index, name] of names.entries()) {
+            const market = await floor.named(name)
+            const { buys, sells } = books.show(states.get(keys[index] ?? ''), market)
+            expect({ buys, sells }, name).to.deep.equal(await floor.operator.book(name, Number(to.number)))
+            expect({ buys, sells }, `${name} as it is read`).to.deep.equal(books.show(loaded.get(keys[index] ?? ''), market))
+          }
+          from = to
+        }
+      }),
+      { numRuns: 5, endOnFailure: true },
+    )
+    await floor.provider.send('evm_setAutomine', [true])
+    expect(blocks).to.be.above(15)
+  })
+
+  it('are read again where somebody sorts in an offer that was made before they were read', async () => {
+    const [maker] = traders
+    if (!maker) throw new Error('There are traders.')
+    const market = await floor.named('WETH-DAI')
+    const key = books.keyOfMarket(market)
+    const { WETH, DAI } = tokens
+    const contract = floor.market.connect(maker)
+    const act = async (method: string, ...args: readonly unknown[]) => floor.mined((await contract.getFunction(method).send(...args)).hash)
+    await act('setMatchingEnabled', true)
+    await floor.empty('WETH-DAI')
+    await act('offer(uint256,address,uint256,address)', 10n ** 18n, WETH.address, 4000n * 10n ** 18n, DAI.address)
+    const id = BigInt(await floor.market.getFunction('last_offer_id').staticCall())
+    const from = await floor.head()
+    const state = (await books.load([key], from, at())).states.get(key)
+    expect(books.show(state, market)).to.deep.equal({ buys: [], sells: [] })
+    await act('insert', id, 0n)
+    const changes = await floor.chain.changes?.(from, await floor.head(), books.follow, at())
+    if (!changes || changes === 'forked') throw new Error('The chain goes on.')
+    const after = changes.flatMap(({ changes: logs }) => logs.map((log) => books.apply(state, log)))
+    expect(after.at(-1)).to.equal('reload')
+    expect(await floor.book('WETH-DAI')).to.deep.equal({ buys: [], sells: [{ price: '4000', quantity: '1' }] })
+  })
+})
