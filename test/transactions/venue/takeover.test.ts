@@ -40,13 +40,16 @@ describe('signed actions that a server left', () => {
       const store = await place().open()
       const first = await start(store)
       venue.exchange.meddle = () => 'cut'
-      const { txHash } = await first.submit(placing(venue, { clientOrders: [named('a')] }), soon())
+      const { txHash, nonce } = await first.submit(placing(venue, { clientOrders: [named('a')] }), soon())
       await end(first)
-      venue.exchange.meddle = () => 'pass'
       const second = await start(store)
+      await second.submit(placing(venue), soon())
+      expect(venue.held()).to.deep.equal([nonce])
+      venue.exchange.meddle = () => 'pass'
       await reaches(second, txHash, 'CONFIRMED')
-      expect(venue.exchange.done).to.have.length(1)
-      expect(new Set(venue.exchange.asked.map(({ signature }) => signature)).size).to.equal(1)
+      await settled(second)
+      expect(venue.exchange.done).to.have.length(2)
+      expect(new Set(venue.exchange.asked.map(({ signature }) => signature)).size).to.equal(2)
       expect((await rejection(second.submit(placing(venue, { clientOrders: [named('a')] }), soon()))).name).to.equal('IDEMPOTENCY_CONFLICT')
     })
 

@@ -11,6 +11,8 @@ import { addressOf, until, wallets } from '../site.ts'
 export interface VenueSite {
   exchange: TestExchange
   site: Site
+  /** The nonces that its lane held when slots were claimed last. */
+  held(): readonly number[]
   stop(): Promise<void>
 }
 
@@ -19,10 +21,18 @@ const nobody = () => Promise.reject(new Error('An exchange with a rail of its ow
 /** An exchange that takes signed actions, as transactions go by it. */
 export async function startVenue(options: Partial<RailOptions> = {}): Promise<VenueSite> {
   const exchange = await startExchange()
-  const { rail, heads } = actionRail({ url: exchange.url, livesMs: 20_000, marginMs: 1_000, pollMs: 20, ...options })
+  const { rail: own, heads } = actionRail({ url: exchange.url, livesMs: 20_000, marginMs: 1_000, pollMs: 20, ...options })
+  let held: readonly number[] = []
+  const rail: typeof own = {
+    ...own,
+    claim(synced, slots, count) {
+      held = slots.map((slot) => own.nonceOf(slot))
+      return own.claim(synced, slots, count)
+    },
+  }
   const chain = { nativeCurrency: native, bumpAfterSeconds: 3, confirmations: 1, address: canonicalAddress, balances: nobody, head: nobody }
   const site: Site = { chain: 'ethereum', network: 'local', connector: 'book', impl: { rail, heads, ...chain } }
-  return { exchange, site, stop: () => exchange.stop() }
+  return { exchange, site, held: () => held, stop: () => exchange.stop() }
 }
 
 /** Signs as the signer process does, with keys that everybody knows. */
