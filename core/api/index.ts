@@ -2,6 +2,7 @@
 import { altchainEndpoints } from './altchain.ts'
 import { ammEndpoints } from './amm.ts'
 import { ammRangeEndpoints } from './amm-range.ts'
+import { orderBookEndpoints } from './clob/index.ts'
 import { connectorEndpoints } from './connector.ts'
 import { evmEndpoints } from './evm.ts'
 import { networkEndpoints } from './network.ts'
@@ -10,7 +11,7 @@ import { serviceEndpoints } from './service.ts'
 import { transactionEndpoints } from './transactions.ts'
 
 /** Version of the interface, raised by semantic versioning. */
-export const interfaceVersion = '1.2.0'
+export const interfaceVersion = '1.3.0'
 
 export const endpoints = [
   ...serviceEndpoints,
@@ -22,6 +23,7 @@ export const endpoints = [
   ...ammEndpoints,
   ...ammRangeEndpoints,
   ...perpAMMEndpoints,
+  ...orderBookEndpoints,
 ]
 
 export type AnyEndpoint = (typeof endpoints)[number]
@@ -31,6 +33,7 @@ export type EndpointNamed<N extends EndpointName> = Extract<AnyEndpoint, { name:
 export * from './altchain.ts'
 export * from './amm.ts'
 export * from './amm-range.ts'
+export * from './clob/index.ts'
 export * from './connector.ts'
 export * from './errors.ts'
 export * from './events.ts'

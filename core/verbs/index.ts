@@ -8,6 +8,7 @@ import { ammLiquidityPrice } from './amm/liquidity/price.ts'
 import { ammLiquidityRemove } from './amm/liquidity/remove.ts'
 import { ammPrice } from './amm/price.ts'
 import { ammTrade } from './amm/trade.ts'
+import { bookVerbs } from './clob/index.ts'
 import { connectorConfig } from './connector/config.ts'
 import type { Verbs } from './context.ts'
 import { evmAllowances } from './evm/allowances.ts'
@@ -27,6 +28,7 @@ import { serviceVerbs } from './service/index.ts'
 export const verbs: Verbs = {
   ...serviceVerbs,
   ...perpVerbs,
+  ...bookVerbs,
   NetworkStatus: networkStatus,
   NetworkChainConfig: networkChainConfig,
   NetworkTokens: networkTokens,

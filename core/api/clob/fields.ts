@@ -39,12 +39,13 @@ export const OrderStates = [
   'FAILED',
 ] as const
 
-/** In any letter case, as the reader folds it. */
-const oneOf = <const T extends readonly string[]>(values: T, description: string) =>
-  Type.Enum(values, { expects: `one of ${values.join(', ')}`, description })
+const oneOf = (values: readonly string[], description: string) => ({ expects: `one of ${values.join(', ')}`, description })
 
-export const OrderTypeField = oneOf(OrderTypes, 'LIMIT_MAKER is a limit order that is refused where it would trade at once.')
-export const OrderStateField = oneOf(OrderStates, 'Only those in this state.')
+export const OrderTypeField = Type.Enum(
+  OrderTypes,
+  oneOf(OrderTypes, 'LIMIT_MAKER is a limit order that is refused where it would trade at once.'),
+)
+export const OrderStateField = Type.Enum(OrderStates, oneOf(OrderStates, 'Only those in this state.'))
 
 /** LONG and SHORT are understood where an order is of a perpetual. */
 export const PerpOrderSide = Type.Enum(['BUY', 'SELL', 'LONG', 'SHORT'], {
@@ -60,7 +61,10 @@ const order = {
   amount: Decimal('Of base.'),
   clientOrderId: Type.Optional(ClientOrderId),
   timeInForce: Type.Optional(
-    oneOf(TimesInForce, 'What the market means where nothing is said is the first that /clob/markets shows for the order type.'),
+    Type.Enum(
+      TimesInForce,
+      oneOf(TimesInForce, 'What the market means where nothing is said is the first that /clob/markets shows for the order type.'),
+    ),
   ),
   limitPrice: Type.Optional(Decimal('Of MARKET: the worst price to take, quote per one base.')),
   allowedSlippage: Type.Optional(Slippage),

@@ -10,9 +10,5 @@ export function bookVenue(type: BookSet, { network: { chain, network, impl }, ve
 }
 
 /** The book from memory. @throws SluiceError NETWORK where it is stale */
-export const viewOf = (
-  type: BookSet,
-  market: BookMarket,
-  context: { services: Services } & On<'connector'>,
-  at: At,
-): Promise<BookView> => context.services.books.book(bookVenue(type, context), market, at)
+export const viewOf = (type: BookSet, market: BookMarket, context: { services: Services } & On<'connector'>, at: At): Promise<BookView> =>
+  context.services.books.book(bookVenue(type, context), market, at)

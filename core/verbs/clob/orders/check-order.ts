@@ -91,7 +91,7 @@ function aboutAmount({ amount }: OrderFields, market: BookMarket): FieldProblem[
   return isLess(amount, least) ? [{ field: 'amount', problem: `${amount} is below the market's smallest order of ${least}`, nearest }] : []
 }
 
-function aboutLeverage({ leverage }: OrderFields, { maxLeverage }: BookMarket): FieldProblem[] {
+export function aboutLeverage({ leverage }: Pick<OrderFields, 'leverage'>, { maxLeverage }: BookMarket): FieldProblem[] {
   if (leverage === undefined || maxLeverage === undefined) return []
   if (isLess(leverage, '1')) return [{ field: 'leverage', problem: 'must be 1 or more' }]
   return isLess(maxLeverage, leverage)

@@ -1,0 +1,71 @@
+import { CLOBBatchOrdersRequest, type BookSet } from '../../../api/index.ts'
+import type { BookAction, BookOrder, OrderName } from '../../../contracts/index.ts'
+import { fieldsReader } from '../../read-fields.ts'
+import type { Markets } from '../market/find-market.ts'
+import { asFields } from './batch-creates.ts'
+import { orError, type Entry } from './batch-entry.ts'
+import { isUnderWay, nameOnExchange, refusalOf, showEnded, stop } from './cancel.ts'
+import type { BookContext, Results, Wallet } from './carry-out.ts'
+import { readName, type FoundOrder } from './find-order.ts'
+import { hasEnded } from './order-state.ts'
+import { walletOrders } from './wallet-orders.ts'
+
+const read = fieldsReader(CLOBBatchOrdersRequest.properties.cancel.items)
+
+type Stopped = ReturnType<typeof showEnded> | Awaited<ReturnType<typeof stop>>
+export type CancelEntry = Entry<BookAction & { do: 'cancel' }, Stopped> & { name: OrderName; journaled?: FoundOrder['journaled'] }
+
+/** @param cancel as the caller wrote them: each is judged by itself, by what the journal knows of it */
+export async function readCancels(
+  type: BookSet,
+  cancel: readonly unknown[],
+  markets: Markets,
+  wallet: Wallet,
+  context: BookContext,
+): Promise<readonly CancelEntry[]> {
+  const orders = walletOrders(type, wallet.address, context)
+
+  async function readOne(written: unknown): Promise<CancelEntry> {
+    const fields = read(asFields(written), 'body')
+    const name = readName(fields)
+    const market = markets.find(fields.market)
+    const [journaled] = await orders.journaled({ ...name, market: `${market.base}-${market.quote}`, limit: 1 })
+    if (!journaled) return { name, action: { do: 'cancel', market, order: name } }
+    const found = { journaled, shown: await orders.show(journaled, undefined, false) }
+    if (hasEnded(found.shown.state)) return { name, answer: showEnded(found) }
+    if (isUnderWay(found)) return { name, answer: await stop(found, wallet, context) }
+    return { name, journaled, action: { do: 'cancel', market, order: { ...name, ...nameOnExchange(found) } } }
+  }
+
+  const entries: CancelEntry[] = []
+  for (const each of cancel)
+    entries.push(await orError(() => readOne(each)).then((entry) => ('error' in entry ? { name: {}, ...entry } : entry)))
+  return entries
+}
+
+/** Of what the exchange did not cancel: what has ended, by the place of its entry. It may have been filled in between. */
+export async function afterRefusals(
+  type: BookSet,
+  cancels: readonly CancelEntry[],
+  results: Results,
+  wallet: Wallet,
+  context: BookContext,
+): Promise<ReadonlyMap<number, ReturnType<typeof showEnded>>> {
+  const refused = cancels.flatMap((entry, place) =>
+    'action' in entry && refusalOf(results.get(place)) ? [{ entry, action: entry.action, place }] : [],
+  )
+  const ended = new Map<number, ReturnType<typeof showEnded>>()
+  if (refused.length === 0) return ended
+  const orders = walletOrders(type, wallet.address, context)
+  const found = await orders.onExchange({ names: refused.map(({ action }) => action.order) }, { signal: context.signal })
+  for (const { entry, action, place } of refused) {
+    const exchange = found.find((each) => isOf(each, action))
+    if (!exchange) continue
+    const shown = entry.journaled ? await orders.show(entry.journaled, exchange, false) : orders.showForeign(exchange, false)
+    if (hasEnded(shown.state)) ended.set(place, showEnded({ shown }))
+  }
+  return ended
+}
+
+const isOf = (order: BookOrder, { market, order: { orderId, clientOrderId } }: BookAction & { do: 'cancel' }) =>
+  order.market.id === market.id && (orderId === undefined ? order.clientOrderId === clientOrderId : order.orderId === orderId)

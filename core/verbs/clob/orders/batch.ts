@@ -1,0 +1,38 @@
+import { badFields } from '../../../api/index.ts'
+import type { BookAction } from '../../../contracts/index.ts'
+import { readWallet } from '../../read-wallet.ts'
+import type { ForBook } from '../book-verb.ts'
+import { marketsOf } from '../market/find-market.ts'
+import { afterRefusals, readCancels } from './batch-cancels.ts'
+import { readCreates } from './batch-creates.ts'
+import { showEntry } from './batch-entry.ts'
+import { carryOut, type Results } from './carry-out.ts'
+import { showCancel, showPlaced } from './show-done.ts'
+
+/** Many orders at once, each with what it came to: what is wrong with one keeps no other from going. */
+export const batchOrders: ForBook<'BatchOrders'> = (type) => async (request, context) => {
+  const { create = [], cancel = [] } = request
+  if (create.length + cancel.length === 0)
+    throw badFields([{ field: 'create', problem: 'is empty, and so is cancel: there is nothing to do' }])
+  const wallet = readWallet(request, context)
+  const markets = await marketsOf(type, context.venue, { signal: context.signal })
+  const cancels = await readCancels(type, cancel, markets, wallet, context)
+  const creates = await readCreates(type, create, markets, wallet, context)
+
+  // Cancels have the first numbers, as they come first.
+  const numberOf = (place: number) => cancels.length + place
+  const actions = new Map<number, BookAction>()
+  for (const [place, each] of cancels.entries()) if ('action' in each) actions.set(place, each.action)
+  for (const [place, each] of creates.entries()) if ('action' in each) actions.set(numberOf(place), each.action)
+
+  const answer = (results: Results) => ({
+    created: creates.map((each, place) =>
+      showEntry(each, results.get(numberOf(place)), { clientOrderId: each.clientOrderId }, ({ order }, done) => showPlaced(order, done)),
+    ),
+    cancelled: cancels.map((each, place) => showEntry(each, results.get(place), each.name, ({ order }, done) => showCancel(order, done))),
+  })
+  const results = await carryOut(type, actions, wallet, context, answer)
+  const ended = await afterRefusals(type, cancels, results, wallet, context)
+  const { created, cancelled } = answer(results)
+  return { created, cancelled: cancelled.map((each, place) => ended.get(place) ?? each) }
+}

@@ -1,0 +1,65 @@
+import { SluiceError, type BookSet } from '../../../api/index.ts'
+import type { BookMarket, OrderName } from '../../../contracts/index.ts'
+import { isFinal } from '../../../transactions/index.ts'
+import { readWallet } from '../../read-wallet.ts'
+import type { ForBook } from '../book-verb.ts'
+import { marketsOf } from '../market/find-market.ts'
+import { carryOut, doneOf, type BookContext, type Result, type Results, type Wallet } from './carry-out.ts'
+import { findOrder, readName, unknownOrder, type FoundOrder } from './find-order.ts'
+import { hasEnded } from './order-state.ts'
+import { showCancel } from './show-done.ts'
+import { walletOrders } from './wallet-orders.ts'
+
+/** Cancels an order. Where it has ended already, or ends before it can be cancelled, the answer is what it ended as. */
+export const cancelOrder: ForBook<'OrdersDelete'> = (type) => async (request, context) => {
+  const { venue, signal } = context
+  const wallet = readWallet(request, context)
+  const name = readName(request)
+  const market = (await marketsOf(type, venue, { signal })).find(request.market)
+  const found = await findIt(type, wallet, name, market, context)
+  if (!found) throw unknownOrder(type, name, wallet.address)
+  if (hasEnded(found.shown.state)) return showEnded(found)
+  if (isUnderWay(found)) return stop(found, wallet, context)
+  const order = nameOnExchange(found)
+  const answer = (results: Results) => showCancel(order, doneOf(results.get(0)))
+  const results = await carryOut(type, new Map([[0, { do: 'cancel', market, order }]]), wallet, context, answer)
+  const refusal = refusalOf(results.get(0))
+  if (!refusal) return answer(results)
+  // It may have been filled in between.
+  const now = await findIt(type, wallet, name, market, context)
+  if (now && hasEnded(now.shown.state)) return showEnded(now)
+  throw refusal
+}
+
+const findIt = (type: BookSet, { address }: Wallet, name: OrderName, market: BookMarket, context: BookContext) =>
+  findOrder(walletOrders(type, address, context), name, market, { signal: context.signal })
+
+export const nameOnExchange = ({ shown: { orderId, clientOrderId } }: FoundOrder): OrderName => ({
+  ...(orderId !== undefined && { orderId }),
+  ...(clientOrderId !== undefined && { clientOrderId }),
+})
+
+/** Where the exchange did not cancel it, or would not have: before anything was signed, or as it said at once. */
+export function refusalOf(result: Result | undefined): SluiceError | undefined {
+  if (result instanceof SluiceError) return ['TRADE_FAILED', 'UNKNOWN_ORDER'].includes(result.name) ? result : undefined
+  if (result?.outcome?.state !== 'REJECTED') return undefined
+  const reason = result.outcome.reason ?? 'it does not say why'
+  return new SluiceError('TRADE_FAILED', `The exchange refused to cancel the order: ${reason}.`, { details: { reason } })
+}
+
+/** What the request to cancel an order that has ended is answered. */
+export const showEnded = (found: FoundOrder) => {
+  const { state, filledAmount, reason } = found.shown
+  return { ...nameOnExchange(found), state, filledAmount, ...(reason !== undefined && { reason }) }
+}
+
+/** Its transaction is not in a block: the exchange knows of no order yet. */
+export const isUnderWay = ({ journaled }: FoundOrder): boolean =>
+  journaled !== undefined && journaled.entry.signer === undefined && !journaled.entry.landed && !isFinal(journaled.entry)
+
+/** Has a transaction that does nothing take the place of the one that would place the order. Which of both is mined, the chain decides. */
+export async function stop(found: FoundOrder, { address, wish }: Wallet, { network, services, caller, requestId, signal }: BookContext) {
+  const nonce = found.journaled?.entry.nonce
+  const origin = { network, address, caller, requestId, wish, ...(nonce !== undefined && { nonce }) }
+  return { ...nameOnExchange(found), state: 'PENDING_CANCEL' as const, ...(await services.transactions.cancel(origin, signal)) }
+}

@@ -1,0 +1,24 @@
+import type { BookSet } from '../../../api/index.ts'
+import { readAboutOrder } from './about-order.ts'
+import type { BookContext } from './carry-out.ts'
+import { requestTag } from './request-tag.ts'
+import { walletOrders } from './wallet-orders.ts'
+
+/** What this very request placed, where it is repeated with its Idempotency-Key after its server died before it had answered. */
+export async function placedBefore(type: BookSet, owner: string, clientOrderId: string, context: BookContext) {
+  const tag = requestTag(context)
+  if (tag === undefined) return undefined
+  const orders = walletOrders(type, owner, context)
+  const [journaled] = await orders.journaled({ clientOrderId, limit: 1 })
+  // One that was given up before it was signed is placed anew.
+  if (!journaled || readAboutOrder(journaled).request !== tag || journaled.entry.attempts.length === 0) return undefined
+  const { orderId, state, filledAmount, reason, txHash } = await orders.show(journaled, undefined, false)
+  return {
+    ...(orderId !== undefined && { orderId }),
+    clientOrderId,
+    state,
+    filledAmount,
+    ...(reason !== undefined && { reason }),
+    ...(txHash !== undefined && { txHash, nonce: journaled.entry.nonce }),
+  }
+}

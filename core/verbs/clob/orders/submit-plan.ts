@@ -1,0 +1,50 @@
+import type { BookSet } from '../../../api/index.ts'
+import type { BookAction } from '../../../contracts/index.ts'
+import type { ClientOrder, Submitted } from '../../../transactions/index.ts'
+import { withMeaning } from '../../explain-refusal.ts'
+import { withListedNames } from '../../listed-names.ts'
+import { nameOf } from '../market/find-market.ts'
+import { aboutCancels, aboutOrder } from './about-order.ts'
+import type { BookContext, Wallet } from './carry-out.ts'
+import type { Planned } from './plan-actions.ts'
+import { requestTag } from './request-tag.ts'
+
+/** @param answer absent: nothing is kept under the request's Idempotency-Key with this one */
+export async function submitPlan(
+  type: BookSet,
+  { covers, plan }: Planned,
+  actions: ReadonlyMap<number, BookAction>,
+  wallet: Wallet,
+  context: BookContext,
+  answer: ((submitted: Submitted) => object) | undefined,
+): Promise<Submitted> {
+  const { network, venue, services, signal, keyed, ...call } = context
+  const tag = requestTag(context)
+  const clientOrders: ClientOrder[] = []
+  const cancels: (BookAction & { do: 'cancel' })[] = []
+  for (const [index, place] of covers.entries()) {
+    const action = actions.get(place)
+    if (action?.do === 'cancel') cancels.push(action)
+    if (action?.do !== 'create') continue
+    const { market, order } = action
+    clientOrders.push({ clientOrderId: order.clientOrderId, type, market: nameOf(market), index, about: aboutOrder(order, tag) })
+  }
+  const submitted = services.transactions.submit(
+    {
+      ...call,
+      ...wallet,
+      network,
+      venue,
+      plan,
+      // Orders send none of the native coin.
+      scope: { contracts: venue.contracts, valueRaw: 0n },
+      kind: clientOrders.length > 0 ? 'order' : 'order-cancel',
+      about: cancels.length > 0 ? aboutCancels(type, cancels) : null,
+      ...(clientOrders.length > 0 && { clientOrders }),
+      ...(answer && keyed && { keyed }),
+      answer: answer ?? (() => ({})),
+    },
+    signal,
+  )
+  return withMeaning(withListedNames(submitted, network), venue)
+}
