@@ -5,6 +5,7 @@ import { accountOf, bookOf, stateOf, type Engine } from './engine.ts'
 import { balanceOf, type Mode } from './ledger/account.ts'
 import { noteUpdate } from './ledger/note-update.ts'
 import { supply } from './lending/loans.ts'
+import { setMode } from './lending/set-mode.ts'
 import { liquidate } from './margin/liquidate.ts'
 import { endOrder } from './matching/cancel.ts'
 import { placeOrder } from './matching/place-order.ts'
@@ -109,7 +110,9 @@ export function createDriver(engine: Engine, afterwards: () => void): Driver {
       stateOf(engine, marketOf(coin)).halted = halted
     },
     setMode: (user, mode) => {
-      accountOf(engine, user).mode = mode
+      const refused = setMode(engine, accountOf(engine, user), mode)
+      if (refused) throw new Error(refused)
+      afterwards()
     },
     lend: (name, amount) => {
       credit(lender, name, amount)

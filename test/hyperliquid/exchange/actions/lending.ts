@@ -11,15 +11,13 @@ import {
   UserSetAbstractionTypes,
 } from '@nktkas/hyperliquid/api/exchange'
 import { fromUnits, least, most, toUnits } from '../amounts/decimals.ts'
-import { toUsd } from '../amounts/units.ts'
 import type { Engine } from '../engine.ts'
 import { balanceOf, loansOf, type Account, type Mode } from '../ledger/account.ts'
 import { noteUpdate } from '../ledger/note-update.ts'
 import { borrowable } from '../lending/borrowable.ts'
 import { borrow, repay, supply, takeBack } from '../lending/loans.ts'
-import { portfolioOf } from '../lending/portfolio.ts'
+import { setMode } from '../lending/set-mode.ts'
 import type { Reserve } from '../lending/reserves.ts'
-import { crossSummary } from '../margin/perp-account.ts'
 import { defineAction, done, failed, type Answer } from './action.ts'
 
 type Operation = 'supply' | 'withdraw' | 'repay' | 'borrow'
@@ -73,20 +71,9 @@ function boundOf(engine: Engine, account: Account, reserve: Reserve, operation: 
   return borrowable(engine, account, reserve)
 }
 
-function setMode(engine: Engine, account: Account, mode: Mode): Answer {
-  if (mode === account.mode) return done
-  const usdc = balanceOf(account, 0)
-  if (mode === 'portfolioMargin') {
-    if (account.volumeUsd < toUsd(engine.rules.volumeForPortfolioMargin))
-      return failed('Insufficient volume traded to enable portfolio margin.')
-    // There is one balance from now on: what perpetuals do not use is with the rest.
-    const { value, used } = crossSummary(engine, account)
-    usdc.total += (value - used) * 100n
-    account.crossUsd -= value - used
-  } else if (portfolioOf(engine, account).borrowedUsd > 0n) return failed('Cannot disable portfolio margin with borrowed balances.')
-  account.mode = mode
-  engine.outbox.users.add(account.address)
-  return done
+function changeMode(engine: Engine, account: Account, mode: Mode): Answer {
+  const refused = setMode(engine, account, mode)
+  return refused === undefined ? done : failed(refused)
 }
 
 /** Whose mode it is: one's own only. */
@@ -96,7 +83,8 @@ export const userPortfolioMargin = defineAction({
   request: UserPortfolioMarginRequest,
   response: UserPortfolioMarginResponse,
   types: UserPortfolioMarginTypes,
-  run: (engine, account, { user, enabled }) => ownOnly(account, user) ?? setMode(engine, account, enabled ? 'portfolioMargin' : 'disabled'),
+  run: (engine, account, { user, enabled }) =>
+    ownOnly(account, user) ?? changeMode(engine, account, enabled ? 'portfolioMargin' : 'disabled'),
 })
 
 const unknownMode = failed('Account abstraction is not available.')
@@ -107,7 +95,7 @@ export const userSetAbstraction = defineAction({
   types: UserSetAbstractionTypes,
   run: (engine, account, { user, abstraction }) =>
     ownOnly(account, user) ??
-    (abstraction === 'portfolioMargin' || abstraction === 'disabled' ? setMode(engine, account, abstraction) : unknownMode),
+    (abstraction === 'portfolioMargin' || abstraction === 'disabled' ? changeMode(engine, account, abstraction) : unknownMode),
 })
 
 export const agentSetAbstraction = defineAction({
@@ -115,8 +103,8 @@ export const agentSetAbstraction = defineAction({
   response: AgentSetAbstractionResponse,
   run: (engine, account, { abstraction }) =>
     abstraction === 'p'
-      ? setMode(engine, account, 'portfolioMargin')
+      ? changeMode(engine, account, 'portfolioMargin')
       : abstraction === 'i'
-        ? setMode(engine, account, 'disabled')
+        ? changeMode(engine, account, 'disabled')
         : unknownMode,
 })

@@ -46,8 +46,8 @@ function makerCanGive(engine: Engine, taker: Order, maker: Order): bigint {
   return 0n
 }
 
-/** All of it, but for one that may only reduce a position. */
-function reducible(engine: Engine, { owner, market, isBuy, sz, reduceOnly }: Order): bigint {
+/** How much of it can be filled: all, but for one that may only reduce a position. */
+export function reducible(engine: Engine, { owner, market, isBuy, sz, reduceOnly }: Order): bigint {
   if (!reduceOnly) return sz
   const szi = accountOf(engine, owner).positions.get(market.coin)?.szi ?? 0n
   return szi === 0n || isBuy === szi > 0n ? 0n : abs(szi)

@@ -4,7 +4,7 @@ import { balanceOf } from '../ledger/account.ts'
 import { fundPerpetuals } from '../lending/fund-perpetuals.ts'
 import type { Order } from '../book/order.ts'
 import { checkOrder, isImmediate } from './check-order.ts'
-import { match, type Filled } from './match.ts'
+import { match, reducible, type Filled } from './match.ts'
 import { refuse, type Refusal } from './refusal.ts'
 import { payOf, payToken } from './settle-spot.ts'
 
@@ -27,8 +27,9 @@ export function placeOrder(engine: Engine, order: Order): Placed | Refusal {
     setStatus(engine, order, 'iocCancelRejected')
     return refuse('Order could not immediately match against any resting orders.', order.market.asset)
   }
-  if (isImmediate(order) || order.sz === 0n) {
-    setStatus(engine, order, 'filled')
+  const leftNothing = order.reduceOnly && reducible(engine, order) === 0n
+  if (isImmediate(order) || order.sz === 0n || leftNothing) {
+    setStatus(engine, order, order.sz > 0n && leftNothing ? 'reduceOnlyCanceled' : 'filled')
     return { filled: { totalSz: fromSize(filled.sz), avgPx: averageOf(order, filled), ...names } }
   }
   rest(engine, order)
