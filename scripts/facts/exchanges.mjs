@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { runInNewContext } from 'node:vm'
-import { Interface } from 'ethers'
+import { Interface, getAddress } from 'ethers'
 
 // Those that a plugin of ours may serve: more only makes the files larger.
 const chainIds = {
@@ -125,6 +125,20 @@ export const exchanges = (constants) => [
         functions: new Interface(runInNewContext(abi)).fragments.filter(({ type }) => type === 'function').map((each) => each.format()),
         v2: joined({ router: mapIn(textOf(files, `dist/${code}`), 'V2_ROUTER_ADDRESS', { ...chainIds, ...pancakeNames }) }),
         v3: joined({ router: mapIn(textOf(files, 'dist/evm/constants/exchange.d.ts'), 'SMART_ROUTER_ADDRESSES') }),
+      }
+    },
+  },
+  {
+    pack: '@makerdao/dai@0.42.4',
+    name: 'makerdao-dai',
+    read(files) {
+      const { MAKER_OTC: market, SAI_GEM: weth, SAI_GOV: mkr } = JSON.parse(textOf(files, 'dist/addresses/mainnet.json'))
+      const abi = new Interface(JSON.parse(textOf(files, 'dist/abis/MatchingMarket.json')))
+      return {
+        market,
+        weth: getAddress(weth),
+        mkr: getAddress(mkr),
+        signatures: abi.fragments.filter(({ type }) => type === 'function' || type === 'event').map((each) => each.format()),
       }
     },
   },

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { Interface } from 'ethers'
+import { parse } from 'yaml'
+import { deployerAddress } from '../../../core/devnet/deployer.ts'
+import { readArtifact } from '../../../core/devnet/read-artifact.ts'
+import { oasisAbi } from '../../../core/kits/oasis/abi.ts'
+import { oasisDevnetMarket } from '../../../core/kits/oasis/devnet.ts'
+import { markets } from '../../../plugins/oasis/markets.ts'
+
+const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8')
+const { facts } = JSON.parse(read('test/fixtures/published/makerdao-dai.json'))
+const { contractAddresses } = parse(read('plugins/oasis/defaults.yml'))
+const { tokens } = JSON.parse(read('plugins/ethereum/tokens.json'))
+const artifacts = new URL('../../../core/kits/oasis/devnet.ts', import.meta.url).href
+
+describe('what is published about the Oasis market', () => {
+  it('is what is configured for mainnet', () => {
+    expect(contractAddresses.mainnet).to.deep.equal({ routerAddress: facts.market })
+  })
+
+  it('has all that is asked of its contract and that it logs there, and so has the one on the devnet', async () => {
+    const asked = oasisAbi.fragments.map((each) => each.format())
+    expect(asked.filter((each) => !facts.signatures.includes(each))).to.deep.equal([])
+    const local = new Interface((await readArtifact('TestOasisDex', artifacts)).abi)
+    expect(asked.filter((each) => !local.fragments.some((fragment) => fragment.format() === each))).to.deep.equal([])
+  })
+
+  it('has markets of tokens that the lists of the networks have, by the names that they have there', () => {
+    const symbolOf = (chainId: number, address: string) =>
+      tokens.find((each: { chainId: number; address: string }) => each.chainId === chainId && each.address === address)?.symbol
+    const names = (network: string, chainId: number) =>
+      markets[network]?.map((pair) => pair.map((token) => symbolOf(chainId, token)).join('-'))
+    expect(names('ethereum/mainnet', 1)).to.deep.equal([
+      'WETH-DAI',
+      'WETH-USDC',
+      'WBTC-DAI',
+      'WBTC-USDC',
+      'MKR-DAI',
+      'MKR-WETH',
+      'DAI-USDC',
+    ])
+    expect(names('ethereum/local', 31337)).to.deep.equal(['WETH-DAI', 'WETH-USDC', 'WBTC-USDC'])
+    const [, , , , [mkr] = [], [, weth] = []] = markets['ethereum/mainnet'] ?? []
+    expect([mkr, weth]).to.deep.equal([facts.mkr, facts.weth])
+  })
+
+  it('is deployed on the devnet where it is looked for', () => {
+    expect(contractAddresses.local).to.deep.equal({ routerAddress: oasisDevnetMarket(deployerAddress('oasis')) })
+  })
+})
