@@ -42,8 +42,17 @@ export function instantiateConnector(
     const implementation: unknown = connector[type]
     if (typeof implementation !== 'object' || implementation === null) throw missing(`trading type ${type} is declared and not implemented`)
     requireVerbs(implementation, type, tradingVerbs[type])
+    if (type.endsWith('CLOB')) requireBooks(Reflect.get(implementation, 'books'), type)
   }
   return connector
+}
+
+/** That the exchange tells of itself, or that are followed on its chain. */
+function requireBooks(books: unknown, type: string): void {
+  if (typeof books !== 'object' || books === null) throw missing(`${type} has no books`)
+  if ('watch' in books) return requireVerbs(books, `books of ${type}`, ['watch', 'snapshot'])
+  requireVerbs(books, `books of ${type}`, ['keysOf', 'load', 'apply', 'keyOfMarket', 'show'])
+  if (!Array.isArray(Reflect.get(books, 'follow'))) throw missing(`books of ${type} has no list called follow`)
 }
 
 function created<T>(create: () => T, { chain, network }: { chain: string; network: string }): T {

@@ -6,7 +6,7 @@ export function object(what: string, value: unknown): Readonly<Record<string, un
   throw new Error(`${what} is no object`)
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 
 export const isAmount = (value: unknown): value is bigint => typeof value === 'bigint' && value >= 0n
 
