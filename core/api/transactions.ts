@@ -24,9 +24,14 @@ export const JournaledTransaction = response({
   address: Type.String(),
   kind: Type.String({
     description:
-      'trade, liquidity, position (perpetual), collateral, token-account, approve, cancel, or fill: one of the server’s own that closes a gap in the nonces.',
+      'trade, liquidity, position (perpetual), collateral, order, order-cancel, funds (of an order book), token-account, approve, cancel, or fill: one of the server’s own that closes a gap in the nonces.',
   }),
   connector: Type.Optional(Type.String()),
+  signer: Type.Optional(
+    Type.String({
+      description: 'Only of what an exchange takes by itself, beside the chain: whose key signed, the wallet’s own or an agent’s.',
+    }),
+  ),
   txHash: Type.Union([Type.String(), Type.Null()], { description: 'The one that is mined, or the newest; null before it is signed.' }),
   nonce: Type.Number(),
   txState: Type.String({ description: `${transactionStates.slice(0, -1).join(', ')} or ${transactionStates.at(-1)}.` }),

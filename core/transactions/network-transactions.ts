@@ -49,7 +49,7 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
   const fill = (address: string, nonce: number) => upkeep.fill(address, nonce)
   const signAttempt = createSignAttempt(rail, sign, nowMs)
   const shared = { site, lanes, recorder, signAttempt, dispatch, wake, goOn, closing, log, nowMs }
-  const submitOn = createSubmission({ ...shared, signing, fill })
+  const submitOn = createSubmission({ ...shared, signing, fill, giveUpLeftovers })
   const submit = (order: PlacedOrder, manner: Manner, signal: AbortSignal) => queued(order.signer, () => submitOn(order, manner, signal))
   const raise = createRaise(shared)
   const upkeep = createUpkeep({ ...shared, submit, raise })
@@ -60,6 +60,22 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
   function ended(entry: Entry): void {
     lanes.held(holderOf(entry))?.lane.settle(entry.slot)
     upkeep.forget(entry)
+  }
+
+  /** Queued on lanes of ours, and nobody is signing it. */
+  async function giveUpLeftovers(): Promise<void> {
+    const ours = new Map(lanes.all().map((held) => [held.lane.address, held]))
+    // Most networks are nobody's: the store, which may be far away, is not asked about each of them again and again.
+    if (ours.size === 0) return
+    const { entries } = await recorder.list({ chain, network, on: { connector }, state: 'QUEUED', limit: 500 })
+    for (const entry of entries) {
+      const held = ours.get(holderOf(entry))
+      if (!held || signing.has(entry.key)) continue
+      // Of a lane that has another owner by now, it is that one's.
+      const written = await recorder.write([{ before: entry, after: givenUp(whenLeftOver)(entry) }], held.guard).catch(unlessSuperseded)
+      if (!written) continue
+      log.info({ address: entry.address, nonce: entry.nonce, requestId: entry.requestId }, 'a request that was never signed was given up')
+    }
   }
 
   function goOn<T>(work: Promise<T>): Promise<T> {
@@ -100,21 +116,7 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
     async adopt(address: string): Promise<void> {
       if (await lanes.adopt(impl.address(address) ?? address)) wake()
     },
-    /** Queued on lanes of ours, and nobody is signing it. */
-    async giveUpLeftovers(): Promise<void> {
-      const ours = new Map(lanes.all().map((held) => [held.lane.address, held]))
-      // Most networks are nobody's: the store, which may be far away, is not asked about each of them again and again.
-      if (ours.size === 0) return
-      const { entries } = await recorder.list({ chain, network, on: { connector }, state: 'QUEUED', limit: 500 })
-      for (const entry of entries) {
-        const held = ours.get(holderOf(entry))
-        if (!held || signing.has(entry.key)) continue
-        // Of a lane that has another owner by now, it is that one's.
-        const written = await recorder.write([{ before: entry, after: givenUp(whenLeftOver)(entry) }], held.guard).catch(unlessSuperseded)
-        if (!written) continue
-        log.info({ address: entry.address, nonce: entry.nonce, requestId: entry.requestId }, 'a request that was never signed was given up')
-      }
-    },
+    giveUpLeftovers,
     /** After `closing`: settles when nothing here touches the journal any more. */
     async idle(): Promise<void> {
       await Promise.allSettled([watcher.idle(), ...behind])

@@ -29,6 +29,8 @@ export interface SubmissionParts {
   dispatch: Dispatch
   /** Keys of entries that a request is signing: nobody else gives them up. */
   signing: Set<string>
+  /** Gives up what is queued on lanes of ours and nobody is signing. */
+  giveUpLeftovers: () => Promise<void>
   /** Told when there is something new to watch. */
   wake: () => void
   /** Puts something harmless on an empty slot that others wait behind. */
@@ -72,15 +74,15 @@ interface Made {
  * is the hash whatever the nodes say, for nobody can be certain that the bytes will never be mined.
  */
 export function createSubmission(parts: SubmissionParts) {
-  const { site, lanes, recorder, signAttempt, dispatch, signing, wake, fill, goOn, closing, log, nowMs } = parts
+  const { site, lanes, recorder, signAttempt, dispatch, signing, giveUpLeftovers, wake, fill, goOn, closing, log, nowMs } = parts
   const { rail } = site.impl
 
   return async function submit(order: PlacedOrder, manner: Manner, signal: AbortSignal): Promise<Submitted> {
     checkPlan(order)
-    await checkUnused(order)
     const { signer, requestId } = order
     // Before the chain is asked, so that its answer is about a lane that is ours; it is free while the chain is asked.
     const { lane } = await lanes.use(signer, signal, async (held) => held)
+    await checkUnused(order)
     const judged = await judge(order, manner, lane, signal)
     const made = await lanes.use(signer, signal, async (held) => {
       const holds = held.lane === judged.lane && overOf(order, manner, held.lane) === judged.over
@@ -94,11 +96,17 @@ export function createSubmission(parts: SubmissionParts) {
     return landed && !order.keyed ? { ...submitted, landed } : submitted
   }
 
-  /** Before anything is asked or claimed; the journal itself says so again, of two at once to one. */
+  /**
+   * Before anything is asked or claimed; the journal itself says so again, of two at once to one. What nobody is signing any more gives its
+   * id up first.
+   */
   async function checkUnused({ clientOrders = [], venue, address, network: { chain, network } }: PlacedOrder): Promise<void> {
     if (!venue || clientOrders.length === 0) return
     const ids = clientOrders.map(({ clientOrderId }) => clientOrderId)
-    const used = await recorder.orders.taken({ chain, network, connector: venue.connector, address }, ids)
+    const taken = () => recorder.orders.taken({ chain, network, connector: venue.connector, address }, ids)
+    if ((await taken()) === undefined) return
+    await giveUpLeftovers()
+    const used = await taken()
     if (used !== undefined) throw new OrderTaken(used)
   }
 

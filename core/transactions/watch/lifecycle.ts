@@ -115,7 +115,7 @@ function expiring(entry: Entry): Entry {
     ...left,
     state: 'EXPIRED',
     replacedBy: undefined,
-    reason: 'Its time passed before it was mined: it had no effect and never will.',
+    reason: 'Its time passed before it had any effect, and it never will.',
   }
 }
 

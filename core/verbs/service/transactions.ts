@@ -26,13 +26,14 @@ export const transactions: Verb<'Transactions'> = async (request, { services, ca
 /** A transaction as the journal has it, in a caller's terms. */
 export function showTransaction(entry: Entry, status: Transactions['status']): JournaledTransaction {
   const { chain, network, address, kind, connector, nonce, state, landed, replacedBy, reason, attempts, requestId } = entry
-  const { idempotencyKey, createdAt, updatedAt, deadline } = entry
+  const { signer, idempotencyKey, createdAt, updatedAt, deadline } = entry
   return {
     chain,
     network,
     address,
     kind,
     ...(connector !== undefined && { connector }),
+    ...(signer !== undefined && { signer }),
     txHash: txHashOf(entry) ?? null,
     nonce,
     txState: state,

@@ -10,7 +10,6 @@ const cheap = { maxFeePerGasRaw: 10n * gwei, maxPriorityFeePerGasRaw: gwei }
 const dear = { maxFeePerGasRaw: 20n * gwei, maxPriorityFeePerGasRaw: 2n * gwei }
 
 describe('what a server left open', function () {
-  this.timeout(30_000)
   let site: TestSite
   let store: Store
   let faults: Faults

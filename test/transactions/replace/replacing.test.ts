@@ -10,7 +10,6 @@ const dear = { maxFeePerGasRaw: 20n * gwei, maxPriorityFeePerGasRaw: 2n * gwei }
 const call = { to: '0x00000000000000000000000000000000000000c0', data: `0x${'ab'.repeat(2000)}`, value: '0' }
 
 describe('a transaction that is stuck, slow or late', function () {
-  this.timeout(30_000)
   let site: TestSite
   let transactions: Transactions
   const find = async (txHash: string): Promise<Entry> => {

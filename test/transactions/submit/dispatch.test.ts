@@ -7,7 +7,6 @@ import { freshStore, silent, startSite } from '../site.ts'
 import type { TestSite } from '../site.ts'
 
 describe('sending what was signed', function () {
-  this.timeout(20_000)
   let site: TestSite
   before(async () => {
     site = await startSite()

@@ -8,7 +8,6 @@ const sending = (ether: string) => ({ plan: planOf({ to: nowhere, data: '0x', va
 const fees = (most: bigint) => ({ wish: { maxFeePerGasRaw: most * gwei, maxPriorityFeePerGasRaw: most * gwei } })
 
 describe("a wallet's coins, while its transactions wait", function () {
-  this.timeout(20_000)
   let site: TestSite
   let transactions: Transactions
   const submit = (ether: string, more: object = {}) => transactions.submit(order(site, { ...sending(ether), ...more }), soon())

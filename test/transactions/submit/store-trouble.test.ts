@@ -7,7 +7,6 @@ import { addressOf, order, planOf, nowhere, reaches, rejection, soon, startSite,
 import type { TestSite } from '../site.ts'
 
 describe('a store that fails while a transaction is made', function () {
-  this.timeout(20_000)
   let site: TestSite
   let transactions: Transactions
   let faults: Faults

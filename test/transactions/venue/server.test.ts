@@ -63,6 +63,7 @@ describe('a connector with a rail of its own, in the whole server', function () 
       kind: 'order',
       connector: 'fixture-exchange',
       address: wallet,
+      signer: wallet,
       txState: 'CONFIRMED',
       txStatus: 1,
       txBlock: -1,

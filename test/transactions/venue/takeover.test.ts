@@ -78,6 +78,17 @@ describe('signed actions that a server left', () => {
       expect(venue.exchange.done).to.have.length(1)
     })
 
+    it('before they were signed can be asked for again at the same server, at once', async () => {
+      const store = await place().open()
+      const faults: Faults = { write: () => Promise.reject(away()) }
+      const server = await start(store, faults)
+      const again = () => server.submit(placing(venue, { clientOrders: [named('a')] }), soon())
+      expect((await rejection(again())).name).to.equal('OVERLOADED')
+      delete faults.write
+      expect((await again()).landed).to.include({ ok: true })
+      expect(venue.exchange.done).to.have.length(1)
+    })
+
     it('of which nobody knows whether their bytes were kept leave only where they were', async () => {
       const store = await place().open()
       for (const isKept of [true, false]) {

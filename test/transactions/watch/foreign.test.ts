@@ -7,7 +7,6 @@ const cheap = { maxFeePerGasRaw: 10n * gwei, maxPriorityFeePerGasRaw: gwei }
 const theirs = { maxFeePerGas: 30n * gwei, maxPriorityFeePerGas: 5n * gwei }
 
 describe('a wallet that other software spends from too', function () {
-  this.timeout(30_000)
   let site: TestSite
   let transactions: Transactions
   const next = () => transactions.nextNonce({ network: site.network, address: addressOf(0) }, soon())
