@@ -25,7 +25,9 @@ export async function findWay(trail: Trail, to: Head, changes: Changes): Promise
   for (const back of tries) {
     if (!back) continue
     const blocks = await changes(back, to)
-    if (blocks !== 'forked') return { back, blocks }
+    if (blocks === 'forked') continue
+    if (blocks.at(-1)?.head.hash !== to.hash) throw new Error('the chain gave other blocks than those that it was asked for')
+    return { back, blocks }
   }
   return undefined
 }
