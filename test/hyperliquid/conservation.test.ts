@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { actions } from './exchange/actions/actions.ts'
 import { fromPrice } from './exchange/amounts/units.ts'
 import type { Order } from './exchange/book/order.ts'

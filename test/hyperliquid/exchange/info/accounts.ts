@@ -102,17 +102,29 @@ export function spotStateOf(engine: Engine, user: string) {
       },
     ]
   })
-  return { ...(isPortfolio ? portfolioShown(engine, account) : {}), balances }
+  return {
+    ...(isPortfolio ? portfolioShown(engine, account) : {}),
+    balances,
+    tokenToAvailableAfterMaintenance: availableOf(engine, account),
+  }
+}
+
+function availableOf(engine: Engine, account: Account) {
+  const isPortfolio = account.mode === 'portfolioMargin'
+  return [...engine.reserves.values()].flatMap(({ token }) => {
+    if (isPortfolio && token.index === 0) {
+      const { liquidationValueUsd, requirementUsd } = portfolioOf(engine, account)
+      return [[0, fromUsd(most(0n, liquidationValueUsd - requirementUsd))]]
+    }
+    if (!isPortfolio && token.index > 0) return []
+    const { total, hold } = account.spot.get(token.index) ?? { total: 0n, hold: 0n }
+    return [[token.index, fromUnits(most(0n, total + loansOf(account, token.index).supplied - hold), token.weiDecimals)]]
+  })
 }
 
 /** Only with portfolio margin; the published schemas know nothing of it. */
 function portfolioShown(engine: Engine, account: Account) {
-  const { ratio, liquidationValueUsd, requirementUsd } = portfolioOf(engine, account)
-  return {
-    portfolioMarginEnabled: true,
-    portfolioMarginRatio: fromUnits(ratio, ratioDecimals),
-    tokenToAvailableAfterMaintenance: [[0, fromUsd(most(0n, liquidationValueUsd - requirementUsd))]],
-  }
+  return { portfolioMarginEnabled: true, portfolioMarginRatio: fromUnits(portfolioOf(engine, account).ratio, ratioDecimals) }
 }
 
 export const clearinghouseState = defineQuery({
