@@ -30,7 +30,7 @@ export const batchCards: readonly Card[] = [
         'taken',
         'INCOMPLETE_PARAMS',
         'taken',
-        'IDEMPOTENCY_CONFLICT',
+        'INCOMPLETE_PARAMS',
         'UNKNOWN_ORDER',
         'IDEMPOTENCY_CONFLICT',
         'INCOMPLETE_PARAMS',

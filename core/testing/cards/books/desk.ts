@@ -189,7 +189,8 @@ export async function openDesk<O extends BookOperator>(bench: Bench, type: BookT
       return settled(answer, addressIn(fields))
     },
     async cancel(order, fields = {}) {
-      await answered(desk.remove({ clientOrderId: order.clientOrderId, ...fields }))
+      const { clientOrderId, orderId } = order
+      await answered(desk.remove({ ...(orderId === undefined ? { clientOrderId } : { orderId }), ...fields }))
       return settled(order, addressIn(fields))
     },
     trades: async (fields = {}) => (await answered(read('trades', { market: name, limit: '500', ...fields }))).trades,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { exact, sum } from './exact.ts'
-import { quantityAt, until, type Desk, type Order } from './desk.ts'
+import { quantityAt, until, type BookAnswer, type Desk, type Order, type Side } from './desk.ts'
 import type { Card } from './index.ts'
 
 export const lifeCards: readonly Card[] = [
@@ -150,7 +150,7 @@ export const lifeCards: readonly Card[] = [
         const isLeft = (left: bigint) => left <= exact(unit) && left >= (exact(unit) * 9n) / 10n
         await bookWhere(
           'what is left is shown',
-          (book) => isLeft(quantityAt(book, side, at(far))) && quantityAt(book, back, at(beyond)) === exact(unit),
+          (book) => isLeft(bestNear(book, side, at(far))) && quantityAt(book, back, at(beyond)) === exact(unit),
         )
         expect((await desk.cancel(await find(placed))).state).to.equal('CANCELED')
       }
@@ -172,6 +172,12 @@ export const lifeCards: readonly Card[] = [
     },
   ],
 ]
+
+/** What is at the best price, where that is the given one but for rounding. */
+function bestNear({ buys, sells }: BookAnswer, side: Side, price: string): bigint {
+  const [best] = side === 'BUY' ? buys : sells
+  return best && Math.abs(Number(best.price) / Number(price) - 1) < 1e-9 ? exact(best.quantity) : 0n
+}
 
 /** Waits until the order is in that state. */
 export const becomes = ({ find }: Pick<Desk, 'find'>, order: Order, state: string): Promise<Order> =>

