@@ -1,0 +1,260 @@
+import { expect } from 'chai'
+import type { Answer, Client } from '../../../core/testing/client.ts'
+import { local, mined, noted, others, outcome, sharedServer, traders, type SharedServer } from '../shared-server.ts'
+
+const oasis = { ...local, connector: 'oasis' } as const
+const weth = { market: 'WETH-USDC' }
+const envelope = ['network', 'timestamp', 'latency']
+const bad = '400 INCOMPLETE_PARAMS'
+
+describe('/clob/orders', function () {
+  this.timeout(60_000)
+  let server: SharedServer
+  let client: Client
+  let made = 0
+  /** No two runs of a test use one name. */
+  const newId = () => `test-${process.pid}-${Date.now()}-${made++}`
+
+  const bid = (fields: object = {}) => ({ ...weth, side: 'BUY', orderType: 'LIMIT', price: '1000', amount: '0.01', ...fields })
+  const place = (fields: object = {}, headers = {}, by = client): Promise<Answer> =>
+    by.post('/clob/orders', { ...oasis, address: traders, ...bid(fields) }, { headers })
+  const cancel = (fields: object, address: string = traders): Promise<Answer> =>
+    client.request('DELETE', '/clob/orders', {
+      headers: { 'content-type': 'application/json' },
+      raw: JSON.stringify({ ...oasis, address, ...weth, ...fields }),
+    })
+  const list = async (fields: Record<string, string> = {}, address: string = traders): Promise<Answer['body']> => {
+    const answer = await client.get('/clob/orders', { ...oasis, address, ...fields })
+    expect(answer.status, answer.text).to.equal(200)
+    return answer.body
+  }
+  const one = async (clientOrderId: string) => (await list({ clientOrderId })).orders[0]
+  /** Waits until an order is as the test needs it: the journal looks once per block. */
+  async function until(clientOrderId: string, ...states: string[]): Promise<Answer['body']> {
+    const end = Date.now() + 20_000
+    for (;;) {
+      const order = await one(clientOrderId)
+      if (states.includes(order.state)) return order
+      if (Date.now() > end) throw new Error(`${clientOrderId} is ${order.state}, not ${states.join(' or ')}`)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+  async function open(fields: object = {}): Promise<Answer['body']> {
+    const { status, body, text } = await place(fields)
+    expect(status, text).to.equal(200)
+    return until(body.clientOrderId, 'OPEN')
+  }
+  const nonce = async (): Promise<number> => (await client.get('/evm/nonce', { ...local, address: traders })).body.nonce
+
+  before(async () => {
+    server = await sharedServer()
+    client = server.client
+    for (const address of [traders, others])
+      for (const token of ['WETH', 'USDC']) {
+        const { body } = await client.post('/evm/approve', { ...local, address, spender: 'oasis', token })
+        await mined(client, body.txHash)
+      }
+  })
+
+  it('tells the life of an order: placed, open, cancelled', async () => {
+    const placed = await place()
+    expect(placed.body).to.have.all.keys('clientOrderId', 'state', 'txHash', 'nonce', ...envelope)
+    expect(placed.body.state).to.equal('PENDING_OPEN')
+    const order = await until(placed.body.clientOrderId, 'OPEN')
+    expect(order).to.deep.include({ ...weth, side: 'BUY', orderType: 'LIMIT', timeInForce: 'GTC', price: '1000', amount: '0.01' })
+    expect(order).to.include({ filledAmount: '0', txHash: placed.body.txHash })
+    expect(order.updatedAt).to.be.at.least(order.createdAt)
+
+    const cancelled = await cancel({ orderId: order.orderId })
+    expect(cancelled.body).to.have.all.keys('orderId', 'clientOrderId', 'state', 'txHash', 'nonce', ...envelope)
+    expect(cancelled.body).to.include({ orderId: order.orderId, state: 'PENDING_CANCEL' })
+    await until(order.clientOrderId, 'CANCELED')
+    const again = await cancel({ clientOrderId: order.clientOrderId })
+    expect(again.body).to.deep.include({ state: 'CANCELED', filledAmount: '0' })
+    expect(again.body).not.to.have.property('txHash')
+  })
+
+  it('takes the fields of GET and DELETE in the query or in a body, and not in both', async () => {
+    const { orderId, clientOrderId } = await open()
+    const asked = { ...oasis, address: traders, orderId: Number(orderId) }
+    const asBody = { headers: { 'content-type': 'application/json' }, raw: JSON.stringify(asked) }
+    const got = await client.request('GET', '/clob/orders', asBody)
+    expect(got.body.orders.map((each: { clientOrderId: string }) => each.clientOrderId)).to.deep.equal([clientOrderId])
+    expect(outcome(await client.request('GET', `/clob/orders?chain=ethereum`, asBody))).to.equal(bad)
+    const query = new URLSearchParams({ ...oasis, address: traders, ...weth, clientOrderId }).toString()
+    expect(outcome(await client.request('DELETE', `/clob/orders?${query}`, asBody))).to.equal(bad)
+    expect((await client.request('DELETE', `/clob/orders?${query}`)).body.state).to.equal('PENDING_CANCEL')
+    await until(clientOrderId, 'CANCELED')
+  })
+
+  it('says what is wrong with an order, by its field, and sends nothing', async () => {
+    const before = await nonce()
+    for (const [fields, expected, field] of [
+      [{ market: 'WETH-USD' }, '404 UNKNOWN_ORDER'],
+      [{ price: undefined }, bad, 'price'],
+      [{ price: '0' }, bad, 'price'],
+      [{ orderType: 'MARKET' }, bad, 'price'],
+      [{ amount: '0' }, bad, 'amount'],
+      [{ amount: '0.0000000000000000001' }, bad, 'amount'],
+      [{ amount: '0.0001' }, bad, 'amount'],
+      [{ price: '1', amount: '0.01' }, bad, 'amount'],
+      [{ orderType: 'LIMIT_MAKER' }, '501 UNSUPPORTED'],
+      [{ timeInForce: 'IOC' }, '501 UNSUPPORTED'],
+      [{ orderType: 'STOP' }, bad, 'orderType'],
+      [{ leverage: '2' }, bad, 'leverage'],
+      [{ reduceOnly: true }, bad, 'reduceOnly'],
+      [{ side: 'LONG' }, bad, 'side'],
+      [{ clientOrderId: 'has a space' }, bad, 'clientOrderId'],
+      [{ clientOrderId: 'x'.repeat(65) }, bad, 'clientOrderId'],
+      [{ orderType: 'MARKET', price: undefined, limitPrice: '10' }, '422 SWAP_PRICE_EXCEEDS_LIMIT_PRICE'],
+      [{ orderType: 'MARKET', price: undefined, side: 'SELL', limitPrice: '100000' }, '422 SWAP_PRICE_LOWER_THAN_LIMIT_PRICE'],
+      [{ orderType: 'MARKET', price: undefined, allowedSlippage: '1/2' }, bad, 'allowedSlippage'],
+      [{ amount: '100000' }, '422 INSUFFICIENT_BALANCE'],
+    ] as const) {
+      const answer = await place(fields)
+      expect(outcome(answer), `${JSON.stringify(fields)}: ${answer.text}`).to.equal(expected)
+      if (field !== undefined) expect(answer.body.details.map((each: { field: string }) => each.field)).to.include(field)
+    }
+    expect(await nonce()).to.equal(before)
+  })
+
+  it('tells the nearest values that would do', async () => {
+    const { body } = await place({ price: '1000', amount: '0.0100000000000000015' })
+    expect(body.details[0].nearest).to.deep.equal(['0.010000000000000001', '0.010000000000000002'])
+  })
+
+  it('fills a MARKET order within the slippage of the best price, and says at which', async () => {
+    const { sells } = (await client.get('/clob/orderBook', { ...oasis, ...weth })).body
+    const placed = await place({ orderType: 'MARKET', price: undefined })
+    const filled = await until(placed.body.clientOrderId, 'FILLED')
+    expect(filled).to.include({ filledAmount: '0.01', averagePrice: sells[0].price, orderType: 'MARKET', price: placed.body.limitPrice })
+    expect(Number(placed.body.limitPrice) / Number(sells[0].price)).to.be.within(1.0099, 1.01)
+    const { trades } = (await client.get('/clob/trades', { ...oasis, ...weth, address: traders, limit: '1' })).body
+    expect(trades[0]).to.include({ side: 'BUY', amount: '0.01', price: sells[0].price, txHash: placed.body.txHash })
+  })
+
+  it('uses a name once', async () => {
+    const clientOrderId = newId()
+    await open({ clientOrderId })
+    const before = await nonce()
+    const { body } = await place({ clientOrderId })
+    expect([body.name, body.details]).to.deep.equal(['IDEMPOTENCY_CONFLICT', { clientOrderId }])
+    expect(await nonce()).to.equal(before)
+    await cancel({ clientOrderId })
+  })
+
+  it('places and cancels once for one Idempotency-Key', async () => {
+    const key = { 'idempotency-key': newId() }
+    const [first, again] = [await place({}, key), await place({}, key)]
+    expect(again.text).to.equal(first.text)
+    expect(outcome(await place({ amount: '0.02' }, key))).to.equal('422 IDEMPOTENCY_CONFLICT')
+    await until(first.body.clientOrderId, 'OPEN')
+    const { clientOrderId } = first.body
+    const remove = () =>
+      client.request('DELETE', '/clob/orders', {
+        headers: { 'content-type': 'application/json', 'idempotency-key': newIdOf(clientOrderId) },
+        raw: JSON.stringify({ ...oasis, address: traders, ...weth, clientOrderId }),
+      })
+    const newIdOf = (id: string) => `cancel-${id}`
+    const removed = await remove()
+    expect(removed.body.state).to.equal('PENDING_CANCEL')
+    expect((await remove()).text).to.equal(removed.text)
+    await until(clientOrderId, 'CANCELED')
+  })
+
+  it("knows nobody's order by another wallet, or by no name", async () => {
+    const { orderId, clientOrderId } = await open()
+    for (const name of [{ orderId }, { clientOrderId }]) {
+      expect(outcome(await cancel(name, others))).to.equal('404 UNKNOWN_ORDER')
+      expect(outcome(await client.get('/clob/orders', { ...oasis, address: others, ...name }))).to.equal('404 UNKNOWN_ORDER')
+    }
+    for (const name of [{ orderId: '999999999' }, { clientOrderId: newId() }, { orderId, clientOrderId: newId() }])
+      expect(outcome(await cancel(name)), JSON.stringify(name)).to.equal('404 UNKNOWN_ORDER')
+    expect(outcome(await cancel({}))).to.equal(bad)
+    expect(outcome(await cancel({ orderId, market: 'WETH-DAI' }))).to.equal('404 UNKNOWN_ORDER')
+    expect((await one(clientOrderId)).state).to.equal('OPEN')
+    await cancel({ orderId })
+    await until(clientOrderId, 'CANCELED')
+  })
+
+  it('says what became of an order that was filled before it was cancelled', async () => {
+    const { sells, buys } = (await client.get('/clob/orderBook', { ...oasis, ...weth })).body
+    const price = String((Number(sells[0].price) + Number(buys[0].price)) / 2)
+    const { clientOrderId } = await open({ price })
+    const taken = await client.post('/clob/orders', {
+      ...oasis,
+      ...weth,
+      address: others,
+      side: 'SELL',
+      orderType: 'MARKET',
+      limitPrice: price,
+      amount: '0.01',
+    })
+    await mined(client, taken.body.txHash)
+    const { body } = await cancel({ clientOrderId })
+    expect(body).to.include({ state: 'FILLED', filledAmount: '0.01' })
+    expect(body).not.to.have.property('txHash')
+  })
+
+  it('takes back an order that is not in a block yet, by its name', async () => {
+    await server.rpc('evm_setIntervalMining', 0)
+    await server.rpc('evm_setAutomine', false)
+    try {
+      const placed = await place()
+      const { body } = await cancel({ clientOrderId: placed.body.clientOrderId })
+      expect(body).to.include({ clientOrderId: placed.body.clientOrderId, state: 'PENDING_CANCEL', nonce: placed.body.nonce })
+      expect(body.txHash).not.to.equal(placed.body.txHash)
+      expect((await one(placed.body.clientOrderId)).state).to.equal('PENDING_CANCEL')
+      await server.rpc('evm_setAutomine', true)
+      await server.rpc('evm_setIntervalMining', 1)
+      expect((await until(placed.body.clientOrderId, 'FAILED')).filledAmount).to.equal('0')
+    } finally {
+      await server.rpc('evm_setAutomine', true)
+      await server.rpc('evm_setIntervalMining', 1)
+    }
+  })
+
+  it('lists orders newest first, each once, page by page and by their state', async () => {
+    const names = [newId(), newId(), newId()]
+    for (const clientOrderId of names) await open({ clientOrderId })
+    const all = (await list()).orders.map(({ clientOrderId }: { clientOrderId: string }) => clientOrderId)
+    expect(all.slice(0, 3)).to.deep.equal(names.toReversed())
+    const paged: string[] = []
+    for (let cursor: string | undefined = '', pages = 0; cursor !== undefined && pages < 100; pages++) {
+      const { orders, nextCursor }: Answer['body'] = await list({ limit: '2', ...(cursor && { cursor }) })
+      expect(orders.length).to.be.within(1, 2)
+      paged.push(...orders.map(({ clientOrderId }: { clientOrderId: string }) => clientOrderId))
+      cursor = nextCursor
+    }
+    expect(paged).to.deep.equal(all)
+    const openOnes = (await list({ state: 'open', limit: '2' })).orders
+    expect(openOnes.map(({ state }: { state: string }) => state)).to.deep.equal(['OPEN', 'OPEN'])
+    expect((await list({ state: 'REJECTED' })).orders).to.deep.equal([])
+    expect(outcome(await client.get('/clob/orders', { ...oasis, address: traders, cursor: 'x' }))).to.equal(bad)
+    for (const clientOrderId of names) await cancel({ clientOrderId })
+    for (const clientOrderId of names) await until(clientOrderId, 'CANCELED')
+  })
+
+  it('lists orders that other software placed, once, among those of this server', async () => {
+    const { orderId, clientOrderId } = await open()
+    const ids = (await list()).orders.map((each: { orderId?: string }) => each.orderId)
+    expect(ids.filter((id: string) => id === orderId)).to.have.length(1)
+    // The devnet's maker never asked this server.
+    const { chain, network } = local
+    const maker = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
+    const answer = await client.get('/clob/orders', { chain, network, connector: 'oasis', address: maker, limit: '3' })
+    for (const each of answer.body.orders ?? []) expect(each).not.to.have.property('txHash')
+    await cancel({ clientOrderId })
+    await until(clientOrderId, 'CANCELED')
+  })
+
+  it('is journaled as what it is', async () => {
+    const { body } = await place()
+    await noted(client, body.txHash)
+    const { transactions } = (await client.get('/transactions', { txHash: body.txHash })).body
+    expect(transactions[0]).to.include({ kind: 'order', connector: 'oasis' })
+    const removed = await cancel({ clientOrderId: body.clientOrderId })
+    expect((await client.get('/transactions', { txHash: removed.body.txHash })).body.transactions[0].kind).to.equal('order-cancel')
+    await until(body.clientOrderId, 'CANCELED')
+  })
+})
