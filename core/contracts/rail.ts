@@ -120,9 +120,10 @@ export interface Checked<I extends Json = Json, Synced extends Json = Json, Fees
 export interface Rail<I extends Json = Json, A = string, Slot extends Json = Json, Synced extends Json = Json, Fees extends Json = Json> {
   /**
    * `ordered`: slots come one after the other, so what is final on one ends all before it, and an empty one holds up those after it.
-   * `independent`: each stands for itself.
+   * `independent`: each stands for itself. `increasing`: so too, but none is used twice, whatever became of it: to `claim`, the highest
+   * that was ever signed on counts as held.
    */
-  slots: 'ordered' | 'independent'
+  slots: 'ordered' | 'independent' | 'increasing'
   outline(step: I): Outline<A>
   /**
    * Checks needs, simulates and prices the steps: one batch. Throws the caller's error. With `over`, fees that were not

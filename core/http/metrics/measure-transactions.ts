@@ -45,7 +45,7 @@ export function measureTransactions({ registry }: Pick<Metrics, 'registry'>, { j
   )
 
   /** Where each slot stands for itself, none is missing between two. */
-  const unordered = new Set(networks.filter(({ impl }) => impl.rail.slots === 'independent').map(railName))
+  const unordered = new Set(networks.filter(({ impl }) => impl.rail.slots !== 'ordered').map(railName))
 
   const open = new Gauge({
     name: 'sluice_transactions_open',

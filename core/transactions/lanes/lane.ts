@@ -87,6 +87,7 @@ export interface Lane {
 /** The one owner of a wallet's slots on a network. Assigns without asking the chain, and waits for nobody. */
 export function createLane({ rail, address, limit, name }: { rail: Rail; address: string; limit: number; name: string }): Lane {
   const isOrdered = rail.slots === 'ordered'
+  const isIncreasing = rail.slots === 'increasing'
   const keyOf = (slot: Json) => rail.nonceOf(slot)
   const held = new Map<number, Held>()
   const vacated = new Set<number>()
@@ -96,6 +97,8 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
   let newest = 0
   /** The first nonce that is not final by our own journal, where they come one after the other. */
   let floor = 0
+  /** The highest that the server assigned and that ended, where they only increase. */
+  let used: Json | undefined
 
   const slots = () => [...held.values()].map(({ slot }) => slot)
   const synced = (): Json => {
@@ -111,7 +114,7 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
     const [lowest] = rail.claim(synced(), [], 1)
     const first = lowest === undefined ? floor : rail.nonceOf(lowest)
     const final = first < floor ? rail.slotsFrom(synced(), first, floor - first) : []
-    return rail.claim(synced(), [...slots(), ...final], count)
+    return rail.claim(synced(), [...slots(), ...final, ...(used === undefined ? [] : [used])], count)
   }
 
   const standingOf = (slot: Json, news: Json) => (rail.nonceOf(slot) < floor ? 'past' : rail.standing(news, slot))
@@ -125,7 +128,7 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
     if (only !== undefined && occupant?.key !== only) return { is: 'not-meant', ...found }
     if (!occupant) {
       if (standing === 'taken' && !mayReplace) return { is: 'foreign', ...found }
-      return found.nonce - found.next > limit ? { is: 'far', ...found } : undefined
+      return isOrdered && found.nonce - found.next > limit ? { is: 'far', ...found } : undefined
     }
     if (!mayReplace || !rail.replace) return { is: 'not-meant', ...found }
     return fees !== undefined && rail.replace.outbids(fees, occupant.fees) ? undefined : { is: 'outbid', ...found }
@@ -182,6 +185,7 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
     },
     settle(slot) {
       if (isOrdered) floor = Math.max(floor, rail.nonceOf(slot) + 1)
+      if (isIncreasing && !held.get(keyOf(slot))?.given && (used === undefined || rail.nonceOf(slot) > rail.nonceOf(used))) used = slot
       vacated.delete(keyOf(slot))
       held.delete(keyOf(slot))
     },

@@ -29,8 +29,9 @@ export async function rebuildLane({
     const kept = entry.attempts.length > 0 ? entry : await recorder.amend(entry, givenUp(neverSigned), guard)
     if (kept.attempts.length > 0) hold(kept, lane, impl.rail)
   }
-  // Where slots have an order, whatever lies before a used one is used.
-  const last = impl.rail.slots === 'ordered' ? await newestUsed(recorder, { chain, network, on }) : undefined
+  // Where slots have an order, whatever lies before a used one is used; and where they only increase, none is used again.
+  const { slots } = impl.rail
+  const last = slots === 'independent' ? undefined : await newestUsed(recorder, { chain, network, on }, slots === 'increasing')
   if (last) lane.settle(last.slot)
 }
 
@@ -54,11 +55,14 @@ export function occupantOf({ key, kind, rank, step, attempts }: Entry, rail: Rai
   return { key, txHash: newest.id, kind, rank, fees: newest.fees, costRaw: costs.reduce((a, b) => (a > b ? a : b)) }
 }
 
-/** Of the newest that ended with their slot used, the one with the highest. Callers may have given lower ones later. */
-async function newestUsed(recorder: Recorder, of: Filter): Promise<Entry | undefined> {
+/**
+ * Of the newest that ended with their slot used, the one with the highest. Callers may have given lower ones later; what they gave far ahead
+ * says nothing of what the server assigns where slots only increase.
+ */
+async function newestUsed(recorder: Recorder, of: Filter, isAssigned: boolean): Promise<Entry | undefined> {
   for (let cursor: string | undefined, pages = 0; pages < 10; pages += 1) {
     const page = await recorder.list({ ...of, limit: 100, cursor })
-    const used = page.entries.filter((entry) => isFinal(entry) && entry.attempts.length > 0)
+    const used = page.entries.filter((entry) => isFinal(entry) && entry.attempts.length > 0 && !(isAssigned && entry.slotGiven))
     if (used.length > 0) return used.reduce((a, b) => (b.nonce > a.nonce ? b : a))
     cursor = page.nextCursor
     if (cursor === undefined) return undefined

@@ -64,6 +64,21 @@ describe('signed actions that a server left', () => {
       expect(venue.exchange.done).to.have.length(1)
     })
 
+    it('used nonces that the next never gives again, though its clock is behind', async () => {
+      const store = await place().open()
+      const first = await start(store)
+      venue.exchange.advance(3_600_000)
+      const { nonce } = await first.submit(placing(venue), soon())
+      // A caller's own says nothing of what comes next.
+      await first.submit(placing(venue, { nonce: nonce + 7_200_000 }), soon())
+      await end(first)
+      venue.exchange.advance(-3_600_000)
+      const second = await start(store)
+      expect((await second.submit(placing(venue), soon())).nonce).to.equal(nonce + 1)
+      expect((await second.submit(placing(venue), soon())).nonce).to.equal(nonce + 2)
+      expect(venue.exchange.done).to.have.length(4)
+    })
+
     it('before they were signed come to nothing, and their id is free', async () => {
       const store = await place().open()
       const first = await start(store, { write: () => Promise.reject(away()) })

@@ -7,7 +7,6 @@ import { createUpkeep } from '../../../core/transactions/watch/upkeep.ts'
 import { addressOf, freshStore, silent, soon, startSite } from '../site.ts'
 
 describe('what the server does by itself', function () {
-
   it('is tried again soon after a long trouble ends: no later than what is stuck waits', async () => {
     const site = await startSite({ bumpAfterSeconds: 3 })
     const store = await freshStore()
