@@ -13,7 +13,7 @@ export type Endpoint = 'info' | 'exchange'
 
 export interface HttpAnswer {
   readonly status: number
-  /** A text is sent as it is, everything else as JSON. */
+  /** JSON, but for the texts of what went wrong. */
   readonly body: unknown
 }
 

@@ -59,7 +59,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
 
 function send(response: ServerResponse, { status, body }: HttpAnswer) {
   if (response.destroyed) return
-  const isText = typeof body === 'string'
+  const isText = status !== 200 && typeof body === 'string'
   response
     .writeHead(status, { 'content-type': isText ? 'text/plain; charset=utf-8' : 'application/json' })
     .end(isText ? body : JSON.stringify(body))
