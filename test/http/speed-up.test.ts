@@ -44,7 +44,11 @@ describe('/evm/speedUp', function () {
     const { txData } = (await client.get('/network/poll', { ...local, txHash: second.body.txHash })).body
     expect([BigInt(txData.maxFeePerGas), BigInt(txData.maxPriorityFeePerGas)]).to.deep.equal([40n * 10n ** 9n, 3n * 10n ** 9n])
     await server.rpc('evm_mine')
-    for (const txHash of [lower.txHash, higher.txHash]) expect((await mined(client, txHash)).body.txReceipt.status).to.equal(1)
+    for (const txHash of [lower.txHash, higher.txHash]) {
+      expect((await mined(client, txHash)).body.txReceipt.status).to.equal(1)
+      // What is the lowest that waits is the journal's to say.
+      await noted(client, txHash)
+    }
   })
 
   it('does it once for one Idempotency-Key', async () => {
