@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Answer, Client } from '../../core/testing/client.ts'
-import { admins, freshAddress, local, mined, outcome, sharedServer, swap, uniswap } from './shared-server.ts'
+import { admins, chainSeconds, freshAddress, local, mined, outcome, sharedServer, swap, uniswap } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
 
 const zero = `0x${'0'.repeat(40)}`
@@ -167,9 +167,9 @@ describe('/amm', function () {
 
   it('gives a trade the ttl of the settings after the latest block', async () => {
     const { body: config } = await client.get('/connector/config', { connector: 'uniswap' })
-    const before = Math.floor(Date.now() / 1000)
+    const before = await chainSeconds(server.rpc)
     const { body } = await trade()
-    expect(body.deadline).to.be.within(before + config.ttl - 5, before + config.ttl + 5)
+    expect(body.deadline - config.ttl).to.be.within(before, await chainSeconds(server.rpc))
     await mined(client, body.txHash)
   })
 

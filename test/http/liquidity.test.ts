@@ -3,7 +3,7 @@ import { Contract, ContractFactory, JsonRpcProvider, Wallet } from 'ethers'
 import { readArtifact } from '../../core/devnet/read-artifact.ts'
 import type { PluginsResponse } from '../../core/api/index.ts'
 import type { Answer, Client } from '../../core/testing/client.ts'
-import { admins, local, mined, outcome, others, sharedServer, traders, uniswap } from './shared-server.ts'
+import { admins, chainSeconds, local, mined, outcome, others, sharedServer, traders, uniswap } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
 
 const zero = `0x${'0'.repeat(40)}`
@@ -115,10 +115,10 @@ describe('/amm/liquidity', function () {
 
   it('gives a change the ttl of its version, and no more slippage than that has', async () => {
     const { body: config } = await client.get('/connector/config', { connector: 'uniswap' })
-    const before = Math.floor(Date.now() / 1000)
+    const before = await chainSeconds(server.rpc)
     const { deadline, fill } = await made('add', range)
     const { ttl, allowedSlippage } = config.versions.v3
-    expect(deadline).to.be.within(before + ttl - 5, before + ttl + 5)
+    expect(deadline - ttl).to.be.within(before, await chainSeconds(server.rpc))
     for (const verb of ['add', 'remove']) {
       const loose = await ask(verb, { ...(verb === 'add' && range), address: admins, tokenId: fill.tokenId, allowedSlippage: '1/2' })
       expect([outcome(loose), loose.body.details[0].field]).to.deep.equal(['400 INCOMPLETE_PARAMS', 'allowedSlippage'])

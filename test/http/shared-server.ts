@@ -95,5 +95,9 @@ export async function noted(client: Client, txHash: string): Promise<void> {
   }
 }
 
+/** The newest block's time, in seconds since the Unix epoch. */
+export const chainSeconds = async (rpc: Rpc): Promise<number> =>
+  Number(Reflect.get(Object(await rpc('eth_getBlockByNumber', 'latest', false)), 'timestamp'))
+
 /** An address that nobody has used before. */
 export const freshAddress = (): string => Wallet.createRandom().address
