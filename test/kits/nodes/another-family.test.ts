@@ -53,7 +53,7 @@ describe('nodes of a family that is not EVM', () => {
     nodes = await Promise.all(results.map((each) => startFakeNode(says(each))))
     const rpcUrls = nodes.map(({ url }) => url)
     const health = { probeMs: 20, firstBackoffMs: 50, patienceMs: 200 }
-    rpc = createRpc({ rpcUrls, dialect, timeoutMs: 300, health, log: { info() {}, warn() {} }, meter: { rpc() {} } })
+    rpc = createRpc({ rpcUrls, dialect, timeoutMs: 5_000, health, log: { info() {}, warn() {} }, meter: { rpc() {} } })
     return rpc
   }
   afterEach(async () => {
