@@ -21,7 +21,8 @@ export async function runServer(dataDir: string, lineCount: number): Promise<Run
     detached: true,
   })
   if (child.pid === undefined) throw new Error('server.ts did not start')
-  const ended = once(child, 'exit')
+  // With the last of what it printed.
+  const ended = once(child, 'close')
   const lines: string[] = []
   const enough = new Promise<void>((resolve) => {
     createInterface(child.stdout).on('line', (line) => {

@@ -38,7 +38,7 @@ function setUpProcess(certsDir: string) {
   })
   let output = ''
   child.stdout.on('data', (data: Buffer) => (output += data.toString()))
-  return { child, output: () => output, ended: once(child, 'exit').then(([code]: unknown[]) => code) }
+  return { child, output: () => output, ended: once(child, 'close').then(([code]: unknown[]) => code) }
 }
 
 describe('certificates in set-up', () => {
