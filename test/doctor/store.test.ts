@@ -10,7 +10,6 @@ import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/
 const log = { info: () => {}, warn: () => {} }
 
 describe('sluice doctor, of the store', function () {
-  this.timeout(30_000)
   let home: string
   let settings: Settings
   const dataDir = () => settings.data.dir
