@@ -119,7 +119,7 @@ async function onDevnet(folder: string, { rpcUrl }: TestServer): Promise<Found &
 }
 
 function loadedPlugin({ kernel }: TestServer, name: string): LoadedPlugin {
-  const loaded = kernel.plugins.loaded.find((each) => each.name === name)
+  const loaded = kernel.plugins.loaded.find((each) => each.kind === 'connector' && each.name === name)
   if (loaded) return loaded
   const refusal = kernel.plugins.refused.find((each) => each.name === name)
   throw new Error(refusal ? `${name} was refused (${refusal.step}): ${refusal.reason}. ${refusal.cure}` : `${name} was not found`)
