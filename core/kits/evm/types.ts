@@ -1,7 +1,10 @@
 import type { At, Family, Head, Token } from '../../contracts/index.ts'
 
-/** A call to be made: before fees and nonce. `value` in wei, a decimal string. */
-export type EvmIntent = { readonly to: string; readonly data: string; readonly value: string }
+/**
+ * A call to be made: before fees and nonce. `value` in wei, a decimal string, and so is `spareGas`: what it may use beyond its estimate,
+ * where others who come first have it do something else than it would do now.
+ */
+export type EvmIntent = { readonly to: string; readonly data: string; readonly value: string; readonly spareGas?: string }
 
 export type EvmLog = { readonly address: string; readonly topics: readonly string[]; readonly data: string }
 

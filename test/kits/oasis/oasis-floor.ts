@@ -49,8 +49,8 @@ export async function openOasisFloor() {
     return trader
   }
 
-  const execute = async ({ steps: [{ to, data, value }] }: Plan<Evm>, trader: Wallet): Promise<EvmReceipt> =>
-    floor.mined((await trader.sendTransaction({ to, data, value, gasLimit: 5_000_000n })).hash)
+  const execute = async ({ steps: [{ to, data, value }] }: Plan<Evm>, trader: Wallet, gasLimit = 5_000_000n): Promise<EvmReceipt> =>
+    floor.mined((await trader.sendTransaction({ to, data, value, gasLimit })).hash)
 
   const actBy = async (trader: Wallet, action: BookAction): Promise<{ outcome: ActionOutcome; receipt: EvmReceipt; plan: Plan<Evm> }> => {
     const [planned] = await exchange.act(trader.address, [action], at())

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import type { Wallet } from 'ethers'
+import fc from 'fast-check'
 import { SluiceError } from '../../../core/contracts/index.ts'
+import { amountText, rawOf } from '../../../core/kits/oasis/decimal.ts'
 import { at, tokens } from '../uniswap-v2/trading-floor.ts'
 import { openOasisFloor, type OasisFloor } from './oasis-floor.ts'
 
@@ -192,13 +194,70 @@ describe('orders in a matching market', function () {
   })
 
   it('that come to nothing, or to more than the market can keep, are refused', async () => {
-    const tooSmall = await refusal(floor.place(maker, 'WETH-USDC', floor.limit('BUY', '0.0000001', '1')))
-    expect([tooSmall.name, tooSmall.message]).to.deep.equal([
-      'TRADE_FAILED',
-      '1 WETH at 0.0000001 USDC is less than 0.000001 USDC: choose another amount.',
-    ])
-    expect((await refusal(floor.place(maker, name, floor.limit('SELL', '1e30'.replace('e30', '0'.repeat(30)), '1')))).name).to.equal(
-      'TRADE_FAILED',
+    for (const [order, problem] of [
+      [
+        floor.limit('BUY', '0.0000001', '1'),
+        'amount: 1 WETH at 0.0000001 USDC come to less than 0.000001 USDC, which is the least that there is.',
+      ],
+      [floor.limit('SELL', '1', `1${'0'.repeat(30)}`), `amount: 1${'0'.repeat(30)} WETH is more than the market can keep.`],
+      [floor.limit('SELL', `1${'0'.repeat(40)}`, '1'), `price: 1 WETH at 1${'0'.repeat(40)} USDC come to more than the market can keep.`],
+    ] as const) {
+      const { name: code, message, details } = await refusal(floor.place(maker, 'WETH-USDC', order))
+      expect([code, message]).to.deep.equal(['INCOMPLETE_PARAMS', problem])
+      expect(details).to.deep.equal([{ field: problem.split(':')[0], problem: problem.split(': ')[1]?.replace(/\.$/, '') }])
+    }
+  })
+
+  it('that were to be filled rest where somebody else came first, and have the gas for it', async () => {
+    const resting = await floor.place(maker, name, floor.limit('SELL', '3000', '1'))
+    const action = { do: 'create', market: await floor.named(name), order: floor.limit('BUY', '3000', '1') } as const
+    const [planned] = await floor.exchange.act(taker.address, [action], at())
+    if (!planned || 'via' in planned.plan) throw new Error('An order is a transaction.')
+    const { prepared } = await floor.chain.rail.check(planned.plan.steps, planned.plan.needs, taker.address, { wish: {} }, at())
+    const gasLimit = prepared[0]?.gas.gasLimit ?? 0n
+    await floor.cancel(maker, name, resting.outcome.orderId ?? '')
+    const receipt = await floor.execute(planned.plan, taker, gasLimit)
+    expect(floor.exchange.outcome(receipt, planned.plan.memo)[0]).to.include({ state: 'OPEN', filledAmount: '0' })
+  })
+
+  it('never trade past their price, however amounts are rounded, and meet offers of that very price', async () => {
+    const [usdc, market] = [tokens.USDC, await floor.named('WETH-USDC')]
+    await floor.empty('WETH-USDC')
+    let met = 0
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          isBuy: fc.boolean(),
+          tick: fc.integer({ min: -2, max: 2 }),
+          digits: fc.bigInt(10n ** 16n, 3n * 10n ** 18n),
+        }),
+        async ({ isBuy, tick, digits }) => {
+          // Nobody meets himself.
+          const trader = isBuy ? maker : taker
+          const price = `${3000 + tick}.1234567`
+          const order = floor.limit(isBuy ? 'BUY' : 'SELL', price, amountText(digits, 18))
+          const before = await floor.balance(trader.address, usdc)
+          const had = await floor.balance(trader.address, tokens.WETH)
+          const { outcome } = await floor.actBy(trader, { do: 'create', market, order })
+          const { filledAmount = '0', averagePrice, orderId } = outcome
+          if (averagePrice === undefined) return
+          met += 1
+          const offer = orderId === undefined ? undefined : await floor.market.getFunction('offers').staticCall(orderId)
+          const restsRaw: bigint = offer?.pay_amt ?? 0n
+          const movedRaw = (await floor.balance(trader.address, usdc)) - before
+          const wethRaw = (await floor.balance(trader.address, tokens.WETH)) - had
+          // Exactly: units of quote times 10^7 against units of base at the price.
+          const limitRaw = rawOf(filledAmount, 18) * BigInt(price.replace('.', ''))
+          const [paidRaw, gotRaw] = [-(movedRaw + (isBuy ? restsRaw : 0n)), movedRaw]
+          if (isBuy) expect(paidRaw * 10n ** 19n <= limitRaw, `${paidRaw} for ${filledAmount} at ${price}`).to.equal(true)
+          else expect(gotRaw * 10n ** 19n >= limitRaw, `${gotRaw} for ${filledAmount} at ${price}`).to.equal(true)
+          expect(isBuy ? wethRaw : -(wethRaw + restsRaw)).to.equal(rawOf(filledAmount, 18))
+        },
+      ),
+      { numRuns: 60, endOnFailure: true },
     )
+    expect(met).to.be.above(10)
+    const { buys, sells } = await floor.book('WETH-USDC')
+    if (buys[0] && sells[0]) expect(Number(buys[0].price)).to.be.below(Number(sells[0].price))
   })
 })

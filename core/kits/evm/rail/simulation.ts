@@ -34,11 +34,12 @@ export function readGas(steps: readonly EvmIntent[], [estimated, simulated]: rea
   if (estimate === undefined) throw refusal(estimated?.error)
   const results = resultsOf(simulated?.result)
   const beyond = beyondSimulation(estimate, results)
-  const cut = (needed: bigint, limit: bigint) => {
-    if (needed > mostGas) throw tooMuchGas(needed, mostGas)
-    return limit > mostGas ? mostGas : limit
-  }
-  return steps.map((_, index) => {
+  return steps.map(({ spareGas = '0' }, index) => {
+    const cut = (needed: bigint, limit: bigint) => {
+      if (needed > mostGas) throw tooMuchGas(needed, mostGas)
+      const wanted = limit + BigInt(spareGas)
+      return wanted > mostGas ? mostGas : wanted
+    }
     if (index === 0) return cut(estimate, withMargin(estimate))
     const result = results?.[index]
     if (!isObject(result)) return cut(0n, unsimulatedGas + beyond)

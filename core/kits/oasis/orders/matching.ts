@@ -27,15 +27,26 @@ export function matchOffer(makers: readonly Offer[], offer: Pick<Offer, 'payRaw'
   return { paidRaw, gotRaw }
 }
 
-/** What an amount of base costs or brings at once, rounded down as the market does; undefined where there are too few offers. */
-export function tradeAtOnce(makers: readonly Offer[], side: 'BUY' | 'SELL', baseRaw: bigint): bigint | undefined {
-  let [leftRaw, quoteRaw] = [baseRaw, 0n]
+export interface Traded {
+  readonly baseRaw: bigint
+  readonly quoteRaw: bigint
+}
+
+/** The offers that an amount of base meets at once, and what it comes to, rounded down by each as the market does. Undefined where they are too few. */
+export function tradeAtOnce(
+  makers: readonly Offer[],
+  side: 'BUY' | 'SELL',
+  amountRaw: bigint,
+): { met: readonly Traded[]; quoteRaw: bigint } | undefined {
+  let [leftRaw, quoteRaw] = [amountRaw, 0n]
+  const met: Traded[] = []
   for (const { payRaw, buyRaw } of makers) {
-    const [offeredRaw, forRaw] = side === 'BUY' ? [payRaw, buyRaw] : [buyRaw, payRaw]
-    const takenRaw = leftRaw < offeredRaw ? leftRaw : offeredRaw
-    quoteRaw += (takenRaw * forRaw) / offeredRaw
+    const offered = side === 'BUY' ? { baseRaw: payRaw, quoteRaw: buyRaw } : { baseRaw: buyRaw, quoteRaw: payRaw }
+    const takenRaw = leftRaw < offered.baseRaw ? leftRaw : offered.baseRaw
+    met.push(offered)
+    quoteRaw += (takenRaw * offered.quoteRaw) / offered.baseRaw
     leftRaw -= takenRaw
-    if (leftRaw === 0n) return quoteRaw
+    if (leftRaw === 0n) return { met, quoteRaw }
   }
   return undefined
 }

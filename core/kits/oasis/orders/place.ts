@@ -4,8 +4,9 @@ import { oasisAbi } from '../abi.ts'
 import { amountText, divide, rawOf, ratioOf } from '../decimal.ts'
 import type { Pair } from '../pairs.ts'
 import type { PairOffers } from '../reading/lens.ts'
+import { spareGas } from './gas.ts'
 import { writeCreate } from './memo.ts'
-import { matchOffer, neighbourOf, tradeAtOnce } from './matching.ts'
+import { matchOffer, neighbourOf, tradeAtOnce, type Matched, type Traded } from './matching.ts'
 
 /** The market keeps amounts in 128 bits. */
 const mostRaw = 2n ** 128n
@@ -29,7 +30,7 @@ export function planOrder(placing: Placing): Plan<Evm> {
   const [pays, payRaw] = order.side === 'BUY' ? [quote, quoteRaw] : [base, amountRaw]
   const data = order.orderType === 'MARKET' ? atOnce(placing, amountRaw, quoteRaw) : resting(placing, amountRaw, quoteRaw)
   return {
-    steps: [{ to: market, data, value: '0' }],
+    steps: [{ to: market, data, value: '0', spareGas }],
     needs: [
       { is: 'balance', token: pays.address, amountRaw: payRaw },
       { is: 'allowance', token: pays.address, spender: market, amountRaw: payRaw },
@@ -57,12 +58,19 @@ function worthOf({ base, quote }: Pair, { side, price, amount }: NewOrder, amoun
     denominator * 10n ** BigInt(base.decimals),
     side === 'BUY' ? 'down' : 'up',
   )
-  if (raw > 0n && raw < mostRaw && amountRaw < mostRaw) return raw
-  const size = raw > 0n ? 'more than the market can keep' : `less than ${amountText(1n, quote.decimals)} ${quote.symbol}`
-  throw new SluiceError('TRADE_FAILED', `${amount} ${base.symbol} at ${price} ${quote.symbol} is ${size}: choose another amount.`, {
-    details: { reason: 'the amount at that price is out of range' },
-  })
+  if (amountRaw >= mostRaw) throw outOfRange('amount', `${amount} ${base.symbol} is more than the market can keep`)
+  if (raw >= mostRaw)
+    throw outOfRange('price', `${amount} ${base.symbol} at ${price} ${quote.symbol} come to more than the market can keep`)
+  if (raw > 0n) return raw
+  const least = `${amountText(1n, quote.decimals)} ${quote.symbol}`
+  throw outOfRange(
+    'amount',
+    `${amount} ${base.symbol} at ${price} ${quote.symbol} come to less than ${least}, which is the least that there is`,
+  )
 }
+
+const outOfRange = (field: 'amount' | 'price', problem: string) =>
+  new SluiceError('INCOMPLETE_PARAMS', `${field}: ${problem}.`, { details: [{ field, problem }] })
 
 function resting({ pair, order, offers }: Placing, amountRaw: bigint, quoteRaw: bigint): string {
   const isBuy = order.side === 'BUY'
@@ -85,38 +93,41 @@ function resting({ pair, order, offers }: Placing, amountRaw: bigint, quoteRaw: 
  * Offers of one price differ by what rounding made of them, and the market's own `rounding` lets them meet all the same: as long as the
  * order's price is kept, over all that it meets. Where it would not be, the market is to be strict.
  */
-function keepsPrice({ side, price }: NewOrder, { base, quote }: Pair, { paidRaw, gotRaw }: { paidRaw: bigint; gotRaw: bigint }): boolean {
+const keepsPrice = (order: NewOrder, pair: Pair, { paidRaw, gotRaw }: Matched): boolean =>
+  isWithin(order, pair, order.side === 'BUY' ? { quoteRaw: paidRaw, baseRaw: gotRaw } : { quoteRaw: gotRaw, baseRaw: paidRaw })
+
+/** Exactly: no more is paid for what a BUY gets than at its price, and no less is got for what a SELL gives. */
+function isWithin({ side, price }: NewOrder, { base, quote }: Pair, { baseRaw, quoteRaw }: Traded): boolean {
   const { numerator, denominator } = ratioOf(price)
-  const [quoteRaw, baseRaw] = side === 'BUY' ? [paidRaw, gotRaw] : [gotRaw, paidRaw]
-  const [paid, limit] = [quoteRaw * denominator * 10n ** BigInt(base.decimals), baseRaw * numerator * 10n ** BigInt(quote.decimals)]
-  return side === 'BUY' ? paid <= limit : paid >= limit
+  const [at, limit] = [quoteRaw * denominator * 10n ** BigInt(base.decimals), baseRaw * numerator * 10n ** BigInt(quote.decimals)]
+  return side === 'BUY' ? at <= limit : at >= limit
 }
 
-/** All of it or nothing, within the order's price: by the market's own calls for that. */
+/** All of it or nothing, within the order's price: by the market's own calls for that, which hold the price against the whole. */
 function atOnce({ pair, order, offers }: Placing, amountRaw: bigint, boundRaw: bigint): string {
   const { base, quote } = pair
-  const met = order.side === 'BUY' ? offers.sells : offers.buys
-  const comesTo = tradeAtOnce(met.offers, order.side, amountRaw)
-  if (comesTo === undefined && met.whole)
+  const { side, amount, price } = order
+  const { offers: met, whole } = side === 'BUY' ? offers.sells : offers.buys
+  const traded = tradeAtOnce(met, side, amountRaw)
+  if (!traded && whole)
     throw new SluiceError(
       'TRADE_FAILED',
-      `The order book of ${base.symbol}-${quote.symbol} has less than ${order.amount} ${base.symbol} for it: trade less.`,
+      `The order book of ${base.symbol}-${quote.symbol} has less than ${amount} ${base.symbol} for it: trade less.`,
       {
         details: { reason: 'too little in the order book' },
       },
     )
-  if (comesTo !== undefined && (order.side === 'BUY' ? comesTo > boundRaw : comesTo < boundRaw))
-    throw pastBound(pair, order, comesTo, boundRaw)
-  return order.side === 'BUY'
+  if (traded && [...traded.met, { baseRaw: amountRaw, quoteRaw: traded.quoteRaw }].some((each) => !isWithin(order, pair, each)))
+    throw side === 'BUY'
+      ? new SluiceError(
+          'SWAP_PRICE_EXCEEDS_LIMIT_PRICE',
+          `${amount} ${base.symbol} cannot be bought at ${price} ${quote.symbol} or less now: the order book asks more for a part of it.`,
+        )
+      : new SluiceError(
+          'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE',
+          `${amount} ${base.symbol} cannot be sold at ${price} ${quote.symbol} or more now: the order book pays less for a part of it.`,
+        )
+  return side === 'BUY'
     ? oasisAbi.encodeFunctionData('buyAllAmount', [base.address, amountRaw, quote.address, boundRaw])
     : oasisAbi.encodeFunctionData('sellAllAmount', [base.address, amountRaw, quote.address, boundRaw])
-}
-
-function pastBound({ base, quote }: Pair, { side, amount, price }: NewOrder, comesToRaw: bigint, boundRaw: bigint): SluiceError {
-  const [comesTo, bound] = [comesToRaw, boundRaw].map((raw) => `${amountText(raw, quote.decimals)} ${quote.symbol}`)
-  const [code, does, than] =
-    side === 'BUY'
-      ? (['SWAP_PRICE_EXCEEDS_LIMIT_PRICE', 'costs', 'more'] as const)
-      : (['SWAP_PRICE_LOWER_THAN_LIMIT_PRICE', 'brings', 'less'] as const)
-  return new SluiceError(code, `${amount} ${base.symbol} ${does} ${comesTo} now, ${than} than the ${bound} that it is worth at ${price}.`)
 }
