@@ -47,7 +47,7 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
   const dispatch: Dispatch = (...sent) => goOn(offer(...sent))
   const wake = () => watcher.wake()
   const fill = (address: string, nonce: number) => upkeep.fill(address, nonce)
-  const signAttempt = createSignAttempt(rail, sign, nowMs)
+  const signAttempt = createSignAttempt(site, sign, nowMs)
   const shared = { site, lanes, recorder, signAttempt, dispatch, wake, goOn, closing, log, nowMs }
   const submitOn = createSubmission({ ...shared, signing, fill, giveUpLeftovers })
   const submit = (order: PlacedOrder, manner: Manner, signal: AbortSignal) => queued(order.signer, () => submitOn(order, manner, signal))

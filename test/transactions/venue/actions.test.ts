@@ -202,6 +202,18 @@ describe('signed actions of an exchange', () => {
     expect([signings, venue.exchange.asked.length]).to.deep.equal([0, 0])
   })
 
+  it('are actions, and no transactions of the chain', async () => {
+    const { rail } = venue.site.impl
+    const draft: typeof rail.draft = (what, slot) => ({ ...rail.draft(what, slot), scheme: 'evm-transaction' })
+    const posing = { ...venue.site, impl: { ...venue.site.impl, rail: { ...rail, draft } } }
+    await transactions.stop(100)
+    transactions = await start({ sites: [posing] })
+    const refused = await rejection(transactions.submit(placing(venue), soon()))
+    expect(refused).to.include({ name: 'UNKNOWN_ERROR' })
+    expect(refused.message).to.contain('as an action')
+    expect([signings, venue.exchange.asked.length]).to.deep.equal([0, 0])
+  })
+
   it('of one plan go one after the other, and tell what came of the last', async () => {
     const order = placing(venue)
     if (!('via' in order.plan)) throw new Error('It goes by the venue.')
