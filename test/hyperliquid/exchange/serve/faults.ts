@@ -53,29 +53,34 @@ export const losesAnswer: Fault = ({ run, hangUp }) => {
 /** It never came. */
 export const losesRequest: Fault = ({ hangUp }) => hangUp()
 
-/** The connection is cut, and yet it arrives: so much later. */
+/** A time in milliseconds, or what a test waits for. */
+export type Until = number | Promise<unknown>
+
+const passed = (until: Until) => (typeof until === 'number' ? sleep(until) : until)
+
+/** The connection is cut, and yet it arrives: later. */
 export const arrivesLate =
-  (milliseconds: number): Fault =>
+  (until: Until): Fault =>
   async ({ run, hangUp }) => {
     hangUp()
-    await sleep(milliseconds)
+    await passed(until)
     run()
   }
 
-/** It takes so long until it is carried out. */
+/** It is carried out later. */
 export const delaysRequest =
-  (milliseconds: number): Fault =>
+  (until: Until): Fault =>
   async ({ run, send }) => {
-    await sleep(milliseconds)
+    await passed(until)
     send(run())
   }
 
-/** It is carried out at once, and the answer takes so long. */
+/** It is carried out at once, and the answer comes later. */
 export const delaysAnswer =
-  (milliseconds: number): Fault =>
+  (until: Until): Fault =>
   async ({ run, send }) => {
     const answer = run()
-    await sleep(milliseconds)
+    await passed(until)
     send(answer)
   }
 
@@ -90,8 +95,8 @@ export const failsWith =
     send({ status, body: `<html><body>${status}</body></html>` })
   }
 
-/** Every second answer waits for the next one, which overtakes it. */
-export function answersOutOfOrder(): Fault {
+/** Every second answer waits for the next one, which overtakes it; where none comes, for this long. */
+export function answersOutOfOrder(mostMs = 200): Fault {
   let waiting: (() => void) | undefined
   return ({ run, send }) => {
     const answer = run()
@@ -103,10 +108,9 @@ export function answersOutOfOrder(): Fault {
     }
     const late = () => send(answer)
     waiting = late
-    // Where no other comes, it goes by itself.
     setTimeout(() => {
       if (waiting === late) waiting = undefined
       late()
-    }, 200).unref()
+    }, mostMs).unref()
   }
 }
