@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { listOrders } from './bots/list-orders.ts'
 import { minedSince, nextNonces } from './chain/facts.ts'
+import { offersLeft, offersSince } from './chain/offers.ts'
 import { signedBytes } from './checker/signed-bytes.ts'
-import type { History } from './history.ts'
+import type { History, ToldOrder } from './history.ts'
 import type { Random } from './random.ts'
 import { settle } from './settle.ts'
 import { confirmations, type World } from './world.ts'
@@ -16,6 +18,7 @@ export async function settleWorld(world: World, random: Random): Promise<History
   const { chain, proxy, wallets } = world
   // Blocks count from when the faults ended; nobody gets any for free.
   chain.pace(0)
+  let told: readonly ToldOrder[] = []
   const seen = await settle(world, random, {
     allowed: confirmations + extraBlocks,
     async pass(isWaiting) {
@@ -24,6 +27,9 @@ export async function settleWorld(world: World, random: Random): Promise<History
       if (await isWaiting()) await sleep(blockMs - hastyBlockMs)
       return 1
     },
+    async atEnd() {
+      told = await listOrders(world)
+    },
   })
   const signed = signedBytes({ journal: seen.journal, sent: proxy.sent })
   const next = await nextNonces(chain, wallets)
@@ -31,6 +37,14 @@ export async function settleWorld(world: World, random: Random): Promise<History
     ...seen,
     mined: await minedSince(chain, world.firstBlock, wallets),
     nextNonces: next,
+    orders: {
+      told,
+      events: await offersSince(chain, world.firstBlock),
+      left: await offersLeft(
+        chain,
+        told.flatMap(({ orderId = [] }) => orderId),
+      ),
+    },
     signed,
     live: liveFrom(signed, next),
   }

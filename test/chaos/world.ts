@@ -3,6 +3,7 @@ import { startPostgres, type TestPostgres } from '../store/postgres.ts'
 import { createRecorder } from './bots/recorder.ts'
 import { startChain, type Chain } from './chain/chain.ts'
 import { putCollateral } from './chain/collateral.ts'
+import { allowOrders } from './chain/offers.ts'
 import { checkHistory } from './checker/check-history.ts'
 import type { History } from './history.ts'
 import { startFaultProxy } from './proxy/fault-proxy.ts'
@@ -15,8 +16,16 @@ import { createStage, type JudgedStage, type Wish } from './stage.ts'
 export const confirmations = 6
 const blockMs = 250
 
-/** One in three trades on each exchange; what follows upon positions is a part of those on the last. */
-const wishes: readonly Wish[] = [
+/** Every kind of request about orders. */
+export const orderWishes: readonly Wish[] = [
+  ...Array.from({ length: 4 }, (): Wish => ({ op: 'order' })),
+  { op: 'cancel-order' },
+  { op: 'cancel-order' },
+  { op: 'batch' },
+]
+
+/** Swaps mostly; what follows upon positions and orders is a part of those. */
+const everyWish: readonly Wish[] = [
   ...Array.from({ length: 5 }, (): Wish => ({ op: 'trade', connector: 'uniswap' })),
   ...Array.from({ length: 5 }, (): Wish => ({ op: 'trade', connector: 'sushiswap' })),
   { op: 'trade', connector: 'perp' },
@@ -24,10 +33,13 @@ const wishes: readonly Wish[] = [
   { op: 'close' },
   { op: 'deposit' },
   { op: 'withdraw' },
+  ...orderWishes,
 ]
 
 export interface WorldOptions {
   random: Random
+  /** Absent: a bit of everything. */
+  wishes?: readonly Wish[]
   /** Several need the database. */
   servers?: number
   postgres?: boolean
@@ -44,6 +56,7 @@ export interface World extends JudgedStage {
 
 export async function createWorld({
   random,
+  wishes = everyWish,
   servers: count = 1,
   postgres: wantsPostgres = false,
   patches = [],
@@ -51,6 +64,7 @@ export async function createWorld({
   const recorder = createRecorder()
   const chain = await startChain({ blockMs })
   await putCollateral(chain, tradingWallets)
+  await allowOrders(chain, tradingWallets)
   const postgres = wantsPostgres ? await startPostgres() : undefined
   const proxy = await startFaultProxy({
     target: () => chain.rpcUrl(),

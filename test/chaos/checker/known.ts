@@ -9,7 +9,7 @@ export interface Known extends History {
   minedOf(request: Request): readonly Mined[]
   minedBy(txHash: string): Mined | undefined
   entryOf(txHash: string): Journaled | undefined
-  /** Which one the journal says that it is for, by its key or by the id of one of its calls. */
+  /** Which one it is for: by the amount that it shows, else by what the journal says, its key or the id of one of its calls. */
   requestOf(entry: Journaled): Request | undefined
   /** It never comes into a block. */
   isDead(signed: Signed): boolean
@@ -25,9 +25,11 @@ export function knownOf(history: History): Known {
   const byKey = new Map(history.requests.flatMap((request) => (request.key === undefined ? [] : [[request.key, request]])))
   const byId = new Map(history.requests.map((request) => [request.id, request]))
   const byCall = new Map(history.calls.map(({ requestId, request }) => [requestId, byId.get(request)]))
-  const requestOf = ({ idempotencyKey, requestId }: Journaled) => byCall.get(requestId) ?? byKey.get(idempotencyKey ?? '')
-  const entriesByRequest = groupBy(history.journal, requestOf)
   const signedByHash = new Map(signed.map((each) => [each.txHash, each]))
+  const byAmount = new Map(history.requests.flatMap((request) => (request.valueRaw === undefined ? [] : [[request.valueRaw, request]])))
+  const requestOf = ({ idempotencyKey, requestId, attempts: [first] }: Journaled) =>
+    byAmount.get(signedByHash.get(first?.txHash ?? '')?.valueRaw ?? 0n) ?? byCall.get(requestId) ?? byKey.get(idempotencyKey ?? '')
+  const entriesByRequest = groupBy(history.journal, requestOf)
   const ofRequest =
     <T>(byValue: Map<bigint, T[]>, byHash: Map<string, T>) =>
     (request: Request): readonly T[] => {

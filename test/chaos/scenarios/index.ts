@@ -4,9 +4,21 @@ import { everything } from './everything.ts'
 import { keys } from './keys.ts'
 import { kills } from './kills.ts'
 import { eachNodeFault } from './node-faults.ts'
+import { orders } from './orders.ts'
 import { rounds } from './rounds.ts'
 import { solana } from './solana.ts'
 import { stranger } from './stranger.ts'
 import type { Scenario } from './scenario.ts'
 
-export const scenarios: readonly Scenario[] = [kills, ...eachNodeFault, chainTrouble, stranger, rounds, cluster, keys, everything, solana]
+export const scenarios: readonly Scenario[] = [
+  kills,
+  ...eachNodeFault,
+  chainTrouble,
+  stranger,
+  rounds,
+  cluster,
+  keys,
+  orders,
+  everything,
+  solana,
+]

@@ -1,0 +1,9 @@
+import { expectNoViolations } from './expect-none.ts'
+import { orders } from './scenarios/orders.ts'
+
+describe('orders on an order book', function () {
+  this.timeout(300_000)
+
+  it('each have their one outcome, and are told as what they are, while the server is killed and the node fails', () =>
+    expectNoViolations(orders))
+})
