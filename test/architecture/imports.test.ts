@@ -20,7 +20,21 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   devnet: ['config', 'loader', 'testing/devnet-plugin'],
   verbs: ['api', 'contracts', 'config', 'market', 'transactions'],
   http: ['api', 'contracts', 'config', 'market', 'store', 'tls', 'transactions', 'verbs', 'start-error'],
-  boot: ['api', 'contracts', 'config', 'devnet', 'http', 'loader', 'market', 'start-error', 'store', 'verbs', 'version', 'wallet'],
+  boot: [
+    'api',
+    'contracts',
+    'config',
+    'devnet',
+    'http',
+    'loader',
+    'market',
+    'start-error',
+    'store',
+    'transactions',
+    'verbs',
+    'version',
+    'wallet',
+  ],
   doctor: ['api', 'boot', 'config', 'devnet', 'http', 'loader', 'store', 'tls', 'wallet'],
 }
 /** They stand above the others, and may import them all. */
