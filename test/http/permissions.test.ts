@@ -5,6 +5,9 @@ import type { Client } from '../../core/testing/client.ts'
 import { admins, local, outcome, sharedServer, swap, traders, uniswap } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
 
+const oasis = { ...local, connector: 'oasis' } as const
+const order = { market: 'WETH-USDC', side: 'BUY', orderType: 'LIMIT', price: '1000', amount: '0.01' } as const
+
 /** What each way of being listed is answered: [unlisted, reader of the traders' wallet, trader with it]. */
 const table: readonly [what: string, ask: (client: Client) => ReturnType<Client['get']>, ...expected: [string, string, string]][] = [
   ['the service', (client) => client.get('/'), '200', '200', '200'],
@@ -103,6 +106,55 @@ const table: readonly [what: string, ask: (client: Client) => ReturnType<Client[
     '403 FORBIDDEN',
     '403 FORBIDDEN',
   ],
+  ['a book', (client) => client.get('/clob/orderBook', { ...oasis, market: 'WETH-USDC' }), '200', '200', '200'],
+  ["everybody's trades", (client) => client.get('/clob/trades', { ...oasis, market: 'WETH-USDC' }), '200', '200', '200'],
+  [
+    "a wallet's trades",
+    (client) => client.get('/clob/trades', { ...oasis, market: 'WETH-USDC', address: traders }),
+    '403 FORBIDDEN',
+    '200',
+    '200',
+  ],
+  ["a wallet's orders", (client) => client.get('/clob/orders', { ...oasis, address: traders }), '403 FORBIDDEN', '200', '200'],
+  [
+    "another's orders",
+    (client) => client.get('/clob/orders', { ...oasis, address: admins }),
+    '403 FORBIDDEN',
+    '403 FORBIDDEN',
+    '403 FORBIDDEN',
+  ],
+  [
+    'an order that would be refused',
+    (client) => client.post('/clob/orders', { ...oasis, ...order, address: traders, price: '0' }),
+    '403 FORBIDDEN',
+    '403 FORBIDDEN',
+    '400 INCOMPLETE_PARAMS',
+  ],
+  [
+    "an order of another's wallet",
+    (client) => client.post('/clob/orders', { ...oasis, ...order, address: admins }),
+    '403 FORBIDDEN',
+    '403 FORBIDDEN',
+    '403 FORBIDDEN',
+  ],
+  [
+    "a batch of another's wallet",
+    (client) => client.post('/clob/batchOrders', { ...oasis, address: admins, create: [order] }),
+    '403 FORBIDDEN',
+    '403 FORBIDDEN',
+    '403 FORBIDDEN',
+  ],
+  [
+    'a cancel of an order that is not there',
+    (client) =>
+      client.request(
+        'DELETE',
+        `/clob/orders?${new URLSearchParams({ ...oasis, address: traders, market: 'WETH-USDC', orderId: '99999999' })}`,
+      ),
+    '403 FORBIDDEN',
+    '403 FORBIDDEN',
+    '404 UNKNOWN_ORDER',
+  ],
   [
     "a cancel of another's",
     (client) => client.post('/evm/cancel', { ...local, address: admins }),
@@ -134,7 +186,7 @@ describe('who may do what', function () {
     for (const endpoint of all) {
       const { method, path, permission } = endpoint
       for (const each of alsoPosts(endpoint) ? [method, 'POST'] : [method]) {
-        const answer = each === 'POST' ? await server.as.idle.post(path, {}) : await server.as.idle.get(path)
+        const answer = each === 'POST' ? await server.as.idle.post(path, {}) : await server.as.idle.request(each, path)
         expect(outcome(answer), `${each} ${path}`).to.equal(permission ? '403 FORBIDDEN' : '200')
       }
     }

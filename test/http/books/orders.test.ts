@@ -164,7 +164,7 @@ describe('/clob/orders', function () {
 
   it("knows nobody's order by another wallet, or by no name", async () => {
     const { orderId, clientOrderId } = await open()
-    for (const name of [{ orderId }, { clientOrderId }]) {
+    for (const name of [{ orderId }, { clientOrderId }] as Record<string, string>[]) {
       expect(outcome(await cancel(name, others))).to.equal('404 UNKNOWN_ORDER')
       expect(outcome(await client.get('/clob/orders', { ...oasis, address: others, ...name }))).to.equal('404 UNKNOWN_ORDER')
     }

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { endpoints, type Endpoint } from '../../../core/api/index.ts'
+import { alsoPosts } from '../../../core/http/routes.ts'
 import { others, uniswap } from '../shared-server.ts'
 import { encode, jsonValues, otherNames, queryValues } from './values.ts'
 
@@ -11,8 +12,10 @@ export interface FuzzedRequest {
   raw?: string
 }
 
+type GoodValue = string | number | boolean | string[] | object[]
+
 /** A good value for every field that an endpoint may have. */
-const good: Record<string, string | number | boolean | string[]> = {
+const good: Record<string, GoodValue> = {
   ...uniswap,
   address: others,
   base: 'ETH',
@@ -54,7 +57,39 @@ const goodPerp: typeof good = {
 }
 /** What closes a SHORT is bought. */
 const goodClose: typeof good = { limitPrice: '1000000' }
-const goodOf = ({ set, name }: Endpoint) => (set === 'PERP_AMM' ? { ...good, ...goodPerp, ...(name.endsWith('Close') && goodClose) } : good)
+/** What order books take: an order that rests, of the wallet that is asked about. */
+const goodBook: Record<string, GoodValue> = {
+  connector: 'oasis',
+  market: 'WETH-USDC',
+  side: 'BUY',
+  orderType: 'LIMIT',
+  timeInForce: 'GTC',
+  price: '1000',
+  amount: '0.001',
+  depth: 2,
+  state: 'open',
+  limit: 5,
+  create: [
+    { market: 'WETH-USDC', side: 'SELL', orderType: 'LIMIT', price: '9000', amount: '0.001' },
+    { market: 'WETH-USDC', side: 'HOLD' },
+  ],
+  cancel: [{ market: 'WETH-USDC', orderId: '1' }],
+}
+/** An order has a bound of its own. */
+const ofNoLimit: readonly string[] = ['limitPrice', 'allowedSlippage']
+
+function goodOf({ set, name }: Endpoint): Record<string, GoodValue> {
+  if (set === 'PERP_AMM') return { ...good, ...goodPerp, ...(name.endsWith('Close') && goodClose) }
+  if (!set.endsWith('CLOB')) return good
+  const known = { ...good, ...goodBook, ...(name.endsWith('OrdersDelete') && { orderId: fuzzedOrder.id }) }
+  return Object.fromEntries(Object.entries(known).filter(([field]) => !ofNoLimit.includes(field)))
+}
+
+/** What there is to be cancelled. */
+const fuzzedOrder = { id: '1' }
+export function fuzzOrder(orderId: string): void {
+  fuzzedOrder.id = orderId
+}
 
 /** Requests about a position are about this one; its range is that of the good values, so that more can be added to it. */
 export function fuzzPosition(tokenId: string): void {
@@ -67,8 +102,9 @@ export function goodRequest(endpoint: Endpoint): FuzzedRequest {
   const members = Object.fromEntries(
     Object.keys(endpoint.request.properties).flatMap((name) => (name in known ? [[name, known[name]]] : [])),
   )
-  if (endpoint.method === 'POST')
-    return { endpoint, method: 'POST', path: endpoint.path, headers: { 'content-type': 'application/json' }, raw: JSON.stringify(members) }
+  const { method } = endpoint
+  if (method !== 'GET')
+    return { endpoint, method, path: endpoint.path, headers: { 'content-type': 'application/json' }, raw: JSON.stringify(members) }
   const search = new URLSearchParams(Object.entries(members).map(([name, value]): [string, string] => [name, [value].flat().join(',')]))
   return { endpoint, method: 'GET', path: `${endpoint.path}?${search.toString()}`, headers: {} }
 }
@@ -77,8 +113,10 @@ export function goodRequest(endpoint: Endpoint): FuzzedRequest {
 export const requests: fc.Arbitrary<FuzzedRequest> = fc
   .constantFrom<Endpoint[]>(...(endpoints as readonly Endpoint[]))
   .chain((endpoint) => {
-    const asPost = endpoint.method === 'POST' ? fc.constant(true) : endpoint.set === 'Service' ? fc.constant(false) : fc.boolean()
-    return asPost.chain((post) => (post ? body(endpoint) : query(endpoint)))
+    const { method } = endpoint
+    if (method === 'POST') return body(endpoint, method)
+    const inBody = alsoPosts(endpoint) ? 'POST' : endpoint.set === 'Service' ? undefined : method
+    return fc.boolean().chain((asBody) => (asBody && inBody ? body(endpoint, inBody) : query(endpoint)))
   })
 
 function fields(endpoint: Endpoint) {
@@ -114,11 +152,11 @@ function query(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
         ...untouched.map((name) => [name, encode([known[name] ?? ''].flat().join(','))]),
         ...wild.map((name, index) => [encode(name) + suffix, values[index] ?? '']),
       ]
-      return { endpoint, method: 'GET', path: `${endpoint.path}?${pairs.map((pair) => pair.join('=')).join('&')}`, headers: {} }
+      return { endpoint, method: endpoint.method, path: `${endpoint.path}?${pairs.map((pair) => pair.join('=')).join('&')}`, headers: {} }
     })
 }
 
-function body(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
+function body(endpoint: Endpoint, method: string): fc.Arbitrary<FuzzedRequest> {
   const types = fc.oneof(
     { weight: 30, arbitrary: fc.constant('application/json') },
     { weight: 1, arbitrary: fc.constantFrom('text/plain', 'application/json; charset=utf-16', 'multipart/form-data', 'APPLICATION/JSON') },
@@ -149,7 +187,7 @@ function body(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
       ]
       return {
         endpoint,
-        method: 'POST',
+        method,
         path: endpoint.path,
         headers: { 'content-type': type, ...(key && { 'idempotency-key': key }) },
         raw: wound(`{${members.join(',')}}`),

@@ -1,7 +1,7 @@
 import { CLOBBatchOrdersRequest, type BookSet } from '../../../api/index.ts'
 import type { BookAction, BookOrder, OrderName } from '../../../contracts/index.ts'
 import { fieldsReader } from '../../read-fields.ts'
-import type { Markets } from '../market/find-market.ts'
+import { nameOf, type Markets } from '../market/find-market.ts'
 import { asFields } from './batch-creates.ts'
 import { orError, type Entry } from './batch-entry.ts'
 import { isUnderWay, nameOnExchange, refusalOf, showEnded, stop } from './cancel.ts'
@@ -26,10 +26,10 @@ export async function readCancels(
   const orders = walletOrders(type, wallet.address, context)
 
   async function readOne(written: unknown): Promise<CancelEntry> {
-    const fields = read(asFields(written), 'body')
+    const fields = read(asFields(written, 'cancel'), 'body')
     const name = readName(fields)
     const market = markets.find(fields.market)
-    const [journaled] = await orders.journaled({ ...name, market: `${market.base}-${market.quote}`, limit: 1 })
+    const [journaled] = await orders.journaled({ ...name, market: nameOf(market), limit: 1 })
     if (!journaled) return { name, action: { do: 'cancel', market, order: name } }
     const found = { journaled, shown: await orders.show(journaled, undefined, false) }
     if (hasEnded(found.shown.state)) return { name, answer: showEnded(found) }

@@ -39,7 +39,7 @@ export async function readCreates(
   const firstWith = new Map<string, number>()
 
   async function readOne(written: unknown, place: number): Promise<CreateEntry> {
-    const fields = readers[type](asFields(written), 'body')
+    const fields = readers[type](asFields(written, 'create'), 'body')
     const clientOrderId = fields.clientOrderId ?? madeOrderId(tag, place)
     const first = firstWith.get(clientOrderId)
     if (first !== undefined) return { error: usedTwice(first), clientOrderId }
@@ -60,9 +60,9 @@ export async function readCreates(
 }
 
 /** @throws SluiceError INCOMPLETE_PARAMS where an entry is no object */
-export function asFields(written: unknown): Readonly<Record<string, unknown>> {
+export function asFields(written: unknown, field: 'create' | 'cancel'): Readonly<Record<string, unknown>> {
   if (typeof written === 'object' && written !== null && !Array.isArray(written)) return Object.fromEntries(Object.entries(written))
-  throw badFields([{ field: 'body', problem: 'must be a list of JSON objects here' }])
+  throw badFields([{ field, problem: 'this entry of it is no JSON object' }])
 }
 
 const usedTwice = (first: number) =>
