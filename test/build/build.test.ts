@@ -14,8 +14,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const pair = { chain: 'ethereum', network: 'local', base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' }
 const address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 
-describe('the compiled tree', function () {
-  this.timeout(90_000)
+describe('the compiled tree', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-build-'))
   const dist = path.join(folder, 'dist')
   const certs = path.join(dist, 'certs')

@@ -9,8 +9,7 @@ const [mine, other] = ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x3C44CdDd
 const local = { chain: 'ethereum', network: 'local' }
 const nowhere = `0x${'5c'.repeat(32)}`
 
-describe('sluice tx', function () {
-  this.timeout(60_000)
+describe('sluice tx', () => {
   let server: TestServer
   let rpc: Rpc
 

@@ -32,8 +32,7 @@ export default defineChain({
 })
 `
 
-describe('sluice wallet add', function () {
-  this.timeout(60_000)
+describe('sluice wallet add', () => {
   const home = mkdtempSync(path.join(tmpdir(), 'sluice-curious-'))
   after(() => rmSync(home, { recursive: true, force: true }))
 

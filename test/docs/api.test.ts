@@ -10,8 +10,7 @@ import { run } from './run.ts'
 
 const example = 'examples/once.mjs'
 
-describe('the page of the interface', function () {
-  this.timeout(60_000)
+describe('the page of the interface', () => {
   let server: TestServer
   let fences: readonly Fence[]
   const environment = () => ({ HOME: server.settings.home, SLUICE_URL: server.kernel.url })

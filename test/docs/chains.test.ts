@@ -4,8 +4,7 @@ import { startSolana, type Solana } from '../solana/start-solana.ts'
 import { unlike } from './like.ts'
 import { fencesOf, readPage } from './page.ts'
 
-describe('docs/chains.md', function () {
-  this.timeout(90_000)
+describe('docs/chains.md', () => {
   let cluster: Solana
   let home: Home
   let server: RealServer

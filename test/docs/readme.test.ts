@@ -8,8 +8,7 @@ import { fencesOf, readPage, root, type Fence } from './page.ts'
 import { readyServer } from './ready-server.ts'
 import { run } from './run.ts'
 
-describe('the README', function () {
-  this.timeout(60_000)
+describe('the README', () => {
   let server: TestServer
   let home: string
   let fences: readonly Fence[]

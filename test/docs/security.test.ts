@@ -6,8 +6,7 @@ import { ensureCertificates, listClients } from '../../core/tls/index.ts'
 import { fencesOf, readPage, root } from './page.ts'
 import { run } from './run.ts'
 
-describe('docs/security.md', function () {
-  this.timeout(60_000)
+describe('docs/security.md', () => {
   let folder: string
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'sluice-security-'))

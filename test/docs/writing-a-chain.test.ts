@@ -10,8 +10,7 @@ import { run } from './run.ts'
 const page = 'docs/writing-a-chain.md'
 const folder = await extractPlugins(page)
 
-describe('docs/writing-a-chain.md', function () {
-  this.timeout(60_000)
+describe('docs/writing-a-chain.md', () => {
   after(() => rm(folder, { recursive: true }))
 
   it('shows a chain in 15 lines', async () => {

@@ -13,8 +13,7 @@ const names = ['riverswap', 'lakeswap', 'ferryswap']
 const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const folder = await extractPlugins(page)
 
-describe('docs/writing-a-connector.md', function () {
-  this.timeout(60_000)
+describe('docs/writing-a-connector.md', () => {
   after(() => rm(folder, { recursive: true }))
 
   describe('on a server', onServer)

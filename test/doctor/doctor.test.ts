@@ -17,8 +17,7 @@ const plugins = path.join(root, 'plugins')
 const otherChains = readdirSync(plugins).filter((name) => name !== 'ethereum' && existsSync(path.join(plugins, name, 'networks.ts')))
 const devnetOnly = { mainnet: off, sepolia: off, local: { required: true } }
 
-describe('sluice doctor', function () {
-  this.timeout(60_000)
+describe('sluice doctor', () => {
   const nodes: FakeNode[] = []
   const removals: (() => Promise<void>)[] = []
   afterEach(async () => {

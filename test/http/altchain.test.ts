@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import { outcome, sharedServer, traders } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
 
-describe('accounts for tokens', function () {
-  this.timeout(60_000)
+describe('accounts for tokens', () => {
   let server: SharedServer
   before(async () => {
     server = await sharedServer()

@@ -11,8 +11,7 @@ const exact = (text: string): bigint => {
 }
 const one = exact('1')
 
-describe('/amm', function () {
-  this.timeout(60_000)
+describe('/amm', () => {
   let server: SharedServer
   let client: Client
   const price = (fields: object = {}): Promise<Answer> => client.post('/amm/price', { ...swap, ...fields })

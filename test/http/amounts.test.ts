@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import type { Answer, Client } from '../../core/testing/client.ts'
 import { local, outcome, sharedServer, swap, twins } from './shared-server.ts'
 
-describe('amounts, tokens and sides', function () {
-  this.timeout(60_000)
+describe('amounts, tokens and sides', () => {
   let client: Client
   const price = (fields: object): Promise<Answer> => client.post('/amm/price', { ...swap, ...fields })
   before(async () => {

@@ -6,8 +6,7 @@ import { admins, local, mined, outcome, sharedServer, uniswap } from './shared-s
 
 const ether = 10n ** 18n
 
-describe('the coin against a token whose code takes it from the router', function () {
-  this.timeout(60_000)
+describe('the coin against a token whose code takes it from the router', () => {
   let client: Client
   let provider: JsonRpcProvider
   let token = ''

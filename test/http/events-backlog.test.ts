@@ -60,9 +60,7 @@ async function idsUntil(response: IncomingMessage, last: number): Promise<number
   return ids
 }
 
-describe('those who follow the journal', function () {
-  this.timeout(60_000)
-
+describe('those who follow the journal', () => {
   onBothStores((place) => {
     let journal: Journal
     /** Another server's, where there can be one. */

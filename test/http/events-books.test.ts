@@ -15,8 +15,7 @@ import { outcome } from './shared-server.ts'
 const asked = { topics: 'orderBook', connector: 'told-books', market: 'weth-usdc' }
 const of = { chain: 'ethereum', network: 'local', connector: 'told-books', type: 'CLOB', market: 'WETH-USDC' }
 
-describe('order books in /events', function () {
-  this.timeout(60_000)
+describe('order books in /events', () => {
   let folder: string
   let server: TestServer
   const exchange = createToldExchange()

@@ -31,8 +31,7 @@ async function read(client: Client, lastEventId: string, isLast: (told: Told) =>
   return told
 }
 
-describe('events of several servers', function () {
-  this.timeout(90_000)
+describe('events of several servers', () => {
   let cluster: Cluster
   before(async function () {
     if (!isPostgresInstalled) this.skip()

@@ -14,8 +14,7 @@ async function readToEnd(response: IncomingMessage): Promise<{ text: string; com
   return { text, complete: response.complete }
 }
 
-describe('a stream of events', function () {
-  this.timeout(60_000)
+describe('a stream of events', () => {
   let server: TestServer
   const door = (name = 'client'): Door => ({ url: server.kernel.url, certsDir: server.settings.ssl.certsDir, name })
   const clients: Client[] = []

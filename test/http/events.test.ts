@@ -9,8 +9,7 @@ import type { SharedServer } from './shared-server.ts'
 /** `123-4` as what it counts. */
 const parts = (id: string) => id.split('-').map(Number)
 
-describe('/events', function () {
-  this.timeout(60_000)
+describe('/events', () => {
   let server: SharedServer
   let client: Client
   const followers: Follower[] = []

@@ -5,8 +5,7 @@ import type { SharedServer } from './shared-server.ts'
 
 const most = (2n ** 256n - 1n).toString()
 
-describe('/evm', function () {
-  this.timeout(60_000)
+describe('/evm', () => {
   let server: SharedServer
   let client: Client
   const wallet = { ...local, address: others }

@@ -16,8 +16,7 @@ const newKey = () => ({ client: 'client', path: '/amm/trade', key: `key-${(count
 const refused = new SluiceError('TRADE_FAILED', 'It was refused.')
 
 for (const kind of ['embedded', 'postgres'] as const) {
-  describe(`Idempotency-Keys in the store (${kind})`, function () {
-    this.timeout(60_000)
+  describe(`Idempotency-Keys in the store (${kind})`, () => {
     let postgres: TestPostgres | undefined
     let home: string
     let store: Store

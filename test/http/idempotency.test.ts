@@ -6,8 +6,7 @@ import type { SharedServer } from './shared-server.ts'
 let count = 0
 const newKey = () => `key-${process.pid}-${(count += 1)}`
 
-describe('Idempotency-Key', function () {
-  this.timeout(60_000)
+describe('Idempotency-Key', () => {
   let server: SharedServer
   let client: Client
   const order = { ...swap, base: 'ETH', amount: '0.01', address: admins }

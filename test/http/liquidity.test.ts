@@ -11,8 +11,7 @@ const raw = (padded: string) => BigInt(padded.replace('.', ''))
 const envelope = ['network', 'timestamp', 'latency']
 const gas = ['gasPrice', 'gasPriceToken', 'gasLimit', 'gasCost']
 
-describe('/amm/liquidity', function () {
-  this.timeout(60_000)
+describe('/amm/liquidity', () => {
   let server: SharedServer
   let client: Client
   let provider: JsonRpcProvider

@@ -6,8 +6,7 @@ import { expect } from 'chai'
 import { sharedServer } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
 
-describe('what is no HTTP', function () {
-  this.timeout(60_000)
+describe('what is no HTTP', () => {
   let server: SharedServer
   before(async () => {
     server = await sharedServer()

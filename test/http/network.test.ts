@@ -9,8 +9,7 @@ async function rpcCalls(client: Client): Promise<number> {
   return counts.reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
-describe('/network', function () {
-  this.timeout(60_000)
+describe('/network', () => {
   let client: Client
   before(async () => {
     client = (await sharedServer()).client

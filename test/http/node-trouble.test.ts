@@ -35,8 +35,7 @@ const gas: (typeof questions)[number] = [
   (client) => client.post('/amm/estimateGas', { ...proxied, connector: 'uniswap' }),
 ]
 
-describe('a node in trouble', function () {
-  this.timeout(60_000)
+describe('a node in trouble', () => {
   let proxy: FaultyProxy
   let child: ChildProcess
   let client: Client

@@ -3,8 +3,7 @@ import { others, sharedServer, type SharedServer } from './shared-server.ts'
 
 const chain = { chain: 'ethereum', network: 'local' }
 
-describe('a wallet without the coin that pays for gas', function () {
-  this.timeout(60_000)
+describe('a wallet without the coin that pays for gas', () => {
   let server: SharedServer
   let balance: unknown
   before(async () => {

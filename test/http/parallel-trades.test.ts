@@ -3,8 +3,7 @@ import { admins, sharedServer, type SharedServer } from './shared-server.ts'
 
 const venue = { chain: 'ethereum', network: 'local', connector: 'uniswap' }
 
-describe('a hundred trades at once from one wallet', function () {
-  this.timeout(60_000)
+describe('a hundred trades at once from one wallet', () => {
   let server: SharedServer
   before(async () => {
     server = await sharedServer()

@@ -67,8 +67,7 @@ const position = [
   'pendingFundingPayment',
 ]
 
-describe('/perpAMM and /perp', function () {
-  this.timeout(60_000)
+describe('/perpAMM and /perp', () => {
   let server: SharedServer
   let client: Client
   const ask = (verb: string, fields: object = {}, prefix = '/perpAMM', by = client): Promise<Answer> =>

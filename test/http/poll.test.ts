@@ -5,8 +5,7 @@ import { startServer, type TestServer } from '../../core/testing/server.ts'
 import { newClient } from '../../core/tls/index.ts'
 import { admins, local, mined, outcome, swap, traders } from './shared-server.ts'
 
-describe('/network/poll of a transaction with several attempts', function () {
-  this.timeout(60_000)
+describe('/network/poll of a transaction with several attempts', () => {
   let server: TestServer
   let client: Client
   let stranger: Client

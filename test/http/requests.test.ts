@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import type { Client } from '../../core/testing/client.ts'
 import { admins, local, outcome, sharedServer, swap, twins } from './shared-server.ts'
 
-describe('the form of requests', function () {
-  this.timeout(60_000)
+describe('the form of requests', () => {
   let client: Client
   before(async () => {
     client = (await sharedServer()).client
@@ -84,8 +83,7 @@ describe('the form of requests', function () {
 
 const padded = (bytes: number) => `{"chain":"ethereum"}${' '.repeat(bytes - 20)}`
 
-describe('the form of HTTP', function () {
-  this.timeout(60_000)
+describe('the form of HTTP', () => {
   let client: Client
   before(async () => {
     client = (await sharedServer()).client

@@ -3,8 +3,7 @@ import type { Answer, Client } from '../../core/testing/client.ts'
 import { admins, freshAddress, local, mined, noted, outcome, sharedServer, swap, traders } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
 
-describe('/evm/speedUp', function () {
-  this.timeout(60_000)
+describe('/evm/speedUp', () => {
   let server: SharedServer
   let client: Client
   const wallet = { ...local, address: traders }

@@ -5,8 +5,7 @@ import type { SharedServer } from './shared-server.ts'
 
 const run = `list-${process.pid}-${Date.now()}`
 
-describe('/transactions', function () {
-  this.timeout(60_000)
+describe('/transactions', () => {
   let server: SharedServer
   let client: Client
   /** Oldest first. */

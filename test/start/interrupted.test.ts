@@ -15,9 +15,7 @@ function processesIn(folder: string): string[] {
   })
 }
 
-describe('a start that is interrupted', function () {
-  this.timeout(60_000)
-
+describe('a start that is interrupted', () => {
   for (const [signal, code, when] of [
     ['SIGINT', 130, /Made certificates/],
     ['SIGTERM', 143, /Deploying the exchanges/],

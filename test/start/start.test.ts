@@ -6,8 +6,7 @@ import { eventually, keepDevnet, makeHome, sluice, type Running } from './comman
 const ready = /Sluice is ready at (https:\S+)/
 const rpc = /ethereum\/local\s+block \d+, \d+ s ago\s+(http:\S+)/
 
-describe('sluice start', function () {
-  this.timeout(60_000)
+describe('sluice start', () => {
   const cleanUps: (() => unknown)[] = []
   afterEach(async () => {
     for (const each of cleanUps.splice(0).reverse()) await each()

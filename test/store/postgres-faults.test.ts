@@ -9,8 +9,7 @@ import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { giveLane, newEntry, next, signed } from '../transactions/journal/entries.ts'
 import { places } from './stores.ts'
 
-describe('trouble with the database', function () {
-  this.timeout(60_000)
+describe('trouble with the database', () => {
   const { place, postgres } = places('postgres')
   const works = async (store: Store) => expect(await store.failing()).to.equal(undefined)
 

@@ -31,8 +31,7 @@ export default defineConnector({
 `
 const defaults = `{ allowedSlippage: 1/100, ttl: 300, contractAddresses: { local: { routerAddress: '${uniswapRouter}' } } }`
 
-describe("a connector's plan that does more than its request says", function () {
-  this.timeout(60_000)
+describe("a connector's plan that does more than its request says", () => {
   let folder: string
   let server: TestServer
 

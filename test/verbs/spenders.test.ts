@@ -28,8 +28,7 @@ export default defineConnector({
 `
 const defaults = `{ allowedSlippage: 1/100, ttl: 300, contractAddresses: { sepolia: { routerAddress: '${router}' } } }`
 
-describe('a connector that nobody has asked for yet', function () {
-  this.timeout(60_000)
+describe('a connector that nobody has asked for yet', () => {
   let folder: string
   let node: FakeNode
   let server: TestServer

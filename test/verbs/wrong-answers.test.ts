@@ -27,8 +27,7 @@ export default defineConnector({
 `
 const quoteWith = (change: string) => `quote: async (...args) => ({ ...await amm.quote(...args), ${change} })`
 
-describe('a connector that gives what is no answer', function () {
-  this.timeout(60_000)
+describe('a connector that gives what is no answer', () => {
   let folder: string
   let server: TestServer
 

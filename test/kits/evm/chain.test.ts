@@ -16,8 +16,7 @@ async function refusal(work: Promise<unknown>): Promise<unknown> {
   )
 }
 
-describe('an EVM chain', function () {
-  this.timeout(60_000)
+describe('an EVM chain', () => {
   let test: TestChain
   let tokens: Record<string, Token>
 

@@ -71,8 +71,7 @@ const lines: Readonly<Record<string, { fault: Fault; is: Reception['is'] }>> = {
   },
 }
 
-describe('signed bytes on a line with faults, before a real node', function () {
-  this.timeout(60_000)
+describe('signed bytes on a line with faults, before a real node', () => {
   let test: TestChain
   let proxy: FaultyProxy
   let rpcs: Rpc[] = []

@@ -6,8 +6,7 @@ import { comesTo, entryOf, orderOf, startSolanaSite, transactionsAt } from './so
 import type { SolanaSite } from './solana-site.ts'
 import { soon as at } from './test-cluster.ts'
 
-describe('creating token accounts on Solana', function () {
-  this.timeout(60_000)
+describe('creating token accounts on Solana', () => {
   let site: SolanaSite
   let transactions: Transactions
   before(async () => {

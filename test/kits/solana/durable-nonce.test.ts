@@ -17,8 +17,7 @@ import { chainOver, soon as at } from './test-cluster.ts'
 import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer } from './solana-site.ts'
 import type { SolanaSite } from './solana-site.ts'
 
-describe('durable nonces on Solana', function () {
-  this.timeout(60_000)
+describe('durable nonces on Solana', () => {
   let site: SolanaSite
   let transactions: Transactions
   let account: KeyPairSigner

@@ -11,8 +11,7 @@ import { chainOver } from './test-cluster.ts'
 import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer } from './solana-site.ts'
 import type { SolanaSite } from './solana-site.ts'
 
-describe('the life of a transaction on Solana', function () {
-  this.timeout(60_000)
+describe('the life of a transaction on Solana', () => {
   let site: SolanaSite
   let transactions: Transactions
   let skewMs = 0

@@ -14,8 +14,7 @@ import type { SolanaSite } from './solana-site.ts'
 
 const randomText = (bytes: number) => getBase58Decoder().decode(crypto.getRandomValues(new Uint8Array(bytes)))
 
-describe('many at once on Solana', function () {
-  this.timeout(60_000)
+describe('many at once on Solana', () => {
   let site: SolanaSite
   beforeEach(async () => {
     site = await startSolanaSite()
@@ -110,8 +109,7 @@ describe('many at once on Solana', function () {
   })
 })
 
-describe('the receipt of a transaction on Solana', function () {
-  this.timeout(60_000)
+describe('the receipt of a transaction on Solana', () => {
   const noHistory = failsAt('getTransaction', { code: -32011, message: 'Transaction history is not available from this node' })
   let own: SolanaSite
   let proxy: FaultyProxy

@@ -6,8 +6,7 @@ import type { TestCluster } from './test-cluster.ts'
 
 const nobody = 'So1ar1111111111111111111111111111111111111F'
 
-describe('reading Solana', function () {
-  this.timeout(60_000)
+describe('reading Solana', () => {
   let site: TestCluster
   before(async () => {
     site = await startCluster()

@@ -15,8 +15,7 @@ import type { SolanaSite } from './solana-site.ts'
 /** Blocks after which every blockhash of now is over, by what is finalized too. */
 const lifetime = 190
 
-describe('who is believed that a transaction on Solana is over', function () {
-  this.timeout(60_000)
+describe('who is believed that a transaction on Solana is over', () => {
   let site: SolanaSite
   let transactions: Transactions | undefined
   const nodes: SolanaNode[] = []

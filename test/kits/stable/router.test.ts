@@ -10,8 +10,7 @@ const { WETH, USDC, DAI, USDT, WBTC } = tokens
 const inTenMinutes = () => Math.floor(Date.now() / 1000) + 600
 const loose = ({ swap, amountRaw }: Quote) => (swap.exact === 'in' ? (amountRaw * 99n) / 100n : (amountRaw * 101n) / 100n)
 
-describe('swaps of an exchange of stable pools', function () {
-  this.timeout(60_000)
+describe('swaps of an exchange of stable pools', () => {
   let floor: StableFloor
   let eth: Token
   before(async () => {

@@ -6,8 +6,7 @@ import { everyChain, everyNetwork, otherNetworks } from './every-chain.ts'
 
 const all = [...everyNetwork, ...otherNetworks]
 
-describe('a server with every chain', function () {
-  this.timeout(60_000)
+describe('a server with every chain', () => {
   let node: FakeNode
   let server: TestServer
 

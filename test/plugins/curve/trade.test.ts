@@ -10,8 +10,7 @@ import { startServer, type TestServer } from '../../../core/testing/server.ts'
 const [address = ''] = tradingWallets
 const trade = { chain: 'ethereum', network: 'local', connector: 'curve', address, base: 'DAI', quote: 'USDC', amount: '10', side: 'SELL' }
 
-describe('trades on curve', function () {
-  this.timeout(60_000)
+describe('trades on curve', () => {
   let server: TestServer
   let bench: Bench
   before(async () => {

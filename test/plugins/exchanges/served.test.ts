@@ -4,8 +4,7 @@ import { exchanges } from './exchanges.ts'
 
 const question = { base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' }
 
-describe('a server with all chains and exchanges', function () {
-  this.timeout(60_000)
+describe('a server with all chains and exchanges', () => {
   let server: TestServer
   before(async () => {
     const bareName = 'contractAddresses:\n  mainnet:\n'

@@ -7,8 +7,7 @@ import { here, startAmmSite, type AmmSite } from './amm-site.ts'
 
 const most = 2n ** 64n - 1n
 
-describe('an exchange on Solana, by the cards of every AMM', function () {
-  this.timeout(60_000)
+describe('an exchange on Solana, by the cards of every AMM', () => {
   let site: AmmSite
   const bench: Bench = {
     ...here,

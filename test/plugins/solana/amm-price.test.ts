@@ -12,8 +12,7 @@ const outcome = ({ status, body }: Answer): string => (status === 200 ? '200' : 
 const units = (raw: bigint, decimals: number) =>
   `${raw / 10n ** BigInt(decimals)}.${(raw % 10n ** BigInt(decimals)).toString().padStart(decimals, '0')}`
 
-describe('/amm/price of an exchange on Solana', function () {
-  this.timeout(60_000)
+describe('/amm/price of an exchange on Solana', () => {
   let site: AmmSite
   let client: Client
   before(async () => {

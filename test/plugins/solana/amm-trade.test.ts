@@ -13,8 +13,7 @@ const outcome = ({ status, body }: Answer): string => (status === 200 ? '200' : 
 const raw = (padded: string) => BigInt(padded.replace('.', ''))
 const confirmed = { txState: 'CONFIRMED', txStatus: 1 }
 
-describe('/amm/trade of an exchange on Solana', function () {
-  this.timeout(60_000)
+describe('/amm/trade of an exchange on Solana', () => {
   let site: AmmSite
   let client: Client
   let held: { base: string; quote: string }

@@ -7,8 +7,7 @@ import { Superseded } from '../../../core/transactions/journal/superseded.ts'
 import { places } from '../../store/stores.ts'
 import { giveKey, giveLane, laneOf, newEntry, next, signed } from './entries.ts'
 
-describe('the journal of several servers in PostgreSQL', function () {
-  this.timeout(60_000)
+describe('the journal of several servers in PostgreSQL', () => {
   const { place } = places('postgres')
   let journal: Journal
   let guard: Guard

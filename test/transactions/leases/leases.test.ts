@@ -15,8 +15,7 @@ import { silent, soon, until } from '../site.ts'
 let lanes = 0
 const newLane = () => `ethereum/local/0x${(lanes += 1)}`
 
-describe('leases in PostgreSQL', function () {
-  this.timeout(60_000)
+describe('leases in PostgreSQL', () => {
   let postgres: TestPostgres
   let url: string
   const running: { leases: Leases; store: Store }[] = []

@@ -70,8 +70,7 @@ const remembering = {
 }
 const mute = { mute: "rangeFill: () => { throw new Error('no fill today') }", garbled: 'rangeFill: () => ({ tokenId: 1 })' }
 
-describe('a connector whose ranges are no answer', function () {
-  this.timeout(60_000)
+describe('a connector whose ranges are no answer', () => {
   let folder: string
   let server: TestServer
   const ask = (connector: string, verb: string, fields: object) =>

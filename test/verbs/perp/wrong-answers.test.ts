@@ -85,8 +85,7 @@ const fills = {
   'fill-beyond-all': 'perpFill: () => ({ ...perp.perpFill(), closedRatio: { numerator: 2n, denominator: 1n } })',
 }
 
-describe('a perpetual exchange', function () {
-  this.timeout(60_000)
+describe('a perpetual exchange', () => {
   let folder: string
   let server: TestServer
   const market = { base: 'ETH', quote: 'USD' }

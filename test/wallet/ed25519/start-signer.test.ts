@@ -41,8 +41,7 @@ async function failure(promise: Promise<unknown>): Promise<string> {
   return error instanceof SluiceError ? `${error.name}: ${error.message}` : String(error)
 }
 
-describe('the signer, with keys of both curves', function () {
-  this.timeout(60_000)
+describe('the signer, with keys of both curves', () => {
   const dataDir = temporaryFolder()
   let signer: Signer
   let evmAddress: string

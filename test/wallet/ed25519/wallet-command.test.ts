@@ -24,8 +24,7 @@ async function newPair(): Promise<Pair> {
   return { address, exported, list, secrets: [exported, list.slice(1, -1), bytes.subarray(0, 32).toString('hex')] }
 }
 
-describe('sluice wallet, on a chain whose keys are of ed25519', function () {
-  this.timeout(60_000)
+describe('sluice wallet, on a chain whose keys are of ed25519', () => {
   const { fileOf, sluice, dataDir } = walletCommandInFolder()
   const add = (...args: string[]) => ['add', '--chain', 'solana', ...args]
 
