@@ -1,6 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
 import { endpoints, errorsOf, errorTable, eventsEndpoint, interfaceVersion, type Endpoint } from '../../core/api/index.ts'
+import { tradingVerbs } from '../../core/contracts/index.ts'
+import { alsoPosts } from '../../core/http/routes.ts'
 import { openapi } from '../../core/http/pages/openapi.ts'
 import type { Client } from '../../core/testing/client.ts'
 import { outcome, sharedServer } from './shared-server.ts'
@@ -40,7 +42,18 @@ describe('the service', function () {
     const { body } = await client.get('/connectors')
     expect(body.uniswap).to.deep.equal([{ chain: 'ethereum', networks: ['mainnet', 'sepolia', 'local'] }])
     expect(body.quickswap).to.deep.equal([{ chain: 'ethereum', networks: ['local'] }])
-    expect(body).to.have.keys('uniswap', 'sushiswap', 'pancakeswap', 'quickswap', 'traderjoe', 'pangolin', 'balancer', 'curve', 'perp', 'oasis')
+    expect(body).to.have.keys(
+      'uniswap',
+      'sushiswap',
+      'pancakeswap',
+      'quickswap',
+      'traderjoe',
+      'pangolin',
+      'balancer',
+      'curve',
+      'perp',
+      'oasis',
+    )
   })
 
   it('lists the plugins with what each is', async () => {
@@ -163,16 +176,17 @@ describe('/openapi.json', function () {
     expect(JSON.stringify(document)).not.to.contain('"expects"')
   })
 
-  it('lists every endpoint of what is loaded, the reading ones by POST too, with the errors of the table', () => {
-    // No chain of another family is.
-    const all = [...endpoints, eventsEndpoint].filter(({ set }) => set !== 'altchain')
-    const expected = all.flatMap(({ method, path, set }) =>
-      method === 'GET' && set !== 'Service' ? [`GET ${path}`, `POST ${path}`] : [`${method} ${path}`],
-    )
+  it('lists every endpoint of what is loaded, the reading ones by POST too, with the errors of the table', async () => {
+    const { plugins } = (await sharedServer()).kernel.services.directory
+    const loaded = plugins.flatMap(({ state, trading_type }) => (state === 'loaded' ? trading_type : []))
+    // No chain of another family is, and of the kinds of exchanges those that plugins are of.
+    const isServed = ({ set }: Endpoint) => set !== 'altchain' && (!Object.hasOwn(tradingVerbs, set) || loaded.includes(set))
+    const all = ([...endpoints, eventsEndpoint] as readonly Endpoint[]).filter(isServed)
+    const expected = all.flatMap((each) => (alsoPosts(each) ? [`GET ${each.path}`, `POST ${each.path}`] : [`${each.method} ${each.path}`]))
     expect(operationsOf(document.paths)).to.have.members(expected)
     for (const endpoint of all) {
       const { responses } = document.paths[endpoint.path][endpoint.method.toLowerCase()]
-      for (const name of errorsOf(endpoint as Endpoint)) expect(responses[errorTable[name].http].description).to.contain(name)
+      for (const name of errorsOf(endpoint)) expect(responses[errorTable[name].http].description).to.contain(name)
       expect(responses).not.to.have.property('500')
     }
   })
