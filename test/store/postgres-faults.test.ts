@@ -7,6 +7,7 @@ import type { Entry } from '../../core/transactions/entry.ts'
 import type { Guard } from '../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { giveLane, newEntry, next, signed } from '../transactions/journal/entries.ts'
+import { until } from '../transactions/site.ts'
 import { places } from './stores.ts'
 
 describe('trouble with the database', () => {
@@ -61,7 +62,7 @@ describe('trouble with the database', () => {
       await works(store)
     }
     // Each has had its turn, however slow the machine is.
-    while (writers.some(({ outcome }) => outcome.kept.size === 0)) await sleep(20)
+    await until('each has kept something', async () => writers.every(({ outcome }) => outcome.kept.size > 0))
     await Promise.all(writers.map(({ stop }) => stop()))
     for (const { outcome } of writers) {
       for (const key of outcome.kept) expect((await journal.read(key))?.state, key).to.equal('SIGNED')
@@ -98,7 +99,8 @@ describe('trouble with the database', () => {
     await postgres().query('select pg_reload_conf()')
     try {
       let probed: string | undefined
-      for (let tries = 0; tries < 100 && probed === undefined; tries += 1) probed = await store.failing()
+      // The database reads its configuration when it comes to it.
+      await until('it is seen', async () => (probed = await store.failing()) !== undefined)
       expect(probed).to.equal('The store cannot be written: the database may only be read (is it a standby?).')
       const error = await sqlJournal(store)
         .open([newEntry()], guard)
@@ -107,7 +109,7 @@ describe('trouble with the database', () => {
     } finally {
       await resetReadOnly()
     }
-    for (let tries = 0; tries < 100 && (await store.failing()) !== undefined; tries += 1) await sleep(10)
+    await until('it is over', async () => (await store.failing()) === undefined)
     await works(store)
   })
 
@@ -122,7 +124,7 @@ describe('trouble with the database', () => {
     const store = await place().open()
     await Promise.all(Array.from({ length: 5 }, () => works(store)))
     await postgres().query("select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'sluice%'")
-    for (let tries = 0; tries < 100 && (await store.failing()) !== undefined; tries += 1) await sleep(10)
+    await until('it is over', async () => (await store.failing()) === undefined)
     await works(store)
   })
 

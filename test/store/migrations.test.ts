@@ -1,0 +1,41 @@
+import { expect } from 'chai'
+import { sql } from 'kysely'
+import type { Store } from '../../core/store/index.ts'
+import { sqlJournal } from '../../core/transactions/index.ts'
+import { giveLane, newEntry, signed, wallet } from '../transactions/journal/entries.ts'
+import { onBothStores } from './stores.ts'
+
+/** As it was before orders were journaled. */
+async function undo(store: Store): Promise<void> {
+  await store.write(async (tx) => {
+    await sql`drop table orders`.execute(tx)
+    await sql`drop index entries_signer`.execute(tx)
+    for (const column of ['via', 'signer']) await sql`alter table entries drop column ${sql.ref(column)}`.execute(tx)
+    await sql`delete from kysely_migration where name = '002-orders'`.execute(tx)
+  })
+}
+
+describe('a store of the version before', () => {
+  onBothStores((place) => {
+    it('keeps its journal, and is on the chain with all of it', async () => {
+      const before = await place().open()
+      const guard = await giveLane(before)
+      const entry = newEntry()
+      await sqlJournal(before).open([entry], guard)
+      await sqlJournal(before).write([signed(entry)], guard)
+      await undo(before)
+      await before.close()
+
+      const journal = sqlJournal(await place().open())
+      const network = { chain: 'ethereum', network: 'local' }
+      expect(await journal.unfinished({ ...network, address: wallet })).to.deep.equal([signed(entry)])
+      expect(await journal.unfinished({ ...network, connector: 'exchange', address: wallet })).to.deep.equal([])
+      expect(await journal.openLanes()).to.deep.equal([{ ...network, address: wallet }])
+      expect(await journal.orders.list({ ...network, connector: 'exchange', address: wallet, limit: 1 })).to.deep.equal([])
+      await journal.open([newEntry({ kind: 'order' })], guard, undefined, [
+        { clientOrderId: 'a', type: 'CLOB', market: 'A-B', index: 0, about: null },
+      ])
+      expect(await journal.orders.taken({ ...network, connector: 'exchange', address: wallet }, ['a'])).to.equal('a')
+    })
+  })
+})
