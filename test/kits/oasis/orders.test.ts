@@ -220,6 +220,16 @@ describe('orders in a matching market', function () {
     expect(floor.exchange.outcome(receipt, planned.plan.memo)[0]).to.include({ state: 'OPEN', filledAmount: '0' })
   })
 
+  it('meet offers of their price that rounding has moved by less than a unit, and those behind', async () => {
+    await floor.empty('WETH-USDC')
+    await floor.place(maker, 'WETH-USDC', floor.limit('SELL', '3000', '1'))
+    await floor.place(taker, 'WETH-USDC', floor.limit('BUY', '3000', '0.333333333333333333'))
+    await floor.place(maker, 'WETH-USDC', floor.limit('SELL', '3000', '1'))
+    expect((await floor.book('WETH-USDC')).sells.map(({ price }) => price)).to.deep.equal(['3000', '3000.0000015'])
+    const { outcome } = await floor.place(taker, 'WETH-USDC', floor.limit('BUY', '3000', '0.5'))
+    expect(outcome).to.deep.equal({ state: 'FILLED', filledAmount: '0.5', averagePrice: '3000' })
+  })
+
   it('never trade past their price, however amounts are rounded, and meet offers of that very price', async () => {
     const [usdc, market] = [tokens.USDC, await floor.named('WETH-USDC')]
     await floor.empty('WETH-USDC')
