@@ -156,6 +156,8 @@ export interface BookOrder {
   readonly orderId: string
   /** Where the exchange keeps it. */
   readonly clientOrderId?: string
+  /** The transaction that placed it, where orders are transactions and the exchange still tells. */
+  readonly txHash?: string
   readonly market: BookMarket
   readonly side: 'BUY' | 'SELL'
   readonly orderType: OrderType

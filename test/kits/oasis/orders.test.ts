@@ -42,12 +42,20 @@ describe('orders in a matching market', function () {
       ['BUY', tokens.DAI, '4515.75'],
     ] as const) {
       const before = await floor.balance(maker.address, token)
-      const { outcome } = await floor.place(maker, name, floor.limit(side, '3010.5', '1.5'))
+      const { outcome, receipt } = await floor.place(maker, name, floor.limit(side, '3010.5', '1.5'))
       expect(outcome).to.deep.equal({ orderId: outcome.orderId, state: 'OPEN', filledAmount: '0' })
       const level = [{ price: '3010.5', quantity: '1.5' }]
       expect(await floor.book(name)).to.deep.equal(side === 'SELL' ? { buys: [], sells: level } : { buys: level, sells: [] })
       const { orderId = '' } = outcome
-      expect(await newest(maker)).to.deep.include({ orderId, side, price: '3010.5', amount: '1.5', filledAmount: '0', state: 'OPEN' })
+      expect(await newest(maker)).to.include({
+        orderId,
+        txHash: receipt.transactionHash,
+        side,
+        price: '3010.5',
+        amount: '1.5',
+        filledAmount: '0',
+        state: 'OPEN',
+      })
       expect(await locked(maker, token.symbol)).to.equal(amount)
 
       expect((await floor.cancel(maker, name, orderId)).outcome).to.deep.equal({ orderId, state: 'CANCELED' })

@@ -5,12 +5,13 @@ import { lockedOf, sumOf, type OwnOffer } from './own-offers.ts'
 
 /** An offer as the order that it came of, as far as the chain tells: its price is that of what was left to offer. */
 export function orderOf(offer: OwnOffer, market: BookMarket): BookOrder {
-  const { id, pair, side, baseRaw, quoteRaw, atOnce, takes, killed, createdAt } = offer
+  const { id, pair, side, baseRaw, quoteRaw, atOnce, takes, killed, createdAt, txHash } = offer
   const fills = [...atOnce, ...takes]
   const filledRaw = sumOf(fills, 'baseRaw')
   const { decimals } = pair.base
   return {
     orderId: id,
+    ...(txHash !== undefined && { txHash }),
     market,
     side: side === 'sells' ? 'SELL' : 'BUY',
     orderType: 'LIMIT',

@@ -19,6 +19,8 @@ export interface OwnOffer {
   readonly killed: OfferLog | undefined
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
+  /** Of the call that it came of, where there is a log of it. */
+  readonly txHash?: string
 }
 
 /** A wallet's offers, newest first, of which there are logs; and those that were in the books before logs begin, as far as books are read. */
@@ -49,7 +51,7 @@ export function loggedOffers(did: readonly OfferLog[], taken: readonly OfferLog[
     const atOnce = took.filter((take) => take.txHash === txHash && take.pair === pair && take.side !== side)
     const takes = taken.filter((take) => take.id === id)
     const killed = did.find((other) => other.name === 'LogKill' && other.id === id)
-    offers.push({ id, pair, side, baseRaw, quoteRaw, atOnce, takes, killed, createdAt: timestamp })
+    offers.push({ id, pair, side, baseRaw, quoteRaw, atOnce, takes, killed, createdAt: timestamp, txHash })
     took = []
   }
   return offers
