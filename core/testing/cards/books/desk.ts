@@ -208,8 +208,15 @@ export async function openDesk<O extends BookOperator>(bench: Bench, type: BookT
       return { base: await of(market.base), quote: await of(market.quote) }
     },
     async clear() {
-      for (const address of [owner, other])
-        for (const order of await orders({ address })) if (open.includes(order.state)) await desk.cancel(order, { address })
+      for (const address of [owner, other]) {
+        for (const { orderId, state } of await orders({ address }))
+          if (open.includes(state)) await answered(desk.remove({ orderId, address }))
+        await until(
+          'all orders are over',
+          () => orders({ address }),
+          (all) => all.every(({ state }) => ![...open, ...stillUnderWay].includes(state)),
+        )
+      }
       await operator.clear(name, [owner, other])
       await bookWhere('the book is empty', ({ buys, sells }) => buys.length + sells.length === 0)
     },

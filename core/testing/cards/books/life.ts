@@ -1,17 +1,18 @@
 import { expect } from 'chai'
 import { exact, sum } from './exact.ts'
-import { quantityAt, until, type BookAnswer, type Desk, type Order, type Side } from './desk.ts'
+import { quantityAt, until, type BookAnswer, type Desk, type Fields, type Order, type Side } from './desk.ts'
 import type { Card } from './index.ts'
 
 export const lifeCards: readonly Card[] = [
   [
     'BOOK-05 a limit order that meets none rests: it is listed as open, and in the book',
-    async ({ place, order, orders, operator, market, owner, unit, at, bookWhere }) => {
+    async (desk) => {
+      const { order, orders, operator, market, owner, unit, at, bookWhere } = desk
       for (const [side, part] of [
         ['BUY', 0.99],
         ['SELL', 1.01],
       ] as const) {
-        const placed = await place(order(side, part))
+        const placed = await placeAndWatch(desk, order(side, part))
         expect(placed).to.include({ market: market.market, side, orderType: 'LIMIT', state: 'OPEN' })
         expectSame(placed.price, at(part), 'price')
         expectSame(placed.amount, unit, 'amount')
@@ -172,6 +173,26 @@ export const lifeCards: readonly Card[] = [
     },
   ],
 ]
+
+/** Looks at every list until the order is open: it is told once in each, from the answer on, and always by the id that it was placed with. */
+async function placeAndWatch(desk: Desk, fields: Fields): Promise<Order> {
+  const { act, answered, orders } = desk
+  const known = new Set((await orders()).map(({ clientOrderId }) => clientOrderId))
+  const { clientOrderId } = await answered(act('orders', fields))
+  const all = await until(
+    `order ${clientOrderId} is open`,
+    async () => {
+      const news = (await orders()).filter((each) => !known.has(each.clientOrderId))
+      expect(
+        news.map((each) => each.clientOrderId),
+        JSON.stringify(news),
+      ).to.deep.equal([clientOrderId])
+      return news
+    },
+    ([order]) => order?.state === 'OPEN',
+  )
+  return all[0] ?? expect.fail('it is not listed')
+}
 
 /** What is at the best price, where that is the given one but for rounding. */
 function bestNear({ buys, sells }: BookAnswer, side: Side, price: string): bigint {
