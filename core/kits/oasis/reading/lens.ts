@@ -27,10 +27,10 @@ export const mostOffers = 1000
 const nobody = '0x0000000000000000000000000000000000000000'
 
 /** The sorted offers of pairs (contracts/OfferLens.sol), those of one owner where one is named. */
-export function offerLens(market: string, pairs: readonly Pair[], owner = nobody): Probe {
+export function offerLens(market: string, pairs: readonly Pair[], owner = nobody, most = mostOffers): Probe {
   const sides = pairs.flatMap((pair) => [tokensOf(pair, 'sells'), tokensOf(pair, 'buys')].map((side) => side.map(({ address }) => address)))
   const types = ['address', 'address', 'uint256', 'address[2][]']
-  return { code: artifact.bytecode, args: AbiCoder.defaultAbiCoder().encode(types, [market, owner, mostOffers, sides]) }
+  return { code: artifact.bytecode, args: AbiCoder.defaultAbiCoder().encode(types, [market, owner, most, sides]) }
 }
 
 /**
