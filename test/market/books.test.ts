@@ -100,6 +100,17 @@ describe('the books of exchanges that tell of them', function () {
     expect(await read()).to.deep.equal(['1@5', '1@10'])
   })
 
+  it('are not what a snapshot said that was asked for before the exchange went away', async () => {
+    await begun()
+    let answer: (told: ReturnType<ToldExchange['book']>) => void = () => {}
+    exchange.answer(id, () => new Promise((resolve) => (answer = resolve)))
+    exchange.tell(id, exchange.change(2, { side: 'buys', ...level(8) }))
+    exchange.tell(id, { is: 'lost', reason: 'its websocket was cut' })
+    answer(exchange.book(3))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(await refusal()).to.include({ name: 'NETWORK' })
+  })
+
   it('are an error once nothing was heard for too long, until a snapshot says how it is', async () => {
     start({ staleSeconds: 0.5 })
     await begun()
@@ -124,11 +135,14 @@ describe('the books of exchanges that tell of them', function () {
 
   it('are watched again where a connector ends or fails its stream, and what the old one still says is not heard', async () => {
     await begun()
+    const old = exchange.sinkOf(id)
     exchange.answer(id, () => Promise.reject(new Error('not now')))
     exchange.end(id)
     await until(() => told.includes('lost dex WETH/USDC'))
     expect(await refusal()).to.include({ name: 'NETWORK' })
     await until(() => exchange.watched.length === 2)
+    old?.(exchange.book(99, [level(1)]))
+    expect(await refusal()).to.include({ name: 'NETWORK' })
     exchange.tell(id, exchange.book(7))
     expect(await read()).to.deep.equal(['1@9', '1@10'])
     exchange.fail(id, new TypeError('of the connector'))
@@ -175,10 +189,16 @@ describe('the books of exchanges that tell of them', function () {
     exchange.tell(id, exchange.book(1))
     expect(seen).to.deep.equal(['1@9|1@10', '1@9|', undefined, '1@9|1@10'])
     expect(late).to.have.length(2)
+    // Each snapshot that does not help finds it as it was.
+    exchange.answer(id, () => Promise.reject(new Error('not now')))
+    exchange.tell(id, exchange.change(1, { side: 'buys', ...level(11) }))
+    await until(() => exchange.asked.length === 2)
+    exchange.tell(id, exchange.book(1))
+    expect(seen.slice(4)).to.deep.equal([undefined, '1@9|1@10'])
     unfollow()
     exchange.tell(id, exchange.book(2))
-    expect(seen).to.have.length(4)
-    expect(late).to.have.length(3)
+    expect(seen).to.have.length(6)
+    expect(late).to.have.length(5)
   })
 
   it('are let go when nobody asked for long; those that are followed stay, and there are no more than may be', async () => {

@@ -17,7 +17,7 @@ export function createForkChain() {
   const asked: string[] = []
   let made = 0
   let failing: Error | undefined
-  let hold: Promise<void> | undefined
+  let hold: { what: string | undefined; over: Promise<void> } | undefined
 
   function make(parent: Block | undefined, happened: readonly Happened[]): Block {
     const number = (parent?.head.number ?? 99n) + 1n
@@ -40,7 +40,7 @@ export function createForkChain() {
   /** A question to a node: it takes a moment, may be held up, and may fail. */
   async function ask(what: string, signal: AbortSignal): Promise<void> {
     asked.push(what)
-    await (hold ?? Promise.resolve())
+    await (hold && (hold.what ?? what) === what ? hold.over : Promise.resolve())
     signal.throwIfAborted()
     if (failing) throw failing
   }
@@ -109,15 +109,16 @@ export function createForkChain() {
     heal() {
       failing = undefined
     },
-    /** Holds all questions up until what it gives is called. */
-    hold(): () => void {
+    /** Holds all questions up, or those of one kind, until what it gives is called. */
+    hold(what?: string): () => void {
       let release = () => {}
-      hold = new Promise<void>((resolve) => {
+      const over = new Promise<void>((resolve) => {
         release = () => {
           hold = undefined
           resolve()
         }
       })
+      hold = { what, over }
       return release
     },
   }

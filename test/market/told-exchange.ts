@@ -59,6 +59,8 @@ export function createToldExchange() {
     tell(id: string, update: BookUpdate) {
       sinks.get(id)?.sink(update)
     },
+    /** What the connector was given, to go on with after it should. */
+    sinkOf: (id: string) => sinks.get(id)?.sink,
     fail: (id: string, error: Error) => sinks.get(id)?.fail(error),
     end: (id: string) => sinks.get(id)?.end(),
     isWatched: (id: string) => sinks.has(id),

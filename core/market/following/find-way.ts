@@ -19,7 +19,6 @@ const steps = [0, 1, 4, 16, mostBlocks - 1]
 export async function findWay(trail: Trail, to: Head, changes: Changes): Promise<Way | undefined> {
   const { tip } = trail
   if (!tip || to.number - tip.number > BigInt(mostBlocks)) return undefined
-  if (trail.has(to.hash)) return { back: to, blocks: [] }
   const below = trail.heads().filter(({ number }) => number < to.number)
   const tries = new Set(steps.map((step) => below[Math.min(step, below.length - 1)]))
   for (const back of tries) {

@@ -11,7 +11,6 @@ export interface Trail {
   readonly oldest: Head | undefined
   /** Newest first. */
   heads(): readonly Head[]
-  has(hash: string | undefined): boolean
   /** What came after a block; undefined where it is none of these. */
   after(hash: string | undefined): readonly TrailBlock[] | undefined
   push(block: TrailBlock): void
@@ -35,7 +34,6 @@ export function createTrail(): Trail {
       return blocks[0]?.head
     },
     heads: () => blocks.map(({ head }) => head).toReversed(),
-    has: (hash) => placeOf(hash) >= 0,
     after(hash) {
       const place = placeOf(hash)
       return place < 0 ? undefined : blocks.slice(place + 1)

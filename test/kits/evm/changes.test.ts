@@ -163,6 +163,22 @@ describe('nodes that answer otherwise', () => {
     return blocks
   }
 
+  it('are asked again where the blocks between do not lead to the last, or are of other numbers', async () => {
+    const block = (number: string, own: string, parent: string) => ({ number, timestamp: '0x1', hash: hash(own), parentHash: hash(parent) })
+    const between = async (result: unknown) => {
+      node.behave(answering(result))
+      const { chain } = chainOver({ rpcUrls: [node.url] })
+      const blocks = await chain.changes?.(head(5n, '5', '4'), head(7n, '7', '6'), [], at).catch((error: unknown) => error)
+      await chain.stop?.()
+      return blocks
+    }
+    expect(await between(block('0x6', '6', '5'))).to.have.length(2)
+    expect(await between(block('0x6', '6', 'a'))).to.equal('forked')
+    expect(await between(block('0x6', 'a', '5'))).to.include({ name: 'NETWORK' })
+    expect(await between(block('0x8', '6', '5'))).to.include({ name: 'NETWORK' })
+    expect(await between(null)).to.include({ name: 'NETWORK' })
+  })
+
   it('are not believed where the logs are of another block, were taken back, are out of order, or are none', async () => {
     expect(await outcome([logOf(), logOf({ logIndex: '0x3' })])).to.have.length(1)
     const wrong: unknown[] = [
