@@ -12,6 +12,7 @@ import { givenUp } from './lanes/rebuild-lane.ts'
 import type { Recorder } from './journal/recorder.ts'
 import { createSignAttempt } from './submit/sign-attempt.ts'
 import { createSpeedUp } from './replace/speed-up.ts'
+import { createKeepIds } from './submit/order-ids.ts'
 import { createSubmission } from './submit/submission.ts'
 import type { Manner } from './submit/submission.ts'
 import { Superseded } from './journal/superseded.ts'
@@ -49,7 +50,7 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
   const fill = (address: string, nonce: number) => upkeep.fill(address, nonce)
   const signAttempt = createSignAttempt(site, sign, nowMs)
   const shared = { site, lanes, recorder, signAttempt, dispatch, wake, goOn, closing, log, nowMs }
-  const submitOn = createSubmission({ ...shared, signing, fill, giveUpLeftovers })
+  const submitOn = createSubmission({ ...shared, signing, fill, keepIds: createKeepIds(recorder, giveUpLeftovers) })
   const submit = (order: PlacedOrder, manner: Manner, signal: AbortSignal) => queued(order.signer, () => submitOn(order, manner, signal))
   const raise = createRaise(shared)
   const upkeep = createUpkeep({ ...shared, submit, raise })

@@ -186,11 +186,11 @@ export function planOf(...steps: Plan['steps']): Plan {
 }
 
 /** Within how long the test may wait; it bounds the request as the server's deadline does. */
-export const soon = (milliseconds = 10_000): AbortSignal => AbortSignal.timeout(milliseconds)
+export const soon = (milliseconds = 30_000): AbortSignal => AbortSignal.timeout(milliseconds)
 
 /** Waits until it holds; says what it was about when it never does. */
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 12_000
+  const end = performance.now() + 40_000
   while (performance.now() < end) {
     if (await holds()) return
     await new Promise((done) => setTimeout(done, 20))

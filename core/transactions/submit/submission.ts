@@ -15,7 +15,7 @@ import { namesFees } from '../order.ts'
 import type { LandedAtOnce, PlacedOrder, Site, Submitted } from '../order.ts'
 import { givenUp, hold } from '../lanes/rebuild-lane.ts'
 import type { Change, Recorder } from '../journal/recorder.ts'
-import { OrderTaken } from '../orders/order-taken.ts'
+import type { KeepIds } from './order-ids.ts'
 import type { SignAttempt } from './sign-attempt.ts'
 import { answerTo, hashOf, submittedOf } from './submitted.ts'
 import { askAgain } from '../lanes/sync-lane.ts'
@@ -29,8 +29,7 @@ export interface SubmissionParts {
   dispatch: Dispatch
   /** Keys of entries that a request is signing: nobody else gives them up. */
   signing: Set<string>
-  /** Gives up what is queued on lanes of ours and nobody is signing. */
-  giveUpLeftovers: () => Promise<void>
+  keepIds: KeepIds
   /** Told when there is something new to watch. */
   wake: () => void
   /** Puts something harmless on an empty slot that others wait behind. */
@@ -74,7 +73,7 @@ interface Made {
  * is the hash whatever the nodes say, for nobody can be certain that the bytes will never be mined.
  */
 export function createSubmission(parts: SubmissionParts) {
-  const { site, lanes, recorder, signAttempt, dispatch, signing, giveUpLeftovers, wake, fill, goOn, closing, log, nowMs } = parts
+  const { site, lanes, recorder, signAttempt, dispatch, signing, keepIds, wake, fill, goOn, closing, log, nowMs } = parts
   const { rail } = site.impl
 
   return async function submit(order: PlacedOrder, manner: Manner, signal: AbortSignal): Promise<Submitted> {
@@ -82,12 +81,8 @@ export function createSubmission(parts: SubmissionParts) {
     const { signer, requestId } = order
     // Before the chain is asked, so that its answer is about a lane that is ours; it is free while the chain is asked.
     const { lane } = await lanes.use(signer, signal, async (held) => held)
-    await checkUnused(order)
-    const judged = await judge(order, manner, lane, signal)
-    const made = await lanes.use(signer, signal, async (held) => {
-      const holds = held.lane === judged.lane && overOf(order, manner, held.lane) === judged.over
-      return make(order, manner, held, holds ? judged : await judge(order, manner, held.lane, signal), signal)
-    })
+    const leave = await keepIds(order)
+    const made = await journaled(order, manner, lane, signal).finally(leave)
     const { submitted, kept, held } = made
     const entries = kept.is === 'kept' ? kept.entries : await orTimeout(goOn(settle(made, kept)), signal, () => outcomeUnknown(requestId))
     // Where nothing but an answer is waited for, that leaves nothing to watch, and limits of exchanges are dear.
@@ -96,18 +91,12 @@ export function createSubmission(parts: SubmissionParts) {
     return landed && !order.keyed ? { ...submitted, landed } : submitted
   }
 
-  /**
-   * Before anything is asked or claimed; the journal itself says so again, of two at once to one. What nobody is signing any more gives its
-   * id up first.
-   */
-  async function checkUnused({ clientOrders = [], venue, address, network: { chain, network } }: PlacedOrder): Promise<void> {
-    if (!venue || clientOrders.length === 0) return
-    const ids = clientOrders.map(({ clientOrderId }) => clientOrderId)
-    const taken = () => recorder.orders.taken({ chain, network, connector: venue.connector, address }, ids)
-    if ((await taken()) === undefined) return
-    await giveUpLeftovers()
-    const used = await taken()
-    if (used !== undefined) throw new OrderTaken(used)
+  async function journaled(order: PlacedOrder, manner: Manner, lane: Lane, signal: AbortSignal): Promise<Made> {
+    const judged = await judge(order, manner, lane, signal)
+    return lanes.use(order.signer, signal, async (held) => {
+      const holds = held.lane === judged.lane && overOf(order, manner, held.lane) === judged.over
+      return make(order, manner, held, holds ? judged : await judge(order, manner, held.lane, signal), signal)
+    })
   }
 
   async function judge(

@@ -1,0 +1,69 @@
+import { expect } from 'chai'
+import type { Transactions } from '../../../core/transactions/index.ts'
+import { addressOf, freshStore, order, planOf, reaches, rejection, nowhere, soon, startSite, transactionsOn } from '../site.ts'
+import type { TestSite } from '../site.ts'
+import type { Store } from '../../../core/store/index.ts'
+
+const named = (clientOrderId: string) => ({ clientOrderId, type: 'CLOB', market: 'WETH-USDC', index: 0, about: null })
+
+describe('orders that are transactions', function () {
+  this.timeout(30_000)
+  let site: TestSite
+  let store: Store
+  let transactions: Transactions
+  before(async () => {
+    site = await startSite()
+  })
+  after(() => site.stop())
+  beforeEach(async () => {
+    store = await freshStore()
+    transactions = await transactionsOn({ store, sites: [site.network] })
+  })
+  afterEach(async () => {
+    await transactions.stop(500)
+    await store.close()
+  })
+
+  const placing = (clientOrderId: string, address = addressOf(0)) =>
+    order(site, { kind: 'order', venue: { connector: 'book' }, clientOrders: [named(clientOrderId)], address })
+  const list = (address = addressOf(0)) =>
+    transactions.orders.list({ chain: 'ethereum', network: 'local', connector: 'book', address, limit: 100 })
+
+  it('are in the journal with the transaction that places them', async () => {
+    const { txHash } = await transactions.submit(placing('a'), soon())
+    await reaches(transactions, txHash, 'CONFIRMED')
+    const [found] = await list()
+    expect(found).to.include({ clientOrderId: 'a', market: 'WETH-USDC' })
+    expect(found?.entry.landed?.id).to.equal(txHash)
+    expect(found?.entry).not.to.have.property('signer')
+  })
+
+  it('under one id are one, however many ask at once: nothing is asked of the chain, signed or filled for the others', async () => {
+    const address = addressOf(1)
+    const before = await transactions.nextNonce({ network: site.network, address }, soon())
+    const tries = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        transactions.submit(placing('a', address), soon()).then(
+          ({ txHash }) => txHash,
+          ({ name }: Error) => name,
+        ),
+      ),
+    )
+    const [txHash = '', ...others] = tries.toSorted((a, b) => Number(b.startsWith('0x')) - Number(a.startsWith('0x')))
+    expect(new Set(others)).to.deep.equal(new Set(['IDEMPOTENCY_CONFLICT']))
+    await reaches(transactions, txHash, 'CONFIRMED')
+    expect((await transactions.list({ address })).entries).to.have.length(1)
+    expect(await transactions.nextNonce({ network: site.network, address }, soon())).to.equal(before + 1)
+    const asked = site.relay.requests.length
+    expect((await rejection(transactions.submit(placing('a', address), soon()))).details).to.deep.equal({ clientOrderId: 'a' })
+    expect(site.relay.requests.length).to.equal(asked)
+  })
+
+  it('that the chain refuses as they are checked leave their id free', async () => {
+    const tooMuch = planOf({ to: nowhere, data: '0x', value: String(10n ** 30n) })
+    const refused = { ...placing('a', addressOf(2)), plan: tooMuch, scope: { contracts: [nowhere], valueRaw: 10n ** 30n } }
+    expect((await rejection(transactions.submit(refused, soon()))).name).to.equal('INSUFFICIENT_BALANCE')
+    const { txHash } = await transactions.submit(placing('a', addressOf(2)), soon())
+    await reaches(transactions, txHash, 'CONFIRMED')
+  })
+})
