@@ -41,11 +41,11 @@ export function descendants(pid: number): { pid: number; command: string }[] {
   return children.flatMap((child) => [child, ...descendants(child.pid)])
 }
 
-/** Waits, for ten seconds at most, until none of these processes runs; gives those that still do. */
+/** Waits, for half a minute at most, until none of these processes runs; gives those that still do. */
 export async function stillRunning(pids: readonly number[]): Promise<number[]> {
   for (let tries = 0; ; tries++) {
     const alive = processes().filter(({ pid, state }) => pids.includes(pid) && !state.startsWith('Z'))
-    if (alive.length === 0 || tries === 100) return alive.map(({ pid }) => pid)
+    if (alive.length === 0 || tries === 300) return alive.map(({ pid }) => pid)
     await sleep(100)
   }
 }

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { readFile, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import type { TestServer } from '../../core/testing/index.ts'
+import { mined } from '../http/shared-server.ts'
 import { printed, unlike } from './like.ts'
 import { fencesOf, readPage, root, type Fence } from './page.ts'
 import { readyServer } from './ready-server.ts'
@@ -57,26 +58,18 @@ describe('the page of the interface', () => {
     const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
     const ask = (verb: string, fields: object) =>
       server.client.post(`/amm/liquidity/${verb}`, { ...network, connector: 'uniswap', ...fields })
-    const mined = async (txHash: string) => {
-      for (let tries = 0; tries < 200; tries++) {
-        const { body } = await server.client.get('/network/poll', { ...network, txHash })
-        if (body.txStatus === 1) return body
-        await new Promise((resolve) => setTimeout(resolve, 50))
-      }
-      throw new Error(`${txHash} was not mined.`)
-    }
     const { body: approval } = await server.client.post('/evm/approve', {
       ...network,
       address,
       spender: 'uniswap/positions',
       token: 'USDC',
     })
-    await mined(approval.txHash)
+    await mined(server.client, approval.txHash)
     const asked = JSON.parse(/`(\{ "token0".*\})`/.exec(await readPage('docs/api.md'))?.[1] ?? '')
 
     const { body: added } = await ask('add', { ...asked, address })
     expect(unlike(shown('add'), added)).to.equal(undefined)
-    const { fill } = await mined(added.txHash)
+    const { fill } = (await mined(server.client, added.txHash)).body
     expect(unlike(shown('fill'), fill)).to.equal(undefined)
     const { body: position } = await ask('position', { tokenId: fill.tokenId })
     expect(unlike(shown('position'), position)).to.equal(undefined)
@@ -93,12 +86,7 @@ describe('the page of the interface', () => {
     const act = async (path: string, fields: object) => {
       const { body, status, text } = await server.client.post(path, { ...network, connector: 'perp', address, ...fields })
       expect(status, text).to.equal(200)
-      for (let tries = 0; tries < 200; tries++) {
-        const { body: poll } = await server.client.get('/network/poll', { ...network, txHash: body.txHash })
-        if (poll.txStatus === 1) return { answer: body, fill: poll.fill }
-        await new Promise((resolve) => setTimeout(resolve, 50))
-      }
-      throw new Error(`${body.txHash} was not mined.`)
+      return { answer: body, fill: (await mined(server.client, body.txHash)).body.fill }
     }
     const read = async (verb: string, fields: object) =>
       (await server.client.post(`/perpAMM/${verb}`, { ...network, connector: 'perp', ...fields })).body

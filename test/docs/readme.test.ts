@@ -79,7 +79,7 @@ describe('the README', () => {
   /** A person takes longer to the next command than the chain to the next block. */
   async function confirmed(answer: unknown): Promise<void> {
     if (typeof answer !== 'object' || answer === null || !('txHash' in answer)) return
-    for (let tries = 0; tries < 100; tries++) {
+    for (let tries = 0; tries < 400; tries++) {
       const { body } = await server.client.get('/network/poll', { chain: 'ethereum', network: 'local', txHash: String(answer.txHash) })
       if (body.txState === 'CONFIRMED') return
       await new Promise((resolve) => setTimeout(resolve, 100))

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { copyFile, mkdir, readFile, rm, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import { connectorContract, type TestServer } from '../../core/testing/index.ts'
+import { mined } from '../http/shared-server.ts'
 import { printed } from './like.ts'
 import { fencesOf, readPage, root } from './page.ts'
 import { extractPlugins } from './plugin-pages.ts'
@@ -74,21 +75,11 @@ function onServer(): void {
       expect(quote.status, quote.text).to.equal(200)
       const approval = await client.post('/evm/approve', { ...network, address, spender: name, token: 'WETH', amount: '1' })
       expect(approval.status, approval.text).to.equal(200)
-      await mined(approval.body.txHash)
+      await mined(client, approval.body.txHash)
       const trade = await client.post('/amm/trade', { ...swap, address, limitPrice: quote.body.slippagePrice })
       expect(trade.status, trade.text).to.equal(200)
-      const { fill } = await mined(trade.body.txHash)
+      const { fill } = (await mined(client, trade.body.txHash)).body
       expect(fill).to.include({ amountIn: '0.500000000000000000', amountOut: trade.body.expectedAmount })
     })
-  }
-
-  /** The poll of a transaction that is in a block. */
-  async function mined(txHash: string): Promise<{ fill: object }> {
-    for (let tries = 0; tries < 200; tries++) {
-      const { body } = await server.client.get('/network/poll', { chain: 'ethereum', network: 'local', txHash })
-      if (body.txStatus === 1) return body
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    throw new Error(`${txHash} was not mined.`)
   }
 }

@@ -66,7 +66,7 @@ export async function follow({ url, certsDir, name = 'client' }: Door, query: Re
             `Nothing was heard of it: ${what}. Heard: ${JSON.stringify(told.map(({ id, topic, data }) => [id, topic, data.txState]))}`,
           ),
         )
-      }, 15_000)
+      }, 40_000)
       listeners.add(look)
       look()
     })

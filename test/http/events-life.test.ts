@@ -77,7 +77,7 @@ describe('a stream of events', () => {
       for (const response of open) response.destroy()
       greedy.close()
     }
-    for (let tries = 0; tries < 100; tries++) {
+    for (let tries = 0; tries < 1_000; tries++) {
       const response = await ask('greedy')
       response.destroy()
       if (response.statusCode === 200) return

@@ -25,7 +25,7 @@ describe('/network/poll of a transaction with several attempts', () => {
   /** Makes blocks until a transaction is final. */
   const becomes = async (txHash: string, state: string, statuses: readonly number[] = [1]) => {
     let last = ''
-    for (let tries = 0; tries < 100; tries++) {
+    for (let tries = 0; tries < 400; tries++) {
       const { body } = await poll(txHash)
       expect(body.txStatus).to.be.oneOf(statuses)
       last = body.txState

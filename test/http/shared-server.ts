@@ -77,7 +77,7 @@ export const outcome = ({ status, body }: Answer): string => (status === 200 ? '
 
 /** Waits until a transaction is mined. */
 export async function mined(client: Client, txHash: string): Promise<Answer> {
-  const until = Date.now() + 10_000
+  const until = Date.now() + 40_000
   for (;;) {
     const answer = await client.get('/network/poll', { ...local, txHash })
     if (answer.body.txStatus === 1) return answer
@@ -88,7 +88,7 @@ export async function mined(client: Client, txHash: string): Promise<Answer> {
 
 /** Waits until the journal too has a transaction in a block: its watcher looks once per block. */
 export async function noted(client: Client, txHash: string): Promise<void> {
-  const until = Date.now() + 10_000
+  const until = Date.now() + 40_000
   while (!['MINED', 'CONFIRMED'].includes((await client.get('/network/poll', { ...local, txHash })).body.txState)) {
     if (Date.now() > until) throw new Error(`${txHash} was not noted.`)
     await new Promise((resolve) => setTimeout(resolve, 50))

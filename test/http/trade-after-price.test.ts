@@ -50,7 +50,7 @@ describe('a trade of which the price was asked before', () => {
 
 /** Nothing of the wallet waits to be mined. */
 async function settled({ client }: SharedServer): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 2_000; tries += 1) {
     const { body } = await client.get('/transactions', { address: admins, limit: '1' })
     const [newest] = body.transactions
     if (!newest || newest.txBlock > 0) return

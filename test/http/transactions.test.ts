@@ -84,7 +84,7 @@ describe('/transactions', () => {
     ]
     for (const other of others) expect(await hashes({ ...other, idempotencyKey: `${run}-1` }), JSON.stringify(other)).to.deep.equal([])
     await mined(client, second)
-    for (let tries = 0; (await hashes({ state: 'confirmed', requestId: `${run}-id-1` })).length === 0 && tries < 200; tries++)
+    for (let tries = 0; (await hashes({ state: 'confirmed', requestId: `${run}-id-1` })).length === 0 && tries < 800; tries++)
       await new Promise((resolve) => setTimeout(resolve, 50))
     expect(await hashes({ state: 'CONFIRMED', requestId: `${run}-id-1` })).to.deep.equal([second])
     expect(await hashes({ state: 'DROPPED', requestId: `${run}-id-1` })).to.deep.equal([])

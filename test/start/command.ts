@@ -85,7 +85,7 @@ export function isAlive(pid: number): boolean {
 }
 
 export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 800; tries++) {
     if (await condition()) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

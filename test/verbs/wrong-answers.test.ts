@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import { startServer, type TestServer } from '../../core/testing/server.ts'
+import { mined } from '../http/shared-server.ts'
 import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
 
 const venue = { chain: 'ethereum', network: 'local' }
@@ -86,17 +87,7 @@ describe('a connector that gives what is no answer', () => {
     it(`hides nobody's transaction: its state is told without the fill: ${name}`, async () => {
       const { status, body, text } = await trade(name)
       expect(status, text).to.equal(200)
-      for (let tries = 0; tries < 200; tries++) {
-        const poll = await server.client.get('/network/poll', { ...venue, txHash: body.txHash })
-        expect(poll.status, poll.text).to.equal(200)
-        if (poll.body.txStatus !== 1) {
-          await new Promise((resolve) => setTimeout(resolve, 50))
-          continue
-        }
-        expect(poll.body).not.to.have.property('fill')
-        return
-      }
-      expect.fail(`${body.txHash} was not mined`)
+      expect((await mined(server.client, body.txHash)).body).not.to.have.property('fill')
     })
   }
 })

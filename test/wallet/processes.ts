@@ -14,10 +14,10 @@ export const isAlive = (processId: number): boolean => !['', 'Z'].includes(ps('s
 
 export const parentOf = (processId: number): number => Number(ps('ppid', processId))
 
-/** Waits until something holds, and fails after ten seconds. */
+/** Waits until something holds, and fails after half a minute. */
 export async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; !holds(); tries++) {
-    if (tries === 200) throw new Error('it did not come about within 10 s')
+    if (tries === 600) throw new Error('it did not come about within 30 s')
     await sleep(50)
   }
 }

@@ -7,6 +7,7 @@ import { tradingWallets } from '../../../core/devnet/trading-wallets.ts'
 import { expectSame } from '../../../core/testing/cards/perp/amounts.ts'
 import type { PerpOperator } from '../../../core/testing/devnet-plugin.ts'
 import { startServer, type TestServer } from '../../../core/testing/server.ts'
+import { mined } from '../../http/shared-server.ts'
 
 const chain = { chain: 'ethereum', network: 'local' }
 const on = { ...chain, connector: 'perp' }
@@ -40,7 +41,7 @@ describe('whatever is done to perpetual accounts through the server', function (
     operator = found
     for (const address of wallets) {
       const { body } = await server.client.post('/evm/approve', { ...chain, address, spender: 'perp', token: 'USDC' })
-      await mined(body.txHash)
+      await mined(server.client, body.txHash)
       await act('deposit', { address, token: 'USDC', amount: '20000' })
     }
   })
@@ -55,19 +56,11 @@ describe('whatever is done to perpetual accounts through the server', function (
     expect(status, `${verb} ${JSON.stringify(fields)}: ${text}`).to.equal(200)
     return body
   }
-  const mined = async (txHash: string) => {
-    for (let tries = 0; tries < 400; tries++) {
-      const { body } = await server.client.get('/network/poll', { ...chain, txHash })
-      if (body.txStatus === 1) return body
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-    throw new Error(`${txHash} was not mined.`)
-  }
   /** Undefined where it was refused, which is only for what the account has not got. */
   const act = async (verb: string, fields: object) => {
     const { status, body, text } = await ask(verb, fields)
     if (status !== 200) return void expect(['INSUFFICIENT_MARGIN', 'UNKNOWN_POSITION'], text).to.include(body.name)
-    const poll = await mined(body.txHash)
+    const { body: poll } = await mined(server.client, body.txHash)
     expect(poll.txReceipt.status, `${verb} ${JSON.stringify(fields)}: ${poll.reason}`).to.equal(1)
     return { answer: body, poll }
   }

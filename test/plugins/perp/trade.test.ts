@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { startServer, type TestServer } from '../../../core/testing/server.ts'
 import { tradingWallets } from '../../../core/devnet/trading-wallets.ts'
+import { mined } from '../../http/shared-server.ts'
 
 const chain = { chain: 'ethereum', network: 'local' }
 const on = { ...chain, connector: 'perp' }
@@ -15,24 +16,16 @@ describe('Perpetual Protocol v2 through the server', () => {
   after(() => server.stop())
 
   const ask = (verb: string, fields: object = {}) => server.client.post(`/perpAMM/${verb}`, { ...on, ...fields })
-  const mined = async (txHash: string) => {
-    for (let tries = 0; tries < 200; tries++) {
-      const { body } = await server.client.get('/network/poll', { ...chain, txHash })
-      if (body.txStatus === 1) return body
-      await new Promise((resolve) => setTimeout(resolve, 25))
-    }
-    throw new Error(`${txHash} was not mined.`)
-  }
   const act = async (verb: string, fields: object) => {
     const { status, body, text } = await ask(verb, fields)
     expect(status, text).to.equal(200)
-    return { answer: body, poll: await mined(body.txHash) }
+    return { answer: body, poll: (await mined(server.client, body.txHash)).body }
   }
 
   it('takes a position from collateral to its close, and shows each step', async () => {
     expect((await ask('pairs')).body.pairs).to.deep.equal(['ETHUSD', 'BTCUSD'])
     const approval = await server.client.post('/evm/approve', { ...chain, address, spender: 'perp', token: 'USDC' })
-    await mined(approval.body.txHash)
+    await mined(server.client, approval.body.txHash)
     const { poll } = await act('deposit', { address, token: 'USDC', amount: '10000' })
     expect(poll.txReceipt.logs.map(({ name }: { name: string }) => name)).to.include('Deposited')
     expect(Number((await ask('balance', { address })).body.balance)).to.equal(10_000)

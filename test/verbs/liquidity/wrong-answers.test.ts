@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import { startServer, type TestServer } from '../../../core/testing/server.ts'
+import { mined } from '../../http/shared-server.ts'
 import { v3Deployments } from '../../../plugins/uniswap/deployments.ts'
 
 const venue = { chain: 'ethereum', network: 'local' }
@@ -88,21 +89,15 @@ describe('a connector whose ranges are no answer', () => {
     }
     server = await startServer({ plugins: [folder] })
     for (const token of ['WETH', 'USDC'])
-      await mined((await server.client.post('/evm/approve', { ...venue, address: wallet, spender: 'mute/positions', token })).body.txHash)
+      await mined(
+        server.client,
+        (await server.client.post('/evm/approve', { ...venue, address: wallet, spender: 'mute/positions', token })).body.txHash,
+      )
   })
   after(async () => {
     await server?.stop()
     await rm(folder, { recursive: true, force: true })
   })
-
-  async function mined(txHash: string) {
-    for (let tries = 0; tries < 200; tries++) {
-      const { body } = await server.client.get('/network/poll', { ...venue, txHash })
-      if (body.txStatus === 1) return body
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    throw new Error(`${txHash} was not mined`)
-  }
 
   async function blamed(connector: string, verb: string, fields: object): Promise<void> {
     const before = await nonce()
@@ -122,7 +117,7 @@ describe('a connector whose ranges are no answer', () => {
     it(`hides nobody's transaction: its state is told without the fill: ${name}`, async () => {
       const { status, text, body } = await ask(name, 'add', range)
       expect(status, text).to.equal(200)
-      const poll = await mined(body.txHash)
+      const poll = (await mined(server.client, body.txHash)).body
       expect(poll.txReceipt.status).to.equal(1)
       expect(poll).not.to.have.property('fill')
     })

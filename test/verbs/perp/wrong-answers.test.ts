@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import { startServer, type TestServer } from '../../../core/testing/server.ts'
+import { mined } from '../../http/shared-server.ts'
 import { inventExchanges } from './invented-exchange.ts'
 
 const venue = { chain: 'ethereum', network: 'local' }
@@ -118,15 +119,6 @@ describe('a perpetual exchange', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  async function mined(txHash: string) {
-    for (let tries = 0; tries < 200; tries++) {
-      const { body } = await server.client.get('/network/poll', { ...venue, txHash })
-      if (body.txStatus === 1) return body
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    throw new Error(`${txHash} was not mined`)
-  }
-
   it('of other decimals is answered for in every verb', async () => {
     for (const verb of Object.keys(fieldsOf)) {
       const { status, text } = await ask('honest', verb)
@@ -154,7 +146,7 @@ describe('a perpetual exchange', () => {
 
   it('has its fill told in the decimals of the market', async () => {
     const { body } = await ask('honest', 'close')
-    const { fill } = await mined(body.txHash)
+    const { fill } = (await mined(server.client, body.txHash)).body
     expect(fill).to.deep.include({ size: '1.0000', fee: '3.000000', realizedProfit: '-2.000000' })
     expect([Number(fill.price), Number(fill.closedRatio)]).to.deep.equal([3003, 0.5])
   })
@@ -175,7 +167,7 @@ describe('a perpetual exchange', () => {
     it(`hides nobody's transaction: its state is told without the fill: ${name}`, async () => {
       const { status, text, body } = await ask(name, 'open')
       expect(status, text).to.equal(200)
-      const poll = await mined(body.txHash)
+      const poll = (await mined(server.client, body.txHash)).body
       expect(poll.txReceipt.status).to.equal(1)
       expect(poll).not.to.have.property('fill')
     })
