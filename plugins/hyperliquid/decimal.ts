@@ -49,7 +49,7 @@ export function compare(a: string, b: string): number {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-/** With so many digits behind the point; both above 0. */
+/** With so many digits behind the point; neither below 0. */
 export function divided(a: string, b: string, scale: number, rounding: 'up' | 'down'): string {
   const [left, right] = aligned(a, b)
   const scaled = left * 10n ** BigInt(scale)

@@ -1,11 +1,12 @@
 import type { Evm } from 'sluice/evm'
 import { badFields, SluiceError } from 'sluice/plugin'
-import type { At, BookAction, BookMarket, CLOB, MarginCLOB, MarginMove, PerpCLOB, VenuePlan } from 'sluice/plugin'
-import { isShared, readMode, requireMargin } from './accounts/account-mode.ts'
+import type { At, BookAction, BookMarket, CLOB, MarginCLOB, PerpCLOB, VenuePlan } from 'sluice/plugin'
+import { requireMode } from './accounts/account-mode.ts'
 import { activeAsset } from './accounts/account-answers.ts'
 import { readPayments } from './accounts/funding.ts'
 import { readMarginAccount } from './accounts/margin-account.ts'
-import { amountAt, refuseDeposit, spotWithdrawal, withdrawal } from './accounts/moves.ts'
+import { amountAt, loan } from './accounts/loans.ts'
+import { refuseDeposit, withdrawal } from './accounts/moves.ts'
 import { perpAccountOf, perpBalancesOf, readPerpState, readPositions } from './accounts/perp-account.ts'
 import { readPerpPrices } from './accounts/perp-prices.ts'
 import { readSpotState, spotBalancesOf } from './accounts/spot-balances.ts'
@@ -16,6 +17,7 @@ import type { VenueActions } from './orders/act.ts'
 import { readOrders } from './orders/book-orders.ts'
 import { readTrades } from './orders/book-trades.ts'
 import { outcomeOf } from './orders/outcome.ts'
+import { requireMargin, requireSpotFunds } from './orders/require-funds.ts'
 
 type Book = Omit<CLOB<Evm>, 'move' | 'balances'>
 
@@ -26,12 +28,11 @@ function bookOf(
   before: (owner: string, actions: readonly BookAction[], at: At) => Promise<void>,
 ): Book {
   const { ask, listing, ownerOf, signerOf, clock, ttlMs } = exchange
-  const own = async (at: At) => new Map([...(await listing(at)).byId].filter(([, listed]) => listed.kind === kind))
   return {
-    markets: async (at) => [...(await own(at)).values()].map(({ market }) => market),
+    markets: async (at) => (await listing(at)).markets[kind],
     books: exchange.books,
     orders: async (owner, { market, names }, at) =>
-      readOrders(ask, { owner: ownerOf(owner), markets: await own(at), ...(market && { market }), ...(names && { names }) }, at),
+      readOrders(ask, { owner: ownerOf(owner), kind, listing: await listing(at), ...(market && { market }), ...(names && { names }) }, at),
     trades: ({ owner, ...query }, at) => readTrades(ask, { ...query, ...(owner !== undefined && { user: ownerOf(owner).user }) }, at),
     async act(owner, actions, at): Promise<readonly VenueActions[]> {
       const [listed] = await Promise.all([listing(at), clock.aheadMs(at), before(owner, actions, at)])
@@ -46,12 +47,11 @@ function bookOf(
 export function spot(exchange: Exchange): CLOB<Evm> {
   const { ask, ownerOf, network } = exchange
   return {
-    ...bookOf(exchange, 'spot', async (_, actions) => refuseLeverage(actions)),
+    ...bookOf(exchange, 'spot', (owner, actions, at) => requireSpotFunds(ask, ownerOf(owner).user, actions, at)),
     balances: async (owner, at) => spotBalancesOf(await readSpotState(ask, ownerOf(owner).user, at)),
     async move(token, amountRaw, how, owner, at) {
       if (how === 'deposit') refuseDeposit(network)
-      const { user } = ownerOf(owner)
-      return isShared(await readMode(ask, user, at)) ? withdrawal(token, amountRaw, user) : spotWithdrawal(token, amountRaw, user)
+      return withdrawal(ask, 'spot', token, amountRaw, ownerOf(owner).user, at)
     },
   }
 }
@@ -59,16 +59,21 @@ export function spot(exchange: Exchange): CLOB<Evm> {
 export function perpetual(exchange: Exchange): PerpCLOB<Evm> {
   const { ask, ownerOf, network, listing, clock } = exchange
   return {
-    ...bookOf(exchange, 'perp', (owner, actions, at) => requireLeverage(exchange, owner, actions, at)),
+    ...bookOf(exchange, 'perp', async (owner, actions, at) => {
+      await Promise.all([requireLeverage(exchange, owner, actions, at), requireMargin(ask, ownerOf(owner).user, actions, at)])
+    }),
     balances: async (owner, at) => perpBalancesOf(await readPerpState(ask, ownerOf(owner).user, at)),
-    async move(token, amountRaw, how, owner) {
-      return how === 'deposit' ? refuseDeposit(network) : withdrawal(token, amountRaw, ownerOf(owner).user)
+    async move(token, amountRaw, how, owner, at) {
+      return how === 'deposit' ? refuseDeposit(network) : withdrawal(ask, 'perp', token, amountRaw, ownerOf(owner).user, at)
     },
     positions: async (owner, at) => readPositions(ask, ownerOf(owner).user, await listing(at), at),
     account: async (owner, at) => perpAccountOf(await readPerpState(ask, ownerOf(owner).user, at)),
     leverage: (market, leverage, marginMode, owner, at) => leveragePlan(exchange, market, leverage, marginMode, owner, at),
     prices: (market, at) => readPerpPrices(ask, market, clock.nowMs(), at),
-    fundingPayments: async (owner, query, at) => readPayments(ask, await listing(at), { user: ownerOf(owner).user, ...query }, at),
+    async fundingPayments(owner, query, at) {
+      const [listed, nowMs] = await Promise.all([listing(at), clock.ask(at)])
+      return readPayments(ask, listed, { ...query, user: ownerOf(owner).user, before: query.before ?? nowMs + 1 }, at)
+    },
   }
 }
 
@@ -76,26 +81,18 @@ export function margin(exchange: Exchange): MarginCLOB<Evm> {
   const { ask, ownerOf, listing } = exchange
   return {
     ...bookOf(exchange, 'spot', async (owner, actions, at) => {
-      refuseLeverage(actions)
-      await requireMargin(ask, ownerOf(owner).user, at)
+      const { user } = ownerOf(owner)
+      await Promise.all([requireMode(ask, user, at), requireSpotFunds(ask, user, actions, at)])
     }),
     balances: async (owner, at) => spotBalancesOf(await readSpotState(ask, ownerOf(owner).user, at)),
     account: async (owner, at) => readMarginAccount(ask, ownerOf(owner).user, await listing(at), at),
     async move(token, amountRaw, how, owner, at) {
       const { user } = ownerOf(owner)
-      const [listed] = await Promise.all([listing(at), requireMargin(ask, user, at)])
-      const { of, amount } = amountAt(token, amountRaw, listed)
-      const operation = operations[how]
-      const trace = { of: 'borrowLend', operation, token: of.name, amount } as const
-      return planOf(exchange, owner, { action: { type: 'borrowLend', operation, token: of.index, amount }, trace }, at)
+      const [listed] = await Promise.all([listing(at), requireMode(ask, user, at)])
+      return planOf(exchange, owner, await loan(ask, user, amountAt(token, amountRaw, listed), how, at), at)
     },
   }
 }
-
-const operations = { deposit: 'supply', withdraw: 'withdraw', borrow: 'borrow', repay: 'repay' } as const satisfies Record<
-  MarginMove,
-  string
->
 
 async function planOf(
   { ownerOf, signerOf, clock, ttlMs }: Exchange,
@@ -103,20 +100,9 @@ async function planOf(
   what: Parameters<typeof venuePlan>[0],
   at: At,
 ): Promise<VenuePlan> {
-  await clock.aheadMs(at)
+  await clock.ask(at)
   const signer = signerOf(owner)
   return venuePlan(what, { owner: ownerOf(owner), ...(signer !== undefined && { signer }), expiresAfter: clock.nowMs() + ttlMs }, null)
-}
-
-function refuseLeverage(actions: readonly BookAction[]): void {
-  const some = actions.find(
-    (action) => action.do === 'create' && (action.order.leverage !== undefined || action.order.reduceOnly !== undefined),
-  )
-  if (some)
-    throw new SluiceError(
-      'UNSUPPORTED',
-      'Spot orders of Hyperliquid have no leverage and are not reduce-only: leave both out, or use /clob/perp.',
-    )
 }
 
 /** Leverage belongs to a wallet's market there, and not to an order: one that is meant must be set. */

@@ -21,13 +21,23 @@ const perpStateShape = Type.Object({
   crossMaintenanceMarginUsed: decimal,
   withdrawable: decimal,
   assetPositions: Type.Array(Type.Object({ position })),
+  time: whole,
 })
 export type PerpState = Static<typeof perpStateShape>
 export const perpState = shape(perpStateShape)
 
 const pairs = Type.Optional(Type.Array(Type.Tuple([whole, decimal])))
 const spotStateShape = Type.Object({
-  balances: Type.Array(Type.Object({ coin: Type.String(), token: whole, total: decimal, hold: decimal })),
+  balances: Type.Array(
+    Type.Object({
+      coin: Type.String(),
+      token: whole,
+      total: decimal,
+      hold: decimal,
+      /** What of the total is lent, with portfolio margin. */
+      supplied: Type.Optional(decimal),
+    }),
+  ),
   /** Of accounts with portfolio margin. */
   portfolioMarginRatio: Type.Optional(decimal),
   tokenToAvailableAfterMaintenance: pairs,
@@ -48,7 +58,13 @@ export const reserves = shape(reservesShape)
 /** How a wallet's balances are kept: "default", "disabled", "unifiedAccount", "portfolioMargin" or what may come. */
 export const abstraction = shape(Type.Union([Type.String(), Type.Null()]))
 
-export const activeAsset = shape(Type.Object({ leverage: Type.Object({ type: Type.String(), value: whole }) }))
+export const activeAsset = shape(
+  Type.Object({
+    leverage: Type.Object({ type: Type.String(), value: whole }),
+    /** In dollars: to buy for, and to sell for. */
+    availableToTrade: Type.Tuple([decimal, decimal]),
+  }),
+)
 
 export const perpContexts = shape(Type.Tuple([perpMeta, Type.Array(Type.Object({ markPx: decimal, oraclePx: decimal, funding: decimal }))]))
 

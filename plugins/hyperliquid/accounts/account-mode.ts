@@ -15,7 +15,7 @@ export async function readMode(ask: Ask, user: string, at: At): Promise<string> 
 export const isShared = (mode: string): boolean => shared.has(mode)
 
 /** @throws SluiceError UNSUPPORTED where the wallet did not opt in: nothing does it for it */
-export async function requireMargin(ask: Ask, user: string, at: At): Promise<void> {
+export async function requireMode(ask: Ask, user: string, at: At): Promise<void> {
   const mode = await readMode(ask, user, at)
   if (mode === withMargin) return
   throw new SluiceError(

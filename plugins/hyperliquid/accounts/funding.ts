@@ -16,14 +16,14 @@ export interface WantedPayments {
   readonly user: string
   readonly market?: BookMarket
   readonly limit: number
-  readonly before?: number
+  readonly before: number
 }
 
 /** Newest first. The exchange counts forward from a time: so ever longer spans are asked for, backwards, until there are enough. */
 export async function readPayments(
   ask: Ask,
   { byId }: Listing,
-  { user, market, limit, before = Date.now() + hourMs }: WantedPayments,
+  { user, market, limit, before }: WantedPayments,
   at: At,
 ): Promise<readonly FundingPayment[]> {
   const found: WireFunding[] = []

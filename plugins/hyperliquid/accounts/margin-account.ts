@@ -1,14 +1,15 @@
 import type { At, MarginAccount, MarginToken } from 'sluice/plugin'
 import type { Ask } from '../api/ask.ts'
-import { compare, minus, plain, plus, sum, times } from '../decimal.ts'
+import { compare, divided, minus, plain, plus, sum, times } from '../decimal.ts'
 import type { Listing } from '../markets/markets.ts'
 import { isShared, readMode } from './account-mode.ts'
 import { lending, reserves } from './account-answers.ts'
 import { perpAccountOf, readPerpState } from './perp-account.ts'
 import { readSpotState } from './spot-balances.ts'
 
-/** The token that the exchange counts in. */
+/** The token that the exchange counts in, and to how many decimals. */
 const unit = 'USDC'
+const dollarDecimals = 6
 
 /** The account with portfolio margin, in dollars, as the exchange tells it. One round trip. */
 export async function readMarginAccount(ask: Ask, user: string, { tokens: listed }: Listing, at: At): Promise<MarginAccount> {
@@ -40,15 +41,21 @@ export async function readMarginAccount(ask: Ask, user: string, { tokens: listed
       borrowRate: plain(reserve?.borrowYearlyRate ?? '0'),
     }
     const price = symbol === unit ? '1' : (reserve?.oraclePx ?? '0')
-    return { token, price, value: times(total, price), owed: times(borrow.value, price), ltv: reserve?.ltv ?? '0' }
+    return {
+      token,
+      worth: divided(times(total, price), '1', dollarDecimals, 'down'),
+      owed: divided(times(borrow.value, price), '1', dollarDecimals, 'up'),
+      isCollateral: compare(reserve?.ltv ?? '0', '0') > 0,
+    }
   })
   const borrowed = sum(holdings.map(({ owed }) => owed))
-  const value = sum(holdings.map((each) => each.value))
+  const worth = sum(holdings.map((each) => each.worth))
   return {
     mode,
     sharedWith: isShared(mode) ? ['perpetual positions'] : [],
-    equity: minus(isShared(mode) ? value : plus(value, perps.accountValue), borrowed),
-    collateral: value,
+    equity: minus(isShared(mode) ? worth : plus(worth, perps.accountValue), borrowed),
+    // What may be borrowed against.
+    collateral: sum(holdings.filter(({ isCollateral }) => isCollateral).map((each) => each.worth)),
     borrowed,
     freeCollateral: plain(freeOf.get(indexOf(unit, listed)) ?? perps.freeCollateral),
     initialMargin: perps.initialMargin,

@@ -1,10 +1,15 @@
 import { badFields, SluiceError } from 'sluice/plugin'
-import type { Token, VenuePlan } from 'sluice/plugin'
-import { decimalsOf, ofRaw } from '../decimal.ts'
-import type { ExchangeToken, Listing } from '../markets/markets.ts'
+import type { At, Token, VenuePlan } from 'sluice/plugin'
+import type { Ask } from '../api/ask.ts'
+import { decimalsOf, minus, ofRaw } from '../decimal.ts'
+import type { Listed } from '../markets/markets.ts'
 import type { HyperliquidNetwork } from '../networks.ts'
 import type { PlainAction, Step } from '../rail/step.ts'
 import type { Trace } from '../rail/trace.ts'
+import { isShared, readMode } from './account-mode.ts'
+import { readPerpState } from './perp-account.ts'
+import { requireBalance, requireFree } from './require-free.ts'
+import { readSpotState } from './spot-balances.ts'
 
 const dollar = 'USDC'
 const dollarDecimals = 6
@@ -17,36 +22,35 @@ export function refuseDeposit({ bridge }: HyperliquidNetwork): never {
   )
 }
 
-/** What so much of a token is at the exchange. @throws SluiceError INCOMPLETE_PARAMS, TOKEN_NOT_SUPPORTED */
-export function amountAt(token: Token, amountRaw: bigint, listing: Listing): { of: ExchangeToken; amount: string } {
-  const of =
-    listing.tokens.find(({ evmContract }) => evmContract === token.address.toLowerCase()) ??
-    listing.tokens.find(({ name }) => name === token.symbol)
-  if (!of) throw new SluiceError('TOKEN_NOT_SUPPORTED', `Hyperliquid knows no token ${token.symbol}.`)
-  const amount = ofRaw(amountRaw, token.decimals)
-  if (decimalsOf(amount) > of.weiDecimals)
-    throw badFields([
-      { field: 'amount', problem: `${amount} has more than the ${of.weiDecimals} decimals that ${of.name} has at Hyperliquid` },
-    ])
-  return { of, amount }
-}
-
-/** To the wallet's own address on the bridge's chain, from what is free of perpetual positions; the exchange keeps a dollar of it. */
-export function withdrawal(token: Token, amountRaw: bigint, user: string): VenuePlan {
-  const action = { type: 'withdraw3', destination: user, amount: dollars(token, amountRaw) } as const
-  return plainPlan([{ action, trace: { of: 'withdraw' } }], user)
-}
-
-/** The same out of the spot account: through the perpetual one, since only from there does anything leave. */
-export function spotWithdrawal(token: Token, amountRaw: bigint, user: string): VenuePlan {
+/**
+ * To the wallet's own address on the bridge's chain; the exchange keeps a dollar of it. Out of the spot account it goes through the perpetual
+ * one, since only from there does anything leave; where the two share what they have, there is no way between.
+ * @throws SluiceError INSUFFICIENT_BALANCE, INSUFFICIENT_MARGIN, UNSUPPORTED
+ */
+export async function withdrawal(
+  ask: Ask,
+  from: Listed['kind'],
+  token: Token,
+  amountRaw: bigint,
+  user: string,
+  at: At,
+): Promise<VenuePlan> {
   const amount = dollars(token, amountRaw)
-  return plainPlan(
-    [
-      { action: { type: 'usdClassTransfer', amount, toPerp: true }, trace: { of: 'usdClassTransfer', amount, toPerp: true } },
-      { action: { type: 'withdraw3', destination: user, amount }, trace: { of: 'withdraw' } },
-    ],
-    user,
-  )
+  const leaving: Plain = { action: { type: 'withdraw3', destination: user, amount }, trace: { of: 'withdraw' } }
+  const isOne = isShared(await readMode(ask, user, at))
+  if (from === 'perp' && !isOne) {
+    const { withdrawable } = await readPerpState(ask, user, at)
+    requireFree(dollar, withdrawable, amount)
+    return plainPlan([leaving], user)
+  }
+  const { balances } = await readSpotState(ask, user, at)
+  const { total = '0', hold = '0', supplied = '0' } = balances.find(({ coin }) => coin === dollar) ?? {}
+  requireBalance(dollar, minus(minus(total, hold), supplied), amount)
+  const between: Plain = {
+    action: { type: 'usdClassTransfer', amount, toPerp: true },
+    trace: { of: 'usdClassTransfer', amount, toPerp: true },
+  }
+  return plainPlan(isOne ? [leaving] : [between, leaving], user)
 }
 
 function dollars({ symbol, decimals }: Token, amountRaw: bigint): string {

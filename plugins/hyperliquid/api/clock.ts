@@ -15,6 +15,8 @@ export interface ExchangeClock {
   aheadMs(at: At): Promise<number>
   /** As far as is known. */
   nowMs(): number
+  /** It said so, beside something else: it is that late at least. */
+  heard(timeMs: number): void
 }
 
 export function createClock(ask: Ask): ExchangeClock {
@@ -38,5 +40,8 @@ export function createClock(ask: Ask): ExchangeClock {
       return ahead
     },
     nowMs: () => Date.now() + ahead,
+    heard(timeMs) {
+      ahead = Math.max(ahead, timeMs - Date.now())
+    },
   }
 }

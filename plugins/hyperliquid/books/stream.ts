@@ -24,7 +24,10 @@ export function bookStream({ ask, feed, clock }: { ask: Ask; feed: Feed; clock: 
       let lastTradeMs = 0
       const forget = feed.follow(id, {
         news(channel, data) {
-          if (channel === 'l2Book' && Check(l2Book, data)) sink(snapshotOf(data))
+          if (channel === 'l2Book' && Check(l2Book, data)) {
+            clock.heard(data.time)
+            sink(snapshotOf(data))
+          }
           if (channel === 'trades' && Check(trades, data)) {
             const [newest] = data.toSorted((a, b) => b.time - a.time || b.tid - a.tid)
             if (!newest || newest.time < lastTradeMs) return

@@ -26,6 +26,8 @@ export interface Listed {
 export interface Listing {
   /** By the id of their market, which is the exchange's coin. */
   readonly byId: ReadonlyMap<string, Listed>
+  /** The very same arrays until the list is read anew. */
+  readonly markets: Readonly<Record<Listed['kind'], readonly BookMarket[]>>
   readonly tokens: readonly ExchangeToken[]
 }
 
@@ -78,8 +80,10 @@ export function createMarkets(ask: Ask, keptSeconds: number): (at: At) => Promis
       }
       byId.set(id, { kind: 'spot', market, asset: firstSpotAsset + index, onlyIsolated: false })
     }
+    const ofKind = (kind: Listed['kind']) => [...byId.values()].filter((each) => each.kind === kind).map(({ market }) => market)
     return {
       byId,
+      markets: { spot: ofKind('spot'), perp: ofKind('perp') },
       tokens: spot.tokens.map(({ name, index, weiDecimals, evmContract }) => ({
         name,
         index,

@@ -1,7 +1,7 @@
 import type { At, BookMarket, BookOrder, OrderName, OrderType } from 'sluice/plugin'
 import type { Ask } from '../api/ask.ts'
 import { compare, divided, plain, sum, times } from '../decimal.ts'
-import type { Listed } from '../markets/markets.ts'
+import type { Listed, Listing } from '../markets/markets.ts'
 import { cloidOf } from './cloid.ts'
 import type { OrderOwner } from './cloid.ts'
 import { fills, judgedOrders, openOrders, orderStatus } from './order-answers.ts'
@@ -17,27 +17,29 @@ const averageScale = 12
 /** The orders of a wallet on markets of one kind. */
 export interface Wanted {
   readonly owner: OrderOwner
-  readonly markets: ReadonlyMap<string, Listed>
+  readonly kind: Listed['kind']
+  readonly listing: Listing
   readonly market?: BookMarket
   readonly names?: readonly OrderName[]
 }
 
 /** Newest first: all that are open, and of those that ended what the exchange still knows. */
-export async function readOrders(ask: Ask, { owner, markets, market, names }: Wanted, at: At): Promise<readonly BookOrder[]> {
+export async function readOrders(ask: Ask, { owner, kind, listing, market, names }: Wanted, at: At): Promise<readonly BookOrder[]> {
   const idOf = new Map((names ?? []).flatMap(({ clientOrderId: id }) => (id === undefined ? [] : [[cloidOf(owner, id), id] as const])))
   const found = names ? await named(ask, owner, names, at) : await listed(ask, owner.user, at)
-  const here = found.filter(({ order: { coin, origSz } }) => {
-    const isHere = market === undefined ? markets.has(coin) : market.id === coin
-    // Orders that close a whole position, whatever its size, say no amount.
-    return isHere && compare(origSz, '0') > 0
+  const here = found.flatMap((judged) => {
+    const { coin, origSz } = judged.order
+    const listed = listing.byId.get(coin)
+    const isHere = listed?.kind === kind && (market === undefined || market.id === coin)
+    // Orders that close a whole position, whatever its size, say no amount. What the exchange refused it remembers, and who asks for it by
+    // name is told.
+    const isOrder = compare(origSz, '0') > 0 && (names !== undefined || toldOf(judged).state !== 'REJECTED')
+    return isHere && isOrder ? [{ judged, market: listed.market }] : []
   })
   // Most of what traded nothing needs no fills.
-  const filled = here.some((each) => compare(toldOf(each).filledAmount, '0') > 0)
+  const filled = here.some(({ judged }) => compare(toldOf(judged).filledAmount, '0') > 0)
   const own = filled ? await ask({ type: 'userFills', user: owner.user }, fills, at) : []
-  const orders = here.flatMap((each) => {
-    const listing = markets.get(each.order.coin)
-    return listing ? [shown(each, listing.market, own, idOf.get(each.order.cloid ?? ''))] : []
-  })
+  const orders = here.map((each) => shown(each.judged, each.market, own, idOf.get(each.judged.order.cloid ?? '')))
   return orders.toSorted((a, b) => b.createdAt - a.createdAt || Number(b.orderId) - Number(a.orderId))
 }
 

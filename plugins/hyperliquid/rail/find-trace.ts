@@ -103,7 +103,12 @@ function isOf(trace: Trace, nonce: number, { type, usdc, toPerp, nonce: theirs, 
   if (trace.of === 'withdraw') return type === 'withdraw' && theirs === nonce
   if (trace.of === 'usdClassTransfer') return type === 'accountClassTransfer' && toPerp === trace.toPerp && isAmount(usdc, trace.amount)
   if (trace.of !== 'borrowLend') return false
-  return type === 'borrowLend' && operation === trace.operation && token === trace.token && isAmount(amount, trace.amount)
+  return (
+    type === 'borrowLend' &&
+    operation === trace.operation &&
+    token === trace.token &&
+    (trace.amount === null || isAmount(amount, trace.amount))
+  )
 }
 
 const isAmount = (seen: string | undefined, meant: string) => seen !== undefined && compare(seen, meant) === 0

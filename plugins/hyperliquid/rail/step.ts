@@ -21,7 +21,8 @@ export type ChainAction =
       readonly type: 'borrowLend'
       readonly operation: 'supply' | 'withdraw' | 'repay' | 'borrow'
       readonly token: number
-      readonly amount: string
+      /** Null: all that there is. */
+      readonly amount: string | null
     }
   | { readonly type: 'noop' }
 

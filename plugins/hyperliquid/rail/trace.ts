@@ -7,7 +7,12 @@ const trace = Type.Union([
   Type.Object({ of: Type.Literal('orders'), cloids: Type.Array(Type.String()) }),
   Type.Object({ of: Type.Literal('cancels'), orders: Type.Array(Type.Union([Type.String(), whole])) }),
   Type.Object({ of: Type.Literal('leverage'), coin: Type.String(), isCross: Type.Boolean(), leverage: whole }),
-  Type.Object({ of: Type.Literal('borrowLend'), operation: Type.String(), token: Type.String(), amount: decimal }),
+  Type.Object({
+    of: Type.Literal('borrowLend'),
+    operation: Type.String(),
+    token: Type.String(),
+    amount: Type.Union([decimal, Type.Null()]),
+  }),
   Type.Object({ of: Type.Literal('withdraw') }),
   Type.Object({ of: Type.Literal('usdClassTransfer'), amount: decimal, toPerp: Type.Boolean() }),
   Type.Object({ of: Type.Literal('nothing') }),

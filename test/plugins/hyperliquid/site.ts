@@ -1,0 +1,74 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Wallet } from 'ethers'
+import { startAnvil } from '../../../core/devnet/start-anvil.ts'
+import { multicall3 } from '../../../core/kits/evm/index.ts'
+import type { ContractSite } from '../../../core/testing/index.ts'
+import { saveKey } from '../../../core/wallet/keystore/save-key.ts'
+import multicall from '../../../plugins/ethereum/artifacts/Multicall3.json' with { type: 'json' }
+import { startExchange, type ExchangeOptions, type HyperliquidExchange } from '../../hyperliquid/exchange/start-exchange.ts'
+import { operatorsOf } from './operators.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const passphrase = 'correct horse battery'
+const chainId = 998
+
+/** A server's surroundings: the exchange, a node of its chain, and wallets with keys and money at the exchange. */
+export interface Site extends ContractSite {
+  exchange: HyperliquidExchange
+  /** Where conf, keys and journal are, for servers that are started anew on it. */
+  folder: string
+}
+
+export async function startSite(rules: ExchangeOptions = {}, settings: Readonly<Record<string, unknown>> = {}): Promise<Site> {
+  const [exchange, anvil] = await Promise.all([startExchange({ testnet: true, ...rules }), startAnvil(0)])
+  await anvil.rpc('anvil_setChainId', chainId)
+  const code = await anvil.rpc('eth_call', { data: multicall.bytecode }, 'latest')
+  await anvil.rpc('anvil_setCode', multicall3, code)
+  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-hyperliquid-'))
+  const dataDir = path.join(folder, 'data')
+  await mkdir(dataDir, { mode: 0o700 })
+  await writeFile(path.join(folder, 'passphrase'), `${passphrase}\n`, { mode: 0o600 })
+  const keys = Array.from({ length: 3 }, () => Wallet.createRandom())
+  for (const { privateKey } of keys) await saveKey({ dataDir, chain: 'hyperliquid', privateKey, passphrase, scryptN: 4096 })
+  const [first = '', second = '', third = ''] = keys.map(({ address }) => address)
+  const operators = operatorsOf(exchange, [first, second, third])
+  operators.fund()
+  const urls = { apiUrl: exchange.apiUrl, wsUrl: exchange.wsUrl }
+  return {
+    chain: 'hyperliquid',
+    network: 'testnet',
+    exchange,
+    folder,
+    wallets: [first, second, third],
+    bookOperators: operators,
+    server: {
+      settings: {
+        'plugins.folders': ['hyperliquid', 'hyperliquid-chain'].map((name) => path.join(root, 'plugins', name)),
+        'data.dir': dataDir,
+        'devnet.enabled': false,
+      },
+      env: { SLUICE_WALLET_PASSPHRASE_FILE: path.join(folder, 'passphrase') },
+      conf: {
+        // Nothing is asked of the other network.
+        'chains/hyperliquid.yml': {
+          mainnet: { rpcUrls: ['http://127.0.0.1:1'] },
+          testnet: { rpcUrls: [anvil.rpcUrl], pollingSeconds: 0.2 },
+        },
+        'connectors/hyperliquid.yml': {
+          networks: { mainnet: urls, testnet: urls },
+          requestWeightPerMinute: 10_000_000,
+          marketsSeconds: 1,
+          ...settings,
+        },
+      },
+    },
+    async stop() {
+      await anvil.stop()
+      await rm(folder, { recursive: true, force: true })
+      await exchange.stop()
+    },
+  }
+}
