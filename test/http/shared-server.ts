@@ -21,7 +21,7 @@ const clients = {
   client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' },
   trader: { permissions: ['read', 'trade'], wallets: [traders] },
   reader: { permissions: ['read'], wallets: [traders.toLowerCase()] },
-  slow: { permissions: ['read'], requestsPerSecond: 2 },
+  slow: { permissions: ['read'], requestsPerSecond: 0.2 },
   idle: { permissions: [], wallets: 'all' },
 }
 const certificates = ['trader', 'reader', 'slow', 'idle', 'unlisted'] as const
