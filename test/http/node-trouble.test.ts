@@ -77,7 +77,7 @@ describe('a node in trouble', () => {
   /** Without a restart. */
   async function healed(): Promise<void> {
     await proxy.become(healthy)
-    const until = Date.now() + 30_000
+    const until = Date.now() + 60_000
     for (;;) {
       const { status, text } = await client.get('/amm/price', order)
       if (status === 200) return

@@ -18,13 +18,13 @@ await add('uniswap/deployments.ts', /^ {2}'ethereum\/local': (\{.*\},)$/gm, "  '
 await add('uniswap/defaults.yml', /^ {2}local:((?:\n {4}.*)+)$/m, '  proxied:$1')
 
 const server = await startServer({
-  settings: { 'plugins.folders': [plugins], 'log.level': 'trace', 'server.requestTimeoutSeconds': 2 },
+  settings: { 'plugins.folders': [plugins], 'log.level': 'trace', 'server.requestTimeoutSeconds': 4 },
   conf: {
     'chains/ethereum.yml': {
       mainnet: { enabled: false },
       sepolia: { enabled: false },
       local: { required: true },
-      proxied: { rpcUrls: [rpcUrl], requestTimeoutSeconds: 3 },
+      proxied: { rpcUrls: [rpcUrl], requestTimeoutSeconds: 6 },
     },
   },
 })
