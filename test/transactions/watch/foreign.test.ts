@@ -34,7 +34,13 @@ describe('a wallet that other software spends from too', function () {
       await site.mine()
       await until('the block was looked at', async () => looks() > seen || (await holds()))
       // What follows from a look takes its time on a busy machine; blocks of a real chain leave it that.
-      for (let polls = 0; polls < 20 && !(await holds()); polls += 1) await new Promise((done) => setTimeout(done, 25))
+      let asked = -1
+      await until('nothing follows from it any more', async () => {
+        const before = asked
+        asked = site.relay.requests.filter((methods) => methods.join() !== 'eth_getBlockByNumber').length
+        if (before !== asked) await new Promise((done) => setTimeout(done, 500))
+        return before === asked || (await holds())
+      })
     }
     throw new Error('Twenty blocks did not do.')
   }
