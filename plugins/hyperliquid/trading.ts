@@ -50,8 +50,7 @@ export function spot(exchange: Exchange): CLOB<Evm> {
     ...bookOf(exchange, 'spot', (owner, actions, at) => requireSpotFunds(ask, ownerOf(owner).user, actions, at)),
     balances: async (owner, at) => spotBalancesOf(await readSpotState(ask, ownerOf(owner).user, at)),
     async move(token, amountRaw, how, owner, at) {
-      if (how === 'deposit') refuseDeposit(network)
-      return withdrawal(ask, 'spot', token, amountRaw, ownerOf(owner).user, at)
+      return how === 'deposit' ? refuseDeposit(network) : withdrawal(ask, 'spot', token, amountRaw, await leaving(exchange, owner, at), at)
     },
   }
 }
@@ -64,7 +63,7 @@ export function perpetual(exchange: Exchange): PerpCLOB<Evm> {
     }),
     balances: async (owner, at) => perpBalancesOf(await readPerpState(ask, ownerOf(owner).user, at)),
     async move(token, amountRaw, how, owner, at) {
-      return how === 'deposit' ? refuseDeposit(network) : withdrawal(ask, 'perp', token, amountRaw, ownerOf(owner).user, at)
+      return how === 'deposit' ? refuseDeposit(network) : withdrawal(ask, 'perp', token, amountRaw, await leaving(exchange, owner, at), at)
     },
     positions: async (owner, at) => readPositions(ask, ownerOf(owner).user, await listing(at), at),
     account: async (owner, at) => perpAccountOf(await readPerpState(ask, ownerOf(owner).user, at)),
@@ -92,6 +91,11 @@ export function margin(exchange: Exchange): MarginCLOB<Evm> {
       return planOf(exchange, owner, await loan(ask, user, amountAt(token, amountRaw, listed), how, at), at)
     },
   }
+}
+
+async function leaving({ ownerOf, clock, ttlMs }: Exchange, owner: string, at: At) {
+  await clock.aheadMs(at)
+  return { user: ownerOf(owner).user, deadline: Math.ceil((clock.nowMs() + ttlMs) / 1000) }
 }
 
 async function planOf(

@@ -22,6 +22,12 @@ export function refuseDeposit({ bridge }: HyperliquidNetwork): never {
   )
 }
 
+interface Leaving {
+  readonly user: string
+  /** Seconds since the Unix epoch. The exchange would take such an action for two days: by then it is made to do nothing. */
+  readonly deadline: number
+}
+
 /**
  * To the wallet's own address on the bridge's chain; the exchange keeps a dollar of it. Out of the spot account it goes through the perpetual
  * one, since only from there does anything leave; where the two share what they have, there is no way between.
@@ -32,7 +38,7 @@ export async function withdrawal(
   from: Listed['kind'],
   token: Token,
   amountRaw: bigint,
-  user: string,
+  { user, deadline }: Leaving,
   at: At,
 ): Promise<VenuePlan> {
   const amount = dollars(token, amountRaw)
@@ -41,7 +47,7 @@ export async function withdrawal(
   if (from === 'perp' && !isOne) {
     const { withdrawable } = await readPerpState(ask, user, at)
     requireFree(dollar, withdrawable, amount)
-    return plainPlan([leaving], user)
+    return plainPlan([leaving], { user, deadline })
   }
   const { balances } = await readSpotState(ask, user, at)
   const { total = '0', hold = '0', supplied = '0' } = balances.find(({ coin }) => coin === dollar) ?? {}
@@ -50,7 +56,7 @@ export async function withdrawal(
     action: { type: 'usdClassTransfer', amount, toPerp: true },
     trace: { of: 'usdClassTransfer', amount, toPerp: true },
   }
-  return plainPlan(isOne ? [leaving] : [between, leaving], user)
+  return plainPlan(isOne ? [leaving] : [between, leaving], { user, deadline })
 }
 
 function dollars({ symbol, decimals }: Token, amountRaw: bigint): string {
@@ -63,7 +69,7 @@ function dollars({ symbol, decimals }: Token, amountRaw: bigint): string {
 type Plain = { action: PlainAction; trace: Trace }
 
 /** Signed by the wallet itself: an agent may not. */
-function plainPlan([first, ...others]: readonly [Plain, ...Plain[]], user: string): VenuePlan {
+function plainPlan([first, ...others]: readonly [Plain, ...Plain[]], { user, deadline }: Leaving): VenuePlan {
   const step = ({ action, trace }: Plain): Step => ({ user, action, trace })
-  return { via: 'venue', steps: [step(first), ...others.map(step)], memo: null }
+  return { via: 'venue', steps: [step(first), ...others.map(step)], deadline, memo: null }
 }

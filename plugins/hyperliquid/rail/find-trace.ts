@@ -6,7 +6,7 @@ import { compare } from '../decimal.ts'
 import { fills, orderStatus } from '../orders/order-answers.ts'
 import type { WireFill, WireJudgedOrder } from '../orders/order-answers.ts'
 import { isWaiting, needsFills, toldOf } from '../orders/order-state.ts'
-import type { Found, Receipt } from './receipt.ts'
+import type { Receipt, Said } from './receipt.ts'
 import type { Trace, Traced } from './trace.ts'
 
 const ledger = Type.Array(
@@ -97,7 +97,10 @@ export function createTraceFinder(ask: Ask) {
   }
 }
 
-const foundOf = (order: WireJudgedOrder, own?: readonly WireFill[]): Found => ({ found: { oid: order.order.oid, ...toldOf(order, own) } })
+function foundOf(order: WireJudgedOrder, own?: readonly WireFill[]): Said {
+  const told = toldOf(order, own)
+  return told.state === 'REJECTED' ? { error: order.status } : { found: { oid: order.order.oid, ...told } }
+}
 
 function isOf(trace: Trace, nonce: number, { type, usdc, toPerp, nonce: theirs, token, operation, amount }: Delta): boolean {
   if (trace.of === 'withdraw') return type === 'withdraw' && theirs === nonce

@@ -14,7 +14,7 @@ const marginMs = 10_000
 /** Orders are asked for one by one: so many attempts at a look, the others at the next. */
 const mostAttempts = 50
 
-type Attempt = OpenAttempt<string, Slot, null>
+type Attempt = OpenAttempt<string, Slot>
 
 /** What became of actions whose answer was lost: by what they leave behind, or by the end of their time. */
 export function createLook({ ask, clock }: { ask: Ask; clock: ExchangeClock }) {

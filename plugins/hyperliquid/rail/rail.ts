@@ -10,6 +10,7 @@ import { createLook } from './look.ts'
 import { createSend } from './send.ts'
 import { createClaim, slotsFrom } from './slots.ts'
 import type { Slot, Synced } from './slots.ts'
+import { isPlain } from './step.ts'
 import type { Step } from './step.ts'
 
 export interface RailParts {
@@ -22,8 +23,11 @@ export interface RailParts {
   library: () => Library
 }
 
-export type HyperliquidRail = Rail<Step, string, Slot, Synced, null>
+/** Actions pay no fees; what takes the place of another is marked. */
+export type Fees = null | 'noop'
+export type HyperliquidRail = Rail<Step, string, Slot, Synced, Fees>
 
+const noopLivesMs = 60_000
 /** Actions cost no gas. */
 const free: GasTerms = { gasLimit: 0n, gasPriceRaw: 0n, gasCostRaw: 0n }
 
@@ -36,7 +40,7 @@ export function hyperliquidRail(parts: RailParts): HyperliquidRail {
     slots: 'independent',
     outline: () => ({ contracts: [], valueRaw: 0n }),
     check: async (steps, _, from, __, at) => ({
-      prepared: steps.map((step) => ({ step, fees: null, gas: free })),
+      prepared: steps.map((step) => ({ step, fees: step.action.type === 'noop' ? 'noop' : null, gas: free })),
       synced: await sync(from, at),
       beside: () => undefined,
     }),
@@ -53,5 +57,18 @@ export function hyperliquidRail(parts: RailParts): HyperliquidRail {
     seal,
     send: createSend(parts.post, parts.budget),
     look: (open, _, at) => look(open, at),
+    // Two actions on one nonce exclude each other. Most die by themselves; one that does not gets one that does nothing in its place.
+    replace: {
+      outbids: (fees) => fees === 'noop',
+      least: () => 'a nonce of its own',
+      cancel: (from) => ({
+        user: from.toLowerCase(),
+        action: { type: 'noop' },
+        trace: { of: 'nothing' },
+        expiresAfter: clock.nowMs() + noopLivesMs,
+      }),
+      bump: () => undefined,
+      cancelIsCheaper: ({ action }) => isPlain(action),
+    },
   }
 }

@@ -5,7 +5,6 @@ import { decimal, whole } from '../api/shape.ts'
 
 /** Where an answer was lost: the order as the exchange has it. */
 const found = Type.Object({ found: Type.Object({ oid: whole, state: Type.Enum([...orderStates]), filledAmount: decimal }) })
-export type Found = Static<typeof found>
 
 /** What the exchange says of one order or cancel of an action. */
 const said = Type.Union([

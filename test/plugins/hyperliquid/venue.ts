@@ -38,10 +38,14 @@ export async function startVenue(settings: Partial<HyperliquidConfig> = {}, rule
   await connector.start?.(at.signal)
 
   /** As core does it: each step signed on a slot of its own, and sent. */
-  async function carryOut(plan: VenuePlan, wallet: Pick<Wallet, 'address' | 'signTypedData'>): Promise<readonly CarriedOut[]> {
+  async function carryOut(
+    plan: VenuePlan,
+    wallet: Pick<Wallet, 'address' | 'signTypedData'>,
+    given?: readonly Json[],
+  ): Promise<readonly CarriedOut[]> {
     const { rail } = actions!
     const { prepared, synced } = await rail.check(plan.steps, [], wallet.address, { wish: {} }, at)
-    const slots = rail.claim(synced, [], prepared.length)
+    const slots = given ?? rail.claim(synced, [], prepared.length)
     const receptions: CarriedOut[] = []
     for (const [index, { step, fees }] of prepared.entries()) {
       const signable = rail.draft({ step, fees }, slots[index] ?? null)

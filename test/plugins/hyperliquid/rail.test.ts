@@ -1,0 +1,191 @@
+import { expect } from 'chai'
+import { Wallet } from 'ethers'
+import type { BookAction, BookMarket, VenuePlan } from '../../../core/contracts/index.ts'
+import { newTrader } from '../../hyperliquid/client.ts'
+import { failsWith, losesAnswer, losesRequest, overItsLimit } from '../../hyperliquid/exchange/serve/faults.ts'
+import type { Fault } from '../../hyperliquid/exchange/serve/faults.ts'
+import { at, landedOf, only, startVenue } from './venue.ts'
+import type { CarriedOut, TestVenue } from './venue.ts'
+
+const head = { number: 0n, timestamp: 0 }
+const actions = ({ endpoint }: { endpoint: string }) => endpoint === 'exchange'
+const usdc = { symbol: 'USDC', address: '0x2B3370eE501B4a559b57D449569354196457D8Ab', decimals: 6 }
+
+describe("what becomes of Hyperliquid's actions when answers are lost", () => {
+  let venue: TestVenue
+  let market: BookMarket
+  let count = 0
+  beforeEach(async () => {
+    venue = await startVenue()
+    const found = (await venue.CLOB.markets(at)).find(({ base }) => base === 'HYPE')
+    if (!found) throw new Error('no market')
+    market = found
+  })
+  afterEach(() => venue.stop())
+
+  function newWallet() {
+    const wallet = Wallet.createRandom()
+    venue.exchange.credit(wallet.address.toLowerCase(), 'USDC', '1000')
+    venue.exchange.deposit(wallet.address.toLowerCase(), '1000')
+    return wallet
+  }
+
+  async function planOf(owner: string, ...list: BookAction[]): Promise<VenuePlan> {
+    const { plan } = only(await venue.CLOB.act(owner, list, at))
+    if (!('via' in plan)) throw new Error('it goes by the chain')
+    return plan
+  }
+  const create = (price = '39', amount = '1'): BookAction => {
+    count += 1
+    const order = { clientOrderId: `order-${count}`, side: 'BUY', orderType: 'LIMIT', timeInForce: 'GTC', price, amount } as const
+    return { do: 'create', market, order }
+  }
+
+  const look = async ({ sealed: { id }, slot, step }: CarriedOut, from: string) =>
+    only((await venue.actions.rail.look([{ id, from, slot, step, fees: null }], head, at)).sightings)
+  const again = ({ sealed }: CarriedOut) => venue.actions.rail.send(sealed, at)
+
+  async function sendAmid(fault: Fault, plan: VenuePlan, wallet: ReturnType<typeof newWallet>): Promise<CarriedOut> {
+    const end = venue.exchange.faults.add(fault, actions, 1)
+    const [sent] = await venue.carryOut(plan, wallet)
+    end()
+    if (!sent) throw new Error('nothing was sent')
+    return sent
+  }
+
+  for (const [words, fault] of [
+    ['a cut connection', losesAnswer],
+    ['a failing gateway', failsWith(502, true)],
+  ] as const) {
+    it(`finds an order that was taken behind ${words}, and never gives it twice`, async () => {
+      const wallet = newWallet()
+      const plan = await planOf(wallet.address, create())
+      const sent = await sendAmid(fault, plan, wallet)
+      expect(sent.reception.is).to.equal('unclear')
+
+      const seen = await look(sent, wallet.address)
+      if (seen.is !== 'landed') throw new Error(`it is ${seen.is}`)
+      expect(seen).to.include({ ok: true, depth: 1, blockNumber: -1 })
+      expect(only(venue.CLOB.outcome(seen.receipt, plan.memo))).to.include({ state: 'OPEN', filledAmount: '0' })
+      expect(await again(sent)).to.include({ is: 'refused', meaning: 'slot-used' })
+      expect(await venue.CLOB.orders(wallet.address, {}, at)).to.have.length(1)
+    })
+  }
+
+  it('tells what was filled of a lost order that did not wait', async () => {
+    const wallet = newWallet()
+    venue.exchange.place('0x00000000000000000000000000000000000000ee', { coin: '@107', side: 'SELL', price: '39', size: '0.4' })
+    const order = { clientOrderId: 'ioc', side: 'BUY', orderType: 'LIMIT', timeInForce: 'IOC', price: '39', amount: '1' } as const
+    const plan = await planOf(wallet.address, { do: 'create', market, order })
+    const seen = await look(await sendAmid(losesAnswer, plan, wallet), wallet.address)
+    if (seen.is !== 'landed') throw new Error(`it is ${seen.is}`)
+    expect(only(venue.CLOB.outcome(seen.receipt, plan.memo))).to.include({ state: 'CANCELED', filledAmount: '0.4' })
+  })
+
+  it('gives up an order that never came only after its time and a margin, by the clock of the exchange', async () => {
+    const wallet = newWallet()
+    const sent = await sendAmid(losesRequest, await planOf(wallet.address, create()), wallet)
+    expect((await look(sent, wallet.address)).is).to.equal('unseen')
+    venue.exchange.clock.advance(65_000)
+    expect((await look(sent, wallet.address)).is).to.equal('unseen')
+    venue.exchange.clock.advance(10_000)
+    expect((await look(sent, wallet.address)).is).to.equal('expired')
+    expect(await again(sent)).to.include({ is: 'refused' })
+    expect(await venue.CLOB.orders(wallet.address, {}, at)).to.deep.equal([])
+  })
+
+  it('takes an order that the exchange shows late for no lost one', async () => {
+    await venue.stop()
+    venue = await startVenue({}, { orderStatusLagMs: 5_000 })
+    const wallet = newWallet()
+    const sent = await sendAmid(losesAnswer, await planOf(wallet.address, create()), wallet)
+    expect((await look(sent, wallet.address)).is).to.equal('unseen')
+    venue.exchange.clock.advance(5_001)
+    expect((await look(sent, wallet.address)).is).to.equal('landed')
+  })
+
+  it('tells of a lost batch which of its orders were taken', async () => {
+    const wallet = newWallet()
+    venue.exchange.place('0x00000000000000000000000000000000000000ee', { coin: '@107', side: 'SELL', price: '41', size: '1' })
+    const crossing = {
+      clientOrderId: 'crossing',
+      side: 'BUY',
+      orderType: 'LIMIT_MAKER',
+      timeInForce: 'GTC',
+      price: '41',
+      amount: '1',
+    } as const
+    const plan = await planOf(wallet.address, create(), { do: 'create', market, order: crossing }, create('38'))
+    const seen = await look(await sendAmid(losesAnswer, plan, wallet), wallet.address)
+    if (seen.is !== 'landed') throw new Error(`it is ${seen.is}`)
+    const outcomes = venue.CLOB.outcome(seen.receipt, plan.memo)
+    expect(outcomes.map(({ state }) => state)).to.deep.equal(['OPEN', 'REJECTED', 'OPEN'])
+    expect(outcomes[1]?.reason).to.equal('badAloPxRejected')
+  })
+
+  it('takes a lost cancel for done once its order waits no more, and for nothing before', async () => {
+    const wallet = newWallet()
+    const placed = create()
+    await venue.carryOut(await planOf(wallet.address, placed), wallet)
+    const order = placed.do === 'create' ? { clientOrderId: placed.order.clientOrderId } : {}
+    const cancel = await planOf(wallet.address, { do: 'cancel', market, order })
+    const lost = await sendAmid(losesRequest, cancel, wallet)
+    expect((await look(lost, wallet.address)).is).to.equal('unseen')
+    expect(await again(lost)).to.have.nested.property('landed.ok', true)
+    expect((await look(lost, wallet.address)).is).to.equal('landed')
+  })
+
+  it('says what the exchange refuses at once, and sends it no more', async () => {
+    const wallet = newWallet()
+    const { reception } = only(await venue.carryOut(await planOf(wallet.address, create('39', '10')), wallet))
+    expect(landedOf(reception)).to.include({ ok: true })
+    const poor = Wallet.createRandom()
+    const plan = await planOf(wallet.address, create())
+    const nobody = only(await venue.carryOut(plan, poor))
+    expect(landedOf(nobody.reception)).to.include({ ok: false })
+    expect(landedOf(nobody.reception).reason).to.match(/does not exist/)
+    expect(only(venue.CLOB.outcome(landedOf(nobody.reception).receipt, plan.memo)).state).to.equal('REJECTED')
+  })
+
+  it('may be sent again when the exchange was over its limit', async () => {
+    const wallet = newWallet()
+    const sent = await sendAmid(overItsLimit, await planOf(wallet.address, create()), wallet)
+    expect(sent.reception).to.include({ is: 'refused', meaning: 'not-now' })
+  })
+
+  it('finds a withdrawal by its nonce, and has one that never came do nothing', async () => {
+    const wallet = newWallet()
+    const plan = await venue.PERP_CLOB.move?.(usdc, 100_000_000n, 'withdraw', wallet.address, at)
+    if (!plan || !('via' in plan)) throw new Error('no plan')
+    const sent = await sendAmid(losesAnswer, plan, wallet)
+    expect((await look(sent, wallet.address)).is).to.equal('landed')
+    expect(venue.exchange.withdrawals()).to.have.length(1)
+    expect(only(venue.exchange.withdrawals())).to.include({ destination: wallet.address.toLowerCase() })
+
+    const other = await sendAmid(losesRequest, plan, wallet)
+    const { rail } = venue.actions
+    expect(rail.replace?.cancelIsCheaper(other.step, null, head)).to.equal(true)
+    const noop = rail.replace?.cancel(wallet.address)
+    const stopped = await venue.carryOut({ via: 'venue', steps: [noop ?? null], memo: null }, wallet, [other.slot])
+    expect(landedOf(only(stopped).reception).ok).to.equal(true)
+    expect(await again(other)).to.include({ is: 'refused', meaning: 'slot-used' })
+    expect((await look(other, wallet.address)).is).to.equal('unseen')
+    expect(venue.exchange.withdrawals()).to.have.length(1)
+  })
+
+  it('signs by the agent that the settings name, and for the wallet', async () => {
+    const [wallet, agent] = [Wallet.createRandom(), Wallet.createRandom()]
+    await venue.stop()
+    venue = await startVenue({ agents: { [wallet.address]: agent.address } })
+    venue.exchange.credit(wallet.address.toLowerCase(), 'USDC', '1000')
+    const { exchange } = newTrader(venue.exchange, wallet)
+    await exchange.approveAgent({ agentAddress: agent.address, agentName: 'sluice' })
+    const plan = await planOf(wallet.address, create())
+    expect(plan.signer).to.equal(agent.address)
+    expect(landedOf(only(await venue.carryOut(plan, agent)).reception).ok).to.equal(true)
+    expect(await venue.CLOB.orders(wallet.address, {}, at)).to.have.length(1)
+    // What takes money out, only the wallet itself may sign.
+    const out = await venue.CLOB.move?.(usdc, 1_000_000n, 'withdraw', wallet.address, at)
+    expect(out).to.not.have.property('signer')
+  })
+})
