@@ -3,16 +3,16 @@ import type { BookAction, BookOrder, OrderName } from '../../../contracts/index.
 import { fieldsReader } from '../../read-fields.ts'
 import { nameOf, type Markets } from '../market/find-market.ts'
 import { asFields } from './batch-creates.ts'
-import { orError, type Entry } from './batch-entry.ts'
-import { isUnderWay, nameOnExchange, refusalOf, showEnded, stop } from './cancel.ts'
+import { orError, showError, type Entry } from './batch-entry.ts'
+import { isUnderWay, nameOnExchange, notYet, refusalOf, showEnded, stop } from './cancel.ts'
 import type { BookContext, Results, Wallet } from './carry-out.ts'
-import { readName, type FoundOrder } from './find-order.ts'
+import { readName, unknownOrder, type FoundOrder } from './find-order.ts'
 import { hasEnded } from './order-state.ts'
 import { walletOrders } from './wallet-orders.ts'
 
 const read = fieldsReader(CLOBBatchOrdersRequest.properties.cancel.items)
 
-type Stopped = ReturnType<typeof showEnded> | Awaited<ReturnType<typeof stop>>
+type Stopped = ReturnType<typeof showEnded> | NonNullable<Awaited<ReturnType<typeof stop>>>
 export type CancelEntry = Entry<BookAction & { do: 'cancel' }, Stopped> & { name: OrderName; journaled?: FoundOrder['journaled'] }
 
 /** @param cancel as the caller wrote them: each is judged by itself, by what the journal knows of it */
@@ -33,7 +33,11 @@ export async function readCancels(
     if (!journaled) return { name, action: { do: 'cancel', market, order: name } }
     const found = { journaled, shown: await orders.show(journaled, undefined, false) }
     if (hasEnded(found.shown.state)) return { name, answer: showEnded(found) }
-    if (isUnderWay(found)) return { name, answer: await stop(found, wallet, context) }
+    if (isUnderWay(found)) {
+      const stopped = await stop(found, wallet, context)
+      if (!stopped) throw notYet()
+      return { name, answer: stopped }
+    }
     return { name, journaled, action: { do: 'cancel', market, order: { ...name, ...nameOnExchange(found) } } }
   }
 
@@ -43,28 +47,32 @@ export async function readCancels(
   return entries
 }
 
-/** Of what the exchange did not cancel: what has ended, by the place of its entry. It may have been filled in between. */
+type Told = ReturnType<typeof showEnded> | (OrderName & { error: ReturnType<typeof showError> })
+
+/** What the exchange did not cancel, by the place of its entry: it may have been filled in between, or never have been there. */
 export async function afterRefusals(
   type: BookSet,
   cancels: readonly CancelEntry[],
   results: Results,
   wallet: Wallet,
   context: BookContext,
-): Promise<ReadonlyMap<number, ReturnType<typeof showEnded>>> {
-  const refused = cancels.flatMap((entry, place) =>
-    'action' in entry && refusalOf(results.get(place)) ? [{ entry, action: entry.action, place }] : [],
-  )
-  const ended = new Map<number, ReturnType<typeof showEnded>>()
-  if (refused.length === 0) return ended
+): Promise<ReadonlyMap<number, Told>> {
+  const refused = cancels.flatMap((entry, place) => {
+    const refusal = 'action' in entry ? refusalOf(results.get(place)) : undefined
+    return 'action' in entry && refusal ? [{ entry, action: entry.action, place, refusal }] : []
+  })
+  const told = new Map<number, Told>()
+  if (refused.length === 0) return told
   const orders = walletOrders(type, wallet.address, context)
   const found = await orders.onExchange({ names: refused.map(({ action }) => action.order) }, { signal: context.signal })
-  for (const { entry, action, place } of refused) {
+  for (const { entry, action, place, refusal } of refused) {
+    const { name, journaled } = entry
     const exchange = found.find((each) => isOf(each, action))
-    if (!exchange) continue
-    const shown = entry.journaled ? await orders.show(entry.journaled, exchange, false) : orders.showForeign(exchange, false)
-    if (hasEnded(shown.state)) ended.set(place, showEnded({ shown }))
+    const shown = journaled ? await orders.show(journaled, exchange, false) : exchange && orders.showForeign(exchange, false)
+    if (shown && hasEnded(shown.state)) told.set(place, showEnded({ shown }))
+    else told.set(place, { ...name, error: showError(shown ? refusal : unknownOrder(type, name, wallet.address)) })
   }
-  return ended
+  return told
 }
 
 const isOf = (order: BookOrder, { market, order: { orderId, clientOrderId } }: BookAction & { do: 'cancel' }) =>

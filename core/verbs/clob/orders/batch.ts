@@ -32,7 +32,7 @@ export const batchOrders: ForBook<'BatchOrders'> = (type) => async (request, con
     cancelled: cancels.map((each, place) => showEntry(each, results.get(place), each.name, ({ order }, done) => showCancel(order, done))),
   })
   const results = await carryOut(type, actions, wallet, context, answer)
-  const ended = await afterRefusals(type, cancels, results, wallet, context)
+  const refused = await afterRefusals(type, cancels, results, wallet, context)
   const { created, cancelled } = answer(results)
-  return { created, cancelled: cancelled.map((each, place) => ended.get(place) ?? each) }
+  return { created, cancelled: cancelled.map((each, place) => refused.get(place) ?? each) }
 }

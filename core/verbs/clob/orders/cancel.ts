@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError, type BookSet } from '../../../api/index.ts'
 import type { BookMarket, OrderName } from '../../../contracts/index.ts'
 import { isFinal } from '../../../transactions/index.ts'
@@ -10,16 +11,22 @@ import { hasEnded } from './order-state.ts'
 import { showCancel } from './show-done.ts'
 import { walletOrders } from './wallet-orders.ts'
 
+const [pauseMs, mostTries] = [100, 30]
+
 /** Cancels an order. Where it has ended already, or ends before it can be cancelled, the answer is what it ended as. */
 export const cancelOrder: ForBook<'OrdersDelete'> = (type) => async (request, context) => {
   const { venue, signal } = context
   const wallet = readWallet(request, context)
   const name = readName(request)
   const market = (await marketsOf(type, venue, { signal })).find(request.market)
-  const found = await findIt(type, wallet, name, market, context)
+  let found = await findIt(type, wallet, name, market, context)
+  if (found && isUnderWay(found)) {
+    const stopped = await stop(found, wallet, context)
+    if (stopped) return stopped
+    found = await landed(() => findIt(type, wallet, name, market, context), signal)
+  }
   if (!found) throw unknownOrder(type, name, wallet.address)
   if (hasEnded(found.shown.state)) return showEnded(found)
-  if (isUnderWay(found)) return stop(found, wallet, context)
   const order = nameOnExchange(found)
   const answer = (results: Results) => showCancel(order, doneOf(results.get(0)))
   const results = await carryOut(type, new Map([[0, { do: 'cancel', market, order }]]), wallet, context, answer)
@@ -57,9 +64,34 @@ export const showEnded = (found: FoundOrder) => {
 export const isUnderWay = ({ journaled }: FoundOrder): boolean =>
   journaled !== undefined && journaled.entry.signer === undefined && !journaled.entry.landed && !isFinal(journaled.entry)
 
-/** Has a transaction that does nothing take the place of the one that would place the order. Which of both is mined, the chain decides. */
+/**
+ * Has a transaction that does nothing take the place of the one that would place the order. Which of both is mined, the chain decides.
+ * Undefined where the order's is mined already.
+ */
 export async function stop(found: FoundOrder, { address, wish }: Wallet, { network, services, caller, requestId, signal }: BookContext) {
   const nonce = found.journaled?.entry.nonce
   const origin = { network, address, caller, requestId, wish, ...(nonce !== undefined && { nonce }) }
-  return { ...nameOnExchange(found), state: 'PENDING_CANCEL' as const, ...(await services.transactions.cancel(origin, signal)) }
+  try {
+    return { ...nameOnExchange(found), state: 'PENDING_CANCEL' as const, ...(await services.transactions.cancel(origin, signal)) }
+  } catch (error) {
+    if (!(error instanceof SluiceError) || error.name !== 'INVALID_NONCE') throw error
+    return undefined
+  }
+}
+
+/** The journal reads a block moments after it was made. */
+async function landed(find: () => Promise<FoundOrder | undefined>, signal: AbortSignal): Promise<FoundOrder | undefined> {
+  for (let tries = 0; ; tries++) {
+    const found = await find()
+    if (!found || !isUnderWay(found)) return found
+    if (tries === mostTries) throw notYet()
+    await sleep(pauseMs, undefined, { signal })
+  }
+}
+
+export const notYet = () => {
+  const reason = 'the order is in a block that was not read yet'
+  return new SluiceError('TRADE_FAILED', `The order cannot be cancelled this moment: ${reason}. Nothing was sent; try again.`, {
+    details: { reason },
+  })
 }

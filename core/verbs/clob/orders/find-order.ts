@@ -57,11 +57,12 @@ async function asked(orders: WalletOrders, name: OrderName, market: BookMarket |
 }
 
 /** The journal learns what an exchange calls an order when that is noted: what was not yet is looked through. */
-export async function journaledAs(orders: WalletOrders, { orderId }: BookOrder): Promise<JournaledOrder | undefined> {
+async function journaledAs(orders: WalletOrders, { orderId, txHash }: BookOrder): Promise<JournaledOrder | undefined> {
   const [noted] = await orders.journaled({ orderId, limit: 1 })
   if (noted) return noted
   const unnoted = await orders.journaled({ openOnly: true, limit: mostUnnoted })
-  return unnoted.find((each) => orders.nameOf(each).orderId === orderId)
+  const placed = unnoted.filter(({ entry }) => entry.attempts.some(({ id }) => id === txHash))
+  return unnoted.find((each) => orders.nameOf(each).orderId === orderId) ?? (placed.length === 1 ? placed[0] : undefined)
 }
 
 /** Both ids, where both are given, must be of one order. */

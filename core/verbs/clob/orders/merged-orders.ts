@@ -1,10 +1,9 @@
 import type { At, BookMarket, BookOrder } from '../../../contracts/index.ts'
 import type { JournaledOrder } from '../../../transactions/index.ts'
 import { nameOf } from '../market/find-market.ts'
-import { exchangeOrders } from './exchange-orders.ts'
+import { exchangeOrders, mayBeUnheard } from './exchange-orders.ts'
 import type { OrdersPosition } from './orders-cursor.ts'
 import type { ShownOrder } from './shown-order.ts'
-import { mostUnnoted } from './unnoted.ts'
 import type { WalletOrders } from './wallet-orders.ts'
 
 /** Orders one by one, newest first: each once, where both the journal and the exchange have it. */
@@ -23,9 +22,9 @@ export async function mergedOrders(
   at: At,
 ): Promise<MergedOrders> {
   const ofMarket = market && { market: nameOf(market) }
-  const unnoted = await orders.journaled({ ...ofMarket, openOnly: true, limit: mostUnnoted })
-  const [exchange, cancels] = await Promise.all([exchangeOrders(orders, unnoted, market, at), orders.cancelling()])
-  const ours = new Set(unnoted.flatMap((each) => orders.nameOf(each).orderId ?? []))
+  const [exchange, cancels] = await Promise.all([exchangeOrders(orders, market, at), orders.cancelling()])
+  const { unnoted } = exchange
+  const ours = new Set(unnoted.flatMap((each) => exchange.of(each)?.orderId ?? orders.nameOf(each).orderId ?? []))
   const foreign = exchange.listed.filter(({ createdAt }) => createdAt <= (since.createdAt ?? Infinity))
   let { journalKey, createdAt, told } = since
   let toSkip = told
@@ -51,8 +50,11 @@ export async function mergedOrders(
   }
 
   /** What the journal has is told at its place there. */
-  async function isOurs({ orderId }: BookOrder): Promise<boolean> {
-    if (!ours.has(orderId) && (await orders.journaled({ orderId, limit: 1 })).length > 0) ours.add(orderId)
+  async function isOurs(order: BookOrder): Promise<boolean> {
+    const { orderId } = order
+    if (ours.has(orderId)) return true
+    const noted = (await orders.journaled({ orderId, limit: 1 })).length > 0
+    if (noted || (await orders.madeHere(order)) || mayBeUnheard(order, unnoted)) ours.add(orderId)
     return ours.has(orderId)
   }
 
@@ -62,8 +64,8 @@ export async function mergedOrders(
       if (own && own.entry.createdAt >= (other?.createdAt ?? -Infinity)) {
         page.shift()
         journalKey = own.key
-        const name = orders.nameOf(own)
-        return orders.show(own, exchange.of(name), cancels(name))
+        const found = exchange.of(own)
+        return orders.show(own, found, cancels({ ...orders.nameOf(own), ...(found && { orderId: found.orderId }) }))
       }
       if (!other) return undefined
       foreign.shift()

@@ -51,6 +51,9 @@ export function walletOrders(type: BookSet, owner: string, { network: site, venu
       const [used] = await transactions.orders.list({ chain, network, connector, address: owner, clientOrderId, limit: 1 })
       return used !== undefined && (used.entry.attempts.length > 0 || !isFinal(used.entry))
     },
+    /** Whether a transaction of this server's placed it. */
+    madeHere: async ({ txHash }: BookOrder): Promise<boolean> =>
+      txHash !== undefined && (await transactions.find(chain, network, txHash)) !== undefined,
     /** Asks the exchange. */
     onExchange: (query: { market?: BookMarket; names?: readonly OrderName[] }, at: At) => book.orders(owner, query, at),
     /** By what an order is known, as far as the journal has it. */
