@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { Book } from '../../../contracts/index.ts'
 import type { Answer, RequestOptions } from '../../client.ts'
 import type { BookOperator, BookOperators } from '../../devnet-plugin.ts'
 import { approve, venueOf, type Bench } from '../bench.ts'
@@ -195,9 +196,9 @@ export async function openDesk<O extends BookOperator>(bench: Bench, type: BookT
     },
     trades: async (fields = {}) => (await answered(read('trades', { market: name, limit: '500', ...fields }))).trades,
     async rest(side, part, amount = unit) {
-      const before = quantityAt(await book(), side, at(part))
       const { orderId } = await operator.place(name, { side, price: at(part), amount })
-      await bookWhere(`another's ${side} at ${at(part)} is shown`, (now) => quantityAt(now, side, at(part)) >= before + exact(amount))
+      const there = quantityAt(await operator.book(name), side, at(part))
+      await bookWhere(`another's ${side} at ${at(part)} is shown`, (now) => quantityAt(now, side, at(part)) === there)
       return orderId ?? expect.fail(`the ${side} at ${at(part)} did not rest`)
     },
     async funds(address = owner) {
@@ -246,7 +247,7 @@ async function marketOf(answered: Desk['answered'], read: Desk['read']): Promise
   throw new Error(`One market at least must be open and have orders on both sides: ${JSON.stringify(tickers)}`)
 }
 
-export const quantityAt = ({ buys, sells }: BookAnswer, side: Side, price: string): bigint => {
+export const quantityAt = ({ buys, sells }: Pick<Book, 'buys' | 'sells'>, side: Side, price: string): bigint => {
   const level = (side === 'BUY' ? buys : sells).find((each) => exact(each.price) === exact(price))
   return level ? exact(level.quantity) : 0n
 }
