@@ -27,7 +27,7 @@ export function oasis(venue: Venue<Evm>, options: OasisOptions): Oasis {
     spender: place.market,
     typicalGasUnits,
     markets,
-    books: oasisBooks(reader, place),
+    books: oasisBooks(venue, place),
     async orders(owner, { market, names }, at) {
       const [known, offers] = await Promise.all([markets(), ownOffers(reader, place, owner, at)])
       const ids = names?.map(({ orderId }) => orderId)
@@ -39,7 +39,7 @@ export function oasis(venue: Venue<Evm>, options: OasisOptions): Oasis {
     },
     async trades({ market, owner, orderId, limit, before = Infinity }, at) {
       const pair = pairOfMarket(place, market)
-      const all = owner === undefined ? tradesOfTakers(await takesOf(reader, place, pair, at), market) : await tradesOf(owner, at)
+      const all = owner === undefined ? tradesOfTakers(await takesOf(reader, place, [pair], 0, at), market) : await tradesOf(owner, at)
       const asked = all.filter((trade) => trade.timestamp < before && (orderId === undefined || trade.orderId === orderId))
       return asked.slice(0, limit)
 

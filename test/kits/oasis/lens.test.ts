@@ -59,6 +59,14 @@ describe('the lens on offers', function () {
     expect(part).to.deep.equal({ sells: { whole: false, offers: whole.sells.offers.slice(0, 7) }, buys: whole.buys })
   })
 
+  it('tells new offers their place, so that they need no more gas behind all others than before them', async () => {
+    const maker = await floor.newTrader()
+    const gasOf = async (price: string) =>
+      BigInt((await floor.place(maker, 'WETH-DAI', floor.limit('SELL', price, '0.01'))).receipt.gasUsed)
+    const [first, second] = [await gasOf('3200'), await gasOf('3000')]
+    expect(first - second < 40_000n && second - first < 40_000n, `${first} and ${second}`).to.equal(true)
+  })
+
   it('reads the best part of a book where a call may not use more gas, and says so', async () => {
     const whole = await read(1000)
     for (const gas of [500_000, 1_000_000, 2_000_000]) {

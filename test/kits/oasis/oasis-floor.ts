@@ -88,7 +88,8 @@ export async function openOasisFloor() {
     const { books } = exchange
     if (!('load' in books)) throw new Error('The books are followed.')
     const { states } = await books.load([books.keyOfMarket(found)], await head(), at())
-    return books.show(states.get(books.keyOfMarket(found)), found)
+    const { buys, sells } = books.show(states.get(books.keyOfMarket(found)), found)
+    return { buys, sells }
   }
   const empty = async (name: string) => operator.clear(name, [])
   const balance = async (owner: string, token: Token) => (await chain.balances(owner, [token], at()))[0] ?? 0n

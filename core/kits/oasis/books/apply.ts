@@ -2,7 +2,7 @@ import type { BookSide } from '../../../contracts/index.ts'
 import type { FoundLog } from '../../evm/types.ts'
 import type { Offer } from '../reading/lens.ts'
 import { eventOf, type OfferEvent } from './change.ts'
-import { bookOffer, compareOffers, priceOf, type BookOffer, type MadeOffer, type OasisState } from './state.ts'
+import { bookOffer, compareOffers, takenPrice, type BookOffer, type MadeOffer, type OasisState } from './state.ts'
 
 /** The book after a log: the same where it was about another one; `reload` where more would have to be known. */
 export function apply(state: OasisState, log: FoundLog): OasisState | 'reload' {
@@ -17,8 +17,7 @@ function applyEvent(state: OasisState, event: OfferEvent): OasisState | 'reload'
   if (event.is === 'inserted') return isKnown(state, event.id) ? state : 'reload'
   if (event.is === 'killed') return change(state, event, () => undefined)
   const [quoteRaw, baseRaw] = event.side === 'sells' ? [event.buyRaw, event.payRaw] : [event.payRaw, event.buyRaw]
-  // Who takes what is for sale buys.
-  const lastPrice = priceOf(state.pair, quoteRaw, baseRaw, event.side === 'sells' ? 'up' : 'down')
+  const lastPrice = takenPrice(state.pair, event.side, baseRaw, quoteRaw)
   const after = change(state, event, (offer) => less(offer, event))
   return after === 'reload' ? after : { ...after, lastPrice }
 }

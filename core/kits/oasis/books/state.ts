@@ -38,18 +38,22 @@ export function bookOffer(pair: Pair, side: BookSide, { id, payRaw, buyRaw }: Of
 export const priceOf = ({ base, quote }: Pair, quoteRaw: bigint, baseRaw: bigint, rounding: Rounding): Decimal =>
   priceText({ numerator: quoteRaw, denominator: baseRaw }, quote.decimals - base.decimals, rounding)
 
+/** Who takes what is for sale buys. */
+export const takenPrice = (pair: Pair, offered: BookSide, baseRaw: bigint, quoteRaw: bigint): Decimal =>
+  priceOf(pair, quoteRaw, baseRaw, offered === 'sells' ? 'up' : 'down')
+
 /** How much more the one asks for what it pays than the other: above 0 where it is worse for who takes it. */
 export function compareOffers(a: Offer, b: Offer): number {
   const [left, right] = [a.buyRaw * b.payRaw, b.buyRaw * a.payRaw]
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-export function stateOf(pair: Pair, found: PairOffers): OasisState {
+export function stateOf(pair: Pair, found: PairOffers, lastPrice?: Decimal): OasisState {
   const side = (name: BookSide): SideState => {
     const { offers, whole } = found[name]
     // The market keeps an offer in its place when a part of it was taken, though rounding moves its price a little then.
     const sorted = offers.map((offer) => bookOffer(pair, name, offer)).toSorted(compareOffers)
     return { offers: sorted, whole, fewest: Math.floor(sorted.length / 2) }
   }
-  return { pair, sides: { buys: side('buys'), sells: side('sells') }, unsorted: [] }
+  return { pair, sides: { buys: side('buys'), sells: side('sells') }, unsorted: [], ...(lastPrice !== undefined && { lastPrice }) }
 }

@@ -34,10 +34,16 @@ export async function ownLogs(reader: EvmReader, place: Place, owner: string, at
   return { did, taken }
 }
 
-/** What was taken of a pair's offers, oldest first. */
-export async function takesOf(reader: EvmReader, place: Place, { hashes }: Pair, at: At): Promise<readonly OfferLog[]> {
-  const topics = [take, [hashes.sells, hashes.buys]]
-  return offerLogs(place, await reader.logs({ address: place.market, topics, fromBlock: 0 }, at))
+/** What was taken of some pairs' offers from a block on, as far back as nodes look, oldest first. */
+export async function takesOf(
+  reader: EvmReader,
+  place: Place,
+  pairs: readonly Pair[],
+  fromBlock: number,
+  at: At,
+): Promise<readonly OfferLog[]> {
+  const topics = [take, pairs.flatMap(({ hashes }) => [hashes.sells, hashes.buys])]
+  return offerLogs(place, await reader.logs({ address: place.market, topics, fromBlock }, at))
 }
 
 function offerLogs({ pairs }: Place, logs: readonly FoundLog[]): readonly OfferLog[] {

@@ -53,5 +53,6 @@ export function tradeAtOnce(
 
 /** The offer that the market sorts a new one in behind: the last that asks for as much or less. 0 where the new one is the best. */
 export function neighbourOf(sorted: readonly Offer[], { payRaw, buyRaw }: Pick<Offer, 'payRaw' | 'buyRaw'>): bigint {
-  return sorted.findLast((offer) => buyRaw * offer.payRaw >= offer.buyRaw * payRaw)?.id ?? 0n
+  const worse = sorted.findIndex((offer) => buyRaw * offer.payRaw < offer.buyRaw * payRaw)
+  return sorted[worse < 0 ? sorted.length - 1 : worse - 1]?.id ?? 0n
 }
