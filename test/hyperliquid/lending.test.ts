@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { newTrader } from './client.ts'
 import { startExchange, type HyperliquidExchange } from './exchange/start-exchange.ts'
-import { operatorsOf } from './operators.ts'
 
 type Trader = ReturnType<typeof newTrader>
 
@@ -148,22 +147,5 @@ describe('portfolio margin on the simulator of Hyperliquid', () => {
     exchange.setOracle('HYPE', '27')
     expect(await loans()).to.deep.equal(new Map())
     expect(await ask('borrowLendUserState')).to.include({ health: 'healthy' })
-  })
-
-  it('is seen by the cards as the exchange has it', async () => {
-    const margin = operatorsOf(exchange).MARGIN_CLOB!
-    await margin.enable?.(trader.address)
-    await lend('borrow', usdc, '1000')
-    expect(await margin.views(trader.address)).to.deep.equal({
-      equity: '4000',
-      collateral: '5000',
-      borrowed: '1000',
-      freeCollateral: '2980',
-      initialMargin: '0',
-      maintenanceMargin: '0',
-      marginRatio: '0.255',
-    })
-    await margin.pass(3600)
-    expect(await margin.owed(trader.address, 'USDC')).to.equal('1000.00570777')
   })
 })
