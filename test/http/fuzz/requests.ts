@@ -96,6 +96,12 @@ export function fuzzPosition(tokenId: string): void {
   good.tokenId = tokenId
 }
 
+const inQuery = (value: GoodValue): string =>
+  [value]
+    .flat()
+    .map((each) => (typeof each === 'object' ? JSON.stringify(each) : String(each)))
+    .join(',')
+
 /** One with a good value in every field that has one. */
 export function goodRequest(endpoint: Endpoint): FuzzedRequest {
   const known = goodOf(endpoint)
@@ -105,7 +111,7 @@ export function goodRequest(endpoint: Endpoint): FuzzedRequest {
   const { method } = endpoint
   if (method !== 'GET')
     return { endpoint, method, path: endpoint.path, headers: { 'content-type': 'application/json' }, raw: JSON.stringify(members) }
-  const search = new URLSearchParams(Object.entries(members).map(([name, value]): [string, string] => [name, [value].flat().join(',')]))
+  const search = new URLSearchParams(Object.entries(members).map(([name, value]): [string, string] => [name, inQuery(value)]))
   return { endpoint, method: 'GET', path: `${endpoint.path}?${search.toString()}`, headers: {} }
 }
 
@@ -149,7 +155,7 @@ function query(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
     .tuple(fields(endpoint), fc.array(queryValues, { minLength: 6, maxLength: 6 }), fc.constantFrom('', '', '', '[]'))
     .map(([{ untouched, wild, known }, values, suffix]) => {
       const pairs = [
-        ...untouched.map((name) => [name, encode([known[name] ?? ''].flat().join(','))]),
+        ...untouched.map((name) => [name, encode(inQuery(known[name] ?? ''))]),
         ...wild.map((name, index) => [encode(name) + suffix, values[index] ?? '']),
       ]
       return { endpoint, method: endpoint.method, path: `${endpoint.path}?${pairs.map((pair) => pair.join('=')).join('&')}`, headers: {} }

@@ -146,9 +146,9 @@ describe('an exchange with order books', function () {
   const newId = () => `told-${made++}`
 
   const fieldsOf = (path: string): object => {
-    if (/orders$/.test(path)) return { ...limit, address }
+    if (path.endsWith('orders')) return { ...limit, address }
     if (/(deposit|withdraw|borrow|repay)$/.test(path)) return { address, token: 'USDC', amount: '1' }
-    if (/leverage$/.test(path)) return { address, ...eth, leverage: '5' }
+    if (path.endsWith('leverage')) return { address, ...eth, leverage: '5' }
     if (/(trades|info|lastTradePrice|orderBook)$/.test(path)) return eth
     return /(balances|account|positions|payments)$/.test(path) ? { address } : {}
   }
@@ -232,7 +232,7 @@ describe('an exchange with order books', function () {
     ])
     expect((await ask('GET', '/clob/perp/positions', { market: 'btc-usd' })).body.positions).to.deep.equal([positions[1]])
     const account = (await ask('GET', '/clob/perp/account')).body
-    expect([Number(account.marginRatio), Number(account.leverage)]).to.deep.equal([0.333333333333333333, 3])
+    expect([Number(account.marginRatio), Number(account.leverage)]).to.deep.equal([1 / 3, 3])
     expect(account).to.have.all.keys(
       'accountValue',
       'freeCollateral',
@@ -335,6 +335,24 @@ describe('an exchange with order books', function () {
     const said = body.created.map(({ state, error }: { state?: string; error?: { name: string } }) => state ?? error?.name)
     expect(said, text).to.deep.equal(ids.map((id) => (isBad(id) ? 'TRADE_FAILED' : 'PENDING_OPEN')))
     for (const { txHash } of body.created) if (txHash) await mined(server.client, txHash)
+  })
+
+  it('has a batch fail as a whole where nothing of it was sent for a reason that passes, and its key is free again', async () => {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': newId() }
+    const raw = JSON.stringify({ ...venue, address, create: [limit, { ...limit, price: '0' }] })
+    const batch = () => server.client.request('POST', '/clob/batchOrders', { headers, raw })
+    say({
+      act: () => {
+        throw new SluiceError('NETWORK', 'The exchange is away.')
+      },
+    })
+    const before = await nonce()
+    expect((await batch()).body.name).to.equal('NETWORK')
+    expect(await nonce()).to.equal(before)
+    say({})
+    const { created } = (await batch()).body
+    expect([created[0].state, created[1].error.name]).to.deep.equal(['PENDING_OPEN', 'INCOMPLETE_PARAMS'])
+    await mined(server.client, created[0].txHash)
   })
 
   it('places nothing twice where a request is repeated whose answer was lost', async () => {

@@ -1,4 +1,4 @@
-import { badFields } from '../../../api/index.ts'
+import { badFields, SluiceError, type ErrorName } from '../../../api/index.ts'
 import type { BookAction } from '../../../contracts/index.ts'
 import { readWallet } from '../../read-wallet.ts'
 import type { ForBook } from '../book-verb.ts'
@@ -32,7 +32,18 @@ export const batchOrders: ForBook<'BatchOrders'> = (type) => async (request, con
     cancelled: cancels.map((each, place) => showEntry(each, results.get(place), each.name, ({ order }, done) => showCancel(order, done))),
   })
   const results = await carryOut(type, actions, wallet, context, answer)
+  requireAny([...creates, ...cancels], results)
   const refused = await afterRefusals(type, cancels, results, wallet, context)
   const { created, cancelled } = answer(results)
   return { created, cancelled: cancelled.map((each, place) => refused.get(place) ?? each) }
+}
+
+const passing: readonly ErrorName[] = ['NETWORK', 'RATE_LIMIT', 'SERVICE_UNINITIALIZED', 'TIMEOUT', 'OVERLOADED']
+
+/** Where nothing came of any entry, for a reason that passes, that is the request's error: it may be repeated with the same key. */
+function requireAny(entries: readonly object[], results: Results): void {
+  const failures = [...results.values()].flatMap((each) => (each instanceof SluiceError ? [each] : []))
+  if (failures.length < results.size || entries.some((each) => 'answer' in each)) return
+  const passes = failures.find(({ name }) => passing.includes(name))
+  if (passes) throw passes
 }
