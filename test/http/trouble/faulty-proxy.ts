@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 
 /** What stands between a server and its node, and what it makes of the node's answers. */
 export interface FaultyProxy {
@@ -91,7 +92,9 @@ export async function startFaultyProxy(): Promise<FaultyProxy> {
     async become(next) {
       fault = next
       server.closeAllConnections()
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await sleep(50)
+      // A loop that was held up comes to its timers before it comes to its sockets.
+      await setImmediate()
     },
     asked: [],
     async stop() {

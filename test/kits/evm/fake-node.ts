@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 
 /** One HTTP request. */
 export interface Asked {
@@ -48,9 +49,9 @@ export async function startFakeNode(behaviour: Behaviour = healthy()): Promise<F
     },
     async dropConnections() {
       server.closeAllConnections()
-      await new Promise((resolve) => {
-        setTimeout(resolve, 50)
-      })
+      await sleep(50)
+      // A loop that was held up comes to its timers before it comes to its sockets.
+      await setImmediate()
     },
     close: () =>
       new Promise((resolve) => {
