@@ -114,7 +114,7 @@ export async function call(server: RunningServer, how: Call): Promise<Outcome> {
 
 /** Waits until `condition` holds; fails after a bounded time. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; tries < 500; tries += 1) {
+  for (let tries = 0; tries < 2_000; tries += 1) {
     if (await condition()) return
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

@@ -22,9 +22,9 @@ process.on('message', (file) => void snapshot(String(file)))
 
 async function snapshot(file: string): Promise<void> {
   // The signer is killed and started again first: that must not bring the passphrase here either.
-  process.kill(signer.processId() ?? 0, 'SIGKILL')
-  while (signer.isReady()) await new Promise((resolve) => setTimeout(resolve, 20))
-  while (!signer.isReady()) await new Promise((resolve) => setTimeout(resolve, 20))
+  const before = signer.processId()
+  process.kill(before ?? 0, 'SIGKILL')
+  while (!signer.isReady() || signer.processId() === before) await new Promise((resolve) => setTimeout(resolve, 20))
   await signer.sign(requestOf(address, transaction()))
   writeHeapSnapshot(file)
   process.send?.({ signerProcessId: signer.processId() })
