@@ -111,7 +111,7 @@ export function goodRequest(endpoint: Endpoint): FuzzedRequest {
   const { method } = endpoint
   if (method !== 'GET')
     return { endpoint, method, path: endpoint.path, headers: { 'content-type': 'application/json' }, raw: JSON.stringify(members) }
-  const search = new URLSearchParams(Object.entries(members).map(([name, value]): [string, string] => [name, inQuery(value)]))
+  const search = new URLSearchParams(Object.entries(members).map(([name, value]): [string, string] => [name, inQuery(value ?? '')]))
   return { endpoint, method: 'GET', path: `${endpoint.path}?${search.toString()}`, headers: {} }
 }
 
