@@ -59,6 +59,17 @@ describe('orders that are transactions', function () {
     expect(site.relay.requests.length).to.equal(asked)
   })
 
+  it('leave no empty nonce before those of others, where they are refused', async () => {
+    const address = addressOf(3)
+    const ids = ['a', 'a', 'b', 'a', 'a', 'c']
+    const tries = await Promise.allSettled(ids.map((id) => transactions.submit(placing(id, address), soon())))
+    const sent = tries.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
+    expect(sent).to.have.length(3)
+    for (const { txHash } of sent) await reaches(transactions, txHash, 'CONFIRMED')
+    const { entries } = await transactions.list({ address })
+    expect(entries.map(({ kind }) => kind)).to.deep.equal(['order', 'order', 'order'])
+  })
+
   it('that the chain refuses as they are checked leave their id free', async () => {
     const tooMuch = planOf({ to: nowhere, data: '0x', value: String(10n ** 30n) })
     const refused = { ...placing('a', addressOf(2)), plan: tooMuch, scope: { contracts: [nowhere], valueRaw: 10n ** 30n } }
