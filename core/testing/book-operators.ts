@@ -55,9 +55,8 @@ export interface MarginViews {
   marginRatio?: string
 }
 
+/** The wallets' accounts are in the mode that borrows. */
 export interface MarginBookOperator extends BookOperator {
-  /** Switches the wallet's account into the mode that borrows. Absent where there is no other. */
-  enable?(owner: string): Promise<void>
   views(owner: string): Promise<MarginViews>
   /** What a wallet owes of a token, with all interest until now. */
   owed(owner: string, symbol: string): Promise<string>

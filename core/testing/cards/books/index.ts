@@ -13,7 +13,12 @@ import { raceCards } from './races.ts'
 import { refusalCards } from './refusals.ts'
 import { statusCards } from './status.ts'
 
-export type Card<O extends BookOperator = BookOperator> = readonly [title: string, run: (desk: Desk<O>) => Promise<void>]
+export type Card<O extends BookOperator = BookOperator> = readonly [
+  title: string,
+  run: (desk: Desk<O>) => Promise<void>,
+  /** Whether it is for such an exchange; absent: for every one. */
+  isFor?: (exchange: { type: BookType; operator: O | undefined }) => boolean,
+]
 
 /** What closes a market for good is the last. */
 const everyBook: readonly Card[] = [
@@ -44,11 +49,12 @@ function addCards<O extends BookOperator>(
   add: AddCard,
 ): void {
   let desk: Promise<Desk<O>> | undefined
-  for (const [title, run] of [...own, ...everyBook])
-    add(type === 'CLOB' ? title : `${title} (${type})`, async () => {
-      if (!operator) throw new Error(`No bookOperators say who else trades by ${type}: nobody but the plugin would say what is right.`)
-      const opened = await (desk ??= openDesk(bench, type, operator))
-      await opened.clear()
-      await run(opened)
-    })
+  for (const [title, run, isFor = () => true] of [...own, ...everyBook])
+    if (isFor({ type, operator }))
+      add(type === 'CLOB' ? title : `${title} (${type})`, async () => {
+        if (!operator) throw new Error(`No bookOperators say who else trades by ${type}: nobody but the plugin would say what is right.`)
+        const opened = await (desk ??= openDesk(bench, type, operator))
+        await opened.clear()
+        await run(opened)
+      })
 }

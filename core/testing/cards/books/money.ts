@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { expectSame } from './life.ts'
 import { exact, plain, times } from './exact.ts'
 import { open, type Desk, type FundsExact, type Order, type Side, type Trade } from './desk.ts'
+import { ofTokens } from './of-tokens.ts'
 import type { Card } from './index.ts'
 
 /** Numbers that look like chance, and are the same in every run. */
@@ -18,8 +19,7 @@ export const moneyCards: readonly Card[] = [
   [
     'BOOK-15 balances are what the exchange says: what is locked by orders, and what is free in it',
     async (desk) => {
-      const { place, order, read, answered, owner, funds, market, type } = desk
-      if (type === 'PERP_CLOB') return
+      const { place, order, read, answered, owner, funds, market } = desk
       await place(order('BUY', 0.99))
       await place(order('SELL', 1.01))
       const { balances } = await answered(read('balances', { address: owner }))
@@ -35,12 +35,12 @@ export const moneyCards: readonly Card[] = [
         expect(exact(shown.available) <= free, `available ${symbol}`).to.equal(true)
       }
     },
+    ofTokens,
   ],
   [
     'BOOK-16 money is conserved to the unit over a sequence of orders, fills and cancellations',
     async (desk) => {
-      const { owner, other, type, trades, market, clear } = desk
-      if (type === 'PERP_CLOB') return
+      const { owner, other, trades, market, clear } = desk
       const wallets = [owner, other]
       const all = async () => Promise.all(wallets.map((address) => desk.funds(address)))
       const known = await tradeIds(desk, wallets)
@@ -70,11 +70,11 @@ export const moneyCards: readonly Card[] = [
         }
       }
     },
+    ofTokens,
   ],
   [
     'BOOK-17 what a wallet does not have is refused, with what it would need',
-    async ({ order, refused, funds, operator, market, owner, type, fair }) => {
-      if (type === 'PERP_CLOB') return
+    async ({ order, refused, funds, operator, market, owner, fair }) => {
       const { base, quote } = await funds()
       const tooMuch = { BUY: Math.ceil((Number(plain(quote.free)) / fair) * 1.2), SELL: Math.ceil(Number(plain(base.free)) * 1.1) }
       for (const side of ['BUY', 'SELL'] as const) {
@@ -86,6 +86,7 @@ export const moneyCards: readonly Card[] = [
         expect(Number(body.details.needed)).to.be.above(Number(body.details.current))
       }
     },
+    ofTokens,
   ],
 ]
 
