@@ -11,7 +11,7 @@ const shortestPauseMs = 250
 /** The exchange takes thirty new connections a minute. */
 const longestPauseMs = 8_000
 /** A connection that nobody follows anything on is kept for so long. */
-const idleMs = 10_000
+const idleMs = 2_000
 
 const topics = ['l2Book', 'trades', 'activeAssetCtx'] as const
 

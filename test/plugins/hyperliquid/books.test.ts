@@ -1,0 +1,105 @@
+import { expect } from 'chai'
+import type { BookMarket, BookStream, BookUpdate } from '../../../core/contracts/index.ts'
+import { until } from '../../hyperliquid/until.ts'
+import { at, startVenue } from './venue.ts'
+import type { TestVenue } from './venue.ts'
+
+const stranger = '0x00000000000000000000000000000000000000ee'
+
+describe("Hyperliquid's books", function () {
+  this.timeout(60_000)
+  let venue: TestVenue
+  let markets: Record<'HYPE' | 'UBTC', BookMarket>
+  let stopped: AbortController
+  beforeEach(async () => {
+    venue = await startVenue()
+    stopped = new AbortController()
+    const list = await venue.CLOB.markets(at)
+    const of = (name: string) => list.find(({ base }) => base === name) ?? expect.fail(`no market of ${name}`)
+    markets = { HYPE: of('HYPE'), UBTC: of('UBTC') }
+  })
+  afterEach(async () => {
+    stopped.abort()
+    await venue.stop()
+  })
+
+  const stream = (): BookStream => {
+    const { books } = venue.CLOB
+    return 'watch' in books ? books : expect.fail('no stream')
+  }
+
+  /** What is told of a market, and the book as it is by that. */
+  function watch(market: BookMarket) {
+    const told: BookUpdate[] = []
+    const over = stream().watch(market, (update) => told.push(update), stopped.signal)
+    const last = () => told.findLast((each) => each.is === 'snapshot')
+    const buys = () => (last()?.is === 'snapshot' ? last()?.book.buys : undefined)
+    return { told, over, bestBuy: () => buys()?.[0]?.price, buys }
+  }
+  const buy = (price: string, coin = '@107') => venue.exchange.place(stranger, { coin, side: 'BUY', price, size: '1' })
+
+  it('begin with a snapshot, and change as the exchange says', async () => {
+    buy('39')
+    const hype = watch(markets.HYPE)
+    await until(() => hype.bestBuy() === '39')
+    expect(hype.told[0]?.is).to.equal('snapshot')
+    const { oid } = buy('39.5')
+    await until(() => hype.bestBuy() === '39.5')
+    venue.exchange.cancel(stranger, oid)
+    await until(() => hype.bestBuy() === '39')
+    const snapshots = hype.told.flatMap((each) => (each.is === 'snapshot' ? [each.sequence] : []))
+    expect(snapshots).to.deep.equal([...new Set(snapshots)].toSorted((a, b) => a - b))
+    expect(await stream().snapshot(markets.HYPE, at))
+      .to.have.nested.property('book.buys')
+      .deep.equal(hype.buys())
+  })
+
+  it('tell of the last trade and of what was traded in a day', async () => {
+    const hype = watch(markets.HYPE)
+    await until(() => hype.told.length > 0)
+    buy('39')
+    venue.exchange.place('0x00000000000000000000000000000000000000ff', { coin: '@107', side: 'SELL', price: '39', size: '0.5' })
+    await until(() => hype.told.some((each) => each.is === 'traded' && each.lastPrice === '39'))
+    await until(() => hype.told.some((each) => each.is === 'traded' && each.volume24h === '0.5'))
+  })
+
+  it('are lost at once when the connection is cut, and whole again when the exchange is back', async () => {
+    buy('39')
+    const [hype, ubtc] = [watch(markets.HYPE), watch(markets.UBTC)]
+    await until(() => hype.bestBuy() === '39' && ubtc.told.length > 0)
+    venue.exchange.feed.welcome(false)
+    venue.exchange.feed.cut()
+    await until(() => [hype, ubtc].every(({ told }) => told.some((each) => each.is === 'lost')))
+    const before = hype.told.length
+    buy('39.7')
+    venue.exchange.feed.welcome(true)
+    await until(() => hype.bestBuy() === '39.7')
+    expect(hype.told.slice(before).find((each) => each.is !== 'lost' && each.is !== 'traded')?.is).to.equal('snapshot')
+  })
+
+  it('say that the exchange is there while nothing changes', async () => {
+    const hype = watch(markets.HYPE)
+    await until(() => hype.told.some((each) => each.is === 'alive'))
+  })
+
+  it('are passed over where a message is none that is understood', async () => {
+    const hype = watch(markets.HYPE)
+    await until(() => hype.told.length > 0)
+    venue.exchange.feed.tamper((message) => [
+      { channel: 'l2Book', data: { coin: '@107', levels: 'none' } },
+      { channel: '', data: null },
+      message,
+    ])
+    buy('39.2')
+    await until(() => hype.bestBuy() === '39.2')
+  })
+
+  it('are followed over one connection, which ends when nobody follows any more', async () => {
+    const [hype, ubtc] = [watch(markets.HYPE), watch(markets.UBTC)]
+    await until(() => hype.told.length > 0 && ubtc.told.length > 0)
+    expect(venue.exchange.feed.connections()).to.equal(1)
+    stopped.abort()
+    await Promise.all([hype.over, ubtc.over])
+    await until(() => venue.exchange.feed.connections() === 0)
+  })
+})

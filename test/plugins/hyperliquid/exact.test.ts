@@ -1,0 +1,124 @@
+import { expect } from 'chai'
+import * as fc from 'fast-check'
+import { compare, decimalsOf, divided, minus, ofRaw, plain, plus, sum, times, withoutSign } from '../../../plugins/hyperliquid/decimal.ts'
+import { cloidOf } from '../../../plugins/hyperliquid/orders/cloid.ts'
+import { toldOf } from '../../../plugins/hyperliquid/orders/order-state.ts'
+import { outcomeOf } from '../../../plugins/hyperliquid/orders/outcome.ts'
+import { receptionOf } from '../../../plugins/hyperliquid/rail/send.ts'
+import { createClaim, slotsFrom } from '../../../plugins/hyperliquid/rail/slots.ts'
+
+const raw = fc.tuple(fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), fc.integer({ min: 0, max: 18 }))
+
+describe("Hyperliquid's decimals", () => {
+  it('add up, take away and multiply exactly', () => {
+    fc.assert(
+      fc.property(raw, raw, ([a, scaleA], [b, scaleB]) => {
+        const [left, right] = [ofRaw(a, scaleA), ofRaw(b, scaleB)]
+        const [inA, inB] = [a * 10n ** BigInt(18 - scaleA), b * 10n ** BigInt(18 - scaleB)]
+        expect(plus(left, right)).to.equal(ofRaw(inA + inB, 18))
+        expect(minus(left, right)).to.equal(ofRaw(inA - inB, 18))
+        expect(times(left, right)).to.equal(ofRaw(a * b, scaleA + scaleB))
+        expect(Math.sign(compare(left, right))).to.equal(inA < inB ? -1 : inA > inB ? 1 : 0)
+      }),
+    )
+  })
+
+  it('are divided to the side that is said, by less than a unit', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 20n }), fc.bigInt({ min: 1n, max: 10n ** 20n }), (a, b) => {
+        const [up, down] = (['up', 'down'] as const).map((side) => divided(ofRaw(a, 8), ofRaw(b, 6), 12, side))
+        expect(compare(times(down ?? '', ofRaw(b, 6)), ofRaw(a, 8)) <= 0).to.equal(true)
+        expect(compare(times(up ?? '', ofRaw(b, 6)), ofRaw(a, 8)) >= 0).to.equal(true)
+        expect(compare(minus(up ?? '', down ?? ''), '0.000000000001') <= 0).to.equal(true)
+      }),
+    )
+  })
+
+  it('are written without zeros that say nothing', () => {
+    expect(['100.0', '-0.0', '0.500', '007'].map(plain)).to.deep.equal(['100', '0', '0.5', '7'])
+    expect([withoutSign('-1.50'), sum([]), String(decimalsOf('1.500'))]).to.deep.equal(['1.5', '0', '1'])
+  })
+})
+
+describe('the nonces of Hyperliquid', () => {
+  it('increase and are never given twice, however the clock goes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.integer({ min: -5000, max: 5000 }), fc.integer({ min: 1, max: 5 })), { maxLength: 50 }), (steps) => {
+        let now = 1_700_000_000_000
+        const claim = createClaim(() => now)
+        const given: number[] = []
+        for (const [step, count] of steps) {
+          now += step
+          given.push(...claim({ aheadMs: 0 }, [], count).map(({ nonce }) => nonce))
+        }
+        expect(given).to.deep.equal([...new Set(given)].toSorted((a, b) => a - b))
+      }),
+    )
+  })
+
+  it('are above those that are held, and by the clock of the exchange', () => {
+    const claim = createClaim(() => 1000)
+    expect(claim({ aheadMs: 500 }, [], 1)).to.deep.equal([{ nonce: 1500 }])
+    expect(claim({ aheadMs: 0 }, [{ nonce: 9000 }], 2)).to.deep.equal([{ nonce: 9001 }, { nonce: 9002 }])
+  })
+
+  it('of a caller lie in the window that the exchange takes', () => {
+    const now = 1_700_000_000_000
+    const day = 86_400_000
+    expect(slotsFrom({ aheadMs: 0 }, now, 2, now)).to.deep.equal([{ nonce: now }, { nonce: now + 1 }])
+    for (const nonce of [7, now - 2 * day, now + day]) expect(() => slotsFrom({ aheadMs: 0 }, nonce, 1, now)).to.throw('milliseconds')
+  })
+})
+
+describe('what Hyperliquid knows an order by', () => {
+  it('is 128 bits that stand for network, wallet and id', () => {
+    const owner = { chain: 'hyperliquid', network: 'testnet', user: '0x01' }
+    const ids = [
+      cloidOf(owner, 'a'),
+      cloidOf(owner, 'b'),
+      cloidOf({ ...owner, network: 'mainnet' }, 'a'),
+      cloidOf({ ...owner, user: '0x02' }, 'a'),
+    ]
+    expect(new Set(ids).size).to.equal(4)
+    for (const id of ids) expect(id).to.match(/^0x[0-9a-f]{32}$/)
+    expect(cloidOf(owner, 'a')).to.equal(ids[0])
+  })
+})
+
+describe('what Hyperliquid says', () => {
+  const order = { coin: 'ETH', side: 'B', limitPx: '1', sz: '0.4', origSz: '1.0', oid: 7, timestamp: 1, tif: 'Gtc' } as const
+  const judged = (status: string, more = {}) => toldOf({ order: { ...order, ...more }, status, statusTimestamp: 1 })
+
+  it('of an order is a state of ours, also in words that are new', () => {
+    expect(judged('open')).to.deep.equal({ state: 'PARTIALLY_FILLED', filledAmount: '0.6' })
+    expect(judged('open', { sz: '1.0' })).to.deep.equal({ state: 'OPEN', filledAmount: '0' })
+    expect(judged('filled')).to.deep.equal({ state: 'FILLED', filledAmount: '1' })
+    expect(judged('internalCanceled')).to.deep.equal({ state: 'CANCELED', filledAmount: '0.6' })
+    expect(judged('scheduledCancel').state).to.equal('CANCELED')
+    expect(judged('somethingNewRejected')).to.deep.equal({ state: 'REJECTED', filledAmount: '0' })
+  })
+
+  it('of a whole action once, is of each of its orders', () => {
+    const memo = { actions: Array.from({ length: 3 }, () => ({ do: 'create', amount: '1', timeInForce: 'GTC' })) }
+    const outcomes = outcomeOf({ statuses: [{ error: 'Order has invalid price.' }] }, memo)
+    expect(outcomes).to.deep.equal(Array.from({ length: 3 }, () => ({ state: 'REJECTED', reason: 'Order has invalid price.' })))
+  })
+
+  it('of an order that did not wait is over, though it was filled in part', () => {
+    const receipt = { statuses: [{ filled: { oid: 7, totalSz: '0.4', avgPx: '2.50' } }] }
+    const of = (timeInForce: string) => outcomeOf(receipt, { actions: [{ do: 'create', amount: '1', timeInForce }] })[0]
+    expect(of('IOC')).to.deep.equal({ orderId: '7', state: 'CANCELED', filledAmount: '0.4', averagePrice: '2.5' })
+    expect(of('GTC')).to.include({ state: 'PARTIALLY_FILLED' })
+  })
+
+  it('ends an action, or leaves open whether it may yet be carried out', () => {
+    const err = (response: string) => receptionOf({ status: 'err', response })
+    expect(err('Invalid nonce: duplicate nonce 1741107452532')).to.include({ is: 'refused', meaning: 'slot-used' })
+    expect(err('Action already expired')).to.include({ is: 'refused', meaning: 'invalid' })
+    expect(err('Too many cumulative requests sent (10000 > 9999)')).to.include({ is: 'refused', meaning: 'not-now' })
+    expect(err('Insufficient balance for withdrawal.')).to.have.nested.property('landed.ok', false)
+    expect(receptionOf({ status: 'ok', response: { type: 'default' } })).to.have.nested.property('landed.ok', true)
+    for (const odd of [null, 'ok', [], { status: 'ok' }, { status: 'maybe', response: 'x' }])
+      expect(receptionOf(odd), JSON.stringify(odd)).to.include({ is: 'unclear' })
+  })
+})

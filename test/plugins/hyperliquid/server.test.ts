@@ -1,0 +1,111 @@
+import { expect } from 'chai'
+import { startServer, venuesReady } from '../../../core/testing/server.ts'
+import type { TestServer } from '../../../core/testing/server.ts'
+import { losesAnswer, losesRequest } from '../../hyperliquid/exchange/serve/faults.ts'
+import { until } from '../../hyperliquid/until.ts'
+import { startSite } from './site.ts'
+import type { Site } from './site.ts'
+
+describe('a server on Hyperliquid', function () {
+  this.timeout(90_000)
+  let site: Site
+  let server: TestServer
+  let of: { chain: string; network: string; connector: string; address: string }
+  before(async () => {
+    site = await startSite({}, { ttl: 3 })
+    server = await startServer(site.server)
+    await venuesReady(server.kernel, site)
+    of = { chain: site.chain, network: site.network, connector: 'hyperliquid', address: site.wallets[0] }
+  })
+  after(async () => {
+    await server?.stop()
+    await site?.stop()
+  })
+  afterEach(() => site.exchange.faults.clear())
+
+  const loses = (fault: typeof losesAnswer, type: string, times = Infinity) =>
+    site.exchange.faults.add(fault, (carried) => carried.endpoint === 'exchange' && carried.type === type, times)
+  const order = (clientOrderId: string) => ({
+    ...of,
+    market: 'HYPE-USDC',
+    side: 'BUY',
+    orderType: 'LIMIT',
+    price: '39',
+    amount: '1',
+    clientOrderId,
+  })
+  const stateOf = async (clientOrderId: string): Promise<string> => {
+    const { status, body, text } = await server.client.get('/clob/orders', { ...of, clientOrderId })
+    expect(status, text).to.equal(200)
+    return body.orders[0]?.state
+  }
+  const entryOf = async (id: string) =>
+    (await server.client.get('/transactions', { chain: of.chain, network: of.network, txHash: id })).body.transactions[0]
+
+  it('has a chain and a connector of one name', async () => {
+    const { body } = await server.client.get('/plugins')
+    expect(body.map(({ name, kind, state }: Record<string, string>) => `${kind} ${name} ${state}`)).to.deep.equal([
+      'chain hyperliquid loaded',
+      'connector hyperliquid loaded',
+    ])
+    const config = await server.client.get('/network/chain_config', { chain: 'hyperliquid' })
+    expect(config.body).to.have.nested.property('testnet.rpcUrls')
+  })
+
+  it('finds an order whose answer was lost, and does not send another', async () => {
+    loses(losesAnswer, 'order', 1)
+    const { status, body, text } = await server.client.post('/clob/orders', order('lost-answer'))
+    expect(status, text).to.equal(200)
+    expect(body.state).to.equal('PENDING_OPEN')
+    await until(async () => (await stateOf('lost-answer')) === 'OPEN')
+    const open = await site.bookOperators.CLOB?.open('HYPE-USDC', of.address)
+    expect(open).to.have.length(1)
+    const again = await server.client.post('/clob/orders', order('lost-answer'))
+    expect(again.body).to.include({ name: 'IDEMPOTENCY_CONFLICT' })
+  })
+
+  it('gives an order up that never came, once its time is over by the clock of the exchange', async () => {
+    loses(losesRequest, 'order')
+    const { body } = await server.client.post('/clob/orders', order('lost-request'))
+    expect(body.state).to.equal('PENDING_OPEN')
+    site.exchange.clock.advance(20_000)
+    await until(async () => (await stateOf('lost-request')) === 'FAILED')
+    expect((await server.client.get('/clob/orders', { ...of, state: 'OPEN', market: 'HYPE-USDC' })).body.orders).to.have.length(1)
+  })
+
+  it('has a withdrawal that never came do nothing, once its time is over', async () => {
+    loses(losesRequest, 'withdraw3')
+    const { status, body, text } = await server.client.post('/clob/perp/withdraw', { ...of, token: 'USDC', amount: '10' })
+    expect(status, text).to.equal(200)
+    await until(async () => (await entryOf(body.id)).txState === 'CANCELLED')
+    site.exchange.faults.clear()
+    expect(site.exchange.withdrawals()).to.deep.equal([])
+  })
+
+  it('withdraws to the wallet itself', async () => {
+    const { status, body, text } = await server.client.post('/clob/withdraw', { ...of, token: 'USDC', amount: '10' })
+    expect(status, text).to.equal(200)
+    expect(site.exchange.withdrawals().map(({ destination, usdc }) => `${destination} ${usdc}`)).to.deep.equal([
+      // The exchange keeps a dollar.
+      `${of.address.toLowerCase()} 9.0`,
+    ])
+    await until(async () => (await entryOf(body.id)).txState === 'CONFIRMED')
+  })
+
+  it('says how to deposit, and does nothing with margin where the account has none', async () => {
+    for (const path of ['/clob/deposit', '/clob/perp/deposit']) {
+      const { status, body } = await server.client.post(path, { ...of, token: 'USDC', amount: '10' })
+      expect([status, body.name]).to.deep.equal([501, 'UNSUPPORTED'])
+      expect(body.message).to.match(/bridge/)
+    }
+    for (const verb of ['deposit', 'withdraw', 'borrow', 'repay']) {
+      const { status, body } = await server.client.post(`/clob/margin/${verb}`, { ...of, token: 'USDC', amount: '10' })
+      expect([status, body.name], verb).to.deep.equal([501, 'UNSUPPORTED'])
+      expect(body.message).to.match(/portfolioMargin/)
+    }
+    const placed = await server.client.post('/clob/margin/orders', order('margin'))
+    expect([placed.status, placed.body.name]).to.deep.equal([501, 'UNSUPPORTED'])
+    const { body } = await server.client.get('/clob/margin/account', of)
+    expect(body).to.deep.include({ mode: 'default', sharedWith: [], borrowed: '0' })
+  })
+})
