@@ -57,9 +57,9 @@ describe('the feed of the simulator of Hyperliquid, by its own client', () => {
     exchange.place(other, { coin: 'PURR/USDC', side: 'SELL', price: '0.2', size: '600', tif: 'Ioc' })
     await until(() => updates.includes('filled 0.0'))
     expect(updates).to.deep.equal(['open 1000.0', 'open 600.0', 'filled 0.0'])
-    await until(() => states.length >= 4)
     // 0.04 % of it is the fee of who waits.
-    expect(states.at(-1)).to.equal('USDC 9800.0,PURR 999.6')
+    await until(() => states.at(-1) === 'USDC 9800.0,PURR 999.6')
+    await until(() => fills.length >= 3 && events.length >= 2)
     expect(fills).to.deep.equal(['snapshot', '400.0', '600.0'])
     expect(events).to.deep.equal(['fills', 'fills'])
   })
@@ -75,6 +75,34 @@ describe('the feed of the simulator of Hyperliquid, by its own client', () => {
     expect(refused).to.contain('Order was never placed, already canceled, or filled. asset=10000')
   })
 
+  it('tells of prices, positions, funding and money that moves', async () => {
+    const trader = newTrader(exchange)
+    const user = trader.address
+    const seen = new Map<string, unknown[]>()
+    const note = (what: string) => (event: unknown) => void seen.set(what, [...(seen.get(what) ?? []), event])
+    await feed.activeAssetCtx({ coin: 'ETH' }, note('perp'))
+    await feed.activeSpotAssetCtx({ coin: '@107' }, note('spot'))
+    await feed.allMids(note('mids'))
+    await feed.clearinghouseState({ user }, note('state'))
+    await feed.openOrders({ user }, note('orders'))
+    await feed.userFundings({ user }, note('fundings'))
+    await feed.userNonFundingLedgerUpdates({ user }, note('money'))
+    await feed.activeAssetData({ user, coin: 'ETH' }, note('data'))
+    await until(() => seen.size === 8)
+    const counts = new Map([...seen].map(([what, events]) => [what, events.length]))
+
+    exchange.deposit(user, '1000')
+    exchange.setOracle('@107', '41')
+    exchange.place(other, { coin: 'ETH', side: 'BUY', price: '3999', size: '1' })
+    await trader.exchange.order({ orders: [{ a: 1, b: false, p: '3999', s: '1', r: false, t: { limit: { tif: 'Gtc' } } }] })
+    exchange.setFunding('ETH', '0.0001')
+    exchange.clock.advance(3_600_000)
+    await until(() => [...seen].every(([what, events]) => events.length > counts.get(what)!))
+    expect(seen.get('money')!.at(-1)).to.have.deep.nested.property('nonFundingLedgerUpdates[0].delta', { type: 'deposit', usdc: '1000.0' })
+    expect(seen.get('fundings')!.at(-1)).to.have.nested.property('fundings[0].usdc', '0.4')
+    expect(seen.get('spot')!.at(-1)).to.have.nested.property('ctx.markPx', '41.0')
+  })
+
   it('comes back after it was cut, and tells the book anew', async () => {
     const times: number[] = []
     await feed.bbo({ coin: 'BTC' }, ({ time }) => times.push(time))
@@ -86,23 +114,23 @@ describe('the feed of the simulator of Hyperliquid, by its own client', () => {
 
   it('drops and repeats messages where a test wants it, and is silent', async () => {
     const seen: string[] = []
-    await feed.trades({ coin: 'ETH' }, (list) => seen.push(...list.map(({ px }) => px)))
+    await feed.trades({ coin: 'HYPE' }, (list) => seen.push(...list.map(({ px }) => px)))
     const trade = (price: string) => {
-      exchange.place(other, { coin: 'ETH', side: 'SELL', price, size: '1' })
-      exchange.place('0x00000000000000000000000000000000000000bb', { coin: 'ETH', side: 'BUY', price, size: '1' })
+      exchange.place(other, { coin: 'HYPE', side: 'SELL', price, size: '1' })
+      exchange.place('0x00000000000000000000000000000000000000bb', { coin: 'HYPE', side: 'BUY', price, size: '1' })
     }
     exchange.feed.tamper((message) => [message, message])
-    trade('4001')
+    trade('40.1')
     await until(() => seen.length === 2)
     exchange.feed.tamper(() => [])
-    trade('4002')
+    trade('40.2')
     exchange.feed.silence(true)
-    trade('4003')
+    trade('40.3')
     await until(() => exchange.engine.outbox.trades.length === 0)
     exchange.feed.tamper()
     exchange.feed.silence(false)
-    trade('4004')
-    await until(() => seen.includes('4004.0'))
-    expect(seen).to.deep.equal(['4001.0', '4001.0', '4004.0'])
+    trade('40.4')
+    await until(() => seen.includes('40.4'))
+    expect(seen).to.deep.equal(['40.1', '40.1', '40.4'])
   })
 })

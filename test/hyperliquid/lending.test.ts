@@ -63,6 +63,19 @@ describe('portfolio margin on the simulator of Hyperliquid', () => {
     expect(await lend('supply', 1, '1')).to.contain('Token is not borrowable or suppliable.')
   })
 
+  it('counts no more of a collateral, and takes no more of what is lent, than its cap', async () => {
+    await enable()
+    exchange.engine.rules.borrowCap = '100000000'
+    exchange.credit(trader.address, 'UBTC', '25')
+    // 20 of 100000 dollars and 100 of 40, half of both; but for what is there.
+    exchange.lend('USDC', '10000000')
+    expect(await lend('borrow', usdc, '1002000.00000001')).to.contain('Borrow exceeds')
+    expect(await lend('borrow', usdc, '1002000')).to.equal('done')
+    exchange.credit(trader.address, 'USDC', '5000000')
+    expect(await lend('supply', usdc, '5000000.00000001')).to.contain('more than the cap')
+    expect(await lend('supply', usdc, '5000000')).to.equal('done')
+  })
+
   it('takes interest for every full hour, and what is owed with it can be repaid to the unit', async () => {
     await enable()
     await lend('borrow', usdc, '1000')

@@ -47,7 +47,7 @@ export const borrowLend = defineAction({
 const run = { supply, withdraw: takeBack, repay, borrow } as const
 
 const refusals: Record<Operation, string> = {
-  supply: 'Insufficient balance to supply.',
+  supply: 'Insufficient balance to supply, or more than the cap.',
   withdraw: 'Insufficient supplied balance to withdraw.',
   repay: 'Cannot repay more than is borrowed or there is.',
   borrow: 'Borrow exceeds what the collateral, the cap or the reserve allows.',
@@ -65,7 +65,7 @@ function weiOf(amount: string, decimals: number): bigint | undefined {
 function boundOf(engine: Engine, account: Account, reserve: Reserve, operation: Operation): bigint {
   const { total, hold } = balanceOf(account, reserve.token.index)
   const loans = loansOf(account, reserve.token.index)
-  if (operation === 'supply') return total - hold
+  if (operation === 'supply') return least(total - hold, reserve.supplyCap - loans.supplied)
   if (operation === 'repay') return least(loans.borrowed, total - hold)
   if (operation === 'withdraw') return least(loans.supplied, reserve.balance)
   return borrowable(engine, account, reserve)

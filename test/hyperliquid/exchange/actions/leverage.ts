@@ -47,6 +47,7 @@ export const updateIsolatedMargin = defineAction({
     const position = market && account.positions.get(market.coin)
     if (market?.kind !== 'perp' || position?.isolatedUsd === undefined) return failed('No isolated position for this asset.')
     const usd = BigInt(ntli)
+    if (usd < 0n && market.onlyIsolated) return failed('Margin cannot be removed from this position.')
     const kept = ceilDiv(worthOf(engine, position), BigInt(leverageOf(account, market).value))
     if (usd > freeUsd(engine, account) || marginUsedBy(engine, account, position) + usd < kept)
       return failed('Insufficient margin available.')

@@ -29,16 +29,18 @@ export function portfolioOf(engine: Engine, account: Account): Portfolio {
   let [borrowableUsd, borrowedUsd, collateralUsd, supportUsd] = [0n, 0n, 0n, 0n]
   let balanceUsd = perps.value
   let worthUsd = wholeSummary(engine, account).value
-  for (const { token, ltvPercent } of engine.reserves.values()) {
+  for (const { token, ltvPercent, supplyCap } of engine.reserves.values()) {
     const { supplied, borrowed } = loansOf(account, token.index)
-    const worth = usdOf(engine, token, balanceOf(account, token.index).total + supplied)
+    const has = balanceOf(account, token.index).total + supplied
+    const worth = usdOf(engine, token, has)
     worthUsd += worth
     borrowedUsd += usdOf(engine, token, borrowed)
     if (ltvPercent === 0n) balanceUsd += worth
     else {
       collateralUsd += worth
-      borrowableUsd += (worth * ltvPercent) / 100n
-      supportUsd += (worth * (100n + ltvPercent)) / 200n
+      const counted = usdOf(engine, token, least(has, supplyCap))
+      borrowableUsd += (counted * ltvPercent) / 100n
+      supportUsd += (counted * (100n + ltvPercent)) / 200n
     }
   }
   const requirementUsd = toUsd(engine.rules.minBorrowOffset) + perps.maintenance + borrowedUsd

@@ -1,3 +1,4 @@
+import { toUnits } from '../amounts/decimals.ts'
 import type { Listing } from '../listing/listing.ts'
 import type { Token } from '../listing/tokens.ts'
 
@@ -7,6 +8,8 @@ export interface Reserve {
   /** Parts of its worth that may be borrowed against it, of 100. */
   readonly ltvPercent: bigint
   readonly isBorrowable: boolean
+  /** The most that one wallet may lend of it, and have counted as collateral. */
+  readonly supplyCap: bigint
   /** What is there to be borrowed, or taken back. */
   balance: bigint
   supplied: bigint
@@ -17,15 +20,27 @@ export interface Reserve {
 
 /** As in the first phase: https://hyperliquid.gitbook.io/hyperliquid-docs/trading/portfolio-margin */
 const terms = [
-  { name: 'USDC', ltvPercent: 0n, isBorrowable: true },
-  { name: 'HYPE', ltvPercent: 50n, isBorrowable: false },
-  { name: 'UBTC', ltvPercent: 50n, isBorrowable: false },
+  { name: 'USDC', ltvPercent: 0n, isBorrowable: true, cap: '5000000' },
+  { name: 'HYPE', ltvPercent: 50n, isBorrowable: false, cap: '50000' },
+  { name: 'UBTC', ltvPercent: 50n, isBorrowable: false, cap: '20' },
 ] as const
 
 export const createReserves = ({ tokens }: Listing): ReadonlyMap<number, Reserve> =>
   new Map(
-    terms.map(({ name, ltvPercent, isBorrowable }) => {
+    terms.map(({ name, ltvPercent, isBorrowable, cap }) => {
       const token = tokens.find((each) => each.name === name)!
-      return [token.index, { token, ltvPercent, isBorrowable, balance: 0n, supplied: 0n, borrowed: 0n, buffer: 0n }]
+      return [
+        token.index,
+        {
+          token,
+          ltvPercent,
+          isBorrowable,
+          supplyCap: toUnits(cap, token.weiDecimals),
+          balance: 0n,
+          supplied: 0n,
+          borrowed: 0n,
+          buffer: 0n,
+        },
+      ]
     }),
   )

@@ -1,4 +1,4 @@
-import { never } from 'valibot'
+import { literal, never, strictObject, string } from 'valibot'
 import { actions } from '../actions/actions.ts'
 import { execute } from '../actions/execute.ts'
 import type { Engine } from '../engine.ts'
@@ -25,6 +25,8 @@ export interface Served {
 }
 
 const nothing = never('nothing that this exchange knows')
+/** One for all actions, which the library keeps to itself. */
+const refusal = strictObject({ status: literal('err'), response: string() })
 const unreadable: HttpAnswer = { status: 422, body: 'Failed to deserialize the JSON body into the target type' }
 /** As was seen of the real one. */
 const tooMany: HttpAnswer = { status: 429, body: null }
@@ -61,7 +63,7 @@ function answerAction({ engine, nonces, judge, weights }: Served, body: unknown,
   if (!hasFewDecimals(request.action)) return unreadable
   if (!weights.take(from, 1 + Math.floor((action.weight?.(request.action) ?? 1) / 40))) return tooMany
   const told = execute(engine, nonces, action, request, signed)
-  if (told.status === 'ok') judge.read(`the answer to ${type}`, action.response, told)
+  judge.read(`the answer to ${type}`, told.status === 'ok' ? action.response : refusal, told)
   return { status: 200, body: told }
 }
 
