@@ -1,0 +1,18 @@
+import { expect } from 'chai'
+import { readGas } from '../../../core/kits/evm/rail/simulation.ts'
+
+const step = { to: '0x0000000000000000000000000000000000000001', data: '0x', value: '0' }
+const limits = (spareGas: string | undefined, mostGas: bigint) =>
+  readGas([{ ...step, ...(spareGas !== undefined && { spareGas }) }], [{ result: '0x15f90' }], mostGas)
+
+describe('the gas limit of a step', () => {
+  it('is the estimate and a quarter, and what the step may need beyond that', () => {
+    expect(limits(undefined, 30_000_000n)).to.deep.equal([112_500n])
+    expect(limits('350000', 30_000_000n)).to.deep.equal([462_500n])
+  })
+
+  it('is never above what a transaction may have, for which an estimate that fits is no reason to be refused', () => {
+    expect(limits('350000', 400_000n)).to.deep.equal([400_000n])
+    expect(() => limits('350000', 80_000n)).to.throw('gas')
+  })
+})
