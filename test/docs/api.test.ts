@@ -103,6 +103,60 @@ describe('the page of the interface', () => {
     expect(unlike(shown('perp-fill'), (await act('/perp/close', { base, quote })).fill)).to.equal(undefined)
   })
 
+  it('shows the life of an order as it is', async () => {
+    const shown = (name: string) => JSON.parse(fences.find(({ file }) => file === name)?.text ?? '')
+    const network = { chain: 'ethereum', network: 'local' }
+    const oasis = { ...network, connector: 'oasis' }
+    const [address, other] = ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC']
+    const [placing = ''] = [...(await readPage('docs/api.md')).matchAll(/`(\{ "market".*"BUY".*\})`/g)].map(([, text = '']) => text)
+    const noted = async (txHash: string) => {
+      for (let tries = 0; tries < 400; tries++) {
+        const { txState } = (await server.client.get('/network/poll', { ...network, txHash })).body
+        if (['MINED', 'CONFIRMED'].includes(txState)) return
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      throw new Error(`${txHash} was not noted.`)
+    }
+    const post = async (path: string, fields: object) => {
+      const { body, status, text } = await server.client.post(path, { ...oasis, ...fields })
+      expect(status, text).to.equal(200)
+      return body
+    }
+    for (const [wallet, token] of [
+      [address, 'USDC'],
+      [other, 'WETH'],
+    ])
+      await noted((await post('/evm/approve', { connector: undefined, address: wallet, spender: 'oasis', token })).txHash)
+    const book = (await server.client.get('/clob/orderBook', { ...oasis, market: 'WETH-USDC', depth: '2' })).body
+    expect(unlike(shown('clob-book'), book)).to.equal(undefined)
+
+    const order = JSON.parse(placing)
+    const placed = await post('/clob/orders', { ...order, address })
+    expect(unlike(shown('clob-placed'), placed)).to.equal(undefined)
+    await noted(placed.txHash)
+    const sale = { market: 'WETH-USDC', side: 'SELL', orderType: 'MARKET', amount: '0.2', limitPrice: order.price }
+    await noted((await post('/clob/orders', { ...sale, address: other })).txHash)
+    const asked = { ...oasis, address, clientOrderId: order.clientOrderId }
+    const { body: partly } = await server.client.get('/clob/orders', asked)
+    expect(unlike(shown('clob-orders'), partly)).to.equal(undefined)
+    expect([partly.orders[0].state, partly.orders[0].filledAmount]).to.deep.equal(['PARTIALLY_FILLED', '0.2'])
+    const raw = JSON.stringify({ ...asked, market: 'WETH-USDC' })
+    const { body: gone } = await server.client.request('DELETE', '/clob/orders', { headers: { 'content-type': 'application/json' }, raw })
+    expect(unlike(shown('clob-cancel'), gone)).to.equal(undefined)
+    await noted(gone.txHash)
+    const create = [
+      { ...order, price: '2900', clientOrderId: 'bot-2' },
+      { ...order, price: '0', clientOrderId: 'bot-3' },
+    ]
+    const batch = await post('/clob/batchOrders', {
+      address,
+      create,
+      cancel: [{ market: 'WETH-USDC', clientOrderId: order.clientOrderId }],
+    })
+    expect(unlike(shown('clob-batch'), batch)).to.equal(undefined)
+    expect(unlike(shown('clob-batch').created[1], batch.created[1])).to.equal(undefined)
+  })
+
   it('shows a page of the journal as it is', async () => {
     const shown = fences.find(({ language }) => language === 'json')
     const { body } = await server.client.get('/transactions', { idempotencyKey: 'order-1' })
