@@ -115,6 +115,14 @@ export function goodRequest(endpoint: Endpoint): FuzzedRequest {
   return { endpoint, method: 'GET', path: `${endpoint.path}?${search.toString()}`, headers: {} }
 }
 
+/** A good one with a field that no endpoint has. */
+export function withUnknownField(endpoint: Endpoint): FuzzedRequest {
+  const request = goodRequest(endpoint)
+  const { path, raw } = request
+  if (raw === undefined) return { ...request, path: `${path}&nobody=1` }
+  return { ...request, raw: JSON.stringify({ ...JSON.parse(raw), nobody: 1 }) }
+}
+
 /** A request of an endpoint with some of its fields gone, changed, doubled, or joined by others. */
 export const requests: fc.Arbitrary<FuzzedRequest> = fc
   .constantFrom<Endpoint[]>(...(endpoints as readonly Endpoint[]))
