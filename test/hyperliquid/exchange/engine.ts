@@ -60,7 +60,7 @@ export interface Engine {
 }
 
 export function createEngine(testnet: boolean, rules: Rules, clock: Clock): Engine {
-  const listing = createListing(testnet)
+  const listing = createListing(testnet, rules)
   const markets: readonly Market[] = [...listing.spot, ...listing.perps]
   const counters = { oid: 77_000_000_000, tid: 118_000_000_000_000, hash: 0 }
   return {

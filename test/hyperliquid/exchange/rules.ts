@@ -19,6 +19,8 @@ export interface Rules {
   volumeForScheduledCancel: string
   /** An order is found by its name only so long after it came: as has been seen of the real one. */
   orderStatusLagMs: number
+  /** Listed besides the usual ones: COIN0 … of 10 dollars. */
+  morePerpetuals: number
 }
 
 export const defaultRules: Rules = {
@@ -33,4 +35,5 @@ export const defaultRules: Rules = {
   volumeForPortfolioMargin: '0',
   volumeForScheduledCancel: '0',
   orderStatusLagMs: 0,
+  morePerpetuals: 0,
 }

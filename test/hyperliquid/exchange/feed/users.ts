@@ -19,9 +19,10 @@ import {
   UserNonFundingLedgerUpdatesRequest,
 } from '@nktkas/hyperliquid/api/subscription'
 import type { Engine } from '../engine.ts'
-import { activeAssetDataOf, clearinghouseStateOf, spotStateOf } from '../info/accounts.ts'
 import { fillOf, fundingOf } from '../info/fills.ts'
 import { frontendOpenOrdersOf, openOrderOf } from '../info/orders.ts'
+import { activeAssetDataOf, clearinghouseStateOf } from '../info/perp-account.ts'
+import { spotStateOf } from '../info/spot-account.ts'
 import { defineTopic } from './topic.ts'
 
 const concerns = ({ outbox }: Engine, { user }: { readonly user: string }) => outbox.users.has(user)

@@ -1,5 +1,6 @@
 import { toPrice, toUsd } from '../amounts/units.ts'
-import { perpetuals, type Tier } from './perpetuals.ts'
+import type { Rules } from '../rules.ts'
+import { anotherPerpetual, perpetuals, type Tier } from './perpetuals.ts'
 import { spotPairs, tokens, type Token } from './tokens.ts'
 
 interface Grid {
@@ -49,14 +50,15 @@ export interface Listing {
 /** Ids of spot markets are 10000 and their index: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/asset-ids */
 const firstSpotAsset = 10_000
 
-export function createListing(testnet: boolean): Listing {
+export function createListing(testnet: boolean, { morePerpetuals }: Pick<Rules, 'morePerpetuals'>): Listing {
   const quote = tokens[0]!
   const spot = spotPairs.map(({ index, name, base: baseName }): SpotMarket => {
     const base = tokens.find((token) => token.name === baseName)!
     const { szDecimals } = base
     return { kind: 'spot', asset: firstSpotAsset + index, coin: name, index, base, quote, szDecimals, maxDecimals: 8 - szDecimals }
   })
-  const perps = perpetuals.map(({ name, szDecimals, tableId, tiers, isDelisted = false, onlyIsolated = false }, asset): PerpMarket => {
+  const listed = [...perpetuals, ...Array.from({ length: morePerpetuals }, (_, n) => anotherPerpetual(n))]
+  const perps = listed.map(({ name, szDecimals, tableId, tiers, isDelisted = false, onlyIsolated = false }, asset): PerpMarket => {
     const margins = (testnet ? tiers.testnet : tiers.mainnet).map(readTier)
     const { maxLeverage } = margins[0]!
     return {
@@ -73,7 +75,7 @@ export function createListing(testnet: boolean): Listing {
     }
   })
   const markets: readonly Market[] = [...spot, ...perps]
-  const prices = new Map([...spotPairs, ...perpetuals].map(({ name, price }) => [name, toPrice(price)]))
+  const prices = new Map([...spotPairs, ...listed].map(({ name, price }) => [name, toPrice(price)]))
   const [byAsset, byCoin] = [new Map(markets.map((each) => [each.asset, each])), new Map(markets.map((each) => [each.coin, each]))]
   return {
     tokens,

@@ -65,3 +65,12 @@ export const perpetuals: readonly PerpetualListing[] = [
   { name: 'HYPE', szDecimals: 2, price: '40', tableId: 10, tiers: flat(10) },
   { name: 'PURR', szDecimals: 0, price: '0.2', tableId: 3, tiers: flat(3), onlyIsolated: true },
 ]
+
+/** For who needs many of them. */
+export const anotherPerpetual = (n: number): PerpetualListing => ({
+  name: `COIN${n}`,
+  szDecimals: 2,
+  price: '10',
+  tableId: 10,
+  tiers: flat(10),
+})

@@ -3,15 +3,13 @@ import {
   ActiveAssetDataResponse,
   ClearinghouseStateRequest,
   ClearinghouseStateResponse,
-  SpotClearinghouseStateRequest,
-  SpotClearinghouseStateResponse,
 } from '@nktkas/hyperliquid/api/info'
 import { abs, floorDiv, fromUnits, most, roundDiv } from '../amounts/decimals.ts'
 import { fromPrice, fromSize, fromUsd, one } from '../amounts/units.ts'
 import { accountOf, stateOf, type Engine } from '../engine.ts'
-import { createAccount, leverageOf, loansOf, type Account, type Position } from '../ledger/account.ts'
+import { leverageOf, type Account, type Position } from '../ledger/account.ts'
+import { readAccount } from '../ledger/read-account.ts'
 import type { PerpMarket } from '../listing/listing.ts'
-import { portfolioOf, ratioDecimals } from '../lending/portfolio.ts'
 import { spendable } from '../lending/spendable.ts'
 import { liquidationPx, liquidationPxDecimals } from '../margin/liquidation-price.ts'
 import {
@@ -25,9 +23,6 @@ import {
   type MarginSummary,
 } from '../margin/perp-account.ts'
 import { defineQuery } from './query.ts'
-
-/** Who never was here has nothing. */
-const readAccount = ({ accounts }: Engine, user: string): Account => accounts.get(user) ?? createAccount(user)
 
 const summaryOf = ({ value, ntl, raw, used }: MarginSummary) => ({
   accountValue: fromUsd(value),
@@ -77,68 +72,11 @@ export function clearinghouseStateOf(engine: Engine, user: string) {
   }
 }
 
-export function spotStateOf(engine: Engine, user: string) {
-  const account = readAccount(engine, user)
-  const isPortfolio = account.mode === 'portfolioMargin'
-  const balances = engine.listing.tokens.flatMap((token) => {
-    const balance = account.spot.get(token.index)
-    const reserve = engine.reserves.get(token.index)
-    const { supplied, borrowed } = loansOf(account, token.index)
-    if (!balance && supplied === 0n && borrowed === 0n) return []
-    const show = (wei: bigint) => fromUnits(wei, token.weiDecimals)
-    const { total, hold, entryNtl } = balance ?? { total: 0n, hold: 0n, entryNtl: 0n }
-    // There is one balance for everything then: what perpetuals are worth is of it, and held.
-    const perps = isPortfolio && token.index === 0 ? wholeSummary(engine, account).value * 100n : 0n
-    return [
-      {
-        coin: token.name,
-        token: token.index,
-        total: show(total + (isPortfolio ? supplied : 0n) + perps),
-        hold: show(hold + perps),
-        entryNtl: fromUnits(entryNtl, 8),
-        ...(isPortfolio && reserve ? { ltv: fromUnits(reserve.ltvPercent, 2) } : {}),
-        ...(isPortfolio && supplied > 0n ? { supplied: show(supplied) } : {}),
-        ...(isPortfolio && borrowed > 0n ? { borrowed: show(borrowed) } : {}),
-      },
-    ]
-  })
-  return {
-    ...(isPortfolio ? portfolioShown(engine, account) : {}),
-    balances,
-    tokenToAvailableAfterMaintenance: availableOf(engine, account),
-  }
-}
-
-function availableOf(engine: Engine, account: Account) {
-  const isPortfolio = account.mode === 'portfolioMargin'
-  return [...engine.reserves.values()].flatMap(({ token }) => {
-    if (isPortfolio && token.index === 0) {
-      const { liquidationValueUsd, requirementUsd } = portfolioOf(engine, account)
-      return [[0, fromUsd(most(0n, liquidationValueUsd - requirementUsd))]]
-    }
-    if (!isPortfolio && token.index > 0) return []
-    const { total, hold } = account.spot.get(token.index) ?? { total: 0n, hold: 0n }
-    return [[token.index, fromUnits(most(0n, total + loansOf(account, token.index).supplied - hold), token.weiDecimals)]]
-  })
-}
-
-/** Only with portfolio margin; the published schemas know nothing of it. */
-function portfolioShown(engine: Engine, account: Account) {
-  return { portfolioMarginEnabled: true, portfolioMarginRatio: fromUnits(portfolioOf(engine, account).ratio, ratioDecimals) }
-}
-
 export const clearinghouseState = defineQuery({
   request: ClearinghouseStateRequest,
   response: ClearinghouseStateResponse,
   weight: 2,
   answer: (engine, { user }) => clearinghouseStateOf(engine, user),
-})
-
-export const spotClearinghouseState = defineQuery({
-  request: SpotClearinghouseStateRequest,
-  response: SpotClearinghouseStateResponse,
-  weight: 2,
-  answer: (engine, { user }) => spotStateOf(engine, user),
 })
 
 export function activeAssetDataOf(engine: Engine, user: string, coin: string) {
