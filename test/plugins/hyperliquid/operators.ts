@@ -23,7 +23,10 @@ export function operatorsOf(exchange: HyperliquidExchange, wallets: readonly str
   const setModes = (mode: 'portfolioMargin' | 'disabled') => {
     for (const address of wallets) {
       const account = accountOf(exchange.engine, userOf(address))
-      exchange.setMode(account.address, mode)
+      const isIn = (account.mode === 'portfolioMargin') === (mode === 'portfolioMargin')
+      // What the cards of another type left.
+      if (!isIn) for (const oid of account.open.keys()) exchange.cancel(account.address, oid)
+      if (!isIn) exchange.setMode(account.address, mode)
       // With portfolio margin there is one balance, and what was with perpetuals stays in it.
       if (mode === 'disabled' && account.crossUsd === 0n) exchange.deposit(account.address, '50000')
       const reserve = exchange.engine.reserves.get(0)
@@ -39,8 +42,7 @@ export function operatorsOf(exchange: HyperliquidExchange, wallets: readonly str
     },
     async clear(market, kept) {
       exchange.clear(coinOf(market), kept)
-      const accounts = kept.map((address) => accountOf(exchange.engine, userOf(address)))
-      if (accounts.every(({ open }) => open.size === 0)) setModes(mode)
+      setModes(mode)
     },
     async place(market, { side, price, amount }) {
       const { oid, isOpen } = exchange.place(stranger, { coin: coinOf(market), side, price, size: amount })
