@@ -50,9 +50,16 @@ function change(state: OasisState, { id, side }: Pick<MadeOffer, 'id' | 'side'>,
   return withOffers(state, side, changed ? placed(state, side, others, changed) : others)
 }
 
+/** Behind all that ask for as much or less. */
 function placed({ pair }: OasisState, side: BookSide, offers: readonly BookOffer[], offer: Offer): readonly BookOffer[] {
-  const worse = offers.findIndex((each) => compareOffers(each, offer) > 0)
-  return offers.toSpliced(worse < 0 ? offers.length : worse, 0, bookOffer(pair, side, offer))
+  let [from, to] = [0, offers.length]
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2)
+    const other = offers[middle]
+    if (other && compareOffers(other, offer) <= 0) from = middle + 1
+    else to = middle
+  }
+  return offers.toSpliced(from, 0, bookOffer(pair, side, offer))
 }
 
 const withOffers = (state: OasisState, side: BookSide, offers: readonly BookOffer[]): OasisState => ({

@@ -1,6 +1,6 @@
 import type { BookSide } from '../../../contracts/index.ts'
 import type { FoundLog } from '../../evm/types.ts'
-import { oasisAbi, topicOf } from '../abi.ts'
+import { topicOf } from '../abi.ts'
 import { isSameAddress, type Pair, type Place } from '../pairs.ts'
 
 const [make, take, kill, sort, insert] = ['LogMake', 'LogTake', 'LogKill', 'LogSortedOffer', 'LogInsert'].map(topicOf)
@@ -32,15 +32,17 @@ export function pairsOfLog({ market, pairs }: Place, { address, topics }: FoundL
   return pairs.filter(({ hashes }) => hashes.buys === hash || hashes.sells === hash)
 }
 
+/** Of the words alone: to have every address in them spelt out takes a hundred times as long. */
 export function eventOf({ hashes }: Pair, { topics, data }: FoundLog): OfferEvent | undefined {
-  const parsed = oasisAbi.parseLog({ topics: [...topics], data })
-  if (!parsed) return undefined
-  const { name, args } = parsed
-  const id = BigInt(args['id'])
-  if (name === 'LogSortedOffer') return { is: 'sorted', id }
-  if (name === 'LogInsert') return { is: 'inserted', id }
-  const side = args['pair'] === hashes.sells ? 'sells' : args['pair'] === hashes.buys ? 'buys' : undefined
+  const [event, first = '', second = ''] = topics
+  const word = (index: number) => BigInt(`0x${data.slice(2 + 64 * index, 2 + 64 * (index + 1))}`)
+  if (event === sort) return { is: 'sorted', id: word(0) }
+  if (event === insert) return { is: 'inserted', id: word(1) }
+  const isTake = event === take
+  if (!isTake && event !== make && event !== kill) return undefined
+  const pair = isTake ? first : second
+  const side = pair === hashes.sells ? 'sells' : pair === hashes.buys ? 'buys' : undefined
   if (side === undefined) return undefined
-  if (name === 'LogTake') return { is: 'taken', id, side, payRaw: args['take_amt'], buyRaw: args['give_amt'] }
-  return { is: name === 'LogMake' ? 'made' : 'killed', id, side, payRaw: args['pay_amt'], buyRaw: args['buy_amt'] }
+  if (isTake) return { is: 'taken', id: word(0), side, payRaw: word(3), buyRaw: word(4) }
+  return { is: event === make ? 'made' : 'killed', id: BigInt(first), side, payRaw: word(2), buyRaw: word(3) }
 }
