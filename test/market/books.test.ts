@@ -12,7 +12,7 @@ const market = marketOf('WETH')
 const { id } = market
 
 describe('the books of exchanges that tell of them', function () {
-  this.timeout(30_000)
+  this.timeout(60_000)
   let exchange: ToldExchange
   let venue: BookVenue
   let books: Books
@@ -46,7 +46,7 @@ describe('the books of exchanges that tell of them', function () {
       (error: unknown) => error,
     )
   const eventually = async (expected: readonly string[]) => {
-    const end = Date.now() + 10_000
+    const end = Date.now() + 40_000
     for (let now: unknown; JSON.stringify(now) !== JSON.stringify(expected); now = await read().catch(() => undefined)) {
       if (Date.now() > end) expect(now).to.deep.equal(expected)
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -150,6 +150,14 @@ describe('the books of exchanges that tell of them', function () {
     exchange.tell(id, exchange.book(8))
     expect((await books.book(venue, market, at)).sequence).to.equal(8)
     expect(told).to.include('defect dex WETH/USDC')
+  })
+
+  it('ask nothing more of an exchange once they are let go', async () => {
+    await begun()
+    books.stop()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([exchange.isWatched(id), exchange.asked]).to.deep.equal([false, []])
+    expect(await refusal()).to.include({ name: 'OVERLOADED' })
   })
 
   it('are waited for only so long, and only as long as the request', async () => {

@@ -16,7 +16,7 @@ export function createForkChain() {
   const followers = new Set<(head: Head) => void>()
   const asked: string[] = []
   let made = 0
-  let failing: Error | undefined
+  let failing: { error: Error; what: string | undefined } | undefined
   let hold: { what: string | undefined; over: Promise<void> } | undefined
 
   function make(parent: Block | undefined, happened: readonly Happened[]): Block {
@@ -42,7 +42,7 @@ export function createForkChain() {
     asked.push(what)
     await (hold && (hold.what ?? what) === what ? hold.over : Promise.resolve())
     signal.throwIfAborted()
-    if (failing) throw failing
+    if (failing && (failing.what ?? what) === what) throw failing.error
   }
 
   const chain: SynchroniserOptions['chain'] = {
@@ -103,8 +103,9 @@ export function createForkChain() {
     async read(what: string, signal: AbortSignal) {
       await ask(what, signal)
     },
-    fail(with_: Error | undefined = new SluiceError('NETWORK', 'nobody there', { retryAfterSeconds: 1 })) {
-      failing = with_
+    /** All questions, or those of one kind. */
+    fail(error: Error = new SluiceError('NETWORK', 'nobody there', { retryAfterSeconds: 1 }), what?: string) {
+      failing = { error, what }
     },
     heal() {
       failing = undefined

@@ -90,7 +90,12 @@ describe('state that follows a real node', function () {
       else if (snapshots.length > 0) await test.rpc('evm_revert', snapshots.pop())
       if (dice(3) === 0) await settled()
       for (const key of keys) {
-        const { state, head } = await sync.read(source, String(key), at)
+        // Where the node took back the very blocks that are being read, there is an error until it is known what came instead.
+        const seen = await sync
+          .read(source, String(key), at)
+          .catch((error: unknown) => expect(error).to.include({ name: 'NETWORK' }) && undefined)
+        if (!seen) continue
+        const { state, head } = seen
         const theirs = await onChain(key, head.hash).catch(() => undefined)
         // A block that the node has taken back meanwhile cannot be asked about.
         if (theirs !== undefined) expect(state, `turn ${turn}, block ${head.number}, seed ${seed}`).to.equal(theirs)
@@ -121,11 +126,13 @@ describe('state that follows a real node', function () {
         await test.rpc('evm_mine')
         const next = (sync.tip?.number ?? 0n) + 1n
         await until(() => (sync.tip?.number ?? 0n) >= next)
-        asked.push(...test.asked().filter((method) => method === 'eth_getLogs'))
+        asked.push(...test.asked())
       }
       for (const key of names) await sync.read(source, key, at)
-      expect(test.asked().filter((method) => method === 'eth_call')).to.have.length(loads - before)
-      return asked.length
+      asked.push(...test.asked())
+      // Samples are compared meanwhile.
+      expect(asked.filter((method) => method === 'eth_call')).to.have.length(loads - before)
+      return asked.filter((method) => method === 'eth_getLogs').length
     }
     expect(await calls(10)).to.equal(5)
     expect(await calls(1_000)).to.equal(5)

@@ -15,9 +15,9 @@ export function createRecorder() {
   return { told, witness }
 }
 
-/** Waits until it holds; fails with what it says after some seconds. */
+/** Waits until it holds; fails with what it says after a generous time. */
 export async function until(holds: () => boolean, what = 'it'): Promise<void> {
-  const end = Date.now() + 10_000
+  const end = Date.now() + 40_000
   while (!holds()) {
     if (Date.now() > end) throw new Error(`It never came about: ${what}`)
     await new Promise((resolve) => {

@@ -166,7 +166,7 @@ describe('state that follows a chain', () => {
   })
 
   it('is an error while the network is away for longer than it may be, told to its watchers, and comes back by itself', async function () {
-    this.timeout(20_000)
+    this.timeout(60_000)
     const { source } = exchange(test)
     const seen: (Seen | undefined)[] = []
     sync.watch(source, 'x', (each) => void seen.push(each))
@@ -182,6 +182,33 @@ describe('state that follows a chain', () => {
     expect(seen[2]?.state).to.deep.equal([])
   })
 
+  it('is told to its watchers once the network is there, where it was away at first', async () => {
+    const { source } = exchange(test)
+    const seen: unknown[] = []
+    test.fail()
+    sync.watch(source, 'x', (each) => void seen.push(each?.state))
+    await until(() => seen.length === 1)
+    test.make(0, [[happened('x', '1')]], false)
+    test.heal()
+    await until(() => isDeepStrictEqual(seen.at(-1), ['1']))
+    expect(seen.filter((each) => each === undefined)).to.have.length(1)
+  })
+
+  it('is loaded again where its loading took so long that what happened meanwhile is forgotten', async () => {
+    const { source, loads } = exchange(test)
+    await sync.read(source, 'x', at)
+    const release = test.hold('load')
+    const reading = sync.read(source, 'y', at)
+    await until(() => loads.length === 2)
+    for (let i = 0; i < 12; i++) {
+      test.make(0, [[happened('y', String(i))]])
+      await settled()
+    }
+    release()
+    expect((await reading).state).to.have.length(12)
+    expect(loads).to.deep.equal([['x'], ['y'], ['y']])
+  })
+
   it('is an error where blocks are told of whose changes cannot be read, once it is more behind than it may be', async () => {
     const { source } = exchange(test)
     await stateOf(source, 'x')
@@ -192,6 +219,10 @@ describe('state that follows a chain', () => {
     test.make(0, [[happened('x', '2')]])
     await new Promise((resolve) => setImmediate(resolve))
     expect(await sync.read(source, 'x', at).catch((error: unknown) => error)).to.include({ name: 'NETWORK' })
+    test.fail(new TypeError('https://key@node'), 'changes')
+    const refused = await sync.read(source, 'x', at).catch((error: unknown) => error)
+    expect(refused).to.include({ name: 'NETWORK' })
+    expect(refused).to.have.property('message').that.does.not.contain('key')
     test.heal()
     await settled()
     expect(await stateOf(source, 'x')).to.deep.equal(['0', '1', '2'])
@@ -251,7 +282,7 @@ describe('state that follows a chain', () => {
   })
 
   it('is compared with the chain now and then; what differs is told and read anew', async function () {
-    this.timeout(20_000)
+    this.timeout(60_000)
     start({ checkSeconds: 0.5 })
     const { source, followed } = exchange(test)
     await sync.read(source, 'x', at)
@@ -266,7 +297,7 @@ describe('state that follows a chain', () => {
   })
 
   it('is let go when nobody asked for it for long, and nothing is asked of the network then', async function () {
-    this.timeout(20_000)
+    this.timeout(60_000)
     start({ idleSeconds: 0.5 })
     const { source } = exchange(test)
     const unwatch = sync.watch(source, 'watched', () => {})

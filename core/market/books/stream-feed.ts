@@ -94,7 +94,7 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
   }
 
   async function heal(): Promise<void> {
-    if (underWay || !asking.due()) return
+    if (underWay || over.signal.aborted || !asking.due()) return
     underWay = true
     const lossesBefore = losses
     try {
@@ -121,6 +121,7 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
     const pause = createBackoff()
     while (!over.signal.aborted) {
       let current = true
+      const began = performance.now()
       try {
         await stream.watch(market, (update) => void (current && hear(update)), over.signal)
         if (!over.signal.aborted) failed('is not told of any more', new Error('the connector ended its stream'))
@@ -128,7 +129,9 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
         if (!over.signal.aborted) failed('could not be watched', error)
       }
       current = false
+      if (over.signal.aborted) return
       lose('its stream ended')
+      if (performance.now() - began > returnMs) pause.reset()
       pause.failed()
       await sleep(pause.pauseMs, undefined, { signal: over.signal }).catch(() => {})
     }

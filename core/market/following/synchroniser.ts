@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../../api/index.ts'
 import type { At, Chain, Head } from '../../contracts/index.ts'
 import { createBackoff } from '../backoff.ts'
+import { createNews } from '../news.ts'
 import { within } from '../within.ts'
 import type { Place, Witness } from '../witness.ts'
 import { applyBlock } from './apply-block.ts'
@@ -50,7 +51,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   let kept = 0
   let run: AbortController | undefined
   let heard: Head | undefined
-  let moving: Promise<void> | undefined
+  const progress = createNews()
   let mover: AbortController | undefined
   let confirming: Promise<void> | undefined
   /** When what is in memory was last known to be of the newest block. */
@@ -75,7 +76,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
         }
       } catch (error) {
         reason = reasonOf(error)
-        if (!signal.aborted) witness.trouble(place, 'lost', `the blocks of ${name} cannot be followed: ${reason}`)
+        if (!signal.aborted) witness.trouble(place, 'lost', `the blocks of ${name} cannot be followed: ${reason}`, error)
       }
       pause.failed()
       await sleep(pause.pauseMs, undefined, { signal }).catch(() => {})
@@ -86,7 +87,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     heard = head
     if (!run || mover === run) return
     mover = run
-    moving = move(run)
+    void move(run)
   }
 
   async function move(mine: AbortController): Promise<void> {
@@ -107,12 +108,14 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
         if (signal.aborted) break
         reason = reasonOf(error)
         if (pause.pauseMs <= 200)
-          witness.trouble(place, 'lost', `what happened in block ${to.number} of ${name} could not be read: ${reason}`)
+          witness.trouble(place, 'lost', `what happened in block ${to.number} of ${name} could not be read: ${reason}`, error)
         pause.failed()
+        progress.tell()
         await sleep(pause.pauseMs, undefined, { signal }).catch(() => {})
         continue
       }
       freshAt = performance.now()
+      progress.tell()
       tell()
     }
     if (heard?.hash === trail.tip?.hash) freshAt = performance.now()
@@ -156,7 +159,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   function want(group: Group, track: Track): Promise<void> {
     const { done, isNew } = loadingOf(track)
     if (isNew) group.wanted.add(track)
-    if (isNew && !group.due) {
+    if (group.wanted.size > 0 && !group.due) {
       group.due = true
       // All that is asked for together is loaded together.
       setImmediate(() => void load(group))
@@ -225,7 +228,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     if (head.hash === trail.tip?.hash) freshAt = performance.now()
     else if (!trail.tip || head.number > trail.tip.number) {
       if (!heard || head.number > heard.number) hear(head)
-      await moving
+      if (mover === run) await progress.wait(changesMs, signal)
     }
   }
 
@@ -317,17 +320,19 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     },
     watch(source, key, changed) {
       const { group, track } = trackOf(source, key)
-      track.watchers.add(changed)
       const state = track.history.newest()
       if (state !== undefined && trail.tip && shown) {
         track.told = state
         changed({ state, head: trail.tip })
-      } else if (!shown) changed(undefined)
-      else if (trail.tip) void want(group, track)
-      else
-        void confirm()
+      } else if (!shown || track.told === undefined) changed(undefined)
+      track.watchers.add(changed)
+      if (state === undefined)
+        void (trail.tip ? Promise.resolve() : confirm())
           .then(() => want(group, track))
-          .catch(() => changed(undefined))
+          .catch((error: unknown) => {
+            track.error ??= error
+            tell()
+          })
       return () => {
         track.watchers.delete(changed)
         track.usedAt = performance.now()
@@ -354,4 +359,6 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   }
 }
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown')
+/** The first sentence of what was meant for callers. */
+const reasonOf = (error: unknown): string =>
+  error instanceof SluiceError ? (error.message.split(/\.(?= |$)/)[0] ?? '') : 'it did not answer in time, or with what it should'

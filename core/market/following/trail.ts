@@ -1,6 +1,6 @@
 import type { Head, HeadChanges } from '../../contracts/index.ts'
 
-/** A block, what happened in it, and of what that was asked for. */
+/** A block, what happened in it, and of what that was asked for: of nothing where it is not known any more. */
 export interface TrailBlock extends HeadChanges {
   readonly asked: ReadonlySet<string>
 }
@@ -22,6 +22,10 @@ export interface Trail {
 
 /** How far back a reorganisation is followed block by block; a deeper one makes everything be loaded anew. */
 export const mostBlocks = 64
+/** So many of the newest remember what happened in them, for states that are loaded meanwhile. */
+const mostRemembered = 8
+
+const forgetful = (head: Head): TrailBlock => ({ head, changes: [], asked: new Set() })
 
 export function createTrail(): Trail {
   let blocks: TrailBlock[] = []
@@ -40,13 +44,16 @@ export function createTrail(): Trail {
     },
     push(block) {
       blocks.push(block)
+      const forgotten = blocks.length - 1 - mostRemembered
+      const old = blocks[forgotten]
+      if (old) blocks[forgotten] = forgetful(old.head)
       if (blocks.length > mostBlocks) blocks.shift()
     },
     rollBack(hash) {
       blocks.length = placeOf(hash) + 1
     },
     restart(head) {
-      blocks = head ? [{ head, changes: [], asked: new Set() }] : []
+      blocks = head ? [forgetful(head)] : []
     },
   }
 }
