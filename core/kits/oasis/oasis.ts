@@ -45,7 +45,7 @@ export function oasis(venue: Venue<Evm>, options: OasisOptions): Oasis {
 
       async function tradesOf(wallet: string, wait: typeof at) {
         const { did, taken } = await ownLogs(reader, place, wallet, wait)
-        const came = did.filter(({ name }) => name === 'LogTake')
+        const came = did.filter(({ is }) => is === 'taken')
         const both = [...tradesOfTakers(came, market, loggedOffers(did, taken)), ...tradesOfMakers(taken, market)]
         return both.toSorted((a, b) => b.timestamp - a.timestamp)
       }

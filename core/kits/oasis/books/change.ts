@@ -13,6 +13,8 @@ interface Amounts {
   readonly side: BookSide
   readonly payRaw: bigint
   readonly buyRaw: bigint
+  /** Seconds since the Unix epoch. */
+  readonly timestamp: bigint
 }
 
 /** What happened to an offer; the amounts are those that are offered, taken of it, or were left. Sorting names no pair. */
@@ -43,6 +45,6 @@ export function eventOf({ hashes }: Pair, { topics, data }: FoundLog): OfferEven
   const pair = isTake ? first : second
   const side = pair === hashes.sells ? 'sells' : pair === hashes.buys ? 'buys' : undefined
   if (side === undefined) return undefined
-  if (isTake) return { is: 'taken', id: word(0), side, payRaw: word(3), buyRaw: word(4) }
-  return { is: event === make ? 'made' : 'killed', id: BigInt(first), side, payRaw: word(2), buyRaw: word(3) }
+  if (isTake) return { is: 'taken', id: word(0), side, payRaw: word(3), buyRaw: word(4), timestamp: word(5) }
+  return { is: event === make ? 'made' : 'killed', id: BigInt(first), side, payRaw: word(2), buyRaw: word(3), timestamp: word(4) }
 }

@@ -1,18 +1,16 @@
 import { zeroPadValue } from 'ethers'
 import type { At, BookSide } from '../../../contracts/index.ts'
 import type { EvmReader, FoundLog } from '../../evm/types.ts'
-import { oasisAbi, topicOf } from '../abi.ts'
+import { topicOf } from '../abi.ts'
+import { eventOf, pairsOfLog } from '../books/change.ts'
 import type { Pair, Place } from '../pairs.ts'
 
 /** What happened to an offer. `side` is the offer's; the amounts are in base and quote. */
 export interface OfferLog {
-  readonly name: 'LogMake' | 'LogTake' | 'LogKill'
+  readonly is: 'made' | 'taken' | 'killed'
   readonly id: string
   readonly pair: Pair
   readonly side: BookSide
-  readonly maker: string
-  /** Of a take. */
-  readonly taker: string | undefined
   readonly baseRaw: bigint
   readonly quoteRaw: bigint
   /** Milliseconds since the Unix epoch. */
@@ -46,19 +44,14 @@ export async function takesOf(
   return offerLogs(place, await reader.logs({ address: place.market, topics, fromBlock }, at))
 }
 
-function offerLogs({ pairs }: Place, logs: readonly FoundLog[]): readonly OfferLog[] {
-  return logs.flatMap(({ topics, data, transactionHash }) => {
-    const parsed = oasisAbi.parseLog({ topics: [...topics], data })
-    const pair = pairs.find(({ hashes }) => parsed?.args['pair'] === hashes.sells || parsed?.args['pair'] === hashes.buys)
-    if (!parsed || !pair) return []
-    const { name, args } = parsed
-    if (name !== 'LogMake' && name !== 'LogTake' && name !== 'LogKill') return []
-    const side = args['pair'] === pair.hashes.sells ? 'sells' : 'buys'
-    const [payRaw, buyRaw] = name === 'LogTake' ? [args['take_amt'], args['give_amt']] : [args['pay_amt'], args['buy_amt']]
+function offerLogs(place: Place, logs: readonly FoundLog[]): readonly OfferLog[] {
+  return logs.flatMap((log) => {
+    const [pair] = pairsOfLog(place, log)
+    const event = pair && eventOf(pair, log)
+    if (!pair || !event || !('side' in event)) return []
+    const { is, side, payRaw, buyRaw } = event
     const [baseRaw, quoteRaw] = side === 'sells' ? [payRaw, buyRaw] : [buyRaw, payRaw]
-    const taker = name === 'LogTake' ? String(args['taker']) : undefined
-    const timestamp = Number(args['timestamp']) * 1000
-    const id = String(BigInt(args['id']))
-    return [{ name, id, pair, side, maker: String(args['maker']), taker, baseRaw, quoteRaw, timestamp, txHash: transactionHash }]
+    const timestamp = Number(event.timestamp) * 1000
+    return [{ is, id: String(event.id), pair, side, baseRaw, quoteRaw, timestamp, txHash: log.transactionHash }]
   })
 }

@@ -30,7 +30,7 @@ export async function ownOffers(reader: EvmReader, place: Place, owner: string, 
     reader.read([offerLens(place.market, place.pairs, owner)], at),
   ])
   const logged = loggedOffers(did, taken)
-  const isKnown = new Set([...logged, ...did.filter(({ name }) => name === 'LogKill')].map(({ id }) => id))
+  const isKnown = new Set([...logged, ...did.filter(({ is }) => is === 'killed')].map(({ id }) => id))
   const books = readLens(results[0] ?? { ok: false, data: '0x' }, place.pairs)
   const older = place.pairs.flatMap((pair, index) =>
     (['sells', 'buys'] as const).flatMap((side) =>
@@ -43,18 +43,29 @@ export async function ownOffers(reader: EvmReader, place: Place, owner: string, 
 /** Of one contract's logs, oldest first: what a wallet did, and what others took of its offers. */
 export function loggedOffers(did: readonly OfferLog[], taken: readonly OfferLog[]): readonly OwnOffer[] {
   const offers: OwnOffer[] = []
+  const takesOf = byId(taken)
+  const killsOf = byId(did.filter(({ is }) => is === 'killed'))
   let took: OfferLog[] = []
   for (const log of did) {
-    if (log.name === 'LogTake') took.push(log)
-    if (log.name !== 'LogMake') continue
+    if (log.is === 'taken') took.push(log)
+    if (log.is !== 'made') continue
     const { id, pair, side, baseRaw, quoteRaw, timestamp, txHash } = log
     const atOnce = took.filter((take) => take.txHash === txHash && take.pair === pair && take.side !== side)
-    const takes = taken.filter((take) => take.id === id)
-    const killed = did.find((other) => other.name === 'LogKill' && other.id === id)
+    const [takes = [], [killed] = []] = [takesOf.get(id), killsOf.get(id)]
     offers.push({ id, pair, side, baseRaw, quoteRaw, atOnce, takes, killed, createdAt: timestamp, txHash })
     took = []
   }
   return offers
+}
+
+function byId(logs: readonly OfferLog[]): ReadonlyMap<string, readonly OfferLog[]> {
+  const found = new Map<string, OfferLog[]>()
+  for (const log of logs) {
+    const same = found.get(log.id)
+    if (same) same.push(log)
+    else found.set(log.id, [log])
+  }
+  return found
 }
 
 /** The market keeps what is left of an offer only. */

@@ -5,8 +5,10 @@ import type { OfferLog } from './offer-logs.ts'
 import type { OwnOffer } from './own-offers.ts'
 
 /** What was taken of offers, newest first, as who came to the book has it. `offers`: theirs that came of the same calls. */
-export const tradesOfTakers = (takes: readonly OfferLog[], market: BookMarket, offers: readonly OwnOffer[] = []): readonly BookTrade[] =>
-  trades(takes, market, 'taker', (take) => offers.find(({ atOnce }) => atOnce.includes(take))?.id)
+export function tradesOfTakers(takes: readonly OfferLog[], market: BookMarket, offers: readonly OwnOffer[] = []): readonly BookTrade[] {
+  const ids = new Map(offers.flatMap(({ id, atOnce }) => atOnce.map((take) => [take, id] as const)))
+  return trades(takes, market, 'taker', (take) => ids.get(take))
+}
 
 /** The same as those have it whose offers they were. */
 export const tradesOfMakers = (takes: readonly OfferLog[], market: BookMarket): readonly BookTrade[] =>
