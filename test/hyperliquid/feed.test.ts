@@ -112,6 +112,22 @@ describe('the feed of the simulator of Hyperliquid, by its own client', () => {
     expect(exchange.feed.connections()).to.equal(1)
   })
 
+  it('closes what it told nothing for a while, unless that says ping', async () => {
+    const quiet = await startExchange({ quietMs: 1000 })
+    const [silent, alive] = [new WebSocket(quiet.wsUrl), new WebSocket(quiet.wsUrl)]
+    const closed = new Promise((resolve) => silent.addEventListener('close', resolve))
+    const pongs: string[] = []
+    alive.addEventListener('message', ({ data }) => {
+      pongs.push(String(data))
+      setTimeout(() => alive.send('{"method":"ping"}'), 20)
+    })
+    alive.addEventListener('open', () => alive.send('{"method":"ping"}'))
+    await closed
+    expect(pongs[0]).to.equal('{"channel":"pong"}')
+    await until(() => quiet.feed.connections() === 1)
+    await quiet.stop()
+  })
+
   it('drops and repeats messages where a test wants it, and is silent', async () => {
     const seen: string[] = []
     await feed.trades({ coin: 'HYPE' }, (list) => seen.push(...list.map(({ px }) => px)))

@@ -19,6 +19,8 @@ export interface Rules {
   volumeForScheduledCancel: string
   /** An order is found by its name only so long after it came: as has been seen of the real one. */
   orderStatusLagMs: number
+  /** A websocket that was told nothing for so long is closed: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/timeouts-and-heartbeats */
+  quietMs: number
   /** Listed besides the usual ones: COIN0 … of 10 dollars. */
   morePerpetuals: number
 }
@@ -35,5 +37,6 @@ export const defaultRules: Rules = {
   volumeForPortfolioMargin: '0',
   volumeForScheduledCancel: '0',
   orderStatusLagMs: 0,
+  quietMs: 60_000,
   morePerpetuals: 0,
 }

@@ -83,11 +83,22 @@ export function createFeed(served: Served): Feed {
       clearTimeout(state.timer)
       feed.cut()
     },
-    serve: (connection) => {
+    serve: (opened) => {
       const subscriptions = new Map<string, Subscription>()
+      const quiet = setTimeout(opened.cut, engine.rules.quietMs)
+      const connection: Connection = {
+        ...opened,
+        send: (text) => {
+          quiet.refresh()
+          opened.send(text)
+        },
+      }
       clients.set(connection, subscriptions)
-      connection.onClose = () => clients.delete(connection)
-      connection.onText = (text) => {
+      opened.onClose = () => {
+        clearTimeout(quiet)
+        clients.delete(connection)
+      }
+      opened.onText = (text) => {
         const asked = JSON.parse(text) as {
           method?: string
           id?: number
