@@ -12,7 +12,8 @@ refuseOldNode()
 if (existsSync(path.join(root, 'package-lock.json'))) installWhenStale()
 
 const [, , command = 'help', ...args] = process.argv
-if (command === 'test')
+if (command === 'test' && args.length === 0) process.exit(node('scripts/test.mjs', []))
+else if (command === 'test')
   process.exit(node('node_modules/mocha/bin/mocha.js', args.some((arg) => arg.endsWith('.ts')) ? args : [...args, 'test/**/*.test.ts']))
 else if (command === 'bench') process.exit(node('test/bench/run.ts', args, ['--import', 'tsx']))
 else if (command === 'chaos') process.exit(node('test/chaos/run.ts', args, ['--import', 'tsx']))
