@@ -158,7 +158,7 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
   send(sealed: Sealed, at: At): Promise<Reception>
   /** One batch for all open attempts. */
   look(open: readonly OpenAttempt<A, Slot, Fees>[], head: Head, at: At): Promise<Look<A, Synced>>
-  /** Only where attempts on one slot exclude each other. */
+  /** Only where attempts on one slot exclude each other: such have equal slots, also as JSON. */
   replace?: {
     /** Whether the network takes these fees as a replacement of those. */
     outbids(fees: Fees, over: Fees): boolean

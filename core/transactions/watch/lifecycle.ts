@@ -19,7 +19,8 @@ export interface Rival {
 export interface Observation {
   /** By attempt id. An attempt that nothing is known of is missing. */
   sightings: ReadonlyMap<string, Sighting>
-  rival?: Rival
+  /** `gone`: what was to take its place ended without doing so. */
+  rival?: Rival | 'gone'
   /** The head that was looked at. */
   head: Pick<Head, 'number' | 'timestamp'>
   confirmations: number
@@ -45,9 +46,10 @@ const provenDeadLooks = 2
 const countedDeadLooks = 5
 
 /** Where an entry goes with what was seen. Pure: all the hard cases are decided here. */
-export function advance(entry: Entry, observation: Observation): Step {
-  if (isFinal(entry) || entry.attempts.length === 0) return { entry, actions: [] }
-  const { sightings, rival, confirmations } = observation
+export function advance(before: Entry, observation: Observation): Step {
+  if (isFinal(before) || before.attempts.length === 0) return { entry: before, actions: [] }
+  const { sightings, confirmations } = observation
+  const [rival, entry] = observation.rival === 'gone' ? [undefined, standingAlone(before)] : [observation.rival, before]
   const seen = entry.attempts.flatMap(({ id }) => sightings.get(id) ?? [])
 
   const [landed, ...others] = seen.filter((each) => each.is === 'landed')
@@ -65,6 +67,8 @@ export function advance(entry: Entry, observation: Observation): Step {
   const { entry: next } = settled(isPending ? waiting(entry, seen) : missing(entry), entry)
   return { entry: next, actions: nextActions(next, observation) }
 }
+
+const standingAlone = (entry: Entry): Entry => (entry.replacedBy === undefined ? entry : { ...entry, replacedBy: undefined })
 
 const notDead = { deadLooks: 0, deadSince: undefined }
 

@@ -6,6 +6,7 @@ import type { Entry } from '../entry.ts'
 import { firstInLine, leftOutOf } from './first-in-line.ts'
 import type { FirstInLine } from './first-in-line.ts'
 import type { HeldLane, Lanes } from '../lanes/lanes.ts'
+import { hold } from '../lanes/rebuild-lane.ts'
 import { StoreUnavailable } from '../../store/store-unavailable.ts'
 import { advance } from './lifecycle.ts'
 import type { Action, Step } from './lifecycle.ts'
@@ -192,6 +193,8 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
       upkeep.forget(entry)
       return false
     }
+    // What was to take its place and ended without doing so has left its slot.
+    if (entry.signer !== undefined && !lane.occupant(entry.nonce)) hold(entry, lane, rail)
     for (const action of actions) {
       if (action.do === 'send') void dispatch(entry, action.attempt, guard)
       else if (action.do === 'bump') upkeep.bump(entry, action.over.id, head)

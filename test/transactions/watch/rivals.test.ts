@@ -29,9 +29,9 @@ describe('what took the place of a transaction', () => {
   }
   const idOf = ({ attempts }: Entry) => attempts[0]?.id ?? ''
   const deadBy = (entry: Entry, by: string) => new Map<string, Sighting>([[idOf(entry), { id: idOf(entry), is: 'dead', by }]])
-  const final = (entry: Entry) => {
-    const landed = { id: idOf(entry), ok: true, blockNumber: 1, receipt: null }
-    return recorder.write([{ before: entry, after: next(entry, { state: 'CONFIRMED', landed }) }], guard)
+  const final = (entry: Entry, ok = true) => {
+    const landed = { id: idOf(entry), ok, blockNumber: 1, receipt: null }
+    return recorder.write([{ before: entry, after: next(entry, { state: ok ? 'CONFIRMED' : 'REVERTED', landed }) }], guard)
   }
   const rivalOf = async (entry: Entry, by: string) => (await rivalsAmong([entry], deadBy(entry, by), { recorder, confirmations: 3 }))(entry)
 
@@ -47,5 +47,20 @@ describe('what took the place of a transaction', () => {
     const [open, elsewhere, first] = [await kept({ rank: 1 }), await kept({ slot: 8, nonce: 8 }), await kept({})]
     await final(elsewhere)
     for (const by of ['0xforeign', idOf(open), idOf(elsewhere)]) expect(await rivalOf(first, by)).to.equal(undefined)
+  })
+
+  it('is what reverted in a block, and nothing that an exchange refused beside the chain', async () => {
+    for (const signer of [undefined, '0xagent']) {
+      const over = { slot: signer ?? 9, ...(signer && { signer }) }
+      const heir = await kept({ rank: 1, kind: 'cancel', ...over })
+      const first = await kept(over, { replacedBy: idOf(heir) })
+      const refusal: Sighting = { id: idOf(heir), is: 'landed', ok: false, blockNumber: 1, depth: 3, receipt: null }
+      const among = await rivalsAmong([first, heir], new Map([[idOf(heir), refusal]]), { recorder, confirmations: 3 })
+      const asRival = { txHash: idOf(heir), kind: 'cancel', rank: 1, final: true }
+      if (signer) expect(among(first)).to.equal(undefined)
+      else expect(among(first)).to.include(asRival)
+      await final(heir, false)
+      expect(await rivalOf(first, idOf(heir))).to.deep.equal(signer ? 'gone' : asRival)
+    }
   })
 })

@@ -1,0 +1,33 @@
+import { expect } from 'chai'
+import { addressOf, reaches, soon, transactionsOn } from '../site.ts'
+import { placing, settled, signTyped, startVenue } from './venue-site.ts'
+
+describe('an action whose time is over, where one that does nothing can take its nonce', () => {
+  it('is cancelled, by another try where the first came to nothing, and only once that took the nonce', async () => {
+    const noop = (user: string) => ({ do: 'noop', user, expiresAfter: Date.now() + 300 })
+    const venue = await startVenue({ livesMs: 600_000, marginMs: 100, noop })
+    const agent = addressOf(5)
+    venue.exchange.agents.set(agent.toLowerCase(), addressOf(0).toLowerCase())
+    const transactions = await transactionsOn({ sites: [venue.site], sign: signTyped })
+    try {
+      let lost: string | undefined
+      venue.exchange.meddle = ({ action, signature }) => {
+        if (action.do === 'order') return 'cut'
+        lost ??= signature
+        return signature === lost ? 'cut' : 'pass'
+      }
+      const order = placing(venue, { signer: agent })
+      const { txHash, nonce } = await transactions.submit({ ...order, plan: { ...order.plan, deadline: 1 } }, soon())
+      await reaches(transactions, txHash, 'CANCELLED')
+      await settled(transactions)
+      const { entries } = await transactions.list({})
+      expect(entries.map(({ kind, state }) => `${kind} ${state}`)).to.deep.equal(['cancel CONFIRMED', 'cancel EXPIRED', 'order CANCELLED'])
+      for (const entry of entries) expect(entry).to.include({ nonce, signer: agent, connector: 'book' })
+      expect(venue.exchange.done.map(({ action }) => action.do)).to.deep.equal(['noop'])
+      expect(entries[2]?.replacedBy).to.equal(entries[0]?.attempts[0]?.id)
+    } finally {
+      await transactions.stop(200)
+      await venue.stop()
+    }
+  })
+})
