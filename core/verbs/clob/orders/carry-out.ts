@@ -67,8 +67,8 @@ export async function carryOut(
   const [cancels, others] = [planned.filter(onlyCancels), planned.filter((each) => !onlyCancels(each))]
   const last = others.pop() ?? cancels.pop()
   for (const some of [cancels, others]) await inTurns(some, (each) => submit(each, false), signal)
+  for (const place of actions.keys()) if (!results.has(place) && !last?.covers.includes(place)) results.set(place, notBegun())
   if (last) await submit(last, true)
-  for (const place of actions.keys()) if (!results.has(place)) results.set(place, notBegun())
   return results
 }
 

@@ -16,7 +16,11 @@ export function toldBy(book: Book, receipt: Json, memo: Json): readonly ActionOu
 /** What the exchange said of a plan's actions at once, if it did. */
 export function outcomesAtOnce(book: Book, { plan, covers }: Planned, { landed }: Submitted): readonly ActionOutcome[] | undefined {
   if (!landed) return undefined
-  if (landed.ok) return toldBy(book, landed.receipt, plan.memo)
+  if (landed.ok) {
+    const told = toldBy(book, landed.receipt, plan.memo)
+    // Of more or fewer than it covers nobody can say which is which.
+    return told?.length === covers.length ? told : undefined
+  }
   const { reason } = landed
   return covers.map(() => ({ state: 'REJECTED', ...(reason !== undefined && { reason }) }))
 }
