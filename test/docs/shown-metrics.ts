@@ -1,5 +1,6 @@
 import { createMetrics, measureDirectory, measureStore } from '../../core/http/metrics/metrics.ts'
 import { measureNodes } from '../../core/http/metrics/measure-nodes.ts'
+import { measureMarket } from '../../core/http/metrics/market-metrics.ts'
 import { measureTransactions } from '../../core/http/metrics/measure-transactions.ts'
 
 /** Every metric of the server's own, with the names of its labels. */
@@ -10,6 +11,7 @@ export function shownMetrics(): { name: string; labels: readonly string[] }[] {
   measureStore(metrics, { failing: async () => undefined })
   measureNodes(metrics, { networks: [] })
   measureTransactions(metrics, { journal: { openLanes: async () => [], unfinished: async () => [] }, networks: [], log })
+  measureMarket(metrics, { books: { kept: 0 }, following: { all: () => [] } })
   return metrics.registry
     .getMetricsAsArray()
     .filter(({ name }) => name.startsWith('sluice_'))

@@ -46,8 +46,13 @@ export function countMarket({ marketUpdates, marketTroubles, marketChecks, plugi
   }
 }
 
+interface MeasuredMarket {
+  books: Pick<Market['books'], 'kept'>
+  following: Pick<Market['following'], 'all'>
+}
+
 /** How much is kept, and how far it is: read when it is asked for. */
-export function measureMarket({ registry }: Pick<Metrics, 'registry'>, { books, following }: Market): void {
+export function measureMarket({ registry }: Pick<Metrics, 'registry'>, { books, following }: MeasuredMarket): void {
   const gauge = (name: string, help: string, labelNames: readonly string[], collect: (gauge: Gauge) => void) =>
     registry.registerMetric(
       new Gauge({
