@@ -149,7 +149,7 @@ const table: readonly [what: string, ask: (client: Client) => ReturnType<Client[
     (client) =>
       client.request(
         'DELETE',
-        `/clob/orders?${new URLSearchParams({ ...oasis, address: traders, market: 'WETH-USDC', orderId: '99999999' })}`,
+        `/clob/orders?${new URLSearchParams({ ...oasis, address: traders, market: 'WETH-USDC', orderId: '99999999' }).toString()}`,
       ),
     '403 FORBIDDEN',
     '403 FORBIDDEN',
