@@ -11,6 +11,8 @@ export interface Request {
   connector?: string
   /** Symbol of the token whose account is wanted. */
   token?: string
+  /** It is asked for in a batch. */
+  inBatch?: true
   /** Request of the order that is to be cancelled. */
   order?: number
   /** What the chain shows of it: the value of its transaction, the size, or what is moved. Absent where it has no such amount. */
@@ -25,8 +27,10 @@ export interface Call {
   /** Milliseconds since the run began. */
   sentAt: number
   endedAt: number
-  /** `lost`: the connection broke, or nothing came for too long. */
-  outcome: { is: 'answer'; status: number; name?: string; message?: string; text: string; txHash?: string } | { is: 'lost'; reason: string }
+  /** `ofBatch`: one of several that were answered together. `lost`: the connection broke, or nothing came for too long. */
+  outcome:
+    | { is: 'answer'; status: number; name?: string; message?: string; text: string; txHash?: string; ofBatch?: true }
+    | { is: 'lost'; reason: string }
 }
 
 /** What the server said of a transaction at some time. */

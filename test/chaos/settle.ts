@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bounded } from './bots/bounded.ts'
+import { askAll } from './bots/ask.ts'
 import { persist } from './bots/persist.ts'
 import type { History } from './history.ts'
 import { dumpJournal } from './journal-dump.ts'
@@ -31,7 +32,7 @@ export async function settle(stage: Stage, random: Random, { allowed, pass, atEn
     if (server?.dieAt) await server.ended
     if (!server || server.hasEnded()) await stage.start(index)
   }
-  await Promise.all(stage.unresolved.map((request) => persist(stage, request, random.fork(request.id), 30_000)))
+  await Promise.all(stage.unresolved.map((asked) => persist(() => askAll(stage, asked), random.fork(asked[0]?.id ?? 0), 30_000)))
 
   let blocks = 0
   while (blocks < allowed && (await count(stage, openStates)) > 0) blocks += await pass(async () => (await count(stage, waitingStates)) > 0)

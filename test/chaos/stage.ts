@@ -20,8 +20,8 @@ export interface Stage {
   proxy: FaultProxy
   home: Home
   recorder: Recorder
-  /** Requests with a key that were not answered for good while faults went on. */
-  unresolved: Request[]
+  /** What was asked together with a key, and not answered for good while faults went on. */
+  unresolved: (readonly Request[])[]
   servers: (Server | undefined)[]
   /** Why no server will come any more: whoever waits for one is told. */
   failure: Error | undefined

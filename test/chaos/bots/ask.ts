@@ -12,6 +12,12 @@ export interface Manner {
   hangUpAfterMs?: number
 }
 
+/** Sends what a bot wants together: one request, or a batch. */
+export const askAll = (stage: Stage, requests: readonly Request[], manner: Manner = {}): Promise<Call[]> => {
+  const [only, ...more] = requests
+  return only && more.length === 0 && !only.inBatch ? ask(stage, only, manner).then((call) => [call]) : askBatch(stage, requests, manner)
+}
+
 /** Sends a request once and keeps what came of it. */
 export async function ask(stage: Stage, request: Request, manner: Manner = {}): Promise<Call> {
   const [call] = await tell(stage, [request], messageOf(request), (answer) => [outcomeOf(answer)], manner)
@@ -20,7 +26,7 @@ export async function ask(stage: Stage, request: Request, manner: Manner = {}): 
 }
 
 /** Sends several orders in one request, and keeps what came of each. */
-export const askBatch = (stage: Stage, requests: readonly Request[], manner: Manner = {}): Promise<Call[]> =>
+const askBatch = (stage: Stage, requests: readonly Request[], manner: Manner = {}): Promise<Call[]> =>
   tell(stage, requests, batchOf(requests), (answer) => outcomesOf(answer, requests), manner)
 
 async function tell(
@@ -81,7 +87,7 @@ function outcomesOf(answer: Answer, requests: readonly Request[]): Call['outcome
   const cancelled = [...body.cancelled]
   return requests.map(({ op }) => {
     const { error, ...done } = op === 'order' ? created.shift() : cancelled.shift()
-    return { ...outcomeOf({ ...answer, status: error?.httpErrorCode ?? 200, body: error ?? done }), text }
+    return { ...outcomeOf({ ...answer, status: error?.httpErrorCode ?? 200, body: error ?? done }), text, ofBatch: true }
   })
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request } from '../history.ts'
 import type { Random } from '../random.ts'
 import type { Stage } from '../stage.ts'
-import { ask, askBatch } from './ask.ts'
+import { ask, askAll } from './ask.ts'
 import { isSettled, persist } from './persist.ts'
 
 export interface Traffic {
@@ -43,39 +43,39 @@ export async function traffic(
 
 async function trade(stage: Stage, wallet: string, random: Random): Promise<void> {
   const keyed = random.chance(0.6)
-  const { op, ...wish } = random.pick(stage.wishes)
+  const asked = wanted(stage, wallet, random, keyed ? { key: `key-${random.below(2 ** 32)}-${random.below(2 ** 32)}` } : {})
+  if (asked.length === 0) return
   // Some hang up too early, and do not hear what came of it.
   const manner = random.chance(0.05) ? { hangUpAfterMs: random.between(1, 150) } : {}
-  if (op === 'batch') return void (await askBatch(stage, ordersAtOnce(stage, wallet, random), manner))
-  const order = op === 'cancel-order' ? orderOf(stage, wallet, random) : {}
-  if (!order) return
-  const request = stage.recorder.newRequest({
-    op,
-    ...wish,
-    ...order,
-    wallet,
-    ...(keyed && { key: `key-${random.below(2 ** 32)}-${random.below(2 ** 32)}` }),
-  })
-  if (!keyed) return void (await ask(stage, request, manner))
+  if (!keyed) return void (await askAll(stage, asked, manner))
   // Some send it several times at once, as one does whose timeout is too short.
   const copies = random.chance(0.2) ? random.between(2, 5) : 1
-  const calls = await Promise.all(Array.from({ length: copies }, () => ask(stage, request, manner)))
-  const settled = calls.some(isSettled) || (await persist(stage, request, random, patienceMs))
-  if (!settled) stage.unresolved.push(request)
-  else if (random.chance(0.2)) await ask(stage, request)
+  const calls = await Promise.all(Array.from({ length: copies }, () => askAll(stage, asked, manner)))
+  const settled = calls.flat().some(isSettled) || (await persist(() => askAll(stage, asked), random, patienceMs))
+  if (!settled) stage.unresolved.push(asked)
+  else if (random.chance(0.2)) await askAll(stage, asked)
 }
 
-/** One of the wallet's orders, mostly of the newest: what is over already cannot be cancelled. Undefined where it has none. */
+/** One of the wishes, or several orders at once. */
+function wanted(stage: Stage, wallet: string, random: Random, key: Pick<Request, 'key'>): Request[] {
+  const { op, ...wish } = random.pick(stage.wishes)
+  if (op === 'batch') return ordersAtOnce(stage, wallet, random, key)
+  const order = op === 'cancel-order' ? orderOf(stage, wallet, random) : {}
+  return order ? [stage.recorder.newRequest({ op, ...wish, ...order, wallet, ...key })] : []
+}
+
+/** One of the wallet's orders, mostly of those that may be in the book: neither on their way nor over. Undefined where it has none. */
 function orderOf({ recorder }: Stage, wallet: string, random: Random): { order: number } | undefined {
   const own = recorder.requests.filter((each) => each.op === 'order' && each.wallet === wallet)
-  return own.length === 0 ? undefined : { order: random.pick(own.slice(random.chance(0.8) ? -10 : 0)).id }
+  return own.length === 0 ? undefined : { order: random.pick(random.chance(0.7) && own.length > 4 ? own.slice(-20, -4) : own).id }
 }
 
-function ordersAtOnce(stage: Stage, wallet: string, random: Random): Request[] {
+function ordersAtOnce(stage: Stage, wallet: string, random: Random, key: Pick<Request, 'key'>): Request[] {
   const { recorder } = stage
   const order = random.chance(0.5) ? orderOf(stage, wallet, random) : undefined
-  const orders = Array.from({ length: random.between(1, 4) }, () => recorder.newRequest({ op: 'order', wallet }))
-  return order ? [...orders, recorder.newRequest({ op: 'cancel-order', wallet, ...order })] : orders
+  const asked = { wallet, ...key, inBatch: true } as const
+  const orders = Array.from({ length: random.between(1, 4) }, () => recorder.newRequest({ op: 'order', ...asked }))
+  return order ? [...orders, recorder.newRequest({ op: 'cancel-order', ...asked, ...order })] : orders
 }
 
 async function meddle(stage: Stage, wallet: string, random: Random): Promise<void> {

@@ -5,6 +5,7 @@ import type { Violation } from './violation.ts'
 export function idempotency(known: Known): Violation[] {
   const keyed = known.requests.filter(({ key }) => key !== undefined)
   const entries = groupBy(known.journal, ({ idempotencyKey }) => idempotencyKey)
+  const together = groupBy(keyed, ({ key }) => key)
   return keyed.flatMap((request) => {
     const calls = known.callsOf(request)
     const answers = new Set(calls.flatMap(({ outcome }) => (outcome.is === 'answer' && outcome.txHash !== undefined ? [outcome.text] : [])))
@@ -13,7 +14,9 @@ export function idempotency(known: Known): Violation[] {
     const evidence = { request, calls, entries: signed }
     const found: Violation[] = []
     if (answers.size > 1) found.push(violation('one key got different answers', { ...evidence, answers: [...answers] }))
-    if (signed.length > 1) found.push(violation('one key made several transactions', evidence))
+    // Each of a batch has its own.
+    const most = request.inBatch ? (together.get(request.key)?.length ?? 1) : 1
+    if (signed.length > most) found.push(violation('one key made several transactions', evidence))
     if (nonces.size > 1) found.push(violation('one key was signed on several nonces', { ...evidence, signed: known.signedOf(request) }))
     return found
   })

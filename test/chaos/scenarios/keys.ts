@@ -23,7 +23,8 @@ export const keys: Scenario<{ keys: number; copies: number }> = {
       const request = world.recorder.newRequest({ op: 'trade', wallet: random.pick(world.wallets), key })
       const calls = await Promise.all(Array.from({ length: copies }, () => ask(world, request)))
       // Copies that came too early are told so; what they are told later is the first's answer.
-      if (!calls.some(isSettled) && !(await persist(world, request, random.fork(key), 10_000))) world.unresolved.push(request)
+      if (!calls.some(isSettled) && !(await persist(async () => [await ask(world, request)], random.fork(key), 10_000)))
+        world.unresolved.push([request])
       await ask(world, request)
       // Another request under the key is refused, whatever became of the first.
       if (random.chance(0.2)) await ask(world, world.recorder.newRequest({ op: 'trade', wallet: request.wallet, key }))

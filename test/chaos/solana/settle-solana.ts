@@ -11,8 +11,9 @@ import type { SolanaStage } from './solana-stage.ts'
 /** I6: what no leader took is over when the last block that could have it is final; some more, since several come between two looks. */
 const allowed = Number(largestAge + finalizedDepth) + 40
 const blocksAtOnce = 8
-/** Some times as long as the server waits between two looks. */
-const lookMs = 300
+/** The head, the look that follows from it, and one that was under way before. */
+const requestsOfALook = 3
+const patienceMs = 5_000
 
 export async function settleSolana(stage: SolanaStage, random: Random): Promise<History> {
   const { cluster, proxy, wallets } = stage
@@ -22,7 +23,8 @@ export async function settleSolana(stage: SolanaStage, random: Random): Promise<
     allowed,
     async pass() {
       cluster.blocks(blocksAtOnce)
-      await sleep(lookMs)
+      const seen = stage.asked() + requestsOfALook
+      for (const end = performance.now() + patienceMs; stage.asked() < seen && performance.now() < end;) await sleep(50)
       return blocksAtOnce
     },
   })

@@ -21,6 +21,8 @@ export interface SolanaStage extends JudgedStage {
   /** The one that the server asks. */
   node: SolanaNode
   mints: readonly Mint[]
+  /** How many requests came through to the node. */
+  asked(): number
 }
 
 export async function createSolanaStage({ random, mints: count }: { random: Random; mints: number }): Promise<SolanaStage> {
@@ -29,8 +31,12 @@ export async function createSolanaStage({ random, mints: count }: { random: Rand
   const mints: Mint[] = []
   for (let made = 0; made < count; made += 1) mints.push(await cluster.createMint({ symbol: `T${made}`, decimals: 6 }))
   const node = await cluster.addNode({})
+  let asked = 0
   const proxy = await startFaultProxy({
-    target: () => node.url,
+    target() {
+      asked += 1
+      return node.url
+    },
     sending: { method: 'sendTransaction', rawOf: (wire) => `0x${Buffer.from(String(wire), 'base64').toString('hex')}` },
     random: random.fork('proxy'),
     clock: () => recorder.clock(),
@@ -50,6 +56,7 @@ export async function createSolanaStage({ random, mints: count }: { random: Rand
     cluster,
     node,
     mints,
+    asked: () => asked,
     settle: (own: Random) => settleSolana(judged, own),
     async judge(history: History) {
       // Each stands for itself: none takes turns with another.
