@@ -162,7 +162,8 @@ describe('trouble with the database', () => {
         await update(second)
       })
     await Promise.all([bothIn('a', 'b'), bothIn('b', 'a')])
-    expect(met).to.have.length(3)
+    // On a slow machine both may be undone, and meet again.
+    expect(met.length).to.be.at.least(3)
     const rows = await store.read((db) => db.selectFrom('servers').select('alive_until').execute())
     expect(rows).to.deep.equal([{ alive_until: 3 }, { alive_until: 3 }])
   })
