@@ -1,9 +1,8 @@
 import type { At } from 'sluice/plugin'
-import Type from 'typebox'
+import { object, shape, whole } from './shape.ts'
 import type { Ask } from './ask.ts'
-import { shape, whole } from './shape.ts'
 
-const status = shape(Type.Object({ time: whole }))
+const status = shape(object({ time: whole }))
 /** Clocks drift slowly. */
 const trustedMs = 60_000
 

@@ -1,32 +1,86 @@
 import { SluiceError } from 'sluice/plugin'
-import Type, { type Static, type TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
 
 /**
- * Reads an answer of the exchange: what is used of it must be there, what is more is left alone. The response schemas that
- * @nktkas/hyperliquid publishes are narrower than the exchange: they know healthy accounts only, and no order state that is new.
+ * Says where a value is not of a kind; undefined where it is. What is used of an answer must be there, what is more is left alone. These few lines
+ * stand for a library since every server loads the plugin, and each of those at hand takes longer to load than everything else of it. The
+ * schemas that @nktkas/hyperliquid publishes for answers are narrower than the exchange besides: they know healthy accounts only, and no state
+ * of an order that is new.
  */
+export type Kind<T> = ((value: unknown, at: string) => string | undefined) & { readonly of?: T }
+export type Of<K> = K extends Kind<infer T> ? T : never
+
+const kind =
+  <T>(holds: (value: unknown) => boolean): Kind<T> =>
+  (value, at) =>
+    holds(value) ? undefined : at
+
+export const text = kind<string>((value) => typeof value === 'string')
+export const flag = kind<boolean>((value) => typeof value === 'boolean')
+export const nothing = kind<null>((value) => value === null)
+export const anything = kind<unknown>(() => true)
+/** A number as people write it, with a minus where it is below 0. */
+export const decimal = kind<string>((value) => typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value))
+/** Ids, indices and milliseconds. */
+export const whole = kind<number>((value) => Number.isSafeInteger(value) && Number(value) >= 0)
+
+export const word = <const T extends string>(...words: readonly T[]): Kind<T> =>
+  kind<T>((value) => typeof value === 'string' && words.some((each) => each === value))
+
+export const list =
+  <T>(of: Kind<T>): Kind<readonly T[]> =>
+  (value, at) => {
+    if (!Array.isArray(value)) return at
+    for (const [index, each] of value.entries()) {
+      const wrong = of(each, `${at}/${index}`)
+      if (wrong !== undefined) return wrong
+    }
+    return undefined
+  }
+
+export const pair =
+  <A, B>(first: Kind<A>, second: Kind<B>): Kind<readonly [A, B]> =>
+  (value, at) =>
+    Array.isArray(value) && value.length === 2 ? (first(value[0], `${at}/0`) ?? second(value[1], `${at}/1`)) : at
+
+export const either =
+  <const K extends readonly Kind<unknown>[]>(...kinds: K): Kind<Of<K[number]>> =>
+  (value, at) =>
+    kinds.some((each) => each(value, at) === undefined) ? undefined : at
+
+type Fields = Readonly<Record<string, Kind<unknown>>>
+type Shown<F extends Fields> = { readonly [K in keyof F]: Of<F[K]> }
+
+type Added<O> = O extends Fields ? Partial<Shown<O>> : unknown
+
+/** @param optional may be absent */
+export const object =
+  <F extends Fields, O extends Fields | undefined = undefined>(fields: F, optional?: O): Kind<Shown<F> & Added<O>> =>
+  (value, at) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return at
+    for (const [name, of] of Object.entries(fields)) {
+      const wrong = of(Reflect.get(value, name), `${at}/${name}`)
+      if (wrong !== undefined) return wrong
+    }
+    for (const [name, of] of Object.entries(optional ?? {})) {
+      const one: unknown = Reflect.get(value, name)
+      const wrong = one === undefined ? undefined : of(one, `${at}/${name}`)
+      if (wrong !== undefined) return wrong
+    }
+    return undefined
+  }
+
+export const is = <T>(of: Kind<T>, value: unknown): value is T => of(value, '') === undefined
+
+/** Reads an answer of the exchange to a question. */
 export type Shape<T> = (answer: unknown, asked: string) => T
 
-export function shape<T extends TSchema>(schema: T): Shape<Static<T>> {
-  const compiled = once(() => Compile(schema))
-  return (answer, asked) => {
-    const validator = compiled()
-    if (validator.Check(answer)) return answer
-    const [first] = validator.Errors(answer)
-    const what = first ? ` (${first.instancePath || 'all of it'}: ${first.message})` : ''
-    throw new SluiceError('NETWORK', `Hyperliquid's answer to ${asked} is none that is understood${what}. Try again.`, {
-      retryAfterSeconds: 5,
-    })
+export const shape =
+  <T>(of: Kind<T>): Shape<T> =>
+  (answer, asked) => {
+    if (is(of, answer)) return answer
+    throw new SluiceError(
+      'NETWORK',
+      `Hyperliquid's answer to ${asked} is none that is understood (at ${of(answer, '') || 'its top'}). Try again.`,
+      { retryAfterSeconds: 5 },
+    )
   }
-}
-
-/** Compiling takes milliseconds: not for who never asks. */
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined
-  return () => (made ??= { value: make() }).value
-}
-
-export const decimal = Type.String({ pattern: '^-?\\d+(\\.\\d+)?$' })
-/** Ids, indices and milliseconds. */
-export const whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })

@@ -1,7 +1,6 @@
 import type { Log } from 'sluice/plugin'
-import Type from 'typebox'
-import { Check } from 'typebox/value'
 import { WebSocket } from 'undici'
+import { anything, is, object, text } from '../api/shape.ts'
 
 /** https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/timeouts-and-heartbeats: silent ones are cut after a minute. */
 const pingMs = 5_000
@@ -15,8 +14,8 @@ const idleMs = 2_000
 
 const topics = ['l2Book', 'trades', 'activeAssetCtx'] as const
 
-const message = Type.Object({ channel: Type.String(), data: Type.Optional(Type.Unknown()) })
-const ofCoin = Type.Object({ coin: Type.String() })
+const message = object({ channel: text }, { data: anything })
+const ofCoin = object({ coin: text })
 
 export interface Follower {
   /** News of its coin, by the exchange's channel. */
@@ -101,7 +100,7 @@ export function createFeed(wsUrl: string, log: Log): Feed {
   function hear(text: unknown): void {
     heardAt = Date.now()
     const said = typeof text === 'string' ? parsed(text) : undefined
-    if (!Check(message, said)) return
+    if (!is(message, said)) return
     if (said.channel === 'pong') {
       pauseMs = shortestPauseMs
       for (const follower of all()) follower.alive()
@@ -165,5 +164,5 @@ function parsed(text: string): unknown {
 /** Trades come as a list. */
 function coinOf(data: unknown): string | undefined {
   const one: unknown = Array.isArray(data) ? data[0] : data
-  return Check(ofCoin, one) ? one.coin : undefined
+  return is(ofCoin, one) ? one.coin : undefined
 }

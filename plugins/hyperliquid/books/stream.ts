@@ -1,18 +1,17 @@
 import { SluiceError } from 'sluice/plugin'
 import type { At, Book, BookMarket, BookStream, BookUpdate, Level } from 'sluice/plugin'
-import Type, { type Static } from 'typebox'
-import { Check } from 'typebox/value'
+import { decimal, either, is, list, nothing, object, pair, shape, text, whole } from '../api/shape.ts'
+import type { Of } from '../api/shape.ts'
 import type { Ask } from '../api/ask.ts'
 import type { ExchangeClock } from '../api/clock.ts'
-import { decimal, shape, whole } from '../api/shape.ts'
 import { compare, plain } from '../decimal.ts'
 import { trades } from '../orders/order-answers.ts'
 import type { Feed } from './feed.ts'
 
-const level = Type.Object({ px: decimal, sz: decimal })
-const l2Book = Type.Object({ coin: Type.String(), time: whole, levels: Type.Tuple([Type.Array(level), Type.Array(level)]) })
-const askedBook = shape(Type.Union([l2Book, Type.Null()]))
-const context = Type.Object({ coin: Type.String(), ctx: Type.Object({ dayBaseVlm: decimal }) })
+const level = object({ px: decimal, sz: decimal })
+const l2Book = object({ coin: text, time: whole, levels: pair(list(level), list(level)) })
+const askedBook = shape(either(l2Book, nothing))
+const context = object({ coin: text, ctx: object({ dayBaseVlm: decimal }) })
 
 /**
  * Books by websocket. The exchange tells each as a whole, twenty levels of each side, about twice a second where it changed: the time of
@@ -24,17 +23,17 @@ export function bookStream({ ask, feed, clock }: { ask: Ask; feed: Feed; clock: 
       let lastTradeMs = 0
       const forget = feed.follow(id, {
         news(channel, data) {
-          if (channel === 'l2Book' && Check(l2Book, data)) {
+          if (channel === 'l2Book' && is(l2Book, data)) {
             clock.heard(data.time)
             sink(snapshotOf(data))
           }
-          if (channel === 'trades' && Check(trades, data)) {
+          if (channel === 'trades' && is(trades, data)) {
             const [newest] = data.toSorted((a, b) => b.time - a.time || b.tid - a.tid)
             if (!newest || newest.time < lastTradeMs) return
             lastTradeMs = newest.time
             sink({ is: 'traded', lastPrice: plain(newest.px) })
           }
-          if (/^active(Spot)?AssetCtx$/.test(channel) && Check(context, data)) sink({ is: 'traded', volume24h: plain(data.ctx.dayBaseVlm) })
+          if (/^active(Spot)?AssetCtx$/.test(channel) && is(context, data)) sink({ is: 'traded', volume24h: plain(data.ctx.dayBaseVlm) })
         },
         lost: (reason) => sink({ is: 'lost', reason: `Hyperliquid is away: ${reason}.` }),
         alive: () => sink({ is: 'alive', timestamp: clock.nowMs() }),
@@ -52,10 +51,10 @@ async function snapshot(ask: Ask, { id, base, quote }: BookMarket, at: At): Prom
   throw new SluiceError('UNKNOWN_ORDER', `Hyperliquid has no book of ${base}-${quote} any more.`)
 }
 
-function snapshotOf({ time, levels: [bids, asks] }: Static<typeof l2Book>): BookUpdate & { is: 'snapshot' } {
+function snapshotOf({ time, levels: [bids, asks] }: Of<typeof l2Book>): BookUpdate & { is: 'snapshot' } {
   const book: Book = { buys: side(bids), sells: side(asks) }
   return { is: 'snapshot', book, sequence: time, timestamp: time }
 }
 
-const side = (levels: readonly Static<typeof level>[]): readonly Level[] =>
+const side = (levels: readonly Of<typeof level>[]): readonly Level[] =>
   levels.filter(({ sz }) => compare(sz, '0') > 0).map(({ px, sz }) => ({ price: plain(px), quantity: plain(sz) }))

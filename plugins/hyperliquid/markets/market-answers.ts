@@ -1,36 +1,23 @@
-import Type from 'typebox'
-import { decimal, shape, whole } from '../api/shape.ts'
+import { decimal, either, flag, list, nothing, object, shape, text, whole } from '../api/shape.ts'
 
-export const perpMeta = Type.Object({
-  universe: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      szDecimals: whole,
-      maxLeverage: whole,
-      onlyIsolated: Type.Optional(Type.Boolean()),
-      isDelisted: Type.Optional(Type.Boolean()),
-      marginMode: Type.Optional(Type.String()),
-    }),
-  ),
+export const perpMeta = object({
+  universe: list(object({ name: text, szDecimals: whole, maxLeverage: whole }, { onlyIsolated: flag, isDelisted: flag, marginMode: text })),
 })
 export const meta = shape(perpMeta)
 
 export const spotMeta = shape(
-  Type.Object({
-    universe: Type.Array(Type.Object({ name: Type.String(), index: whole, tokens: Type.Array(whole) })),
-    tokens: Type.Array(
-      Type.Object({
-        name: Type.String(),
-        index: whole,
-        szDecimals: whole,
-        weiDecimals: whole,
-        evmContract: Type.Optional(Type.Union([Type.Object({ address: Type.String() }), Type.Null()])),
-      }),
+  object({
+    universe: list(object({ name: text, index: whole, tokens: list(whole) })),
+    tokens: list(
+      object(
+        { name: text, index: whole, szDecimals: whole, weiDecimals: whole },
+        { evmContract: either(object({ address: text }), nothing) },
+      ),
     ),
   }),
 )
 
 /** Parts of what is traded. */
 export const userFees = shape(
-  Type.Object({ userCrossRate: decimal, userAddRate: decimal, userSpotCrossRate: decimal, userSpotAddRate: decimal }),
+  object({ userCrossRate: decimal, userAddRate: decimal, userSpotCrossRate: decimal, userSpotAddRate: decimal }),
 )

@@ -1,23 +1,19 @@
 import type { ActionOutcome, Json } from 'sluice/plugin'
-import Type, { type Static } from 'typebox'
-import { Check } from 'typebox/value'
-import { decimal } from '../api/shape.ts'
+import { decimal, either, is, list, object, text, word } from '../api/shape.ts'
+import type { Of } from '../api/shape.ts'
 import { compare, plain } from '../decimal.ts'
 import { errorOf, isReceipt } from '../rail/receipt.ts'
 import type { Said } from '../rail/receipt.ts'
 
-const covered = Type.Union([
-  Type.Object({ do: Type.Literal('create'), amount: decimal, timeInForce: Type.String() }),
-  Type.Object({ do: Type.Literal('cancel') }),
-])
-type Covered = Static<typeof covered>
-const memoShape = Type.Object({ actions: Type.Array(covered) })
+const covered = either(object({ do: word('create'), amount: decimal, timeInForce: text }), object({ do: word('cancel') }))
+type Covered = Of<typeof covered>
+const memoShape = object({ actions: list(covered) })
 /** What is kept of a plan's actions, to tell what came of each. */
-export type Memo = Static<typeof memoShape>
+export type Memo = Of<typeof memoShape>
 
 /** What became of each action of a plan. @throws where the journal has something else than what was kept */
 export function outcomeOf(receipt: Json, memo: Json): readonly ActionOutcome[] {
-  if (!isReceipt(receipt) || !Check(memoShape, memo))
+  if (!isReceipt(receipt) || !is(memoShape, memo))
     throw new Error('The journal has something else than what Hyperliquid said of an action.')
   const { statuses } = receipt
   const [only] = statuses

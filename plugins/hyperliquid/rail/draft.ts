@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Json, Sealed, Signable } from 'sluice/plugin'
-import Type from 'typebox'
-import { Check } from 'typebox/value'
-import { whole } from '../api/shape.ts'
+import { is, object, whole } from '../api/shape.ts'
 import type { HyperliquidNetwork } from '../networks.ts'
 import type { Library } from './library.ts'
 import type { Slot } from './slots.ts'
@@ -16,24 +14,24 @@ export const agentKind = { domain: 'Exchange', chainId: 1337, primaryType: 'Agen
 export const plainDomain = 'HyperliquidSignTransaction'
 
 type Fields = readonly { readonly name: string; readonly type: string }[]
-const text = (name: string) => ({ name, type: 'string' })
-const chain = text('hyperliquidChain')
+const string = (name: string) => ({ name, type: 'string' })
+const chain = string('hyperliquidChain')
 
 /** What plain actions are signed as: `Withdraw3Types` and `UsdClassTransferTypes` of the same package, api/exchange. */
 export const plainKinds = {
   withdraw3: {
     primaryType: 'HyperliquidTransaction:Withdraw',
     nonce: 'time',
-    fields: [chain, text('destination'), text('amount'), { name: 'time', type: 'uint64' }],
+    fields: [chain, string('destination'), string('amount'), { name: 'time', type: 'uint64' }],
   },
   usdClassTransfer: {
     primaryType: 'HyperliquidTransaction:UsdClassTransfer',
     nonce: 'nonce',
-    fields: [chain, text('amount'), { name: 'toPerp', type: 'bool' }, { name: 'nonce', type: 'uint64' }],
+    fields: [chain, string('amount'), { name: 'toPerp', type: 'bool' }, { name: 'nonce', type: 'uint64' }],
   },
 } as const satisfies Record<PlainAction['type'], { primaryType: string; nonce: string; fields: Fields }>
 
-const unsigned = Type.Object({ action: Type.Object({}), nonce: whole, expiresAfter: Type.Optional(whole) })
+const unsigned = object({ action: object({}), nonce: whole }, { expiresAfter: whole })
 
 interface Wording {
   readonly domain: { readonly name: string; readonly chainId: string }
@@ -49,7 +47,7 @@ export function draft({ action, expiresAfter }: Step, { nonce }: Slot, network: 
   const wording: Wording = {
     domain: { name: agentKind.domain, chainId: String(agentKind.chainId) },
     primaryType: agentKind.primaryType,
-    fields: [text('source'), { name: 'connectionId', type: 'bytes32' }],
+    fields: [string('source'), { name: 'connectionId', type: 'bytes32' }],
     message: { source: network.source, connectionId: library.createL1ActionHash(request) },
   }
   return signable(wording, request)
@@ -85,7 +83,7 @@ function signable({ domain, primaryType, fields, message }: Wording, body: Json)
  */
 export function seal(draft: Signable, signature: Uint8Array): Sealed {
   const body: unknown = draft.body
-  if (!Check(unsigned, body)) throw new Error('What was signed is no action of Hyperliquid.')
+  if (!is(unsigned, body)) throw new Error('What was signed is no action of Hyperliquid.')
   const hex = (from: number, to: number) => `0x${Buffer.from(signature.subarray(from, to)).toString('hex')}`
   const recovery = signature[64] ?? 0
   const request = { ...body, signature: { r: hex(0, 32), s: hex(32, 64), v: recovery < 27 ? recovery + 27 : recovery } }

@@ -1,7 +1,7 @@
 import type { At } from 'sluice/plugin'
-import Type, { type Static } from 'typebox'
+import { decimal, either, flag, list, nothing, object, shape, text, whole } from '../api/shape.ts'
+import type { Of } from '../api/shape.ts'
 import type { Ask } from '../api/ask.ts'
-import { decimal, shape, whole } from '../api/shape.ts'
 import { compare } from '../decimal.ts'
 import { fills, orderStatus } from '../orders/order-answers.ts'
 import type { WireFill, WireJudgedOrder } from '../orders/order-answers.ts'
@@ -9,24 +9,18 @@ import { isWaiting, needsFills, toldOf } from '../orders/order-state.ts'
 import type { Receipt, Said } from './receipt.ts'
 import type { Trace, Traced } from './trace.ts'
 
-const ledger = Type.Array(
-  Type.Object({
-    time: whole,
-    hash: Type.String(),
-    delta: Type.Object({
-      type: Type.String(),
-      usdc: Type.Optional(decimal),
-      toPerp: Type.Optional(Type.Boolean()),
-      nonce: Type.Optional(Type.Union([whole, Type.Null()])),
-      token: Type.Optional(Type.String()),
-      operation: Type.Optional(Type.String()),
-      amount: Type.Optional(decimal),
-    }),
+const ledger = list(
+  object({
+    hash: text,
+    delta: object(
+      { type: text },
+      { usdc: decimal, toPerp: flag, nonce: either(whole, nothing), token: text, operation: text, amount: decimal },
+    ),
   }),
 )
-type Delta = Static<typeof ledger>[number]['delta']
+type Delta = Of<typeof ledger>[number]['delta']
 const ledgerShape = shape(ledger)
-const leverageShape = shape(Type.Object({ leverage: Type.Object({ type: Type.String(), value: whole }) }))
+const leverageShape = shape(object({ leverage: object({ type: text, value: whole }) }))
 
 /** Clocks of what makes nonces and of what writes the ledger differ. */
 const clockMarginMs = 5_000

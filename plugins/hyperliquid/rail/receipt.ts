@@ -1,28 +1,27 @@
 import { orderStates } from 'sluice/plugin'
-import Type, { type Static } from 'typebox'
-import { Check } from 'typebox/value'
-import { decimal, whole } from '../api/shape.ts'
+import { decimal, either, is, list, object, text, whole, word } from '../api/shape.ts'
+import type { Of } from '../api/shape.ts'
 
 /** Where an answer was lost: the order as the exchange has it. */
-const found = Type.Object({ found: Type.Object({ oid: whole, state: Type.Enum([...orderStates]), filledAmount: decimal }) })
+const found = object({ found: object({ oid: whole, state: word(...orderStates), filledAmount: decimal }) })
 
 /** What the exchange says of one order or cancel of an action. */
-const said = Type.Union([
-  Type.Object({ resting: Type.Object({ oid: whole }) }),
-  Type.Object({ filled: Type.Object({ oid: whole, totalSz: decimal, avgPx: decimal }) }),
-  Type.Object({ error: Type.String() }),
-  Type.Literal('success'),
-  Type.Literal('waitingForFill'),
-  Type.Literal('waitingForTrigger'),
+const said = either(
+  object({ resting: object({ oid: whole }) }),
+  object({ filled: object({ oid: whole, totalSz: decimal, avgPx: decimal }) }),
+  object({ error: text }),
+  word('success'),
+  word('waitingForFill'),
+  word('waitingForTrigger'),
   found,
-])
-export type Said = Static<typeof said>
+)
+export type Said = Of<typeof said>
 
-const receiptShape = Type.Object({ statuses: Type.Array(said) })
+const receiptShape = object({ statuses: list(said) })
 /** What is kept of what came of an action: one status for each of its orders or cancels, or one for all. */
-export type Receipt = Static<typeof receiptShape>
+export type Receipt = Of<typeof receiptShape>
 
-export const isReceipt = (value: unknown): value is Receipt => Check(receiptShape, value)
+export const isReceipt = (value: unknown): value is Receipt => is(receiptShape, value)
 
 export const errorOf = (status: Said): string | undefined =>
   typeof status === 'object' && 'error' in status ? status.error.trim() : undefined

@@ -1,18 +1,13 @@
 import type { At, Reception, RefusalMeaning, Sealed } from 'sluice/plugin'
-import Type from 'typebox'
-import { Check } from 'typebox/value'
+import { anything, is, list, object, text, word } from '../api/shape.ts'
 import type { Budget } from '../api/budget.ts'
 import type { Post, Posted } from '../api/post.ts'
 import { isReceipt, refusalOf } from './receipt.ts'
 import type { Receipt } from './receipt.ts'
 
-const done = Type.Object({
-  status: Type.Literal('ok'),
-  response: Type.Object({ type: Type.String(), data: Type.Optional(Type.Unknown()) }),
-})
-const refused = Type.Object({ status: Type.Literal('err'), response: Type.String() })
-const list = Type.Optional(Type.Array(Type.Unknown()))
-const batch = Type.Object({ action: Type.Object({ orders: list, cancels: list }) })
+const done = object({ status: word('ok'), response: object({ type: text }, { data: anything }) })
+const refused = object({ status: word('err'), response: text })
+const batch = object({ action: object({}, { orders: list(anything), cancels: list(anything) }) })
 /** An action weighs one, and one more for so many orders: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
 const ordersPerWeight = 40
 
@@ -56,8 +51,8 @@ export function createSend(post: Post, budget: Budget) {
 }
 
 export function receptionOf(body: unknown): Reception {
-  if (Check(refused, body)) return ofRefusal(body.response)
-  if (!Check(done, body)) return { is: 'unclear', reason: 'Hyperliquid answered with something that is no answer.' }
+  if (is(refused, body)) return ofRefusal(body.response)
+  if (!is(done, body)) return { is: 'unclear', reason: 'Hyperliquid answered with something that is no answer.' }
   const { data } = body.response
   const receipt: Receipt = isReceipt(data) ? { statuses: data.statuses } : { statuses: ['success'] }
   const reason = refusalOf(receipt)
@@ -82,5 +77,5 @@ function quoted(body: unknown): string | undefined {
 
 function lengthOf(raw: Uint8Array): number {
   const request: unknown = JSON.parse(new TextDecoder().decode(raw))
-  return Check(batch, request) ? (request.action.orders ?? request.action.cancels ?? []).length : 0
+  return is(batch, request) ? (request.action.orders ?? request.action.cancels ?? []).length : 0
 }
