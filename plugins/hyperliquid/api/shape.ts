@@ -61,7 +61,7 @@ export const object =
       const wrong = of(Reflect.get(value, name), `${at}/${name}`)
       if (wrong !== undefined) return wrong
     }
-    for (const [name, of] of Object.entries(optional ?? {})) {
+    for (const [name, of] of Object.entries<Kind<unknown>>(optional ?? {})) {
       const one: unknown = Reflect.get(value, name)
       const wrong = one === undefined ? undefined : of(one, `${at}/${name}`)
       if (wrong !== undefined) return wrong

@@ -37,7 +37,7 @@ export function hyperliquidRail(parts: RailParts): HyperliquidRail {
   const look = createLook(parts)
   const sync: HyperliquidRail['sync'] = async (_, at) => ({ aheadMs: await clock.aheadMs(at) })
   return {
-    slots: 'independent',
+    slots: 'increasing',
     outline: () => ({ contracts: [], valueRaw: 0n }),
     check: async (steps, _, from, __, at) => ({
       prepared: steps.map((step) => ({ step, fees: step.action.type === 'noop' ? 'noop' : null, gas: free })),
