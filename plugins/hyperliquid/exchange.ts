@@ -1,6 +1,6 @@
 import type { Evm } from 'sluice/evm'
 import { SluiceError } from 'sluice/plugin'
-import type { At, SignedActions, Venue } from 'sluice/plugin'
+import type { At, SignedActions, Token, Venue } from 'sluice/plugin'
 import { createAsk } from './api/ask.ts'
 import type { Ask } from './api/ask.ts'
 import { createBudget } from './api/budget.ts'
@@ -28,6 +28,8 @@ export interface Exchange {
   readonly books: ReturnType<typeof bookStream>
   readonly listing: (at: At) => Promise<Listing>
   readonly ttlMs: number
+  /** The chain's token list. */
+  readonly tokens: readonly Token[]
   readonly ownerOf: (address: string) => OrderOwner
   /** The wallet's agent, where it has one. */
   readonly signerOf: (address: string) => string | undefined
@@ -36,7 +38,7 @@ export interface Exchange {
   stop(): Promise<void>
 }
 
-export function createExchange({ chain, network: name, config, log }: Venue<Evm, HyperliquidConfig>): Exchange {
+export function createExchange({ chain, network: name, config, tokens, log }: Venue<Evm, HyperliquidConfig>): Exchange {
   const network = networks[name]
   const urls = config.networks[name]
   if (!network || !urls) throw new Error(`Hyperliquid has no network "${name}".`)
@@ -58,6 +60,7 @@ export function createExchange({ chain, network: name, config, log }: Venue<Evm,
     books: bookStream({ ask, feed, clock }),
     listing: createMarkets(ask, config.marketsSeconds),
     ttlMs: config.ttl * 1000,
+    tokens,
     ownerOf: (address) => ({ chain, network: name, user: address.toLowerCase() }),
     signerOf: (address) => agents.get(address.toLowerCase()),
     actions: { rail: hyperliquidRail({ ask, post, budget, clock, network, library }), heads: (signal) => heads(clock, signal) },

@@ -88,14 +88,14 @@ export function margin(exchange: Exchange): MarginCLOB<Evm> {
     async move(token, amountRaw, how, owner, at) {
       const { user } = ownerOf(owner)
       const [listed] = await Promise.all([listing(at), requireMode(ask, user, at)])
-      return planOf(exchange, owner, await loan(ask, user, amountAt(token, amountRaw, listed), how, at), at)
+      return planOf(exchange, owner, await loan(ask, user, amountAt(token, amountRaw, listed, exchange.tokens), how, at), at)
     },
   }
 }
 
-async function leaving({ ownerOf, clock, ttlMs }: Exchange, owner: string, at: At) {
+async function leaving({ ownerOf, clock, ttlMs, tokens }: Exchange, owner: string, at: At) {
   await clock.aheadMs(at)
-  return { user: ownerOf(owner).user, deadline: Math.ceil((clock.nowMs() + ttlMs) / 1000) }
+  return { user: ownerOf(owner).user, deadline: Math.ceil((clock.nowMs() + ttlMs) / 1000), tokens }
 }
 
 async function planOf(

@@ -21,7 +21,6 @@ const perpStateShape = object({
   crossMaintenanceMarginUsed: decimal,
   withdrawable: decimal,
   assetPositions: list(object({ position })),
-  time: whole,
 })
 export type PerpState = Of<typeof perpStateShape>
 export const perpState = shape(perpStateShape)

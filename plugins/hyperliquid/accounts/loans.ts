@@ -10,10 +10,13 @@ import { requireBalance, requireFree } from './require-free.ts'
 import { readSpotState } from './spot-balances.ts'
 
 /** What so much of a token is at the exchange. @throws SluiceError INCOMPLETE_PARAMS, TOKEN_NOT_SUPPORTED */
-export function amountAt(token: Token, amountRaw: bigint, listing: Listing): { of: ExchangeToken; amount: string } {
-  const of =
-    listing.tokens.find(({ evmContract }) => evmContract === token.address.toLowerCase()) ??
-    listing.tokens.find(({ name }) => name === token.symbol)
+export function amountAt(
+  token: Token,
+  amountRaw: bigint,
+  listing: Listing,
+  listed: readonly Token[],
+): { of: ExchangeToken; amount: string } {
+  const of = listing.tokens.find(({ evmContract }) => evmContract === token.address.toLowerCase()) ?? byName(token, listing, listed)
   if (!of) throw new SluiceError('TOKEN_NOT_SUPPORTED', `Hyperliquid knows no token ${token.symbol}.`)
   const amount = ofRaw(amountRaw, token.decimals)
   if (decimalsOf(amount) > of.weiDecimals)
@@ -22,6 +25,13 @@ export function amountAt(token: Token, amountRaw: bigint, listing: Listing): { o
     ])
   return { of, amount }
 }
+
+/** Anybody may call a token as he likes: only of those that are listed a name means anything. */
+const byName = (token: Token, { tokens }: Listing, listed: readonly Token[]): ExchangeToken | undefined =>
+  isListed(token, listed) ? tokens.find(({ name }) => name === token.symbol) : undefined
+
+export const isListed = ({ native, address }: Token, listed: readonly Token[]): boolean =>
+  native === true || listed.some((each) => each.address.toLowerCase() === address.toLowerCase())
 
 /**
  * Between the spot account and what is lent or owed, with portfolio margin.

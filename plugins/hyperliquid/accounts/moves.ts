@@ -6,6 +6,7 @@ import type { Listed } from '../markets/markets.ts'
 import type { HyperliquidNetwork } from '../networks.ts'
 import type { PlainAction, Step } from '../rail/step.ts'
 import type { Trace } from '../rail/trace.ts'
+import { isListed } from './loans.ts'
 import { isShared, readMode } from './account-mode.ts'
 import { readPerpState } from './perp-account.ts'
 import { requireBalance, requireFree } from './require-free.ts'
@@ -38,10 +39,10 @@ export async function withdrawal(
   from: Listed['kind'],
   token: Token,
   amountRaw: bigint,
-  { user, deadline }: Leaving,
+  { user, deadline, tokens }: Leaving & { readonly tokens: readonly Token[] },
   at: At,
 ): Promise<VenuePlan> {
-  const amount = dollars(token, amountRaw)
+  const amount = dollars(token, amountRaw, tokens)
   const leaving: Plain = { action: { type: 'withdraw3', destination: user, amount }, trace: { of: 'withdraw' } }
   const isOne = isShared(await readMode(ask, user, at))
   if (from === 'perp' && !isOne) {
@@ -59,8 +60,10 @@ export async function withdrawal(
   return plainPlan(isOne ? [leaving] : [between, leaving], { user, deadline })
 }
 
-function dollars({ symbol, decimals }: Token, amountRaw: bigint): string {
-  if (symbol !== dollar) throw new SluiceError('UNSUPPORTED', `Hyperliquid's bridge takes ${dollar} only, and not ${symbol}.`)
+function dollars(token: Token, amountRaw: bigint, listed: readonly Token[]): string {
+  const { symbol, decimals } = token
+  if (symbol !== dollar || !isListed(token, listed))
+    throw new SluiceError('UNSUPPORTED', `Hyperliquid's bridge takes ${dollar} only, and not ${symbol} (${token.address}).`)
   const amount = ofRaw(amountRaw, decimals)
   if (decimalsOf(amount) > dollarDecimals) throw badFields([{ field: 'amount', problem: `has more than ${dollarDecimals} decimals` }])
   return amount

@@ -12,7 +12,11 @@ const longestPauseMs = 8_000
 /** A connection that nobody follows anything on is kept for so long. */
 const idleMs = 2_000
 
-const topics = ['l2Book', 'trades', 'activeAssetCtx'] as const
+/** The last of them are for books alone. The exchange takes a thousand: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
+const mostSubscriptions = 1000
+const keptForBooks = 400
+const bookAlone: readonly string[] = ['l2Book']
+const allTopics: readonly string[] = [...bookAlone, 'trades', 'activeAssetCtx']
 
 const message = object({ channel: text }, { data: anything })
 const ofCoin = object({ coin: text })
@@ -33,6 +37,8 @@ export interface Feed {
 
 export function createFeed(wsUrl: string, log: Log): Feed {
   const followers = new Map<string, Set<Follower>>()
+  /** By coin, those of every coin that is followed. */
+  const topics = new Map<string, readonly string[]>()
   let socket: WebSocket | undefined
   let isOpen = false
   let heardAt = 0
@@ -44,7 +50,7 @@ export function createFeed(wsUrl: string, log: Log): Feed {
     if (isOpen) socket?.send(JSON.stringify(body))
   }
   const say = (method: 'subscribe' | 'unsubscribe', coin: string) => {
-    for (const type of topics) send({ method, subscription: { type, coin } })
+    for (const type of topics.get(coin) ?? []) send({ method, subscription: { type, coin } })
   }
   const all = () => [...followers.values()].flatMap((each) => [...each])
 
@@ -111,11 +117,19 @@ export function createFeed(wsUrl: string, log: Log): Feed {
     }
   }
 
+  /** What of a further coin can be followed. */
+  function roomFor(): readonly string[] {
+    const left = mostSubscriptions - [...topics.values()].reduce((used, each) => used + each.length, 0)
+    if (left > keptForBooks) return allTopics
+    return left > 0 ? bookAlone : []
+  }
+
   function forget(coin: string, follower: Follower): void {
     const here = followers.get(coin)
     if (!here?.delete(follower) || here.size > 0) return
     followers.delete(coin)
     say('unsubscribe', coin)
+    topics.delete(coin)
     if (followers.size > 0) return
     clearTimeout(later)
     later = setTimeout(() => followers.size === 0 && stop(), idleMs)
@@ -137,6 +151,7 @@ export function createFeed(wsUrl: string, log: Log): Feed {
       const here = followers.get(coin) ?? new Set()
       const isNew = here.size === 0
       followers.set(coin, here.add(follower))
+      if (isNew) topics.set(coin, roomFor())
       if (!socket && (followers.size === 1 || !later)) connect()
       // The exchange gives a snapshot for a subscription only: who joins a followed coin asks for one anew.
       else if (isNew) say('subscribe', coin)
@@ -148,6 +163,7 @@ export function createFeed(wsUrl: string, log: Log): Feed {
     },
     stop() {
       followers.clear()
+      topics.clear()
       stop()
     },
   }

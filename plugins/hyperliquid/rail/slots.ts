@@ -9,7 +9,8 @@ export type Synced = { readonly aheadMs: number }
 const dayMs = 86_400_000
 /** Nonces are taken from two days ago to a day ahead: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/nonces-and-api-wallets */
 export const nonceLivesMs = 2 * dayMs
-const mostAheadMs = dayMs
+/** Nonces go on from the highest: one far ahead would leave those after it no room. */
+const mostAheadMs = dayMs / 2
 
 /** Claims nonces: they increase over all signers, since what is over is held no longer and its nonce is used all the same. */
 export function createClaim(nowMs: () => number = Date.now) {
@@ -21,13 +22,13 @@ export function createClaim(nowMs: () => number = Date.now) {
   }
 }
 
-/** @throws SluiceError INVALID_NONCE where the exchange would refuse it */
+/** @throws SluiceError INVALID_NONCE where the exchange would refuse it, or soon those after it */
 export function slotsFrom(synced: Synced, nonce: number, count: number, nowMs = Date.now()): readonly Slot[] {
   const now = nowMs + synced.aheadMs
   if (nonce <= now - nonceLivesMs || nonce + count - 1 >= now + mostAheadMs) {
     throw new SluiceError(
       'INVALID_NONCE',
-      `nonce ${nonce} is none that Hyperliquid takes: it is a time in milliseconds, at most two days ago and less than a day ahead (now: ${now}). Leave it out to have one made.`,
+      `nonce ${nonce} is none that Hyperliquid takes: it is a time in milliseconds, at most two days ago and less than half a day ahead (now: ${now}). Leave it out to have one made.`,
       { details: { nonce, now } },
     )
   }

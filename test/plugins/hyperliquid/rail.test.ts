@@ -4,12 +4,11 @@ import type { BookAction, BookMarket, VenuePlan } from '../../../core/contracts/
 import { newTrader } from '../../hyperliquid/client.ts'
 import { failsWith, losesAnswer, losesRequest, overItsLimit } from '../../hyperliquid/exchange/serve/faults.ts'
 import type { Fault } from '../../hyperliquid/exchange/serve/faults.ts'
-import { at, landedOf, only, startVenue } from './venue.ts'
+import { at, landedOf, only, startVenue, usdc } from './venue.ts'
 import type { CarriedOut, TestVenue } from './venue.ts'
 
 const head = { number: 0n, timestamp: 0 }
 const actions = ({ endpoint }: { endpoint: string }) => endpoint === 'exchange'
-const usdc = { symbol: 'USDC', address: '0x2B3370eE501B4a559b57D449569354196457D8Ab', decimals: 6 }
 
 describe("what becomes of Hyperliquid's actions when answers are lost", () => {
   let venue: TestVenue

@@ -10,6 +10,9 @@ import { startExchange, type ExchangeOptions } from '../../hyperliquid/exchange/
 export const at = { signal: new AbortController().signal }
 const defaults = parse(readFileSync(new URL('../../../plugins/hyperliquid/defaults.yml', import.meta.url), 'utf8'))
 
+/** As the chain lists it. */
+export const usdc = { symbol: 'USDC', address: '0x2B3370eE501B4a559b57D449569354196457D8Ab', decimals: 6 }
+
 /** One step, as it was sent. */
 export interface CarriedOut {
   reception: Reception
@@ -32,7 +35,7 @@ export async function startVenue(settings: Partial<HyperliquidConfig> = {}, rule
   const place = { chain: 'hyperliquid', network: 'testnet', log }
   // The exchange asks its chain nothing.
   const { reader, nativeCurrency } = chain.create({ ...place, config: {}, meter: { rpc() {} } })
-  const connector = hyperliquid.create({ ...place, config, contracts: {}, reader, nativeCurrency, tokens: [] })
+  const connector = hyperliquid.create({ ...place, config, contracts: {}, reader, nativeCurrency, tokens: [usdc] })
   const { CLOB, PERP_CLOB, MARGIN_CLOB, actions } = connector
   if (!actions) throw new Error('it has no actions')
   await connector.start?.(at.signal)

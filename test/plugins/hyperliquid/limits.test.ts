@@ -1,0 +1,115 @@
+import { expect } from 'chai'
+import { lending, perpState } from '../../../plugins/hyperliquid/accounts/account-answers.ts'
+import { perpAccountOf } from '../../../plugins/hyperliquid/accounts/perp-account.ts'
+import { createBudget } from '../../../plugins/hyperliquid/api/budget.ts'
+import { failsWith, losesAnswer, overItsLimit } from '../../hyperliquid/exchange/serve/faults.ts'
+import { at, startVenue, usdc } from './venue.ts'
+import type { TestVenue } from './venue.ts'
+
+const owner = '0x5B38Da6a701c568545dCfcB03FcB875f56beddC4'
+const nameOf = async (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'answered',
+    (error: unknown) => Object(error).name,
+  )
+
+describe("what Hyperliquid's limits allow", () => {
+  it('is counted by its weights, fills up within a minute, and keeps a sixth for actions', () => {
+    let now = 0
+    const budget = createBudget(1200, () => now)
+    for (let asked = 0; asked < 50; asked += 1) budget.take(20, 'question')
+    expect(() => budget.take(2, 'question')).to.throw('used up')
+    for (let sent = 0; sent < 200; sent += 1) budget.take(1, 'action')
+    expect(() => budget.take(1, 'action')).to.throw('used up')
+    now += 30_000
+    for (let asked = 0; asked < 20; asked += 1) budget.take(20, 'question')
+    expect(() => budget.take(20, 'question'))
+      .to.throw('used up')
+      .with.property('retryAfterSeconds', 1)
+    now += 3_600_000
+    budget.take(1000, 'question')
+    budget.exhausted()
+    expect(() => budget.take(1, 'action')).to.throw('used up')
+  })
+})
+
+describe('a Hyperliquid that is in trouble', () => {
+  let venue: TestVenue
+  beforeEach(async () => {
+    venue = await startVenue()
+  })
+  afterEach(() => venue.stop())
+
+  for (const [words, fault, name] of [
+    ['is over its limit', overItsLimit, 'RATE_LIMIT'],
+    ['fails', failsWith(502), 'NETWORK'],
+    ['cuts connections', losesAnswer, 'NETWORK'],
+    ['answers with what is none', failsWith(200), 'NETWORK'],
+  ] as const) {
+    it(`and ${words} is ${name} for who asks, and answers again afterwards`, async () => {
+      const end = venue.exchange.faults.add(fault, ({ endpoint }) => endpoint === 'info')
+      const thrown: unknown = await venue.CLOB.balances(owner, at).catch((error: unknown) => error)
+      expect(thrown).to.include({ name })
+      expect(Object(thrown).retryAfterSeconds).to.be.above(0)
+      expect(await nameOf(venue.CLOB.markets(at))).to.equal(name)
+      end()
+      // What is used up fills up with time.
+      if (name !== 'RATE_LIMIT') expect(await nameOf(venue.CLOB.markets(at))).to.equal('answered')
+    })
+  }
+
+  it('is no reason not to start', async () => {
+    const nowhere = { apiUrl: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1' }
+    const away = await startVenue({ networks: { mainnet: nowhere, testnet: nowhere } })
+    expect(await nameOf(away.PERP_CLOB.markets(at))).to.equal('NETWORK')
+    await away.stop()
+  })
+})
+
+describe("Hyperliquid's accounts", () => {
+  it('are shown also where they are worth less than nothing, or may be liquidated', () => {
+    const summary = { accountValue: '-5.25', totalNtlPos: '100.0', totalRawUsd: '-105.25', totalMarginUsed: '10.0' }
+    const position = {
+      coin: 'ETH',
+      szi: '-0.025',
+      leverage: { type: 'isolated', value: 10, rawUsd: '94.75' },
+      entryPx: '3790.0',
+      positionValue: '100.0',
+      unrealizedPnl: '-5.25',
+      liquidationPx: null,
+      maxLeverage: 25,
+    }
+    const state = perpState(
+      {
+        marginSummary: summary,
+        crossMaintenanceMarginUsed: '1.0',
+        withdrawable: '0.0',
+        assetPositions: [{ type: 'oneWay', position }],
+        time: 1,
+      },
+      'clearinghouseState',
+    )
+    expect(perpAccountOf(state)).to.deep.equal({
+      accountValue: '-5.25',
+      freeCollateral: '0',
+      collateral: '0',
+      initialMargin: '10',
+      maintenanceMargin: '3',
+      notional: '100',
+    })
+    const borrow = { basis: '1.0', value: '1.5' }
+    const owing = { tokenToState: [[0, { borrow, supply: borrow }]], health: 'marketLiquidatable', healthFactor: '0.9' }
+    expect(lending(owing, 'borrowLendUserState').tokenToState).to.have.length(1)
+  })
+
+  it('give nothing for a token that only calls itself as one of theirs', async () => {
+    const venue = await startVenue()
+    venue.exchange.credit(owner.toLowerCase(), 'USDC', '1000')
+    venue.exchange.setMode(owner.toLowerCase(), 'portfolioMargin')
+    const strange = { ...usdc, address: '0x00000000000000000000000000000000000000A1' }
+    expect(await nameOf(venue.MARGIN_CLOB.move(strange, 1_000_000n, 'deposit', owner, at))).to.equal('TOKEN_NOT_SUPPORTED')
+    expect(await nameOf(venue.CLOB.move?.(strange, 1_000_000n, 'withdraw', owner, at) ?? Promise.resolve())).to.equal('UNSUPPORTED')
+    expect(await nameOf(venue.MARGIN_CLOB.move(usdc, 1_000_000n, 'deposit', owner, at))).to.equal('answered')
+    await venue.stop()
+  })
+})
