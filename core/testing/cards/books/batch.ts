@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { exact } from './exact.ts'
 import { expectSame } from './life.ts'
-import { quantityAt, until, type Desk, type Fields } from './desk.ts'
+import { quantityAt, type Desk, type Fields } from './desk.ts'
+import { until } from './until.ts'
 import type { Card } from './index.ts'
 
 export const batchCards: readonly Card[] = [

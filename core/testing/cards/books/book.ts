@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { exact } from './exact.ts'
 import { followBook } from './follow.ts'
-import { until, venueFields, type BookAnswer, type Desk, type Level } from './desk.ts'
+import { venueFields, type BookAnswer, type Desk, type Level } from './desk.ts'
+import { until } from './until.ts'
 import type { Card } from './index.ts'
 
 export const bookCards: readonly Card[] = [

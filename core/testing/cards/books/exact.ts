@@ -22,6 +22,3 @@ export function plain(value: bigint): string {
   const text = `${digits.slice(0, -Number(decimals))}.${digits.slice(-Number(decimals))}`.replace(/\.?0+$/, '')
   return value < 0n ? `-${text}` : text
 }
-
-/** Whether two decimal strings are the same number. */
-export const isSame = (a: string, b: string): boolean => exact(a) === exact(b)

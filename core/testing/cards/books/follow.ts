@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline'
 import { expect } from 'chai'
-import { until, venueFields, type BookAnswer, type Desk } from './desk.ts'
+import { venueFields, type BookAnswer, type Desk } from './desk.ts'
+import { until } from './until.ts'
 
 /** What `/events` tells of the market's book, until it is stopped. */
 export interface Following {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { exact, sum } from './exact.ts'
-import { quantityAt, until, type BookAnswer, type Desk, type Fields, type Order, type Side } from './desk.ts'
+import { quantityAt, type BookAnswer, type Desk, type Fields, type Order, type Side } from './desk.ts'
+import { until } from './until.ts'
 import type { Card } from './index.ts'
 
 export const lifeCards: readonly Card[] = [

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { becomes } from './life.ts'
-import { until, type Order, type Trade } from './desk.ts'
+import type { Order, Trade } from './desk.ts'
+import { until } from './until.ts'
 import type { Card } from './index.ts'
 
 export const listCards: readonly Card[] = [

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import type { MarginBookOperator } from '../../devnet-plugin.ts'
 import { exact, plain } from './exact.ts'
 import { expectSame } from './life.ts'
-import { until, type Desk, type Fields } from './desk.ts'
+import type { Desk, Fields } from './desk.ts'
+import { until } from './until.ts'
 
 type MarginDesk = Desk<MarginBookOperator>
 export type MarginCard = readonly [title: string, run: (desk: MarginDesk) => Promise<void>]

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { exact } from './exact.ts'
 import { expectSame } from './life.ts'
 import { inOneBlock } from '../bench.ts'
-import { until, type Desk } from './desk.ts'
+import type { Desk } from './desk.ts'
+import { until } from './until.ts'
 import type { Card } from './index.ts'
 
 export const raceCards: readonly Card[] = [

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { BookOperator } from '../../devnet-plugin.ts'
-import { until, type Desk } from './desk.ts'
+import type { Desk } from './desk.ts'
+import { until } from './until.ts'
 import type { Card } from './index.ts'
 
 const isSetByOthers = ({ operator }: { operator: BookOperator | undefined }) => operator?.setStatus !== undefined
