@@ -55,6 +55,8 @@ export async function startServer({ plugins = [], settings: flags = {}, conf = {
       'data.dir': path.join(home, 'data'),
       // Tests share the process, and some wait for one of their own without letting the event loop turn.
       'limits.pluginStallSeconds': 120,
+      // A machine that tests much at once is slow.
+      'limits.pluginLoadSeconds': 60,
       ...flags,
     },
   })
