@@ -25,6 +25,8 @@ const leverageShape = shape(object({ leverage: object({ type: text, value: whole
 /** Clocks of what makes nonces and of what writes the ledger differ. */
 const clockMarginMs = 5_000
 const remembered = 1000
+/** Every question for an order weighs on the limit. */
+const probed = 3
 const done: Receipt = { statuses: ['success'] }
 
 /** Looks for what an action left behind at the exchange; undefined where there is nothing of it. */
@@ -45,9 +47,14 @@ export function createTraceFinder(ask: Ask) {
     return answers.map((answer) => (answer.status === 'order' ? answer.order : undefined))
   }
 
-  /** Actions are carried out whole: one order that is known shows that the others were refused. */
-  async function orders(user: string, cloids: readonly string[], at: At): Promise<Receipt | undefined> {
-    const found = await known(user, cloids, at)
+  /**
+   * Actions are carried out whole: one order that is known shows that the others were refused.
+   * @param thorough asks for all of them where the first few are not known: they alone may have been refused without a trace
+   */
+  async function orders(user: string, cloids: readonly string[], thorough: boolean, at: At): Promise<Receipt | undefined> {
+    const probes = await known(user, cloids.slice(0, probed), at)
+    const isKnown = probes.some((each) => each !== undefined)
+    const found = isKnown || thorough ? [...probes, ...(await known(user, cloids.slice(probed), at))] : probes
     if (found.every((each) => each === undefined)) return undefined
     const own = found.some((each) => each && needsFills(each)) ? await ask({ type: 'userFills', user }, fills, at) : []
     return {
@@ -57,8 +64,13 @@ export function createTraceFinder(ask: Ask) {
 
   /** Of which nothing waits any more, whoever took it away. */
   async function cancels(user: string, ids: readonly (string | number)[], at: At): Promise<Receipt | undefined> {
-    const found = await known(user, ids, at)
-    const statuses = found.flatMap((each) => (each && !isWaiting(toldOf(each)) ? [foundOf(each)] : []))
+    const over = async (some: typeof ids) => {
+      const found = await known(user, some, at)
+      return found.flatMap((each) => (each && !isWaiting(toldOf(each)) ? [foundOf(each)] : []))
+    }
+    const first = await over(ids.slice(0, 1))
+    if (first.length === 0) return undefined
+    const statuses = [...first, ...(await over(ids.slice(1)))]
     return statuses.length === ids.length ? { statuses } : undefined
   }
 
@@ -83,8 +95,8 @@ export function createTraceFinder(ask: Ask) {
     return now.value === value && now.type === (isCross ? 'cross' : 'isolated') ? done : undefined
   }
 
-  return async (id: string, { user, trace }: Traced, nonce: number, at: At): Promise<Receipt | undefined> => {
-    if (trace.of === 'orders') return orders(user, trace.cloids, at)
+  return async (id: string, { user, trace }: Traced, nonce: number, thorough: boolean, at: At): Promise<Receipt | undefined> => {
+    if (trace.of === 'orders') return orders(user, trace.cloids, thorough, at)
     if (trace.of === 'cancels') return cancels(user, trace.orders, at)
     if (trace.of === 'leverage') return leverage(user, trace, at)
     return trace.of === 'nothing' ? undefined : inLedger(id, user, nonce, (delta) => isOf(trace, nonce, delta), at)

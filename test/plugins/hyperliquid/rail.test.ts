@@ -122,6 +122,21 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect(outcomes[1]?.reason).to.equal('badAloPxRejected')
   })
 
+  it('finds a lost batch whose first orders are not known any more, before it is given up', async () => {
+    const wallet = newWallet()
+    const plan = await planOf(wallet.address, ...Array.from({ length: 5 }, () => create('10', '1')))
+    const sent = await sendAmid(losesRequest, plan, wallet)
+    const taken = await planOf(wallet.address, create('10', '1'))
+    await venue.carryOut(taken, wallet)
+    const [known] = Object(only(taken.steps)).trace.cloids
+    const trace = { of: 'orders', cloids: ['0x1', '0x2', '0x3', known].map((each) => `0x${each.slice(2).padStart(32, 'f')}`) }
+    const step = { ...Object(sent.step), trace }
+    expect((await look({ ...sent, step }, wallet.address)).is).to.equal('unseen')
+    venue.exchange.clock.advance(75_000)
+    expect((await look({ ...sent, step }, wallet.address)).is).to.be.oneOf(['unseen', 'landed'])
+    expect((await look({ ...sent, step }, wallet.address)).is).to.equal('landed')
+  })
+
   it('takes a lost cancel for done once its order waits no more, and for nothing before', async () => {
     const wallet = newWallet()
     const placed = create()
