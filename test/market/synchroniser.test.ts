@@ -345,7 +345,7 @@ describe('state that follows a chain', () => {
         )
         for (const { back, blocks, tell, fail, wait, read } of moves) {
           if (fail === 0) test.fail()
-          else if (fail === 1) test.fail(new TypeError('of the chain plugin'))
+          else if (fail === 1) test.fail(new TypeError('of the chain plugin'), 'changes')
           test.make(
             back,
             blocks.map((each) => each.map(({ key, what }) => happened(key, what))),

@@ -29,6 +29,9 @@ export async function loadStates(
 export const isOutside = (error: unknown): boolean =>
   error instanceof SluiceError ? error.name !== 'UNKNOWN_ERROR' : error instanceof DOMException && error.name === 'TimeoutError'
 
+/** Whether it passes with the network's trouble. */
+export const isNetworks = (error: unknown): boolean => error instanceof SluiceError && error.http >= 500 && isOutside(error)
+
 /**
  * Loads what is wanted of a group, at the newest block, and moves it on by what happened while it was loaded. Where one key makes the
  * connector fail, the others are loaded without it.

@@ -1,0 +1,64 @@
+import { SluiceError } from '../../api/index.ts'
+import { createGroup, createTrack, type Group, type Source, type Track } from './track.ts'
+
+export interface KeptTrack {
+  readonly group: Group
+  readonly track: Track
+}
+
+/** What is followed on one network, and no more of it than there is room for. */
+export interface KeptTracks {
+  /** Made where it is not there yet. @throws SluiceError OVERLOADED where all that is kept is watched */
+  of(source: Source, key: string): KeptTrack
+  find(source: Source, key: string): Track | undefined
+  all(): readonly KeptTrack[]
+  groups(): readonly Group[]
+  letGo(each: KeptTrack): void
+  readonly size: number
+}
+
+export function createKeptTracks(network: string, mostKeys: number): KeptTracks {
+  const groups = new Map<object, Group>()
+  let size = 0
+
+  const all = () => [...groups.values()].flatMap((group) => [...group.tracks.values()].map((track) => ({ group, track })))
+
+  function makeRoom(): void {
+    const [oldest] = all()
+      .filter(({ track }) => track.watchers.size === 0)
+      .toSorted((a, b) => a.track.usedAt - b.track.usedAt)
+    if (!oldest)
+      throw new SluiceError('OVERLOADED', `${mostKeys} states of ${network} are followed, which is the most.`, { retryAfterSeconds: 5 })
+    letGo(oldest)
+  }
+
+  function letGo({ group, track }: KeptTrack): void {
+    size -= 1
+    group.tracks.delete(track.key)
+    group.wanted.delete(track)
+    track.loading?.settle(new SluiceError('NETWORK', `${track.key} is not followed any more. Try again.`, { retryAfterSeconds: 1 }))
+    if (group.tracks.size === 0) groups.delete(group.source.followed)
+  }
+
+  return {
+    of(source, key) {
+      const known = groups.get(source.followed)?.tracks.get(key)
+      const there = known && groups.get(source.followed)
+      if (known && there) return { group: there, track: known }
+      if (size >= mostKeys) makeRoom()
+      const group = groups.get(source.followed) ?? createGroup(source)
+      groups.set(source.followed, group)
+      const track = createTrack(key)
+      group.tracks.set(key, track)
+      size += 1
+      return { group, track }
+    },
+    find: (source, key) => groups.get(source.followed)?.tracks.get(key),
+    all,
+    groups: () => [...groups.values()],
+    letGo,
+    get size() {
+      return size
+    },
+  }
+}
