@@ -15,7 +15,7 @@ const houses = ['kits', 'plugins']
 /** They put the machine itself to the test, and what they promise is in seconds: nothing runs beside them. */
 const alone = ['chaos', 'cluster']
 /** The longest come first, so that none is left over at the end. */
-const long = ['http', 'transactions', 'docs', 'plugins/exchanges', 'plugins/hyperliquid']
+const long = ['contracts', 'http', 'transactions', 'plugins/hyperliquid', 'docs', 'kits/uniswap-v3', 'plugins/exchanges', 'build']
 
 const foldersIn = (folder) =>
   readdirSync(path.join(root, 'test', folder), { withFileTypes: true }).flatMap((each) =>
