@@ -49,7 +49,10 @@ export async function readCancels(
 
 type Told = ReturnType<typeof showEnded> | (OrderName & { error: ReturnType<typeof showError> })
 
-/** What the exchange did not cancel, by the place of its entry: it may have been filled in between, or never have been there. */
+/**
+ * What the exchange did not cancel, by the place of its entry: it may have been filled in between, or never have been there. Where it cannot
+ * be asked, its refusals stay as they are: the rest of the batch was sent.
+ */
 export async function afterRefusals(
   type: BookSet,
   cancels: readonly CancelEntry[],
@@ -64,7 +67,8 @@ export async function afterRefusals(
   const told = new Map<number, Told>()
   if (refused.length === 0) return told
   const orders = walletOrders(type, wallet.address, context)
-  const found = await orders.onExchange({ names: refused.map(({ action }) => action.order) }, { signal: context.signal })
+  const found = await orError(() => orders.onExchange({ names: refused.map(({ action }) => action.order) }, { signal: context.signal }))
+  if ('error' in found) return told
   for (const { entry, action, place, refusal } of refused) {
     const { name, journaled } = entry
     const exchange = found.find((each) => isOf(each, action))

@@ -15,7 +15,7 @@ export interface Plans {
 
 /**
  * The exchange's plans for a list of actions. Where it refuses the list it is asked again for halves of it, so that what cannot be done
- * keeps nothing else from being done.
+ * keeps nothing else from being done. One that is away refuses all of them: of the same request something may have been sent already.
  */
 export async function planActions(
   book: Pick<CLOB, 'act'>,
@@ -24,8 +24,7 @@ export async function planActions(
   at: At,
 ): Promise<Plans> {
   const places = [...actions.keys()]
-  const [only] = places
-  if (only === undefined) return { planned: [], refused: new Map() }
+  if (places.length === 0) return { planned: [], refused: new Map() }
   try {
     const plans = await book.act(owner, [...actions.values()], at)
     return {
@@ -33,8 +32,8 @@ export async function planActions(
       refused: new Map(),
     }
   } catch (error) {
-    if (!isAboutAnAction(error)) throw error
-    if (places.length === 1) return { planned: [], refused: new Map([[only, error]]) }
+    if (!(error instanceof SluiceError)) throw error
+    if (places.length === 1 || !isAboutAnAction(error)) return { planned: [], refused: new Map(places.map((place) => [place, error])) }
     const half = Math.ceil(places.length / 2)
     const first = await planActions(book, owner, new Map([...actions].slice(0, half)), at)
     const second = await planActions(book, owner, new Map([...actions].slice(half)), at)
@@ -43,5 +42,4 @@ export async function planActions(
 }
 
 /** An exchange that is away, or a defect, is nothing that asking in parts would change. */
-const isAboutAnAction = (error: unknown): error is SluiceError =>
-  error instanceof SluiceError && (error.http < 500 || error.name === 'UNSUPPORTED') && error.name !== 'RATE_LIMIT'
+const isAboutAnAction = ({ http, name }: SluiceError): boolean => (http < 500 || name === 'UNSUPPORTED') && name !== 'RATE_LIMIT'
