@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import { SluiceError } from '../../../core/api/index.ts'
+import { rpcTo } from '../../../core/devnet/rpc-to.ts'
 import type { Answer } from '../../../core/testing/client.ts'
 import { startServer, type TestServer } from '../../../core/testing/server.ts'
 import { verbs } from '../../../core/verbs/index.ts'
@@ -353,6 +354,40 @@ describe('an exchange with order books', function () {
     const { created } = (await batch()).body
     expect([created[0].state, created[1].error.name]).to.deep.equal(['PENDING_OPEN', 'INCOMPLETE_PARAMS'])
     await mined(server.client, created[0].txHash)
+  })
+
+  it('has what was sent of a batch told though the exchange goes away before the rest is', async () => {
+    const away = () => {
+      throw new SluiceError('NETWORK', 'The exchange is away.')
+    }
+    const batch = async (fields: object) => server.client.post('/clob/batchOrders', { ...venue, address, ...fields })
+    const rpc = rpcTo(server.rpcUrl)
+    await rpc('evm_setIntervalMining', 0)
+    await rpc('evm_setAutomine', false)
+    say({})
+    const { body: waiting } = await server.client.post('/clob/orders', { ...venue, address, ...limit })
+    // What waits is cancelled by a transaction in its place, for which the exchange is not needed.
+    say({ act: away })
+    const stopping = await batch({ create: [limit], cancel: [{ ...eth, clientOrderId: waiting.clientOrderId }] })
+    expect(stopping.status, stopping.text).to.equal(200)
+    const { created, cancelled } = stopping.body
+    expect([cancelled[0].state, created[0].error.name]).to.deep.equal(['PENDING_CANCEL', 'NETWORK'])
+    await rpc('evm_setAutomine', true)
+    await rpc('evm_setIntervalMining', 1)
+    await mined(server.client, cancelled[0].txHash)
+
+    say({
+      act: (usual, owner, actions) => {
+        if (actions.some((action: { do: string }) => action.do === 'cancel')) throw new SluiceError('TRADE_FAILED', 'It is over.')
+        return usual(owner, actions)
+      },
+      orders: away,
+    })
+    const placing = await batch({ create: [limit], cancel: [{ ...eth, orderId: '77' }] })
+    expect(placing.status, placing.text).to.equal(200)
+    expect(placing.body.cancelled[0].error.name).to.equal('TRADE_FAILED')
+    await mined(server.client, placing.body.created[0].txHash)
+    say({})
   })
 
   it('places nothing twice where a request is repeated whose answer was lost', async () => {
