@@ -14,7 +14,7 @@ const dayMs = 86_400_000
 const off = { enabled: false }
 /** Of these no node is asked on the Internet: whether there is one says nothing here. */
 const plugins = path.join(root, 'plugins')
-const otherChains = readdirSync(plugins).filter((name) => name !== 'ethereum' && existsSync(path.join(plugins, name, 'networks.ts')))
+const otherChains = readdirSync(plugins).filter((folder) => folder !== 'ethereum' && existsSync(path.join(plugins, folder, 'networks.ts')))
 const devnetOnly = { mainnet: off, sepolia: off, local: { required: true } }
 
 describe('sluice doctor', () => {
@@ -29,9 +29,10 @@ describe('sluice doctor', () => {
     const { home, remove } = await makeHome(server)
     removals.push(remove)
     await writeFile(path.join(home, 'conf', 'chains', 'ethereum.yml'), stringify(chain))
-    for (const name of otherChains) {
-      const { default: plugin } = await import(pathToFileURL(path.join(plugins, name, 'index.ts')).href)
-      const [{ networks }] = plugin.manifest.available_networks
+    for (const folder of otherChains) {
+      const { default: plugin } = await import(pathToFileURL(path.join(plugins, folder, 'index.ts')).href)
+      const { name, available_networks } = plugin.manifest
+      const [{ networks }] = available_networks
       const settings = Object.fromEntries(networks.map((network: string) => [network, { rpcUrls: ['http://127.0.0.1:1'] }]))
       await writeFile(path.join(home, 'conf', 'chains', `${name}.yml`), stringify(settings))
     }
