@@ -4,6 +4,17 @@ import { chainContract, connectorContract } from '../../core/testing/index.ts'
 const plugin = (name: string) => fileURLToPath(new URL(`../../plugins/${name}`, import.meta.url))
 
 chainContract({ folder: plugin('ethereum'), network: 'local' })
-for (const exchange of ['uniswap', 'sushiswap', 'pancakeswap', 'quickswap', 'traderjoe', 'pangolin', 'balancer', 'curve', 'perp', 'oasis']) {
+for (const exchange of [
+  'uniswap',
+  'sushiswap',
+  'pancakeswap',
+  'quickswap',
+  'traderjoe',
+  'pangolin',
+  'balancer',
+  'curve',
+  'perp',
+  'oasis',
+]) {
   connectorContract({ folder: plugin(exchange) })
 }

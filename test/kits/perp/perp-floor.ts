@@ -50,10 +50,7 @@ export async function openPerpFloor() {
   }
   const executeBy = async (trader: Wallet, { steps: [{ to, data, value }] }: Plan<Evm>): Promise<EvmReceipt> => {
     const { hash } = await trader.sendTransaction({ to, data, value, gasLimit: 3_000_000n })
-    await provider.waitForTransaction(hash)
-    const receipt = (await floor.chain.find(hash, at()))?.receipt
-    if (!receipt) throw new Error(`No receipt of ${hash}.`)
-    return receipt
+    return floor.mined(hash)
   }
 
   /** A wallet of its own with collateral in the exchange. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Contract, ContractFactory, JsonRpcProvider, MaxUint256, Wallet, type BaseContract, type TransactionReceipt } from 'ethers'
 import type { At, Chain, Plan, Token, Venue } from '../../../core/contracts/index.ts'
 import { readArtifact } from '../../../core/devnet/read-artifact.ts'
@@ -51,11 +52,14 @@ export async function openTradingFloor(files: readonly string[] = devnetFiles) {
     log: silent,
   })
 
+  /** Asked for again and again: who waits for the next block waits for ever where none follows. */
   const mined = async (hash: string): Promise<EvmReceipt> => {
-    await provider.waitForTransaction(hash)
-    const receipt = (await chain.find(hash, at()))?.receipt
-    if (!receipt) throw new Error(`No receipt of ${hash}.`)
-    return receipt
+    for (let tries = 0; tries < 1_500; tries += 1) {
+      const receipt = (await chain.find(hash, at()))?.receipt
+      if (receipt) return receipt
+      await sleep(20)
+    }
+    throw new Error(`No receipt of ${hash}.`)
   }
 
   /** Carries a plan out as it is, without asking whether it will work. */
