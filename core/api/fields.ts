@@ -64,3 +64,24 @@ export const gasFields = {
   gasLimit: Type.Number({ description: 'Gas units that are, or would be, signed.' }),
   gasCost: Type.String({ description: 'In the gas token, a decimal string.' }),
 }
+
+const mostPerPage = 500
+
+export const pageFields = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: mostPerPage,
+      expects: `an integer from 1 to ${mostPerPage}`,
+      description: 'At most so many; 100 without it.',
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      expects: 'the nextCursor of an earlier answer',
+      description: '`nextCursor` of the page before.',
+    }),
+  ),
+}

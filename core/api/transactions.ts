@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { endpoint, request, response } from './endpoint.ts'
-import { ChainName, NetworkName, TransactionHash, WalletAddress } from './fields.ts'
+import { ChainName, NetworkName, pageFields, TransactionHash, WalletAddress } from './fields.ts'
 
 /** QUEUED → SIGNED → BROADCAST → MINED → CONFIRMED, and the other ends. */
 export const transactionStates = [
@@ -15,7 +15,6 @@ export const transactionStates = [
   'DROPPED',
   'EXPIRED',
 ] as const
-const mostPerPage = 500
 
 /** A transaction of the journal, as `/transactions` lists it and `/events` tells its changes. */
 export const JournaledTransaction = response({
@@ -68,22 +67,7 @@ export const TransactionsRequest = request({
   txHash: Type.Optional({ ...TransactionHash, description: 'Of any attempt, also of one whose place another took.' }),
   idempotencyKey: idOfRequest('The Idempotency-Key that the request came with.', 'an Idempotency-Key'),
   requestId: idOfRequest('The X-Request-Id of the request that made it.', 'a request id'),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: mostPerPage,
-      expects: `an integer from 1 to ${mostPerPage}`,
-      description: 'At most so many; 100 without it.',
-    }),
-  ),
-  cursor: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 256,
-      expects: 'the nextCursor of an earlier answer',
-      description: '`nextCursor` of the page before.',
-    }),
-  ),
+  ...pageFields,
 })
 export const TransactionsResponse = response({
   transactions: Type.Array(JournaledTransaction, { description: 'Newest first.' }),

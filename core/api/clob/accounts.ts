@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { enveloped, request } from '../endpoint.ts'
-import { connectorFields } from '../fields.ts'
+import { connectorFields, pageFields } from '../fields.ts'
 import { shownMargin, shownPosition } from '../perp-amm.ts'
-import { amountOf, MarketName, msTimestamp, nextCursor, pageFields, walletFields } from './fields.ts'
+import { amountOf, MarketName, msTimestamp, nextCursor, walletFields } from './fields.ts'
 
 // What only margin accounts and perpetuals have.
 

@@ -86,26 +86,6 @@ export const orderName = { market: MarketName, orderId: Type.Optional(OrderId), 
 export const walletFields = { ...connectorFields, address: WalletAddress }
 export const actingFields = { ...walletFields, ...transactionFields }
 
-const mostPerPage = 500
-
-export const pageFields = {
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: mostPerPage,
-      expects: `an integer from 1 to ${mostPerPage}`,
-      description: 'At most so many; 100 without it.',
-    }),
-  ),
-  cursor: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 256,
-      expects: 'the nextCursor of an earlier answer',
-      description: '`nextCursor` of the page before.',
-    }),
-  ),
-}
 export const nextCursor = Type.Optional(Type.String({ description: 'There is more: ask again with it as `cursor`.' }))
 
 export const amountOf = (description: string) => Type.String({ description })

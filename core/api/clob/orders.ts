@@ -1,6 +1,6 @@
 import Type, { type Static, type TProperties } from 'typebox'
 import { enveloped, request } from '../endpoint.ts'
-import { transactionFields } from '../fields.ts'
+import { pageFields, transactionFields } from '../fields.ts'
 import {
   actingFields,
   amountOf,
@@ -11,7 +11,6 @@ import {
   OrderStateField,
   OrderStates,
   OrderTypes,
-  pageFields,
   TimesInForce,
   walletFields,
 } from './fields.ts'
