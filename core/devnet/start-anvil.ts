@@ -7,6 +7,8 @@ import { endWatched, spawnWatched, type WatchedProcess } from './spawn-watched.t
 export const host = '127.0.0.1'
 export const chainId = 31337
 const startTimeoutMs = 15_000
+// Anvil keeps some hundred states in memory and writes every older one to disk, without bound unless told.
+const statesOnDisk = 100
 
 export interface Anvil {
   rpcUrl: string
@@ -27,6 +29,8 @@ export async function startAnvil(port: number, flags: readonly string[] = []): P
     '--chain-id',
     String(chainId),
     '--no-cors',
+    '--max-persisted-states',
+    String(statesOnDisk),
     ...flags,
   ])
   const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()))
