@@ -1,4 +1,5 @@
 import type { At, Head, Json, Token, Types } from './family.ts'
+import type { Followed } from './followed.ts'
 import type { Plan } from './plan.ts'
 
 /** Side, symbols and slippage are settled before: a swap is tokens and an exact amount of one of them. */
@@ -33,6 +34,45 @@ export interface Quote {
   spender: string
 }
 
+/** Which routes may be taken. */
+export interface QuoteChoice {
+  /** Only through pools of this version. */
+  version?: string
+}
+
+/** A state in memory that a quote goes by. */
+export interface Basis<F extends Types = Types> {
+  readonly followed: Followed<F>
+  readonly key: string
+  /** What `load` must know of it besides; kept with the key. */
+  readonly about?: unknown
+}
+
+/** What must be known beyond a state, by its place in the basis: `load` gets it as `more`. */
+export interface Wanting {
+  readonly index: number
+  readonly more: unknown
+}
+
+/** Quotes from states that the server keeps in memory and moves from block to block. All but `vet` is pure. */
+export interface FollowedPricing<F extends Types = Types> {
+  /** All states that a swap of these two tokens may go by, each once. */
+  basis(tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, choice: QuoteChoice): readonly Basis<F>[]
+  /**
+   * The best route, net of gas, by the states of the basis in its order, after a block. As long as nothing of them has changed the array
+   * is the same, so that what is made of it may be remembered by it. What is wanting is read, and it is asked again; not the `last` time.
+   */
+  quote(
+    swap: Swap,
+    choice: QuoteChoice,
+    states: readonly unknown[],
+    head: Head,
+    last: boolean,
+  ): Quote | { readonly wanting: readonly Wanting[] }
+  /** What no state tells and must be asked before such a quote is given; undefined where it is known. @throws SluiceError where it must not be given */
+  vet(quote: Quote, states: readonly unknown[], at: At): Promise<void> | undefined
+}
+
 /** How far a swap may go, and for whom. */
 export interface SwapTerms<A = string> {
   recipient: A
@@ -50,8 +90,10 @@ export interface Fill {
 export interface AMM<F extends Types = Types> {
   /** Labels of the exchange's protocol versions that routes may take; empty for an exchange with one. */
   readonly versions: readonly string[]
-  /** The best route at the latest block, net of gas. `version` restricts it to one. */
-  quote(swap: Swap, choice: { version?: string }, at: At): Promise<Quote>
+  /** The best route at the latest block, net of gas: asked of the chain. */
+  quote(swap: Swap, choice: QuoteChoice, at: At): Promise<Quote>
+  /** The same from memory, where the exchange can be followed: then `quote` is not used where the chain can be followed, too. */
+  readonly followed?: FollowedPricing<F>
   swap(quote: Quote, terms: SwapTerms<F['address']>): Plan<F>
   /** Reads what a swap gave. From the memo alone, so that it works after a restart; undefined where the receipt shows no swap. */
   fill(receipt: F['receipt'], memo: Json): Fill | undefined

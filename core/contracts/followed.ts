@@ -1,5 +1,13 @@
 import type { At, Head, Types } from './family.ts'
 
+/** What `load` is told of a key besides its name. */
+export interface KnownOf {
+  /** What it was first asked for with. */
+  readonly about?: unknown
+  /** What readers found wanting in its states, the newest last. */
+  readonly more: readonly unknown[]
+}
+
 /**
  * State of an exchange that is kept in memory and moved by what happens on the chain: by key, such as a pool or a market. States are never
  * changed, so that a reorganisation goes back to an older one. All but `load` is pure.
@@ -11,9 +19,19 @@ export interface Followed<F extends Types = Types, S = unknown> {
   keysOf(change: F['change']): readonly string[]
   /**
    * Several at once, as they are after this very block, all of it in one round trip where that can be. Gives the head that was read; a
-   * key that has no state there is not on the chain.
+   * key that has no state there is not on the chain. `known`: what readers said of some of the keys.
    */
-  load(keys: readonly string[], after: Head, at: At): Promise<{ head: Head; states: ReadonlyMap<string, S> }>
+  load(
+    keys: readonly string[],
+    after: Head,
+    at: At,
+    known?: ReadonlyMap<string, KnownOf>,
+  ): Promise<{ head: Head; states: ReadonlyMap<string, S> }>
   /** The state after a change, the same where it was about another one. `reload` where the change does not tell all of it. */
   apply(state: S, change: F['change']): S | 'reload'
+  /**
+   * Whether what is in memory says the same as what was just loaded after the same block; where absent, whether all of it is equal. Of
+   * states that know more or less of the same thing, what both know counts.
+   */
+  same?(inMemory: S, loaded: S): boolean
 }

@@ -1,7 +1,7 @@
 // "sluice/plugin": everything that a plugin implements or calls.
 export { badFields, SluiceError } from '../api/errors.ts'
 export type { ErrorName } from '../api/errors.ts'
-export type { AMM, Fill, Hop, Quote, Swap, SwapTerms } from './amm.ts'
+export type { AMM, Basis, Fill, FollowedPricing, Hop, Quote, QuoteChoice, Swap, SwapTerms, Wanting } from './amm.ts'
 export type {
   AMMRange,
   Deposit,
@@ -17,7 +17,7 @@ export type {
 } from './amm-range.ts'
 export type { AltchainVerbs, Chain, ChainVenue, EvmVerbs, HeadChanges, NodeState, Transaction } from './chain.ts'
 export type { At, Family, Head, Json, Life, Log, Token, Types } from './family.ts'
-export type { Followed } from './followed.ts'
+export type { Followed, KnownOf } from './followed.ts'
 export { orderStates, orderTypes, timesInForce } from './order-books.ts'
 export type {
   ActionOutcome,

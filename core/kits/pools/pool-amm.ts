@@ -1,8 +1,11 @@
 import { SluiceError, type AMM, type Venue } from '../../contracts/index.ts'
 import type { Evm } from '../evm/types.ts'
+import { exactTransfers } from './exact-transfers/exact-transfers.ts'
+import { followedPricing } from './followed-pricing.ts'
 import { listedVersions } from './listed-versions.ts'
 import type { PoolExchange } from './pool-exchange.ts'
 import { quoter } from './quote.ts'
+import { routerChecks } from './reading/router-checks.ts'
 
 /**
  * The trading type AMM of an exchange made of pools, of one kind or of several. `spenders` are its routers, by name.
@@ -21,7 +24,11 @@ export function poolAMM(
   if (routers.length === 0) {
     throw new Error('The exchange has no pools that a router of it would take: list a version that it has in its configuration’s versions.')
   }
-  const quote = quoter({ protocols, routers }, venue.reader)
+  const { reader } = venue
+  const trusted = new Set([reader.wrapped.address, ...reader.intermediates.map(({ address }) => address)])
+  const parts = { exchange: { protocols, routers }, reader, checks: routerChecks(), requireExact: exactTransfers(reader), trusted }
+  const quote = quoter(parts)
+  const followed = followedPricing(parts)
   // With one version that is nowhere named there is nothing to choose from.
   const versions = listed || labels.length > 1 ? labels : []
 
@@ -37,6 +44,7 @@ export function poolAMM(
       }
       return quote(swap, version, at)
     },
+    ...(followed && { followed }),
     swap(quote, terms) {
       const versionsAlong = quote.route.map(({ version }) => version)
       const router = routers.find((each) => each.address === quote.spender && each.carries(versionsAlong, quote.swap.exact))

@@ -1,4 +1,5 @@
-import type { Call, CallResult, Probe } from '../evm/types.ts'
+import type { Head } from '../../contracts/index.ts'
+import type { Call, CallResult, FoundLog, Probe } from '../evm/types.ts'
 
 /** Two tokens' addresses, the wrapped coin in place of the native one, in the canonical spelling (EIP-55). */
 export type Pair = readonly [string, string]
@@ -25,7 +26,7 @@ export interface Passed {
   readonly gasUnits: bigint
 }
 
-/** The pool has more than was read of it: read it again with this. */
+/** The pool has more than was read of it: read it again with this, which is the same to `isDeepStrictEqual` where it asks for the same. */
 export interface Missing {
   readonly missing: unknown
   /** No better than this, whatever else is found: spares reading on where another pool does as well. Absent where nothing is known. */
@@ -33,10 +34,37 @@ export interface Missing {
 }
 
 /** What must be asked to know pools, and how the answers are read. Pure. */
-export interface PoolReading<State> {
+export interface PoolReading<State, Found = Pool<State>> {
   readonly calls: readonly (Call | Probe)[]
   /** Those that there are and that hold something; in the order of the calls' results. */
-  pools(results: readonly CallResult[]): readonly Pool<State>[]
+  pools(results: readonly CallResult[]): readonly Found[]
+}
+
+/** Where a pool is, or would be. */
+export interface Place {
+  /** Of the pool, in the canonical spelling. */
+  readonly address: string
+}
+
+/** How pools of a kind are kept in memory, and moved by what their contracts log. Pure. */
+export interface PoolMemory<State = unknown, At extends Place = Place> {
+  /** Of the pools that may lie between these pairs, whether they exist or not; each once. */
+  places(pairs: readonly Pair[]): readonly At[]
+  /** Those pools, in their order, null where there is none or an empty one. `missing`: what swaps found wanting in some of them. */
+  read(places: readonly At[], missing: readonly unknown[]): PoolReading<State, Pool<State> | null>
+  /** The first topics of all logs that say that a pool has changed, or that there is a new one. */
+  readonly follow: readonly string[]
+  /**
+   * The addresses of the pools that a log is about, in lower case; asked for every such log of every block, those of other contracts, too.
+   * It must not depend on what was asked for before.
+   */
+  poolsOf(log: FoundLog): readonly string[]
+  /** Shares what did not change; the same pool where nothing did. `reload` where the log does not tell all. */
+  apply(pool: Pool<State> | null, log: FoundLog): Pool<State> | null | 'reload'
+  /** Whether both say the same, of a pool that is known more or less of; equality where absent. */
+  same?(inMemory: Pool<State>, loaded: Pool<State>): boolean
+  /** What a pool is after a block though nothing was logged, where its state depends on the time. */
+  asOf?(pool: Pool<State>, head: Head): Pool<State>
 }
 
 /**
@@ -63,6 +91,8 @@ export interface PoolProtocol<State = unknown> {
   fee(pool: Pool<State>): string
   /** The most that the pool takes in at once; absent where that is not known without trying. Only errors say it. */
   mostIn?(pool: Pool<State>, passage: Passage): bigint
+  /** Absent where only asking tells what becomes of pools: then nothing of the exchange is quoted from memory. */
+  readonly memory?: PoolMemory<State>
   /** A little of a token that the pool lends for a moment, to see whether it moves exactly; absent or undefined where it lends none. */
   loan?(pool: Pool<State>, token: string): Loan | undefined
 }

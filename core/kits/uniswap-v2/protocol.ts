@@ -1,28 +1,23 @@
 import type { PoolProtocol } from '../pools/index.ts'
 import { feeDecimal, getAmountIn, getAmountOut, mostReserveRaw, type Fee } from './amounts.ts'
 import { loanOf } from './loan.ts'
-import { pairFinder, type Deployment } from './pairs.ts'
-import { getReservesData, readPool, reservesAlong, type Reserves } from './reserves.ts'
+import { pairMemory } from './pair-memory.ts'
+import type { Deployment } from './pairs.ts'
+import { reservesAlong, type Reserves } from './reserves.ts'
 
 // Measured on the devnet with plain tokens: what another hop adds, through pools that have traded before.
 const passUnits = 60_000n
 
 /** Pools of two tokens whose product of reserves never shrinks, one for each two tokens. */
 export function pairProtocol(version: string, fee: Fee, deployment: Deployment): PoolProtocol<Reserves> {
-  const pairBetween = pairFinder(deployment)
+  const memory = pairMemory(deployment)
   const feeText = feeDecimal(fee)
   return {
     version,
+    memory,
     read(pairs) {
-      const asked = pairs.map(([a, b]) => pairBetween(a, b))
-      return {
-        calls: asked.map(({ address }) => ({ to: address, data: getReservesData })),
-        pools: (results) =>
-          asked.flatMap((pair, index) => {
-            const result = results[index]
-            return (result && readPool(pair, result)) ?? []
-          }),
-      }
+      const { calls, pools } = memory.read(memory.places(pairs), [])
+      return { calls, pools: (results) => pools(results).filter((pool) => pool !== null) }
     },
     pass(pool, passage, exact, amountRaw) {
       const { reserveInRaw, reserveOutRaw } = reservesAlong(pool, passage)

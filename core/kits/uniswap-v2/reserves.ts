@@ -15,10 +15,15 @@ const answerLength = '0x'.length + 3 * hexDigitsPerWord
 /** Undefined where there is no such pair, or an empty one. */
 export function readPool({ address, tokens }: PairAt, { ok, data }: CallResult): Pool<Reserves> | undefined {
   // A call to an address without code succeeds and returns nothing.
-  if (!ok || data.length < answerLength) return undefined
+  const state = ok && data.length >= answerLength ? reservesIn(data) : undefined
+  return state && { address, tokens, state }
+}
+
+/** In the first two words; undefined where either is nothing. */
+export function reservesIn(data: string): Reserves | undefined {
   const reserve0Raw = wordOf(data, 0)
   const reserve1Raw = wordOf(data, 1)
-  return reserve0Raw > 0n && reserve1Raw > 0n ? { address, tokens, state: { reserve0Raw, reserve1Raw } } : undefined
+  return reserve0Raw > 0n && reserve1Raw > 0n ? { reserve0Raw, reserve1Raw } : undefined
 }
 
 const wordOf = (data: string, index: number) => BigInt(`0x${data.slice(2 + index * hexDigitsPerWord, 2 + (index + 1) * hexDigitsPerWord)}`)

@@ -19,17 +19,22 @@ interface Verdict {
 const untried: Verdict = { refusal: undefined, expires: 0 }
 
 /**
- * A check that tokens move exactly. One that takes a fee on transfer breaks what a quote promises: pools revert for
+ * A check that tokens move exactly, undefined where that is known of all of them. One that takes a fee on transfer breaks what a quote promises: pools revert for
  * what they do not get, and routers count what pools send, not what arrives. It is refused, and so is one whose trial
  * fails. Verdicts are remembered for a while.
  */
-export function exactTransfers(reader: EvmReader): (suspects: readonly Suspect[], at: At) => Promise<void> {
+export function exactTransfers(reader: EvmReader): (suspects: readonly Suspect[], at: At) => Promise<void> | undefined {
   const verdicts = new Map<string, Verdict>()
 
+  const known = ({ token }: Suspect): Verdict | undefined => {
+    const verdict = verdicts.get(token.address.toLowerCase())
+    return verdict && verdict.expires > Date.now() ? verdict : undefined
+  }
+
   const judge = async (suspect: Suspect, at: At): Promise<Verdict> => {
+    const before = known(suspect)
+    if (before) return before
     const address = suspect.token.address.toLowerCase()
-    const known = verdicts.get(address)
-    if (known && known.expires > Date.now()) return known
     const loan = suspect.loan()
     if (!loan) return untried
     const measure = await tryTransfers(reader, loan, at)
@@ -40,10 +45,11 @@ export function exactTransfers(reader: EvmReader): (suspects: readonly Suspect[]
     return { refusal, expires }
   }
 
-  return async (suspects, at) => {
-    for (const { refusal } of await Promise.all(suspects.map((suspect) => judge(suspect, at)))) {
-      if (refusal) throw new SluiceError('TOKEN_NOT_SUPPORTED', refusal)
-    }
+  return (suspects, at) => {
+    if (suspects.every((suspect) => known(suspect)?.refusal === undefined && known(suspect) !== undefined)) return undefined
+    return Promise.all(suspects.map((suspect) => judge(suspect, at))).then((judged) => {
+      for (const { refusal } of judged) if (refusal) throw new SluiceError('TOKEN_NOT_SUPPORTED', refusal)
+    })
   }
 }
 

@@ -4,6 +4,8 @@ import type { Lane } from './lanes.ts'
 /** A pool of which more must be known. */
 export interface Wanted {
   readonly protocol: PoolProtocol
+  /** Its address. */
+  readonly pool: string
   readonly missing: unknown
 }
 

@@ -54,7 +54,7 @@ export function explore(lanes: Lanes, { tokenIn, tokenOut, between, exact, amoun
               unsure.push(...way.doubts)
             } else if ('missing' in passed) {
               const { missing, atBestRaw } = passed
-              const doubts = [...way.doubts, { protocol, missing }]
+              const doubts = [...way.doubts, { protocol, pool: pool.address, missing }]
               if (atBestRaw === undefined) wanted.push(...doubts)
               else if (atBestRaw > 0n || !forward)
                 arrivals.push(goneOn(way, lane, { amountRaw: atBestRaw > 0n ? atBestRaw : 1n, gasUnits: 0n }, doubts, exact))

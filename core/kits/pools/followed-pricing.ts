@@ -1,0 +1,99 @@
+import type { At, Basis, FollowedPricing, Head, Quote, QuoteChoice, Swap } from '../../contracts/index.ts'
+import type { Evm } from '../evm/types.ts'
+import { poolToken, price } from './board.ts'
+import { suspectsOf } from './exact-transfers/suspects.ts'
+import { followedPools, isHeldPool, keyOf } from './followed-pools.ts'
+import type { PoolProtocol } from './protocol.ts'
+import type { QuoterParts } from './quote.ts'
+import { pairsOf } from './reading/pairs-of.ts'
+import { requireTwo } from './require-two.ts'
+import { lanesOf, type Lane, type Lanes } from './routing/lanes.ts'
+import { waysOf } from './routing/ways.ts'
+
+/** What a quote was made of, to be vetted by. */
+interface Made {
+  readonly route: readonly Lane[]
+  readonly lanes: Lanes
+}
+
+/** Quotes by the pools that the server keeps in memory; undefined where those of some protocol can only be asked for. */
+export function followedPricing({ exchange, reader, checks, requireExact, trusted }: QuoterParts): FollowedPricing<Evm> | undefined {
+  const { protocols, routers } = exchange
+  const kept = protocols.flatMap((protocol) => {
+    const { memory } = protocol
+    return memory ? [{ protocol, memory, followed: followedPools(protocol, memory, reader) }] : []
+  })
+  if (kept.length < protocols.length) return undefined
+  const { wrapped, intermediates } = reader
+  const between = intermediates.map(({ address }) => address)
+  const remembered = rememberedWays((exact, version) => waysOf(exchange, exact, version))
+  const asOf = new Map(kept.map(({ protocol, memory }) => [protocol, memory.asOf?.bind(memory)]))
+  const lanesByTime = kept.some(({ memory }) => memory.asOf)
+  // What states are made into serves for every amount, until one of them changes.
+  const known = new WeakMap<readonly unknown[], Lanes>()
+  const made = new WeakMap<Quote, Made>()
+
+  function lanesBy(states: readonly unknown[], head: Head): Lanes {
+    const before = known.get(states)
+    if (before) return before
+    const lanes = lanesOf(
+      states.flatMap((state) => {
+        if (!isHeldPool(state) || state.pool === null) return []
+        const { protocol, pool } = state
+        return [{ protocol, pool: asOf.get(protocol)?.(pool, head) ?? pool }]
+      }),
+    )
+    if (!lanesByTime) known.set(states, lanes)
+    return lanes
+  }
+
+  return {
+    basis(tokens, { version }): readonly Basis<Evm>[] {
+      const [tokenIn, tokenOut] = [poolToken(tokens.tokenIn, wrapped), poolToken(tokens.tokenOut, wrapped)]
+      requireTwo(tokenIn, tokenOut)
+      const passable = new Set<PoolProtocol>([...remembered('in', version).protocols, ...remembered('out', version).protocols])
+      const pairs = pairsOf(tokenIn, tokenOut, between)
+      return kept
+        .filter(({ protocol }) => passable.has(protocol))
+        .flatMap(({ memory, followed }) => memory.places(pairs).map((place) => ({ followed, key: keyOf(place), about: place })))
+    },
+
+    quote(swap: Swap, { version }: QuoteChoice, states, head, last) {
+      const lanes = lanesBy(states, head)
+      const ways = remembered(swap.exact, version)
+      const board = { head, lanes, ways, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
+      const priced = price(board, swap, last)
+      if ('wanted' in priced) {
+        const wanting = priced.wanted.map(({ protocol, pool, missing }) => ({
+          index: states.findIndex((state) => isHeldPool(state) && state.protocol === protocol && state.pool?.address === pool),
+          more: missing,
+        }))
+        return { wanting }
+      }
+      made.set(priced.quote, { route: priced.lanes, lanes })
+      return priced.quote
+    },
+
+    vet(quote, _states, at: At) {
+      const due = checks.due(routers.filter(({ address }) => address === quote.spender))
+      const from = made.get(quote)
+      const exact = from && requireExact(suspectsOf(quote.swap, from.route, from.lanes, trusted), at)
+      if (due.length === 0) return exact
+      return Promise.all([exact, reader.read(checks.calls(due), at).then(({ results }) => checks.verify(due, results))]).then(() => {})
+    },
+  }
+}
+
+/** What an exchange's routes can differ in is the same for every quote. */
+function rememberedWays<T>(make: (exact: 'in' | 'out', version: string | undefined) => T) {
+  const known = new Map<string, T>()
+  return (exact: 'in' | 'out', version: string | undefined): T => {
+    const key = `${exact} ${version ?? ''}`
+    const found = known.get(key)
+    if (found) return found
+    const made = make(exact, version)
+    // Versions are checked before they come here, so there are few.
+    known.set(key, made)
+    return made
+  }
+}
