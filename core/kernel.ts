@@ -170,6 +170,7 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
       directory,
       settings,
       books: market.books,
+      quotes: market.quotes,
       transactions,
       wallets: { all: signer.wallets },
       failing: () => failingParts(signer, store, directory),

@@ -40,6 +40,9 @@ export const AMMPriceResponse = enveloped({
   priceImpact: Type.String({ description: "Fraction by which the price is worse than the pools' marginal price, fees included." }),
   route: Type.Array(Hop),
   blockNumber: Type.Number({ description: 'The block that the quote holds for.' }),
+  source: Type.Enum(['memory', 'rpc'], {
+    description: 'memory: by state that the server moves from block to block, nothing was asked; rpc: the chain was asked.',
+  }),
   slippagePrice: Type.String({ description: 'The worst price that a trade without limitPrice would take.' }),
   allowance: Type.Optional(Type.Object({ spender: Type.String(), sufficient: Type.Boolean() }, { description: 'Given with an address.' })),
 })

@@ -1,11 +1,13 @@
 import { callPlugin, callPluginSync, type Callee } from '../loader/index.ts'
-import { answerChecks } from './answers/index.ts'
+import { answerChecks, followedPricingChecks } from './answers/index.ts'
 
 /** Groups of verbs inside an implementation. */
-const groups = new Set<string | symbol>([...Object.keys(answerChecks), 'evm', 'altchain'])
+const groups = new Set<string | symbol>([...Object.keys(answerChecks), 'followed', 'evm', 'altchain'])
 /** `AMM.quote` → what its answer must be. */
 const checks = new Map(
-  Object.entries(answerChecks).flatMap(([group, verbs]) => Object.entries(verbs).map(([verb, check]) => [`${group}.${verb}`, check])),
+  Object.entries({ ...answerChecks, followed: followedPricingChecks }).flatMap(([group, verbs]) =>
+    Object.entries(verbs).map(([verb, check]) => [`${group}.${verb}`, check]),
+  ),
 )
 
 /** A plugin's implementation whose every verb is called so that whatever it does, or gives, harms one request only. */

@@ -2,11 +2,13 @@
 import type { Log } from '../contracts/index.ts'
 import { createBooks, type Books } from './books/books.ts'
 import { createFollowing, type Following } from './following/following.ts'
+import { createQuotes, type Quotes } from './quotes/quotes.ts'
 import { createWitness, type MarketCounters } from './witness.ts'
 
 export type { Books } from './books/books.ts'
 export type { BookChanged, BookType, BookVenue, BookView } from './books/book-view.ts'
 export type { Following } from './following/following.ts'
+export type { Quotes, QuoteVenue } from './quotes/quotes.ts'
 export type { MarketCounters } from './witness.ts'
 
 export interface MarketSettings {
@@ -24,6 +26,7 @@ const mostKeys = 10_000
 /** All that the server keeps in memory of exchanges. */
 export interface Market {
   readonly books: Books
+  readonly quotes: Quotes
   readonly following: Following
   stop(): void
 }
@@ -34,6 +37,7 @@ export function createMarket(settings: MarketSettings, log: Log, counters: Marke
   const books = createBooks({ ...settings, idleSeconds, mostBooks, following, witness })
   return {
     books,
+    quotes: createQuotes({ following }),
     following,
     stop() {
       books.stop()

@@ -6,6 +6,8 @@ import { marginClobChecks, perpClobChecks } from './clob-accounts.ts'
 import { clobChecks } from './clob.ts'
 import { perpAMMChecks } from './perp-amm.ts'
 
+export { followedPricingChecks } from './amm.ts'
+
 /** By trading type and verb. Types are gone when a plugin runs, and what it gives goes into the bounds of transactions. */
 export const answerChecks: Readonly<Record<TradingType, Readonly<Record<string, Check>>>> = {
   AMM: ammChecks,

@@ -1,5 +1,5 @@
 import { SluiceError } from '../../api/index.ts'
-import type { Head } from '../../contracts/index.ts'
+import type { Head, KnownOf } from '../../contracts/index.ts'
 import { within } from '../within.ts'
 import type { Witness } from '../witness.ts'
 import { applyBlock } from './apply-block.ts'
@@ -8,17 +8,22 @@ import type { Trail } from './trail.ts'
 
 const loadMs = 15_000
 /** So many keys are loaded at once. */
-export const mostAtOnce = 100
+export const mostAtOnce = 250
 
 /** What the states of some keys were after a block. */
 export async function loadStates(
-  { source }: Group,
+  { source, tracks }: Group,
   keys: readonly string[],
   after: Head,
   over: AbortSignal,
 ): Promise<ReadonlyMap<string, unknown>> {
   const signal = AbortSignal.any([over, AbortSignal.timeout(loadMs)])
-  const { head, states } = await within(Promise.resolve(source.followed.load(keys, after, { signal })), signal)
+  const known = new Map<string, KnownOf>()
+  for (const key of keys) {
+    const track = tracks.get(key)
+    if (track && (track.about !== undefined || track.more.length > 0)) known.set(key, { about: track.about, more: [...track.more] })
+  }
+  const { head, states } = await within(Promise.resolve(source.followed.load(keys, after, { signal }, known)), signal)
   if (head.number !== after.number || (head.hash !== undefined && head.hash !== after.hash))
     throw new Error(`it read block ${head.number} where ${after.number} was asked for`)
   if (!(states instanceof Map)) throw new Error('it gave no states')

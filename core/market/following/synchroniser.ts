@@ -3,6 +3,7 @@ import type { At, Chain, Head } from '../../contracts/index.ts'
 import { within } from '../within.ts'
 import type { Place, Witness } from '../witness.ts'
 import { applyBlock } from './apply-block.ts'
+import { createBundle, type Bundle, type BundlePart } from './bundle.ts'
 import { checkSample } from './check-sample.ts'
 import type { Way } from './find-way.ts'
 import { createHeadChaser } from './head-chaser.ts'
@@ -21,6 +22,8 @@ export interface Synchroniser {
   read(source: Source, key: string, at: At): Promise<Seen>
   /** Calls back with every new state, and with `undefined` while there is none that may be shown. Until the function given is called. */
   watch(source: Source, key: string, changed: Changed): () => void
+  /** Several states together, after the same block. */
+  bundle(parts: readonly BundlePart[]): Bundle
   /** What is in memory cannot be right: it is read anew. */
   doubt(source: Source, key: string, why: SluiceError): void
   readonly kept: number
@@ -44,13 +47,15 @@ const pulseMs = 1_000
 export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   const { chain, place, witness, staleBlocks, checkSeconds, idleSeconds, mostKeys } = options
   const name = `${place.chain}/${place.network}`
-  const tracks = createKeptTracks(name, mostKeys)
+  const tracks = createKeptTracks(name, mostKeys, () => (version += 1))
   const trail = createTrail()
   const follow = () => tracks.groups().flatMap(({ source }) => source.followed.follow)
   const chaser = createHeadChaser({ chain, place, witness, trail, follow, go })
   let run: AbortController | undefined
   let shown = true
   let checkAt = 0
+  /** Another one whenever anything may have changed of what is in memory. */
+  let version = 0
 
   const isFresh = () =>
     trail.tip !== undefined && chaser.blocksBehind <= staleBlocks && performance.now() - chaser.freshAt <= patienceMs(trail, staleBlocks)
@@ -58,6 +63,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   // From one head to the next.
 
   function go(to: Head, way: Way | undefined, asked: ReadonlySet<string>): void {
+    version += 1
     if (way) move(way, asked)
     else restart(to)
     // A network that gives a block may give states again; what a connector cannot read is not tried at every block.
@@ -107,6 +113,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
       const some = [...group.wanted].slice(0, mostAtOnce)
       for (const track of some) group.wanted.delete(track)
       await loadGroup(group, some, trail, witness, signal)
+      version += 1
       if (!signal.aborted) tell()
     }
   }
@@ -176,6 +183,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
 
   function again(group: Group, track: Track): void {
     track.history.clear()
+    version += 1
     void want(group, track)
   }
 
@@ -220,10 +228,27 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
         track.usedAt = performance.now()
       }
     },
+    bundle: (parts) =>
+      createBundle(parts, {
+        get version() {
+          return version
+        },
+        get tip() {
+          return trail.tip
+        },
+        isFresh,
+        async requireFresh(at) {
+          start()
+          if (!isFresh()) await requireFresh(at)
+        },
+        trackOf: ({ source, key, about }) => tracks.of(source, key, about),
+        want,
+      }),
     doubt(source, key, why) {
       const track = tracks.find(source, key)
       if (!track) return
       track.history.clear()
+      version += 1
       track.again.failed()
       track.error = why
     },

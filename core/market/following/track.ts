@@ -22,6 +22,10 @@ export type Changed = (seen: Seen | undefined) => void
 /** One key that is followed. */
 export interface Track {
   readonly key: string
+  /** What it was first asked for with. */
+  readonly about: unknown
+  /** What its readers found wanting, the newest last. */
+  readonly more: unknown[]
   readonly history: History
   readonly watchers: Set<Changed>
   /** When it may be loaded again after that failed. */
@@ -48,8 +52,10 @@ export const createGroup = (source: Source): Group => ({ source, tracks: new Map
 
 const untold = Symbol('untold')
 
-export const createTrack = (key: string): Track => ({
+export const createTrack = (key: string, about: unknown): Track => ({
   key,
+  about,
+  more: [],
   history: createHistory(),
   watchers: new Set(),
   again: createBackoff(),

@@ -7,11 +7,11 @@ import { readAddress } from '../wallets.ts'
 import type { NetworkEntry, VenueEntry } from '../directory.ts'
 import { ammOf, orderPrice, priceImpact, quoteOrder, readOrder, showOrder } from './swap.ts'
 
-export const ammPrice: Verb<'AMMPrice'> = async (request, { network, venue, signal }) => {
+export const ammPrice: Verb<'AMMPrice'> = async (request, { network, venue, services, signal }) => {
   const at = { signal }
   const wallet = request.address === undefined ? undefined : readAddress(network, request.address)
   const order = await readOrder(request, network, at)
-  const quote = await quoteOrder(order, request.version, venue, at)
+  const { quote, source } = await quoteOrder(order, request.version, { network, venue, services }, at)
   const bound = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
   const [gas, allowance] = await Promise.all([
     network.impl.gas(quote.gasUnits, quote.head, at),
@@ -23,6 +23,7 @@ export const ammPrice: Verb<'AMMPrice'> = async (request, { network, venue, sign
     priceImpact: priceImpact(quote),
     route: [...quote.route],
     blockNumber: Number(quote.head.number),
+    source,
     slippagePrice: orderPrice(order, bound),
     ...(allowance && { allowance }),
   }

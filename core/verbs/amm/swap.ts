@@ -2,6 +2,7 @@ import type { AMMPriceRequest } from '../../api/index.ts'
 import { badFields, SluiceError } from '../../api/index.ts'
 import type { AMM, At, Quote, Swap, Token } from '../../contracts/index.ts'
 import { fromRaw, priceOf, ratio } from '../amounts.ts'
+import type { Services } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../directory.ts'
 import { readPositiveRaw } from '../token-book.ts'
 
@@ -33,18 +34,44 @@ export async function readOrder(request: SwapFields, { tokens }: NetworkEntry, a
 export const swapOf = ({ base, quote, side, amountRaw }: Order): Swap =>
   side === 'BUY' ? { tokenIn: quote, tokenOut: base, exact: 'out', amountRaw } : { tokenIn: base, tokenOut: quote, exact: 'in', amountRaw }
 
-export async function quoteOrder(order: Order, version: string | undefined, venue: VenueEntry, at: At): Promise<Quote> {
+/** Where a quote comes from: the state in memory, or what the chain was just asked. */
+export type Source = 'memory' | 'rpc'
+
+export interface Sourced {
+  readonly quote: Quote
+  readonly source: Source
+}
+
+/** What asks an exchange for quotes. */
+export interface Desk {
+  readonly network: NetworkEntry
+  readonly venue: VenueEntry
+  readonly services: Pick<Services, 'quotes'>
+}
+
+/** From memory, where the exchange and its chain can be followed; else the chain is asked. */
+export async function quoteOrder(order: Order, version: string | undefined, { network, venue, services }: Desk, at: At): Promise<Sourced> {
   const amm = ammOf(venue)
   if (version !== undefined && !amm.versions.includes(version)) {
     const known = amm.versions.join(', ') || 'none to choose from'
     throw badFields([{ field: 'version', problem: `${venue.connector} has no version "${version}" (${known})` }])
   }
-  const quote = await amm.quote(swapOf(order), { version }, at)
-  venue.quotes.put(questionOf(order, version), quote)
-  return quote
+  const pricing = network.impl.changes && amm.followed
+  if (!pricing) {
+    const asked = await askOrder(order, version, venue, at)
+    venue.quotes.put(questionOf(order, version), asked.quote)
+    return asked
+  }
+  const site = { chain: network.chain, network: network.network, chainImpl: network.impl, connector: venue.connector, pricing }
+  return { quote: await services.quotes.quote(site, swapOf(order), version === undefined ? {} : { version }, at), source: 'memory' }
 }
 
-/** What the exchange said to the same question a moment ago. */
+/** The chain is asked, at its latest block. */
+export async function askOrder(order: Order, version: string | undefined, venue: VenueEntry, at: At): Promise<Sourced> {
+  return { quote: await ammOf(venue).quote(swapOf(order), version === undefined ? {} : { version }, at), source: 'rpc' }
+}
+
+/** What the chain said to the same question a moment ago, where it was asked. */
 export const lastQuote = (order: Order, version: string | undefined, { quotes }: VenueEntry) => quotes.get(questionOf(order, version))
 
 const questionOf = ({ base, quote, side, amountRaw }: Order, version = '') =>

@@ -10,7 +10,7 @@ import { effectiveSlippage, slippageBound, tighterBound, tradeRules } from '../s
 import { readAddress, requireKey } from '../wallets.ts'
 import { aboutTrade } from './about-trade.ts'
 import { deadlineAfter } from './deadline.ts'
-import { ammOf, isSameQuote, lastQuote, orderPrice, quoteOrder, readOrder, showOrder, swapOf, type Order } from './swap.ts'
+import { ammOf, askOrder, isSameQuote, lastQuote, orderPrice, quoteOrder, readOrder, showOrder, swapOf, type Order } from './swap.ts'
 
 export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
   const { network, venue, services, signal } = context
@@ -44,17 +44,28 @@ export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
     return answer(await withMeaning(withListedNames(submitted, network), venue))
   }
 
-  const asked = quoteOrder(order, request.version, venue, at)
   const last = lastQuote(order, request.version, venue)
-  if (!last || !leavesTime(last, tradeRules(venue.config, last.route).ttlSeconds)) return tradeOn(await asked)
-  // One round trip less where the price has not moved since the caller asked for it: the plan is checked while that is being asked.
-  const moved = asked.then((fresh) => !isSameQuote(last, fresh))
+  if (last && leavesTime(last, tradeRules(venue.config, last.route).ttlSeconds)) return tradeOnLast(last)
+  const { quote, source } = await quoteOrder(order, request.version, context, at)
   try {
-    return await tradeOn(last, () => refuseWhen(moved))
+    return await tradeOn(quote)
   } catch (error) {
-    // Where it has not moved, an exchange may refuse the old plan all the same: the chain's clock has leapt past its deadline.
-    if ((await moved) || isRefused(error)) return tradeOn(await asked)
-    throw error
+    // A block may have come that is not in memory yet.
+    if (source === 'rpc' || !isRefused(error)) throw error
+    return tradeOn((await askOrder(order, request.version, venue, at)).quote)
+  }
+
+  /** One round trip less where the price has not moved since the caller asked for it: the plan is checked while that is being asked. */
+  async function tradeOnLast(last: Quote) {
+    const asked = askOrder(order, request.version, venue, at)
+    const moved = asked.then(({ quote: fresh }) => !isSameQuote(last, fresh))
+    try {
+      return await tradeOn(last, () => refuseWhen(moved))
+    } catch (error) {
+      // Where it has not moved, an exchange may refuse the old plan all the same: the chain's clock has leapt past its deadline.
+      if ((await moved) || isRefused(error)) return tradeOn((await asked).quote)
+      throw error
+    }
   }
 }
 

@@ -1,0 +1,51 @@
+import type { At, FollowedPricing, Quote, QuoteChoice, Swap } from '../../contracts/index.ts'
+import type { Bundle, View } from '../following/bundle.ts'
+
+/** Quotes of two tokens, for whatever amount. */
+export interface Desk {
+  /** At once where it was given before by the same states. */
+  quote(swap: Swap, at: At): Quote | Promise<Quote>
+}
+
+// The first, and some more where what is known turns out to be wanting. What is unknown after that counts as unable.
+const mostReads = 4
+const mostAnswers = 1_000
+
+export function createDesk(pricing: FollowedPricing, choice: QuoteChoice, bundle: Bundle): Desk {
+  let view: View | undefined
+  const answers = new Map<string, Quote>()
+
+  function seen(now: View): void {
+    if (now === view) return
+    view = now
+    answers.clear()
+  }
+
+  async function make(swap: Swap, question: string, at: At): Promise<Quote> {
+    for (let reads = 1; ; reads += 1) {
+      const now = bundle.peek() ?? (await bundle.read(at))
+      seen(now)
+      const quote = pricing.quote(swap, choice, now.states, now.head, reads >= mostReads)
+      if ('wanting' in quote) {
+        await bundle.widen(quote.wanting, at)
+        continue
+      }
+      await pricing.vet(quote, now.states, at)
+      if (view === now && answers.size < mostAnswers) answers.set(question, quote)
+      return quote
+    }
+  }
+
+  return {
+    quote(swap, at) {
+      const question = `${swap.exact} ${swap.amountRaw}`
+      const now = bundle.peek()
+      if (now) {
+        seen(now)
+        const known = answers.get(question)
+        if (known) return known
+      }
+      return make(swap, question, at)
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import { expect } from 'chai'
+import { Contract, MaxUint256 } from 'ethers'
+import type { FollowedPricing, Swap } from '../../core/contracts/index.ts'
+import { createMarket, type Market, type QuoteVenue } from '../../core/market/index.ts'
+import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
+import { addresses } from '../devnet/addresses.ts'
+import { pairAMM } from '../kits/uniswap-v2/pair-amm.ts'
+import { at, openTradingFloor, tokens, type TradingFloor } from '../kits/uniswap-v2/trading-floor.ts'
+import { until } from './recorder.ts'
+
+const { router } = addresses.exchanges.uniswap
+const { WETH, USDC, DAI } = tokens
+const ether = 10n ** 18n
+
+describe('quotes from memory', function () {
+  this.timeout(120_000)
+  let floor: TradingFloor
+  let market: Market
+  let venue: QuoteVenue
+  let own: Contract
+  before(async () => {
+    floor = await openTradingFloor()
+    const { followed } = pairAMM(floor.venue({ v2RouterAddress: router }), { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments })
+    const counters = { trouble() {}, check() {}, update() {} }
+    market = createMarket({ staleBlocks: 2, staleSeconds: 10, checkSeconds: 60 }, { info() {}, warn() {} }, counters)
+    // As the directory hands a family's plugins to who knows no family.
+    const pricing = followed as unknown as FollowedPricing
+    venue = {
+      chain: 'ethereum',
+      network: 'local',
+      connector: 'uniswap',
+      chainImpl: floor.chain as unknown as QuoteVenue['chainImpl'],
+      pricing,
+    }
+    own = new Contract(
+      router,
+      [
+        'function getAmountsOut(uint256,address[]) view returns (uint256[])',
+        'function swapExactETHForTokens(uint256,address[],address,uint256) payable',
+      ],
+      floor.trader,
+    )
+    await floor.approve(WETH.address, router)
+  })
+  after(async () => {
+    market.stop()
+    await floor.close()
+  })
+
+  const sell = (amountRaw: bigint): Swap => ({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw })
+  const quote = (swap: Swap) => market.quotes.quote(venue, swap, {}, at())
+  async function caughtUp(): Promise<void> {
+    const { number } = await floor.chain.head(at())
+    await until(() => (market.following.all()[0]?.synchroniser.tip?.number ?? 0n) >= number, `block ${number} in memory`)
+  }
+  /** The exchange's own, along the route that was quoted, at its block. */
+  async function ownAmount(amountRaw: bigint, path: readonly string[], blockTag: bigint): Promise<bigint> {
+    const amounts: readonly bigint[] = await own.getFunction('getAmountsOut')(amountRaw, path, { blockTag })
+    return amounts.at(-1) ?? 0n
+  }
+
+  it('equal the exchange’s own at their block, before and after it was traded with', async () => {
+    for (let trades = 0; trades < 5; trades += 1) {
+      const { amountRaw, route, head } = await quote(sell(ether))
+      const path = [WETH.address, ...route.map(({ tokenOut }) => tokenOut)]
+      expect(await ownAmount(ether, path, head.number)).to.equal(amountRaw)
+      const swap = await own.getFunction('swapExactETHForTokens')(0n, [WETH.address, USDC.address], floor.trader.address, MaxUint256, {
+        value: ether * BigInt(trades + 1),
+      })
+      await floor.mined(swap.hash)
+      await caughtUp()
+      expect((await quote(sell(ether))).amountRaw < amountRaw).to.equal(true)
+    }
+  })
+
+  it('ask the node nothing for whatever amount, and the same question twice gives the same', async () => {
+    await quote(sell(ether))
+    const asked = floor.counted.rpc
+    const amounts = Array.from({ length: 50 }, (_, index) => (ether * BigInt(100 + index)) / 100n)
+    const quotes = await Promise.all(amounts.map((amountRaw) => quote(sell(amountRaw))))
+    expect(floor.counted.rpc).to.equal(asked)
+    expect(new Set(quotes.map(({ amountRaw }) => amountRaw)).size).to.be.greaterThan(1)
+    expect(await quote(sell(ether))).to.equal(await quote(sell(ether)))
+  })
+
+  it('notice a pool that was not there', async () => {
+    const fresh = await floor.list('TestToken', 'FRSH', 10n * ether, WETH, ether / 100n)
+    await caughtUp()
+    const before = await quote({ tokenIn: fresh, tokenOut: DAI, exact: 'in', amountRaw: ether })
+    expect(before.route.length).to.equal(2)
+    await floor.pool(fresh.address, 10n * ether, DAI.address, 1000n * ether)
+    await caughtUp()
+    const after = await quote({ tokenIn: fresh, tokenOut: DAI, exact: 'in', amountRaw: ether })
+    expect(after.route.length).to.equal(1)
+  })
+})
