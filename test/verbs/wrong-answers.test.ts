@@ -26,27 +26,40 @@ export default defineConnector({
   },
 })
 `
-const quoteWith = (change: string) => `quote: async (...args) => ({ ...await amm.quote(...args), ${change} })`
+/** As it asks the chain, and as it quotes from memory. */
+const asked = (quote: string) => `followed: undefined, quote: async (...args) => ${quote.replaceAll('QUOTE', 'await amm.quote(...args)')}`
+const remembered = (quote: string) =>
+  `followed: { ...amm.followed, quote: (...args) => ${quote.replaceAll('QUOTE', 'amm.followed.quote(...args)')} }`
 
 describe('a connector that gives what is no answer', () => {
   let folder: string
   let server: TestServer
 
-  const quotes = {
-    nothing: 'quote: async () => undefined',
-    negative: quoteWith('amountRaw: -5n'),
-    zero: quoteWith('amountRaw: 0n'),
-    number: quoteWith('amountRaw: 5'),
-    routeless: quoteWith('route: null'),
-    headless: quoteWith('head: {}'),
-    other: quoteWith("swap: { ...args[0], exact: args[0].exact === 'in' ? 'out' : 'in' }"),
+  const wrong = {
+    nothing: 'undefined',
+    negative: '({ ...QUOTE, amountRaw: -5n })',
+    zero: '({ ...QUOTE, amountRaw: 0n })',
+    number: '({ ...QUOTE, amountRaw: 5 })',
+    routeless: '({ ...QUOTE, route: null })',
+    headless: '({ ...QUOTE, head: {} })',
+    other: "({ ...QUOTE, swap: { ...args[0], exact: args[0].exact === 'in' ? 'out' : 'in' } })",
+  }
+  const quotes = Object.fromEntries(
+    Object.entries(wrong).flatMap(([name, quote]) => [
+      [name, asked(quote)],
+      [`${name}-in-memory`, remembered(quote)],
+    ]),
+  )
+  const wanting = {
+    'wanting-nothing': remembered('({ wanting: [] })'),
+    'wanting-elsewhere': remembered('({ wanting: [{ index: 10_000 }] })'),
   }
   const plans = { planless: 'swap: () => undefined', stepless: 'swap: () => ({ needs: [], memo: null })' }
   const fills = { mute: "fill: () => { throw new Error('no fill today') }", garbled: 'fill: () => ({ amountInRaw: 1 })' }
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'sluice-mistaken-'))
-    for (const [name, verbs] of Object.entries({ ...quotes, ...plans, ...fills })) {
+    for (const [name, verbs] of Object.entries({ ...quotes, ...wanting, ...plans, ...fills })) {
       await mkdir(path.join(folder, name))
       await writeFile(path.join(folder, name, 'index.ts'), mistaken(name, verbs))
       await writeFile(path.join(folder, name, 'defaults.yml'), defaults)
@@ -62,7 +75,7 @@ describe('a connector that gives what is no answer', () => {
   const trade = (connector: string) => server.client.post('/amm/trade', { ...order(connector), address: wallet })
   const nonce = async (): Promise<number> => (await server.client.get('/evm/nonce', { ...venue, address: wallet })).body.nonce
 
-  for (const name of Object.keys(quotes)) {
+  for (const name of Object.keys({ ...quotes, ...wanting })) {
     it(`is blamed by name for a quote, and nothing is traded on it: ${name}`, async () => {
       const before = await nonce()
       for (const { status, body } of [await server.client.get('/amm/price', order(name)), await trade(name)]) {
