@@ -2,12 +2,14 @@ import type { At } from 'sluice/plugin'
 import { decimal, either, flag, list, nothing, object, shape, text, whole } from '../api/shape.ts'
 import type { Of } from '../api/shape.ts'
 import type { Ask } from '../api/ask.ts'
+import type { ExchangeClock } from '../api/clock.ts'
 import { compare } from '../decimal.ts'
 import { fills, orderStatus } from '../orders/order-answers.ts'
 import type { WireFill, WireJudgedOrder } from '../orders/order-answers.ts'
 import { isWaiting, needsFills, toldOf } from '../orders/order-state.ts'
 import type { Receipt, Said } from './receipt.ts'
 import type { Trace, Traced } from './trace.ts'
+import type { UsedNonces } from './used-nonces.ts'
 
 const ledger = list(
   object({
@@ -25,12 +27,14 @@ const leverageShape = shape(object({ leverage: object({ type: text, value: whole
 /** Clocks of what makes nonces and of what writes the ledger differ. */
 const clockMarginMs = 5_000
 const remembered = 1000
+/** What answers questions may lag behind what carries actions out. */
+export const lagMs = 10_000
 /** Every question for an order weighs on the limit. */
 const probed = 3
 const done: Receipt = { statuses: ['success'] }
 
-/** Looks for what an action left behind at the exchange; undefined where there is nothing of it. */
-export function createTraceFinder(ask: Ask) {
+/** Looks for what an action left behind at the exchange; undefined where there is nothing of it, or not enough to tell. */
+export function createTraceFinder({ ask, clock, used }: { ask: Ask; clock: ExchangeClock; used: UsedNonces }) {
   /** Entries of the ledger that are of an attempt: two that did the same are not both taken for the first one's. */
   const taken = new Map<string, string>()
 
@@ -48,14 +52,18 @@ export function createTraceFinder(ask: Ask) {
   }
 
   /**
-   * Actions are carried out whole: one order that is known shows that the others were refused.
+   * Actions are carried out whole: one order that is known for a while shows that those that are not were refused.
    * @param thorough asks for all of them where the first few are not known: they alone may have been refused without a trace
    */
   async function orders(user: string, cloids: readonly string[], thorough: boolean, at: At): Promise<Receipt | undefined> {
+    const askedMs = clock.nowMs()
     const probes = await known(user, cloids.slice(0, probed), at)
     const isKnown = probes.some((each) => each !== undefined)
     const found = isKnown || thorough ? [...probes, ...(await known(user, cloids.slice(probed), at))] : probes
-    if (found.every((each) => each === undefined)) return undefined
+    const came = found.flatMap((each) => each?.order.timestamp ?? [])
+    if (came.length === 0) return undefined
+    // One may be told of a moment before another.
+    if (came.length < found.length && askedMs <= Math.min(...came) + lagMs) return undefined
     const own = found.some((each) => each && needsFills(each)) ? await ask({ type: 'userFills', user }, fills, at) : []
     return {
       statuses: found.map((each) => (each ? foundOf(each, own) : { error: 'the exchange did not take it, and its words were lost' })),
@@ -99,7 +107,10 @@ export function createTraceFinder(ask: Ask) {
     if (trace.of === 'orders') return orders(user, trace.cloids, thorough, at)
     if (trace.of === 'cancels') return cancels(user, trace.orders, at)
     if (trace.of === 'leverage') return leverage(user, trace, at)
-    return trace.of === 'nothing' ? undefined : inLedger(id, user, nonce, (delta) => isOf(trace, nonce, delta), at)
+    if (trace.of === 'nothing') return undefined
+    // Only a withdrawal is told by its nonce: an entry that is like any other shows nothing of one that never came.
+    const mayBe = trace.of === 'withdraw' || thorough || used.has(nonce)
+    return mayBe ? inLedger(id, user, nonce, (delta) => isOf(trace, nonce, delta), at) : undefined
   }
 }
 

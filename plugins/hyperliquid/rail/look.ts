@@ -1,24 +1,23 @@
 import type { At, Look, OpenAttempt, Sighting } from 'sluice/plugin'
 import type { Ask } from '../api/ask.ts'
 import type { ExchangeClock } from '../api/clock.ts'
-import { createTraceFinder } from './find-trace.ts'
+import { createTraceFinder, lagMs } from './find-trace.ts'
 import { refusalOf } from './receipt.ts'
 import type { Receipt } from './receipt.ts'
 import { nonceLivesMs } from './slots.ts'
 import type { Slot, Synced } from './slots.ts'
 import { isTraced } from './trace.ts'
 import type { Traced } from './trace.ts'
+import type { UsedNonces } from './used-nonces.ts'
 
-/** What answers questions may lag behind what carries actions out. */
-const marginMs = 10_000
 /** Orders are asked for one by one, and each question weighs on the limit: so many attempts at a look, the others at the next. */
 const mostAttempts = 10
 
 type Attempt = OpenAttempt<string, Slot>
 
 /** What became of actions whose answer was lost: by what they leave behind, or by the end of their time. */
-export function createLook({ ask, clock }: { ask: Ask; clock: ExchangeClock }) {
-  const find = createTraceFinder(ask)
+export function createLook({ ask, clock, used }: { ask: Ask; clock: ExchangeClock; used: UsedNonces }) {
+  const find = createTraceFinder({ ask, clock, used })
   let from = 0
 
   async function sight(id: string, step: Traced, { nonce }: Slot, nowMs: Promise<number>, at: At): Promise<Sighting> {
@@ -27,7 +26,7 @@ export function createLook({ ask, clock }: { ask: Ask; clock: ExchangeClock }) {
     const wasThorough = clock.nowMs() > endMs
     const [receipt, now] = await Promise.all([find(id, step, nonce, wasThorough, at), nowMs])
     if (receipt) return { id, ...landed(receipt) }
-    return now > endMs + marginMs && wasThorough ? { id, is: 'expired' } : { id, is: 'unseen' }
+    return now > endMs + lagMs && wasThorough ? { id, is: 'expired' } : { id, is: 'unseen' }
   }
 
   return async (open: readonly Attempt[], at: At): Promise<Look<string, Synced>> => {

@@ -12,6 +12,7 @@ import { createClaim, slotsFrom } from './slots.ts'
 import type { Slot, Synced } from './slots.ts'
 import { isPlain } from './step.ts'
 import type { Step } from './step.ts'
+import { createUsedNonces } from './used-nonces.ts'
 
 export interface RailParts {
   ask: Ask
@@ -34,7 +35,8 @@ const free: GasTerms = { gasLimit: 0n, gasPriceRaw: 0n, gasCostRaw: 0n }
 /** How signed actions of the exchange live: a nonce in milliseconds for each, and a time after which it is refused. */
 export function hyperliquidRail(parts: RailParts): HyperliquidRail {
   const { clock, network, library } = parts
-  const look = createLook(parts)
+  const used = createUsedNonces()
+  const look = createLook({ ...parts, used })
   const sync: HyperliquidRail['sync'] = async (_, at) => ({ aheadMs: await clock.aheadMs(at) })
   return {
     slots: 'increasing',
@@ -55,7 +57,7 @@ export function hyperliquidRail(parts: RailParts): HyperliquidRail {
     gaps: () => [],
     draft: ({ step }, slot) => draft(step, slot, network, library()),
     seal,
-    send: createSend(parts.post, parts.budget),
+    send: createSend(parts.post, parts.budget, used),
     look: (open, _, at) => look(open, at),
     // Two actions on one nonce exclude each other. Most die by themselves; one that does not gets one that does nothing in its place.
     replace: {

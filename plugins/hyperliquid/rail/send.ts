@@ -1,12 +1,14 @@
 import type { At, Reception, RefusalMeaning, Sealed } from 'sluice/plugin'
-import { anything, is, list, object, text, word } from '../api/shape.ts'
+import { anything, is, list, object, text, whole, word } from '../api/shape.ts'
 import type { Budget } from '../api/budget.ts'
 import type { Post, Posted } from '../api/post.ts'
 import { isReceipt, refusalOf } from './receipt.ts'
 import type { Receipt } from './receipt.ts'
+import type { UsedNonces } from './used-nonces.ts'
 
 const done = object({ status: word('ok'), response: object({ type: text }, { data: anything }) })
 const refused = object({ status: word('err'), response: text })
+const numbered = object({ nonce: whole })
 const batch = object({ action: object({}, { orders: list(anything), cancels: list(anything) }) })
 /** An action weighs one, and one more for so many orders: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
 const ordersPerWeight = 40
@@ -29,7 +31,7 @@ const overLimit: Reception = {
 }
 
 /** Sends the bytes; the exchange says at once what came of them. */
-export function createSend(post: Post, budget: Budget) {
+export function createSend(post: Post, budget: Budget, used: UsedNonces) {
   return async ({ raw }: Sealed, { signal }: At): Promise<Reception> => {
     try {
       budget.take(1 + Math.floor(lengthOf(raw) / ordersPerWeight), 'action')
@@ -46,7 +48,9 @@ export function createSend(post: Post, budget: Budget) {
     if (status >= 400 && status < 500)
       return { is: 'refused', reason: quoted(body) ?? `Hyperliquid refused it (HTTP ${status}).`, meaning: 'invalid' }
     if (status !== 200) return { is: 'unclear', reason: `Hyperliquid failed (HTTP ${status}).` }
-    return receptionOf(body)
+    const reception = receptionOf(body)
+    if (reception.is === 'refused' && reception.meaning === 'slot-used') used.note(nonceOf(raw))
+    return reception
   }
 }
 
@@ -75,7 +79,14 @@ function quoted(body: unknown): string | undefined {
   return line === '' ? undefined : line
 }
 
+const parsed = (raw: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(raw))
+
+function nonceOf(raw: Uint8Array): number | undefined {
+  const request = parsed(raw)
+  return is(numbered, request) ? request.nonce : undefined
+}
+
 function lengthOf(raw: Uint8Array): number {
-  const request: unknown = JSON.parse(new TextDecoder().decode(raw))
+  const request = parsed(raw)
   return is(batch, request) ? (request.action.orders ?? request.action.cancels ?? []).length : 0
 }

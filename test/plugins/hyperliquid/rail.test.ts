@@ -122,6 +122,29 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect(outcomes[1]?.reason).to.equal('badAloPxRejected')
   })
 
+  it('takes an order of a lost batch for refused only when the exchange has known another of it for a while', async () => {
+    const wallet = newWallet()
+    const plan = await planOf(wallet.address, create(), create('38'))
+    const sent = await sendAmid(losesAnswer, plan, wallet)
+    const cloids: readonly string[] = Object(only(plan.steps)).trace.cloids
+    const isLast = ({ body }: { body: unknown }) => Object(body).oid === cloids.at(-1)
+    const end = venue.exchange.faults.add(({ send }) => send({ status: 200, body: { status: 'unknownOid' } }), isLast)
+    expect((await look(sent, wallet.address)).is).to.equal('unseen')
+    end()
+    const seen = await look(sent, wallet.address)
+    if (seen.is !== 'landed') throw new Error(`it is ${seen.is}`)
+    expect(venue.CLOB.outcome(seen.receipt, plan.memo).map(({ state }) => state)).to.deep.equal(['OPEN', 'OPEN'])
+
+    const trace = { of: 'orders', cloids: [cloids[0], `0x${'f'.repeat(32)}`] }
+    const partly = { ...sent, step: { ...Object(sent.step), trace } }
+    expect((await look(partly, wallet.address)).is).to.equal('unseen')
+    venue.exchange.clock.advance(15_000)
+    await look(partly, wallet.address)
+    const late = await look(partly, wallet.address)
+    if (late.is !== 'landed') throw new Error(`it is ${late.is}`)
+    expect(venue.CLOB.outcome(late.receipt, plan.memo).map(({ state }) => state)).to.deep.equal(['OPEN', 'REJECTED'])
+  })
+
   it('finds a lost batch whose first orders are not known any more, before it is given up', async () => {
     const wallet = newWallet()
     const plan = await planOf(wallet.address, ...Array.from({ length: 5 }, () => create('10', '1')))
@@ -185,6 +208,23 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect(await again(other)).to.include({ is: 'refused', meaning: 'slot-used' })
     expect((await look(other, wallet.address)).is).to.equal('unseen')
     expect(venue.exchange.withdrawals()).to.have.length(1)
+  })
+
+  it('takes no transfer for one of the same amount that never came', async () => {
+    const wallet = newWallet()
+    const both = await venue.CLOB.move?.(usdc, 10_000_000n, 'withdraw', wallet.address, at)
+    if (!both || !('via' in both)) throw new Error('no plan')
+    const plan: VenuePlan = { ...both, steps: [both.steps[0]] }
+    expect(landedOf(only(await venue.carryOut(plan, wallet)).reception).ok).to.equal(true)
+
+    const lost = await sendAmid(losesRequest, plan, wallet)
+    expect((await look(lost, wallet.address)).is).to.equal('unseen')
+    expect(await again(lost)).to.have.nested.property('landed.ok', true)
+
+    const unheard = await sendAmid(losesAnswer, plan, wallet)
+    expect((await look(unheard, wallet.address)).is).to.equal('unseen')
+    expect(await again(unheard)).to.include({ is: 'refused', meaning: 'slot-used' })
+    expect(await look(unheard, wallet.address)).to.include({ is: 'landed', ok: true })
   })
 
   it('signs by the agent that the settings name, and for the wallet', async () => {
