@@ -7,6 +7,7 @@ import { directoryOf } from './boot/directory.ts'
 import { forgetDevnet } from './boot/forget-devnet.ts'
 import { pluginOptions } from './boot/plugin-options.ts'
 import { pluginWarnings } from './boot/plugin-warnings.ts'
+import { recallQuotes } from './boot/recall-quotes.ts'
 import { failingParts } from './boot/readiness.ts'
 import { openServerStore } from './boot/server-store.ts'
 import { askPassphrase, openSigner } from './boot/signer.ts'
@@ -162,7 +163,7 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
     measureTransactions(metrics, { journal, networks: sitesOf(directory), log })
     await transactions.takenUp
 
-    const market = createMarket(settings.market, log, countMarket(metrics))
+    const market = createMarket(settings.market, settings.data.dir, log, countMarket(metrics))
     stops.push(() => market.stop())
     measureMarket(metrics, market)
 
@@ -176,6 +177,7 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
       failing: () => failingParts(signer, store, directory),
     }
     container.register({ services: asValue(services) })
+    recallQuotes(services)
     const listener = await listen(container.build(createApp), settings, log)
     // At once: what still comes on open connections is told that the server stops.
     stops.push(() => Promise.all([listener.stop(drainMs()), transactions.stop(drainMs())]))

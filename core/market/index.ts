@@ -3,6 +3,7 @@ import type { Log } from '../contracts/index.ts'
 import { createBooks, type Books } from './books/books.ts'
 import { createFollowing, type Following } from './following/following.ts'
 import { createQuotes, type Quotes } from './quotes/quotes.ts'
+import { quotedPairs } from './quotes/quoted-pairs.ts'
 import { createWitness, type MarketCounters } from './witness.ts'
 
 export type { Books } from './books/books.ts'
@@ -28,18 +29,21 @@ export interface Market {
   readonly books: Books
   readonly quotes: Quotes
   readonly following: Following
-  stop(): void
+  stop(): Promise<void>
 }
 
-export function createMarket(settings: MarketSettings, log: Log, counters: MarketCounters): Market {
+/** @param dataDir where what was asked about is remembered from one run to the next */
+export function createMarket(settings: MarketSettings, dataDir: string, log: Log, counters: MarketCounters): Market {
   const witness = createWitness(log, counters)
   const following = createFollowing({ ...settings, idleSeconds, mostKeys, witness })
   const books = createBooks({ ...settings, idleSeconds, mostBooks, following, witness })
+  const quotes = createQuotes({ following, pairs: quotedPairs(dataDir, log) })
   return {
     books,
-    quotes: createQuotes({ following }),
+    quotes,
     following,
-    stop() {
+    async stop() {
+      await quotes.stop()
       books.stop()
       following.stop()
     },

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { expect } from 'chai'
 import { Contract, MaxUint256 } from 'ethers'
 import type { FollowedPricing, Swap } from '../../core/contracts/index.ts'
@@ -6,6 +8,7 @@ import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { pairAMM } from '../kits/uniswap-v2/pair-amm.ts'
 import { at, openTradingFloor, tokens, type TradingFloor } from '../kits/uniswap-v2/trading-floor.ts'
+import { temporaryFolder } from '../devnet/test-devnet.ts'
 import { until } from './recorder.ts'
 
 const { router } = addresses.exchanges.uniswap
@@ -15,14 +18,15 @@ const ether = 10n ** 18n
 describe('quotes from memory', function () {
   this.timeout(120_000)
   let floor: TradingFloor
+  let place: Awaited<ReturnType<typeof temporaryFolder>>
   let market: Market
   let venue: QuoteVenue
   let own: Contract
   before(async () => {
     floor = await openTradingFloor()
+    place = await temporaryFolder()
     const { followed } = pairAMM(floor.venue({ v2RouterAddress: router }), { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments })
-    const counters = { trouble() {}, check() {}, update() {} }
-    market = createMarket({ staleBlocks: 2, staleSeconds: 10, checkSeconds: 60 }, { info() {}, warn() {} }, counters)
+    market = openMarket()
     // As the directory hands a family's plugins to who knows no family.
     const pricing = followed as unknown as FollowedPricing
     venue = {
@@ -43,10 +47,18 @@ describe('quotes from memory', function () {
     await floor.approve(WETH.address, router)
   })
   after(async () => {
-    market.stop()
+    await market.stop()
     await floor.close()
+    await place.remove()
   })
 
+  const openMarket = () =>
+    createMarket(
+      { staleBlocks: 2, staleSeconds: 10, checkSeconds: 60 },
+      place.folder,
+      { info() {}, warn() {} },
+      { trouble() {}, check() {}, update() {} },
+    )
   const sell = (amountRaw: bigint): Swap => ({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw })
   const quote = (swap: Swap) => market.quotes.quote(venue, swap, {}, at())
   async function caughtUp(): Promise<void> {
@@ -83,7 +95,24 @@ describe('quotes from memory', function () {
     expect(await quote(sell(ether))).to.equal(await quote(sell(ether)))
   })
 
+  it('are brought back for what was asked about when the server ran last, and what was not kept whole is left', async () => {
+    await quote(sell(ether))
+    await market.stop()
+    market = openMarket()
+    await market.quotes.recall(venue)
+    const asked = floor.counted.rpc
+    await quote(sell(ether))
+    expect(floor.counted.rpc).to.equal(asked)
+
+    await market.stop()
+    await writeFile(path.join(place.folder, 'quoted-pairs.json'), '[{"chain":')
+    market = openMarket()
+    await market.quotes.recall(venue)
+    expect(market.following.all()).to.deep.equal([])
+  })
+
   it('notice a pool that was not there', async () => {
+    await quote(sell(ether))
     const fresh = await floor.list('TestToken', 'FRSH', 10n * ether, WETH, ether / 100n)
     await caughtUp()
     const before = await quote({ tokenIn: fresh, tokenOut: DAI, exact: 'in', amountRaw: ether })

@@ -5,6 +5,8 @@ import type { Bundle, View } from '../following/bundle.ts'
 export interface Desk {
   /** At once where it was given before by the same states. */
   quote(swap: Swap, at: At): Quote | Promise<Quote>
+  /** Brings what quotes go by into memory. */
+  load(at: At): Promise<void>
 }
 
 // The first, and some more where what is known turns out to be wanting. What is unknown after that counts as unable.
@@ -37,6 +39,9 @@ export function createDesk(pricing: FollowedPricing, choice: QuoteChoice, bundle
   }
 
   return {
+    async load(at) {
+      await bundle.read(at)
+    },
     quote(swap, at) {
       const question = `${swap.exact} ${swap.amountRaw}`
       const now = bundle.peek()

@@ -3,6 +3,7 @@ import type { At, Followed, FollowedPricing, Quote, QuoteChoice, Swap } from '..
 import type { Following, Site } from '../following/following.ts'
 import type { Source } from '../following/track.ts'
 import { createDesk, type Desk } from './desk.ts'
+import type { QuotedPair, QuotedPairs } from './quoted-pairs.ts'
 
 /** A connector on a network, whose pools are followed. */
 export interface QuoteVenue extends Site {
@@ -18,16 +19,38 @@ export interface Quotes {
    * @throws SluiceError NETWORK where what is in memory is too old: never an old price
    */
   quote(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, at: At): Promise<Quote>
+  /** Brings into memory what an exchange was asked about when the server ran last. */
+  recall(venue: QuoteVenue): Promise<void>
+  stop(): Promise<void>
 }
 
-/** Of all exchanges: what nobody asked about for the longest time is forgotten beyond it. */
-const mostDesks = 10_000
+export interface QuotesOptions {
+  following: Following
+  pairs: QuotedPairs
+}
 
-export function createQuotes({ following }: { following: Following }): Quotes {
+interface Kept {
+  readonly desk: Desk
+  readonly pair: QuotedPair
+  usedAt: number
+}
+
+/** Of all exchanges: what nobody asked about for the longest time is forgotten beyond it, so much of it at once. */
+const mostDesks = 10_000
+const forgotten = 500
+/** So many of an exchange are brought back. */
+const mostRecalled = 200
+const recallMs = 30_000
+const keepMs = 60_000
+
+export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
   const names = new WeakMap<FollowedPricing, number>()
   const sources = new WeakMap<Followed, Source>()
-  const desks = new Map<string, Desk>()
+  const desks = new Map<string, Kept>()
   let named = 0
+  let news = false
+  const keeping = setInterval(() => void keep(), keepMs)
+  keeping.unref()
 
   function nameOf(pricing: FollowedPricing): number {
     let name = names.get(pricing)
@@ -35,22 +58,27 @@ export function createQuotes({ following }: { following: Following }): Quotes {
     return name
   }
 
-  function deskOf(venue: QuoteVenue, { tokenIn, tokenOut }: Swap, choice: QuoteChoice): Desk {
+  function deskOf(venue: QuoteVenue, { tokenIn, tokenOut }: Pick<Swap, 'tokenIn' | 'tokenOut'>, { version }: QuoteChoice): Desk {
     const { pricing } = venue
-    const key = `${nameOf(pricing)} ${tokenIn.address} ${tokenOut.address} ${choice.version ?? ''}`
+    const key = `${nameOf(pricing)} ${tokenIn.address} ${tokenOut.address} ${version ?? ''}`
     const known = desks.get(key)
-    if (known) return known
+    if (known) {
+      known.usedAt = Date.now()
+      return known.desk
+    }
+    const choice = version === undefined ? {} : { version }
     const parts = pricing
       .basis({ tokenIn, tokenOut }, choice)
       .map(({ followed, ...part }) => ({ ...part, source: sourceOf(venue, followed) }))
     const desk = createDesk(pricing, choice, following.of(venue).bundle(parts))
-    desks.set(key, desk)
-    for (const oldest of desks.keys()) {
-      if (desks.size <= mostDesks) break
-      desks.delete(oldest)
-    }
+    if (desks.size >= mostDesks) for (const [oldest] of newestFirst().slice(-forgotten)) desks.delete(oldest)
+    const { chain, network, connector } = venue
+    desks.set(key, { desk, pair: { chain, network, connector, ...choice, tokenIn, tokenOut }, usedAt: Date.now() })
+    news = true
     return desk
   }
+
+  const newestFirst = () => [...desks].toSorted(([, a], [, b]) => b.usedAt - a.usedAt)
 
   function sourceOf({ chain, network, connector }: QuoteVenue, followed: Followed): Source {
     const known = sources.get(followed)
@@ -65,7 +93,28 @@ export function createQuotes({ following }: { following: Following }): Quotes {
     return source
   }
 
+  async function keep(): Promise<void> {
+    if (!news) return
+    news = false
+    // Of exchanges that nobody asked yet it is still to be brought back.
+    const asked = new Set([...desks.values()].map(({ pair }) => placeOf(pair)))
+    const waiting = pairs.known.filter((pair) => !asked.has(placeOf(pair)))
+    await pairs.keep([...newestFirst().map(([, { pair }]) => pair), ...waiting].slice(0, mostDesks))
+  }
+
   return {
     quote: async (venue, swap, choice, at) => deskOf(venue, swap, choice).quote(swap, at),
+    async recall(venue) {
+      const there = pairs.known.filter((pair) => placeOf(pair) === placeOf(venue)).slice(0, mostRecalled)
+      const at = { signal: AbortSignal.timeout(recallMs) }
+      // What cannot be read now is read when it is asked about.
+      await Promise.allSettled(there.map(async (pair) => deskOf(venue, pair, pair).load(at)))
+    },
+    async stop() {
+      clearInterval(keeping)
+      await keep()
+    },
   }
 }
+
+const placeOf = ({ chain, network, connector }: Pick<QuotedPair, 'chain' | 'network' | 'connector'>) => `${connector} ${chain}/${network}`

@@ -1,6 +1,7 @@
 import type { AMMPriceRequest } from '../../api/index.ts'
 import { badFields, SluiceError } from '../../api/index.ts'
 import type { AMM, At, Quote, Swap, Token } from '../../contracts/index.ts'
+import type { QuoteVenue } from '../../market/index.ts'
 import { fromRaw, priceOf, ratio } from '../amounts.ts'
 import type { Services } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../directory.ts'
@@ -56,14 +57,19 @@ export async function quoteOrder(order: Order, version: string | undefined, { ne
     const known = amm.versions.join(', ') || 'none to choose from'
     throw badFields([{ field: 'version', problem: `${venue.connector} has no version "${version}" (${known})` }])
   }
-  const pricing = network.impl.changes && amm.followed
-  if (!pricing) {
+  const followed = quoteVenue(network, venue)
+  if (!followed) {
     const asked = await askOrder(order, version, venue, at)
     venue.quotes.put(questionOf(order, version), asked.quote)
     return asked
   }
-  const site = { chain: network.chain, network: network.network, chainImpl: network.impl, connector: venue.connector, pricing }
-  return { quote: await services.quotes.quote(site, swapOf(order), version === undefined ? {} : { version }, at), source: 'memory' }
+  return { quote: await services.quotes.quote(followed, swapOf(order), version === undefined ? {} : { version }, at), source: 'memory' }
+}
+
+/** An exchange as it is quoted from memory; undefined where it, or its chain, can only be asked. */
+export function quoteVenue({ chain, network, impl }: NetworkEntry, venue: VenueEntry): QuoteVenue | undefined {
+  const pricing = impl.changes && venue.impl.AMM?.followed
+  return pricing && { chain, network, chainImpl: impl, connector: venue.connector, pricing }
 }
 
 /** The chain is asked, at its latest block. */
