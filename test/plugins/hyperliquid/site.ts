@@ -22,7 +22,12 @@ export interface Site extends ContractSite {
   folder: string
 }
 
-export async function startSite(rules: ExchangeOptions = {}, settings: Readonly<Record<string, unknown>> = {}): Promise<Site> {
+/** @param keys of its three wallets */
+export async function startSite(
+  rules: ExchangeOptions = {},
+  settings: Readonly<Record<string, unknown>> = {},
+  keys: readonly Pick<Wallet, 'address' | 'privateKey'>[] = Array.from({ length: 3 }, () => Wallet.createRandom()),
+): Promise<Site> {
   const [exchange, anvil] = await Promise.all([startExchange({ testnet: true, ...rules }), startAnvil(0)])
   await anvil.rpc('anvil_setChainId', chainId)
   const code = await anvil.rpc('eth_call', { data: multicall.bytecode }, 'latest')
@@ -31,7 +36,6 @@ export async function startSite(rules: ExchangeOptions = {}, settings: Readonly<
   const dataDir = path.join(folder, 'data')
   await mkdir(dataDir, { mode: 0o700 })
   await writeFile(path.join(folder, 'passphrase'), `${passphrase}\n`, { mode: 0o600 })
-  const keys = Array.from({ length: 3 }, () => Wallet.createRandom())
   for (const { privateKey } of keys) await saveKey({ dataDir, chain: 'hyperliquid', privateKey, passphrase, scryptN: 4096 })
   const [first = '', second = '', third = ''] = keys.map(({ address }) => address)
   const operators = operatorsOf(exchange, [first, second, third])
