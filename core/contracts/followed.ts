@@ -27,8 +27,11 @@ export interface Followed<F extends Types = Types, S = unknown> {
     at: At,
     known?: ReadonlyMap<string, KnownOf>,
   ): Promise<{ head: Head; states: ReadonlyMap<string, S> }>
-  /** The state after a change, the same where it was about another one. `reload` where the change does not tell all of it. */
-  apply(state: S, change: F['change']): S | 'reload'
+  /**
+   * The state after a change in the block of this head, the same where it was about another one. `reload` where the change does not tell
+   * all of it.
+   */
+  apply(state: S, change: F['change'], head: Head): S | 'reload'
   /**
    * Whether what is in memory says the same as what was just loaded after the same block; where absent, whether all of it is equal. Of
    * states that know more or less of the same thing, what both know counts.

@@ -36,8 +36,8 @@ export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader
       const pools = reading.pools(results)
       return { head, states: new Map(keys.map((key, index) => [key, held(pools[index] ?? null)])) }
     },
-    apply(state, log) {
-      const next = memory.apply(state.pool, log)
+    apply(state, log, head) {
+      const next = memory.apply(state.pool, log, head)
       return next === 'reload' ? next : next === state.pool ? state : held(next)
     },
     same(inMemory, loaded) {

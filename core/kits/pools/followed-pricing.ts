@@ -3,7 +3,8 @@ import type { Evm } from '../evm/types.ts'
 import { poolToken, price } from './board.ts'
 import { suspectsOf } from './exact-transfers/suspects.ts'
 import { followedPools, isHeldPool, keyOf } from './followed-pools.ts'
-import type { PoolProtocol } from './protocol.ts'
+import { poolAsOf } from './pool-as-of.ts'
+import type { Pool, PoolProtocol } from './protocol.ts'
 import type { QuoterParts } from './quote.ts'
 import { pairsOf } from './reading/pairs-of.ts'
 import { requireTwo } from './require-two.ts'
@@ -14,6 +15,13 @@ import { waysOf } from './routing/ways.ts'
 interface Made {
   readonly route: readonly Lane[]
   readonly lanes: Lanes
+}
+
+/** What states were made into, and for what time. */
+interface Laid {
+  readonly lanes: Lanes
+  readonly pools: readonly { readonly protocol: PoolProtocol; readonly pool: Pool }[]
+  readonly timestamp: number
 }
 
 /** Quotes by the pools that the server keeps in memory; undefined where those of some protocol can only be asked for. */
@@ -27,23 +35,22 @@ export function followedPricing({ exchange, reader, checks, requireExact, truste
   const { wrapped, intermediates } = reader
   const between = intermediates.map(({ address }) => address)
   const remembered = rememberedWays((exact, version) => waysOf(exchange, exact, version))
-  const asOf = new Map(kept.map(({ protocol, memory }) => [protocol, memory.asOf?.bind(memory)]))
-  const lanesByTime = kept.some(({ memory }) => memory.asOf)
+  const isTimed = kept.some(({ memory }) => memory.asOf)
   // What states are made into serves for every amount, until one of them changes.
-  const known = new WeakMap<readonly unknown[], Lanes>()
+  const known = new WeakMap<readonly unknown[], Laid>()
   const made = new WeakMap<Quote, Made>()
 
   function lanesBy(states: readonly unknown[], head: Head): Lanes {
     const before = known.get(states)
-    if (before) return before
-    const lanes = lanesOf(
-      states.flatMap((state) => {
-        if (!isHeldPool(state) || state.pool === null) return []
-        const { protocol, pool } = state
-        return [{ protocol, pool: asOf.get(protocol)?.(pool, head) ?? pool }]
-      }),
-    )
-    if (!lanesByTime) known.set(states, lanes)
+    if (before && (!isTimed || before.timestamp === head.timestamp)) return before.lanes
+    const pools = states.flatMap((state) => {
+      if (!isHeldPool(state)) return []
+      const pool = poolAsOf(state, head)
+      return pool ? [{ protocol: state.protocol, pool }] : []
+    })
+    const isSame = before?.pools.length === pools.length && before.pools.every(({ pool }, index) => pool === pools[index]?.pool)
+    const lanes = before && isSame ? before.lanes : lanesOf(pools)
+    known.set(states, { lanes, pools, timestamp: head.timestamp })
     return lanes
   }
 

@@ -59,12 +59,18 @@ export interface PoolMemory<State = unknown, At extends Place = Place> {
    * It must not depend on what was asked for before.
    */
   poolsOf(log: FoundLog): readonly string[]
-  /** Shares what did not change; the same pool where nothing did. `reload` where the log does not tell all. */
-  apply(pool: Pool<State> | null, log: FoundLog): Pool<State> | null | 'reload'
+  /**
+   * After a log in the block of this head. Shares what did not change; the same pool where nothing did. `reload` where the log does not
+   * tell all.
+   */
+  apply(pool: Pool<State> | null, log: FoundLog, head: Head): Pool<State> | null | 'reload'
   /** Whether both say the same, of a pool that is known more or less of; equality where absent. */
   same?(inMemory: Pool<State>, loaded: Pool<State>): boolean
-  /** What a pool is after a block though nothing was logged, where its state depends on the time. */
-  asOf?(pool: Pool<State>, head: Head): Pool<State>
+  /**
+   * What a pool is after a block though nothing was logged, where that depends on the time: null where it can do nothing. The same object
+   * where it does not, so that what is made of it is remembered.
+   */
+  asOf?(pool: Pool<State>, head: Head): Pool<State> | null
 }
 
 /**

@@ -21,7 +21,7 @@ export function applyBlock(group: Group, { head, changes }: HeadChanges, witness
       if (!track || lost.has(track) || (only && !only.has(track))) continue
       const state = moved.get(track) ?? track.history.newest()
       if (state === undefined) continue
-      const next = applied(group, track, state, change, witness)
+      const next = applied(group, track, witness, () => followed.apply(state, change, head))
       if (next === undefined) lost.add(track)
       else if (next !== state) moved.set(track, next)
     }
@@ -32,10 +32,10 @@ export function applyBlock(group: Group, { head, changes }: HeadChanges, witness
 }
 
 /** Undefined where it is to be loaded anew. */
-function applied({ source }: Group, { key }: Track, state: unknown, change: HeadChanges['changes'][number], witness: Witness): unknown {
+function applied({ source }: Group, { key }: Track, witness: Witness, apply: () => unknown): unknown {
   const place = { ...source.place, what: key }
   try {
-    const next = source.followed.apply(state, change)
+    const next = apply()
     if (next === undefined) throw new Error('apply gave nothing')
     if (next !== 'reload') return next
     witness.trouble(place, 'reload', 'what happened does not tell all of the state; it is read anew')

@@ -120,7 +120,7 @@ describe('the books of a matching market', function () {
             const again = new Set<string>()
             for (const log of logs)
               for (const key of books.keysOf(log)) {
-                const after = again.has(key) ? 'reload' : books.apply(states.get(key), log)
+                const after = again.has(key) ? 'reload' : books.apply(states.get(key), log, head)
                 if (after === 'reload') again.add(key)
                 else states.set(key, after)
               }
@@ -162,7 +162,7 @@ describe('the books of a matching market', function () {
     await act('insert', id, 0n)
     const changes = await floor.chain.changes?.(from, await floor.head(), books.follow, at())
     if (!changes || changes === 'forked') throw new Error('The chain goes on.')
-    const after = changes.flatMap(({ changes: logs }) => logs.map((log) => books.apply(state, log)))
+    const after = changes.flatMap(({ head, changes: logs }) => logs.map((log) => books.apply(state, log, head)))
     expect(after.at(-1)).to.equal('reload')
     expect(await floor.book('WETH-DAI')).to.deep.equal({ buys: [], sells: [{ price: '4000', quantity: '1' }] })
   })

@@ -1,5 +1,6 @@
 import type { At, Head } from '../../../contracts/index.ts'
 import type { EvmReader } from '../../evm/types.ts'
+import { poolAsOf } from '../pool-as-of.ts'
 import type { Pair } from '../protocol.ts'
 import type { Wanted } from '../routing/arrival.ts'
 import { lanesOf, type Lanes } from '../routing/lanes.ts'
@@ -24,7 +25,12 @@ export function poolLoader(reader: EvmReader, checks: RouterChecks) {
 
     let taken = 0
     const take = (count: number) => results.slice(taken, (taken += count))
-    const pools = readings.flatMap(({ protocol, reading }) => reading.pools(take(reading.calls.length)).map((pool) => ({ protocol, pool })))
+    const pools = readings.flatMap(({ protocol, reading }) =>
+      reading.pools(take(reading.calls.length)).flatMap((read) => {
+        const pool = poolAsOf({ protocol, pool: read }, head)
+        return pool ? [{ protocol, pool }] : []
+      }),
+    )
     checks.verify(due, results.slice(taken))
     return { head, lanes: lanesOf(pools) }
   }
