@@ -8,8 +8,8 @@ pragma solidity ^0.8.20;
 /// how many ticks at most (2), the same above (2, 2), and 4 that are not used. Of each, in order, comes one byte, 0 where there
 /// is no pool or no price yet, else 1 and:
 ///   sqrtPriceX96 (20), tick (3), liquidity (16), fee (3), tickSpacing (3),
-///   ticks below the price (2) and above (2), where what was read ends below (3) and above (3): all up to there is known,
-///   the ticks below, falling, then those above, rising: tick (3), liquidityNet (16).
+///   ticks below the price (2) and above (2), two multiples of tickSpacing (3, 3) between which no initialised tick is left out,
+///   the ticks below, falling, then those above, rising: tick (3), liquidityGross (16), liquidityNet (16).
 contract PoolLens {
     int256 private constant mostTick = 887272; // TickMath of @uniswap/v3-core@1.0.1
 
@@ -72,7 +72,7 @@ contract PoolLens {
         }
     }
 
-    /// The initialised ticks from here on, and where what is known ends: at the edge of a word or at a tick that was not read.
+    /// The initialised ticks from here on, and where those end of which anything is known: at one that was not read, or behind a word.
     function walk(Look memory look, int256 from, bool up) private view returns (uint256 count, int256 end) {
         int256 word = from >> 8;
         uint256 within = up ? type(uint256).max << (uint256(from) & 255) : type(uint256).max >> (255 - (uint256(from) & 255));
@@ -84,14 +84,15 @@ contract PoolLens {
                 uint256 bit = highest(up ? bitmap & (~bitmap + 1) : bitmap);
                 end = ((word << 8) + int256(bit)) * look.tickSpacing;
                 if (count == look.ticks || gasleft() < look.leastGas) return (count, end);
-                (, uint256 liquidityNet) = ask(look.pool, 0xf30dba93, end); // ticks(int24)
+                (uint256 liquidityGross, uint256 liquidityNet) = ask(look.pool, 0xf30dba93, end); // ticks(int24)
                 put(look, uint256(end), 3);
+                put(look, liquidityGross, 16);
                 put(look, liquidityNet, 16);
                 count++;
                 bitmap ^= 1 << bit;
             }
-            end = ((word << 8) + (up ? int256(255) : int256(0))) * look.tickSpacing;
-            if (words <= 1 || end <= -mostTick || end >= mostTick || gasleft() < look.leastGas) return (count, end);
+            end = ((word << 8) + (up ? int256(256) : int256(-1))) * look.tickSpacing;
+            if (words <= 1 || end < -mostTick || end > mostTick || gasleft() < look.leastGas) return (count, end);
             word += up ? int256(1) : int256(-1);
         }
     }

@@ -1,6 +1,6 @@
 import { ZeroAddress } from 'ethers'
-import { lensProbe, lookAt, readLens } from '../../uniswap-v3/pools/pool-lens.ts'
-import type { RangePoolState, Reach } from '../../uniswap-v3/pools/range-pool-state.ts'
+import { lensProbe, lookAt, readLens, type Reach } from '../../uniswap-v3/pools/pool-lens.ts'
+import type { RangePoolState } from '../../uniswap-v3/pools/range-pool-state.ts'
 import { asNumbers, map, orNothing, together, type Asked } from '../asked.ts'
 import type { Contracts, CurieMarket } from '../curie.ts'
 import type { FeeRatios } from './swap.ts'

@@ -7,21 +7,22 @@ import { highestPriceX96, lowestPriceX96 } from './swap.ts'
  * down.
  */
 export function heldNearby(
-  { sqrtPriceX96, liquidity, below, above }: RangePoolState,
+  { sqrtPriceX96, tick, liquidity, ticks: known }: RangePoolState,
   zeroForOne: boolean,
   limitX96 = zeroForOne ? lowestPriceX96 : highestPriceX96,
 ): bigint {
-  const [ticks, amountBetween] = zeroForOne ? [below, getAmount1Delta] : [above, getAmount0Delta]
+  const [end, amountBetween, onward] = zeroForOne ? [known.from, getAmount1Delta, -1] : [known.to, getAmount0Delta, 1]
+  if (tick < known.from || tick >= known.to) return 0n
   const isBeyond = (priceX96: bigint) => (zeroForOne ? priceX96 < limitX96 : priceX96 > limitX96)
   let [fromX96, heldRaw] = [sqrtPriceX96, 0n]
-  for (let index = 0; index <= ticks.count; index += 1) {
-    const initialised = index < ticks.count
-    const tickX96 = getSqrtRatioAtTick(Math.min(Math.max(initialised ? ticks.tick(index) : ticks.end, minTick), maxTick))
+  for (let index = known.upTo(tick) - (zeroForOne ? 1 : 0); ; index += onward) {
+    const initialised = index < 0 ? undefined : known.ticks[index]
+    const tickX96 = getSqrtRatioAtTick(Math.min(Math.max(initialised ?? end, minTick), maxTick))
     const toX96 = isBeyond(tickX96) ? limitX96 : tickX96
     heldRaw += amountBetween(fromX96, toX96, liquidity, false)
-    if (toX96 === limitX96) break
+    if (toX96 === limitX96 || initialised === undefined) return heldRaw
     fromX96 = toX96
-    if (initialised) liquidity += zeroForOne ? -ticks.liquidityNet(index) : ticks.liquidityNet(index)
+    const net = known.liquidity.net(index)
+    liquidity += zeroForOne ? -net : net
   }
-  return heldRaw
 }

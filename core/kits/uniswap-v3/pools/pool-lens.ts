@@ -1,18 +1,22 @@
 import { SluiceError } from '../../../contracts/index.ts'
 import type { CallResult, Probe } from '../../evm/types.ts'
 import artifact from '../artifacts/PoolLens.json' with { type: 'json' }
-import type { KnownTicks, RangePoolState, Reach } from './range-pool-state.ts'
+import { KnownTicks, type TickLiquidity } from './known-ticks.ts'
+import type { RangePoolState } from './range-pool-state.ts'
 
-/** A pool to be read, and how far from its price. */
-export interface Look {
-  readonly below: Reach
-  readonly above: Reach
-  /** As the lens takes it. */
-  readonly packed: string
+/** How far to look from a pool's price in one direction. */
+export interface Reach {
+  /** Of the tick bitmap. */
+  readonly words: number
+  /** Initialised ones, at most. */
+  readonly ticks: number
 }
 
+/** A pool to be read, and how far from its price: as the lens takes it. */
+export type Look = string
+
 export function lookAt(pool: string, below: Reach, above: Reach): Look {
-  return { below, above, packed: `${pool.slice(2)}${reachDigits(below)}${reachDigits(above)}00000000` }
+  return `${pool.slice(2)}${reachDigits(below)}${reachDigits(above)}00000000`
 }
 
 const reachDigits = ({ words, ticks }: Reach) => hex(words, 4) + hex(ticks, 4)
@@ -22,7 +26,7 @@ const hex = (value: number, digits: number) => value.toString(16).padStart(digit
 /** Reads pools with the ticks around their prices: contracts/PoolLens.sol. */
 export function lensProbe(looks: readonly Look[]): Probe {
   let args = `0x${word(32)}${word(looks.length)}`
-  for (const { packed } of looks) args += packed
+  for (const look of looks) args += look
   return { code: artifact.bytecode, args }
 }
 
@@ -32,7 +36,7 @@ export function lensProbe(looks: readonly Look[]): Probe {
  */
 export function readLens(result: CallResult, looks: readonly Look[]): readonly (RangePoolState | undefined)[] {
   const bytes = bytesFrom(result.ok ? result.data : '0x')
-  const states = looks.map((look) => (bytes.flag() ? readState(bytes, look) : undefined))
+  const states = looks.map(() => (bytes.flag() ? readState(bytes) : undefined))
   if (bytes.left() > 0) throw unread()
   return states
 }
@@ -45,49 +49,56 @@ function unread(): SluiceError {
 type Bytes = ReturnType<typeof bytesFrom>
 
 // In the order in which the lens writes them.
-function readState(bytes: Bytes, { below, above }: Look): RangePoolState {
+function readState(bytes: Bytes): RangePoolState {
   const [sqrtPriceX96, tick, liquidity] = [bytes.big(20), bytes.signed24(), bytes.big(16)]
   const [fee, tickSpacing] = [bytes.unsigned(3), bytes.signed24()]
-  const [countBelow, countAbove, endBelow, endAbove] = [bytes.unsigned(2), bytes.unsigned(2), bytes.signed24(), bytes.signed24()]
-  return {
-    sqrtPriceX96,
-    tick,
-    liquidity,
-    fee,
-    tickSpacing,
-    below: new SeenTicks(bytes.digits(countBelow * tickBytes), countBelow, endBelow, below),
-    above: new SeenTicks(bytes.digits(countAbove * tickBytes), countAbove, endAbove, above),
-  }
+  const [below, above, from, to] = [bytes.unsigned(2), bytes.unsigned(2), bytes.signed24(), bytes.signed24()]
+  const seen = new SeenLiquidity(bytes.digits((below + above) * tickBytes), below)
+  return { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks: new KnownTicks(from, to, seen.ticks(below + above), seen) }
 }
 
-const tickBytes = 3 + 16
+const liquidityBytes = 16
+const tickBytes = 3 + 2 * liquidityBytes
 const digitsPerTick = 2 * tickBytes
 
 /**
- * Of the many ticks that are read with every quote, swaps come to few: each is made out when one does. A class, since two
+ * Of the many ticks that are read with every quote, swaps come to few: the liquidity of each is made out when one does. A class, since
  * closures for every pool would take longer than all else that is read of it.
  */
-class SeenTicks implements KnownTicks {
-  readonly count: number
-  readonly end: number
-  readonly reach: Reach
+class SeenLiquidity implements TickLiquidity {
   readonly #digits: string
+  /** So many are below the price, and come in falling order. */
+  readonly #below: number
+  readonly #nets: bigint[] = []
 
-  constructor(digits: string, count: number, end: number, reach: Reach) {
+  constructor(digits: string, below: number) {
     this.#digits = digits
-    this.count = count
-    this.end = end
-    this.reach = reach
+    this.#below = below
   }
 
-  tick(index: number): number {
-    const at = digitsPerTick * index
-    return signed24(this.#digits.slice(at, at + 6))
+  ticks(count: number): readonly number[] {
+    const ticks: number[] = []
+    for (let index = 0; index < count; index += 1) {
+      const at = this.#at(index)
+      ticks.push(signed24(this.#digits.slice(at, at + 6)))
+    }
+    return ticks
   }
 
-  liquidityNet(index: number): bigint {
-    const at = digitsPerTick * index
-    return BigInt.asIntN(128, BigInt(`0x${this.#digits.slice(at + 6, at + digitsPerTick)}`))
+  gross(index: number): bigint {
+    return this.#big(this.#at(index) + 6)
+  }
+
+  net(index: number): bigint {
+    return (this.#nets[index] ??= BigInt.asIntN(128, this.#big(this.#at(index) + 6 + 2 * liquidityBytes)))
+  }
+
+  #at(index: number): number {
+    return digitsPerTick * (index < this.#below ? this.#below - 1 - index : index)
+  }
+
+  #big(at: number): bigint {
+    return BigInt(`0x${this.#digits.slice(at, at + 2 * liquidityBytes)}`)
   }
 }
 

@@ -1,6 +1,7 @@
 import { computeSwapStep, getSqrtRatioAtTick, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick, wholeFeePips } from '../math/index.ts'
 import type { SwapStep } from '../math/index.ts'
 import type { RangePoolState } from './range-pool-state.ts'
+import { ticksPerWord } from './reach.ts'
 
 /** What a swap is to the pool. */
 export interface Swapped {
@@ -23,7 +24,6 @@ export const highestPriceX96 = maxSqrtRatioX96 - 1n
 /** Amounts are signed in the pools. */
 const mostAmountRaw = 2n ** 255n - 1n
 const oneX192 = 2n ** 192n
-const ticksPerWord = 256
 
 /**
  * UniswapV3Pool.swap of @uniswap/v3-core@1.0.1, on what is known of the pool.
@@ -39,12 +39,13 @@ export function swap(
   seen?: (step: SwapStep) => void,
 ): Swapped | Beyond | undefined {
   if (amountRaw <= 0n || amountRaw > mostAmountRaw) return undefined
-  const { tickSpacing } = state
-  const ticks = zeroForOne ? state.below : state.above
-  const { end } = ticks
+  const { tickSpacing, ticks: known } = state
+  const { from, to, ticks } = known
+  const end = zeroForOne ? from : to
   const limitX96 = zeroForOne ? lowestPriceX96 : highestPriceX96
   const feePips = BigInt(state.fee)
   let { sqrtPriceX96: priceX96, tick, liquidity } = state
+  let ahead = known.upTo(tick) - (zeroForOne ? 1 : 0)
   let remainingRaw = amountRaw
   let otherRaw = 0n
   let ticksCrossed = 0
@@ -52,34 +53,39 @@ export function swap(
 
   while (remainingRaw > 0n) {
     if (zeroForOne ? priceX96 <= limitX96 : priceX96 >= limitX96) return undefined
-    const initialised = ticksCrossed < ticks.count ? ticks.tick(ticksCrossed) : undefined
-    if (initialised === undefined && (zeroForOne ? tick < end : tick >= end))
-      return { atBestRaw: otherRaw + atBest(priceX96, zeroForOne, exact, remainingRaw, feePips) }
+    if (tick < from || tick >= to) return { atBestRaw: otherRaw + atBest(priceX96, zeroForOne, exact, remainingRaw, feePips) }
+    const initialised = ahead >= 0 && ahead < ticks.length ? ticks[ahead] : undefined
     // Where there is liquidity every word is a step of its own, with its own rounding.
-    const known = initialised ?? end
-    const edge = liquidity === 0n ? known : wordEdge(tick, tickSpacing, zeroForOne)
-    const next = zeroForOne ? Math.max(edge, known, minTick) : Math.min(edge, known, maxTick)
-    const nextX96 = ratioAt(next)
-    const targetX96 = (zeroForOne ? nextX96 < limitX96 : nextX96 > limitX96) ? limitX96 : nextX96
-    steps += liquidity === 0n ? 1 + Math.floor(Math.abs(tick - next) / (tickSpacing * ticksPerWord)) : 1
+    const nearest = initialised ?? (zeroForOne ? minTick : maxTick)
+    const edge = liquidity === 0n ? nearest : wordEdge(tick, tickSpacing, zeroForOne)
+    const next = zeroForOne ? Math.max(edge, nearest, minTick) : Math.min(edge, nearest, maxTick)
+    // What is known ends before the step does: it is one still where the swap ends before that.
+    const isUnsure = zeroForOne ? next < end : next > end
+    const aim = isUnsure ? end : next
+    const aimX96 = ratioAt(aim)
+    const targetX96 = (zeroForOne ? aimX96 < limitX96 : aimX96 > limitX96) ? limitX96 : aimX96
+    steps += liquidity === 0n ? 1 + Math.floor(Math.abs(tick - aim) / (tickSpacing * ticksPerWord)) : 1
     if (liquidity === 0n) {
       priceX96 = targetX96
     } else {
       const step = computeSwapStep(priceX96, targetX96, liquidity, exact, remainingRaw, feePips)
       const { sqrtRatioNextX96, amountIn, amountOut, feeAmount } = step
+      if (isUnsure && sqrtRatioNextX96 === targetX96)
+        return { atBestRaw: otherRaw + atBest(priceX96, zeroForOne, exact, remainingRaw, feePips) }
       seen?.(step)
       priceX96 = sqrtRatioNextX96
       const inRaw = amountIn + feeAmount
       remainingRaw -= exact === 'in' ? inRaw : amountOut
       otherRaw += exact === 'in' ? amountOut : inRaw
     }
-    if (priceX96 === nextX96) {
-      if (next === initialised) {
-        const liquidityNet = ticks.liquidityNet(ticksCrossed)
+    if (priceX96 === aimX96) {
+      if (aim === initialised) {
+        const liquidityNet = known.liquidity.net(ahead)
         liquidity += zeroForOne ? -liquidityNet : liquidityNet
+        ahead += zeroForOne ? -1 : 1
         ticksCrossed += 1
       }
-      tick = zeroForOne ? next - 1 : next
+      tick = zeroForOne ? aim - 1 : aim
     }
   }
   return { amountRaw: otherRaw, ticksCrossed, steps }

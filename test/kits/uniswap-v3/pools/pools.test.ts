@@ -55,12 +55,13 @@ describe('pools of concentrated liquidity', () => {
     const first = await desk.poolOf(medium)
     expect(first.state).to.include({ tick: 17, fee: medium, tickSpacing: 60 })
     // Both ends of the only position are farther away than what is read at first.
-    expect([first.state.below.count, first.state.above.count]).to.deep.equal([0, 0])
+    expect(first.state.ticks.ticks).to.deep.equal([])
     const further = [true, false].map((zeroForOne) => desk.pass(first, { zeroForOne, exact: 'in', amountRaw: 2n ** 200n }))
     const missing = further.flatMap((passed) => (passed && 'missing' in passed ? [passed.missing] : []))
-    const { state } = await desk.poolOf(medium, missing)
-    expect([state.below.count, state.below.tick(0), state.below.liquidityNet(0)]).to.deep.equal([1, -887_220, state.liquidity])
-    expect([state.above.count, state.above.tick(0), state.above.liquidityNet(0)]).to.deep.equal([1, 887_220, -state.liquidity])
+    const { liquidity, ticks } = (await desk.poolOf(medium, missing)).state
+    expect(ticks.ticks).to.deep.equal([-887_220, 887_220])
+    expect([0, 1].map((index) => ticks.liquidity.net(index))).to.deep.equal([liquidity, -liquidity])
+    expect([0, 1].map((index) => ticks.liquidity.gross(index))).to.deep.equal([liquidity, liquidity])
   })
 
   it('say their fee and their price without it', async () => {
@@ -106,7 +107,7 @@ describe('pools of concentrated liquidity', () => {
     const full = reading.pools((await market.reader.read(reading.calls, at)).results).find(({ state }) => state.fee === medium)
     const scarce = reading.pools([await run(reading.calls[0], 220_000n)]).find(({ state }) => state.fee === medium)
     expect(scarce?.state).to.include({ tick: full?.state.tick, liquidity: full?.state.liquidity })
-    expect(scarce?.state.below.count).to.be.below(full?.state.below.count ?? 0)
+    expect(scarce?.state.ticks.ticks.length).to.be.below(full?.state.ticks.ticks.length ?? 0)
     for (const pool of [scarce, full]) {
       const passed = pool && desk.pass(pool, { zeroForOne: true, exact: 'in', amountRaw: 30n * ether })
       expect(passed).to.have.property(pool === scarce ? 'missing' : 'amountRaw')

@@ -1,5 +1,6 @@
 import { heldNearby } from '../../pools/held-nearby.ts'
-import type { RangePoolState, Reach } from '../../pools/range-pool-state.ts'
+import type { Reach } from '../../pools/pool-lens.ts'
+import type { RangePoolState } from '../../pools/range-pool-state.ts'
 import { lesser } from '../deposit/deposit.ts'
 import { priceOf, spanAround } from '../prices/prices.ts'
 
