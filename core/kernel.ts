@@ -144,6 +144,11 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
     measureDirectory(metrics, directory)
     measureNodes(metrics, directory)
 
+    const market = createMarket(settings.market, settings.data.dir, log, countMarket(metrics))
+    stops.push(() => market.stop())
+    measureMarket(metrics, market)
+
+    const count = countChanges(metrics)
     container.register({
       sign: asValue<Sign>(({ signable, ...request }) => signer.sign({ ...request, draft: draftOf(signable) })),
       transactions: asFunction(({ journal, leases, sign, log }: Cradle) =>
@@ -154,7 +159,10 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
           sign,
           log,
           walletQueue: settings.limits.walletQueue,
-          onChange: countChanges(metrics),
+          onChange(entry, before) {
+            count(entry, before)
+            if (entry.landed && entry.signer === undefined) market.following.heardOf(entry, BigInt(entry.landed.blockNumber))
+          },
         }),
       ).singleton(),
     })
@@ -163,15 +171,12 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
     measureTransactions(metrics, { journal, networks: sitesOf(directory), log })
     await transactions.takenUp
 
-    const market = createMarket(settings.market, settings.data.dir, log, countMarket(metrics))
-    stops.push(() => market.stop())
-    measureMarket(metrics, market)
-
     const services: Services = {
       directory,
       settings,
       books: market.books,
       quotes: market.quotes,
+      following: market.following,
       transactions,
       wallets: { all: signer.wallets },
       failing: () => failingParts(signer, store, directory),

@@ -85,6 +85,25 @@ describe('quotes from memory', function () {
     }
   })
 
+  it('are not older than a block that somebody was told of', async () => {
+    await quote(sell(ether))
+    for (let trades = 0; trades < 3; trades += 1) {
+      const value = ether / 10n
+      const swap = await own.getFunction('swapExactETHForTokens')(0n, [WETH.address, USDC.address], floor.trader.address, MaxUint256, {
+        value,
+      })
+      const number = BigInt((await floor.mined(swap.hash)).blockNumber)
+      market.following.heardOf(venue, number)
+      expect((await quote(sell(ether))).head.number >= number).to.equal(true)
+    }
+    // One that no node has is not waited for twice.
+    market.following.heardOf(venue, 10n ** 9n)
+    await quote(sell(ether))
+    const asked = floor.counted.rpc
+    await quote(sell(ether))
+    expect(floor.counted.rpc - asked).to.be.lessThan(2)
+  })
+
   it('ask the node nothing for whatever amount, and the same question twice gives the same', async () => {
     await quote(sell(ether))
     const asked = floor.counted.rpc

@@ -22,6 +22,8 @@ export interface Bundle {
   peek(): View | undefined
   /** @throws SluiceError NETWORK where the network is away or too far behind */
   read(at: At): Promise<View>
+  /** Keeps them in memory until the function given is called. @throws SluiceError OVERLOADED where there is no room */
+  hold(): () => void
   /** Loads some of them with more of what there is to know. */
   widen(wanting: readonly Wanting[], at: At): Promise<void>
 }
@@ -30,8 +32,9 @@ export interface Bundle {
 export interface BundleHost {
   readonly version: number
   readonly tip: Head | undefined
-  isFresh(): boolean
-  requireFresh(at: At): Promise<void>
+  /** Whether what is in memory may be read at once. */
+  isCurrent(): boolean
+  requireCurrent(at: At): Promise<void>
   trackOf(part: BundlePart): KeptTrack
   want(group: Group, track: Track): Promise<void>
 }
@@ -52,7 +55,7 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
 
   function peek(): View | undefined {
     const { tip } = host
-    if (!tip || !host.isFresh()) return undefined
+    if (!tip || !host.isCurrent()) return undefined
     if (performance.now() - touchedAt > touchMs) touch()
     if (version === host.version && view) return view
     const states: unknown[] = []
@@ -71,7 +74,7 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
     peek,
     async read(at) {
       for (;;) {
-        await host.requireFresh(at)
+        await host.requireCurrent(at)
         const now = peek()
         if (now) return now
         const loading: Promise<void>[] = []
@@ -82,6 +85,16 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
           loading.push(host.want(group, track))
         }
         await within(Promise.all(loading), at.signal)
+      }
+    },
+    hold() {
+      // What somebody watches is not let go.
+      const watcher = () => {}
+      const tracks = parts.map((part) => host.trackOf(part).track)
+      for (const { watchers } of tracks) watchers.add(watcher)
+      return () => {
+        for (const { watchers } of tracks) watchers.delete(watcher)
+        touch()
       }
     },
     async widen(wanting, at) {

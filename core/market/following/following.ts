@@ -13,6 +13,8 @@ export interface Site {
 export interface Following {
   /** The one of a network, for all that is followed there. */
   of(site: Site): Synchroniser
+  /** Somebody was told of a block of a network. */
+  heardOf(network: Pick<Site, 'chain' | 'network'>, number: bigint): void
   all(): readonly { readonly chain: string; readonly network: string; readonly synchroniser: Synchroniser }[]
   stop(): void
 }
@@ -30,6 +32,7 @@ export function createFollowing(
       known.set(name, { chain, network, synchroniser })
       return synchroniser
     },
+    heardOf: ({ chain, network }, number) => known.get(`${chain}/${network}`)?.synchroniser.heardOf(number),
     all: () => [...known.values()],
     stop() {
       for (const { synchroniser } of known.values()) synchroniser.stop()

@@ -22,8 +22,12 @@ export interface Synchroniser {
   read(source: Source, key: string, at: At): Promise<Seen>
   /** Calls back with every new state, and with `undefined` while there is none that may be shown. Until the function given is called. */
   watch(source: Source, key: string, changed: Changed): () => void
+  /** Told whenever anything may have changed, or must not be shown any more. Until the function given is called. */
+  onMove(moved: () => void): () => void
   /** Several states together, after the same block. */
   bundle(parts: readonly BundlePart[]): Bundle
+  /** Somebody was told of a block: what is read from now on is not older, where the network can show it within a moment. */
+  heardOf(number: bigint): void
   /** What is in memory cannot be right: it is read anew. */
   doubt(source: Source, key: string, why: SluiceError): void
   readonly kept: number
@@ -43,6 +47,8 @@ export interface SynchroniserOptions {
 }
 
 const pulseMs = 1_000
+/** So long is a block waited for that somebody was told of. */
+const heardMs = 1_000
 
 export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   const { chain, place, witness, staleBlocks, checkSeconds, idleSeconds, mostKeys } = options
@@ -54,11 +60,18 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   let run: AbortController | undefined
   let shown = true
   let checkAt = 0
+  const movers = new Set<() => void>()
+  /** The newest block that somebody was told of, and how long it is waited for. */
+  let promised = 0n
+  let promisedUntil = 0
   /** Another one whenever anything may have changed of what is in memory. */
   let version = 0
 
   const isFresh = () =>
     trail.tip !== undefined && chaser.blocksBehind <= staleBlocks && performance.now() - chaser.freshAt <= patienceMs(trail, staleBlocks)
+
+  /** Whether it may be read at once. */
+  const isCurrent = () => isFresh() && ((trail.tip?.number ?? 0n) >= promised || performance.now() > promisedUntil)
 
   // From one head to the next.
 
@@ -122,7 +135,11 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
 
   async function requireFresh({ signal }: At): Promise<void> {
     await within(chaser.confirm(), signal)
-    if (isFresh()) return
+    if (isFresh()) {
+      // The node that was asked does not have it: what there is, is not too old.
+      promised = 0n
+      return
+    }
     const blocks = chaser.blocksBehind > staleBlocks ? `, ${chaser.blocksBehind} blocks` : ''
     throw new SluiceError('NETWORK', `What is known of ${name} is too old to be shown${blocks}: ${chaser.reason}. Try again shortly.`, {
       retryAfterSeconds: 1,
@@ -131,6 +148,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
 
   /** Each watcher what is new to it. */
   function tell(): void {
+    for (const moved of movers) moved()
     const { tip } = trail
     for (const { track } of tracks.all()) {
       if (track.watchers.size === 0) continue
@@ -199,7 +217,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
       start()
       const { group, track } = tracks.of(source, key)
       track.usedAt = performance.now()
-      if (!isFresh()) await requireFresh(at)
+      if (!isCurrent()) await requireFresh(at)
       for (;;) {
         const state = track.history.newest()
         if (state !== undefined && trail.tip) return { state, head: trail.tip }
@@ -228,6 +246,10 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
         track.usedAt = performance.now()
       }
     },
+    onMove(moved) {
+      movers.add(moved)
+      return () => void movers.delete(moved)
+    },
     bundle: (parts) =>
       createBundle(parts, {
         get version() {
@@ -236,14 +258,19 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
         get tip() {
           return trail.tip
         },
-        isFresh,
-        async requireFresh(at) {
+        isCurrent,
+        async requireCurrent(at) {
           start()
-          if (!isFresh()) await requireFresh(at)
+          if (!isCurrent()) await requireFresh(at)
         },
         trackOf: ({ source, key, about }) => tracks.of(source, key, about),
         want,
       }),
+    heardOf(number) {
+      if (!trail.tip || number <= trail.tip.number) return
+      if (number > promised || performance.now() > promisedUntil) promised = number
+      promisedUntil = performance.now() + heardMs
+    },
     doubt(source, key, why) {
       const track = tracks.find(source, key)
       if (!track) return

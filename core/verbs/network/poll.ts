@@ -23,6 +23,8 @@ export const networkPoll: Verb<'NetworkPoll'> = async ({ txHash, connector }, co
   const { head, txBlock, receipt, found } = where
   // A block may come between both questions.
   const currentBlock = head === undefined ? -1 : Math.max(head, txBlock)
+  // Who was told that a trade is in a block asks for a price after it.
+  if (!isVenues && currentBlock >= 0) services.following.heardOf(network, BigInt(currentBlock))
   return {
     currentBlock,
     txHash,
