@@ -1,9 +1,12 @@
 import { ExchangeClient, HttpTransport, InfoClient } from '@nktkas/hyperliquid'
-import { Wallet } from 'ethers'
+import { Wallet, type HDNodeWallet } from 'ethers'
 import type { HyperliquidExchange } from './exchange/start-exchange.ts'
 
 /** The exchange's clients, as its users have them, with a new wallet. */
-export function newTrader({ apiUrl, testnet }: Pick<HyperliquidExchange, 'apiUrl' | 'testnet'>, wallet = Wallet.createRandom()) {
+export function newTrader(
+  { apiUrl, testnet }: Pick<HyperliquidExchange, 'apiUrl' | 'testnet'>,
+  wallet: Wallet | HDNodeWallet = Wallet.createRandom(),
+) {
   const transport = new HttpTransport({ apiUrl, isTestnet: testnet })
   return {
     wallet,

@@ -2,11 +2,10 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { actions } from './exchange/actions/actions.ts'
 import { fromPrice } from './exchange/amounts/units.ts'
-import type { Order } from './exchange/book/order.ts'
 import { createClock } from './exchange/clock.ts'
 import { createDriver, type Driver } from './exchange/driver.ts'
 import { accountOf, createEngine, type Engine } from './exchange/engine.ts'
-import { balanceOf } from './exchange/ledger/account.ts'
+import { wrongSums } from './exchange/ledger/wrong-sums.ts'
 import { defaultRules } from './exchange/rules.ts'
 import { createNonces } from './exchange/signing/nonces.ts'
 
@@ -134,53 +133,6 @@ function start() {
   return { engine, driver }
 }
 
-/** What does not add up. */
-function wrongIn(engine: Engine): string[] {
-  const accounts = [...engine.accounts.values()]
-  const sum = (values: Iterable<bigint>) => [...values].reduce((total, value) => total + value, 0n)
-  const perps = sum(
-    accounts.map(({ crossUsd, positions }) => crossUsd + sum([...positions.values()].map(({ isolatedUsd = 0n }) => isolatedUsd))),
-  )
-  const money = engine.listing.tokens.map(({ index, name }) => {
-    const there = sum(accounts.map((account) => balanceOf(account, index).total)) + (engine.reserves.get(index)?.balance ?? 0n)
-    const ofPerps = index === 0 ? (perps + engine.feesUsd) * 100n : 0n
-    const lost = (engine.supply.get(index) ?? 0n) - there - (engine.fees.get(index) ?? 0n) - ofPerps
-    return lost === 0n ? [] : [`${lost} of ${name} is lost`]
-  })
-  const positions = engine.listing.perps.map(({ coin }) => {
-    const net = sum(accounts.map((account) => account.positions.get(coin)?.szi ?? 0n))
-    return net === 0n ? [] : [`positions of ${coin} come to ${net}`]
-  })
-  const lent = [...engine.reserves.values()].map(({ token, balance, borrowed, supplied, buffer }) => {
-    const loans = accounts.flatMap((account) => account.loans.get(token.index) ?? [])
-    const holds = balance + borrowed === supplied + buffer && balance >= 0n
-    const agrees = sum(loans.map((loan) => loan.supplied)) === supplied && sum(loans.map((loan) => loan.borrowed)) === borrowed
-    return holds && agrees ? [] : [`the reserve of ${token.name}: ${balance} + ${borrowed} against ${supplied} + ${buffer}`]
-  })
-  const holds = accounts.flatMap((account) =>
-    engine.listing.tokens.map(({ index, name }) => {
-      const { total, hold } = balanceOf(account, index)
-      const pays = ({ market, isBuy }: Order) => market.kind === 'spot' && (isBuy ? market.quote : market.base).index === index
-      const held = sum([...account.open.values()].filter(pays).map((each) => each.held))
-      const covered = account.mode === 'portfolioMargin' || hold <= total
-      return held === hold && total >= 0n && covered ? [] : [`${account.address} holds ${hold} of ${total} ${name} for ${held}`]
-    }),
-  )
-  const books = [...engine.books].map(([coin, { bids, asks }]) => {
-    const open = [...bids, ...asks].flatMap(({ orders }) => orders)
-    const crossed = bids[0] && asks[0] && bids[0].px >= asks[0].px
-    const right = open.every((each) => each.status === 'open' && each.sz > 0n && accountOf(engine, each.owner).open.get(each.oid) === each)
-    return !crossed && right ? [] : [`the book of ${coin}`]
-  })
-  const filled = accounts.flatMap((account) =>
-    account.orders.map((each) => {
-      const fills = sum(account.fills.filter(({ oid }) => oid === each.oid).map(({ sz }) => sz))
-      return fills === each.origSz - each.sz ? [] : [`${fills} filled of order ${each.oid}, and it says ${each.origSz - each.sz}`]
-    }),
-  )
-  return [money, positions, lent, holds, books, filled].flat(2)
-}
-
 describe('money on the simulator of Hyperliquid', () => {
   it('is the same to the unit after whatever is done', () => {
     fc.assert(
@@ -188,7 +140,7 @@ describe('money on the simulator of Hyperliquid', () => {
         const { engine, driver } = start()
         for (const step of list) {
           step(engine, driver)
-          const wrong = wrongIn(engine)
+          const wrong = wrongSums(engine)
           expect(wrong, wrong.join('; ')).to.deep.equal([])
         }
       }),
