@@ -9,6 +9,8 @@ export interface Request {
   op: 'trade' | 'close' | 'deposit' | 'withdraw' | 'order' | 'cancel-order' | 'cancel' | 'speedUp' | 'create-token'
   wallet: string
   connector?: string
+  /** Of an order book. */
+  market?: string
   /** Symbol of the token whose account is wanted. */
   token?: string
   /** It is asked for in a batch. */
@@ -29,7 +31,17 @@ export interface Call {
   endedAt: number
   /** `ofBatch`: one of several that were answered together. `lost`: the connection broke, or nothing came for too long. */
   outcome:
-    | { is: 'answer'; status: number; name?: string; message?: string; text: string; txHash?: string; ofBatch?: true }
+    | {
+        is: 'answer'
+        status: number
+        name?: string
+        message?: string
+        text: string
+        txHash?: string
+        state?: string
+        orderId?: string
+        ofBatch?: true
+      }
     | { is: 'lost'; reason: string }
 }
 
@@ -63,6 +75,8 @@ export interface Mined {
 export interface Journaled {
   key: string
   address: string
+  /** Whose key signed, where that is not the chain's own way. */
+  signer?: string
   kind: string
   state: string
   nonce: number

@@ -1,14 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { devnetMessages, type Messages } from './bots/message.ts'
 import type { Recorder } from './bots/recorder.ts'
 import type { Violation } from './checker/violation.ts'
-import type { History, Request } from './history.ts'
-import type { FaultProxy } from './proxy/fault-proxy.ts'
+import type { History, Request, Sent } from './history.ts'
 import type { Random } from './random.ts'
 import type { Home } from './servers/home.ts'
 import { spawnServer, type Server, type ServerOptions } from './servers/spawn-server.ts'
 
 /** What a bot may want, but for who it is. A batch is several orders at once. */
-export type Wish = Pick<Request, 'connector' | 'token'> & { op: Request['op'] | 'batch' }
+export type Wish = Pick<Request, 'connector' | 'market' | 'token'> & { op: Request['op'] | 'batch' }
+
+/** What stands between the servers and what they ask. */
+export interface Between {
+  /** Everything that the servers sent, whatever became of it. */
+  sent: readonly Sent[]
+  /** How many requests had a fault. */
+  faults: number
+  /** From now on all is well. */
+  become(): void
+}
 
 /** Servers between bots and a node that may fail, on a chain of whatever family. */
 export interface Stage {
@@ -17,7 +27,8 @@ export interface Stage {
   wallets: readonly string[]
   /** What bots pick from. */
   wishes: readonly Wish[]
-  proxy: FaultProxy
+  messages: Messages
+  proxy: Between
   home: Home
   recorder: Recorder
   /** What was asked together with a key, and not answered for good while faults went on. */
@@ -44,6 +55,8 @@ export interface JudgedStage extends Stage {
 }
 
 type Given = Pick<Stage, 'place' | 'wallets' | 'wishes' | 'proxy' | 'home' | 'recorder'> & {
+  /** Absent: those to the exchanges of the devnet. */
+  messages?: Messages
   random: Random
   server: Pick<ServerOptions, 'devnetUrl' | 'patches'>
 }
@@ -52,6 +65,7 @@ type Given = Pick<Stage, 'place' | 'wallets' | 'wishes' | 'proxy' | 'home' | 're
 export function createStage({ random, server: options, ...given }: Given): Stage {
   const servers: Stage['servers'] = []
   const stage: Stage = {
+    messages: devnetMessages,
     ...given,
     unresolved: [],
     servers,

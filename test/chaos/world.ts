@@ -6,7 +6,7 @@ import { putCollateral } from './chain/collateral.ts'
 import { allowOrders } from './chain/offers.ts'
 import { checkHistory } from './checker/check-history.ts'
 import type { History } from './history.ts'
-import { startFaultProxy } from './proxy/fault-proxy.ts'
+import { startFaultProxy, type FaultProxy } from './proxy/fault-proxy.ts'
 import type { Random } from './random.ts'
 import { makeHome } from './servers/home.ts'
 import { settleWorld } from './settle-world.ts'
@@ -48,6 +48,7 @@ export interface WorldOptions {
 
 /** A chain with the exchanges of the devnet, what stands between it and the servers, the servers, and what the bots saw. */
 export interface World extends JudgedStage {
+  proxy: FaultProxy
   chain: Chain
   postgres: TestPostgres | undefined
   /** Block from which on the run's transactions are. */
@@ -84,6 +85,7 @@ export async function createWorld({
     server: { devnetUrl: proxy.url, patches },
   })
   const world: World = Object.assign(stage, {
+    proxy,
     chain,
     postgres,
     firstBlock: (await chain.height()) + 1,

@@ -3,7 +3,7 @@ import type { Call, Request } from '../history.ts'
 import type { Server } from '../servers/spawn-server.ts'
 import type { Stage } from '../stage.ts'
 import { bounded } from './bounded.ts'
-import { batchOf, messageOf, type Message } from './message.ts'
+import type { Message } from './message.ts'
 
 export interface Manner {
   /** Which server; any that runs, where none is named. */
@@ -20,14 +20,14 @@ export const askAll = (stage: Stage, requests: readonly Request[], manner: Manne
 
 /** Sends a request once and keeps what came of it. */
 export async function ask(stage: Stage, request: Request, manner: Manner = {}): Promise<Call> {
-  const [call] = await tell(stage, [request], messageOf(request), (answer) => [outcomeOf(answer)], manner)
+  const [call] = await tell(stage, [request], stage.messages.one(request), (answer) => [outcomeOf(answer)], manner)
   if (!call) throw new Error('A request has a call.')
   return call
 }
 
 /** Sends several orders in one request, and keeps what came of each. */
 const askBatch = (stage: Stage, requests: readonly Request[], manner: Manner = {}): Promise<Call[]> =>
-  tell(stage, requests, batchOf(requests), (answer) => outcomesOf(answer, requests), manner)
+  tell(stage, requests, stage.messages.together(requests), (answer) => outcomesOf(answer, requests), manner)
 
 async function tell(
   stage: Stage,
@@ -76,7 +76,8 @@ async function send(to: Server, hangUpAfterMs: number | undefined, post: (client
 
 function outcomeOf({ status, body, text }: Answer): Call['outcome'] {
   const field = (name: string) => (typeof body?.[name] === 'string' ? { [name]: body[name] } : {})
-  return { is: 'answer', status, text, ...field('name'), ...field('message'), ...(status === 200 && field('txHash')) }
+  const told = { ...field('txHash'), ...field('state'), ...field('orderId') }
+  return { is: 'answer', status, text, ...field('name'), ...field('message'), ...(status === 200 && told) }
 }
 
 /** Each order of a batch has a state or an error of its own; where all of it failed they share that. */

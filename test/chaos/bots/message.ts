@@ -9,11 +9,18 @@ export interface Message {
   body: object
 }
 
-const post = (path: string, body: object): Message => ({ method: 'POST', path, body })
+/** How requests are written. */
+export interface Messages {
+  one(request: Request): Message
+  /** Several orders at once, and at most one that is to be cancelled. */
+  together(requests: readonly Request[]): Message
+}
+
+export const post = (path: string, body: object): Message => ({ method: 'POST', path, body })
 
 const book = { connector: 'oasis', market: 'WETH-USDC' }
 
-export function messageOf(request: Request): Message {
+function messageOf(request: Request): Message {
   const { id, op, wallet: address, connector = 'uniswap', token, order, valueRaw = 0n } = request
   if (op === 'cancel') return post('/evm/cancel', { address })
   if (op === 'speedUp') return post('/evm/speedUp', { address })
@@ -31,8 +38,7 @@ export function messageOf(request: Request): Message {
   return post('/perpAMM/open', { ...perp, ...market, amount, side: id % 3 === 0 ? 'LONG' : 'SHORT', margin: '10', leverage: '5' })
 }
 
-/** Several orders at once, and at most one that is to be cancelled. */
-export function batchOf(requests: readonly Request[]): Message {
+function batchOf(requests: readonly Request[]): Message {
   const { market, connector } = book
   const [first] = requests
   const cancel = requests.flatMap(({ op, order = 0 }) =>
@@ -41,6 +47,9 @@ export function batchOf(requests: readonly Request[]): Message {
   const create = requests.flatMap((request) => (request.op === 'order' ? [{ market, ...orderOf(request) }] : []))
   return post('/clob/batchOrders', { connector, address: first?.wallet, create, cancel })
 }
+
+/** To the exchanges of the devnet. */
+export const devnetMessages: Messages = { one: messageOf, together: batchOf }
 
 /** Around one price, so that some meet and some rest. */
 function orderOf({ id, valueRaw = 0n }: Request): object {

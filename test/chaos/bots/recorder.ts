@@ -23,7 +23,8 @@ const leastValueRaw: Partial<Record<Request['op'], bigint>> = {
   withdraw: 10n ** 4n,
 }
 
-export function createRecorder(): Recorder {
+/** @param least the smallest amount of each kind of request that shows one */
+export function createRecorder(least: Partial<Record<Request['op'], bigint>> = leastValueRaw): Recorder {
   const begun = performance.now()
   const recorder: Recorder = {
     requests: [],
@@ -35,8 +36,8 @@ export function createRecorder(): Recorder {
     clock: () => Math.round(performance.now() - begun),
     newRequest(of) {
       const id = recorder.requests.length + 1
-      const least = leastValueRaw[of.op]
-      const request = { ...of, id, ...(least !== undefined && { valueRaw: least + BigInt(id) }) }
+      const from = least[of.op]
+      const request = { ...of, id, ...(from !== undefined && { valueRaw: from + BigInt(id) }) }
       recorder.requests.push(request)
       return request
     },

@@ -59,21 +59,25 @@ async function trade(stage: Stage, wallet: string, random: Random): Promise<void
 /** One of the wishes, or several orders at once. */
 function wanted(stage: Stage, wallet: string, random: Random, key: Pick<Request, 'key'>): Request[] {
   const { op, ...wish } = random.pick(stage.wishes)
-  if (op === 'batch') return ordersAtOnce(stage, wallet, random, key)
-  const order = op === 'cancel-order' ? orderOf(stage, wallet, random) : {}
+  if (op === 'batch') return ordersAtOnce(stage, { ...wish, wallet, ...key }, random)
+  const order = op === 'cancel-order' ? orderOf(stage, { ...wish, wallet }, random) : {}
   return order ? [stage.recorder.newRequest({ op, ...wish, ...order, wallet, ...key })] : []
 }
 
-/** One of the wallet's orders, mostly of those that may be in the book: neither on their way nor over. Undefined where it has none. */
-function orderOf({ recorder }: Stage, wallet: string, random: Random): { order: number } | undefined {
-  const own = recorder.requests.filter((each) => each.op === 'order' && each.wallet === wallet)
+/** One of the wallet's orders of the market, mostly of those that may be in the book: neither on their way nor over. Undefined where it has none. */
+function orderOf(
+  { recorder }: Stage,
+  { wallet, market }: Pick<Request, 'wallet' | 'market'>,
+  random: Random,
+): { order: number } | undefined {
+  const own = recorder.requests.filter((each) => each.op === 'order' && each.wallet === wallet && each.market === market)
   return own.length === 0 ? undefined : { order: random.pick(random.chance(0.7) && own.length > 4 ? own.slice(-20, -4) : own).id }
 }
 
-function ordersAtOnce(stage: Stage, wallet: string, random: Random, key: Pick<Request, 'key'>): Request[] {
+function ordersAtOnce(stage: Stage, of: Pick<Request, 'wallet' | 'market' | 'key'>, random: Random): Request[] {
   const { recorder } = stage
-  const order = random.chance(0.5) ? orderOf(stage, wallet, random) : undefined
-  const asked = { wallet, ...key, inBatch: true } as const
+  const order = random.chance(0.5) ? orderOf(stage, of, random) : undefined
+  const asked = { ...of, inBatch: true } as const
   const orders = Array.from({ length: random.between(1, 4) }, () => recorder.newRequest({ op: 'order', ...asked }))
   return order ? [...orders, recorder.newRequest({ op: 'cancel-order', ...asked, ...order })] : orders
 }

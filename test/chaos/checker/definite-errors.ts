@@ -23,8 +23,8 @@ export function definiteErrors(known: Known): Violation[] {
   })
 }
 
-/** A definite error that no other call of the request can have made untrue: those that ended before are settled by it. */
-function isLastWord(call: Call, calls: readonly Call[]): boolean {
+/** Whether it is a definite error that no other call of the request can have made untrue: those that ended before are settled by it. */
+export function isLastWord(call: Call, calls: readonly Call[]): boolean {
   const { outcome } = call
   if (outcome.is === 'lost' || outcome.status < 400 || inconclusive.has(outcome.name ?? '')) return false
   const others = calls.filter((each) => each !== call)

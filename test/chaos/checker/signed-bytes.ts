@@ -12,6 +12,8 @@ export interface Signed {
   call?: string
   /** What it is good with, on a chain that counts no nonces. */
   blockhash?: string
+  /** Milliseconds: until when it is good, where it says so itself. */
+  expiresAfter?: number
   /** It left a server. */
   wasSent: boolean
   /** Key of the journal's entry that has it. */

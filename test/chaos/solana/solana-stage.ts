@@ -5,7 +5,7 @@ import { startSolana, type Solana, type SolanaNode } from '../../solana/start-so
 import { createRecorder } from '../bots/recorder.ts'
 import { checkHistory } from '../checker/check-history.ts'
 import type { History } from '../history.ts'
-import { startFaultProxy } from '../proxy/fault-proxy.ts'
+import { startFaultProxy, type FaultProxy } from '../proxy/fault-proxy.ts'
 import type { Random } from '../random.ts'
 import type { Home } from '../servers/home.ts'
 import { createStage, type JudgedStage } from '../stage.ts'
@@ -17,6 +17,7 @@ const slotMs = 80
 
 /** A cluster of Solana, one of its nodes, what stands between that and the server, and what the bots saw. */
 export interface SolanaStage extends JudgedStage {
+  proxy: FaultProxy
   cluster: Solana
   /** The one that the server asks. */
   node: SolanaNode
@@ -53,6 +54,7 @@ export async function createSolanaStage({ random, mints: count }: { random: Rand
     server: { patches: ['points'] },
   })
   const judged: SolanaStage = Object.assign(stage, {
+    proxy,
     cluster,
     node,
     mints,
