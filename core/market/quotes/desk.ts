@@ -7,6 +7,10 @@ export interface Desk {
   quote(swap: Swap, at: At): Quote | Promise<Quote>
   /** Brings what quotes go by into memory. */
   load(at: At): Promise<void>
+  /** What they go by now; undefined where that must be waited for. */
+  peek(): View | undefined
+  /** Keeps it in memory until the function given is called. */
+  hold(): () => void
 }
 
 // The first, and some more where what is known turns out to be wanting. What is unknown after that counts as unable.
@@ -42,6 +46,8 @@ export function createDesk(pricing: FollowedPricing, choice: QuoteChoice, bundle
     async load(at) {
       await bundle.read(at)
     },
+    peek: () => bundle.peek(),
+    hold: () => bundle.hold(),
     quote(swap, at) {
       const question = `${swap.exact} ${swap.amountRaw}`
       const now = bundle.peek()

@@ -2,7 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { At, Followed, FollowedPricing, Quote, QuoteChoice, Swap } from '../../contracts/index.ts'
 import type { Following, Site } from '../following/following.ts'
 import type { Source } from '../following/track.ts'
+import type { Synchroniser } from '../following/synchroniser.ts'
 import { createDesk, type Desk } from './desk.ts'
+import { createFollowedQuotes, type FollowedQuotes } from './followed-quotes.ts'
+import type { QuoteChanged } from './quote-news.ts'
 import type { QuotedPair, QuotedPairs } from './quoted-pairs.ts'
 
 /** A connector on a network, whose pools are followed. */
@@ -19,6 +22,12 @@ export interface Quotes {
    * @throws SluiceError NETWORK where what is in memory is too old: never an old price
    */
   quote(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, at: At): Promise<Quote>
+  /**
+   * Calls back with the quote as soon as there is one, after every block in which it has become another, and with `undefined` while nothing
+   * can be said. Each question is answered once for all who follow it. Until the function given is called.
+   * @throws SluiceError where no such question can be asked, or OVERLOADED where there is no room
+   */
+  follow(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, changed: QuoteChanged): () => void
   /** Brings into memory what an exchange was asked about when the server ran last. */
   recall(venue: QuoteVenue): Promise<void>
   stop(): Promise<void>
@@ -47,6 +56,7 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
   const names = new WeakMap<FollowedPricing, number>()
   const sources = new WeakMap<Followed, Source>()
   const desks = new Map<string, Kept>()
+  const followed = new WeakMap<Synchroniser, FollowedQuotes>()
   let named = 0
   let news = false
   const keeping = setInterval(() => void keep(), keepMs)
@@ -93,6 +103,13 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
     return source
   }
 
+  function followedOn(site: Site): FollowedQuotes {
+    const synchroniser = following.of(site)
+    const known = followed.get(synchroniser) ?? createFollowedQuotes(synchroniser)
+    followed.set(synchroniser, known)
+    return known
+  }
+
   async function keep(): Promise<void> {
     if (!news) return
     news = false
@@ -104,6 +121,7 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
 
   return {
     quote: async (venue, swap, choice, at) => deskOf(venue, swap, choice).quote(swap, at),
+    follow: (venue, swap, choice, changed) => followedOn(venue).follow(deskOf(venue, swap, choice), swap, changed),
     async recall(venue) {
       const there = pairs.known.filter((pair) => placeOf(pair) === placeOf(venue)).slice(0, mostRecalled)
       const at = { signal: AbortSignal.timeout(recallMs) }
