@@ -390,6 +390,25 @@ describe('an exchange with order books', function () {
     say({})
   })
 
+  it('tells what an order ended as that a batch could not cancel, and the same to who repeats it with its key', async () => {
+    const { clientOrderId, txHash } = await landed('/clob/orders')
+    await mined(server.client, txHash)
+    const orderId = `on-exchange-${clientOrderId}`
+    say({
+      act: (usual, owner, actions) => {
+        if (actions.some((action: { do: string }) => action.do === 'cancel')) throw new SluiceError('TRADE_FAILED', 'It is over.')
+        return usual(owner, actions)
+      },
+      orders: ordered({ orderId, filledAmount: '0.1', averagePrice: '1500', state: 'FILLED' }),
+    })
+    const headers = { 'content-type': 'application/json', 'idempotency-key': newId() }
+    const raw = JSON.stringify({ ...venue, address, create: [limit], cancel: [{ ...eth, clientOrderId }] })
+    const { body, text } = await server.client.request('POST', '/clob/batchOrders', { headers, raw })
+    expect(body.cancelled, text).to.deep.equal([{ orderId, clientOrderId, state: 'FILLED', filledAmount: '0.1' }])
+    await mined(server.client, body.created[0].txHash)
+    expect((await server.client.request('POST', '/clob/batchOrders', { headers, raw })).body.cancelled).to.deep.equal(body.cancelled)
+  })
+
   it('places nothing twice where a request is repeated whose answer was lost', async () => {
     const key = newId()
     const claim = { client: 'client', path: '/clob/orders', key, claim: 1 }

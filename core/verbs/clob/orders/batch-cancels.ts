@@ -47,7 +47,7 @@ export async function readCancels(
   return entries
 }
 
-type Told = ReturnType<typeof showEnded> | (OrderName & { error: ReturnType<typeof showError> })
+export type CancelTold = ReturnType<typeof showEnded> | (OrderName & { error: ReturnType<typeof showError> })
 
 /**
  * What the exchange did not cancel, by the place of its entry: it may have been filled in between, or never have been there. Where it cannot
@@ -59,12 +59,12 @@ export async function afterRefusals(
   results: Results,
   wallet: Wallet,
   context: BookContext,
-): Promise<ReadonlyMap<number, Told>> {
+): Promise<ReadonlyMap<number, CancelTold>> {
   const refused = cancels.flatMap((entry, place) => {
     const refusal = 'action' in entry ? refusalOf(results.get(place)) : undefined
     return 'action' in entry && refusal ? [{ entry, action: entry.action, place, refusal }] : []
   })
-  const told = new Map<number, Told>()
+  const told = new Map<number, CancelTold>()
   if (refused.length === 0) return told
   const orders = walletOrders(type, wallet.address, context)
   const found = await orError(() => orders.onExchange({ names: refused.map(({ action }) => action.order) }, { signal: context.signal }))

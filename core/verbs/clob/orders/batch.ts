@@ -3,7 +3,7 @@ import type { BookAction } from '../../../contracts/index.ts'
 import { readWallet } from '../../read-wallet.ts'
 import type { ForBook } from '../book-verb.ts'
 import { marketsOf } from '../market/find-market.ts'
-import { afterRefusals, readCancels } from './batch-cancels.ts'
+import { afterRefusals, readCancels, type CancelTold } from './batch-cancels.ts'
 import { readCreates } from './batch-creates.ts'
 import { showEntry } from './batch-entry.ts'
 import { carryOut, type Results } from './carry-out.ts'
@@ -25,17 +25,24 @@ export const batchOrders: ForBook<'BatchOrders'> = (type) => async (request, con
   for (const [place, each] of cancels.entries()) if ('action' in each) actions.set(place, each.action)
   for (const [place, each] of creates.entries()) if ('action' in each) actions.set(numberOf(place), each.action)
 
+  const refused = new Map<number, CancelTold>()
   const answer = (results: Results) => ({
     created: creates.map((each, place) =>
       showEntry(each, results.get(numberOf(place)), { clientOrderId: each.clientOrderId }, ({ order }, done) => showPlaced(order, done)),
     ),
-    cancelled: cancels.map((each, place) => showEntry(each, results.get(place), each.name, ({ order }, done) => showCancel(order, done))),
+    cancelled: cancels.map(
+      (each, place) => refused.get(place) ?? showEntry(each, results.get(place), each.name, ({ order }, done) => showCancel(order, done)),
+    ),
   })
-  const results = await carryOut(type, actions, wallet, context, answer)
+  // Before the answer is journaled, and again for what was refused with the last submission.
+  const askAfterRefusals = async (results: Results) => {
+    const news = new Map([...results].filter(([place]) => !refused.has(place)))
+    for (const [place, told] of await afterRefusals(type, cancels, news, wallet, context)) refused.set(place, told)
+  }
+  const results = await carryOut(type, actions, wallet, context, answer, askAfterRefusals)
   requireAny([...creates, ...cancels], results)
-  const refused = await afterRefusals(type, cancels, results, wallet, context)
-  const { created, cancelled } = answer(results)
-  return { created, cancelled: cancelled.map((each, place) => refused.get(place) ?? each) }
+  await askAfterRefusals(results)
+  return answer(results)
 }
 
 const passing: readonly ErrorName[] = ['NETWORK', 'RATE_LIMIT', 'SERVICE_UNINITIALIZED', 'TIMEOUT', 'OVERLOADED']

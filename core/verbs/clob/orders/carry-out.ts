@@ -29,6 +29,7 @@ const atOnce = 8
  * fails for the actions of its plan only.
  * @param actions by any number that tells them apart
  * @param answer what the request answers: journaled under its Idempotency-Key with the last submission, when all others have come to something
+ * @param beforeLast finds out what the answer needs besides
  */
 export async function carryOut(
   type: BookSet,
@@ -36,6 +37,7 @@ export async function carryOut(
   wallet: Wallet,
   context: BookContext,
   answer: (results: Results) => object,
+  beforeLast: (results: Results) => Promise<void> = async () => {},
 ): Promise<Results> {
   const { venue, signal } = context
   const book = bookOf(type, venue)
@@ -68,7 +70,10 @@ export async function carryOut(
   const last = others.pop() ?? cancels.pop()
   for (const some of [cancels, others]) await inTurns(some, (each) => submit(each, false), signal)
   for (const place of actions.keys()) if (!results.has(place) && !last?.covers.includes(place)) results.set(place, notBegun())
-  if (last) await submit(last, true)
+  if (last) {
+    await beforeLast(results)
+    await submit(last, true)
+  }
   return results
 }
 
