@@ -2,10 +2,14 @@
 import { cpus, loadavg } from 'node:os'
 import { createClient } from '../../core/testing/client.ts'
 import { startChild } from './child.ts'
+import { bookAnswers } from './figures/book-answers.ts'
+import { bookEvents } from './figures/book-events.ts'
+import { bookIncrements } from './figures/book-increments.ts'
 import { installedSize } from './figures/installed-size.ts'
 import { journaling } from './figures/journaling.ts'
 import { memory } from './figures/memory.ts'
 import { nodeCalls } from './figures/node-calls.ts'
+import { orderRate } from './figures/order-rate.ts'
 import { perpCalls } from './figures/perp-calls.ts'
 import { pluginLines } from './figures/plugin-lines.ts'
 import { pluginTrials } from './figures/plugin-trials.ts'
@@ -16,6 +20,10 @@ import { startToReady } from './figures/start-to-ready.ts'
 import { versionRates } from './figures/version-rates.ts'
 import { versionQuotes } from './figures/version-quotes.ts'
 import type { BareServerProcess } from './processes/bare-server.ts'
+import type { BookOrdersProcess } from './processes/book-orders.ts'
+import type { BookServerProcess } from './processes/book-server.ts'
+import type { BooksProcess } from './processes/books.ts'
+import type { HyperliquidProcess } from './processes/hyperliquid.ts'
 import { tradeRate } from './figures/trade-rate.ts'
 import type { LoadProcess } from './processes/load.ts'
 import type { OrdersProcess } from './processes/orders.ts'
@@ -34,6 +42,8 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   solana: async () => report('What a node of Solana is asked', await solanaCalls()),
   versions: async () => report("Quotes by the connector alone; reference: one pool's by QuoterV2 on the same node", await versionQuotes()),
   trades,
+  books,
+  orders,
   journal: async () =>
     report('Keeping a transaction: twice before it is sent; reference: two pages flushed to the same disk', await journaling()),
   lines: async () => report('Lines of the plugins, from their sources', pluginLines()),
@@ -102,5 +112,45 @@ async function trades(): Promise<void> {
     report(title, await tradeRate(traders, orders))
   } finally {
     await Promise.all([orders.end(), traders.end()])
+  }
+}
+
+/** Books of the exchange's websocket, which another program speaks for it. */
+async function books(): Promise<void> {
+  const title = 'Changes of five levels taken into books in memory; reference: parsed and put into maps'
+  report(title, await bookIncrements())
+  const exchange = await startChild<HyperliquidProcess>('hyperliquid')
+  const told = await startChild<BooksProcess>('books')
+  try {
+    const { sluice: wsUrl } = await told.ask('wsUrls')
+    const server = await startChild<BookServerProcess>('book-server', [JSON.stringify(await exchange.ask('server', wsUrl))])
+    try {
+      report(
+        '/clob/perp/orderBook over mutual TLS; reference: a bare node:https server that answers as many bytes',
+        await bookAnswers(server),
+      )
+      report('Books from a websocket to /events; reference: a program that passes on what it was told', await bookEvents(server, told))
+    } finally {
+      await server.end()
+    }
+  } finally {
+    await Promise.all([told.end(), exchange.end()])
+  }
+}
+
+/** Orders through the whole of the server to the exchange, which matches in a process of its own. */
+async function orders(): Promise<void> {
+  const exchange = await startChild<HyperliquidProcess>('hyperliquid')
+  const bots = await startChild<BookOrdersProcess>('book-orders')
+  try {
+    const server = await startChild<BookServerProcess>('book-server', [JSON.stringify(await exchange.ask('server'))])
+    try {
+      const { rows, note } = await orderRate(exchange, server, bots)
+      report("Orders over mutual TLS on 16 connections; reference: the exchange's client library, 16 at a time", rows, note)
+    } finally {
+      await server.end()
+    }
+  } finally {
+    await Promise.all([bots.end(), exchange.end()])
   }
 }

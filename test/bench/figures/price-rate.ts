@@ -1,85 +1,17 @@
 import type { Child } from '../child.ts'
-import { micros, ms, perSecond, times, type Row } from '../report.ts'
 import type { BareServerProcess } from '../processes/bare-server.ts'
 import type { LoadProcess } from '../processes/load.ts'
 import type { SluiceProcess } from '../processes/sluice.ts'
-import { median } from '../statistics.ts'
+import type { Row } from '../report.ts'
+import { besideBare } from './beside-bare.ts'
 
-const rounds = 3
-/** By connections: requests per round to Sluice, and to the reference. */
 const loads = [
   { connections: 1, requests: 1_000, reference: 4_000 },
   { connections: 16, requests: 3_000, reference: 15_000 },
 ]
 
-interface Measure {
-  rate: number
-  p50Ms: number
-  p99Ms: number
-  /** Per request. */
-  cpuMicros: number
-  /** Of it in the kernel: mostly sockets, which cost more when the other side is asleep and must be woken. */
-  systemMicros: number
-}
-
-/** Quotes over mutual TLS beside a bare server with a constant answer; the two take turns, so that both see the same machine. */
+/** Quotes over mutual TLS. */
 export async function priceRate(sluice: Child<SluiceProcess>, bare: Child<BareServerProcess>, load: Child<LoadProcess>): Promise<Row[]> {
-  const [{ url }, bareUrl] = [await sluice.ask('where'), await bare.ask('url')]
-  // The code is compiled by what it is run with: what is measured are warm servers.
-  await load.ask('run', { url, connections: 16, requests: 3_000 })
-  await load.ask('run', { url: bareUrl, connections: 16, requests: 6_000 })
-
-  const rows: Row[] = []
-  for (const { connections, requests, reference } of loads) {
-    const quotes: Measure[] = []
-    const constants: Measure[] = []
-    for (let round = 0; round < rounds; round += 1) {
-      quotes.push(await measure(() => sluice.ask('cpu'), load, url, connections, requests))
-      constants.push(await measure(() => bare.ask('cpu'), load, bareUrl, connections, reference))
-    }
-    rows.push(...rowsOf(`${connections} connection${connections === 1 ? '' : 's'}`, middle(quotes), middle(constants)))
-  }
-  return rows
-}
-
-async function measure(
-  cpu: () => Promise<NodeJS.CpuUsage>,
-  load: Child<LoadProcess>,
-  url: string,
-  connections: number,
-  requests: number,
-): Promise<Measure> {
-  const before = await cpu()
-  const { requests: made, seconds, p50Ms, p99Ms } = await load.ask('run', { url, connections, requests })
-  const after = await cpu()
-  const systemMicros = (after.system - before.system) / made
-  return { rate: made / seconds, p50Ms, p99Ms, systemMicros, cpuMicros: (after.user - before.user) / made + systemMicros }
-}
-
-const middle = (measures: readonly Measure[]): Measure => ({
-  rate: median(measures.map(({ rate }) => rate)),
-  p50Ms: median(measures.map(({ p50Ms }) => p50Ms)),
-  p99Ms: median(measures.map(({ p99Ms }) => p99Ms)),
-  cpuMicros: median(measures.map(({ cpuMicros }) => cpuMicros)),
-  systemMicros: median(measures.map(({ systemMicros }) => systemMicros)),
-})
-
-function rowsOf(name: string, ours: Measure, bare: Measure): Row[] {
-  return [
-    { name: `${name}: rate`, value: perSecond(ours.rate), reference: perSecond(bare.rate), ratio: times(ours.rate, bare.rate) },
-    { name: `${name}: p50`, value: ms(ours.p50Ms), reference: ms(bare.p50Ms), ratio: times(ours.p50Ms, bare.p50Ms) },
-    { name: `${name}: p99`, value: ms(ours.p99Ms), reference: ms(bare.p99Ms), ratio: times(ours.p99Ms, bare.p99Ms) },
-    {
-      name: `${name}: CPU per request`,
-      value: micros(ours.cpuMicros),
-      reference: micros(bare.cpuMicros),
-      ratio: times(ours.cpuMicros, bare.cpuMicros),
-    },
-    {
-      name: `${name}: of it system`,
-      value: micros(ours.systemMicros),
-      reference: micros(bare.systemMicros),
-      ratio: times(ours.systemMicros, bare.systemMicros),
-    },
-  ]
+  const { url } = await sluice.ask('where')
+  return besideBare({ url, cpu: () => sluice.ask('cpu') }, bare, load, loads)
 }

@@ -14,7 +14,9 @@ export interface Load {
   requests: number
   /** Where it stops although requests are left. */
   mostSeconds?: number
-  /** Of the exchange; all of them where it is absent. */
+  /** Asked again and again; quotes without it, each another. */
+  path?: string
+  /** Of quotes; of all versions where it is absent. */
   version?: string
 }
 
@@ -28,7 +30,7 @@ const handlers = serve({
     bear(
       load,
       () => new Client(load.url, { connect }),
-      (client, index) => ask(client, quotePath(index, load.version)),
+      (client, index) => ask(client, load.path ?? quotePath(index, load.version)),
     ),
   /** QuoterV2 asked straight at the node. */
   askNode: (load: Load) => bear(load, () => new Client(load.url), askNode),

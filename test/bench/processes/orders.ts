@@ -4,7 +4,7 @@ import path from 'node:path'
 import { Transaction, Wallet } from 'ethers'
 import { Client } from 'undici'
 import { serve } from '../child.ts'
-import { percentile } from '../statistics.ts'
+import { inTurns } from '../in-turns.ts'
 
 export interface Trades {
   url: string
@@ -70,25 +70,6 @@ async function sendRaw({ rpcUrl, key, like, connections, sends }: RawSends) {
   })
   await Promise.all(clients.map((each) => each.close()))
   return measured
-}
-
-async function inTurns(clients: readonly Client[], count: number, one: (client: Client, index: number) => Promise<unknown>) {
-  const latenciesMs: number[] = []
-  let next = 0
-  const startedAt = performance.now()
-  await Promise.all(
-    clients.map(async (client) => {
-      while (next < count) {
-        const index = next
-        next += 1
-        const sentAt = performance.now()
-        await one(client, index)
-        latenciesMs.push(performance.now() - sentAt)
-      }
-    }),
-  )
-  const seconds = (performance.now() - startedAt) / 1000
-  return { rate: count / seconds, p50Ms: percentile(latenciesMs, 0.5), p99Ms: percentile(latenciesMs, 0.99) }
 }
 
 async function call(client: Client, method: string, params: readonly unknown[]): Promise<{ result?: unknown }> {
