@@ -58,11 +58,13 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
 
     /** What is journaled with signed bytes is what the caller gets, to the byte. */
     const act = async (claim?: KeyClaim) => {
-      let journaled: Answer | undefined
-      const answerOf = (answer: object) => (journaled = render(answer))
-      const context = { services, caller, requestId, signal: deadline.signal, ...(claim && { keyed: { claim, answerOf } }) }
+      const signed: { answer?: Answer; isKept: boolean } = { isKept: false }
+      const answerOf = (answer: object) => (signed.answer = render(answer))
+      const kept = () => void (signed.isKept = true)
+      const context = { services, caller, requestId, signal: deadline.signal, ...(claim && { keyed: { claim, answerOf, kept } }) }
       const answer: object = await verb(request, { ...context, ...(await lookUp(request)) })
-      return { answer: journaled ?? render(answer), isKept: journaled !== undefined }
+      const { isKept } = signed
+      return { answer: (isKept && signed.answer) || render(answer), isKept }
     }
     const render = (answer: object): Answer => ({
       status: statusOf(answer),

@@ -31,6 +31,8 @@ export interface Keyed {
   claim: KeyClaim
   /** The whole answer, with its envelope, as it is sent: made of what the verb answers. */
   answerOf(answer: object): { status: number; body: string }
+  /** Told once that answer is certain to be in the journal: until then it is a promise, and what it tells of may come to nothing. */
+  kept(): void
 }
 
 /** Whether the caller said what it pays. */

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Answer } from '../../core/testing/client.ts'
+import { allowOrders } from '../chaos/chain/offers.ts'
 import type { Server } from '../chaos/servers/spawn-server.ts'
 import { isPostgresInstalled } from '../store/postgres.ts'
-import { minedOf, poll, startCluster, trade, transactionsOf, walletOf, type Cluster } from './cluster.ts'
+import { batch, minedOf, poll, startCluster, trade, transactionsOf, walletOf, type Cluster } from './cluster.ts'
 
 const patienceMs = 30_000
 const outcomeOf = ({ status, body }: Answer) => (status === 200 ? '200' : `${status} ${body?.name}`)
@@ -18,6 +19,7 @@ describe('several servers on one PostgreSQL', function () {
   before(async function () {
     if (!isPostgresInstalled) this.skip()
     cluster = await startCluster()
+    await allowOrders(cluster.chain, [walletOf(1)])
     // The first alone, since it makes certificates and tables.
     first = await cluster.start()
     ;[second, third] = await Promise.all([cluster.start(), cluster.start()])
@@ -129,6 +131,35 @@ describe('several servers on one PostgreSQL', function () {
     expect((await minedOf(cluster.chain, address)).filter(({ valueWei }) => valueWei === value)).to.have.length(1)
     expect(outcomeOf(await trade(still, address, newValue()))).to.equal('200')
   })
+
+  for (const isRepeated of [false, true]) {
+    const meanwhile = isRepeated ? 'its wallet and its key' : 'its wallet'
+    it(`tell of nothing that was not journaled where one stood still amid a batch while another took ${meanwhile}`, async () => {
+      const [address, key, prices] = [walletOf(1), `batch-${isRepeated}`, ['800', '801']]
+      const slow = { 'server.requestTimeoutSeconds': 60 }
+      const still = await cluster.start({ patches: ['points'], flags: slow, stopAt: { point: 'after sign', nth: 2 } })
+      const asked = batch(still, address, prices, key)
+      await until('it has journaled what it is to sign last', async () => {
+        const rows = await cluster.postgres.query(`select state from entries where idempotency_key = '${key}'`)
+        return rows.length > 0 ? true : undefined
+      })
+      const other = isRepeated
+        ? await until('another server answers', async () => {
+            const answer = await batch(first as Server, address, prices, key)
+            return answer.status === 200 ? answer : undefined
+          })
+        : await batch(first as Server, address, ['802'], `beside-${key}`)
+      expect(outcomeOf(other)).to.equal('200')
+      still.signal('SIGCONT')
+      const { status, body, text } = await asked
+      expect(status, text).to.equal(200)
+      expect((await batch(second as Server, address, prices, key)).text).to.equal(text)
+      if (isRepeated) expect(text).to.equal(other.text)
+      const said = body.created.map(({ state, error }: { state?: string; error?: { name: string } }) => state ?? error?.name)
+      expect(said[1]).to.equal(isRepeated ? 'PENDING_OPEN' : 'OVERLOADED')
+      for (const { txHash } of body.created) if (txHash !== undefined) await becomes(third as Server, txHash, 'CONFIRMED')
+    })
+  }
 
   it('leave no gap after all of it', async () => {
     for (const address of [0, 1, 2].map(walletOf)) {

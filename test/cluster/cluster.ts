@@ -12,7 +12,7 @@ export interface Cluster {
   chain: Chain
   postgres: TestPostgres
   /** Starts one more; its patches are those of the tests of chaos. */
-  start(options?: Pick<ServerOptions, 'patches' | 'stopAt' | 'dieAt'>): Promise<Server>
+  start(options?: Pick<ServerOptions, 'flags' | 'patches' | 'stopAt' | 'dieAt'>): Promise<Server>
   stop(): Promise<void>
 }
 
@@ -44,6 +44,13 @@ export function trade({ client }: Server, address: string, valueWei: bigint, key
   const amount = `0.${String(valueWei).padStart(18, '0')}`
   const request = { ...local, connector: 'uniswap', address, base: 'ETH', quote: 'USDC', side: 'SELL', amount }
   return client.post('/amm/trade', request, { headers: key === undefined ? {} : { 'idempotency-key': key } })
+}
+
+/** Orders in one request that no other comes near, with names that are made under the key. */
+export function batch({ client }: Server, address: string, prices: readonly string[], key: string): Promise<Answer> {
+  const order = { market: 'WETH-USDC', side: 'BUY', orderType: 'LIMIT', amount: '0.01' }
+  const request = { ...local, connector: 'oasis', address, create: prices.map((price) => ({ ...order, price })) }
+  return client.post('/clob/batchOrders', request, { headers: { 'idempotency-key': key } })
 }
 
 export const poll = ({ client }: Server, txHash: string): Promise<Answer> => client.get('/network/poll', { ...local, txHash })

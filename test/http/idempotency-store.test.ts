@@ -280,6 +280,36 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect(await work).to.deep.equal({ status: 200, body: '1' })
     })
 
+    it('give no answer that the store did not take: who repeats the request must not be told another', async () => {
+      let isAway = false
+      const away = new StoreUnavailable('the database is away', { uncertain: true })
+      const shaky: Store = { ...store, writeOnce: (statement) => (isAway ? Promise.reject(away) : store.writeOnce(statement)) }
+      const [{ idempotency }, other, key] = [await server(shaky), await server(), newKey()]
+      const unkept = once(idempotency, key, async () => {
+        isAway = true
+        return bodyOf('part of it was sent')
+      })
+      expect(await nameOf(unkept)).to.equal('TIMEOUT')
+      isAway = false
+      let answer: unknown
+      await until('the other server may do it', async () => {
+        answer = await once(other.idempotency, key, async () => bodyOf('all of it')).catch(() => undefined)
+        return answer !== undefined
+      })
+      expect(await once(idempotency, key, never)).to.deep.equal(answer)
+    })
+
+    it('give the answer of the call that has them, where theirs was journaled with nothing', async () => {
+      const [first, second, key] = [await server(), await server(), newKey()]
+      const pause = gate()
+      const slept = once(first.idempotency, key, async () => pause.pass.then(() => bodyOf('of the dead')))
+      await until('it is claimed', async () => (await nameOf(once(first.idempotency, key, never))) === 'IN_FLIGHT')
+      await first.die()
+      const living = await once(second.idempotency, key, async () => bodyOf('of the living'))
+      pause.open()
+      expect(await slept).to.deep.equal(living)
+    })
+
     it('do not stay in flight when nobody can know whether they were claimed', async () => {
       let isLost = false
       const shaky: Store = {

@@ -55,8 +55,11 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
   async function first({ key, request, act }: Keyed, claim: KeyClaim): Promise<Answer> {
     try {
       const { answer, isKept } = await act(claim)
-      if (!isKept) await kept.keep(claim, answer).catch((error: unknown) => notKept(claim, error))
-      return answer
+      if (isKept) return answer
+      const stands = await kept.keep(claim, answer).catch((error: unknown) => notKept(claim, error))
+      // Where another call has the key by now, its answer is the request's.
+      if (!stands?.answer) throw inFlight()
+      return stands.answer
     } catch (error) {
       const stands = await kept.release(claim).catch(() => owe(claim))
       if (stands?.fingerprint !== fingerprintOf(request)) throw error
@@ -68,12 +71,15 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
     }
   }
 
-  function notKept(claim: KeyClaim, error: unknown): void {
-    log.warn(
-      { key: claim.key, path: claim.path, reason: reasonOf(error) },
-      'an answer without a transaction could not be kept under its key',
+  /** Part of what the request asked for may be sent: whoever repeats it must not be told otherwise than its caller was. */
+  function notKept({ key, path }: KeyClaim, error: unknown): never {
+    if (!(error instanceof StoreUnavailable)) throw error
+    log.warn({ key, path, reason: error.reason }, 'an answer could not be kept under its key, and was not given')
+    throw new SluiceError(
+      'TIMEOUT',
+      `The server's store did not take the answer to be kept under this Idempotency-Key: ${error.reason}. The same request with the same key tells what came of it; what was sent for it is in GET /transactions.`,
+      { cause: error },
     )
-    owe(claim)
   }
 
   function owe(claim: RequestKey & Partial<KeyClaim>): undefined {

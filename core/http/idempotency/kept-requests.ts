@@ -66,17 +66,22 @@ export function keptRequests(store: Store, serverId: string, nowMs: () => number
       return claimed?.claim ?? find(key)
     },
     find,
-    /** The answer of a call that made no transaction. What was signed is answered in the journal's own write. */
-    async keep(claim: KeyClaim, { status, body }: Answer): Promise<void> {
-      await store.writeOnce((db) =>
+    /**
+     * The answer of a call that was not journaled with anything signed. Gives what stands under the key then: another's, where that has it
+     * by now.
+     */
+    async keep(claim: KeyClaim, { status, body }: Answer): Promise<KeptRequest | undefined> {
+      const [kept] = await store.writeOnce((db) =>
         db
           .updateTable('requests')
           .set({ status, body })
           .where(isOf(claim))
           .where('claim', '=', claim.claim)
           .where('status', 'is', null)
+          .returning('fingerprint')
           .execute(),
       )
+      return kept ? { ...kept, answer: { status, body } } : find(claim)
     },
     /**
      * For a call that has failed: the key is free again, unless it has an answer all the same. Gives what stands there then.

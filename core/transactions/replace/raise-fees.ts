@@ -80,7 +80,12 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
       }
       const answer = keyed && { claim: keyed.claim, ...keyed.answerOf({ txHash: attempt.id, nonce }) }
       const changes = async () => ({ own: await raised() })
-      const kept = await keepSigned(recorder, { changes, instead: (before) => ({ ...before }), guard, answer, requestId }, closing, log)
+      const kept = await keepSigned(
+        recorder,
+        { changes, instead: (before) => ({ ...before }), guard, answer, kept: keyed?.kept, requestId },
+        closing,
+        log,
+      )
       if (kept.is === 'kept') occupy(held, kept.entries)
       return { held, slot, kept }
     } catch (error) {

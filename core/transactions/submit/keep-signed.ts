@@ -20,6 +20,8 @@ export interface Signed {
   instead: (before: Entry) => Entry
   guard: Guard
   answer?: KeptAnswer
+  /** Told once they are certain to be there, and the answer with them. */
+  kept?: () => void
   requestId: string
 }
 
@@ -37,7 +39,10 @@ export async function keepSigned(recorder: Recorder, signed: Signed, closing: Ab
     const { own, beside = [] } = await signed.changes()
     try {
       const written = await recorder.write([...own, ...beside], signed.guard, signed.answer)
-      if (written) return { is: 'kept', entries: written.slice(0, own.length) }
+      if (written) {
+        signed.kept?.()
+        return { is: 'kept', entries: written.slice(0, own.length) }
+      }
     } catch (error) {
       if (saysNothingWasKept(error)) throw error
       return { is: 'unknown', cause: error, outcome: findOut(recorder, own, signed, closing, log) }
@@ -56,7 +61,7 @@ const saysNothingWasKept = (error: unknown) => error instanceof Superseded || (e
 async function findOut(
   recorder: Recorder,
   own: readonly Change[],
-  { instead, guard, requestId }: Signed,
+  { instead, guard, kept, requestId }: Signed,
   closing: AbortSignal,
   log: Log,
 ): Promise<readonly Entry[] | undefined> {
@@ -69,7 +74,10 @@ async function findOut(
   for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
       const now = await Promise.all(own.map(({ before }) => recorder.read(before.key)))
-      if (own.every(({ after }, index) => hasAttemptOf(after, now[index]))) return now.flatMap((entry) => entry ?? [])
+      if (own.every(({ after }, index) => hasAttemptOf(after, now[index]))) {
+        kept?.()
+        return now.flatMap((entry) => entry ?? [])
+      }
       // The guard of a lane's former owner holds for nothing that is not kept yet.
       if (hasNewOwner || own.some(({ before }, index) => now[index]?.version !== before.version)) return undefined
       const given = own.map(({ before }) => ({ before, after: instead(before) }))

@@ -146,6 +146,7 @@ export function createSubmission(parts: SubmissionParts) {
           instead: givenUp('The store did not keep what was signed: nothing was sent.'),
           guard,
           answer: answerTo(order, submitted),
+          kept: order.keyed?.kept,
           requestId: order.requestId,
         },
         closing,

@@ -103,6 +103,7 @@ describe('a transaction that is stuck, slow or late', function () {
       const keyed = {
         claim: { client: 'client', path: '/evm/speedUp', key: 'k', claim: 1 },
         answerOf: (answer: object) => (kept.push(answer), { status: 200, body: JSON.stringify(answer) }),
+        kept: () => kept.push({ is: 'kept' }),
       }
       // No such key was claimed: nothing may be kept under it.
       expect(await rejection(transactions.speedUp(order(site, { nonce, keyed }), soon()))).to.include({ name: 'OVERLOADED' })

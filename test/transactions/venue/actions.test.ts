@@ -66,12 +66,13 @@ describe('signed actions of an exchange', () => {
       bodies.push(answer)
       return { status: 200, body: JSON.stringify(answer) }
     }
-    const sent = await transactions.submit(placing(venue, { keyed: { claim, answerOf } }), soon())
+    const kept = () => bodies.push({ is: 'kept' })
+    const sent = await transactions.submit(placing(venue, { keyed: { claim, answerOf, kept } }), soon())
     expect(sent).not.to.have.property('landed')
-    expect(bodies).to.deep.equal([{ txHash: sent.txHash }])
+    expect(bodies).to.deep.equal([{ txHash: sent.txHash }, { is: 'kept' }])
     expect(await stateOf(transactions, sent.txHash)).to.equal('CONFIRMED')
-    const [kept] = await store.read((db) => db.selectFrom('requests').select('body').execute())
-    expect(kept?.body).to.equal(JSON.stringify({ txHash: sent.txHash }))
+    const [row] = await store.read((db) => db.selectFrom('requests').select('body').execute())
+    expect(row?.body).to.equal(JSON.stringify({ txHash: sent.txHash }))
   })
 
   it('whose answer is lost are found out about, and not done again', async () => {

@@ -419,7 +419,7 @@ describe('an exchange with order books', function () {
     const found = services.directory.venue('told-exchange', 'ethereum', 'local')
     if (!network) throw new Error('The network is not there.')
     const caller = { commonName: 'client', fingerprint: '', permissions: new Set<never>(), wallets: 'all' } as const
-    const keyed = (of: object) => ({ claim: { ...claim, ...of }, answerOf: () => ({ status: 200, body: '' }) })
+    const keyed = (of: object) => ({ claim: { ...claim, ...of }, answerOf: () => ({ status: 200, body: '' }), kept: () => {} })
     const context = { services, caller, requestId: 'again', signal: AbortSignal.timeout(20_000), network, venue: found }
     const again = await verbs.CLOBOrdersPost({ ...venue, address, ...limit }, { ...context, keyed: keyed({}) })
     expect(again).to.include({ clientOrderId: first.clientOrderId, state: 'OPEN', txHash: first.txHash, nonce: first.nonce })

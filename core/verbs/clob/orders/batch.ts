@@ -45,12 +45,15 @@ export const batchOrders: ForBook<'BatchOrders'> = (type) => async (request, con
   return answer(results)
 }
 
-const passing: readonly ErrorName[] = ['NETWORK', 'RATE_LIMIT', 'SERVICE_UNINITIALIZED', 'TIMEOUT', 'OVERLOADED']
+const passing: readonly ErrorName[] = ['TIMEOUT', 'NETWORK', 'RATE_LIMIT', 'SERVICE_UNINITIALIZED', 'OVERLOADED']
 
-/** Where nothing came of any entry, for a reason that passes, that is the request's error: it may be repeated with the same key. */
+/**
+ * Where nothing came of any entry, for a reason that passes, that is the request's error: it may be repeated with the same key. TIMEOUT before
+ * all others, since after that one something may have come of its entry all the same.
+ */
 function requireAny(entries: readonly object[], results: Results): void {
   const failures = [...results.values()].flatMap((each) => (each instanceof SluiceError ? [each] : []))
   if (failures.length < results.size || entries.some((each) => 'answer' in each)) return
-  const passes = failures.find(({ name }) => passing.includes(name))
+  const passes = passing.flatMap((each) => failures.find(({ name }) => name === each) ?? [])[0]
   if (passes) throw passes
 }

@@ -26,7 +26,8 @@ const atOnce = 8
 
 /**
  * Has actions carried out, each by the plan that covers it. Plans are submitted by themselves, those that only cancel first: what fails
- * fails for the actions of its plan only.
+ * fails for the actions of its plan only. Where the time ends before it is known whether the answer of a request with a key is journaled, that
+ * is the request's: what it is answered must not differ from what it would be told again.
  * @param actions by any number that tells them apart
  * @param answer what the request answers: journaled under its Idempotency-Key with the last submission, when all others have come to something
  * @param beforeLast finds out what the answer needs besides
@@ -60,7 +61,7 @@ export async function carryOut(
     try {
       keep(await submitPlan(type, each, actions, wallet, context, isLast ? answerWith : undefined))
     } catch (error) {
-      if (!(error instanceof SluiceError)) throw error
+      if (!(error instanceof SluiceError) || (isLast && context.keyed && error.name === 'TIMEOUT')) throw error
       for (const place of each.covers) results.set(place, error)
     }
   }
