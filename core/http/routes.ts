@@ -57,11 +57,11 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
     const deadline = startDeadline(requestTimeoutSeconds)
 
     /** What is journaled with signed bytes is what the caller gets, to the byte. */
-    const act = async (claim?: KeyClaim) => {
+    const act = async (claim?: KeyClaim, tag = '') => {
       const signed: { answer?: Answer; isKept: boolean } = { isKept: false }
       const answerOf = (answer: object) => (signed.answer = render(answer))
       const kept = () => void (signed.isKept = true)
-      const context = { services, caller, requestId, signal: deadline.signal, ...(claim && { keyed: { claim, answerOf, kept } }) }
+      const context = { services, caller, requestId, signal: deadline.signal, ...(claim && { keyed: { claim, tag, answerOf, kept } }) }
       const answer: object = await verb(request, { ...context, ...(await lookUp(request)) })
       const { isKept } = signed
       return { answer: (isKept && signed.answer) || render(answer), isKept }

@@ -78,6 +78,8 @@ export interface RequestRow {
   server: string
   request_id: string
   created_at: Milliseconds
+  /** What the request is called; empty where it came before requests were called anything. */
+  tag: string
   /** The first answer; null until signed bytes are journaled. */
   status: number | null
   body: string | null

@@ -29,6 +29,8 @@ export interface Origin {
 /** What is kept of a request under its key. */
 export interface Keyed {
   claim: KeyClaim
+  /** What the request is called: the same when it is repeated with its key, also by another server; another once the key was forgotten. */
+  tag: string
   /** The whole answer, with its envelope, as it is sent: made of what the verb answers. */
   answerOf(answer: object): { status: number; body: string }
   /** Told once that answer is certain to be in the journal: until then it is a promise, and what it tells of may come to nothing. */

@@ -71,7 +71,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
     const once = (
       at: Idempotency,
       key: Omit<KeyClaim, 'claim'>,
-      act: (claim: KeyClaim) => Promise<{ answer: { status: number; body: string }; isKept: boolean }>,
+      act: (claim: KeyClaim, tag: string) => Promise<{ answer: { status: number; body: string }; isKept: boolean }>,
       request: object = {},
     ) => at.once({ key, request, requestId: 'request', act })
     const nameOf = (work: Promise<unknown>) =>
@@ -152,6 +152,32 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect(await nameOf(once(idempotency, key, fails, { amount: '2' }))).to.equal('TRADE_FAILED')
       expect(await nameOf(once((await server()).idempotency, key, fails))).to.equal('TRADE_FAILED')
       expect(claims).to.deep.equal([1, 2, 3])
+    })
+
+    it('give a request a name that it keeps when it is repeated, and that no other request under them has', async () => {
+      const [{ idempotency }, other, key, born] = [await server(), await server(), newKey(), now]
+      const names: string[] = []
+      const fails = async (_claim: KeyClaim, tag: string) => {
+        names.push(tag)
+        throw refused
+      }
+      await nameOf(once(idempotency, key, fails))
+      await nameOf(once(other.idempotency, key, fails))
+      await nameOf(once(idempotency, key, fails, { amount: '2' }))
+      await nameOf(once(idempotency, newKey(), fails))
+      now = born + 26 * 3_600_000
+      const later = await server()
+      await nameOf(once(later.idempotency, newKey(), async () => bodyOf('1')))
+      await until('it is forgotten', async () => {
+        const left = await store.read((db) => db.selectFrom('requests').selectAll().where('key', '=', key.key).execute())
+        return left.length === 0
+      })
+      await nameOf(once(later.idempotency, key, fails))
+      now = born
+      const [first, repeated, ...others] = names
+      expect(first).to.match(/^[0-9a-f]{32}$/)
+      expect(repeated).to.equal(first)
+      expect(new Set([first, ...others]).size).to.equal(4)
     })
 
     it('are answered with what was journaled, whatever its call ended with', async () => {

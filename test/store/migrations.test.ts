@@ -8,14 +8,15 @@ import { onBothStores } from './stores.ts'
 /** As it was before orders were journaled. */
 async function undo(store: Store): Promise<void> {
   await store.write(async (tx) => {
+    await sql`alter table requests drop column tag`.execute(tx)
     await sql`drop table orders`.execute(tx)
     await sql`drop index entries_signer`.execute(tx)
     for (const column of ['via', 'signer']) await sql`alter table entries drop column ${sql.ref(column)}`.execute(tx)
-    await sql`delete from kysely_migration where name = '002-orders'`.execute(tx)
+    await sql`delete from kysely_migration where name > '001-transactions'`.execute(tx)
   })
 }
 
-describe('a store of the version before', () => {
+describe('a store of an older version', () => {
   onBothStores((place) => {
     it('keeps its journal, and is on the chain with all of it', async () => {
       const before = await place().open()

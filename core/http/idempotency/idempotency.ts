@@ -5,7 +5,7 @@ import type { Log } from '../../contracts/index.ts'
 import type { Store } from '../../store/store.ts'
 import { StoreUnavailable } from '../../store/store-unavailable.ts'
 import type { KeyClaim } from '../../transactions/index.ts'
-import { keptRequests, type Answer, type KeptRequest, type RequestKey } from './kept-requests.ts'
+import { keptRequests, type Answer, type Claimed, type KeptRequest, type RequestKey } from './kept-requests.ts'
 
 const hourMs = 3_600_000
 /** A day is promised; the hour is for servers whose clocks differ. */
@@ -17,8 +17,8 @@ export interface Keyed {
   key: RequestKey
   request: object
   requestId: string
-  /** `isKept`: the answer is in the journal already, with what was signed. */
-  act(claim: KeyClaim): Promise<{ answer: Answer; isKept: boolean }>
+  /** `tag`: what the request is called. `isKept`: the answer is in the journal already, with what was signed. */
+  act(claim: KeyClaim, tag: string): Promise<{ answer: Answer; isKept: boolean }>
 }
 
 /** What requests with an Idempotency-Key were answered: once, whoever repeats them and on whichever server. */
@@ -52,9 +52,10 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
   let paying: Promise<void> | undefined
   let forgettingAtMs = -Infinity
 
-  async function first({ key, request, act }: Keyed, claim: KeyClaim): Promise<Answer> {
+  async function first({ key, request, act }: Keyed, { claim: number, tag }: Claimed): Promise<Answer> {
+    const claim = { ...key, claim: number }
     try {
-      const { answer, isKept } = await act(claim)
+      const { answer, isKept } = await act(claim, tag)
       if (isKept) return answer
       const stands = await kept.keep(claim, answer).catch((error: unknown) => notKept(claim, error))
       // Where another call has the key by now, its answer is the request's.
@@ -129,7 +130,7 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
       if (running.has(id)) return again(request, await kept.find(key).catch(unseen))
       running.add(id)
       forgetOld()
-      let claimed: number | KeptRequest | undefined
+      let claimed: Claimed | KeptRequest | undefined
       try {
         claimed = await kept.claim(key, { fingerprint: fingerprintOf(request), requestId })
       } catch (error) {
@@ -137,10 +138,10 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
         if (error instanceof StoreUnavailable && error.uncertain) owe(key)
         return unseen(error)
       }
-      if (typeof claimed === 'number') {
+      if (claimed && 'claim' in claimed) {
         // By its end it is given back, and what was owed before has another number.
         owed.delete(id)
-        return first(keyed, { ...key, claim: claimed })
+        return first(keyed, claimed)
       }
       running.delete(id)
       return again(request, claimed)

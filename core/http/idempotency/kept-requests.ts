@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { sql, type ExpressionBuilder } from 'kysely'
 import type { Store } from '../../store/store.ts'
 import type { Tables } from '../../store/tables.ts'
@@ -16,6 +17,12 @@ export interface KeptRequest {
   fingerprint: string
   /** Absent while its call is under way. */
   answer?: Answer
+}
+
+/** A hold on a key, and what its request is called: the same when it is repeated, another for another one or once the key was forgotten. */
+export interface Claimed {
+  claim: number
+  tag: string
 }
 
 /** Nobody's: its call ended and left nothing behind. */
@@ -37,33 +44,38 @@ export function keptRequests(store: Store, serverId: string, nowMs: () => number
 
   return {
     /**
-     * The number of our claim where the key is new, was given up, or its call died before anything was signed; else what stands there.
+     * Our claim where the key is new, was given up, or its call died before anything was signed; else what stands there.
      * No call with this key may be running in this process.
      */
     async claim(
       key: RequestKey,
       { fingerprint, requestId }: { fingerprint: string; requestId: string },
-    ): Promise<number | KeptRequest | undefined> {
+    ): Promise<Claimed | KeptRequest | undefined> {
+      const tag = randomBytes(16).toString('hex')
       const row = { ...pick(key), fingerprint, claim: 1, server: serverId, request_id: requestId, created_at: nowMs() }
       const claimed = await store.writeOnce((db) =>
         db
           .insertInto('requests')
-          .values({ ...row, status: null, body: null })
+          .values({ ...row, tag, status: null, body: null })
           .onConflict((conflict) =>
             conflict
               .columns(['client', 'path', 'key'])
-              // The number rises even where the key was given up: whoever had it before must never match again.
-              .doUpdateSet({ ...row, claim: sql<number>`requests.claim + 1` })
+              .doUpdateSet({
+                ...row,
+                // It rises even where the key was given up: whoever had it before must never match again.
+                claim: sql<number>`requests.claim + 1`,
+                tag: sql<string>`case when requests.fingerprint = ${fingerprint} and requests.tag <> '' then requests.tag else ${tag} end`,
+              })
               .where('requests.status', 'is', null)
               .where(
                 sql<boolean>`(requests.server = ${nobody} or (requests.fingerprint = ${fingerprint}
                   and (requests.server = ${serverId} or not ${serverLives(store, sql`requests.server`)})))`,
               ),
           )
-          .returning('claim')
+          .returning(['claim', 'tag'])
           .executeTakeFirst(),
       )
-      return claimed?.claim ?? find(key)
+      return claimed ?? find(key)
     },
     find,
     /**

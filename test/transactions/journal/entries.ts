@@ -78,6 +78,7 @@ export async function giveKey(store: Store, key: string, claim = 1): Promise<Key
         server: 'server',
         request_id: '',
         created_at: 0,
+        tag: '',
         status: null,
         body: null,
       })

@@ -102,6 +102,7 @@ describe('a transaction that is stuck, slow or late', function () {
       const kept: object[] = []
       const keyed = {
         claim: { client: 'client', path: '/evm/speedUp', key: 'k', claim: 1 },
+        tag: '',
         answerOf: (answer: object) => (kept.push(answer), { status: 200, body: JSON.stringify(answer) }),
         kept: () => kept.push({ is: 'kept' }),
       }

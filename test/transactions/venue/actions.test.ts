@@ -59,7 +59,7 @@ describe('signed actions of an exchange', () => {
     await store.write((tx) =>
       tx
         .insertInto('requests')
-        .values({ ...claim, fingerprint: '', server: '', request_id: '', created_at: 0, status: null, body: null })
+        .values({ ...claim, fingerprint: '', server: '', request_id: '', created_at: 0, tag: '', status: null, body: null })
         .execute(),
     )
     const answerOf = (answer: object) => {
@@ -67,7 +67,7 @@ describe('signed actions of an exchange', () => {
       return { status: 200, body: JSON.stringify(answer) }
     }
     const kept = () => bodies.push({ is: 'kept' })
-    const sent = await transactions.submit(placing(venue, { keyed: { claim, answerOf, kept } }), soon())
+    const sent = await transactions.submit(placing(venue, { keyed: { claim, tag: '', answerOf, kept } }), soon())
     expect(sent).not.to.have.property('landed')
     expect(bodies).to.deep.equal([{ txHash: sent.txHash }, { is: 'kept' }])
     expect(await stateOf(transactions, sent.txHash)).to.equal('CONFIRMED')

@@ -144,6 +144,9 @@ describe('an exchange with order books', function () {
   let folder: string
   let server: TestServer
   let made = 0
+  const { now } = Date
+  /** By how much the server's clock is. */
+  let aheadMs = 0
   const newId = () => `told-${made++}`
 
   const fieldsOf = (path: string): object => {
@@ -173,13 +176,24 @@ describe('an exchange with order books', function () {
     return body
   }
 
+  /** A day and more goes by, for as long as it takes to have the keys of before forgotten. */
+  async function forgetKeys(): Promise<void> {
+    aheadMs = 26 * 3_600_000
+    const { status } = await ask('POST', '/clob/orders', { price: '0' }, { 'idempotency-key': newId() })
+    aheadMs = 0
+    expect(status).to.equal(400)
+  }
+
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'sluice-told-'))
     await inventExchange(folder)
+    // Before anything of the server keeps hold of it.
+    Date.now = () => now() + aheadMs
     server = await startServer({ plugins: [folder] })
   })
   afterEach(() => say({}))
   after(async () => {
+    Date.now = now
     await server?.stop()
     await rm(folder, { recursive: true, force: true })
   })
@@ -419,9 +433,14 @@ describe('an exchange with order books', function () {
     const found = services.directory.venue('told-exchange', 'ethereum', 'local')
     if (!network) throw new Error('The network is not there.')
     const caller = { commonName: 'client', fingerprint: '', permissions: new Set<never>(), wallets: 'all' } as const
-    const keyed = (of: object) => ({ claim: { ...claim, ...of }, answerOf: () => ({ status: 200, body: '' }), kept: () => {} })
+    const keyed = ({ clientOrderId }: { clientOrderId: string }, of: object = {}) => ({
+      claim: { ...claim, ...of },
+      tag: clientOrderId.replace(/-0$/, ''),
+      answerOf: () => ({ status: 200, body: '' }),
+      kept: () => {},
+    })
     const context = { services, caller, requestId: 'again', signal: AbortSignal.timeout(20_000), network, venue: found }
-    const again = await verbs.CLOBOrdersPost({ ...venue, address, ...limit }, { ...context, keyed: keyed({}) })
+    const again = await verbs.CLOBOrdersPost({ ...venue, address, ...limit }, { ...context, keyed: keyed(first) })
     expect(again).to.include({ clientOrderId: first.clientOrderId, state: 'OPEN', txHash: first.txHash, nonce: first.nonce })
 
     const create = [limit, { ...limit, clientOrderId: newId() }, { ...limit, price: '1501' }]
@@ -433,13 +452,27 @@ describe('an exchange with order books', function () {
     expect(after).to.equal(before + 2)
     const repeated = await verbs.CLOBBatchOrders(
       { ...venue, address, create: create.map((each) => ({ ...each })) },
-      { ...context, keyed: keyed({ path: '/clob/batchOrders' }) },
+      { ...context, keyed: keyed(batch.body.created[0], { path: '/clob/batchOrders' }) },
     )
     expect(repeated.created.map(({ clientOrderId }) => clientOrderId)).to.deep.equal(
       batch.body.created.map(({ clientOrderId }: { clientOrderId: string }) => clientOrderId),
     )
     for (const { state } of repeated.created) expect(state).to.equal('OPEN')
     expect(await nonce()).to.equal(after)
+  })
+
+  it('places another order under a key that was forgotten, and never takes it for the one that was placed under it before', async () => {
+    const place = (key: string, fields: object = {}) => landed('/clob/orders', fields, { 'idempotency-key': key })
+    const [key, clientOrderId] = [newId(), newId()]
+    const first = await place(key)
+    const named = await place(clientOrderId, { clientOrderId })
+    await forgetKeys()
+    const second = await place(key, { price: '1502' })
+    expect(second.state).to.equal('PENDING_OPEN')
+    expect(second.txHash).not.to.equal(first.txHash)
+    expect(second.clientOrderId).not.to.equal(first.clientOrderId)
+    const again = await ask('POST', '/clob/orders', { clientOrderId, price: '1502' }, { 'idempotency-key': clientOrderId })
+    expect([again.body.name, again.body.details], named.txHash).to.deep.equal(['IDEMPOTENCY_CONFLICT', { clientOrderId }])
   })
 
   it('pages through trades of one millisecond without leaving one out', async () => {

@@ -11,9 +11,9 @@ import { fieldsReader } from '../../read-fields.ts'
 import type { Markets } from '../market/find-market.ts'
 import { orError, type Entry } from './batch-entry.ts'
 import type { BookContext, Wallet } from './carry-out.ts'
+import { madeOrderId } from './made-order-id.ts'
 import { placedBefore } from './placed-before.ts'
 import { readOrder } from './read-order.ts'
-import { madeOrderId, requestTag } from './request-tag.ts'
 import { walletOrders } from './wallet-orders.ts'
 
 const readers = {
@@ -34,13 +34,12 @@ export async function readCreates(
   context: BookContext,
 ): Promise<readonly CreateEntry[]> {
   const at = { signal: context.signal }
-  const tag = requestTag(context)
   const orders = walletOrders(type, wallet.address, context)
   const firstWith = new Map<string, number>()
 
   async function readOne(written: unknown, place: number): Promise<CreateEntry> {
     const fields = readers[type](asFields(written, 'create'), 'body')
-    const clientOrderId = fields.clientOrderId ?? madeOrderId(tag, place)
+    const clientOrderId = fields.clientOrderId ?? madeOrderId(context, place)
     const first = firstWith.get(clientOrderId)
     if (first !== undefined) return { error: usedTwice(first), clientOrderId }
     firstWith.set(clientOrderId, place)

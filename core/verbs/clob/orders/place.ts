@@ -2,16 +2,16 @@ import { readWallet } from '../../read-wallet.ts'
 import type { ForBook } from '../book-verb.ts'
 import { marketsOf } from '../market/find-market.ts'
 import { carryOut, doneOf, type Results } from './carry-out.ts'
+import { madeOrderId } from './made-order-id.ts'
 import { placedBefore } from './placed-before.ts'
 import { readOrder } from './read-order.ts'
-import { madeOrderId, requestTag } from './request-tag.ts'
 import { showPlaced } from './show-done.ts'
 
 export const placeOrder: ForBook<'OrdersPost'> = (type) => async (request, context) => {
   const at = { signal: context.signal }
   const wallet = readWallet(request, context)
   const market = (await marketsOf(type, context.venue, at)).find(request.market)
-  const clientOrderId = request.clientOrderId ?? madeOrderId(requestTag(context), 0)
+  const clientOrderId = request.clientOrderId ?? madeOrderId(context, 0)
   const before = await placedBefore(type, wallet.address, clientOrderId, context)
   if (before) return before
   const order = await readOrder(type, { ...request, clientOrderId }, market, context, at)

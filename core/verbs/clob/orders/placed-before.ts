@@ -1,12 +1,11 @@
 import type { BookSet } from '../../../api/index.ts'
 import { readAboutOrder } from './about-order.ts'
 import type { BookContext } from './carry-out.ts'
-import { requestTag } from './request-tag.ts'
 import { walletOrders } from './wallet-orders.ts'
 
 /** What this very request placed, where it is repeated with its Idempotency-Key after its server died before it had answered. */
 export async function placedBefore(type: BookSet, owner: string, clientOrderId: string, context: BookContext) {
-  const tag = requestTag(context)
+  const tag = context.keyed?.tag
   if (tag === undefined) return undefined
   const orders = walletOrders(type, owner, context)
   const [journaled] = await orders.journaled({ clientOrderId, limit: 1 })

@@ -7,7 +7,6 @@ import { nameOf } from '../market/find-market.ts'
 import { aboutCancels, aboutOrder } from './about-order.ts'
 import type { BookContext, Wallet } from './carry-out.ts'
 import type { Planned } from './plan-actions.ts'
-import { requestTag } from './request-tag.ts'
 
 /** @param answer absent: nothing is kept under the request's Idempotency-Key with this one */
 export async function submitPlan(
@@ -19,7 +18,6 @@ export async function submitPlan(
   answer: ((submitted: Submitted) => object) | undefined,
 ): Promise<Submitted> {
   const { network, venue, services, signal, keyed, ...call } = context
-  const tag = requestTag(context)
   const clientOrders: ClientOrder[] = []
   const cancels: (BookAction & { do: 'cancel' })[] = []
   for (const [index, place] of covers.entries()) {
@@ -27,7 +25,7 @@ export async function submitPlan(
     if (action?.do === 'cancel') cancels.push(action)
     if (action?.do !== 'create') continue
     const { market, order } = action
-    clientOrders.push({ clientOrderId: order.clientOrderId, type, market: nameOf(market), index, about: aboutOrder(order, tag) })
+    clientOrders.push({ clientOrderId: order.clientOrderId, type, market: nameOf(market), index, about: aboutOrder(order, keyed?.tag) })
   }
   const submitted = services.transactions.submit(
     {
