@@ -9,6 +9,7 @@ import { createNetworkTransactions } from './network-transactions.ts'
 import type { NetworkTransactions } from './network-transactions.ts'
 import type { Order, Origin, Sign, Site, Submitted } from './order.ts'
 import type { ClientOrders } from './orders/client-orders.ts'
+import type { Cancelling } from './replace/cancel.ts'
 import { placeOrder } from './submit/place-order.ts'
 import { railName } from './lanes/lane-name.ts'
 import { createRecorder } from './journal/recorder.ts'
@@ -46,8 +47,8 @@ export interface Transactions {
    * nothing was sent and nothing will be; TIMEOUT says which.
    */
   submit(order: Order, signal: AbortSignal): Promise<Submitted>
-  /** Replaces by a transfer of nothing to oneself; without a nonce the lowest pending one. */
-  cancel(origin: Origin, signal: AbortSignal): Promise<{ txHash: string; nonce: number }>
+  /** Replaces by a transfer of nothing to oneself; without a nonce the lowest pending one. `only`: nothing but this entry. */
+  cancel(origin: Cancelling, signal: AbortSignal): Promise<{ txHash: string; nonce: number }>
   /**
    * Signs the same step again on the same slot, at higher fees: those wished for, or the next ones by the network's policy. Without
    * a nonce the lowest pending one. The transaction stays one entry of the journal, with one more attempt.

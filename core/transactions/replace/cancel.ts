@@ -15,6 +15,11 @@ export interface CancelParts {
   submit: (order: PlacedOrder, manner: Manner, signal: AbortSignal) => Promise<Submitted>
 }
 
+export interface Cancelling extends Origin {
+  /** Key of the one entry that is meant: nothing else that may be on its nonce by then. */
+  only?: string
+}
+
 /** Replaces what is on a nonce by a transfer of nothing to oneself; without a nonce the lowest pending one. */
 export function createCancel({ site, lanes, recorder, submit }: CancelParts) {
   const { rail } = site.impl
@@ -34,13 +39,19 @@ export function createCancel({ site, lanes, recorder, submit }: CancelParts) {
     throw await nothingPending(lane, nonce, 'cancel', { recorder, site })
   }
 
-  return async function cancel(origin: Origin, signal: AbortSignal): Promise<{ txHash: string; nonce: number }> {
+  return async function cancel({ only, ...origin }: Cancelling, signal: AbortSignal): Promise<{ txHash: string; nonce: number }> {
     const { address } = origin
     const nonce = await lanes.use(address, signal, async ({ lane }) => {
       await syncLane(rail, lane, signal)
       return nonceOf(origin.nonce, lane)
     })
-    return submitNothing({ ...origin, nonce, signer: address }, 'cancel', { replaces: true }, { site, submit }, signal)
+    return submitNothing(
+      { ...origin, nonce, signer: address },
+      'cancel',
+      { replaces: true, ...(only !== undefined && { only }) },
+      { site, submit },
+      signal,
+    )
   }
 }
 

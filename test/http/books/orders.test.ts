@@ -214,6 +214,41 @@ describe('/clob/orders', function () {
     }
   })
 
+  it('is asked to cancel what is being replaced, and leaves alone what takes its place', async () => {
+    const fees = { maxFeePerGas: '100', maxPriorityFeePerGas: '50' }
+    const cancels = async () =>
+      (await client.get('/transactions', { ...local, address: traders, limit: '500' })).body.transactions.filter(
+        ({ kind }: { kind: string }) => kind === 'cancel',
+      ).length
+    await server.rpc('evm_setIntervalMining', 0)
+    await server.rpc('evm_setAutomine', false)
+    try {
+      const before = await cancels()
+      const first = await place()
+      const second = await place({ nonce: first.body.nonce, ...fees })
+      expect([first.status, second.status], second.text).to.deep.equal([200, 200])
+      const { body } = await cancel({ clientOrderId: first.body.clientOrderId })
+      expect(body).to.include({ clientOrderId: first.body.clientOrderId, state: 'PENDING_CANCEL' })
+      expect(body).not.to.have.property('txHash')
+      expect(await cancels()).to.equal(before)
+
+      const third = await place()
+      for (const isSent of [true, false]) {
+        const stopped = await cancel({ clientOrderId: third.body.clientOrderId })
+        expect([stopped.body.state, 'txHash' in stopped.body]).to.deep.equal(['PENDING_CANCEL', isSent])
+        expect(await cancels()).to.equal(before + 1)
+      }
+      await server.rpc('evm_setAutomine', true)
+      await server.rpc('evm_setIntervalMining', 1)
+      await until(second.body.clientOrderId, 'OPEN')
+      await until(first.body.clientOrderId, 'FAILED')
+      await until(third.body.clientOrderId, 'FAILED')
+    } finally {
+      await server.rpc('evm_setAutomine', true)
+      await server.rpc('evm_setIntervalMining', 1)
+    }
+  })
+
   it('lists orders newest first, each once, page by page and by their state', async () => {
     const names = [newId(), newId(), newId()]
     for (const clientOrderId of names) await open({ clientOrderId })

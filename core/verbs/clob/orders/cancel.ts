@@ -24,6 +24,7 @@ export const cancelOrder: ForBook<'OrdersDelete'> = (type) => async (request, co
     const stopped = await stop(found, wallet, context)
     if (stopped) return stopped
     found = await landed(() => findIt(type, wallet, name, market, context), signal)
+    if (found && isUnderWay(found)) return beingReplaced(found)
   }
   if (!found) throw unknownOrder(type, name, wallet.address)
   if (hasEnded(found.shown.state)) return showEnded(found)
@@ -64,13 +65,19 @@ export const showEnded = (found: FoundOrder) => {
 export const isUnderWay = ({ journaled }: FoundOrder): boolean =>
   journaled !== undefined && journaled.entry.signer === undefined && !journaled.entry.landed && !isFinal(journaled.entry)
 
+const isReplaced = ({ journaled }: FoundOrder) => journaled?.entry.replacedBy !== undefined
+
+/** Something is on its way in its place, be it an earlier cancel: another one would only take that one's place. */
+const beingReplaced = (found: FoundOrder) => ({ ...nameOnExchange(found), state: 'PENDING_CANCEL' as const })
+
 /**
  * Has a transaction that does nothing take the place of the one that would place the order. Which of both is mined, the chain decides.
  * Undefined where the order's is mined already.
  */
 export async function stop(found: FoundOrder, { address, wish }: Wallet, { network, services, caller, requestId, signal }: BookContext) {
-  const nonce = found.journaled?.entry.nonce
-  const origin = { network, address, caller, requestId, wish, ...(nonce !== undefined && { nonce }) }
+  if (isReplaced(found)) return beingReplaced(found)
+  const { key: only, nonce } = found.journaled?.entry ?? {}
+  const origin = { network, address, caller, requestId, wish, ...(only !== undefined && nonce !== undefined && { only, nonce }) }
   try {
     return { ...nameOnExchange(found), state: 'PENDING_CANCEL' as const, ...(await services.transactions.cancel(origin, signal)) }
   } catch (error) {
@@ -79,11 +86,11 @@ export async function stop(found: FoundOrder, { address, wish }: Wallet, { netwo
   }
 }
 
-/** The journal reads a block moments after it was made. */
+/** The journal reads a block moments after it was made; it may also have been replaced that very moment. */
 async function landed(find: () => Promise<FoundOrder | undefined>, signal: AbortSignal): Promise<FoundOrder | undefined> {
   for (let tries = 0; ; tries++) {
     const found = await find()
-    if (!found || !isUnderWay(found)) return found
+    if (!found || !isUnderWay(found) || isReplaced(found)) return found
     if (tries === mostTries) throw notYet()
     await sleep(pauseMs, undefined, { signal })
   }
