@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { startServer, venuesReady } from '../../../core/testing/server.ts'
 import type { TestServer } from '../../../core/testing/server.ts'
-import { losesAnswer, losesRequest } from '../../hyperliquid/exchange/serve/faults.ts'
+import { failsWith, losesAnswer, losesRequest } from '../../hyperliquid/exchange/serve/faults.ts'
 import { until } from '../../hyperliquid/until.ts'
 import { startSite } from './site.ts'
 import type { Site } from './site.ts'
@@ -62,6 +62,22 @@ describe('a server on Hyperliquid', function () {
     expect(open).to.have.length(1)
     const again = await server.client.post('/clob/orders', order('lost-answer'))
     expect(again.body).to.include({ name: 'IDEMPOTENCY_CONFLICT' })
+  })
+
+  it('calls no order refused because its cancel was, where the exchange cannot be asked what became of it', async () => {
+    const placed = await server.client.post('/clob/orders', { ...order('taken'), price: '39.6' })
+    expect(placed.body.state).to.equal('OPEN')
+    site.exchange.place('0x00000000000000000000000000000000000000ee', { coin: '@107', side: 'SELL', price: '39.6', size: '1' })
+    site.exchange.faults.add(failsWith(502), ({ type }) => type === 'orderStatus')
+    const { status, body, text } = await server.client.post('/clob/batchOrders', {
+      ...of,
+      cancel: [{ market: 'HYPE-USDC', clientOrderId: 'taken' }],
+    })
+    expect(status, text).to.equal(200)
+    expect(body.cancelled[0]).to.not.have.property('state')
+    expect(body.cancelled[0]).to.have.nested.property('error.name', 'TRADE_FAILED')
+    site.exchange.faults.clear()
+    expect(await stateOf('taken')).to.equal('FILLED')
   })
 
   it('gives an order up that never came, once its time is over by the clock of the exchange', async () => {

@@ -51,7 +51,7 @@ export type CancelTold = ReturnType<typeof showEnded> | (OrderName & { error: Re
 
 /**
  * What the exchange did not cancel, by the place of its entry: it may have been filled in between, or never have been there. Where it cannot
- * be asked, its refusals stay as they are: the rest of the batch was sent.
+ * be asked, what it said against the cancel is all that is told, and no state of the order: the rest of the batch was sent.
  */
 export async function afterRefusals(
   type: BookSet,
@@ -68,9 +68,12 @@ export async function afterRefusals(
   if (refused.length === 0) return told
   const orders = walletOrders(type, wallet.address, context)
   const found = await orError(() => orders.onExchange({ names: refused.map(({ action }) => action.order) }, { signal: context.signal }))
-  if ('error' in found) return told
   for (const { entry, action, place, refusal } of refused) {
     const { name, journaled } = entry
+    if ('error' in found) {
+      told.set(place, { ...name, error: showError(refusal) })
+      continue
+    }
     const exchange = found.find((each) => isOf(each, action))
     const shown = journaled ? await orders.show(journaled, exchange, false) : exchange && orders.showForeign(exchange, false)
     if (shown && hasEnded(shown.state)) told.set(place, showEnded({ shown }))
