@@ -209,6 +209,15 @@ describe('the books of exchanges that tell of them', function () {
     expect(late).to.have.length(5)
   })
 
+  it('tell their followers nothing of a trade, which changes no book, and whoever asks what was traded last', async () => {
+    const seen: unknown[] = []
+    books.follow(venue, market, (view) => void seen.push(view))
+    exchange.tell(id, exchange.book(1))
+    exchange.tell(id, { is: 'traded', lastPrice: '9.5', volume24h: '100' })
+    expect(seen).to.have.length(1)
+    expect(await books.book(venue, market, at)).to.include({ lastPrice: '9.5', volume24h: '100', sequence: 1 })
+  })
+
   it('are let go when nobody asked for long; those that are followed stay, and there are no more than may be', async () => {
     start({ idleSeconds: 0.5, mostBooks: 2 })
     await begun()

@@ -58,8 +58,7 @@ export function createLadder(side: BookSide): Ladder {
     },
     replace(levels) {
       const read = readLevels(levels, direction)
-      sorted = read ?? []
-      near = sorted.map(({ price }) => Number(price))
+      ;({ sorted, near } = read ?? { sorted: [], near: [] })
       shown = undefined
       return read !== undefined
     },
@@ -71,19 +70,20 @@ export function createLadder(side: BookSide): Ladder {
 }
 
 /** Canonical ones; undefined where they are not sorted best first with each price once, or are no numbers above 0. */
-function readLevels(levels: readonly Level[], direction: number): Level[] | undefined {
+function readLevels(levels: readonly Level[], direction: number): { sorted: Level[]; near: number[] } | undefined {
   if (!Array.isArray(levels)) return undefined
-  const read: Level[] = []
-  let before: string | undefined
+  const [sorted, near]: [Level[], number[]] = [[], []]
   for (const level of levels as readonly unknown[]) {
     if (!isLevel(level)) return undefined
     const [price, quantity] = [canonical(level.price), canonical(level.quantity)]
     if (price === undefined || quantity === undefined || price === '0' || quantity === '0') return undefined
-    if (before !== undefined && direction * compare(before, price) >= 0) return undefined
-    before = price
-    read.push({ price, quantity })
+    const priceNear = Number(price)
+    const before = sorted.at(-1)
+    if (before && direction * compare(before.price, price, near.at(-1), priceNear) >= 0) return undefined
+    sorted.push({ price, quantity })
+    near.push(priceNear)
   }
-  return read
+  return { sorted, near }
 }
 
 const isLevel = (level: unknown): level is { price: unknown; quantity: unknown } =>

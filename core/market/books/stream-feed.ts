@@ -55,11 +55,10 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
     if (taken !== 'traded') heardAt = performance.now()
     if (before !== 'good') asking.reset()
     view = { ...book.book(), sequence: book.sequence, timestamp: book.timestamp }
-    if (taken === 'confirmed') return
-    if (taken === 'changed') {
-      witness.update(place)
-      check?.of.saw(view.sequence, view)
-    }
+    // What was traded last is for who asks: a follower is told of books.
+    if (taken !== 'changed') return
+    witness.update(place)
+    check?.of.saw(view.sequence, view)
     followers.tell(view)
     news.tell()
   }
