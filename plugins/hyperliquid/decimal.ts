@@ -23,8 +23,14 @@ function aligned(a: string, b: string): readonly [bigint, bigint, number] {
   return [left.digits * 10n ** BigInt(scale - left.scale), right.digits * 10n ** BigInt(scale - right.scale), scale]
 }
 
-/** Without zeros that say nothing: "1.50" is "1.5", "-0.0" is "0". */
-export const plain = (text: string): string => written(exact(text))
+/** Written without zeros that say nothing, and not below 0. */
+const isPlain = /^(0|[1-9]\d*)(\.\d*[1-9])?$/
+
+/** Without zeros that say nothing: "1.50" is "1.5", "-0.0" is "0". Whole books are read by it: the usual ones are only cut. */
+export function plain(text: string): string {
+  const cut = text.includes('.') ? text.replace(/\.?0+$/, '') : text
+  return isPlain.test(cut) ? cut : written(exact(text))
+}
 
 export function plus(a: string, b: string): string {
   const [left, right, scale] = aligned(a, b)

@@ -1,18 +1,18 @@
 import { SluiceError } from 'sluice/plugin'
 
 /**
- * Says where a value is not of a kind; undefined where it is. What is used of an answer must be there, what is more is left alone. These few lines
+ * Says where in a value it is not of a kind, empty for at its top; undefined where it is. What is used of an answer must be there, what is more is left alone. These few lines
  * stand for a library since every server loads the plugin, and each of those at hand takes longer to load than everything else of it. The
  * schemas that @nktkas/hyperliquid publishes for answers are narrower than the exchange besides: they know healthy accounts only, and no state
  * of an order that is new.
  */
-export type Kind<T> = ((value: unknown, at: string) => string | undefined) & { readonly of?: T }
+export type Kind<T> = ((value: unknown) => string | undefined) & { readonly of?: T }
 export type Of<K> = K extends Kind<infer T> ? T : never
 
 const kind =
   <T>(holds: (value: unknown) => boolean): Kind<T> =>
-  (value, at) =>
-    holds(value) ? undefined : at
+  (value) =>
+    holds(value) ? undefined : ''
 
 export const text = kind<string>((value) => typeof value === 'string')
 export const flag = kind<boolean>((value) => typeof value === 'boolean')
@@ -28,24 +28,27 @@ export const word = <const T extends string>(...words: readonly T[]): Kind<T> =>
 
 export const list =
   <T>(of: Kind<T>): Kind<readonly T[]> =>
-  (value, at) => {
-    if (!Array.isArray(value)) return at
-    for (const [index, each] of value.entries()) {
-      const wrong = of(each, `${at}/${index}`)
-      if (wrong !== undefined) return wrong
+  (value) => {
+    if (!Array.isArray(value)) return ''
+    for (let index = 0; index < value.length; index += 1) {
+      const wrong = of(value[index])
+      if (wrong !== undefined) return `/${index}${wrong}`
     }
     return undefined
   }
 
 export const pair =
   <A, B>(first: Kind<A>, second: Kind<B>): Kind<readonly [A, B]> =>
-  (value, at) =>
-    Array.isArray(value) && value.length === 2 ? (first(value[0], `${at}/0`) ?? second(value[1], `${at}/1`)) : at
+  (value) => {
+    if (!Array.isArray(value) || value.length !== 2) return ''
+    const [wrong, other] = [first(value[0]), second(value[1])]
+    return wrong !== undefined ? `/0${wrong}` : other !== undefined ? `/1${other}` : undefined
+  }
 
 export const either =
   <const K extends readonly Kind<unknown>[]>(...kinds: K): Kind<Of<K[number]>> =>
-  (value, at) =>
-    kinds.some((each) => each(value, at) === undefined) ? undefined : at
+  (value) =>
+    kinds.some((each) => each(value) === undefined) ? undefined : ''
 
 type Fields = Readonly<Record<string, Kind<unknown>>>
 type Shown<F extends Fields> = { readonly [K in keyof F]: Of<F[K]> }
@@ -53,23 +56,25 @@ type Shown<F extends Fields> = { readonly [K in keyof F]: Of<F[K]> }
 type Added<O> = O extends Fields ? Partial<Shown<O>> : unknown
 
 /** @param optional may be absent */
-export const object =
-  <F extends Fields, O extends Fields | undefined = undefined>(fields: F, optional?: O): Kind<Shown<F> & Added<O>> =>
-  (value, at) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return at
-    for (const [name, of] of Object.entries(fields)) {
-      const wrong = of(Reflect.get(value, name), `${at}/${name}`)
-      if (wrong !== undefined) return wrong
+export function object<F extends Fields, O extends Fields | undefined = undefined>(fields: F, optional?: O): Kind<Shown<F> & Added<O>> {
+  const needed = Object.entries(fields)
+  const possible = Object.entries<Kind<unknown>>(optional ?? {})
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return ''
+    for (const [name, of] of needed) {
+      const wrong = of(Reflect.get(value, name))
+      if (wrong !== undefined) return `/${name}${wrong}`
     }
-    for (const [name, of] of Object.entries<Kind<unknown>>(optional ?? {})) {
+    for (const [name, of] of possible) {
       const one: unknown = Reflect.get(value, name)
-      const wrong = one === undefined ? undefined : of(one, `${at}/${name}`)
-      if (wrong !== undefined) return wrong
+      const wrong = one === undefined ? undefined : of(one)
+      if (wrong !== undefined) return `/${name}${wrong}`
     }
     return undefined
   }
+}
 
-export const is = <T>(of: Kind<T>, value: unknown): value is T => of(value, '') === undefined
+export const is = <T>(of: Kind<T>, value: unknown): value is T => of(value) === undefined
 
 /** Reads an answer of the exchange to a question. */
 export type Shape<T> = (answer: unknown, asked: string) => T
@@ -80,7 +85,7 @@ export const shape =
     if (is(of, answer)) return answer
     throw new SluiceError(
       'NETWORK',
-      `Hyperliquid's answer to ${asked} is none that is understood (at ${of(answer, '') || 'its top'}). Try again.`,
+      `Hyperliquid's answer to ${asked} is none that is understood (at ${of(answer) || 'its top'}). Try again.`,
       { retryAfterSeconds: 5 },
     )
   }

@@ -4,7 +4,7 @@ import { decimal, either, is, list, nothing, object, pair, shape, text, whole } 
 import type { Of } from '../api/shape.ts'
 import type { Ask } from '../api/ask.ts'
 import type { ExchangeClock } from '../api/clock.ts'
-import { compare, plain } from '../decimal.ts'
+import { plain } from '../decimal.ts'
 import { trades } from '../orders/order-answers.ts'
 import type { Feed } from './feed.ts'
 
@@ -57,4 +57,4 @@ function snapshotOf({ time, levels: [bids, asks] }: Of<typeof l2Book>): BookUpda
 }
 
 const side = (levels: readonly Of<typeof level>[]): readonly Level[] =>
-  levels.filter(({ sz }) => compare(sz, '0') > 0).map(({ px, sz }) => ({ price: plain(px), quantity: plain(sz) }))
+  levels.map(({ px, sz }) => ({ price: plain(px), quantity: plain(sz) })).filter(({ quantity }) => !/^(0$|-)/.test(quantity))

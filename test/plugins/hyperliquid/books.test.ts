@@ -94,6 +94,21 @@ describe("Hyperliquid's books", function () {
     await until(() => hype.bestBuy() === '39.2')
   })
 
+  it('have no level at which there is nothing', async () => {
+    const hype = watch(markets.HYPE)
+    await until(() => hype.told.length > 0)
+    const levels = (...sizes: string[]) => sizes.map((sz, place) => ({ px: `${(39 - place).toString()}.0`, sz, n: 1 }))
+    venue.exchange.feed.tamper(() => [
+      { channel: 'l2Book', data: { coin: '@107', time: Date.now() + 10, levels: [levels('1.50', '0.0', '-1', '0', '2'), []] } },
+    ])
+    buy('39.2')
+    await until(() => hype.bestBuy() === '39')
+    expect(hype.buys()).to.deep.equal([
+      { price: '39', quantity: '1.5' },
+      { price: '35', quantity: '2' },
+    ])
+  })
+
   it('are followed over one connection, which ends when nobody follows any more', async () => {
     const [hype, ubtc] = [watch(markets.HYPE), watch(markets.UBTC)]
     await until(() => hype.told.length > 0 && ubtc.told.length > 0)

@@ -37,6 +37,14 @@ describe("Hyperliquid's decimals", () => {
   it('are written without zeros that say nothing', () => {
     expect(['100.0', '-0.0', '0.500', '007'].map(plain)).to.deep.equal(['100', '0', '0.5', '7'])
     expect([withoutSign('-1.50'), sum([]), String(decimalsOf('1.500'))]).to.deep.equal(['1.5', '0', '1'])
+    const number = fc.tuple(raw, fc.constantFrom('', '0', '000'), fc.constantFrom('', '0', '000'))
+    fc.assert(
+      fc.property(number, ([[digits, scale], before, after]) => {
+        const text = ofRaw(digits, scale)
+        const long = `${text.startsWith('-') ? '-' : ''}${before}${text.replace('-', '')}${text.includes('.') ? after : after && `.${after}`}`
+        expect(plain(long)).to.equal(text)
+      }),
+    )
   })
 })
 
