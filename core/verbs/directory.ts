@@ -112,9 +112,12 @@ export function createDirectory(
     hasConnector: (name) => connectorNames.includes(name),
     venuesOn: (chain, network) => venues.filter((each) => each.chain === chain && each.network === network),
     async woken(chain, network, connector) {
-      const late = new AbortController()
       const asked = [byNetwork.get(`${chain}/${network}`), byVenue.get(`${connector}/${chain}/${network}`)]
-      const started = Promise.all(asked.flatMap((entry) => (entry ? [entry.wake()] : [])))
+      const asleep = asked.filter((entry) => entry?.notReady() !== undefined)
+      // The usual case, of every request: nothing is to be waited for, and no timer made.
+      if (asleep.length === 0) return
+      const late = new AbortController()
+      const started = Promise.all(asleep.map((entry) => entry?.wake()))
       await Promise.race([started, sleep(firstStartMs, undefined, { signal: late.signal }).catch(() => {})])
       late.abort()
     },
