@@ -1,4 +1,5 @@
 import { divRoundingUp } from '../../uniswap-v3/math/full-math.ts'
+import { withoutFee } from '../../uniswap-v3/math/index.ts'
 import type { RangePoolState } from '../../uniswap-v3/pools/range-pool-state.ts'
 import { swap, type Beyond, type Swapped } from '../../uniswap-v3/pools/swap.ts'
 import { wholeRatio } from '../curie.ts'
@@ -32,16 +33,16 @@ export function exchangeSize(
   let sqrtPriceAfterX96 = state.sqrtPriceX96
   if (side === 'SHORT') {
     // Base is token0, always (MarketRegistry.addPool).
-    const swapped = swap(state, true, 'in', divRoundingUp(sizeRaw * wholeRatio, withoutPool), ({ amountOut, sqrtRatioNextX96 }) => {
-      feeRaw += divRoundingUp(amountOut * fees.exchange, wholeRatio)
+    const swapped = swap(state, true, 'in', divRoundingUp(sizeRaw * wholeRatio, withoutPool), ({ outRaw, sqrtRatioNextX96 }) => {
+      feeRaw += divRoundingUp(outRaw * fees.exchange, wholeRatio)
       sqrtPriceAfterX96 = sqrtRatioNextX96
     })
     if (!swapped || 'atBestRaw' in swapped) return swapped
     const { amountRaw, ...way } = swapped
     return { ...way, quoteRaw: amountRaw - feeRaw, feeRaw, sqrtPriceAfterX96 }
   }
-  const swapped = swap(state, false, 'out', sizeRaw, ({ amountIn, sqrtRatioNextX96 }) => {
-    feeRaw += divRoundingUp(amountIn * fees.exchange, wholeRatio - fees.exchange)
+  const swapped = swap(state, false, 'out', sizeRaw, ({ paidRaw, sqrtRatioNextX96 }) => {
+    feeRaw += divRoundingUp(withoutFee(paidRaw, BigInt(state.fee)) * fees.exchange, wholeRatio - fees.exchange)
     sqrtPriceAfterX96 = sqrtRatioNextX96
   })
   if (!swapped || 'atBestRaw' in swapped) return swapped

@@ -1,63 +1,47 @@
 import { divRoundingUp } from './full-math.ts'
 import { getAmount0Delta, getAmount1Delta, getNextSqrtPriceFromInput, getNextSqrtPriceFromOutput } from './sqrt-price-math.ts'
 
-/** How far a swap gets between two ticks, and what it costs. */
+// SwapMath.computeSwapStep of @uniswap/v3-core@1.0.1 in its parts: a swap goes through a stretch of prices with the same liquidity whole
+// where what is left of it pays for that, fee included, or asks for all that comes out; else it ends within. What is left pays for a
+// stretch just where, less the fee and rounded down, it is what would go in without: the contract's way to ask.
+
+/** How far a swap gets on a stretch of prices with the same liquidity. */
 export interface SwapStep {
   readonly sqrtRatioNextX96: bigint
-  /** Without the fee; rounded up. */
-  readonly amountIn: bigint
+  /** With the fee; rounded up. */
+  readonly paidRaw: bigint
   /** Rounded down. */
-  readonly amountOut: bigint
-  readonly feeAmount: bigint
+  readonly outRaw: bigint
 }
 
 /** Fees are counted in hundredths of a basis point. */
 export const wholeFeePips = 1_000_000n
 
-/**
- * One step of a swap towards a price, with the same liquidity all the way: SwapMath of @uniswap/v3-core@1.0.1.
- * `amountRemaining` is what is left to go in, fee included, or to come out. The target's side says the direction.
- */
-export function computeSwapStep(
-  sqrtRatioCurrentX96: bigint,
-  sqrtRatioTargetX96: bigint,
-  liquidity: bigint,
-  exact: 'in' | 'out',
-  amountRemaining: bigint,
-  feePips: bigint,
-): SwapStep {
-  const zeroForOne = sqrtRatioCurrentX96 >= sqrtRatioTargetX96
-  return exact === 'in'
-    ? stepIn(sqrtRatioCurrentX96, sqrtRatioTargetX96, liquidity, amountRemaining, feePips, zeroForOne)
-    : stepOut(sqrtRatioCurrentX96, sqrtRatioTargetX96, liquidity, amountRemaining, feePips, zeroForOne)
+/** To the end of the stretch. */
+export function wholeStep(current: bigint, target: bigint, liquidity: bigint, feePips: bigint, zeroForOne: boolean): SwapStep {
+  const paidRaw = withFee(inputBetween(current, target, liquidity, zeroForOne), feePips)
+  return { sqrtRatioNextX96: target, paidRaw, outRaw: outputBetween(current, target, liquidity, zeroForOne) }
 }
 
-function stepIn(current: bigint, target: bigint, liquidity: bigint, remaining: bigint, feePips: bigint, zeroForOne: boolean): SwapStep {
-  const remainingLessFee = (remaining * (wholeFeePips - feePips)) / wholeFeePips
-  const toTarget = inputBetween(current, target, liquidity, zeroForOne)
-  const next = remainingLessFee >= toTarget ? target : getNextSqrtPriceFromInput(current, liquidity, remainingLessFee, zeroForOne)
-  const reached = next === target
-  const amountIn = reached ? toTarget : inputBetween(current, next, liquidity, zeroForOne)
-  return {
-    sqrtRatioNextX96: next,
-    amountIn,
-    amountOut: outputBetween(current, next, liquidity, zeroForOne),
-    // Short of the target all that is left over is kept.
-    feeAmount: reached ? feeOn(amountIn, feePips) : remaining - amountIn,
-  }
+/** As far as an input takes it that does not pay for the whole stretch. */
+export function stepIn(current: bigint, liquidity: bigint, paidRaw: bigint, feePips: bigint, zeroForOne: boolean): SwapStep {
+  const next = getNextSqrtPriceFromInput(current, liquidity, withoutFee(paidRaw, feePips), zeroForOne)
+  return { sqrtRatioNextX96: next, paidRaw, outRaw: outputBetween(current, next, liquidity, zeroForOne) }
 }
 
-function stepOut(current: bigint, target: bigint, liquidity: bigint, remaining: bigint, feePips: bigint, zeroForOne: boolean): SwapStep {
-  const toTarget = outputBetween(current, target, liquidity, zeroForOne)
-  const next = remaining >= toTarget ? target : getNextSqrtPriceFromOutput(current, liquidity, remaining, zeroForOne)
-  const amountIn = inputBetween(current, next, liquidity, zeroForOne)
-  const amountOut = next === target ? toTarget : outputBetween(current, next, liquidity, zeroForOne)
-  return {
-    sqrtRatioNextX96: next,
-    amountIn,
-    amountOut: amountOut > remaining ? remaining : amountOut,
-    feeAmount: feeOn(amountIn, feePips),
-  }
+/** As far as it must go for an output that is less than the whole stretch gives. */
+export function stepOut(current: bigint, liquidity: bigint, outRaw: bigint, feePips: bigint, zeroForOne: boolean): SwapStep {
+  const next = getNextSqrtPriceFromOutput(current, liquidity, outRaw, zeroForOne)
+  return { sqrtRatioNextX96: next, paidRaw: withFee(inputBetween(current, next, liquidity, zeroForOne), feePips), outRaw }
+}
+
+/** What is left of an input when the fee is taken, rounded down; of an amount `withFee` just that amount. */
+export function withoutFee(paidRaw: bigint, feePips: bigint): bigint {
+  return (paidRaw * (wholeFeePips - feePips)) / wholeFeePips
+}
+
+function withFee(amountIn: bigint, feePips: bigint): bigint {
+  return amountIn + divRoundingUp(amountIn * feePips, wholeFeePips - feePips)
 }
 
 function inputBetween(current: bigint, next: bigint, liquidity: bigint, zeroForOne: boolean): bigint {
@@ -66,8 +50,4 @@ function inputBetween(current: bigint, next: bigint, liquidity: bigint, zeroForO
 
 function outputBetween(current: bigint, next: bigint, liquidity: bigint, zeroForOne: boolean): bigint {
   return zeroForOne ? getAmount1Delta(next, current, liquidity, false) : getAmount0Delta(current, next, liquidity, false)
-}
-
-function feeOn(amountIn: bigint, feePips: bigint): bigint {
-  return divRoundingUp(amountIn * feePips, wholeFeePips - feePips)
 }

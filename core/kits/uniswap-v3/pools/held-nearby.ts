@@ -1,6 +1,6 @@
 import { getAmount0Delta, getAmount1Delta, getSqrtRatioAtTick, maxTick, minTick } from '../math/index.ts'
 import type { RangePoolState } from './range-pool-state.ts'
-import { highestPriceX96, lowestPriceX96 } from './swap.ts'
+import { highestPriceX96, lowestPriceX96 } from './swap-path.ts'
 
 /**
  * What a pool has of what a swap takes out, from its price to another or to where what is known of its ticks ends: rounded

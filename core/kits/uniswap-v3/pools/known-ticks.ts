@@ -1,3 +1,5 @@
+import type { SwapPath } from './swap-path.ts'
+
 /** Liquidity at initialised ticks, by their places in a table. */
 export interface TickLiquidity {
   /** Of all positions that begin or end there: a tick is initialised as long as there is any. */
@@ -13,6 +15,8 @@ export class KnownTicks {
   readonly to: number
   readonly ticks: readonly number[]
   readonly liquidity: TickLiquidity
+  /** What swaps found on their way from the price that they were asked at last: only of one state, or memory would be full of old ones. */
+  readonly lately: { down?: SwapPath; up?: SwapPath } = {}
 
   constructor(from: number, to: number, ticks: readonly number[], liquidity: TickLiquidity) {
     this.from = from
