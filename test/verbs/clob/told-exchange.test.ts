@@ -7,6 +7,7 @@ import { rpcTo } from '../../../core/devnet/rpc-to.ts'
 import type { Answer } from '../../../core/testing/client.ts'
 import { startServer, type TestServer } from '../../../core/testing/server.ts'
 import { verbs } from '../../../core/verbs/index.ts'
+import { until } from '../../transactions/site.ts'
 import { mined, noted } from '../../http/shared-server.ts'
 import { inventExchange, say, type Lie } from './told-exchange.ts'
 
@@ -323,6 +324,30 @@ describe('an exchange with order books', function () {
     say({ outcome: () => [{ state: 'REJECTED', reason: 'it would trade at once' }] })
     const { orders } = (await ask('GET', '/clob/orders', { clientOrderId: refused.clientOrderId })).body
     expect(orders[0]).to.include({ state: 'REJECTED', reason: 'it would trade at once' })
+  })
+
+  it('has an end kept for good by the time of the chain, and not by a clock that is ahead of it', async () => {
+    const { clientOrderId, txHash } = await landed('/clob/orders')
+    const one = async () => (await ask('GET', '/clob/orders', { clientOrderId })).body.orders[0].state
+    const orderId = `on-exchange-${clientOrderId}`
+    await until('it is final', async () => {
+      const { body } = await server.client.get('/network/poll', { chain: 'ethereum', network: 'local', txHash })
+      return body.txState === 'CONFIRMED'
+    })
+    const filledAt = Date.now()
+    aheadMs = 20 * 60_000
+    say({ orders: known({ orderId, state: 'FILLED', filledAmount: '0.1', updatedAt: filledAt }) })
+    expect(await one()).to.equal('FILLED')
+    // The chain has taken that back.
+    say({ orders: known({ orderId, state: 'OPEN', filledAmount: '0', updatedAt: filledAt }) })
+    expect(await one()).to.equal('OPEN')
+    await rpcTo(server.rpcUrl)('evm_increaseTime', 20 * 60)
+    await mined(server.client, (await ask('POST', '/clob/orders')).body.txHash)
+    say({ orders: known({ orderId, state: 'FILLED', filledAmount: '0.1', updatedAt: filledAt }) })
+    expect(await one()).to.equal('FILLED')
+    say({ orders: known({ orderId, state: 'OPEN', filledAmount: '0', updatedAt: filledAt }) })
+    expect(await one()).to.equal('FILLED')
+    aheadMs = 0
   })
 
   it("does not take another's order for the one that was named", async () => {

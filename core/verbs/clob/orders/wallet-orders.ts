@@ -13,10 +13,10 @@ const settledMs = 15 * 60_000
 /** Of what is under way, newest first. */
 const mostCancels = 500
 
-type Context = Pick<BookContext, 'network' | 'venue' | 'services'>
+type Context = Pick<BookContext, 'network' | 'venue' | 'services' | 'signal'>
 
 /** The orders of one wallet on one exchange: what the journal has of them, and what the exchange says. */
-export function walletOrders(type: BookSet, owner: string, { network: site, venue, services: { transactions } }: Context) {
+export function walletOrders(type: BookSet, owner: string, { network: site, venue, services: { transactions }, signal }: Context) {
   const book = bookOf(type, venue)
   const { chain, network } = site
   const { connector } = venue
@@ -24,14 +24,27 @@ export function walletOrders(type: BookSet, owner: string, { network: site, venu
   const outcomeOf = ({ entry: { landed, memo }, index }: JournaledOrder) =>
     landed?.ok === true ? toldBy(book, landed.receipt, memo)?.[index] : undefined
 
+  let head: ReturnType<typeof site.impl.head> | undefined
+  /** By this machine's clock, and by the chain's, which may have stood still; where that cannot be asked now, another time. */
+  async function isSettled({ updatedAt }: BookOrder): Promise<boolean> {
+    const isPast = (nowMs: number) => nowMs - updatedAt >= settledMs
+    if (!isPast(Date.now())) return false
+    return (head ??= site.impl.head({ signal })).then(
+      ({ timestamp }) => isPast(timestamp * 1000),
+      () => false,
+    )
+  }
+
   /** Keeps what cannot be undone any more, so that the exchange needs not be asked again. */
   async function note(order: JournaledOrder, shown: ShownOrder, exchange: BookOrder | undefined): Promise<void> {
     const { entry, said } = order
     const { orderId, state, filledAmount, averagePrice, reason, updatedAt } = shown
     if (state === 'PENDING_OPEN' || state === 'PENDING_CANCEL') return
     if (said && said.state === state && said.orderId === orderId && said.filledAmount === filledAmount) return
-    const isYoung = exchange !== undefined && hasEnded(state) && Date.now() - exchange.updatedAt < settledMs
-    if (entry.signer === undefined && (!isFinal(entry) || isYoung)) return
+    if (entry.signer === undefined) {
+      if (!isFinal(entry)) return
+      if (exchange !== undefined && hasEnded(state) && !(await isSettled(exchange))) return
+    }
     await transactions.orders.note(order, {
       state,
       filledAmount,
