@@ -1,6 +1,6 @@
 import type { BookSet } from '../../../api/index.ts'
 import type { At, BookMarket, BookOrder, OrderName } from '../../../contracts/index.ts'
-import { isFinal, type JournaledOrder, type OrderFilter } from '../../../transactions/index.ts'
+import { isFinal, type Entry, type JournaledOrder, type OrderFilter, type TransactionState } from '../../../transactions/index.ts'
 import { bookOf } from '../book-type.ts'
 import { readAboutCancels } from './about-order.ts'
 import type { BookContext } from './carry-out.ts'
@@ -10,8 +10,8 @@ import { toldBy } from './told-by.ts'
 
 /** What a chain's exchange says may still be undone for so long, where nothing tells of which block it is. */
 const settledMs = 15 * 60_000
-/** Of what is under way, newest first. */
-const mostCancels = 500
+/** Of what is under way, at a time. */
+const pageSize = 500
 
 type Context = Pick<BookContext, 'network' | 'venue' | 'services' | 'signal'>
 
@@ -55,6 +55,23 @@ export function walletOrders(type: BookSet, owner: string, { network: site, venu
     })
   }
 
+  async function allOf(state: TransactionState): Promise<readonly Entry[]> {
+    const found: Entry[] = []
+    for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+      const page = await transactions.list({
+        chain,
+        network,
+        address: owner,
+        state,
+        limit: pageSize,
+        ...(cursor !== undefined && { cursor }),
+      })
+      found.push(...page.entries)
+      cursor = page.nextCursor
+    }
+    return found
+  }
+
   return {
     /** In the journal, newest first. */
     journaled: (filter: Pick<OrderFilter, 'market' | 'clientOrderId' | 'orderId' | 'openOnly' | 'limit' | 'before'>) =>
@@ -85,13 +102,9 @@ export function walletOrders(type: BookSet, owner: string, { network: site, venu
     showForeign,
     /** Which orders cancels of ours that are under way name. */
     async cancelling(): Promise<(order: OrderName) => boolean> {
-      const under = await Promise.all(
-        (['QUEUED', 'SIGNED', 'BROADCAST'] as const).map((state) =>
-          transactions.list({ chain, network, address: owner, state, limit: mostCancels }),
-        ),
-      )
+      const under = await Promise.all((['QUEUED', 'SIGNED', 'BROADCAST'] as const).map(allOf))
       const ids = new Set<string>()
-      for (const entry of under.flatMap(({ entries }) => entries)) {
+      for (const entry of under.flat()) {
         const about = entry.connector === connector ? readAboutCancels(entry) : undefined
         if (about?.type !== type) continue
         for (const { orderId, clientOrderId } of about.cancels)
