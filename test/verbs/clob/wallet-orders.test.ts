@@ -1,14 +1,16 @@
 import { expect } from 'chai'
+import { StoreUnavailable } from '../../../core/store/index.ts'
 import { sqlJournal } from '../../../core/transactions/index.ts'
 import type { Guard, Journal } from '../../../core/transactions/journal/journal.ts'
 import { aboutCancels } from '../../../core/verbs/clob/orders/about-order.ts'
 import { walletOrders } from '../../../core/verbs/clob/orders/wallet-orders.ts'
 import { places } from '../../store/stores.ts'
-import { giveLane, newEntry, wallet } from '../../transactions/journal/entries.ts'
+import { giveLane, newEntry, next, wallet } from '../../transactions/journal/entries.ts'
 
 type Context = Parameters<typeof walletOrders>[2]
 
 const market = { id: 'weth', base: 'WETH', quote: 'USDC' } as Parameters<typeof aboutCancels>[1][number]['market']
+const about = { side: 'BUY', orderType: 'LIMIT', timeInForce: 'GTC', price: '1', amount: '1' }
 
 describe("a wallet's orders on an exchange", () => {
   const { place } = places('embedded')
@@ -20,11 +22,11 @@ describe("a wallet's orders on an exchange", () => {
     guard = await giveLane(store)
   })
 
-  const ordersBy = () =>
+  const ordersBy = (orders: Pick<Journal['orders'], 'list' | 'note'> = journal.orders) =>
     walletOrders('CLOB', wallet, {
       network: { chain: 'ethereum', network: 'local' },
       venue: { connector: 'exchange', impl: { CLOB: {} } },
-      services: { transactions: { list: (filter: Parameters<Journal['list']>[0]) => journal.list(filter), orders: journal.orders } },
+      services: { transactions: { list: (filter: Parameters<Journal['list']>[0]) => journal.list(filter), orders } },
       signal: AbortSignal.timeout(10_000),
     } as unknown as Context)
 
@@ -33,5 +35,26 @@ describe("a wallet's orders on an exchange", () => {
     await journal.open([cancel, ...Array.from({ length: 501 }, () => newEntry())], guard)
     const cancels = await ordersBy().cancelling()
     expect([cancels({ orderId: '7' }), cancels({ orderId: '8' }), cancels({ clientOrderId: '7' })]).to.deep.equal([true, false, false])
+  })
+
+  it('are told though the store takes no note of them, which is made another time', async () => {
+    const entry = newEntry({ kind: 'order' })
+    const order = { clientOrderId: 'a', type: 'CLOB', market: 'WETH-USDC', index: 0, about }
+    await journal.open([entry], guard, undefined, [order])
+    await journal.write([next(entry, { state: 'CONFIRMED', landed: { id: '0x1', ok: true, blockNumber: 1, receipt: null } })], guard)
+    let isAway = true
+    const orders = ordersBy({
+      list: (filter) => journal.orders.list(filter),
+      note: (of, said) => (isAway ? Promise.reject(new StoreUnavailable('the disk is full')) : journal.orders.note(of, said)),
+    })
+    const show = async () => {
+      const [found] = await orders.journaled({ limit: 1 })
+      if (!found) throw new Error('The order is not there.')
+      return [found.said?.state, (await orders.show(found, undefined, false)).state]
+    }
+    expect(await show()).to.deep.equal([undefined, 'OPEN'])
+    isAway = false
+    expect(await show()).to.deep.equal([undefined, 'OPEN'])
+    expect(await show()).to.deep.equal(['OPEN', 'OPEN'])
   })
 })

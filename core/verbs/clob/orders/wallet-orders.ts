@@ -1,4 +1,4 @@
-import type { BookSet } from '../../../api/index.ts'
+import { SluiceError, type BookSet } from '../../../api/index.ts'
 import type { At, BookMarket, BookOrder, OrderName } from '../../../contracts/index.ts'
 import { isFinal, type Entry, type JournaledOrder, type OrderFilter, type TransactionState } from '../../../transactions/index.ts'
 import { bookOf } from '../book-type.ts'
@@ -45,14 +45,16 @@ export function walletOrders(type: BookSet, owner: string, { network: site, venu
       if (!isFinal(entry)) return
       if (exchange !== undefined && hasEnded(state) && !(await isSettled(exchange))) return
     }
-    await transactions.orders.note(order, {
+    const now = {
       state,
       filledAmount,
       updatedAt,
       ...(orderId !== undefined && { orderId }),
       ...(averagePrice !== undefined && { averagePrice }),
       ...(reason !== undefined && { reason }),
-    })
+    }
+    // What a store does not take that is away is asked for again, and is no error of a request that may have sent something.
+    await transactions.orders.note(order, now).catch(unlessAway)
   }
 
   async function allOf(state: TransactionState): Promise<readonly Entry[]> {
@@ -113,6 +115,10 @@ export function walletOrders(type: BookSet, owner: string, { network: site, venu
       return ({ orderId, clientOrderId }) => ids.has(idOf({ orderId }) ?? '') || ids.has(idOf({ clientOrderId }) ?? '')
     },
   }
+}
+
+function unlessAway(error: unknown): void {
+  if (!(error instanceof SluiceError)) throw error
 }
 
 export type WalletOrders = ReturnType<typeof walletOrders>
