@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { endpoint, enveloped, request } from './endpoint.ts'
 import { connectorFields, Decimal, gasFields, Side, Slippage, TokenName, transactionFields, WalletAddress } from './fields.ts'
 
-const Version = Type.String({
+export const Version = Type.String({
   minLength: 1,
   maxLength: 32,
   expects: "one of the connector's versions",

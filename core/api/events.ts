@@ -1,12 +1,18 @@
 import Type, { type Static } from 'typebox'
 import { endpoint, request, response } from './endpoint.ts'
+import { Hop, Version } from './amm.ts'
 import { MarketName } from './clob/fields.ts'
-import { ChainName, ConnectorName, NetworkName, WalletAddress } from './fields.ts'
+import { ChainName, ConnectorName, Decimal, decimalPattern, NetworkName, Side, TokenName, WalletAddress } from './fields.ts'
 import { JournaledTransaction } from './transactions.ts'
 
 /** What can be followed. */
-export const eventTopics = ['transactions', 'blocks', 'orderBook'] as const
+export const eventTopics = ['transactions', 'blocks', 'orderBook', 'price'] as const
 export type EventTopic = (typeof eventTopics)[number]
+
+/** Neither a token's name nor a side has a colon in it, and lists are split at commas. */
+const questionPattern = `^[^:,]{1,256}:[^:,]{1,256}:([bB][uU][yY]|[sS][eE][lL][lL]):${decimalPattern.slice(1)}`
+const mostPrices = 1_000
+const shape = 'BASE:QUOTE:SIDE:AMOUNT, such as WETH:USDC:SELL:1.5'
 
 export const EventsRequest = request({
   topics: Type.Optional(
@@ -20,7 +26,7 @@ export const EventsRequest = request({
   chain: Type.Optional(ChainName),
   network: Type.Optional(NetworkName),
   address: Type.Optional(WalletAddress),
-  connector: Type.Optional({ ...ConnectorName, description: 'Of orderBook: whose books.' }),
+  connector: Type.Optional({ ...ConnectorName, description: 'Of orderBook: whose books. Of price: whose prices.' }),
   market: Type.Optional(
     Type.Array(MarketName, {
       minItems: 1,
@@ -43,6 +49,19 @@ export const EventsRequest = request({
       description: 'Of orderBook: so many levels of each side at most; 20 without it.',
     }),
   ),
+  price: Type.Optional(
+    Type.Array(Type.String({ pattern: questionPattern, maxLength: 800 }), {
+      minItems: 1,
+      maxItems: mostPrices,
+      expects: `a list of at most ${mostPrices} prices, each ${shape}`,
+      description: `Of price: which prices, each ${shape}.`,
+    }),
+  ),
+  base: Type.Optional({ ...TokenName, description: 'Of price: one price by base, quote, side and amount, as /amm/price takes them.' }),
+  quote: Type.Optional({ ...TokenName, description: 'Of price.' }),
+  side: Type.Optional({ ...Side, description: 'Of price.' }),
+  amount: Type.Optional(Decimal('Of price: of the base token.')),
+  version: Type.Optional({ ...Version, description: 'Of price: only through pools of this version.' }),
   lastEventId: Type.Optional(
     Type.String({
       pattern: '^\\d{1,15}(-\\d{1,15})?$',
@@ -80,10 +99,39 @@ export const OrderBookNews = response({
   ),
 })
 
+/** `data` of an event of the topic `price`. */
+export const PriceNews = response({
+  asked: Type.String({ description: 'The price as it was asked for: BASE:QUOTE:SIDE:AMOUNT.' }),
+  chain: Type.String(),
+  network: Type.String(),
+  connector: Type.String(),
+  version: Type.Optional(Type.String()),
+  base: Type.String({ description: 'Token address; the zero address for the native coin.' }),
+  quote: Type.String({ description: 'Token address; the zero address for the native coin.' }),
+  side: Side,
+  amount: Type.String({ description: 'Of the base token.' }),
+  price: Type.Optional(Type.String({ description: 'Quote per one base; rounded up for BUY and down for SELL.' })),
+  expectedAmount: Type.Optional(Type.String({ description: 'Quote tokens to pay (BUY) or to receive (SELL).' })),
+  route: Type.Optional(Type.Array(Hop)),
+  blockNumber: Type.Optional(Type.Number({ description: 'The block since which it is so: it holds until the next event.' })),
+  timestamp: Type.Number({
+    description: "Milliseconds since the Unix epoch: of the block, or of the server's clock where there is no price.",
+  }),
+  source: Type.Optional(Type.Literal('memory')),
+  stale: Type.Optional(Type.Boolean({ description: 'true: nothing can be said of it now; an event follows when there is a price again.' })),
+  error: Type.Optional(
+    Type.Object(
+      { errorCode: Type.Number(), name: Type.String(), message: Type.String() },
+      { description: 'Why the exchange gives no price; an event follows when it gives one.' },
+    ),
+  ),
+})
+
 /** `data` of one event, by its topic. */
-export const EventsResponse = Type.Union([JournaledTransaction, Block, OrderBookNews])
+export const EventsResponse = Type.Union([JournaledTransaction, Block, OrderBookNews, PriceNews])
 
 export type OrderBookNews = Static<typeof OrderBookNews>
+export type PriceNews = Static<typeof PriceNews>
 export type Block = Static<typeof Block>
 export type EventsRequest = Static<typeof EventsRequest>
 export type EventsResponse = Static<typeof EventsResponse>
@@ -97,8 +145,16 @@ export const eventsEndpoint = endpoint({
   wallet: true,
   name: 'Events',
   path: '/events',
-  summary: 'Server-sent events: what becomes of transactions, new blocks, and order books.',
-  errors: ['UNKNOWN_CHAIN_ERROR', 'UNKNOWN_CONNECTOR', 'UNKNOWN_ORDER', 'UNSUPPORTED', 'SERVICE_UNINITIALIZED', 'NETWORK'],
+  summary: 'Server-sent events: what becomes of transactions, new blocks, order books, and prices.',
+  errors: [
+    'UNKNOWN_CHAIN_ERROR',
+    'UNKNOWN_CONNECTOR',
+    'UNKNOWN_ORDER',
+    'TOKEN_NOT_SUPPORTED',
+    'UNSUPPORTED',
+    'SERVICE_UNINITIALIZED',
+    'NETWORK',
+  ],
   request: EventsRequest,
   response: EventsResponse,
 })

@@ -5,7 +5,7 @@ import Type from 'typebox'
 
 const text = (expects: string, options: object = {}) => Type.String({ minLength: 1, maxLength: 256, expects, ...options })
 
-const decimalPattern = '^\\d{1,80}(\\.\\d{1,120})?([eE][+-]?\\d{1,2})?$'
+export const decimalPattern = '^\\d{1,80}(\\.\\d{1,120})?([eE][+-]?\\d{1,2})?$'
 
 /** A non-negative decimal in a token's human units. */
 export const Decimal = (description: string) =>

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createBell } from '../../core/http/events/bell.ts'
 import { createChanges, type Changes, type Wanted } from '../../core/http/events/changes.ts'
 import { frame } from '../../core/http/events/frame.ts'
+import { createNewest } from '../../core/http/events/newest.ts'
 import { eventStream } from '../../core/http/events/stream.ts'
 import { createStreams } from '../../core/http/events/streams.ts'
 import { openStore } from '../../core/store/index.ts'
@@ -91,7 +92,7 @@ describe('those who follow the journal', () => {
           from: { change: ids.at(-1) ?? from, others: 0 },
           about: {},
           changes: { source: changes, wanted },
-          latest: [],
+          newest: createNewest(bell.ring),
           bell,
           signal: over.signal,
           troubled: (error) => {
@@ -174,7 +175,10 @@ describe('those who follow the journal', () => {
         stream.onEnd(leave)
         const from = { change: 0, others: 0 }
         const source = { source: changes, wanted: {} }
-        stream.send(eventStream({ from, about: {}, changes: source, latest: [], bell, signal, troubled: () => {} }), response)
+        stream.send(
+          eventStream({ from, about: {}, changes: source, newest: createNewest(bell.ring), bell, signal, troubled: () => {} }),
+          response,
+        )
       })
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -7,9 +7,12 @@ import { networksNamed } from '../../verbs/network/networks-named.ts'
 import { showTransaction } from '../../verbs/service/transactions.ts'
 import { createBookNews } from './book-news.ts'
 import { createChanges } from './changes.ts'
-import { frame, readPosition, type News, type Position } from './frame.ts'
+import { frame, readPosition, type Position } from './frame.ts'
 import { createHeads } from './heads.ts'
 import { namedBooks } from './named-books.ts'
+import { namedPrices } from './named-prices.ts'
+import { createNewest } from './newest.ts'
+import { createPriceNews } from './price-news.ts'
 import { eventStream } from './stream.ts'
 import { createStreams } from './streams.ts'
 import type { Exchange } from '../exchange.ts'
@@ -37,9 +40,9 @@ interface EventsParts {
   log: Logger
 }
 
-/** GET /events: one reader of the journal, one of each network's blocks and one of each book for all streams, however many there are. */
+/** GET /events: one reader of the journal, one of each network's blocks, of each book and of each price for all streams, however many there are. */
 export function createEvents({
-  services: { transactions, directory, books, settings },
+  services: { transactions, directory, books, quotes, settings },
   metrics: { eventStreams },
   log,
 }: EventsParts): Events {
@@ -47,6 +50,7 @@ export function createEvents({
   const streams = createStreams(log)
   const heads = createHeads(log)
   const bookNews = createBookNews(books)
+  const priceNews = createPriceNews(quotes)
   const changes = createChanges(
     transactions.events,
     ({ id, entry }) => frame('transactions', String(id), showTransaction(entry, transactions.status)),
@@ -91,13 +95,12 @@ export function createEvents({
         const addresses = address === undefined ? visibleWallets(caller) : new Set([address.toLowerCase()])
         const within = AbortSignal.any([signal, AbortSignal.timeout(settings.server.requestTimeoutSeconds * 1000)])
         const named = topics.includes('orderBook') ? await namedBooks(directory, request, { signal: within }) : []
-        const latest: (() => News | undefined)[] = []
-        const follow = ({ newest, end }: { newest(): News | undefined; end(): void }) => {
-          stream.onEnd(end)
-          latest.push(newest)
-        }
-        for (const each of networks) follow(heads.follow(each, bell.ring))
-        for (const each of named) follow(bookNews.follow(each, bell.ring))
+        const priced = topics.includes('price') ? await namedPrices(directory, request, { signal: within }) : []
+        const newest = createNewest(bell.ring)
+        stream.onEnd(newest.end)
+        for (const each of networks) newest.follow((ring) => heads.follow(each, ring))
+        for (const each of named) newest.follow((ring) => bookNews.follow(each, ring))
+        for (const each of priced) newest.follow((ring) => priceNews.follow(each, ring))
 
         ctx.respond = false
         ctx.status = 200
@@ -106,7 +109,7 @@ export function createEvents({
           from,
           about: { topics },
           ...(topics.includes('transactions') && { changes: { source: changes, wanted: { chain, network, addresses } } }),
-          latest,
+          newest,
           bell,
           signal,
           troubled: (error) => log.warn({ err: error }, 'a stream of events could not read the journal; it tries again'),

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Block } from '../../api/index.ts'
 import type { News } from './frame.ts'
+import type { Told } from './shared-news.ts'
 import type { Head } from '../../contracts/index.ts'
 import type { NetworkEntry } from '../../verbs/directory.ts'
 
@@ -15,7 +16,7 @@ interface Followed {
 
 export interface Heads {
   /** Rings at every new block of a network, until `end` is called. `newest`: undefined before the first. */
-  follow(network: NetworkEntry, ring: () => void): { newest(): News | undefined; end(): void }
+  follow(network: NetworkEntry, ring: () => void): Told
 }
 
 /** Follows each network that somebody wants the blocks of once, for all of them. */

@@ -3,8 +3,8 @@ import type { At, BookMarket } from '../../contracts/index.ts'
 import { bookOf } from '../../verbs/clob/book-type.ts'
 import { marketsOf } from '../../verbs/clob/market/find-market.ts'
 import type { Directory, NetworkEntry, VenueEntry } from '../../verbs/directory.ts'
-import { networksNamed } from '../../verbs/network/networks-named.ts'
 import type { NamedBook } from './book-news.ts'
+import { onEachNetwork } from './on-each-network.ts'
 
 const types: readonly BookSet[] = ['CLOB', 'MARGIN_CLOB', 'PERP_CLOB']
 const usualDepth = 20
@@ -15,30 +15,17 @@ export async function namedBooks(directory: Directory, request: EventsRequest, a
   const problem = 'is missing: it says which books the topic orderBook is to tell of'
   if (connector === undefined) throw badFields([{ field: 'connector', problem }])
   if (names === undefined) throw badFields([{ field: 'market', problem }])
-  const found = await Promise.allSettled(
-    networksOf(directory, connector, request).map(async ({ chain, network }) => {
-      await directory.woken(chain, network, connector)
-      const [site, venue] = [directory.network(chain, network), directory.venue(connector, chain, network)]
-      const markets = await findMarkets(venue, type, names, at)
-      return markets.map((each) => ({ venue: bookVenue(site, venue, each.type), market: each.market, depth }))
-    }),
-  )
-  const there = found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
-  // That one network has no such market, or has no nodes, is no reason to say nothing of another.
-  if (there.length > 0) return there
-  const failures: unknown[] = found.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
-  throw failures.find((error) => error instanceof SluiceError && error.http < 500) ?? failures[0]
+  requireBooks(directory, connector, type)
+  return onEachNetwork(directory, connector, request, async (network, venue) => {
+    const markets = await findMarkets(venue, type, names, at)
+    return markets.map((each) => ({ venue: bookVenue(network, venue, each.type), market: each.market, depth }))
+  })
 }
 
-function networksOf(directory: Directory, connector: string, { chain, network, type }: EventsRequest): readonly NetworkEntry[] {
+function requireBooks(directory: Directory, connector: string, type: BookSet | undefined): void {
   const { name, trading_type } = directory.connector(connector)
   if (!trading_type.some((each) => (type === undefined ? types.some((book) => book === each) : each === type)))
     throw new SluiceError('UNSUPPORTED', `The connector ${name} has no ${type ?? 'order books'}; GET /plugins shows what it has.`)
-  const networks = networksNamed(directory, { ...(chain !== undefined && { chain }), ...(network !== undefined && { network }) })
-  const serving = networks.filter((each) => directory.venuesOn(each.chain, each.network).some((venue) => venue.connector === name))
-  if (serving.length > 0) return serving
-  const asked = [chain, network].filter((each) => each !== undefined).join('/')
-  throw new SluiceError('UNKNOWN_CHAIN_ERROR', `The connector ${name} does not serve ${asked}; GET /connectors lists what it serves.`)
 }
 
 /** Each by its name: where no kind of market is said, of the first that has it. @throws SluiceError UNKNOWN_ORDER or UNSUPPORTED */

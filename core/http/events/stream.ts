@@ -1,6 +1,7 @@
 import type { Bell } from './bell.ts'
 import type { Changes, Wanted } from './changes.ts'
-import { heartbeat, newsFrame, ready, showPosition, type News, type Position } from './frame.ts'
+import { heartbeat, newsFrame, ready, showPosition, type Position } from './frame.ts'
+import type { Newest } from './newest.ts'
 
 export interface StreamParts {
   from: Position
@@ -8,8 +9,8 @@ export interface StreamParts {
   about: object
   /** Absent where transactions are not followed. */
   changes?: { source: Pick<Changes, 'take'>; wanted: Wanted }
-  /** What gives the newest of each that is followed: a network's blocks, a book. */
-  latest: readonly (() => News | undefined)[]
+  /** Of each that is followed, a network's blocks, a book, a price. */
+  newest: Pick<Newest, 'take'>
   /** Rung when there may be something new. */
   bell: Bell
   /** Aborted when the stream is to end. */
@@ -28,10 +29,16 @@ const chunkLength = 32 * 1024
  * The text of one stream, made as fast as its reader takes it: whatever a slow one has not taken is still in the journal, or,
  * where only the newest counts, no news any more.
  */
-export async function* eventStream({ from, about, changes, latest, bell, signal, troubled }: StreamParts): AsyncGenerator<string> {
+export async function* eventStream({ from, about, changes, newest, bell, signal, troubled }: StreamParts): AsyncGenerator<string> {
   let position = from
-  const told = new Map<() => News | undefined, News>()
   yield ready(showPosition(position), about)
+
+  function* framesOf({ take }: Pick<Newest, 'take'>): Generator<string> {
+    for (const news of take()) {
+      position = { ...position, others: position.others + 1 }
+      yield newsFrame(news, showPosition(position))
+    }
+  }
 
   while (!signal.aborted) {
     let failed = false
@@ -44,23 +51,19 @@ export async function* eventStream({ from, about, changes, latest, bell, signal,
     for (const text of chunked(fresh.map((change) => change.frame))) yield text
     if (taken && taken.upTo > position.change) position = { change: taken.upTo, others: 0 }
 
-    let text = ''
-    for (const newest of latest) {
-      const news = newest()
-      if (!news || news === told.get(newest)) continue
-      told.set(newest, news)
-      position = { ...position, others: position.others + 1 }
-      text += newsFrame(news, showPosition(position))
+    let isNews = false
+    for (const text of chunked(framesOf(newest))) {
+      yield text
+      isNews = true
     }
-    if (text !== '') yield text
-    if (fresh.length > 0 || text !== '') continue
+    if (fresh.length > 0 || isNews) continue
 
     const rung = await bell.wait(failed ? pauseAfterTroubleMs : heartbeatMs)
     if (!rung && !signal.aborted) yield heartbeat
   }
 }
 
-function* chunked(frames: readonly string[]): Generator<string> {
+function* chunked(frames: Iterable<string>): Generator<string> {
   let text = ''
   for (const each of frames) {
     text += each

@@ -1,6 +1,6 @@
 import type { AMMPriceRequest } from '../../api/index.ts'
 import { badFields, SluiceError } from '../../api/index.ts'
-import type { AMM, At, Quote, Swap, Token } from '../../contracts/index.ts'
+import type { AMM, At, Quote, QuoteChoice, Swap, Token } from '../../contracts/index.ts'
 import type { QuoteVenue } from '../../market/index.ts'
 import { fromRaw, priceOf, ratio } from '../amounts.ts'
 import type { Services } from '../context.ts'
@@ -35,6 +35,8 @@ export async function readOrder(request: SwapFields, { tokens }: NetworkEntry, a
 export const swapOf = ({ base, quote, side, amountRaw }: Order): Swap =>
   side === 'BUY' ? { tokenIn: quote, tokenOut: base, exact: 'out', amountRaw } : { tokenIn: base, tokenOut: quote, exact: 'in', amountRaw }
 
+export const choiceOf = (version: string | undefined): QuoteChoice => (version === undefined ? {} : { version })
+
 /** Where a quote comes from: the state in memory, or what the chain was just asked. */
 export type Source = 'memory' | 'rpc'
 
@@ -52,18 +54,21 @@ export interface Desk {
 
 /** From memory, where the exchange and its chain can be followed; else the chain is asked. */
 export async function quoteOrder(order: Order, version: string | undefined, { network, venue, services }: Desk, at: At): Promise<Sourced> {
-  const amm = ammOf(venue)
-  if (version !== undefined && !amm.versions.includes(version)) {
-    const known = amm.versions.join(', ') || 'none to choose from'
-    throw badFields([{ field: 'version', problem: `${venue.connector} has no version "${version}" (${known})` }])
-  }
+  requireVersion(version, ammOf(venue), venue.connector)
   const followed = quoteVenue(network, venue)
   if (!followed) {
     const asked = await askOrder(order, version, venue, at)
     venue.quotes.put(questionOf(order, version), asked.quote)
     return asked
   }
-  return { quote: await services.quotes.quote(followed, swapOf(order), version === undefined ? {} : { version }, at), source: 'memory' }
+  return { quote: await services.quotes.quote(followed, swapOf(order), choiceOf(version), at), source: 'memory' }
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS where the connector has no such version */
+export function requireVersion(version: string | undefined, { versions }: Pick<AMM, 'versions'>, connector: string): void {
+  if (version === undefined || versions.includes(version)) return
+  const known = versions.join(', ') || 'none to choose from'
+  throw badFields([{ field: 'version', problem: `${connector} has no version "${version}" (${known})` }])
 }
 
 /** An exchange as it is quoted from memory; undefined where it, or its chain, can only be asked. */
@@ -74,7 +79,7 @@ export function quoteVenue({ chain, network, impl }: NetworkEntry, venue: VenueE
 
 /** The chain is asked, at its latest block. */
 export async function askOrder(order: Order, version: string | undefined, venue: VenueEntry, at: At): Promise<Sourced> {
-  return { quote: await ammOf(venue).quote(swapOf(order), version === undefined ? {} : { version }, at), source: 'rpc' }
+  return { quote: await ammOf(venue).quote(swapOf(order), choiceOf(version), at), source: 'rpc' }
 }
 
 /** What the chain said to the same question a moment ago, where it was asked. */
