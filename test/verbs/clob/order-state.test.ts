@@ -45,6 +45,18 @@ describe('the state of an order', () => {
       { ...open, state: 'FILLED', filledAmount: '2' },
     ],
     [
+      'is what its receipt says that it ended as, whatever is read or was kept of it later',
+      facts(
+        { state: 'CONFIRMED', landed },
+        {
+          outcome: { ...open, state: 'CANCELED', filledAmount: '0.4' },
+          exchange: { ...open, state: 'FILLED', filledAmount: '1' },
+          said: { ...open, state: 'FILLED', filledAmount: '1' },
+        },
+      ),
+      { ...open, state: 'CANCELED', filledAmount: '0.4' },
+    ],
+    [
       'is what was kept of it, once the exchange has forgotten it',
       facts(
         { state: 'CONFIRMED', landed },

@@ -21,18 +21,22 @@ export interface OrderFacts {
   readonly cancelling: boolean
 }
 
-/** The state of an order as callers see it, and what else is known: the exchange's word over its receipt's, and an end over what is open. */
+/**
+ * The state of an order as callers see it, and what else is known: the exchange's word over its receipt's, and an end over what is open. But what
+ * ended in its own receipt ended just so: of what is read of it later a part may be missing, such as fills of long ago.
+ */
 export function orderState({ entry, outcome, exchange, said, cancelling }: OrderFacts): ActionOutcome & { filledAmount: string } {
   const landed = entry.landed?.ok === true
   const words: ActionOutcome[] = [...(exchange ? [exchange] : []), ...(landed && outcome ? [outcome] : []), ...(said ? [said] : [])]
-  const word = words.find(({ state }) => hasEnded(state)) ?? words[0]
+  const atOnce = landed && outcome && hasEnded(outcome.state) && outcome.state !== 'REJECTED' ? outcome : undefined
+  const word = atOnce ?? words.find(({ state }) => hasEnded(state)) ?? words[0]
   if (!word) return { state: unsaid(entry), filledAmount: '0', ...(entry.reason !== undefined && { reason: entry.reason }) }
   const known = (key: 'orderId' | 'averagePrice' | 'reason') => [word, ...words].find((each) => each[key] !== undefined)?.[key]
   const [orderId, averagePrice, reason] = [known('orderId'), known('averagePrice'), known('reason')]
   return {
     state: cancelling && !hasEnded(word.state) ? 'PENDING_CANCEL' : word.state,
     // Of two that were read one after the other the larger is the newer.
-    filledAmount: words.reduce((most, { filledAmount = '0' }) => larger(most, filledAmount), '0'),
+    filledAmount: (atOnce ? [atOnce] : words).reduce((most, { filledAmount = '0' }) => larger(most, filledAmount), '0'),
     ...(orderId !== undefined && { orderId }),
     ...(averagePrice !== undefined && { averagePrice }),
     ...(reason !== undefined && { reason }),
