@@ -17,10 +17,13 @@ export function outcomeOf(receipt: Json, memo: Json): readonly ActionOutcome[] {
     throw new Error('The journal has something else than what Hyperliquid said of an action.')
   const { statuses } = receipt
   const [only] = statuses
+  // Some refusals are said once for all.
+  const common = statuses.length === 1 && only !== undefined && errorOf(only) !== undefined ? only : undefined
   return memo.actions.map((action, index) => {
-    // Some refusals are said once for all.
-    const said = statuses.length === 1 ? only : statuses[index]
-    return said === undefined ? { state: 'REJECTED', reason: 'the exchange said nothing of it' } : outcome(action, said)
+    const said = common ?? (statuses.length === memo.actions.length ? statuses[index] : undefined)
+    // Of more or fewer nobody can say which is which: the exchange tells when it is asked for each.
+    if (said === undefined) throw new Error('Hyperliquid said of more or fewer orders what came of them than it was given.')
+    return outcome(action, said)
   })
 }
 

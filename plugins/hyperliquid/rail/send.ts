@@ -22,6 +22,8 @@ const open: readonly (readonly [RegExp, RefusalMeaning])[] = [
   [/\bnonce\b/i, 'slot-used'],
   [/\bexpire(d|s|sAfter)\b/i, 'invalid'],
   [/\b(rate limit|too many (cumulative )?requests)/i, 'not-now'],
+  // Trouble of its own: nobody knows how far it came.
+  [/\b(internal|time(d )?out|unavailable|try again)\b/i, 'not-now'],
 ]
 
 const overLimit: Reception = {
@@ -58,7 +60,8 @@ export function receptionOf(body: unknown): Reception {
   if (is(refused, body)) return ofRefusal(body.response)
   if (!is(done, body)) return { is: 'unclear', reason: 'Hyperliquid answered with something that is no answer.' }
   const { data } = body.response
-  const receipt: Receipt = isReceipt(data) ? { statuses: data.statuses } : { statuses: ['success'] }
+  if (data !== undefined && !isReceipt(data)) return { is: 'unclear', reason: 'Hyperliquid said nothing that is known of what it did.' }
+  const receipt: Receipt = { statuses: data?.statuses ?? ['success'] }
   const reason = refusalOf(receipt)
   return { is: 'accepted', landed: { ok: reason === undefined, receipt, ...(reason !== undefined && { reason }) } }
 }

@@ -112,6 +112,12 @@ describe('what Hyperliquid says', () => {
     expect(outcomes).to.deep.equal(Array.from({ length: 3 }, () => ({ state: 'REJECTED', reason: 'Order has invalid price.' })))
   })
 
+  it('is not told of each where the exchange said it of more or fewer: none is taken for refused that may be there', () => {
+    const memo = { actions: Array.from({ length: 2 }, () => ({ do: 'create', amount: '1', timeInForce: 'GTC' })) }
+    for (const statuses of [[{ resting: { oid: 7 } }], [], [{ error: 'a' }, { error: 'b' }, { error: 'c' }], ['success']])
+      expect(() => outcomeOf({ statuses }, memo), JSON.stringify(statuses)).to.throw('more or fewer')
+  })
+
   it('of an order that did not wait is over, though it was filled in part', () => {
     const receipt = { statuses: [{ filled: { oid: 7, totalSz: '0.4', avgPx: '2.50' } }] }
     const of = (timeInForce: string) => outcomeOf(receipt, { actions: [{ do: 'create', amount: '1', timeInForce }] })[0]
@@ -124,9 +130,18 @@ describe('what Hyperliquid says', () => {
     expect(err('Invalid nonce: duplicate nonce 1741107452532')).to.include({ is: 'refused', meaning: 'slot-used' })
     expect(err('Action already expired')).to.include({ is: 'refused', meaning: 'invalid' })
     expect(err('Too many cumulative requests sent (10000 > 9999)')).to.include({ is: 'refused', meaning: 'not-now' })
+    for (const trouble of ['Internal error', 'The request timed out', 'Request timeout, try again'])
+      expect(err(trouble)).to.include({ is: 'refused', meaning: 'not-now' })
     expect(err('Insufficient balance for withdrawal.')).to.have.nested.property('landed.ok', false)
     expect(receptionOf({ status: 'ok', response: { type: 'default' } })).to.have.nested.property('landed.ok', true)
-    for (const odd of [null, 'ok', [], { status: 'ok' }, { status: 'maybe', response: 'x' }])
+    for (const odd of [
+      null,
+      'ok',
+      [],
+      { status: 'ok' },
+      { status: 'maybe', response: 'x' },
+      { status: 'ok', response: { type: 'order', data: { statuses: ['odd'] } } },
+    ])
       expect(receptionOf(odd), JSON.stringify(odd)).to.include({ is: 'unclear' })
   })
 })
