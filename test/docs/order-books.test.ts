@@ -11,7 +11,7 @@ import { readyServer } from './ready-server.ts'
 import { shellOf, type Typed } from './shell.ts'
 
 const page = 'docs/order-books.md'
-const atAnExchange = '\n## An exchange that takes signed actions\n'
+const atAnExchange = '## An exchange that takes signed actions'
 
 describe(page, function () {
   this.timeout(120_000)
@@ -23,8 +23,8 @@ describe(page, function () {
   it('shows a run on a chain as it is', async () => {
     const server = await readyServer()
     stops.push(server.stop)
-    const [run = ''] = (await readPage(page)).split(atAnExchange)
-    await follow(fencesOf(run), server)
+    const { onChain } = await runs()
+    await follow(onChain, server)
   })
 
   it('shows a run at an exchange that takes signed actions as it is', async () => {
@@ -33,10 +33,17 @@ describe(page, function () {
     const server = await startServer(playground.server)
     stops.push(server.stop)
     await venuesReady(server.kernel, playground)
-    const [, run = ''] = (await readPage(page)).split(atAnExchange)
-    await follow(fencesOf(run), server, playground)
+    const { signed } = await runs()
+    await follow(signed, server, playground)
   })
 })
+
+async function runs(): Promise<Record<'onChain' | 'signed', readonly Fence[]>> {
+  const markdown = await readPage(page)
+  const begins = markdown.split('\n').indexOf(atAnExchange)
+  const fences = fencesOf(markdown)
+  return { onChain: fences.filter(({ line }) => line <= begins), signed: fences.filter(({ line }) => line > begins) }
+}
 
 /** Types the commands of a page one after another, and compares what each prints with what the page shows below it. */
 async function follow(fences: readonly Fence[], server: TestServer, playground?: Pick<Playground, 'passHour'>): Promise<void> {
@@ -45,7 +52,10 @@ async function follow(fences: readonly Fence[], server: TestServer, playground?:
   const told = () => eventsIn(stream?.output() ?? '')
   try {
     for (const [index, { language, file, text, line }] of fences.entries()) {
-      if (file === 'events') await until(() => comesWith(eventsIn(text), told()))
+      if (file === 'events')
+        await until(() => comesWith(eventsIn(text), told())).catch(() =>
+          expect.fail(`line ${line}: told was ${stream?.output() ?? 'nothing'}`),
+        )
       if (language !== 'sh' || text.startsWith('ask()') || text.startsWith('npm ')) continue
       if (text.includes('/events?')) {
         stream = type(text)

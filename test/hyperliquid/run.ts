@@ -1,6 +1,7 @@
 // `npm run simulator`: Sluice with the simulator of Hyperliquid in place of the exchange, to try its order books without an account.
 // Ctrl-C ends all of it, and nothing of it is kept.
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
@@ -36,11 +37,12 @@ const server = spawn(process.execPath, ['bin/launch.mjs', 'start'], {
   stdio: ['ignore', 'inherit', 'inherit'],
   env: { ...process.env, ...env, SLUICE_CONF: confDir, SLUICE_SSL_CERTS_DIR: path.join(root, 'certs') },
 })
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal))
-server.once('close', async (code) => {
-  await playground.stop()
-  process.exit(code ?? 1)
-})
+// Ctrl-C of a terminal reaches the server too, and a second one would end it at once.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => server.kill('SIGTERM'))
+await once(server, 'close')
+await playground.stop()
+process.exit(server.exitCode ?? 1)
 
 /** server.port → the key port of the section server. */
 function bySection(flags: Readonly<Record<string, unknown>>) {
