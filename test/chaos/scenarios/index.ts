@@ -1,6 +1,7 @@
 import { chainTrouble } from './chain-trouble.ts'
 import { cluster } from './cluster.ts'
 import { everything } from './everything.ts'
+import { hyperliquid } from './hyperliquid.ts'
 import { keys } from './keys.ts'
 import { kills } from './kills.ts'
 import { eachNodeFault } from './node-faults.ts'
@@ -19,6 +20,7 @@ export const scenarios: readonly Scenario[] = [
   cluster,
   keys,
   orders,
+  hyperliquid,
   everything,
   solana,
 ]

@@ -1,0 +1,9 @@
+import { expectNoViolations } from './expect-none.ts'
+import { hyperliquid } from './scenarios/hyperliquid.ts'
+
+describe('orders on Hyperliquid', function () {
+  this.timeout(300_000)
+
+  it('each have their one outcome, and are told as what they are, while the server is killed and the exchange fails', () =>
+    expectNoViolations(hyperliquid))
+})
