@@ -46,6 +46,28 @@ const writes = {
 
 const reached = (point: string) => `globalThis.chaosReached(${point});`
 
+/** Defects of what speaks to Hyperliquid. */
+const hyperliquidPatches: Readonly<Record<string, readonly Patch[]>> = {
+  'a lost answer is a refusal': [
+    {
+      file: 'plugins/hyperliquid/rail/send.ts',
+      find: "if (posted.is === 'lost') return",
+      put: "if (posted.is === 'lost') return ofRefusal(posted.reason)\n    if (posted.is === 'lost') return",
+    },
+  ],
+  'given up before its time': [{ file: 'plugins/hyperliquid/rail/look.ts', find: 'now > endMs + lagMs && wasThorough', put: 'now > 0' }],
+  'nonces given twice': [
+    {
+      file: 'plugins/hyperliquid/rail/slots.ts',
+      find: 'const first = Math.max(nowMs() + synced.aheadMs, last + 1, ...held.map(({ nonce }) => nonce + 1))',
+      put: 'const first = Math.floor((nowMs() + synced.aheadMs) / 1000) * 1000',
+    },
+  ],
+  'older books over newer ones': [
+    { file: 'core/market/books/stream-book.ts', find: 'if (isOld) {', put: 'if (isOld && update.sequence < 0) {' },
+  ],
+}
+
 export const patches: Readonly<Record<string, readonly Patch[]>> = {
   points: [
     ...steps.map(({ name, file, find }) => ({ file, find, put: `${reached(`'before ${name}'`)} ${find}; ${reached(`'after ${name}'`)}` })),
@@ -70,6 +92,8 @@ export const patches: Readonly<Record<string, readonly Patch[]>> = {
     { file: 'core/transactions/journal/postgres-writer.ts', find: 'and fence = ${fence} for share', put: 'for share' },
     { file: 'core/transactions/journal/embedded-writer.ts', find: 'return found?.fence === fence', put: 'return true' },
   ],
+
+  ...hyperliquidPatches,
 
   'nonce outside the queue': [
     {
