@@ -19,6 +19,18 @@ export interface Hop {
   tokenOut: string
   /** Fraction of the input, as a decimal string: "0.003". */
   fee?: string
+  /** Fraction of the swap that goes this way, where it goes several: "0.35". */
+  share?: string
+}
+
+/** One of several ways that a swap goes at once. */
+export interface QuotePart {
+  /** So many hops of the route, after those of the parts before. */
+  hops: number
+  /** Of the exact amount: all parts together have all of it. */
+  exactRaw: bigint
+  /** Of the other side. */
+  otherRaw: bigint
 }
 
 export interface Quote {
@@ -28,7 +40,10 @@ export interface Quote {
   /** The other side at the pools' marginal prices, without fees: what `amountRaw` is compared with for the price impact. */
   spotAmountRaw: bigint
   gasUnits: bigint
+  /** Where it goes several ways, those of one after those of the other. */
   route: readonly Hop[]
+  /** Where it goes several ways. */
+  parts?: readonly QuotePart[]
   head: Head
   /** The contract that moves the tokens. */
   spender: string

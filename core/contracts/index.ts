@@ -1,7 +1,7 @@
 // "sluice/plugin": everything that a plugin implements or calls.
 export { badFields, SluiceError } from '../api/errors.ts'
 export type { ErrorName } from '../api/errors.ts'
-export type { AMM, Basis, Fill, FollowedPricing, Hop, Quote, QuoteChoice, Swap, SwapTerms, Wanting } from './amm.ts'
+export type { AMM, Basis, Fill, FollowedPricing, Hop, Quote, QuoteChoice, QuotePart, Swap, SwapTerms, Wanting } from './amm.ts'
 export type {
   AMMRange,
   Deposit,

@@ -1,10 +1,12 @@
-import type { Head, Quote, Swap, Token } from '../../contracts/index.ts'
+import type { Head, Hop, Quote, Swap, Token } from '../../contracts/index.ts'
 import { noPrice } from './no-price.ts'
 import type { Wanted } from './routing/arrival.ts'
 import { bestRoute, spotAlong } from './routing/best-route.ts'
 import type { Course } from './routing/explore.ts'
 import { gasCostIn } from './routing/gas-cost.ts'
 import type { Lane, Lanes } from './routing/lanes.ts'
+import { shareDecimal, wholeShare } from './routing/share.ts'
+import { bestSplit } from './routing/split.ts'
 import type { Ways } from './routing/ways.ts'
 
 /** What a swap is quoted by: the pools that it may go through, after one block. */
@@ -40,20 +42,26 @@ export function price(board: Board, swap: Swap, last: boolean): Priced | { reado
   const { best, tooLittle, wanted } = bestRoute(lanes, course, ways, gasCost)
   if (wanted.length > 0 && !last) return { wanted }
   if (!best) throw noPrice({ swap, course, lanes, ways, tooLittle, intermediates, version })
+  const split = bestSplit(lanes, course, ways, gasCost, best)
+  const parts = split?.parts ?? [{ lanes: best.lanes, share: wholeShare, exactRaw: amountRaw, otherRaw: best.amountRaw }]
   const quote: Quote = {
     swap,
-    amountRaw: best.amountRaw,
-    spotAmountRaw: spotAlong(best.lanes, exact, amountRaw),
-    gasUnits: best.gasUnits,
-    route: best.lanes.map(({ protocol, pool, passage }) => ({
-      pool: pool.address,
-      version: protocol.version,
-      tokenIn: passage.tokenIn,
-      tokenOut: passage.tokenOut,
-      fee: protocol.fee(pool),
-    })),
+    amountRaw: split?.amountRaw ?? best.amountRaw,
+    spotAmountRaw: parts.reduce((sum, part) => sum + spotAlong(part.lanes, exact, part.exactRaw), 0n),
+    gasUnits: split?.gasUnits ?? best.gasUnits,
+    route: parts.flatMap((part) => part.lanes.map((lane) => hopOf(lane, part.share))),
+    ...(split && { parts: parts.map((part) => ({ hops: part.lanes.length, exactRaw: part.exactRaw, otherRaw: part.otherRaw })) }),
     head,
     spender: best.router.address,
   }
-  return { quote, lanes: best.lanes }
+  return { quote, lanes: parts.flatMap((part) => part.lanes) }
 }
+
+const hopOf = ({ protocol, pool, passage }: Lane, share: number): Hop => ({
+  pool: pool.address,
+  version: protocol.version,
+  tokenIn: passage.tokenIn,
+  tokenOut: passage.tokenOut,
+  fee: protocol.fee(pool),
+  ...(share < wholeShare && { share: shareDecimal(share) }),
+})

@@ -8,6 +8,8 @@ export interface Router {
   readonly name: string
   /** Whether it can carry out a route through pools of these versions, in this order. */
   carries(versions: readonly string[], exact: 'in' | 'out'): boolean
+  /** Whether it can carry out several such routes at once, all or nothing: quotes then have `parts`. Absent: never. */
+  splits?(exact: 'in' | 'out'): boolean
   plan(quote: Quote, terms: SwapTerms): Plan<Evm>
   /** What its own swap gave; undefined where the receipt shows none, or the memo is another router's. */
   fill(receipt: EvmReceipt, memo: Json): Fill | undefined

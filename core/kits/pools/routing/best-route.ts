@@ -7,7 +7,7 @@ import type { Ways } from './ways.ts'
 // Measured on the devnet with the router of Uniswap v2 and plain tokens: 88,000 to 113,000 for one hop and 133,000 for
 // two through pools that have traded before, 133,000 and 222,000 where they have not; tokens behind proxies cost more.
 // Of that the pools' own part is what their protocol says.
-const swapUnits = 50_000n
+export const swapUnits = 50_000n
 
 export interface PricedRoute {
   readonly lanes: readonly Lane[]
