@@ -7,7 +7,7 @@ import { quotedPairs } from './quotes/quoted-pairs.ts'
 import { createWitness, type MarketCounters } from './witness.ts'
 
 export type { Books } from './books/books.ts'
-export type { BookChanged, BookType, BookVenue, BookView } from './books/book-view.ts'
+export type { BookChanged, BookType, BookVenue, BookView, NewestBook } from './books/book-view.ts'
 export type { Following } from './following/following.ts'
 export type { QuoteChanged, QuoteNews } from './quotes/quote-news.ts'
 export type { Quotes, QuoteVenue } from './quotes/quotes.ts'

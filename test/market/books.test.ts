@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { SluiceError } from '../../core/api/index.ts'
 import type { Chain } from '../../core/contracts/index.ts'
 import { createBooks, type Books, type BooksOptions } from '../../core/market/books/books.ts'
-import type { BookVenue, BookView } from '../../core/market/books/book-view.ts'
+import type { BookVenue, BookView, NewestBook } from '../../core/market/books/book-view.ts'
 import { createFollowing } from '../../core/market/following/following.ts'
 import { createRecorder, until } from './recorder.ts'
 import { createToldExchange, level, marketOf, type ToldExchange } from './told-exchange.ts'
@@ -185,7 +185,10 @@ describe('the books of exchanges that tell of them', function () {
 
   it('tell their followers every change once, and when there is nothing to show', async () => {
     const seen: (string | undefined)[] = []
-    const unfollow = books.follow(venue, market, (view) => void seen.push(view && prices(view).join('|')))
+    const unfollow = books.follow(venue, market, (newest) => {
+      const view = newest()
+      seen.push(view && prices(view).join('|'))
+    })
     exchange.tell(id, exchange.book(1))
     exchange.tell(id, exchange.book(1))
     exchange.tell(id, { is: 'alive', timestamp: Date.now() })
@@ -193,7 +196,7 @@ describe('the books of exchanges that tell of them', function () {
     exchange.tell(id, { is: 'lost', reason: 'cut' })
     exchange.tell(id, { is: 'lost', reason: 'cut' })
     const late: unknown[] = []
-    books.follow(venue, market, (view) => void late.push(view))
+    books.follow(venue, market, (newest) => void late.push(newest()))
     exchange.tell(id, exchange.book(1))
     expect(seen).to.deep.equal(['1@9|1@10', '1@9|', undefined, '1@9|1@10'])
     expect(late).to.have.length(2)
@@ -211,11 +214,25 @@ describe('the books of exchanges that tell of them', function () {
 
   it('tell their followers nothing of a trade, which changes no book, and whoever asks what was traded last', async () => {
     const seen: unknown[] = []
-    books.follow(venue, market, (view) => void seen.push(view))
+    books.follow(venue, market, (newest) => void seen.push(newest()))
     exchange.tell(id, exchange.book(1))
     exchange.tell(id, { is: 'traded', lastPrice: '9.5', volume24h: '100' })
     expect(seen).to.have.length(1)
     expect(await books.book(venue, market, at)).to.include({ lastPrice: '9.5', volume24h: '100', sequence: 1 })
+  })
+
+  it('are as they are now for a follower who looks later, and none while there is none', async () => {
+    const told: NewestBook[] = []
+    books.follow(venue, market, (newest) => void told.push(newest))
+    exchange.tell(id, exchange.book(1))
+    exchange.tell(id, exchange.change(1, { side: 'buys', ...level(9.5, 2) }))
+    const [first, second] = told.map((newest) => newest())
+    expect(first).to.equal(second)
+    expect(first && prices(first)).to.deep.equal(['2@9.5 1@9', '1@10'])
+    exchange.tell(id, exchange.change(2, { side: 'buys', ...level(9.5, 0) }))
+    expect(first && prices(first)).to.deep.equal(['2@9.5 1@9', '1@10'])
+    exchange.tell(id, { is: 'lost', reason: 'cut' })
+    expect(told.map((newest) => newest())).to.deep.equal([undefined, undefined, undefined, undefined])
   })
 
   it('are let go when nobody asked for long; those that are followed stay, and there are no more than may be', async () => {

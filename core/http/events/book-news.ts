@@ -1,6 +1,6 @@
 import type { OrderBookNews } from '../../api/index.ts'
 import type { BookMarket } from '../../contracts/index.ts'
-import type { Books, BookVenue, BookView } from '../../market/index.ts'
+import type { Books, BookVenue, NewestBook } from '../../market/index.ts'
 import { nameOf } from '../../verbs/clob/market/find-market.ts'
 import { createSharedNews, type SharedNews } from './shared-news.ts'
 
@@ -12,15 +12,16 @@ export interface NamedBook {
 }
 
 export const createBookNews = (books: Pick<Books, 'follow'>): SharedNews<NamedBook> =>
-  createSharedNews<NamedBook, BookView | undefined>({
+  createSharedNews<NamedBook, NewestBook>({
     event: 'orderBook',
     keyOf: ({ venue: { chain, network, connector, type }, market, depth }) => [chain, network, connector, type, market.id, depth].join('/'),
     follow: ({ venue, market }, changed) => books.follow(venue, market, changed),
     show,
   })
 
-function show({ venue: { chain, network, connector, type }, market, depth }: NamedBook, view: BookView | undefined): OrderBookNews {
+function show({ venue: { chain, network, connector, type }, market, depth }: NamedBook, newest: NewestBook): OrderBookNews {
   const of = { chain, network, connector, type, market: nameOf(market) }
+  const view = newest()
   if (!view) return { ...of, stale: true, buys: [], sells: [], timestamp: Date.now() }
   const { buys, sells, sequence, timestamp, blockNumber } = view
   return {

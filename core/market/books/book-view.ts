@@ -22,8 +22,13 @@ export interface BookView extends Book, LastTrades {
   readonly blockNumber?: number
 }
 
-/** `undefined`: there is none that may be shown. */
-export type BookChanged = (view: BookView | undefined) => void
+/** What there is when it is called; `undefined` where there is none that may be shown. Another function is another book. */
+export type NewestBook = () => BookView | undefined
+
+/** Books change more often than anybody looks at them: who is told is given what it can look by. */
+export type BookChanged = (newest: NewestBook) => void
+
+export const noBook: NewestBook = () => undefined
 
 /** One book that is kept, for all who want it. */
 export interface Feed {

@@ -11,7 +11,7 @@ import { createStreamFeed } from './stream-feed.ts'
 export interface Books {
   /** The book from memory, loaded when it is asked for first. @throws SluiceError NETWORK where it is stale or not there in time: never an old book */
   book(venue: BookVenue, market: BookMarket, at: At): Promise<BookView>
-  /** Calls back after every change, with what there is then; `undefined` while it is stale. Until the function given is called. */
+  /** Calls back after every change of the book, and when it is stale, with what gives the newest. Until the function given is called. */
   follow(venue: BookVenue, market: BookMarket, changed: BookChanged): () => void
   /** How many are kept now. */
   readonly kept: number

@@ -4,7 +4,7 @@ import type { Synchroniser } from '../following/synchroniser.ts'
 import type { Seen } from '../following/track.ts'
 import type { BookSource } from './book-source.ts'
 import type { Witness } from '../witness.ts'
-import { bookName, type BookVenue, type BookView, type Feed } from './book-view.ts'
+import { bookName, type BookVenue, type BookView, type Feed, type NewestBook } from './book-view.ts'
 import { createFollowers } from './followers.ts'
 import { readBook } from './read-book.ts'
 
@@ -27,7 +27,7 @@ export function createFollowedFeed({ venue, books, source, market, witness, sync
   let shown: (Book & LastTrades) | undefined
   let last: LastTrades = {}
   let view: BookView | undefined
-  let told: BookView | undefined | 'nothing' = 'nothing'
+  let told: { view: BookView | undefined; newest: NewestBook } | undefined
   // Of the clock, so that it increases over restarts and over times when the book was let go.
   let sequence = Date.now()
 
@@ -66,26 +66,27 @@ export function createFollowedFeed({ venue, books, source, market, witness, sync
 
   function changed(seen: Seen | undefined): void {
     if (seen) witness.update({ ...source.place, what: market.id })
+    let now: BookView | undefined
     try {
-      told = seen && viewOf(seen)
+      now = seen && viewOf(seen)
     } catch {
       // Told where it was found.
-      told = undefined
     }
-    followers.tell(told)
+    if (!told || told.view !== now) told = { view: now, newest: () => now }
+    followers.tell(told.newest)
   }
 
   return {
     read: async (at) => viewOf(await synchroniser.read(source, key, at)),
     follow(follower) {
-      const forget = followers.add(follower, told)
+      const forget = followers.add(follower, told?.newest ?? 'nothing')
       unwatch ??= synchroniser.watch(source, key, changed)
       return () => {
         forget()
         if (followers.size > 0) return
         unwatch?.()
         unwatch = undefined
-        told = 'nothing'
+        told = undefined
       }
     },
     get followers() {

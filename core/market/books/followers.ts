@@ -1,15 +1,15 @@
-import type { BookChanged, BookView } from './book-view.ts'
+import type { BookChanged, NewestBook } from './book-view.ts'
 
 /** Who is told of a book, and each only what is news to it. */
 export interface Followers {
   /** Told at once what there is now, unless that is `nothing` that could be told yet. */
-  add(changed: BookChanged, now: BookView | undefined | 'nothing'): () => void
-  tell(view: BookView | undefined): void
+  add(changed: BookChanged, now: NewestBook | 'nothing'): () => void
+  tell(newest: NewestBook): void
   readonly size: number
 }
 
 export function createFollowers(): Followers {
-  const told = new Map<object, { changed: BookChanged; last: BookView | undefined | 'nothing' }>()
+  const told = new Map<object, { changed: BookChanged; last: NewestBook | 'nothing' }>()
   return {
     add(changed, now) {
       const key = {}
@@ -17,11 +17,11 @@ export function createFollowers(): Followers {
       if (now !== 'nothing') changed(now)
       return () => void told.delete(key)
     },
-    tell(view) {
+    tell(newest) {
       for (const each of told.values()) {
-        if (each.last === view) continue
-        each.last = view
-        each.changed(view)
+        if (each.last === newest) continue
+        each.last = newest
+        each.changed(newest)
       }
     },
     get size() {

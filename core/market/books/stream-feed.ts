@@ -5,7 +5,7 @@ import { createBackoff } from '../backoff.ts'
 import { createNews } from '../news.ts'
 import { within } from '../within.ts'
 import type { Place, Witness } from '../witness.ts'
-import { bookName, type BookVenue, type BookView, type Feed } from './book-view.ts'
+import { bookName, noBook, type BookVenue, type BookView, type Feed, type NewestBook } from './book-view.ts'
 import { createFollowers } from './followers.ts'
 import { createStreamBook, type Standing } from './stream-book.ts'
 import { createStreamCheck, type StreamCheck } from './stream-check.ts'
@@ -37,6 +37,7 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
   const over = new AbortController()
   const asking = createBackoff()
   let underWay = false
+  let newest: NewestBook = noBook
   let view: BookView | undefined
   let heardAt = performance.now()
   let reason = 'the exchange has not told it yet'
@@ -54,13 +55,20 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
     }
     if (taken !== 'traded') heardAt = performance.now()
     if (before !== 'good') asking.reset()
-    view = { ...book.book(), sequence: book.sequence, timestamp: book.timestamp }
+    view = undefined
     // What was traded last is for who asks: a follower is told of books.
     if (taken !== 'changed') return
     witness.update(place)
-    check?.of.saw(view.sequence, view)
-    followers.tell(view)
+    check?.of.saw(book.sequence, book.book())
+    // Another one for every change.
+    newest = () => (newest === noBook ? undefined : shown())
+    followers.tell(newest)
     news.tell()
+  }
+
+  /** Written out when somebody looks, once for each change: sides are long. */
+  function shown(): BookView {
+    return (view ??= { ...book.book(), sequence: book.sequence, timestamp: book.timestamp })
   }
 
   function trouble(standing: Standing, update: BookUpdate): void {
@@ -80,8 +88,8 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
   }
 
   function hide(): void {
-    view = undefined
-    followers.tell(undefined)
+    newest = noBook
+    followers.tell(newest)
     news.tell()
   }
 
@@ -157,14 +165,17 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
     async read({ signal }) {
       const until = performance.now() + mostWaitMs
       for (;;) {
-        if (view && book.standing === 'good') return view
+        if (newest !== noBook && book.standing === 'good') return shown()
         const leftMs = until - performance.now()
         if (over.signal.aborted || leftMs <= 0 || (book.standing === 'lost' && !underWay))
           throw new SluiceError('NETWORK', `${name} cannot be shown now: ${reason}. Try again shortly.`, { retryAfterSeconds: 1 })
         await news.wait(leftMs, signal)
       }
     },
-    follow: (changed) => followers.add(changed, view ?? (book.standing === 'waiting' || book.standing === 'gap' ? 'nothing' : undefined)),
+    follow(changed) {
+      const mayCome = newest === noBook && (book.standing === 'waiting' || book.standing === 'gap')
+      return followers.add(changed, mayCome ? 'nothing' : newest)
+    },
     get followers() {
       return followers.size
     },
