@@ -16,8 +16,8 @@ export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
   const onChain = ({ native, address }: Token) => (native ? floor.wrapped : address)
 
   /** Undefined where it is refused for want of a pool or of what is in them. */
-  const quoted = (amm: AMM<Evm>, swap: Swap, choice: Choice): Promise<Quote | undefined> =>
-    amm.quote(swap, choice, at()).catch((error: unknown) => {
+  const quoted = (quoting: Promise<Quote>): Promise<Quote | undefined> =>
+    quoting.catch((error: unknown) => {
       if (error instanceof SluiceError && ['PRICE_FAILED', 'PAIR_NOT_FOUND'].includes(error.name)) return undefined
       throw error
     })
@@ -64,9 +64,11 @@ export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
 
   const latest = async () => BigInt(String(await floor.rpc('eth_blockNumber')))
 
+  const quoteAlike = (swap: Swap, choice: Choice, what: string) => holdAlike(() => floor.amm.quote(swap, choice, at()), swap, choice, what)
+
   /** The quote, once it is known to be the exchange's own; undefined where both refuse. */
-  const quoteAlike = async (swap: Swap, choice: Choice, what: string): Promise<Quote | undefined> => {
-    const quote = await quoted(floor.amm, swap, choice)
+  const holdAlike = async (give: () => Promise<Quote>, swap: Swap, choice: Choice, what: string): Promise<Quote | undefined> => {
+    const quote = await quoted(give())
     counted.quotes += 1
     if (!quote) {
       counted.refusals += 1
@@ -87,7 +89,7 @@ export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
 
   /** None of the exchange's own quotes along other routes is better, where gas is free. */
   const noneBetter = async (swap: Swap, choice: Choice, what: string): Promise<void> => {
-    const quote = await quoted(floor.gasless, swap, choice)
+    const quote = await quoted(floor.gasless.quote(swap, choice, at()))
     if (!quote) return
     counted.compared += 1
     for (const route of others(swap, choice, mostCompared)) {
@@ -98,7 +100,7 @@ export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
     }
   }
 
-  return { counted, onChain, quoteAlike, noneBetter }
+  return { counted, onChain, quoteAlike, holdAlike, noneBetter }
 }
 
 const show = ({ tokens, pools }: WalkRoute) =>

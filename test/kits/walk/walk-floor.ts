@@ -103,6 +103,7 @@ export async function openWalkFloor() {
     tokens: [...all, nativeCurrency],
     wrapped: WETH.address,
     between: reader.intermediates.map(({ address }) => address),
+    chain: floor.chain,
     amm: ammBy(reader),
     /** As if gas were free: the best is whatever gives most. */
     gasless: ammBy({ ...reader, gasPriceRaw: () => 0n }),
