@@ -4,10 +4,11 @@ import { compare, divided, plain, sum, times } from '../decimal.ts'
 import type { Listed, Listing } from '../markets/markets.ts'
 import { cloidOf } from './cloid.ts'
 import type { OrderOwner } from './cloid.ts'
-import { fills, judgedOrders, openOrders, orderStatus } from './order-answers.ts'
+import { judgedOrders, openOrders, orderStatus } from './order-answers.ts'
 import type { WireFill, WireJudgedOrder } from './order-answers.ts'
 import { isWaiting, toldOf } from './order-state.ts'
 import type { Told } from './order-state.ts'
+import { readOwnFills } from './own-fills.ts'
 
 /** More than so many are looked for in the lists of open ones and of what was. */
 const mostAskedSingly = 8
@@ -23,7 +24,7 @@ export interface Wanted {
   readonly names?: readonly OrderName[]
 }
 
-/** Newest first: all that are open, and of those that ended what the exchange still knows. */
+/** Newest first: all that are open, and of those that ended what the exchange still knows enough of. */
 export async function readOrders(ask: Ask, { owner, kind, listing, market, names }: Wanted, at: At): Promise<readonly BookOrder[]> {
   const idOf = new Map((names ?? []).flatMap(({ clientOrderId: id }) => (id === undefined ? [] : [[cloidOf(owner, id), id] as const])))
   const found = names ? await named(ask, owner, names, at) : await listed(ask, owner.user, at)
@@ -36,10 +37,12 @@ export async function readOrders(ask: Ask, { owner, kind, listing, market, names
     const isOrder = compare(origSz, '0') > 0 && (names !== undefined || toldOf(judged).state !== 'REJECTED')
     return isHere && isOrder ? [{ judged, market: listed.market }] : []
   })
-  // Most of what traded nothing needs no fills.
-  const filled = here.some(({ judged }) => compare(toldOf(judged).filledAmount, '0') > 0)
-  const own = filled ? await ask({ type: 'userFills', user: owner.user }, fills, at) : []
-  const orders = here.map((each) => shown(each.judged, each.market, own, idOf.get(each.judged.order.cloid ?? '')))
+  const judged = here.map((each) => each.judged)
+  const fillsOf = await readOwnFills(ask, owner.user, judged, names !== undefined, at)
+  const orders = here.flatMap((each) => {
+    const own = fillsOf(each.judged)
+    return own ? [shown(each.judged, each.market, own, idOf.get(each.judged.order.cloid ?? ''))] : []
+  })
   return orders.toSorted((a, b) => b.createdAt - a.createdAt || Number(b.orderId) - Number(a.orderId))
 }
 
@@ -85,10 +88,9 @@ function averageOf(own: readonly WireFill[], { filledAmount }: Told, side: 'A' |
   return divided(sum(own.map(({ px, sz }) => times(px, sz))), filledAmount, averageScale, side === 'B' ? 'up' : 'down')
 }
 
-function shown(judged: WireJudgedOrder, market: BookMarket, fillsOfAll: readonly WireFill[], clientOrderId: string | undefined): BookOrder {
+function shown(judged: WireJudgedOrder, market: BookMarket, own: readonly WireFill[], clientOrderId: string | undefined): BookOrder {
   const { order, statusTimestamp } = judged
   const { oid, side, limitPx, origSz, timestamp, tif } = order
-  const own = fillsOfAll.filter((fill) => fill.oid === oid)
   const told = toldOf(judged, own)
   const averagePrice = averageOf(own, told, side)
   return {

@@ -62,6 +62,22 @@ describe('orders at Hyperliquid', () => {
     expect(perps[0]).to.deep.include({ prices: { significantFigures: 5, maxDecimals: 1 }, lotSize: '0.00001' })
   })
 
+  it('that took part of what they wanted are told as such when the newest fills are others', async () => {
+    const market = await marketOf(venue.CLOB, 'HYPE-USDC')
+    const [wallet, stranger] = [newWallet(), '0x00000000000000000000000000000000000000ee']
+    venue.exchange.place(stranger, { coin: '@107', side: 'SELL', price: '39', size: '0.4' })
+    await act(wallet, [{ do: 'create', market, order: order({ timeInForce: 'IOC', clientOrderId: 'part' }) }])
+    const rests = order({ side: 'SELL', price: '41', amount: '600', clientOrderId: 'rests' })
+    await act(wallet, [{ do: 'create', market, order: rests }])
+    for (let count = 0; count < 2000; count += 1) venue.exchange.place(stranger, { coin: '@107', side: 'BUY', price: '41', size: '0.3' })
+
+    const [named] = await venue.CLOB.orders(wallet.address, { names: [{ clientOrderId: 'part' }] }, at)
+    expect(named).to.include({ state: 'CANCELED', filledAmount: '0.4', averagePrice: '39' })
+    const [listed] = await venue.CLOB.orders(wallet.address, { market }, at)
+    expect(listed).to.include({ state: 'FILLED', filledAmount: '600' })
+    expect(await venue.CLOB.orders(wallet.address, { market }, at), 'what nobody tells how it ended').to.have.length(1)
+  })
+
   it('rest, are filled in part by others, and are cancelled', async () => {
     const market = await marketOf(venue.CLOB, 'HYPE-USDC')
     const wallet = newWallet()
