@@ -5,8 +5,8 @@ import type { Rounding } from './math/invariant.ts'
 
 /** How a pool's contract is asked, and how it reckons. */
 export interface PoolKind extends Rounding {
-  /** Its amplification with all digits. */
-  readonly amplification: 'A' | 'A_precise'
+  /** Whether its amplification is moved over a time, or from one block to the next. */
+  readonly ramps: boolean
   /** What `balances` and `coins` take. */
   readonly index: 'int128' | 'uint256'
 }
@@ -14,11 +14,11 @@ export interface PoolKind extends Rounding {
 /** Contracts of https://github.com/curvefi/curve-contract, contracts/pools: the versions of StableSwap without lending. */
 export const poolKinds = {
   /** Vyper 0.1, susd/StableSwapSUSD.vy. */
-  first: { aPrecision: 1n, guard: 1n, shy: 0n, mustSettle: false, amplification: 'A', index: 'int128' },
+  first: { aPrecision: 1n, guard: 1n, shy: 0n, mustSettle: false, keepsWhole: true, ramps: false, index: 'int128' },
   /** Vyper 0.2.4, 3pool/StableSwap3Pool.vy. */
-  second: { aPrecision: 1n, guard: 0n, shy: 1n, mustSettle: false, amplification: 'A', index: 'uint256' },
+  second: { aPrecision: 1n, guard: 0n, shy: 1n, mustSettle: false, keepsWhole: false, ramps: true, index: 'uint256' },
   /** Vyper 0.2.8, pool-templates/base/SwapTemplateBase.vy. */
-  template: { aPrecision: 100n, guard: 0n, shy: 1n, mustSettle: true, amplification: 'A_precise', index: 'uint256' },
+  template: { aPrecision: 100n, guard: 0n, shy: 1n, mustSettle: true, keepsWhole: false, ramps: true, index: 'uint256' },
 } as const satisfies Readonly<Record<string, PoolKind>>
 
 /** Pools are not made by one factory, and none says which version it is: so they are listed. */

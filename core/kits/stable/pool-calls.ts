@@ -2,23 +2,26 @@ import { AbiCoder, Interface, dataLength } from 'ethers'
 import type { Call, CallResult } from '../evm/types.ts'
 import type { Pool } from '../pools/index.ts'
 import { poolKinds, type StablePool } from './exchange.ts'
+import type { Ramp } from './math/ramp.ts'
 import { precision, stablePoolState, type StablePoolState } from './math/swap.ts'
 
-const plain = new Interface([
-  'function A() view returns (uint256)',
-  'function A_precise() view returns (uint256)',
-  'function fee() view returns (uint256)',
-])
+const fees = ['fee', 'admin_fee'] as const
+// With all digits. The first has it at once; of the others it is known for every time.
+const fixed = ['A'] as const
+const ramped = ['initial_A', 'future_A', 'initial_A_time', 'future_A_time'] as const
+const plain = new Interface([...fees, ...fixed, ...ramped].map((name) => `function ${name}() view returns (uint256)`))
 const byIndex = {
   int128: new Interface(['function balances(int128) view returns (uint256)', 'function coins(int128) view returns (address)']),
   uint256: new Interface(['function balances(uint256) view returns (uint256)', 'function coins(uint256) view returns (address)']),
 }
 
-/** Amplification, fee and balances. */
+/** Fees, amplification and balances. */
 export function stateCalls({ address, kind, coins }: StablePool): readonly Call[] {
-  const { amplification } = poolKinds[kind]
-  const ask = (name: string) => ({ to: address, data: plain.encodeFunctionData(name) })
-  return [ask(amplification), ask('fee'), ...coins.map((_, at) => indexed({ address, kind }, 'balances', at))]
+  const names = [...fees, ...(poolKinds[kind].ramps ? ramped : fixed)]
+  return [
+    ...names.map((name) => ({ to: address, data: plain.encodeFunctionData(name) })),
+    ...coins.map((_, at) => indexed({ address, kind }, 'balances', at)),
+  ]
 }
 
 export const coinCalls = ({ address, kind, coins }: StablePool): readonly Call[] =>
@@ -30,13 +33,17 @@ function indexed({ address, kind }: Pick<StablePool, 'address' | 'kind'>, name: 
 
 /** Undefined where there is no such pool, or a coin of it is missing. */
 export function readState({ address, kind, coins }: StablePool, results: readonly CallResult[]): Pool<StablePoolState> | undefined {
-  const [amplification, fee, ...balances] = results.map(numberOf)
-  if (amplification === undefined || fee === undefined) return undefined
-  const known = balances.filter((balance) => balance !== undefined)
-  if (known.length !== coins.length) return undefined
+  const numbers = results.flatMap((result) => numberOf(result) ?? [])
+  if (numbers.length !== results.length) return undefined
+  const [fee = 0n, adminFee = 0n, ...others] = numbers
+  const balances = others.slice(-coins.length)
   const rates = coins.map(({ decimals }) => precision * 10n ** BigInt(18 - decimals))
-  const state = stablePoolState({ amplification, fee, balances: known }, rates, poolKinds[kind])
+  const state = stablePoolState({ balances, ramp: rampOf(others.slice(0, -coins.length)), fee, adminFee, rates, rounding: poolKinds[kind] })
   return state && { address, tokens: coins.map((coin) => coin.address), state }
+}
+
+function rampOf([initial = 0n, future = initial, initialTime = 0n, futureTime = 0n]: readonly bigint[]): Ramp {
+  return { initial, future, initialTime, futureTime }
 }
 
 /** A call to an address without code succeeds and returns nothing. */

@@ -1,25 +1,20 @@
 import type { Passage, Pool, PoolProtocol } from '../pools/index.ts'
 import type { StablePool } from './exchange.ts'
 import { amountIn, amountOut, feeDenominator, spotPrice, type StablePoolState } from './math/swap.ts'
-import { readState, stateCalls } from './pool-calls.ts'
+import { stableMemory } from './pool-memory.ts'
 
 // Measured on the devnet with plain tokens: what a pool of four coins takes besides what every swap takes.
 const passUnits = 160_000n
 
 /** Pools of coins that are meant to be worth the same, two or more in each. */
 export function stableProtocol(version: string, pools: readonly StablePool[]): PoolProtocol<StablePoolState> {
+  const memory = stableMemory(pools)
   return {
     version,
+    memory,
     read(pairs) {
-      const asked = pools.filter(({ coins }) => pairs.some((pair) => pair.every((token) => coins.some(({ address }) => address === token))))
-      const calls = asked.map(stateCalls)
-      return {
-        calls: calls.flat(),
-        pools(results) {
-          let taken = 0
-          return asked.flatMap((pool, index) => readState(pool, results.slice(taken, (taken += calls[index]?.length ?? 0))) ?? [])
-        },
-      }
+      const { calls, pools: found } = memory.read(memory.places(pairs), [])
+      return { calls, pools: (results) => found(results).filter((pool) => pool !== null) }
     },
     pass(pool, passage, exact, amountRaw) {
       const [from, to] = along(pool, passage)

@@ -9,7 +9,9 @@ const decimals = [18, 6, 6, 18]
 const rates = decimals.map((each) => precision * 10n ** BigInt(18 - each))
 
 const stateOf = ({ balances, amplification, fee }: Case, kind: keyof typeof poolKinds = 'first') =>
-  stablePoolState({ balances, amplification, fee }, rates, poolKinds[kind])
+  stablePoolState({ balances, ramp: atRest(amplification), fee, adminFee: 0n, rates, rounding: poolKinds[kind] })
+
+const atRest = (amplification: bigint) => ({ initial: amplification, future: amplification, initialTime: 0n, futureTime: 0n })
 
 /** From a unit to more than there is of any coin; as many small as large. */
 const amount = (most: number) =>

@@ -8,6 +8,8 @@ export interface Rounding {
   readonly shy: bigint
   /** Whether a search that does not end is refused, or its last value taken. */
   readonly mustSettle: boolean
+  /** Of a swap, whether what stays of the coin is brought to its decimals as a whole, or what goes out and the admin's share of the fee. */
+  readonly keepsWhole: boolean
 }
 
 /** The contracts' loops end there. */

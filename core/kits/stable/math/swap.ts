@@ -1,48 +1,71 @@
 import { getD, getY, type Rounding } from './invariant.ts'
+import { amplificationAt, type Ramp } from './ramp.ts'
 
 /** Rates and fees are fractions of these: `PRECISION` and `FEE_DENOMINATOR` of curve-contract. */
 export const precision = 10n ** 18n
 export const feeDenominator = 10n ** 10n
 
-export interface StablePoolState {
-  readonly rounding: Rounding
+/** What a pool says of itself. */
+export interface StableTerms {
+  /** In the coins' smallest units. */
+  readonly balances: readonly bigint[]
+  readonly ramp: Ramp
+  /** Of what comes out, in parts of `feeDenominator`. */
+  readonly fee: bigint
+  /** Of the fee, in the same parts: what leaves the pool with it. */
+  readonly adminFee: bigint
   /** What brings each coin's balance to 18 decimals, times `precision`. */
   readonly rates: readonly bigint[]
+  readonly rounding: Rounding
+}
+
+/** With what follows from it, for a time. */
+export interface StablePoolState extends StableTerms {
   /** Balances in 18 decimals. */
   readonly xp: readonly bigint[]
   /** Amplification times the number of coins. */
   readonly ann: bigint
   readonly d: bigint
-  /** Of what comes out, in parts of `feeDenominator`. */
-  readonly fee: bigint
 }
 
-/** Of what a pool says of itself; undefined where it is empty or can do nothing. */
-export function stablePoolState(
-  { balances, amplification, fee }: { readonly balances: readonly bigint[]; readonly amplification: bigint; readonly fee: bigint },
-  rates: readonly bigint[],
-  rounding: Rounding,
-): StablePoolState | undefined {
-  const xp = balances.map((balance, index) => (balance * (rates[index] ?? 0n)) / precision)
+/**
+ * As soon as the amplification has come to rest, and by the time of a block until then; undefined where the pool is empty or can do
+ * nothing.
+ */
+export function stablePoolState(terms: StableTerms, timestamp?: number): StablePoolState | undefined {
+  const { balances, ramp, fee, adminFee, rates, rounding } = terms
+  const amplification = timestamp === undefined ? ramp.future : amplificationAt(ramp, timestamp)
+  const xp = toXp(balances, rates)
   if (amplification <= 0n || xp.some((x) => x <= 0n)) return undefined
   const ann = amplification * BigInt(xp.length)
   const d = getD(xp, ann, rounding)
-  return d === undefined ? undefined : { rounding, rates, xp, ann, d, fee }
+  return d === undefined ? undefined : { balances, ramp, fee, adminFee, rates, rounding, xp, ann, d }
 }
+
+export const toXp = (balances: readonly bigint[], rates: readonly bigint[]): readonly bigint[] =>
+  balances.map((balance, index) => (balance * (rates[index] ?? 0n)) / precision)
 
 /**
  * What `exchange` gives: the fee is kept before the amount is brought to the coin's decimals. The oldest pools' `get_dy`
  * does it the other way round and may promise a unit more. 0n where the pool would refuse so little, undefined where so much.
  */
 export function amountOut(state: StablePoolState, from: number, to: number, amountInRaw: bigint): bigint | undefined {
-  const { xp, rates, rounding, fee } = state
-  const [xIn = 0n, xOut = 0n, rateIn = 0n, rateOut = 1n] = [xp[from], xp[to], rates[from], rates[to]]
+  const gross = grossOut(state, from, to, amountInRaw)
+  if (gross === undefined) return undefined
+  return gross <= 0n ? 0n : ((gross - (gross * state.fee) / feeDenominator) * precision) / (state.rates[to] ?? 1n)
+}
+
+/** What comes out before the fee, in 18 decimals; 0n or less where the pool would refuse so little. */
+export function grossOut(
+  { xp, rates, rounding, ann, d }: StablePoolState,
+  from: number,
+  to: number,
+  amountInRaw: bigint,
+): bigint | undefined {
+  const [xIn = 0n, xOut = 0n, rateIn = 0n] = [xp[from], xp[to], rates[from]]
   if (amountInRaw * rateIn >= 2n ** 256n) return undefined
-  const y = getY(xp, { index: from, x: xIn + (amountInRaw * rateIn) / precision }, to, state)
-  if (y === undefined) return undefined
-  const gross = xOut - y - rounding.shy
-  if (gross <= 0n) return 0n
-  return ((gross - (gross * fee) / feeDenominator) * precision) / rateOut
+  const y = getY(xp, { index: from, x: xIn + (amountInRaw * rateIn) / precision }, to, { ann, d, rounding })
+  return y === undefined ? undefined : xOut - y - rounding.shy
 }
 
 /**
