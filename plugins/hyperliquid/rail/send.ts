@@ -36,7 +36,7 @@ const overLimit: Reception = {
 export function createSend(post: Post, budget: Budget, used: UsedNonces) {
   return async ({ raw }: Sealed, { signal }: At): Promise<Reception> => {
     try {
-      budget.take(1 + Math.floor(lengthOf(raw) / ordersPerWeight), 'action')
+      budget.take(1 + Math.floor((partsOf(raw) ?? 0) / ordersPerWeight), 'action')
     } catch {
       return overLimit
     }
@@ -50,20 +50,29 @@ export function createSend(post: Post, budget: Budget, used: UsedNonces) {
     if (status >= 400 && status < 500)
       return { is: 'refused', reason: quoted(body) ?? `Hyperliquid refused it (HTTP ${status}).`, meaning: 'invalid' }
     if (status !== 200) return { is: 'unclear', reason: `Hyperliquid failed (HTTP ${status}).` }
-    const reception = receptionOf(body)
+    const reception = receptionOf(body, partsOf(raw))
     if (reception.is === 'refused' && reception.meaning === 'slot-used') used.note(nonceOf(raw))
     return reception
   }
 }
 
-export function receptionOf(body: unknown): Reception {
+/** @param parts how many orders or cancels the action has, where it has such: of each the exchange says what came of it */
+export function receptionOf(body: unknown, parts?: number): Reception {
   if (is(refused, body)) return ofRefusal(body.response)
   if (!is(done, body)) return { is: 'unclear', reason: 'Hyperliquid answered with something that is no answer.' }
-  const { data } = body.response
-  if (data !== undefined && !isReceipt(data)) return { is: 'unclear', reason: 'Hyperliquid said nothing that is known of what it did.' }
-  const receipt: Receipt = { statuses: data?.statuses ?? ['success'] }
+  const receipt = receiptOf(body.response.data, parts)
+  if (!receipt) return { is: 'unclear', reason: 'Hyperliquid did not say what came of each part of an action.' }
   const reason = refusalOf(receipt)
   return { is: 'accepted', landed: { ok: reason === undefined, receipt, ...(reason !== undefined && { reason }) } }
+}
+
+/** Undefined where it says of none, of more or of fewer. Some refusals are said once for all. */
+function receiptOf(data: unknown, parts: number | undefined): Receipt | undefined {
+  if (data === undefined && parts === undefined) return { statuses: ['success'] }
+  if (!isReceipt(data)) return undefined
+  const { statuses } = data
+  const isCommon = statuses.length === 1 && refusalOf({ statuses }) !== undefined
+  return isCommon || parts === undefined || statuses.length === parts ? { statuses } : undefined
 }
 
 function ofRefusal(words: string): Reception {
@@ -89,7 +98,7 @@ function nonceOf(raw: Uint8Array): number | undefined {
   return is(numbered, request) ? request.nonce : undefined
 }
 
-function lengthOf(raw: Uint8Array): number {
+function partsOf(raw: Uint8Array): number | undefined {
   const request = parsed(raw)
-  return is(batch, request) ? (request.action.orders ?? request.action.cancels ?? []).length : 0
+  return is(batch, request) ? (request.action.orders ?? request.action.cancels)?.length : undefined
 }

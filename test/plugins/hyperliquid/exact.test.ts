@@ -134,14 +134,12 @@ describe('what Hyperliquid says', () => {
       expect(err(trouble)).to.include({ is: 'refused', meaning: 'not-now' })
     expect(err('Insufficient balance for withdrawal.')).to.have.nested.property('landed.ok', false)
     expect(receptionOf({ status: 'ok', response: { type: 'default' } })).to.have.nested.property('landed.ok', true)
-    for (const odd of [
-      null,
-      'ok',
-      [],
-      { status: 'ok' },
-      { status: 'maybe', response: 'x' },
-      { status: 'ok', response: { type: 'order', data: { statuses: ['odd'] } } },
-    ])
+    const said = (...statuses: unknown[]) => ({ status: 'ok', response: { type: 'order', data: { statuses } } })
+    expect(receptionOf(said('success', { error: 'x' }), 2)).to.have.nested.property('landed.ok', true)
+    expect(receptionOf(said({ error: 'x' }), 2)).to.have.nested.property('landed.ok', false)
+    for (const odd of [said('success'), said(), said('success', 'success', 'success'), { status: 'ok', response: { type: 'default' } }])
+      expect(receptionOf(odd, 2), JSON.stringify(odd)).to.include({ is: 'unclear' })
+    for (const odd of [null, 'ok', [], { status: 'ok' }, { status: 'maybe', response: 'x' }, said('odd')])
       expect(receptionOf(odd), JSON.stringify(odd)).to.include({ is: 'unclear' })
   })
 })
