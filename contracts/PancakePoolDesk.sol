@@ -10,6 +10,7 @@ interface Pool {
     function token1() external view returns (address);
     function initialize(uint160 sqrtPriceX96) external;
     function mint(address recipient, int24 tickLower, int24 tickUpper, uint128 amount, bytes calldata data) external returns (uint256, uint256);
+    function burn(int24 tickLower, int24 tickUpper, uint128 amount) external returns (uint256, uint256);
     function swap(address recipient, bool zeroForOne, int256 amountSpecified, uint160 sqrtPriceLimitX96, bytes calldata data) external returns (int256, int256);
 }
 
@@ -40,6 +41,10 @@ contract PancakePoolDesk {
 
     function add(Pool pool, int24 tickLower, int24 tickUpper, uint128 liquidity) external {
         pool.mint(address(this), tickLower, tickUpper, liquidity, "");
+    }
+
+    function remove(Pool pool, int24 tickLower, int24 tickUpper, uint128 liquidity) external {
+        pool.burn(tickLower, tickUpper, liquidity);
     }
 
     function swap(Pool pool, bool zeroForOne, int256 amount, uint160 sqrtPriceLimitX96) external returns (int256, int256) {

@@ -14,6 +14,7 @@ const targets = {
   Batch: 'core/kits/evm/artifacts',
   CoinThief: 'test/fixtures/uniswap-v3',
   FeeOnTransferToken: 'plugins/ethereum/artifacts',
+  FlashBorrower: 'test/fixtures/uniswap-v3',
   NoReturnToken: 'plugins/ethereum/artifacts',
   OfferLens: 'core/kits/oasis/artifacts',
   PancakePoolDesk: 'test/fixtures/pancakeswap',

@@ -3,7 +3,10 @@ import * as fc from 'fast-check'
 import { AbiCoder, Interface, getCreate2Address, getCreateAddress, keccak256, toQuantity } from 'ethers'
 import { readFile } from 'node:fs/promises'
 import { readArtifact } from '../../../core/devnet/read-artifact.ts'
+import type { FoundLog } from '../../../core/kits/evm/index.ts'
+import type { Pool } from '../../../core/kits/pools/index.ts'
 import { getSqrtRatioAtTick, maxSqrtRatioX96, minSqrtRatioX96 } from '../../../core/kits/uniswap-v3/math/index.ts'
+import type { RangePoolState } from '../../../core/kits/uniswap-v3/pools/range-pool-state.ts'
 import { v3Protocol } from '../../../core/kits/uniswap-v3/pools/v3-protocol.ts'
 import { v3Deployments } from '../../../plugins/pancakeswap/deployments.ts'
 import { at, startStillChain, wallet } from '../../kits/evm/test-chain.ts'
@@ -36,6 +39,30 @@ describe('a pool of PancakeSwap’s own code', () => {
       }),
       { numRuns: 60 },
     )
+  })
+
+  it('is moved in memory by its logs, of which those of swaps are its own, whatever the protocol keeps', async () => {
+    const ether = 10n ** 18n
+    let held = await floor.pool()
+    for (const change of [
+      () => floor.swap(true, 'in', 40n * ether),
+      () => floor.keep(1500),
+      () => floor.swap(false, 'in', 55n * ether),
+      () => floor.add(1_100, 1_350, 10n ** 20n),
+      () => floor.swap(false, 'out', 3n * ether),
+      () => floor.remove(1_000, 1_500, 10n ** 21n),
+      () => floor.keep(0),
+      () => floor.swap(true, 'out', ether),
+    ]) {
+      await change()
+      for (const log of await floor.logs()) {
+        const after = floor.memory.apply(held, log, { number: BigInt(log.blockNumber), timestamp: 0 })
+        if (after === null || after === 'reload') throw new Error(`The pool is ${String(after)}.`)
+        held = after
+      }
+      expect(floor.memory.same?.(held, await floor.pool())).to.equal(true)
+      expect(await floor.quote(true, 'in', ether, held)).to.equal(await floor.ask(true, 'in', ether))
+    }
   })
 })
 
@@ -74,7 +101,10 @@ async function openPool() {
     deskAbi.encodeFunctionData('make', [own.bytecode, [factory, token0, token1, fee, tickSpacing], getSqrtRatioAtTick(1_234)]),
   )
 
+  const ownAbi = new Interface(own.abi)
   const protocol = v3Protocol({ version: 'v3', factory, deployer: desk, initCodeHash, fees: [fee] })
+  const { memory } = protocol
+  if (!memory) throw new Error('The protocol has no memory.')
   const pools = async () => {
     const reading = protocol.read([[token0, token1]], [])
     return reading.pools((await chain.reader.read(reading.calls, at)).results)
@@ -82,38 +112,60 @@ async function openPool() {
   for (const each of tokens) await send(each, tokenAbi.encodeFunctionData('mint', [desk, 10n ** 30n]))
   const salt = keccak256(AbiCoder.defaultAbiCoder().encode(['address', 'address', 'uint24'], [token0, token1, fee]))
   const pool = getCreate2Address(desk, salt, initCodeHash)
-  for (const [lower, upper, liquidity] of [
-    [-50_000, 50_000, 10n ** 20n],
-    [1_000, 1_500, 10n ** 21n],
-    [1_250, 1_300, 5n * 10n ** 20n],
-    [-2_000, 1_200, 3n * 10n ** 20n],
-  ] as const)
-    await send(desk, deskAbi.encodeFunctionData('add', [pool, lower, upper, liquidity]))
+  const add = (lower: number, upper: number, liquidity: bigint) =>
+    send(desk, deskAbi.encodeFunctionData('add', [pool, lower, upper, liquidity]))
+  await add(-50_000, 50_000, 10n ** 20n)
+  await add(1_000, 1_500, 10n ** 21n)
+  await add(1_250, 1_300, 5n * 10n ** 20n)
+  await add(-2_000, 1_200, 3n * 10n ** 20n)
+
+  /** What a swap is to the desk, and what the pool says that it gives: the other side. */
+  const asked = async (zeroForOne: boolean, exact: 'in' | 'out', amountRaw: bigint) => {
+    const limit = zeroForOne ? minSqrtRatioX96 + 1n : maxSqrtRatioX96 - 1n
+    const data = deskAbi.encodeFunctionData('swap', [pool, zeroForOne, exact === 'in' ? amountRaw : -amountRaw, limit])
+    const answer = await rpc('eth_call', { from: wallet, to: desk, data, gas: toQuantity(100_000_000) }, 'latest')
+    const [amount0, amount1] = deskAbi.decodeFunctionResult('swap', String(answer))
+    const other = BigInt(zeroForOne === (exact === 'in') ? amount1 : amount0)
+    return { data, otherRaw: exact === 'in' ? -other : other }
+  }
+  const poolNow = async (): Promise<Pool<RangePoolState>> => {
+    const [found] = await pools()
+    if (!found) throw new Error('There is no pool.')
+    return found
+  }
 
   return {
     stop,
     poolCodeHash: keccak256(own.bytecode),
+    memory,
+    pool: poolNow,
+    add,
+    remove: (lower: number, upper: number, liquidity: bigint) =>
+      send(desk, deskAbi.encodeFunctionData('remove', [pool, lower, upper, liquidity])),
+    /** The share of the fee that the protocol keeps, in hundredths of a percent. */
+    keep: (share: number) => send(pool, ownAbi.encodeFunctionData('setFeeProtocol', [share, share])),
+    /** What the pool logged in the latest block of what is followed. */
+    async logs(): Promise<readonly FoundLog[]> {
+      const latest = await rpc('eth_blockNumber')
+      const logs = await rpc('eth_getLogs', { fromBlock: latest, toBlock: latest, topics: [memory.follow] })
+      return Array.isArray(logs) ? logs.filter((log) => memory.poolsOf(log).includes(pool.toLowerCase())) : []
+    },
     async feeProtocol(): Promise<bigint> {
-      const slot0 = new Interface(own.abi)
-      const data = await rpc('eth_call', { to: pool, data: slot0.encodeFunctionData('slot0') }, 'latest')
-      return BigInt(slot0.decodeFunctionResult('slot0', String(data))[5])
+      const data = await rpc('eth_call', { to: pool, data: ownAbi.encodeFunctionData('slot0') }, 'latest')
+      return BigInt(ownAbi.decodeFunctionResult('slot0', String(data))[5])
     },
     /** The other side; undefined where the pool has too little. */
-    async quote(zeroForOne: boolean, exact: 'in' | 'out', amountRaw: bigint): Promise<bigint | undefined> {
-      const [found] = await pools()
+    async quote(zeroForOne: boolean, exact: 'in' | 'out', amountRaw: bigint, by?: Pool<RangePoolState>): Promise<bigint | undefined> {
       const [tokenIn, tokenOut] = zeroForOne ? [token0, token1] : [token1, token0]
-      const passed = found && protocol.pass(found, { tokenIn, tokenOut }, exact, amountRaw)
+      const passed = protocol.pass(by ?? (await poolNow()), { tokenIn, tokenOut }, exact, amountRaw)
       return passed && 'amountRaw' in passed ? passed.amountRaw : undefined
     },
+    ask: async (...swap: Parameters<typeof asked>): Promise<bigint> => (await asked(...swap)).otherRaw,
     /** What the pool itself says, and then does. */
-    async swap(zeroForOne: boolean, exact: 'in' | 'out', amountRaw: bigint): Promise<bigint> {
-      const limit = zeroForOne ? minSqrtRatioX96 + 1n : maxSqrtRatioX96 - 1n
-      const data = deskAbi.encodeFunctionData('swap', [pool, zeroForOne, exact === 'in' ? amountRaw : -amountRaw, limit])
-      const answer = await rpc('eth_call', { from: wallet, to: desk, data, gas: toQuantity(100_000_000) }, 'latest')
-      const [amount0, amount1] = deskAbi.decodeFunctionResult('swap', String(answer))
+    async swap(...swap: Parameters<typeof asked>): Promise<bigint> {
+      const { data, otherRaw } = await asked(...swap)
       await send(desk, data)
-      const other = BigInt(zeroForOne === (exact === 'in') ? amount1 : amount0)
-      return exact === 'in' ? -other : other
+      return otherRaw
     },
   }
 }

@@ -55,15 +55,20 @@ export function rangeDesk(market: RangeMarket, tiers: readonly number[] = fees) 
     throw new Error('There is always more to read.')
   }
 
+  /** What the exchange's own quoter says; undefined where it refuses, or does not take an input whole. */
+  const theirs = async (fee: number, asked: Asked): Promise<bigint | undefined> => {
+    const quoted = await market.quote(fee, asked)
+    // QuoterV2 does not say where an input was not taken whole; that the price went as far as it can does.
+    const ranOut = asked.exact === 'in' && quoted && [minSqrtRatioX96 + 1n, maxSqrtRatioX96 - 1n].includes(quoted.sqrtPriceX96)
+    return ranOut ? undefined : quoted?.amountRaw
+  }
+
   /** Asks both, and gives what both say. */
   const quoteAlike = async (fee: number, asked: Asked): Promise<bigint | undefined> => {
-    const [mine, theirs] = [await quote(fee, asked), await market.quote(fee, asked)]
-    // QuoterV2 does not say where an input was not taken whole; that the price went as far as it can does.
-    const ranOut = asked.exact === 'in' && theirs && [minSqrtRatioX96 + 1n, maxSqrtRatioX96 - 1n].includes(theirs.sqrtPriceX96)
-    const expected = ranOut ? undefined : theirs?.amountRaw
+    const [mine, expected] = [await quote(fee, asked), await theirs(fee, asked)]
     expect(mine?.amountRaw, `${fee} ${asked.exact} ${asked.amountRaw} ${asked.zeroForOne ? '0→1' : '1→0'}`).to.equal(expected)
     return expected
   }
 
-  return { protocol, counted, read, poolOf, pass, quote, quoteAlike }
+  return { protocol, counted, read, poolOf, pass, quote, theirs, quoteAlike }
 }

@@ -92,6 +92,8 @@ export async function openRangeMarket() {
     asked,
     rpc,
     factory,
+    manager,
+    router,
     tokens: [token0, token1] as const,
     allow: (fee: number, tickSpacing: number) => send(factory, factoryAbi.encodeFunctionData('enableFeeAmount', [fee, tickSpacing])),
     /** Only makes it: no price. */
