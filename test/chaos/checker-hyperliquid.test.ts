@@ -87,6 +87,9 @@ describe('the checker of orders on Hyperliquid', () => {
     expect(found({ calls: [call({ ...said, state: 'CANCELED' }, cancel)] })).to.deep.equal([
       'I5 answered CANCELED of an order that is OPEN',
     ])
+    const failed = { calls: [call(said), call({ ...said, state: 'FAILED' }, cancel)] }
+    expect(found(failed)).to.deep.equal(['I5 answered FAILED of an order that is OPEN'])
+    expect(found({ ...failed, journal: [entry, { ...entry, key: 'f', state: 'EXPIRED', attempts: [] }] })).to.deep.equal([])
     expect(found({ calls: [call({ ...said, orderId: '8' })] })).to.deep.equal(['I5 answered the id 8 where it is 7'])
     expect(found({ calls: [call(said), call({ ...said, text: '{"other":1}' })] })).to.deep.equal(['I3 one key got different answers'])
   })

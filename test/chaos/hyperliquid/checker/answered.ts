@@ -5,17 +5,20 @@ import { nameAtExchange, type Found, type KeptOrder } from '../found.ts'
 import { ends, nowhere, stateOf } from './states.ts'
 
 /** I3 and I5: an end that was answered is the end that there is, whoever asked; and one key has one answer. */
-export function answered({ requests, calls, kept }: Found): Violation[] {
+export function answered({ requests, calls, kept, journal }: Found): Violation[] {
   const atExchange = new Map(kept.map((each) => [each.cloid, each]))
   const byId = new Map(requests.map((request) => [request.id, request]))
   const callsOf = groupBy(calls, ({ request }) => request)
+  const neverSigned = new Set(journal.flatMap(({ requestId, attempts }) => (attempts.length === 0 ? [requestId] : [])))
   return requests.flatMap((request) => {
     const order = request.op === 'order' ? request : byId.get(request.order ?? 0)
     if (!order) return []
     const at = atExchange.get(nameAtExchange(order))
     const own = callsOf.get(request.id) ?? []
     const evidence = { request, order, at, calls: own }
-    const wrong = own.flatMap((call) => wrongIn(call, at) ?? [])
+    // Given up before it was signed, its id was free, and whoever wanted it asked again.
+    const wasGivenUp = (callsOf.get(order.id) ?? []).some(({ requestId }) => neverSigned.has(requestId))
+    const wrong = own.flatMap((call) => (wasGivenUp && isFailed(call) ? [] : (wrongIn(call, at) ?? [])))
     const answers = new Set(own.flatMap(({ outcome }) => (outcome.is === 'answer' && outcome.status === 200 ? [outcome.text] : [])))
     const isOne = request.key === undefined || request.inBatch || request.op !== 'order' || answers.size < 2
     return [
@@ -24,6 +27,8 @@ export function answered({ requests, calls, kept }: Found): Violation[] {
     ]
   })
 }
+
+const isFailed = ({ outcome }: Call) => outcome.is === 'answer' && outcome.state === 'FAILED'
 
 function wrongIn({ outcome }: Call, at: KeptOrder | undefined): string | undefined {
   if (outcome.is === 'lost') return undefined
