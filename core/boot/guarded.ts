@@ -1,8 +1,11 @@
 import { callPlugin, callPluginSync, type Callee } from '../loader/index.ts'
+import type { Check } from './answers/check.ts'
 import { answerChecks, followedPricingChecks } from './answers/index.ts'
 
 /** Groups of verbs inside an implementation. */
 const groups = new Set<string | symbol>([...Object.keys(answerChecks), 'followed', 'evm', 'altchain'])
+/** What says at once what is known: no time is counted for that. */
+const atOnce: ReadonlySet<string> = new Set(['gas', 'followed.vet'])
 /** `AMM.quote` → what its answer must be. */
 const checks = new Map(
   Object.entries({ ...answerChecks, followed: followedPricingChecks }).flatMap(([group, verbs]) =>
@@ -26,18 +29,24 @@ export function guarded<T extends object>(implementation: T, callee: Callee, gro
 }
 
 function guardedVerb(target: object, verb: string, method: Function, callee: Callee) {
+  const check = checks.get(verb)
+  const isAtOnce = atOnce.has(verb)
   return (...args: readonly unknown[]): unknown => {
     const at = args.at(-1)
-    const check = checks.get(verb)
-    const call = (): unknown => {
-      const answer: unknown = Reflect.apply(method, target, args)
-      if (check === undefined) return answer
-      if (isThenable(answer)) return Promise.resolve(answer).then((settled) => (check(settled, args), settled))
-      check(answer, args)
-      return answer
+    if (isAtOnce) {
+      const answer = callPluginSync(callee, verb, () => checked(Reflect.apply(method, target, args), check, args))
+      return isThenable(answer) && hasSignal(at) ? callPlugin(callee, verb, () => answer, at.signal) : answer
     }
-    return hasSignal(at) ? callPlugin(callee, verb, call, at.signal) : callPluginSync(callee, verb, call)
+    if (!hasSignal(at)) return callPluginSync(callee, verb, () => checked(Reflect.apply(method, target, args), check, args))
+    return callPlugin(callee, verb, () => checked(Reflect.apply(method, target, args), check, args), at.signal)
   }
+}
+
+function checked(answer: unknown, check: Check | undefined, args: readonly unknown[]): unknown {
+  if (check === undefined) return answer
+  if (isThenable(answer)) return Promise.resolve(answer).then((settled) => (check(settled, args), settled))
+  check(answer, args)
+  return answer
 }
 
 const hasSignal = (value: unknown): value is { signal: AbortSignal } =>

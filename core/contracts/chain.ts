@@ -70,8 +70,11 @@ export interface Chain<F extends Types = Types> extends Life {
   balances(owner: F['address'], tokens: readonly Token[], at: At): Promise<readonly bigint[]>
   /** A token that no list has, read from the chain; undefined where the address is no token. */
   token(address: F['address'], at: At): Promise<Token | undefined>
-  /** What would be signed for a step that uses about so much gas, at the price of a block that was read; asks nothing again where possible. */
-  gas(units: bigint, head: Head | undefined, at: At): Promise<GasTerms>
+  /**
+   * What would be signed for a step that uses about so much gas, at the price of a block that was read; asks nothing again where possible,
+   * and then says it at once.
+   */
+  gas(units: bigint, head: Head | undefined, at: At): GasTerms | Promise<GasTerms>
   find(id: string, at: At): Promise<Transaction<F> | undefined>
   isTransactionId(text: string): boolean
   /** The receipt with its logs explained by the family's common events and by these: each gets `name` and `events: [{ name, value }]`. */

@@ -23,6 +23,7 @@ export interface Services {
 export interface Call {
   caller: Caller
   requestId: string
+  /** Its clock starts with the first who asks for it: what is answered at once needs none. */
   signal: AbortSignal
   keyed?: Keyed
 }
@@ -38,6 +39,6 @@ export type On<T extends Target> = T extends 'connector'
 export type Verb<N extends EndpointName> = (
   request: RequestOf<EndpointNamed<N>>,
   context: Call & { services: Services } & On<EndpointNamed<N>['on']>,
-) => Promise<AnswerOf<EndpointNamed<N>>>
+) => AnswerOf<EndpointNamed<N>> | Promise<AnswerOf<EndpointNamed<N>>>
 
 export type Verbs = { readonly [N in EndpointName]: Verb<N> }

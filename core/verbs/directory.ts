@@ -58,8 +58,11 @@ export interface PluginEntry {
 export interface Directory {
   readonly plugins: readonly PluginEntry[]
   readonly networks: readonly NetworkEntry[]
-  /** Waits a moment for a network, and a connector on it, that start when they are first asked for. Unknown names are passed over. */
-  woken(chain: string, network: string, connector?: string): Promise<void>
+  /**
+   * Waits a moment for a network, and a connector on it, that start when they are first asked for; undefined where both are there. Unknown
+   * names are passed over.
+   */
+  woken(chain: string, network: string, connector?: string): Promise<void> | undefined
   /** @throws SluiceError UNKNOWN_CHAIN_ERROR or SERVICE_UNINITIALIZED */
   network(chain: string, network: string): NetworkEntry
   /** @throws SluiceError UNKNOWN_CONNECTOR, UNKNOWN_CHAIN_ERROR or SERVICE_UNINITIALIZED */
@@ -111,15 +114,10 @@ export function createDirectory(
     connector: findConnector,
     hasConnector: (name) => connectorNames.includes(name),
     venuesOn: (chain, network) => venues.filter((each) => each.chain === chain && each.network === network),
-    async woken(chain, network, connector) {
+    woken(chain, network, connector) {
       const asked = [byNetwork.get(`${chain}/${network}`), byVenue.get(`${connector}/${chain}/${network}`)]
-      const asleep = asked.filter((entry) => entry?.notReady() !== undefined)
-      // The usual case, of every request: nothing is to be waited for, and no timer made.
-      if (asleep.length === 0) return
-      const late = new AbortController()
-      const started = Promise.all(asleep.map((entry) => entry?.wake()))
-      await Promise.race([started, sleep(firstStartMs, undefined, { signal: late.signal }).catch(() => {})])
-      late.abort()
+      const asleep = asked.flatMap((entry) => (entry && entry.notReady() !== undefined ? [entry] : []))
+      return asleep.length === 0 ? undefined : woken(asleep)
     },
     network: (chain, network) => ready(findNetwork(chain, network), `The network ${chain}/${network}`),
     venue(connector, chain, network) {
@@ -133,6 +131,13 @@ export function createDirectory(
       )
     },
   }
+}
+
+async function woken(asleep: readonly Pick<NetworkEntry, 'wake'>[]): Promise<void> {
+  const late = new AbortController()
+  const started = Promise.all(asleep.map((entry) => entry.wake()))
+  await Promise.race([started, sleep(firstStartMs, undefined, { signal: late.signal }).catch(() => {})])
+  late.abort()
 }
 
 const unknown = (what: string, name: string, known: readonly string[]) =>

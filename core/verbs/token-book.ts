@@ -10,11 +10,11 @@ export interface TokenBook {
   /** The native coin first, then the list. */
   readonly listed: readonly Token[]
   /**
-   * The token that a caller means by a symbol (case-insensitive when unambiguous) or an address.
+   * The token that a caller means by a symbol (case-insensitive when unambiguous) or an address; at once where it is known.
    * @param field the request's field, for the error
    * @throws SluiceError TOKEN_NOT_SUPPORTED, or INCOMPLETE_PARAMS when several listed tokens share the symbol
    */
-  resolve(name: string, field: string, at: At): Promise<Token>
+  resolve(name: string, field: string, at: At): Token | Promise<Token>
   /** The same for a list, as far as its first mistake. */
   resolveAll(names: readonly string[], field: string, at: At): Promise<readonly Token[]>
 }
@@ -44,6 +44,8 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
         { field, problem: `"${name}" is the symbol of several tokens on ${where}; give the address: ${addresses.join(' or ')}` },
       ])
     }
+    const spelled = byAddress.get(name)
+    if (spelled) return spelled
     const address = chain.address(name)
     if (address !== undefined) return byAddress.get(address) ?? address
     // Where another case is another spelling of an address, the chain has its own for it; elsewhere it is another address.
@@ -61,11 +63,11 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
     )
   }
 
-  const known = async (found: Token | string, at: At) => (typeof found === 'string' ? fromChain(found, at) : found)
+  const known = (found: Token | string, at: At) => (typeof found === 'string' ? fromChain(found, at) : found)
 
   return {
     listed,
-    resolve: async (name, field, at) => known(find(name, field), at),
+    resolve: (name, field, at) => known(find(name, field), at),
     async resolveAll(names, field, at) {
       const found = names.map((name) => find(name, field))
       return Promise.all(found.map((each) => known(each, at)))

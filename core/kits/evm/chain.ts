@@ -1,5 +1,5 @@
 import { SluiceError } from '../../contracts/index.ts'
-import type { At, Chain, ChainVenue, Head, Token } from '../../contracts/index.ts'
+import type { At, Chain, ChainVenue, GasTerms, Head, Token } from '../../contracts/index.ts'
 import { ask, createHeadFeed, defaultPollingSeconds, defaultRequestTimeoutSeconds, refuseBadUrls, withSignal } from '../nodes/index.ts'
 import { canonicalAddress, isTransactionHash, nativeAddress } from './address.ts'
 import { createApprovals } from './reading/approvals.ts'
@@ -58,12 +58,20 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
   }
 
   /** Of a quote's own reading; only where nothing was read for it is it asked for, and the last one serves for the time of a block. */
-  async function rollupFeeRaw(gasLimit: bigint, head: Head | undefined, at: At): Promise<bigint> {
+  function rollupFeeRaw(gasLimit: bigint, head: Head | undefined, at: At): bigint | Promise<bigint> {
     if (!rollupFees) return 0n
     const known = rollupFees.costRaw(gasLimit, head ? Number.POSITIVE_INFINITY : blockMs)
     if (known !== undefined) return known
-    await reader.read([], at)
-    return rollupFees.costRaw(gasLimit, Number.POSITIVE_INFINITY) ?? 0n
+    return reader.read([], at).then(() => rollupFees.costRaw(gasLimit, Number.POSITIVE_INFINITY) ?? 0n)
+  }
+
+  function gasTerms(units: bigint, head: Head | undefined, at: At): GasTerms | Promise<GasTerms> {
+    const gasPriceRaw = fees.priceRaw(head)
+    const wanted = limitFromUsed(units)
+    const gasLimit = mostGas === undefined ? wanted : min(wanted, mostGas)
+    const terms = (rollupRaw: bigint) => ({ gasLimit, gasPriceRaw, gasCostRaw: gasLimit * gasPriceRaw + rollupRaw })
+    const rollupRaw = rollupFeeRaw(gasLimit, head, at)
+    return rollupRaw instanceof Promise ? rollupRaw.then(terms) : terms(rollupRaw)
   }
 
   const rail = evmRail({
@@ -101,13 +109,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     changes: (after, to, follow, at) => readChanges(rpc, name, { after, to, follow }, at),
     balances: (owner, tokens, at) => readBalances(reader, multicall, owner, tokens, at),
     token,
-    async gas(units, head, at) {
-      await fees.warm(at)
-      const gasPriceRaw = fees.priceRaw(head)
-      const wanted = limitFromUsed(units)
-      const gasLimit = mostGas === undefined ? wanted : min(wanted, mostGas)
-      return { gasLimit, gasPriceRaw, gasCostRaw: gasLimit * gasPriceRaw + (await rollupFeeRaw(gasLimit, head, at)) }
-    },
+    gas: (units, head, at) => fees.warm(at)?.then(() => gasTerms(units, head, at)) ?? gasTerms(units, head, at),
     decode: decodeLogs,
     find: (id, at) => findTransaction(rpc, id.toLowerCase(), at),
     evm: createApprovals(rpc, reader),

@@ -3,7 +3,7 @@ import type { Bundle, View } from '../following/bundle.ts'
 
 /** Quotes of two tokens, for whatever amount. */
 export interface Desk {
-  /** At once where it was given before by the same states. */
+  /** At once where all that it goes by is in memory; the same object where it was given before by the same states. */
   quote(swap: Swap, at: At): Quote | Promise<Quote>
   /** Brings what quotes go by into memory. */
   load(at: At): Promise<void>
@@ -37,9 +37,21 @@ export function createDesk(pricing: FollowedPricing, choice: QuoteChoice, bundle
         continue
       }
       await pricing.vet(quote, now.states, at)
-      if (view === now && answers.size < mostAnswers) answers.set(question, quote)
-      return quote
+      return kept(now, question, quote)
     }
+  }
+
+  /** What of it can be had without waiting, with all that is wanting left to others. */
+  function makeNow(now: View, swap: Swap, question: string, at: At): Quote | Promise<Quote> {
+    const quote = pricing.quote(swap, choice, now.states, now.head, false)
+    if ('wanting' in quote) return make(swap, question, at)
+    const vetting = pricing.vet(quote, now.states, at)
+    return vetting ? vetting.then(() => kept(now, question, quote)) : kept(now, question, quote)
+  }
+
+  function kept(now: View, question: string, quote: Quote): Quote {
+    if (view === now && answers.size < mostAnswers) answers.set(question, quote)
+    return quote
   }
 
   return {
@@ -51,12 +63,9 @@ export function createDesk(pricing: FollowedPricing, choice: QuoteChoice, bundle
     quote(swap, at) {
       const question = `${swap.exact} ${swap.amountRaw}`
       const now = bundle.peek()
-      if (now) {
-        seen(now)
-        const known = answers.get(question)
-        if (known) return known
-      }
-      return make(swap, question, at)
+      if (!now) return make(swap, question, at)
+      seen(now)
+      return answers.get(question) ?? makeNow(now, swap, question, at)
     },
   }
 }

@@ -21,7 +21,7 @@ export interface Quotes {
    * have changed.
    * @throws SluiceError NETWORK where what is in memory is too old: never an old price
    */
-  quote(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, at: At): Promise<Quote>
+  quote(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, at: At): Quote | Promise<Quote>
   /**
    * Calls back with the quote as soon as there is one, after every block in which it has become another, and with `undefined` while nothing
    * can be said. Each question is answered once for all who follow it. Until the function given is called.
@@ -120,7 +120,7 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
   }
 
   return {
-    quote: async (venue, swap, choice, at) => deskOf(venue, swap, choice).quote(swap, at),
+    quote: (venue, swap, choice, at) => deskOf(venue, swap, choice).quote(swap, at),
     follow: (venue, swap, choice, changed) => followedOn(venue).follow(deskOf(venue, swap, choice), swap, changed),
     async recall(venue) {
       const there = pairs.known.filter((pair) => placeOf(pair) === placeOf(venue)).slice(0, mostRecalled)

@@ -2,6 +2,7 @@ import type { AMMPriceRequest } from '../../api/index.ts'
 import { badFields, SluiceError } from '../../api/index.ts'
 import type { AMM, At, Quote, QuoteChoice, Swap, Token } from '../../contracts/index.ts'
 import type { QuoteVenue } from '../../market/index.ts'
+import { after } from '../after.ts'
 import { fromRaw, priceOf, ratio } from '../amounts.ts'
 import type { Services } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../directory.ts'
@@ -25,8 +26,14 @@ export function ammOf({ impl, connector }: VenueEntry): AMM {
   throw new SluiceError('UNSUPPORTED', `The connector ${connector} has no trading type AMM; GET /plugins shows what it has.`)
 }
 
-export async function readOrder(request: SwapFields, { tokens }: NetworkEntry, at: At): Promise<Order> {
-  const [base, quote] = await Promise.all([tokens.resolve(request.base, 'base', at), tokens.resolve(request.quote, 'quote', at)])
+export function readOrder(request: SwapFields, { tokens }: NetworkEntry, at: At): Order | Promise<Order> {
+  const [base, quote] = [tokens.resolve(request.base, 'base', at), tokens.resolve(request.quote, 'quote', at)]
+  if (base instanceof Promise || quote instanceof Promise)
+    return Promise.all([base, quote]).then(([one, other]) => orderOf(request, one, other))
+  return orderOf(request, base, quote)
+}
+
+function orderOf(request: SwapFields, base: Token, quote: Token): Order {
   if (base.address === quote.address) throw badFields([{ field: 'quote', problem: 'is the same token as base' }])
   return { base, quote, side: request.side, amountRaw: readPositiveRaw(request.amount, base, 'amount') }
 }
@@ -53,15 +60,22 @@ export interface Desk {
 }
 
 /** From memory, where the exchange and its chain can be followed; else the chain is asked. */
-export async function quoteOrder(order: Order, version: string | undefined, { network, venue, services }: Desk, at: At): Promise<Sourced> {
+export function quoteOrder(
+  order: Order,
+  version: string | undefined,
+  { network, venue, services }: Desk,
+  at: At,
+): Sourced | Promise<Sourced> {
   requireVersion(version, ammOf(venue), venue.connector)
   const followed = quoteVenue(network, venue)
-  if (!followed) {
-    const asked = await askOrder(order, version, venue, at)
+  if (followed) {
+    const quoted = services.quotes.quote(followed, swapOf(order), choiceOf(version), at)
+    return after(quoted, (quote) => ({ quote, source: 'memory' }))
+  }
+  return askOrder(order, version, venue, at).then((asked) => {
     venue.quotes.put(questionOf(order, version), asked.quote)
     return asked
-  }
-  return { quote: await services.quotes.quote(followed, swapOf(order), choiceOf(version), at), source: 'memory' }
+  })
 }
 
 /** @throws SluiceError INCOMPLETE_PARAMS where the connector has no such version */

@@ -187,7 +187,7 @@ describe('a rollup of the OP stack', () => {
   })
 
   it('says so where there is no oracle', async () => {
-    for (const work of [() => check(), () => site.chain.reader.read([], at), () => site.chain.gas(1n, undefined, at)]) {
+    for (const work of [() => check(), () => site.chain.reader.read([], at), async () => site.chain.gas(1n, undefined, at)]) {
       const error = await work().catch((failure: unknown) => failure)
       expect(error).to.include({ name: 'NETWORK' }).and.to.have.property('message').that.contains('GasPriceOracle')
     }

@@ -29,8 +29,8 @@ export interface Fees {
   tipRaw(): bigint | undefined
   /** Base fee plus tip at a block, wei per gas, from what is known; the newest known base fee where the block's is not. */
   priceRaw(head: Head | undefined): bigint
-  /** Makes sure that there is a tip: asks and waits where there was never one, refreshes an old one in the background. */
-  warm(at: At): Promise<void>
+  /** Makes sure that there is a tip: asks and waits where there was never one, refreshes an old one in the background. Undefined where nothing is waited for. */
+  warm(at: At): Promise<unknown> | undefined
   /** Asks for the latest block, and for the tip where that is old, in one round trip; callers share it. */
   refresh(): Promise<Block>
 }
@@ -112,13 +112,14 @@ export function createFees({ rpc, tipPercentile, minTipRaw, legacy = false, tipM
       const base = legacy ? 0n : (head?.baseFeeRaw ?? (head && baseFeeRaw(head.number)) ?? (latest && mostOfNext(latest)) ?? 0n)
       return base + (tipRaw ?? 0n)
     },
-    async warm(at) {
-      if (tipRaw === undefined) await withSignal(refresh(), at.signal)
-      else if (isStale()) {
+    warm(at) {
+      if (tipRaw === undefined) return withSignal(refresh(), at.signal)
+      if (isStale()) {
         refresh().catch((error: unknown) =>
           log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'fees could not be refreshed'),
         )
       }
+      return undefined
     },
     refresh,
   }
