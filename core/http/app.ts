@@ -15,7 +15,7 @@ import { identify } from './identity.ts'
 import { inFlightBound, rateLimit } from './limits.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { openapi } from './pages/openapi.ts'
-import { readBody } from './request/read-body.ts'
+import { bodyReader } from './request/read-body.ts'
 import { alsoPosts, routes, type RouteParts } from './routes.ts'
 
 export interface AppParts extends RouteParts {
@@ -40,58 +40,64 @@ export function createApp(parts: AppParts): App {
   const limit = rateLimit()
   const callerOf = identify(settings.clients)
 
-  app.use(answerErrors(parts))
+  const readBody = bodyReader(settings.limits.bodyBytes)
+  const endpointOf = routes(parts)
+
   app.use(async (ctx, next) => {
-    ctx.state.caller = callerOf(ctx.req.socket as TLSSocket)
-    limit(ctx.state.caller)
-    await next()
+    const { state } = ctx
+    begin(ctx)
+    try {
+      state.path = readPath(ctx)
+      state.caller = callerOf(ctx.req.socket as TLSSocket)
+      limit(state.caller)
+      await readBody(ctx)
+      const endpoint = endpointOf(ctx.method, state.path)
+      // Counted once it has arrived: who sends slowly takes nobody's place.
+      await bound.run(() => (endpoint ?? next)(ctx))
+    } catch (error) {
+      answerError(ctx, error, parts)
+    }
+    end(ctx, parts)
   })
-  for (const middleware of readBody(settings.limits.bodyBytes)) app.use(middleware)
-  // Counted once it has arrived: who sends slowly takes nobody's place.
-  app.use((_ctx, next) => bound.run(next))
-  app.use(routes(parts).routes())
   app.use(pages(parts, events).routes())
   app.use((ctx) => refuseUnknown(ctx))
   app.on('error', (error: unknown) => log.warn({ err: error }, 'a connection failed while it was answered'))
   return { callback: () => app.callback(), endStreams: () => events.end() }
 }
 
-/** Every answer has its ids and is measured; every error is from the table. */
-function answerErrors({ metrics, log }: AppParts): Koa.Middleware<Exchange> {
-  return async (ctx, next) => {
-    const { state } = ctx
-    state.startedAt = performance.now()
-    state.requestId = readRequestId(ctx.get('x-request-id'))
-    state.connector = ''
-    state.path = ''
-    ctx.set({ 'X-Request-Id': state.requestId, 'Sluice-Api-Version': interfaceVersion })
-    try {
-      state.path = readPath(ctx)
-      await next()
-    } catch (error) {
-      const { http, code, name, body, retryAfterSeconds } = errorBody(error, state.requestId)
-      metrics.errors.inc({ code, name })
-      if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId: state.requestId, path: state.path }, 'a defect answered a request')
-      ctx.status = http
-      if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.ceil(retryAfterSeconds)))
-      ctx.body = body
-    }
-    const seconds = (performance.now() - state.startedAt) / 1000
-    const route = String(ctx._matchedRoute ?? 'unknown')
-    metrics.requests.observe({ route, method: ctx.method, status: String(ctx.status), connector: state.connector }, seconds)
-    const level = (ctx.method === 'POST' || ctx.method === 'DELETE') && ctx.status !== 404 ? 'info' : 'debug'
-    log[level](
-      {
-        requestId: state.requestId,
-        client: state.caller?.commonName,
-        method: ctx.method,
-        path: state.path,
-        status: ctx.status,
-        ms: Math.round(seconds * 1000),
-      },
-      'answered',
-    )
-  }
+type Context = Koa.ParameterizedContext<Exchange>
+
+/** Every answer has its ids. */
+function begin({ state, req, res }: Context): void {
+  state.startedAt = performance.now()
+  state.requestId = readRequestId(req.headers['x-request-id'])
+  state.connector = ''
+  state.path = ''
+  state.route = ''
+  res.setHeader('X-Request-Id', state.requestId)
+  res.setHeader('Sluice-Api-Version', interfaceVersion)
+}
+
+/** Every error is from the table. */
+function answerError(ctx: Context, error: unknown, { metrics, log }: AppParts): void {
+  const { requestId, path } = ctx.state
+  const { http, code, name, body, retryAfterSeconds } = errorBody(error, requestId)
+  metrics.errors.inc({ code, name })
+  if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId, path }, 'a defect answered a request')
+  ctx.status = http
+  if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.ceil(retryAfterSeconds)))
+  ctx.body = body
+}
+
+/** Every answer is measured. */
+function end(ctx: Context, { metrics, log }: AppParts): void {
+  const { startedAt, requestId, caller, path, connector, route } = ctx.state
+  const { method } = ctx.req
+  const status = ctx.res.statusCode
+  const seconds = (performance.now() - startedAt) / 1000
+  metrics.requests.observe({ route: route || String(ctx._matchedRoute ?? 'unknown'), method, status: String(status), connector }, seconds)
+  const level = (method === 'POST' || method === 'DELETE') && status !== 404 ? 'info' : 'debug'
+  log[level]({ requestId, client: caller?.commonName, method, path, status, ms: Math.round(seconds * 1000) }, 'answered')
 }
 
 /** What is not answered by a verb: events, documents and metrics. */
@@ -137,4 +143,5 @@ function readPath(ctx: Koa.Context): string {
 }
 
 /** The caller's own id where it is short and plain, else one of ours. */
-const readRequestId = (header: string) => (/^[\w.:-]{1,64}$/.test(header) ? header : randomUUID())
+const readRequestId = (header: string | string[] | undefined) =>
+  typeof header === 'string' && /^[\w.:-]{1,64}$/.test(header) ? header : randomUUID()

@@ -7,6 +7,8 @@ export interface Exchange {
   startedAt: number
   /** Empty where the URL is malformed. */
   path: string
+  /** The path of its endpoint; empty where it is of none. */
+  route: string
   /** For the metrics; empty where the request names none. */
   connector: string
 }

@@ -5,7 +5,7 @@ import type { Caller } from '../verbs/caller.ts'
 export function inFlightBound(most: number) {
   let count = 0
   return {
-    async run<T>(work: () => Promise<T>): Promise<T> {
+    async run<T>(work: () => T | Promise<T>): Promise<T> {
       if (count >= most)
         throw new SluiceError('OVERLOADED', `The server has ${most} requests under way (limits.inFlight); try again shortly.`, {
           retryAfterSeconds: 1,

@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import fastJsonStringify from 'fast-json-stringify'
 import type Koa from 'koa'
 import { badFields, endpoints, type AnyEndpoint, type Endpoint } from '../api/index.ts'
@@ -7,7 +6,8 @@ import type { KeyClaim } from '../transactions/index.ts'
 import { requirePermission, requireWallet } from '../verbs/caller.ts'
 import type { Services, Verb, Verbs } from '../verbs/context.ts'
 import type { FieldsReader } from '../verbs/read-fields.ts'
-import { startDeadline } from './deadline.ts'
+import { after } from '../verbs/after.ts'
+import { createDeadline } from './deadline.ts'
 import { readIdempotencyKey, type Idempotency } from './idempotency/idempotency.ts'
 import type { Exchange } from './exchange.ts'
 import type { Answer } from './idempotency/kept-requests.ts'
@@ -25,74 +25,97 @@ export interface RouteParts {
 export const alsoPosts = ({ method, set, path }: Endpoint) =>
   method === 'GET' && set !== 'Service' && !endpoints.some((each) => each.method === 'POST' && each.path === path)
 
-/** One loop over the endpoints makes routes, validators and serializers. */
-export function routes(parts: RouteParts): Router<Exchange> {
-  const router = new Router<Exchange>({ sensitive: true, strict: true })
+type Fields = Record<string, unknown>
+
+/** Answers a request of one endpoint. */
+export type EndpointAnswer = (ctx: Koa.ParameterizedContext<Exchange>) => void | Promise<void>
+
+/** One loop over the endpoints makes routes, validators and serializers. Gives who answers a request of a method and path. */
+export function routes(parts: RouteParts): (method: string, path: string) => EndpointAnswer | undefined {
+  const byMethod = new Map<string, Map<string, EndpointAnswer>>()
   for (const endpoint of endpoints) {
     const answer = handler(endpoint, parts)
-    const methods = alsoPosts(endpoint) ? [endpoint.method, 'POST'] : [endpoint.method]
-    router.register(endpoint.path, methods, answer, { name: endpoint.name })
+    const methods = [endpoint.method, ...(endpoint.method === 'GET' ? ['HEAD'] : []), ...(alsoPosts(endpoint) ? ['POST'] : [])]
+    for (const method of methods) {
+      const byPath = byMethod.get(method) ?? new Map<string, EndpointAnswer>()
+      byMethod.set(method, byPath.set(endpoint.path, answer))
+    }
   }
-  return router
+  return (method, path) => byMethod.get(method)?.get(path)
 }
 
-function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings }: RouteParts): Koa.Middleware<Exchange> {
+function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings }: RouteParts): EndpointAnswer {
   const { permission, wallet, acts, on, path } = endpoint as Endpoint
   const read = requestReader(endpoint)
   const serialize = fastJsonStringify(JSON.parse(JSON.stringify(endpoint.response)))
   // The verb of this very endpoint: what the reader has checked is its request, what the lookup gives is its context.
-  const verb = verbs[endpoint.name] as unknown as (request: Record<string, unknown>, context: object) => ReturnType<Verb<'Status'>>
+  const verb = verbs[endpoint.name] as unknown as (request: Fields, context: object) => ReturnType<Verb<'Status'>>
   const lookUp = lookupOf(on, services)
   const isEnveloped = hasEnvelope(endpoint)
   const { requestTimeoutSeconds } = settings.server
 
-  return async (ctx) => {
+  return (ctx) => {
     const { caller, requestId, startedAt } = ctx.state
+    ctx.state.route = path
     if (permission) requirePermission(caller, permission)
     const request = ctx.method === 'POST' ? read(bodyOf(ctx), 'body') : readEither(ctx, read)
     // Only registered names: a label must not be of the caller's making.
     if (typeof request.connector === 'string' && services.directory.hasConnector(request.connector)) ctx.state.connector = request.connector
     if (wallet) for (const named of [request.address, request.wallet_address]) if (typeof named === 'string') requireWallet(caller, named)
     const key = acts ? readIdempotencyKey(ctx.headers['idempotency-key']) : undefined
-    const deadline = startDeadline(requestTimeoutSeconds)
+    const deadline = createDeadline(requestTimeoutSeconds)
+    const call = {
+      services,
+      caller,
+      requestId,
+      get signal() {
+        return deadline.signal
+      },
+    }
+    if (key === undefined) {
+      const answered = deadline.bound(() => after(lookUp(request), (on) => verb(request, Object.assign(call, on))))
+      return after<object, void>(answered, (answer) => reply(ctx, render(answer, request, startedAt)))
+    }
 
     /** What is journaled with signed bytes is what the caller gets, to the byte. */
-    const act = async (claim?: KeyClaim, tag = '') => {
+    const act = async (claim: KeyClaim) => {
       const signed: { answer?: Answer; isKept: boolean } = { isKept: false }
-      const answerOf = (answer: object) => (signed.answer = render(answer))
+      const answerOf = (answer: object) => (signed.answer = render(answer, request, startedAt))
       const kept = () => void (signed.isKept = true)
-      const context = { services, caller, requestId, signal: deadline.signal, ...(claim && { keyed: { claim, tag, answerOf, kept } }) }
-      const answer: object = await verb(request, { ...context, ...(await lookUp(request)) })
+      const keyed = { claim, answerOf, kept }
+      const answer: object = await verb(request, { ...call, keyed, ...(await lookUp(request)) })
       const { isKept } = signed
-      return { answer: (isKept && signed.answer) || render(answer), isKept }
+      return { answer: (isKept && signed.answer) || render(answer, request, startedAt), isKept }
     }
-    const render = (answer: object): Answer => ({
-      status: statusOf(answer),
-      body: serialize(
-        isEnveloped ? { timestamp: Date.now(), ...answer, network: request.network, latency: secondsSince(startedAt) } : answer,
-      ),
-    })
-    const work =
-      key === undefined
-        ? act().then(({ answer }) => answer)
-        : idempotency.once({ key: { client: caller.commonName || caller.fingerprint, path, key }, request, requestId, act })
-    const { status, body } = await deadline.bound(work)
-    ctx.status = status
-    ctx.type = 'application/json'
-    ctx.body = body
+    const client = caller.commonName || caller.fingerprint
+    const acted = deadline.bound(() => idempotency.once({ key: { client, path, key }, request, requestId, act }))
+    return after<Answer, void>(acted, (answer) => reply(ctx, answer))
+  }
+
+  function render(answer: object, { network }: Fields, startedAt: number): Answer {
+    const shown = isEnveloped ? { timestamp: Date.now(), ...answer, network, latency: secondsSince(startedAt) } : answer
+    return { status: statusOf(answer), body: serialize(shown) }
   }
 }
 
+/** Past Koa's own way to an answer: all that it would look into is known here. */
+function reply(ctx: Koa.ParameterizedContext<Exchange>, { status, body }: Answer): void {
+  ctx.respond = false
+  ctx.res.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(body) }).end(body)
+}
+
 function lookupOf(on: Endpoint['on'], { directory }: Services) {
-  const names = (request: Record<string, unknown>) => [String(request.chain), String(request.network)] as const
-  return async (request: Record<string, unknown>): Promise<object> => {
-    if (on === 'service') return {}
-    const [chain, network] = names(request)
-    await directory.woken(chain, network, on === 'chain' ? undefined : String(request.connector))
+  const find = (chain: string, network: string, connector: string): object => {
     if (on === 'chain') return { network: directory.network(chain, network) }
     // The connector first: a name that is unknown is the better thing to be told.
-    const venue = directory.venue(String(request.connector), chain, network)
+    const venue = directory.venue(connector, chain, network)
     return { venue, network: directory.network(chain, network) }
+  }
+  return (request: Fields): object | Promise<object> => {
+    if (on === 'service') return {}
+    const [chain, network, connector] = [String(request.chain), String(request.network), String(request.connector)]
+    const waking = directory.woken(chain, network, on === 'chain' ? undefined : connector)
+    return waking ? waking.then(() => find(chain, network, connector)) : find(chain, network, connector)
   }
 }
 
