@@ -64,7 +64,10 @@ export function createTraceFinder({ ask, clock, used }: { ask: Ask; clock: Excha
     if (came.length === 0) return undefined
     // One may be told of a moment before another.
     if (came.length < found.length && askedMs <= Math.min(...came) + lagMs) return undefined
-    const own = found.some((each) => each && needsFills(each)) ? await ask({ type: 'userFills', user }, fills, at) : []
+    const filled = found.filter((each) => each !== undefined && needsFills(each))
+    const own = filled.length > 0 ? await ask({ type: 'userFills', user }, fills, at) : []
+    const isTold = (each: WireJudgedOrder | undefined) => own.some(({ oid }) => oid === each?.order.oid)
+    if (!filled.every(isTold) && askedMs <= Math.max(...came) + lagMs) return undefined
     return {
       statuses: found.map((each) => (each ? foundOf(each, own) : { error: 'the exchange did not take it, and its words were lost' })),
     }

@@ -76,7 +76,13 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     venue.exchange.place('0x00000000000000000000000000000000000000ee', { coin: '@107', side: 'SELL', price: '39', size: '0.4' })
     const order = { clientOrderId: 'ioc', side: 'BUY', orderType: 'LIMIT', timeInForce: 'IOC', price: '39', amount: '1' } as const
     const plan = await planOf(wallet.address, { do: 'create', market, order })
-    const seen = await look(await sendAmid(losesAnswer, plan, wallet), wallet.address)
+    const sent = await sendAmid(losesAnswer, plan, wallet)
+    // They may be there a moment after the order is.
+    const isAboutFills = ({ body }: { body: unknown }) => Object(body).type === 'userFills'
+    const end = venue.exchange.faults.add(({ send }) => send({ status: 200, body: [] }), isAboutFills)
+    expect((await look(sent, wallet.address)).is).to.equal('unseen')
+    end()
+    const seen = await look(sent, wallet.address)
     if (seen.is !== 'landed') throw new Error(`it is ${seen.is}`)
     expect(only(venue.CLOB.outcome(seen.receipt, plan.memo))).to.include({ state: 'CANCELED', filledAmount: '0.4' })
   })
