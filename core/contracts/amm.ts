@@ -84,6 +84,11 @@ export interface FollowedPricing<F extends Types = Types> {
     head: Head,
     last: boolean,
   ): Quote | { readonly wanting: readonly Wanting[] }
+  /**
+   * What quotes go by besides the states, such as the price of gas: where it is the same at two blocks, the same states give the same
+   * quotes. Where absent, each block may give others.
+   */
+  conditions?(head: Head): string
   /** What no state tells and must be asked before such a quote is given; undefined where it is known. @throws SluiceError where it must not be given */
   vet(quote: Quote, states: readonly unknown[], at: At): Promise<void> | undefined
 }

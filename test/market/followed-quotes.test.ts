@@ -18,6 +18,8 @@ describe('quotes that are followed', () => {
   let quotes: Quotes
   let venue: QuoteVenue
   let computed: bigint[]
+  /** What changes all quotes beside the states, such as the price of gas. */
+  let conditions = 0
   const ends: (() => void)[] = []
 
   beforeEach(() => {
@@ -53,6 +55,7 @@ describe('quotes that are followed', () => {
         const amountRaw = swap.amountRaw * BigInt(String(price))
         return { swap, amountRaw, spotAmountRaw: amountRaw, gasUnits: 1n, route: [], head, spender: '0x5' }
       },
+      conditions: () => String(conditions),
       vet: () => undefined,
     }
   }
@@ -116,10 +119,26 @@ describe('quotes that are followed', () => {
       [one, (amount: bigint) => amount < 1_000n],
     ] as const) {
       computed.length = 0
+      conditions += 1
       test.make(0, [[priced(token, String(told))]])
       await until(() => computed.length === 100)
       expect(computed.map(isChanged)).to.deep.equal(Array.from({ length: 100 }, (_, index) => index < 50))
     }
+  })
+
+  it('are not computed where neither what they go by nor the price of gas has changed', async () => {
+    const [a, b] = [follow(sell(one, 2n)), follow(sell(two, 3n))]
+    await until(() => a.told.length === 1 && b.told.length === 1)
+    computed.length = 0
+    test.make(0, [[]])
+    test.make(0, [[priced(one, '11')]])
+    await until(() => a.told.length === 2)
+    expect(computed).to.deep.equal([2n])
+    conditions += 1
+    test.make(0, [[]])
+    await until(() => computed.length === 3)
+    expect(computed.slice(1)).to.have.members([2n, 3n])
+    expect([a.told.length, b.told.length]).to.deep.equal([2, 1])
   })
 
   it('go back with a reorganisation', async () => {

@@ -81,6 +81,8 @@ export function followedPricing({ exchange, reader, checks, requireExact, truste
       return priced.quote
     },
 
+    conditions: (head) => `${reader.gasPriceRaw(head)} ${isTimed ? head.timestamp : ''}`,
+
     vet(quote, _states, at: At) {
       const due = checks.due(routers.filter(({ address }) => address === quote.spender))
       const from = made.get(quote)

@@ -9,6 +9,8 @@ export interface Desk {
   load(at: At): Promise<void>
   /** What they go by now; undefined where that must be waited for. */
   peek(): View | undefined
+  /** What they go by besides its states: of two views that are equal in both all quotes are the same. */
+  conditions(view: View): unknown
   /** Keeps it in memory until the function given is called. */
   hold(): () => void
 }
@@ -59,6 +61,14 @@ export function createDesk(pricing: FollowedPricing, choice: QuoteChoice, bundle
       await bundle.read(at)
     },
     peek: () => bundle.peek(),
+    conditions(view) {
+      try {
+        return pricing.conditions?.(view.head) ?? view
+      } catch {
+        // Told where plugins are called: then each block may give others.
+        return view
+      }
+    },
     hold: () => bundle.hold(),
     quote(swap, at) {
       const question = `${swap.exact} ${swap.amountRaw}`

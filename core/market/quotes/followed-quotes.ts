@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { SluiceError } from '../../api/index.ts'
 import type { At, Swap } from '../../contracts/index.ts'
@@ -31,6 +32,7 @@ interface Asked {
   readonly release: () => void
   /** What the last quotes were made of. */
   states: readonly unknown[] | undefined
+  conditions: unknown
   isLoading: boolean
 }
 
@@ -70,35 +72,38 @@ export function createFollowedQuotes(synchroniser: Pick<Synchroniser, 'onMove'>)
     setImmediate(() => void sweep())
   }
 
-  /** A quote goes by the gas price and the time as well, so that a block may change each of them. */
   async function sweep(): Promise<void> {
     while (hasMoved) {
       hasMoved = false
       let since = performance.now()
-      for (const asked of inTurn())
-        for (const question of asked.questions.values()) {
-          void ask(asked.desk, question)
-          if (performance.now() - since < sliceMs) continue
-          await turn()
-          since = performance.now()
-        }
+      for (const [desk, question] of inTurn()) {
+        void ask(desk, question)
+        if (performance.now() - since < sliceMs) continue
+        await turn()
+        since = performance.now()
+      }
     }
     isSweeping = false
   }
 
-  /** Those first whose pools have changed. */
-  function inTurn(): readonly Asked[] {
-    const [changed, same]: [Asked[], Asked[]] = [[], []]
+  /** What may have become another, and what was not answered yet; first that of which pools have changed, and not only the price of gas. */
+  function inTurn(): readonly (readonly [Desk, Question])[] {
+    const [moved, others]: [(readonly [Desk, Question])[], (readonly [Desk, Question])[]] = [[], []]
     for (const asked of all.values()) {
-      const view = asked.desk.peek()
-      if (!view) void load(asked)
-      else if (view.states === asked.states) same.push(asked)
-      else {
-        asked.states = view.states
-        changed.push(asked)
+      const { desk, questions } = asked
+      const view = desk.peek()
+      if (!view) {
+        void load(asked)
+        continue
       }
+      const { states } = view
+      const conditions = desk.conditions(view)
+      const turn = states === asked.states ? others : moved
+      const isSame = states === asked.states && conditions === asked.conditions
+      Object.assign(asked, { states, conditions })
+      for (const question of questions.values()) if (!isSame || isOpen(question)) turn.push([desk, question])
     }
-    return [...changed, ...same]
+    return [...moved, ...others]
   }
 
   async function load(asked: Asked): Promise<void> {
@@ -135,7 +140,10 @@ export function createFollowedQuotes(synchroniser: Pick<Synchroniser, 'onMove'>)
   /** One clock for all that is asked within a short time. */
   function soon(): At {
     const now = performance.now()
-    if (now - at.since > pulseMs) at = { signal: AbortSignal.timeout(unsureMs), since: now }
+    if (now - at.since > pulseMs) {
+      at = { signal: AbortSignal.timeout(unsureMs), since: now }
+      setMaxListeners(0, at.signal)
+    }
     return at
   }
 
@@ -147,14 +155,13 @@ export function createFollowedQuotes(synchroniser: Pick<Synchroniser, 'onMove'>)
 
   /** What nothing can be said of is tried again, block or not. */
   function beat(): void {
-    for (const { desk, questions } of all.values())
-      if (!desk.peek() || [...questions.values()].some(({ news }) => news === undefined)) return move()
+    for (const { desk, questions } of all.values()) if (!desk.peek() || [...questions.values()].some(isOpen)) return move()
   }
 
   function askedOf(desk: Desk): Asked {
     const known = all.get(desk)
     if (known) return known
-    const asked: Asked = { desk, questions: new Map(), release: desk.hold(), states: undefined, isLoading: false }
+    const asked: Asked = { desk, questions: new Map(), release: desk.hold(), states: undefined, conditions: undefined, isLoading: false }
     all.set(desk, asked)
     return asked
   }
@@ -191,3 +198,5 @@ export function createFollowedQuotes(synchroniser: Pick<Synchroniser, 'onMove'>)
     },
   }
 }
+
+const isOpen = ({ news }: Question): boolean => news === 'nothing' || news === undefined
