@@ -1,6 +1,6 @@
 import { SluiceError, type PriceNews } from '../../api/index.ts'
 import type { QuoteNews, Quotes, QuoteVenue } from '../../market/index.ts'
-import { choiceOf, showOrder, swapOf, type Order } from '../../verbs/amm/swap.ts'
+import { choiceOf, orderPrice, swapOf, type Order } from '../../verbs/amm/swap.ts'
 import { fromRaw } from '../../verbs/amounts.ts'
 import { createSharedNews, type SharedNews } from './shared-news.ts'
 
@@ -13,17 +13,29 @@ export interface NamedPrice {
   readonly asked: string
 }
 
-export const createPriceNews = (quotes: Pick<Quotes, 'follow'>): SharedNews<NamedPrice> =>
-  createSharedNews<NamedPrice, QuoteNews>({
+/** What each event of it says. */
+type About = Pick<PriceNews, 'asked' | 'chain' | 'network' | 'connector' | 'version' | 'base' | 'quote' | 'side' | 'amount'>
+
+export function createPriceNews(quotes: Pick<Quotes, 'follow'>): SharedNews<NamedPrice> {
+  const abouts = new WeakMap<NamedPrice, About>()
+
+  function aboutOf(named: NamedPrice): About {
+    const known = abouts.get(named) ?? about(named)
+    abouts.set(named, known)
+    return known
+  }
+
+  return createSharedNews<NamedPrice, QuoteNews>({
     event: 'price',
     keyOf: ({ venue: { chain, network, connector }, version = '', asked }) => JSON.stringify([chain, network, connector, version, asked]),
     follow: ({ venue, order, version }, changed) => quotes.follow(venue, swapOf(order), choiceOf(version), changed),
-    show,
+    show: (named, news) => ({ ...aboutOf(named), ...show(named, news) }),
   })
+}
 
-function show({ venue: { chain, network, connector }, order, version, asked }: NamedPrice, news: QuoteNews): PriceNews {
+function about({ venue: { chain, network, connector }, order, version, asked }: NamedPrice): About {
   const { base, quote, side, amountRaw } = order
-  const of = {
+  return {
     asked,
     chain,
     network,
@@ -34,17 +46,18 @@ function show({ venue: { chain, network, connector }, order, version, asked }: N
     side,
     amount: fromRaw(amountRaw, base.decimals),
   }
-  if (news === undefined) return { ...of, stale: true, timestamp: Date.now() }
+}
+
+function show({ order }: NamedPrice, news: QuoteNews): Omit<PriceNews, keyof About> {
+  if (news === undefined) return { stale: true, timestamp: Date.now() }
   if (news instanceof SluiceError) {
     const { code: errorCode, name, message } = news
-    return { ...of, error: { errorCode, name, message }, timestamp: Date.now() }
+    return { error: { errorCode, name, message }, timestamp: Date.now() }
   }
-  const { expectedAmount, price } = showOrder(order, news)
-  const { route, head } = news
+  const { amountRaw, route, head } = news
   return {
-    ...of,
-    price,
-    expectedAmount,
+    price: orderPrice(order, amountRaw),
+    expectedAmount: fromRaw(amountRaw, order.quote.decimals),
     route: [...route],
     blockNumber: Number(head.number),
     timestamp: head.timestamp * 1000,
