@@ -1,8 +1,11 @@
 import { expect } from 'chai'
+import * as fc from 'fast-check'
+import { errorsOf, eventsEndpoint } from '../../core/api/index.ts'
 import { rpcTo, type Rpc } from '../../core/devnet/rpc-to.ts'
 import { startServer, type TestServer } from '../../core/testing/server.ts'
 import { newClient } from '../../core/tls/index.ts'
 import { follow, type Door, type Follower, type Told } from './events-client.ts'
+import { encode, queryValues } from './fuzz/values.ts'
 import { admins, local, mined, outcome, traders } from './shared-server.ts'
 
 const quickswap = { ...local, connector: 'quickswap' } as const
@@ -11,6 +14,12 @@ const asked = { topics: 'price', ...quickswap, ...sale }
 /** Listed, and in no pool. */
 const lonely = '0x00000000000000000000000000000000000000A1'
 const list = { name: 'Lonely', tokens: [{ chainId: 31337, address: lonely, symbol: 'LONE', name: 'Lonely', decimals: 18 }] }
+
+const readAll = async (response: AsyncIterable<Buffer>): Promise<string> => {
+  let text = ''
+  for await (const chunk of response) text += chunk.toString()
+  return text
+}
 
 describe('prices in /events', function () {
   this.timeout(60_000)
@@ -152,6 +161,26 @@ describe('prices in /events', function () {
     expect(none.error).to.deep.equal({ errorCode, name, message })
     expect((await of('WETH:USDC:BUY:1e9')).data.error.name).to.equal('PRICE_FAILED')
     expect((await of('WETH:USDC:SELL:1')).data.expectedAmount).to.be.a('string')
+  })
+
+  it('are refused by an error of the table, or told, whatever is asked', async () => {
+    const fields = ['price', 'price', 'price[]', 'base', 'quote', 'side', 'amount', 'version', 'connector'] as const
+    const question = fc
+      .array(fc.oneof(queryValues, fc.constantFrom('WETH', 'USDC', 'BUY', '1.5')), { minLength: 3, maxLength: 5 })
+      .map((parts) => parts.join(encode(':')))
+    const wild = fc.array(fc.tuple(fc.constantFrom(...fields), fc.oneof(queryValues, question)), { minLength: 1, maxLength: 3 })
+    const ask = fc.asyncProperty(wild, async (pairs) => {
+      const changed = new Set<string>(pairs.map(([name]) => name))
+      const kept = Object.entries(asked).filter(([name]) => !changed.has(name))
+      const query = [...kept.map(([name, value]) => [name, encode(value)]), ...pairs].map((pair) => pair.join('=')).join('&')
+      const response = await server.client.open(`/events?${query}`)
+      if (response.statusCode !== 200) {
+        const body = JSON.parse(await readAll(response))
+        expect(errorsOf(eventsEndpoint), `${query} ${JSON.stringify(body)}`).to.include(body.name)
+      }
+      response.destroy()
+    })
+    await fc.assert(ask, { numRuns: 300, endOnFailure: true })
   })
 
   for (const [what, query, expected, field] of [
