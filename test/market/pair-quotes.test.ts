@@ -1,9 +1,10 @@
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
 import { Contract, MaxUint256 } from 'ethers'
 import type { FollowedPricing, Swap } from '../../core/contracts/index.ts'
 import { createMarket, type Market, type QuoteVenue } from '../../core/market/index.ts'
+import { roundTripsTo } from '../../core/testing/round-trips.ts'
 import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { pairAMM } from '../kits/uniswap-v2/pair-amm.ts'
@@ -62,7 +63,7 @@ describe('quotes from memory', function () {
   const sell = (amountRaw: bigint): Swap => ({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw })
   const quote = (swap: Swap) => market.quotes.quote(venue, swap, {}, at())
   async function caughtUp(): Promise<void> {
-    const { number } = await floor.chain.head(at())
+    const number = BigInt(await floor.provider.getBlockNumber())
     await until(() => (market.following.all()[0]?.synchroniser.tip?.number ?? 0n) >= number, `block ${number} in memory`)
   }
   /** The exchange's own, along the route that was quoted, at its block. */
@@ -112,6 +113,17 @@ describe('quotes from memory', function () {
     expect(floor.counted.rpc).to.equal(asked)
     expect(new Set(quotes.map(({ amountRaw }) => amountRaw)).size).to.be.greaterThan(1)
     expect(await quote(sell(ether))).to.equal(await quote(sell(ether)))
+  })
+
+  it('take two round trips to the node where nothing is known yet', async () => {
+    await market.stop()
+    await rm(place.folder, { recursive: true })
+    market = openMarket()
+    const trips = roundTripsTo(floor.devnet.rpcUrl)
+    trips.record()
+    await quote(sell(ether))
+    const steps = trips.take().map(({ step }) => step)
+    expect(Math.max(...steps)).to.be.at.most(2)
   })
 
   it('are brought back for what was asked about when the server ran last, and what was not kept whole is left', async () => {
