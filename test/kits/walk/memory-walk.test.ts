@@ -58,7 +58,7 @@ describe(`${wanted} quotes from memory (SLUICE_WALK_QUOTES) on a random walk, se
     const { decimals } = exact === 'in' ? tokenIn : tokenOut
     return { tokenIn, tokenOut, exact, amountRaw: 1n + bits(Math.ceil(decimals * Math.log2(10)) + below(24)) }
   }
-  const remembered = (swap: Swap, choice: Choice): Promise<Quote> => market.quotes.quote(venue, swap, choice, at())
+  const remembered = async (swap: Swap, choice: Choice): Promise<Quote> => market.quotes.quote(venue, swap, choice, at())
 
   /** What the chain has now is what is in memory. */
   async function caughtUp(): Promise<void> {
