@@ -5,6 +5,9 @@ export type Rounding = 'up' | 'down'
 /** More than any token can hold; keeps what is computed small. */
 export const mostRaw = 2n ** 255n
 
+const powers = Array.from({ length: 128 }, (_, exponent) => 10n ** BigInt(exponent))
+const powerOf10 = (exponent: number): bigint => powers[exponent] ?? 10n ** BigInt(exponent)
+
 /** `digits / 10^scale`. */
 export interface Decimal {
   digits: bigint
@@ -14,24 +17,26 @@ export interface Decimal {
 
 /** Reads "1.5", "-1", "1E-8", "1.000". The pattern was checked before. */
 export function parse(text: string): Decimal {
-  const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e')
-  const [whole = '', fraction = ''] = mantissa.split('.')
-  const scale = fraction.length - Number(exponent)
-  const digits = BigInt(whole + fraction)
-  return scale < 0 ? { digits: digits * 10n ** BigInt(-scale), scale: 0 } : { digits, scale }
+  const at = text.search(/e/i)
+  const mantissa = at < 0 ? text : text.slice(0, at)
+  const point = mantissa.indexOf('.')
+  const fractionDigits = point < 0 ? 0 : mantissa.length - point - 1
+  const digits = BigInt(point < 0 ? mantissa : mantissa.slice(0, point) + mantissa.slice(point + 1))
+  const scale = fractionDigits - (at < 0 ? 0 : Number(text.slice(at + 1)))
+  return scale < 0 ? { digits: digits * powerOf10(-scale), scale: 0 } : { digits, scale }
 }
 
 /** Exactly what the text says. The pattern was checked before. */
 export function fractionOf(text: string): { numerator: bigint; denominator: bigint } {
   const { digits, scale } = parse(text)
-  return { numerator: digits, denominator: 10n ** BigInt(scale) }
+  return { numerator: digits, denominator: powerOf10(scale) }
 }
 
 /** Smallest units of a token; undefined where the text has more decimals than the token (trailing zeros do not count). */
 export function toRaw(text: string, decimals: number): bigint | undefined {
   const { digits, scale } = parse(text)
-  if (scale <= decimals) return digits * 10n ** BigInt(decimals - scale)
-  const surplus = 10n ** BigInt(scale - decimals)
+  if (scale <= decimals) return digits * powerOf10(decimals - scale)
+  const surplus = powerOf10(scale - decimals)
   return digits % surplus === 0n ? digits / surplus : undefined
 }
 
@@ -46,11 +51,27 @@ export const divide = (numerator: bigint, denominator: bigint, rounding: Roundin
 
 /** `numerator / denominator` as a decimal string with at least 18 significant digits. Both are at least 0, the denominator more. */
 export function ratio(numerator: bigint, denominator: bigint, rounding: Rounding, significantDigits = 18): string {
+  return shiftedRatio(numerator, denominator, 0, rounding, significantDigits)
+}
+
+/** The same of `numerator / denominator * 10^shift`. */
+function shiftedRatio(numerator: bigint, denominator: bigint, shift: number, rounding: Rounding, significantDigits = 18): string {
   if (numerator === 0n) return '0'
   // An estimate of the leading digit's place that is never too high; one more digit than asked for does no harm.
-  const leading = numerator.toString().length - denominator.toString().length - 1
+  const leading = digitsOf(numerator) - digitsOf(denominator) + shift - 1
   const scale = Math.max(0, significantDigits - leading)
-  return fromRaw(divide(numerator * 10n ** BigInt(scale), denominator, rounding), scale)
+  const power = scale + shift
+  const [above, below] = power < 0 ? [numerator, denominator * powerOf10(-power)] : [numerator * powerOf10(power), denominator]
+  return fromRaw(divide(above, below, rounding), scale)
+}
+
+/** How many digits it has; it is more than 0. By its logarithm, which takes a tenth of the time that writing it takes. */
+function digitsOf(number: bigint): number {
+  const near = Math.floor(Math.log10(Number(number)))
+  // Beyond what a double holds.
+  if (!Number.isFinite(near)) return number.toString().length
+  if (number >= powerOf10(near + 1)) return near + 2
+  return number >= powerOf10(near) ? near + 1 : near
 }
 
 /** An amount of one token in human units, with what its smallest unit means. */
@@ -61,11 +82,11 @@ export interface Amount {
 
 /** Quote per one base. */
 export function priceOf(quote: Amount, base: Amount, rounding: Rounding): string {
-  return ratio(quote.raw * 10n ** BigInt(base.decimals), base.raw * 10n ** BigInt(quote.decimals), rounding)
+  return shiftedRatio(quote.raw, base.raw, base.decimals - quote.decimals, rounding)
 }
 
 /** What an amount of base is worth at a price, in the quote's smallest unit. */
 export function valueAt(priceText: string, base: Amount, quoteDecimals: number, rounding: Rounding): bigint {
   const { digits, scale } = parse(priceText)
-  return divide(base.raw * digits * 10n ** BigInt(quoteDecimals), 10n ** BigInt(base.decimals + scale), rounding)
+  return divide(base.raw * digits * powerOf10(quoteDecimals), powerOf10(base.decimals + scale), rounding)
 }

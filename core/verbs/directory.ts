@@ -119,10 +119,10 @@ export function createDirectory(
       const asleep = asked.flatMap((entry) => (entry && entry.notReady() !== undefined ? [entry] : []))
       return asleep.length === 0 ? undefined : woken(asleep)
     },
-    network: (chain, network) => ready(findNetwork(chain, network), `The network ${chain}/${network}`),
+    network: (chain, network) => ready(findNetwork(chain, network), () => `The network ${chain}/${network}`),
     venue(connector, chain, network) {
       const entry = byVenue.get(`${connector}/${chain}/${network}`)
-      if (entry) return ready(entry, `The connector ${connector} on ${chain}/${network}`)
+      if (entry) return ready(entry, () => `The connector ${connector} on ${chain}/${network}`)
       findConnector(connector)
       findNetwork(chain, network)
       throw new SluiceError(
@@ -146,10 +146,10 @@ const unknown = (what: string, name: string, known: readonly string[]) =>
     `There is no ${what} called "${name}"${didYouMean(name, known)}; known: ${known.join(', ') || 'none'}.`,
   )
 
-function ready<T extends { notReady(): string | undefined }>(entry: T, what: string): T {
+function ready<T extends { notReady(): string | undefined }>(entry: T, what: () => string): T {
   const reason = entry.notReady()
   if (reason === undefined) return entry
-  throw new SluiceError('SERVICE_UNINITIALIZED', `${what} is still starting; try again shortly. It says: ${reason}`, {
+  throw new SluiceError('SERVICE_UNINITIALIZED', `${what()} is still starting; try again shortly. It says: ${reason}`, {
     retryAfterSeconds: 2,
   })
 }

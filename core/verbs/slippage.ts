@@ -18,8 +18,26 @@ const looser = (a: Slippage, b: Slippage) => a.numerator * b.denominator > b.num
 type Passed = readonly { readonly version: string }[]
 
 /** The strictest slippage and the shortest ttl among the versions that a route takes. */
-export function tradeRules(config: ConnectorConfig, route: Passed): { slippage: Slippage; slippageText: string; ttlSeconds: number } {
+export function tradeRules(config: ConnectorConfig, route: Passed): TradeRules {
   const versions = [...new Set(route.map(({ version }) => version))]
+  const known = remembered.get(config) ?? new Map<string, TradeRules>()
+  remembered.set(config, known)
+  const name = versions.join()
+  const rules = known.get(name) ?? rulesOf(config, versions)
+  known.set(name, rules)
+  return rules
+}
+
+interface TradeRules {
+  slippage: Slippage
+  slippageText: string
+  ttlSeconds: number
+}
+
+/** A connector's settings stay the same as long as the server runs. */
+const remembered = new WeakMap<ConnectorConfig, Map<string, TradeRules>>()
+
+function rulesOf(config: ConnectorConfig, versions: readonly string[]): TradeRules {
   // A connector may not say which way it goes.
   const rules = versions.length === 0 ? [config] : versions.map((version) => config.versions?.[version] ?? config)
   const strictest = rules.reduce(

@@ -69,9 +69,10 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     const gasPriceRaw = fees.priceRaw(head)
     const wanted = limitFromUsed(units)
     const gasLimit = mostGas === undefined ? wanted : min(wanted, mostGas)
-    const terms = (rollupRaw: bigint) => ({ gasLimit, gasPriceRaw, gasCostRaw: gasLimit * gasPriceRaw + rollupRaw })
+    const costRaw = gasLimit * gasPriceRaw
     const rollupRaw = rollupFeeRaw(gasLimit, head, at)
-    return rollupRaw instanceof Promise ? rollupRaw.then(terms) : terms(rollupRaw)
+    if (!(rollupRaw instanceof Promise)) return { gasLimit, gasPriceRaw, gasCostRaw: costRaw + rollupRaw }
+    return rollupRaw.then((raw) => ({ gasLimit, gasPriceRaw, gasCostRaw: costRaw + raw }))
   }
 
   const rail = evmRail({
