@@ -27,14 +27,17 @@ export type FieldsReader<T> = (fields: Readonly<Record<string, unknown>>, from: 
 export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<T>> {
   const schemas = schema.properties as unknown as Record<string, FieldSchema>
   const names = Object.keys(schemas)
+  const readers = new Map(Object.entries(schemas).map(([name, field]) => [name, fieldReader(field)]))
   const validate = ajv.compile<Static<T>>(withoutEntries(schema))
 
   return (fields, from) => {
     const read: Fields = {}
-    for (const [field, value] of Object.entries(from === 'query' ? joinLists(fields, schemas) : fields)) {
-      const schema = Object.hasOwn(schemas, field) ? schemas[field] : undefined
-      if (schema !== undefined && (value === null || (from === 'query' && value === ''))) continue
-      define(read, field, schema === undefined ? value : readField(schema, value, from))
+    const named = from === 'query' ? joinLists(fields, schemas) : fields
+    for (const field of Object.keys(named)) {
+      const value = named[field]
+      const readField = readers.get(field)
+      if (readField === undefined) define(read, field, value)
+      else if (value !== null && (from === 'body' || value !== '')) read[field] = readField(value, from)
     }
     if (!validate(read)) throw badFields(problemsOf(validate.errors ?? [], schemas, names))
     return read
@@ -51,14 +54,17 @@ function withoutEntries<T extends TObject>(schema: T): T {
 
 /** `a[]` is another way to write the list `a`; written in both ways, it is one list. */
 function joinLists(fields: Fields, schemas: Record<string, FieldSchema>): Fields {
+  if (!Object.keys(fields).some(isListName)) return fields
   const joined: Fields = {}
   for (const [name, value] of Object.entries(fields)) {
-    const list = name.endsWith('[]') ? name.slice(0, -2) : undefined
+    const list = isListName(name) ? name.slice(0, -2) : undefined
     const field = list !== undefined && Object.hasOwn(schemas, list) && schemas[list]?.type === 'array' ? list : name
     define(joined, field, Object.hasOwn(joined, field) ? [joined[field], value].flat() : value)
   }
   return joined
 }
+
+const isListName = (name: string) => name.endsWith('[]')
 
 /** An own property even when it is called `__proto__`. */
 function define(target: Fields, name: string, value: unknown): void {
@@ -66,14 +72,16 @@ function define(target: Fields, name: string, value: unknown): void {
   else target[name] = value
 }
 
-function readField(schema: FieldSchema, value: unknown, from: 'query' | 'body'): unknown {
-  if (schema.enum && typeof value === 'string')
-    return schema.enum.find((each) => String(each).toLowerCase() === value.toLowerCase()) ?? value
-  if (schema.acceptsNumber && typeof value === 'number') return exactDecimal(value)
-  if (from === 'body') return value
-  if (schema.type === 'array') return readList(value)
-  if (schema.type === 'integer' && typeof value === 'string' && /^\d{1,16}$/.test(value)) return Number(value)
-  return value
+function fieldReader({ enum: known, acceptsNumber, type }: FieldSchema): (value: unknown, from: 'query' | 'body') => unknown {
+  const spellings = known && new Map(known.map((each) => [String(each).toLowerCase(), each]))
+  return (value, from) => {
+    if (spellings && typeof value === 'string') return spellings.get(value.toLowerCase()) ?? value
+    if (acceptsNumber && typeof value === 'number') return exactDecimal(value)
+    if (from === 'body') return value
+    if (type === 'array') return readList(value)
+    if (type === 'integer' && typeof value === 'string' && /^\d{1,16}$/.test(value)) return Number(value)
+    return value
+  }
 }
 
 /** A JSON number as a decimal string where a double holds it exactly as written; else as it is, to be refused. */
