@@ -4,13 +4,13 @@ import type { TLSSocket } from 'node:tls'
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { Logger } from 'pino'
-import { endpoints, eventsEndpoint, interfaceVersion, SluiceError } from '../api/index.ts'
+import { endpoints, eventsEndpoint, SluiceError } from '../api/index.ts'
 import type { Settings } from '../config/index.ts'
 import { didYouMean } from '../verbs/did-you-mean.ts'
 import { docsPage } from './pages/docs-page.ts'
 import { errorBody } from './error-body.ts'
 import { createEvents, type Events } from './events/events.ts'
-import type { Exchange } from './exchange.ts'
+import { idsOf, type Exchange } from './exchange.ts'
 import { identify } from './identity.ts'
 import { inFlightBound, rateLimit } from './limits.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -52,6 +52,7 @@ export function createApp(parts: AppParts): App {
       limit(state.caller)
       await readBody(ctx)
       const endpoint = endpointOf(ctx.method, state.path)
+      if (!endpoint) ctx.set(idsOf(state))
       // Counted once it has arrived: who sends slowly takes nobody's place.
       await bound.run(() => (endpoint ?? next)(ctx))
     } catch (error) {
@@ -67,15 +68,12 @@ export function createApp(parts: AppParts): App {
 
 type Context = Koa.ParameterizedContext<Exchange>
 
-/** Every answer has its ids. */
-function begin({ state, req, res }: Context): void {
+function begin({ state, req }: Context): void {
   state.startedAt = performance.now()
   state.requestId = readRequestId(req.headers['x-request-id'])
   state.connector = ''
   state.path = ''
   state.route = ''
-  res.setHeader('X-Request-Id', state.requestId)
-  res.setHeader('Sluice-Api-Version', interfaceVersion)
 }
 
 /** Every error is from the table. */
@@ -84,6 +82,7 @@ function answerError(ctx: Context, error: unknown, { metrics, log }: AppParts): 
   const { http, code, name, body, retryAfterSeconds } = errorBody(error, requestId)
   metrics.errors.inc({ code, name })
   if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId, path }, 'a defect answered a request')
+  ctx.set(idsOf(ctx.state))
   ctx.status = http
   if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.ceil(retryAfterSeconds)))
   ctx.body = body

@@ -1,3 +1,4 @@
+import { interfaceVersion } from '../api/index.ts'
 import type { Caller } from '../verbs/caller.ts'
 
 /** What the pipeline knows of a request and its answer. */
@@ -12,3 +13,6 @@ export interface Exchange {
   /** For the metrics; empty where the request names none. */
   connector: string
 }
+
+/** What every answer says in its headers. */
+export const idsOf = ({ requestId }: Pick<Exchange, 'requestId'>) => ({ 'X-Request-Id': requestId, 'Sluice-Api-Version': interfaceVersion })

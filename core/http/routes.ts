@@ -9,7 +9,7 @@ import type { FieldsReader } from '../verbs/read-fields.ts'
 import { after } from '../verbs/after.ts'
 import { createDeadline } from './deadline.ts'
 import { readIdempotencyKey, type Idempotency } from './idempotency/idempotency.ts'
-import type { Exchange } from './exchange.ts'
+import { idsOf, type Exchange } from './exchange.ts'
 import type { Answer } from './idempotency/kept-requests.ts'
 import { readQuery } from './request/read-query.ts'
 import { requestReader } from './request/read-request.ts'
@@ -101,7 +101,8 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
 /** Past Koa's own way to an answer: all that it would look into is known here. */
 function reply(ctx: Koa.ParameterizedContext<Exchange>, { status, body }: Answer): void {
   ctx.respond = false
-  ctx.res.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(body) }).end(body)
+  const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(body), ...idsOf(ctx.state) }
+  ctx.res.writeHead(status, headers).end(body)
 }
 
 function lookupOf(on: Endpoint['on'], { directory }: Services) {

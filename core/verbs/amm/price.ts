@@ -18,7 +18,7 @@ export const ammPrice: Verb<'AMMPrice'> = (request, call) => {
       const { quote } = sourced
       const bound = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
       const terms = network.impl.gas(quote.gasUnits, quote.head, at)
-      if (wallet === undefined) return after(terms, (gas) => show(order, sourced, bound, gas, network))
+      if (wallet === undefined) return after(terms, (gas) => shownBefore(order, sourced, bound, gas, network))
       const allowed = allowanceOf(wallet, quote, bound, network, venue, at)
       return Promise.all([terms, allowed]).then(([gas, allowance]) => ({
         ...show(order, sourced, bound, gas, network),
@@ -26,6 +26,19 @@ export const ammPrice: Verb<'AMMPrice'> = (request, call) => {
       }))
     }),
   )
+}
+
+/** The last answer that was made of a quote, and what else it goes by. */
+const shown = new WeakMap<Quote, { bound: bigint; gas: GasTerms; answer: ReturnType<typeof show> }>()
+
+/** A quote from memory is the same object until a block changes it: who asks again is answered the same. */
+function shownBefore(order: Order, sourced: Sourced, bound: bigint, gas: GasTerms, network: NetworkEntry) {
+  const known = shown.get(sourced.quote)
+  if (known && known.bound === bound && known.gas.gasPriceRaw === gas.gasPriceRaw && known.gas.gasCostRaw === gas.gasCostRaw)
+    return known.answer
+  const answer = show(order, sourced, bound, gas, network)
+  shown.set(sourced.quote, { bound, gas, answer })
+  return answer
 }
 
 function show(order: Order, { quote, source }: Sourced, bound: bigint, gas: GasTerms, network: NetworkEntry) {
