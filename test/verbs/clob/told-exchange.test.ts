@@ -415,17 +415,19 @@ describe('an exchange with order books', function () {
     await rpc('evm_setIntervalMining', 1)
     await mined(server.client, cancelled[0].txHash)
 
-    say({
-      act: (usual, owner, actions) => {
-        if (actions.some((action: { do: string }) => action.do === 'cancel')) throw new SluiceError('TRADE_FAILED', 'It is over.')
-        return usual(owner, actions)
-      },
-      orders: away,
-    })
-    const placing = await batch({ create: [limit], cancel: [{ ...eth, orderId: '77' }] })
-    expect(placing.status, placing.text).to.equal(200)
-    expect(placing.body.cancelled[0].error.name).to.equal('TRADE_FAILED')
-    await mined(server.client, placing.body.created[0].txHash)
+    for (const orders of [away, () => 'what is no list']) {
+      say({
+        act: (usual, owner, actions) => {
+          if (actions.some((action: { do: string }) => action.do === 'cancel')) throw new SluiceError('TRADE_FAILED', 'It is over.')
+          return usual(owner, actions)
+        },
+        orders,
+      })
+      const placing = await batch({ create: [limit], cancel: [{ ...eth, orderId: '77' }] })
+      expect(placing.status, placing.text).to.equal(200)
+      expect(placing.body.cancelled[0].error.name).to.equal('TRADE_FAILED')
+      await mined(server.client, placing.body.created[0].txHash)
+    }
     say({})
   })
 

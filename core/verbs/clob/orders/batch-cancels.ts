@@ -67,7 +67,10 @@ export async function afterRefusals(
   const told = new Map<number, CancelTold>()
   if (refused.length === 0) return told
   const orders = walletOrders(type, wallet.address, context)
-  const found = await orError(() => orders.onExchange({ names: refused.map(({ action }) => action.order) }, { signal: context.signal }))
+  // Also where the connector fails by a defect: that something was sent is worth more than what the order ended as.
+  const found = await orders
+    .onExchange({ names: refused.map(({ action }) => action.order) }, { signal: context.signal })
+    .catch((error: unknown) => ({ error }))
   for (const { entry, action, place, refusal } of refused) {
     const { name, journaled } = entry
     if ('error' in found) {
