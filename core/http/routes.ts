@@ -2,7 +2,7 @@ import fastJsonStringify from 'fast-json-stringify'
 import type Koa from 'koa'
 import { badFields, endpoints, type AnyEndpoint, type Endpoint } from '../api/index.ts'
 import type { Settings } from '../config/index.ts'
-import type { KeyClaim } from '../transactions/index.ts'
+import type { KeyClaim, Keyed } from '../transactions/index.ts'
 import { requirePermission, requireWallet } from '../verbs/caller.ts'
 import type { Services, Verb, Verbs } from '../verbs/context.ts'
 import type { FieldsReader } from '../verbs/read-fields.ts'
@@ -78,11 +78,11 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
     }
 
     /** What is journaled with signed bytes is what the caller gets, to the byte. */
-    const act = async (claim: KeyClaim) => {
+    const act = async (claim: KeyClaim, tag: string) => {
       const signed: { answer?: Answer; isKept: boolean } = { isKept: false }
       const answerOf = (answer: object) => (signed.answer = render(answer, request, startedAt))
       const kept = () => void (signed.isKept = true)
-      const keyed = { claim, answerOf, kept }
+      const keyed: Keyed = { claim, tag, answerOf, kept }
       const answer: object = await verb(request, { ...call, keyed, ...(await lookUp(request)) })
       const { isKept } = signed
       return { answer: (isKept && signed.answer) || render(answer, request, startedAt), isKept }
