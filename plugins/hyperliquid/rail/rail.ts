@@ -12,6 +12,7 @@ import { createClaim, slotsFrom } from './slots.ts'
 import type { Slot, Synced } from './slots.ts'
 import { isPlain } from './step.ts'
 import type { Step } from './step.ts'
+import { createUnsentNonces } from './unsent-nonces.ts'
 import { createUsedNonces } from './used-nonces.ts'
 
 export interface RailParts {
@@ -36,6 +37,8 @@ const free: GasTerms = { gasLimit: 0n, gasPriceRaw: 0n, gasCostRaw: 0n }
 export function hyperliquidRail(parts: RailParts): HyperliquidRail {
   const { clock, network, library } = parts
   const used = createUsedNonces()
+  const unsent = createUnsentNonces()
+  const claim = createClaim()
   const look = createLook({ ...parts, used })
   const sync: HyperliquidRail['sync'] = async (_, at) => ({ aheadMs: await clock.aheadMs(at) })
   return {
@@ -50,14 +53,14 @@ export function hyperliquidRail(parts: RailParts): HyperliquidRail {
     sync,
     merge: (_, news) => news,
     doubtful: () => false,
-    claim: createClaim(),
+    claim: (synced, held, count) => unsent.note(claim(synced, held, count)),
     slotsFrom,
     nonceOf: ({ nonce }) => nonce,
     standing: () => 'free',
     gaps: () => [],
     draft: ({ step }, slot) => draft(step, slot, network, library()),
     seal,
-    send: createSend(parts.post, parts.budget, used),
+    send: createSend(parts.post, parts.budget, { used, unsent }),
     look: (open, _, at) => look(open, at),
     // Two actions on one nonce exclude each other. Most die by themselves; one that does not gets one that does nothing in its place.
     replace: {

@@ -4,6 +4,7 @@ import type { Budget } from '../api/budget.ts'
 import type { Post, Posted } from '../api/post.ts'
 import { isReceipt, refusalOf } from './receipt.ts'
 import type { Receipt } from './receipt.ts'
+import type { UnsentNonces } from './unsent-nonces.ts'
 import type { UsedNonces } from './used-nonces.ts'
 
 const done = object({ status: word('ok'), response: object({ type: text }, { data: anything }) })
@@ -33,13 +34,15 @@ const overLimit: Reception = {
 }
 
 /** Sends the bytes; the exchange says at once what came of them. */
-export function createSend(post: Post, budget: Budget, used: UsedNonces) {
+export function createSend(post: Post, budget: Budget, { used, unsent }: { used: UsedNonces; unsent: UnsentNonces }) {
   return async ({ raw }: Sealed, { signal }: At): Promise<Reception> => {
+    const nonce = nonceOf(raw)
     try {
       budget.take(1 + Math.floor((partsOf(raw) ?? 0) / ordersPerWeight), 'action')
     } catch {
       return overLimit
     }
+    const isFirst = unsent.take(nonce)
     const posted = await post('exchange', raw, signal).catch((): Posted => ({ is: 'lost', reason: 'it was not waited for any longer' }))
     if (posted.is === 'lost') return { is: 'unclear', reason: `Hyperliquid did not answer: ${posted.reason}.` }
     const { status, body } = posted
@@ -50,15 +53,18 @@ export function createSend(post: Post, budget: Budget, used: UsedNonces) {
     if (status >= 400 && status < 500)
       return { is: 'refused', reason: quoted(body) ?? `Hyperliquid refused it (HTTP ${status}).`, meaning: 'invalid' }
     if (status !== 200) return { is: 'unclear', reason: `Hyperliquid failed (HTTP ${status}).` }
-    const reception = receptionOf(body, partsOf(raw))
-    if (reception.is === 'refused' && reception.meaning === 'slot-used') used.note(nonceOf(raw))
+    const reception = receptionOf(body, partsOf(raw), isFirst)
+    if (reception.is === 'refused' && reception.meaning === 'slot-used') used.note(nonce)
     return reception
   }
 }
 
-/** @param parts how many orders or cancels the action has, where it has such: of each the exchange says what came of it */
-export function receptionOf(body: unknown, parts?: number): Reception {
-  if (is(refused, body)) return ofRefusal(body.response)
+/**
+ * @param parts how many orders or cancels the action has, where it has such: of each the exchange says what came of it
+ * @param isFirst whether the bytes cannot have come to the exchange before
+ */
+export function receptionOf(body: unknown, parts: number | undefined, isFirst: boolean): Reception {
+  if (is(refused, body)) return ofRefusal(body.response, isFirst)
   if (!is(done, body)) return { is: 'unclear', reason: 'Hyperliquid answered with something that is no answer.' }
   const receipt = receiptOf(body.response.data, parts)
   if (!receipt) return { is: 'unclear', reason: 'Hyperliquid did not say what came of each part of an action.' }
@@ -75,10 +81,12 @@ function receiptOf(data: unknown, parts: number | undefined): Receipt | undefine
   return isCommon || parts === undefined || statuses.length === parts ? { statuses } : undefined
 }
 
-function ofRefusal(words: string): Reception {
+function ofRefusal(words: string, isFirst: boolean): Reception {
   const reason = quoted(words) ?? 'it gave no reason'
   const meaning = open.find(([pattern]) => pattern.test(words))?.[1]
   if (meaning) return { is: 'refused', reason, meaning }
+  // It says nothing of an earlier sending, that may have been carried out and nobody heard it: what that left behind tells.
+  if (!isFirst) return { is: 'refused', reason, meaning: 'invalid' }
   return { is: 'accepted', landed: { ok: false, receipt: { statuses: [{ error: reason }] }, reason } }
 }
 

@@ -71,6 +71,18 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     })
   }
 
+  it('takes no words against bytes that may have come before for their end', async () => {
+    const wallet = newWallet()
+    const sent = await sendAmid(losesAnswer, await planOf(wallet.address, create()), wallet)
+    const refuses: Fault = ({ send }) => send({ status: 200, body: { status: 'err', response: 'The exchange takes a break.' } })
+    const end = venue.exchange.faults.add(refuses, actions)
+    expect(await again(sent)).to.deep.include({ is: 'refused', reason: 'The exchange takes a break.' })
+    const first = only(await venue.carryOut(await planOf(wallet.address, create()), wallet))
+    expect(landedOf(first.reception).ok, 'what never came before').to.equal(false)
+    end()
+    expect((await look(sent, wallet.address)).is).to.equal('landed')
+  })
+
   it('tells what was filled of a lost order that did not wait', async () => {
     const wallet = newWallet()
     venue.exchange.place('0x00000000000000000000000000000000000000ee', { coin: '@107', side: 'SELL', price: '39', size: '0.4' })
