@@ -1,6 +1,7 @@
 import type { Log } from 'sluice/plugin'
 import { WebSocket } from 'undici'
 import { anything, is, object, text } from '../api/shape.ts'
+import { createMessageAllowance } from './message-allowance.ts'
 
 /** https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/timeouts-and-heartbeats: silent ones are cut after a minute. */
 const pingMs = 5_000
@@ -35,7 +36,7 @@ export interface Feed {
   stop(): void
 }
 
-export function createFeed(wsUrl: string, log: Log): Feed {
+export function createFeed(wsUrl: string, log: Log, allowance = createMessageAllowance()): Feed {
   const followers = new Map<string, Set<Follower>>()
   /** By coin, those of every coin that is followed. */
   const topics = new Map<string, readonly string[]>()
@@ -47,11 +48,14 @@ export function createFeed(wsUrl: string, log: Log): Feed {
   let later: NodeJS.Timeout | undefined
 
   const send = (body: object) => {
-    if (isOpen) socket?.send(JSON.stringify(body))
+    if (!isOpen) return
+    allowance.spend(1)
+    socket?.send(JSON.stringify(body))
   }
   const say = (method: 'subscribe' | 'unsubscribe', coin: string) => {
     for (const type of topics.get(coin) ?? []) send({ method, subscription: { type, coin } })
   }
+  const subscriptions = () => [...topics.values()].reduce((sum, each) => sum + each.length, 0)
   const all = () => [...followers.values()].flatMap((each) => [...each])
 
   function connect(): void {
@@ -96,9 +100,10 @@ export function createFeed(wsUrl: string, log: Log): Feed {
     made.close()
     for (const follower of all()) follower.lost(reason)
     if (followers.size === 0) return
-    log.warn({ reason, pauseMs }, "Hyperliquid's websocket went away")
-    // Not all servers at the same moment.
-    later = setTimeout(connect, pauseMs * (0.75 + Math.random() / 2))
+    // Not all servers at the same moment, and not before all may be asked for again.
+    const waitMs = Math.max(pauseMs * (0.75 + Math.random() / 2), allowance.waitMs(subscriptions()))
+    log.warn({ reason, waitMs: Math.round(waitMs) }, "Hyperliquid's websocket went away")
+    later = setTimeout(connect, waitMs)
     later.unref()
     pauseMs = Math.min(pauseMs * 2, longestPauseMs)
   }
@@ -119,7 +124,7 @@ export function createFeed(wsUrl: string, log: Log): Feed {
 
   /** What of a further coin can be followed. */
   function roomFor(): readonly string[] {
-    const left = mostSubscriptions - [...topics.values()].reduce((used, each) => used + each.length, 0)
+    const left = mostSubscriptions - subscriptions()
     if (left > keptForBooks) return allTopics
     return left > 0 ? bookAlone : []
   }

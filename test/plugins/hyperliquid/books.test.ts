@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { BookMarket, BookStream, BookUpdate } from '../../../core/contracts/index.ts'
+import { createFeed } from '../../../plugins/hyperliquid/books/feed.ts'
+import { createMessageAllowance } from '../../../plugins/hyperliquid/books/message-allowance.ts'
 import { until } from '../../hyperliquid/until.ts'
 import { at, startVenue } from './venue.ts'
 import type { TestVenue } from './venue.ts'
@@ -75,6 +78,29 @@ describe("Hyperliquid's books", function () {
     venue.exchange.feed.welcome(true)
     await until(() => hype.bestBuy() === '39.7')
     expect(hype.told.slice(before).find((each) => each.is !== 'lost' && each.is !== 'traded')?.is).to.equal('snapshot')
+  })
+
+  it('are asked for again after a cut no oftener than the exchange takes messages', async () => {
+    let now = 0
+    const allowance = createMessageAllowance(6, () => now)
+    const lost: string[] = []
+    const feed = createFeed(venue.exchange.wsUrl, { info() {}, warn() {} }, allowance)
+    const heard: string[] = []
+    feed.follow('@107', { news: (channel) => heard.push(channel), lost: (reason) => lost.push(reason), alive() {} })
+    await until(() => heard.includes('l2Book'))
+    venue.exchange.feed.cut()
+    await until(() => lost.length === 1)
+    await until(() => heard.filter((channel) => channel === 'l2Book').length === 2)
+    // Six in a minute, and three for each time.
+    expect(allowance.waitMs(3)).to.equal(30_000)
+    now += 30_000
+    expect(allowance.waitMs(3)).to.equal(0)
+    allowance.spend(3)
+    venue.exchange.feed.cut()
+    await until(() => lost.length === 2)
+    await sleep(1_000)
+    expect(venue.exchange.feed.connections()).to.equal(0)
+    feed.stop()
   })
 
   it('say that the exchange is there while nothing changes', async () => {
