@@ -2,6 +2,6 @@
 export { mulDiv, mulDivRoundingUp } from './full-math.ts'
 export { getAmountsForLiquidity, getLiquidityForAmount0, getLiquidityForAmount1, getLiquidityForAmounts } from './liquidity-amounts.ts'
 export { getAmount0Delta, getAmount1Delta } from './sqrt-price-math.ts'
-export { stepIn, stepOut, wholeFeePips, wholeStep, withoutFee } from './swap-math.ts'
+export { outBetween, paidBetween, stepIn, stepOut, wholeFeePips, withoutFee } from './swap-math.ts'
 export type { SwapStep } from './swap-math.ts'
 export { getSqrtRatioAtTick, getTickAtSqrtRatio, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick } from './tick-math.ts'

@@ -17,37 +17,30 @@ export interface SwapStep {
 /** Fees are counted in hundredths of a basis point. */
 export const wholeFeePips = 1_000_000n
 
-/** To the end of the stretch. */
-export function wholeStep(current: bigint, target: bigint, liquidity: bigint, feePips: bigint, zeroForOne: boolean): SwapStep {
-  const paidRaw = withFee(inputBetween(current, target, liquidity, zeroForOne), feePips)
-  return { sqrtRatioNextX96: target, paidRaw, outRaw: outputBetween(current, target, liquidity, zeroForOne) }
+/** What goes in, with the fee, from one price to the other; rounded up. */
+export function paidBetween(current: bigint, next: bigint, liquidity: bigint, feePips: bigint, zeroForOne: boolean): bigint {
+  const amountIn = zeroForOne ? getAmount0Delta(next, current, liquidity, true) : getAmount1Delta(current, next, liquidity, true)
+  return amountIn + divRoundingUp(amountIn * feePips, wholeFeePips - feePips)
+}
+
+/** What comes out from one price to the other; rounded down. */
+export function outBetween(current: bigint, next: bigint, liquidity: bigint, zeroForOne: boolean): bigint {
+  return zeroForOne ? getAmount1Delta(next, current, liquidity, false) : getAmount0Delta(current, next, liquidity, false)
 }
 
 /** As far as an input takes it that does not pay for the whole stretch. */
 export function stepIn(current: bigint, liquidity: bigint, paidRaw: bigint, feePips: bigint, zeroForOne: boolean): SwapStep {
   const next = getNextSqrtPriceFromInput(current, liquidity, withoutFee(paidRaw, feePips), zeroForOne)
-  return { sqrtRatioNextX96: next, paidRaw, outRaw: outputBetween(current, next, liquidity, zeroForOne) }
+  return { sqrtRatioNextX96: next, paidRaw, outRaw: outBetween(current, next, liquidity, zeroForOne) }
 }
 
 /** As far as it must go for an output that is less than the whole stretch gives. */
 export function stepOut(current: bigint, liquidity: bigint, outRaw: bigint, feePips: bigint, zeroForOne: boolean): SwapStep {
   const next = getNextSqrtPriceFromOutput(current, liquidity, outRaw, zeroForOne)
-  return { sqrtRatioNextX96: next, paidRaw: withFee(inputBetween(current, next, liquidity, zeroForOne), feePips), outRaw }
+  return { sqrtRatioNextX96: next, paidRaw: paidBetween(current, next, liquidity, feePips, zeroForOne), outRaw }
 }
 
-/** What is left of an input when the fee is taken, rounded down; of an amount `withFee` just that amount. */
+/** What is left of an input when the fee is taken, rounded down; of what was `paidBetween` two prices just what it is without. */
 export function withoutFee(paidRaw: bigint, feePips: bigint): bigint {
   return (paidRaw * (wholeFeePips - feePips)) / wholeFeePips
-}
-
-function withFee(amountIn: bigint, feePips: bigint): bigint {
-  return amountIn + divRoundingUp(amountIn * feePips, wholeFeePips - feePips)
-}
-
-function inputBetween(current: bigint, next: bigint, liquidity: bigint, zeroForOne: boolean): bigint {
-  return zeroForOne ? getAmount0Delta(next, current, liquidity, true) : getAmount1Delta(current, next, liquidity, true)
-}
-
-function outputBetween(current: bigint, next: bigint, liquidity: bigint, zeroForOne: boolean): bigint {
-  return zeroForOne ? getAmount1Delta(next, current, liquidity, false) : getAmount0Delta(current, next, liquidity, false)
 }

@@ -1,3 +1,4 @@
+import type { Stretches } from './stretch.ts'
 import type { SwapPath } from './swap-path.ts'
 
 /** Liquidity at initialised ticks, by their places in a table. */
@@ -8,6 +9,17 @@ export interface TickLiquidity {
   net(index: number): bigint
 }
 
+/**
+ * What swaps found on their ways through a pool, kept for those to come: the way from the price that they were asked at last, or memory
+ * would be full of old ones, and the stretches between ticks. Of a pool's tables all have the same.
+ */
+export interface Gone {
+  down?: SwapPath
+  up?: SwapPath
+  downward?: Stretches
+  upward?: Stretches
+}
+
 /** All initialised ticks of a pool between two ticks, rising. A table is never changed, so that states share it as long as positions stay. */
 export class KnownTicks {
   /** Multiples of the tick spacing: of these two and of what lies beyond them nothing is known. */
@@ -15,14 +27,14 @@ export class KnownTicks {
   readonly to: number
   readonly ticks: readonly number[]
   readonly liquidity: TickLiquidity
-  /** What swaps found on their way from the price that they were asked at last: only of one state, or memory would be full of old ones. */
-  readonly lately: { down?: SwapPath; up?: SwapPath } = {}
+  readonly gone: Gone
 
-  constructor(from: number, to: number, ticks: readonly number[], liquidity: TickLiquidity) {
+  constructor(from: number, to: number, ticks: readonly number[], liquidity: TickLiquidity, gone: Gone = {}) {
     this.from = from
     this.to = to
     this.ticks = ticks
     this.liquidity = liquidity
+    this.gone = gone
   }
 
   /** How many of them are not above a tick, which is the place of the first that is. */

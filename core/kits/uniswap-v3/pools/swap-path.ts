@@ -1,25 +1,21 @@
-import { getSqrtRatioAtTick, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick, wholeStep } from '../math/index.ts'
+import { getSqrtRatioAtTick, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick } from '../math/index.ts'
 import type { RangePoolState } from './range-pool-state.ts'
 import { ticksPerWord } from './reach.ts'
+import { Stretch } from './stretch.ts'
 
 /** As far as routers let the price go: SwapRouter of @uniswap/v3-periphery@1.4.4, where the limit is 0. */
 export const lowestPriceX96 = minSqrtRatioX96 + 1n
 export const highestPriceX96 = maxSqrtRatioX96 - 1n
 
-/** From one price to the next that a swap has to stop at, with the same liquidity all the way. */
+/** From one price to the next that a swap has to stop at. */
 export interface PathStep {
-  readonly startX96: bigint
-  readonly endX96: bigint
-  readonly liquidity: bigint
+  readonly stretch: Stretch
   /** By all steps before it. */
   readonly paidRaw: bigint
   readonly outRaw: bigint
   readonly ticksCrossed: number
   /** To the next tick or the end of a word of the bitmap, each; this one, too. */
   readonly steps: number
-  /** By all steps up to its end. */
-  readonly paidUpToRaw: bigint
-  readonly outUpToRaw: bigint
   /** More ticks than are known may come before its end, but none before all that is known ends: good for what ends within. */
   readonly isUnsure: boolean
 }
@@ -34,11 +30,11 @@ export class SwapPath {
   readonly zeroForOne: boolean
   readonly feePips: bigint
   readonly steps: PathStep[] = []
-  /** Where the steps come to by now. */
+  /** By the last step that was gone whole. */
   priceX96: bigint
   paidRaw = 0n
   outRaw = 0n
-  /** Where they end for good: at the price's limit, or with what is known. */
+  /** Why there are no more steps: at the price's limit, or where what is known ends. */
   end: 'limit' | 'unknown' | undefined
   #tick: number
   #liquidity: bigint
@@ -46,6 +42,9 @@ export class SwapPath {
   #ahead: number
   #ticksCrossed = 0
   #count = 0
+  /** Where the last step ends. */
+  #aim: number | undefined
+  #isGone = true
 
   constructor(state: RangePoolState, zeroForOne: boolean) {
     this.state = state
@@ -66,31 +65,53 @@ export class SwapPath {
   #goOn(): void {
     const { zeroForOne } = this
     const { tickSpacing, ticks: known } = this.state
+    const last = this.#isGone ? undefined : this.steps.at(-1)
+    // Whatever does not end within an unsure step goes on from its start, for all that is known.
+    if (last?.isUnsure) this.end = 'unknown'
+    else if (last) this.#goThrough(last)
+    if (this.end !== undefined) return
+
     const limitX96 = zeroForOne ? lowestPriceX96 : highestPriceX96
     const [tick, liquidity] = [this.#tick, this.#liquidity]
-    if (zeroForOne ? this.priceX96 <= limitX96 : this.priceX96 >= limitX96) {
-      this.end = 'limit'
-      return
-    }
-    if (tick < known.from || tick >= known.to) {
-      this.end = 'unknown'
-      return
-    }
-    const initialised = this.#ahead < 0 ? undefined : known.ticks[this.#ahead]
+    if (zeroForOne ? this.priceX96 <= limitX96 : this.priceX96 >= limitX96) this.end = 'limit'
+    else if (tick < known.from || tick >= known.to) this.end = 'unknown'
+    if (this.end !== undefined) return
+
     // Where there is liquidity every word is a step of its own, with its own rounding.
-    const nearest = initialised ?? (zeroForOne ? minTick : maxTick)
+    const nearest = this.#initialised ?? (zeroForOne ? minTick : maxTick)
     const edge = liquidity === 0n ? nearest : wordEdge(tick, tickSpacing, zeroForOne)
     const next = zeroForOne ? Math.max(edge, nearest, minTick) : Math.min(edge, nearest, maxTick)
     const isUnsure = zeroForOne ? next < known.from : next > known.to
     const aim = isUnsure ? (zeroForOne ? known.from : known.to) : next
     const aimX96 = ratioAt(aim)
     const endX96 = (zeroForOne ? aimX96 < limitX96 : aimX96 > limitX96) ? limitX96 : aimX96
-    if (liquidity === 0n) this.#count += 1 + Math.floor(Math.abs(tick - aim) / (tickSpacing * ticksPerWord))
-    else this.#add(endX96, isUnsure)
-    if (this.end !== undefined) return
-    this.priceX96 = endX96
-    if (aim === initialised) {
-      const net = known.liquidity.net(this.#ahead)
+    const start = this.#aim
+    this.#aim = aim
+    if (liquidity === 0n) {
+      this.#count += 1 + Math.floor(Math.abs(tick - aim) / (tickSpacing * ticksPerWord))
+      this.#arrive(endX96)
+      return
+    }
+    this.#count += 1
+    const stretch = this.#stretch(start, endX96)
+    const { paidRaw, outRaw } = this
+    this.steps.push({ stretch, paidRaw, outRaw, ticksCrossed: this.#ticksCrossed, steps: this.#count, isUnsure })
+    this.#isGone = false
+  }
+
+  #goThrough({ stretch }: PathStep): void {
+    this.paidRaw += stretch.paidRaw
+    this.outRaw += stretch.outRaw
+    this.#arrive(stretch.endX96)
+    this.#isGone = true
+  }
+
+  #arrive(priceX96: bigint): void {
+    const { zeroForOne } = this
+    const aim = this.#aim ?? 0
+    this.priceX96 = priceX96
+    if (aim === this.#initialised) {
+      const net = this.state.ticks.liquidity.net(this.#ahead)
       this.#liquidity += zeroForOne ? -net : net
       this.#ahead += zeroForOne ? -1 : 1
       this.#ticksCrossed += 1
@@ -98,31 +119,32 @@ export class SwapPath {
     this.#tick = zeroForOne ? aim - 1 : aim
   }
 
-  #add(endX96: bigint, isUnsure: boolean): void {
-    const { priceX96: startX96, paidRaw, outRaw } = this
+  get #initialised(): number | undefined {
+    return this.#ahead < 0 ? undefined : this.state.ticks.ticks[this.#ahead]
+  }
+
+  /** From where the path has come to; one that was gone by another state is as good where nothing of it has changed. */
+  #stretch(start: number | undefined, endX96: bigint): Stretch {
+    const { priceX96: startX96, feePips, zeroForOne } = this
     const liquidity = this.#liquidity
-    const whole = wholeStep(startX96, endX96, liquidity, this.feePips, this.zeroForOne)
-    const [paidUpToRaw, outUpToRaw] = [paidRaw + whole.paidRaw, outRaw + whole.outRaw]
-    const [steps, ticksCrossed] = [(this.#count += 1), this.#ticksCrossed]
-    this.steps.push({ startX96, endX96, liquidity, paidRaw, outRaw, ticksCrossed, steps, paidUpToRaw, outUpToRaw, isUnsure })
-    if (isUnsure) {
-      // Whatever does not end within it goes on from its start, for all that is known.
-      this.end = 'unknown'
-      return
-    }
-    this.paidRaw = paidUpToRaw
-    this.outRaw = outUpToRaw
+    if (start === undefined) return new Stretch(startX96, endX96, liquidity, feePips, zeroForOne)
+    const { gone } = this.state.ticks
+    const known = (zeroForOne ? (gone.downward ??= new Map()) : (gone.upward ??= new Map())).get(start)
+    if (known?.endX96 === endX96 && known.liquidity === liquidity) return known
+    const stretch = new Stretch(startX96, endX96, liquidity, feePips, zeroForOne)
+    ;(zeroForOne ? gone.downward : gone.upward)?.set(start, stretch)
+    return stretch
   }
 }
 
 /** The same for all swaps by a state, as long as it is the one that is asked. */
 export function pathOf(state: RangePoolState, zeroForOne: boolean): SwapPath {
-  const { lately } = state.ticks
-  const known = zeroForOne ? lately.down : lately.up
+  const { gone } = state.ticks
+  const known = zeroForOne ? gone.down : gone.up
   if (known?.state === state) return known
   const path = new SwapPath(state, zeroForOne)
-  if (zeroForOne) lately.down = path
-  else lately.up = path
+  if (zeroForOne) gone.down = path
+  else gone.up = path
   return path
 }
 

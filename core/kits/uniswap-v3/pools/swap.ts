@@ -1,6 +1,6 @@
 import { stepIn, stepOut, wholeFeePips, type SwapStep } from '../math/index.ts'
 import type { RangePoolState } from './range-pool-state.ts'
-import { pathOf, type PathStep, type SwapPath } from './swap-path.ts'
+import { pathOf, type SwapPath } from './swap-path.ts'
 
 /** What a swap is to the pool. */
 export interface Swapped {
@@ -40,24 +40,22 @@ export function swap(
   for (let index = 0; ; index += 1) {
     const step = path.step(index)
     if (step === undefined) return path.end === 'limit' ? undefined : beyond(path, exact, amountRaw)
-    const upToRaw = isIn ? step.paidUpToRaw : step.outUpToRaw
-    const { ticksCrossed, steps } = step
+    const { stretch, paidRaw, outRaw, ticksCrossed, steps, isUnsure } = step
+    // By all steps up to the end of this one: the next says so where there is one already.
+    const next = path.steps[index + 1]
+    const upToRaw = isIn ? (next?.paidRaw ?? paidRaw + stretch.paidRaw) : (next?.outRaw ?? outRaw + stretch.outRaw)
     if (amountRaw < upToRaw) {
-      const { startX96, liquidity, paidRaw, outRaw } = step
+      const { startX96, liquidity } = stretch
       const last = isIn
         ? stepIn(startX96, liquidity, amountRaw - paidRaw, path.feePips, zeroForOne)
         : stepOut(startX96, liquidity, amountRaw - outRaw, path.feePips, zeroForOne)
       seen?.(last)
       return { amountRaw: isIn ? outRaw + last.outRaw : paidRaw + last.paidRaw, ticksCrossed, steps }
     }
-    if (step.isUnsure) continue
-    seen?.(wholeOf(step))
-    if (amountRaw === upToRaw) return { amountRaw: isIn ? step.outUpToRaw : step.paidUpToRaw, ticksCrossed, steps }
+    if (isUnsure) continue
+    seen?.({ sqrtRatioNextX96: stretch.endX96, paidRaw: stretch.paidRaw, outRaw: stretch.outRaw })
+    if (amountRaw === upToRaw) return { amountRaw: isIn ? outRaw + stretch.outRaw : paidRaw + stretch.paidRaw, ticksCrossed, steps }
   }
-}
-
-function wholeOf({ endX96, paidRaw, paidUpToRaw, outRaw, outUpToRaw }: PathStep): SwapStep {
-  return { sqrtRatioNextX96: endX96, paidRaw: paidUpToRaw - paidRaw, outRaw: outUpToRaw - outRaw }
 }
 
 /** What the rest would be at the price that is reached, which gets only worse: at most out, at least in. */

@@ -29,7 +29,7 @@ export function ticksMoved(known: KnownTicks, lower: number, upper: number, liqu
       nets[index] = (nets[index] ?? 0n) + net
     }
   }
-  return new KnownTicks(known.from, known.to, ticks, new ListedLiquidity(grosses, nets))
+  return new KnownTicks(known.from, known.to, ticks, new ListedLiquidity(grosses, nets), known.gone)
 }
 
 class ListedLiquidity implements TickLiquidity {

@@ -1,4 +1,4 @@
-import { stepIn, stepOut, wholeStep, type SwapStep } from '../../../../core/kits/uniswap-v3/math/index.ts'
+import { outBetween, paidBetween, stepIn, stepOut, type SwapStep } from '../../../../core/kits/uniswap-v3/math/index.ts'
 
 /** The contract's computeSwapStep, put together of its parts as swaps do it. The target's side says the direction. */
 export function computeSwapStep(
@@ -10,7 +10,8 @@ export function computeSwapStep(
   feePips: bigint,
 ): SwapStep {
   const zeroForOne = current >= target
-  const whole = wholeStep(current, target, liquidity, feePips, zeroForOne)
-  if (remaining >= (exact === 'in' ? whole.paidRaw : whole.outRaw)) return whole
+  const paidRaw = paidBetween(current, target, liquidity, feePips, zeroForOne)
+  const outRaw = outBetween(current, target, liquidity, zeroForOne)
+  if (remaining >= (exact === 'in' ? paidRaw : outRaw)) return { sqrtRatioNextX96: target, paidRaw, outRaw }
   return (exact === 'in' ? stepIn : stepOut)(current, liquidity, remaining, feePips, zeroForOne)
 }

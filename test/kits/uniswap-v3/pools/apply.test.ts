@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { Interface } from 'ethers'
+import * as fc from 'fast-check'
 import { isDeepStrictEqual } from 'node:util'
 import type { FoundLog } from '../../../../core/kits/evm/index.ts'
 import type { Pool } from '../../../../core/kits/pools/index.ts'
@@ -7,6 +8,7 @@ import { v3Events } from '../../../../core/kits/uniswap-v3/index.ts'
 import { getSqrtRatioAtTick } from '../../../../core/kits/uniswap-v3/math/index.ts'
 import { KnownTicks } from '../../../../core/kits/uniswap-v3/pools/known-ticks.ts'
 import type { RangePoolState } from '../../../../core/kits/uniswap-v3/pools/range-pool-state.ts'
+import { swap } from '../../../../core/kits/uniswap-v3/pools/swap.ts'
 import { v3Protocol } from '../../../../core/kits/uniswap-v3/pools/v3-protocol.ts'
 
 const address = '0x00000000000000000000000000000000000000AA'
@@ -55,6 +57,13 @@ const missingOf = (pool: Pool<RangePoolState>, zeroForOne = true) => {
   const [tokenIn, tokenOut] = zeroForOne ? tokens : [tokens[1], tokens[0]]
   const passed = protocol.pass(pool, { tokenIn, tokenOut }, 'in', 10n ** 30n)
   return passed && 'missing' in passed ? passed.missing : undefined
+}
+
+const mintedBetween = ({ ends: [a, b], liquidity }: { ends: readonly [number, number]; liquidity: bigint }) =>
+  minted(Math.min(a, b) * spacing, (Math.max(a, b) + (a === b ? 1 : 0)) * spacing, liquidity)
+/** What a swap to a tick would leave in range. */
+function inRange({ ticks }: RangePoolState, tick: number): bigint {
+  return ticks.ticks.reduce((sum, each, index) => (each <= tick ? sum + ticks.liquidity.net(index) : sum), 0n)
 }
 
 describe('what a pool of concentrated liquidity logs', () => {
@@ -130,6 +139,35 @@ describe('what a pool of concentrated liquidity logs', () => {
     const gone = apply(aPool(), swapped(from - 1, 1000n))
     expect(gone && gone !== 'reload' && missingOf(gone)).to.deep.equal(near)
     expect(gone && gone !== 'reload' && missingOf(gone, false)).to.deep.equal({ ...near, zeroForOne: false })
+  })
+
+  it('leaves quotes what they would be if nobody had swapped before', () => {
+    const end = fc.integer({ min: -20, max: 20 })
+    const change = fc.oneof(
+      fc.record({ is: fc.constant('swap' as const), tick: fc.integer({ min: -1200, max: 1199 }) }),
+      fc.record({ is: fc.constant('mint' as const), ends: fc.tuple(end, end), liquidity: fc.bigInt(1n, 10n ** 20n) }),
+    )
+    const asked = fc.record({
+      zeroForOne: fc.boolean(),
+      exact: fc.constantFrom('in' as const, 'out' as const),
+      amountRaw: fc.bigInt(1n, 10n ** 20n),
+    })
+    fc.assert(
+      fc.property(fc.array(fc.tuple(change, fc.array(asked, { minLength: 1, maxLength: 4 })), { maxLength: 20 }), (steps) => {
+        let pool = aPool()
+        for (const [each, swaps] of steps) {
+          const after = apply(pool, each.is === 'swap' ? swapped(each.tick, inRange(pool.state, each.tick)) : mintedBetween(each))
+          if (!after || after === 'reload') return false
+          pool = after
+          const { from, to, ticks, liquidity } = pool.state.ticks
+          const anew = { ...pool, state: { ...pool.state, ticks: new KnownTicks(from, to, ticks, liquidity) } }
+          for (const { zeroForOne, exact, amountRaw } of swaps)
+            if (!isDeepStrictEqual(swap(pool.state, zeroForOne, exact, amountRaw), swap(anew.state, zeroForOne, exact, amountRaw)))
+              return false
+        }
+        return true
+      }),
+    )
   })
 
   it('is for whoever compares with what was read anew: of ticks what both know counts', () => {
