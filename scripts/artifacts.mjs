@@ -71,13 +71,14 @@ const wanted = [
     file: `external/abi/curve/${contract}.json`,
     to: 'core/kits/stable/artifacts',
   })),
-  // For tests: another's port of what Curve's later pools reckon with.
-  {
+  // For tests: another's port of Curve's later pools, whose library lies where the tests put it.
+  ...['libraries/SwapUtilsExternal', 'helpers/StableSwap', 'helpers/LPToken'].map((place) => ({
     pack: '@connext/smart-contracts@2.4.0',
-    contract: 'SwapUtilsExternal',
-    file: 'artifacts/contracts/core/connext/libraries/SwapUtilsExternal.sol/SwapUtilsExternal.json',
+    contract: path.basename(place),
+    file: `artifacts/contracts/core/connext/${place}.sol/${path.basename(place)}.json`,
+    library: '000000000000000000000000000000000057ab1e',
     to: 'test/fixtures/stable/artifacts',
-  },
+  })),
   // For tests of its pools.
   {
     pack: '@pancakeswap/v3-core@1.0.2',
@@ -185,13 +186,15 @@ export function take(pack, folder) {
   return { files, license, package: name, version, integrity }
 }
 
-function fromJson(files, { file, code: codeFile, pairs }) {
+function fromJson(files, { file, code: codeFile, pairs, library }) {
   const parse = (name) => JSON.parse(readFileSync(path.join(files, name), 'utf8'))
   const { abi, bytecode } = codeFile ? { abi: parse(file), bytecode: parse(codeFile).creationCode } : parse(file)
   // Foundry has more to say of it.
   const code = typeof bytecode === 'string' ? bytecode : bytecode.object
   const creationCode = code.startsWith('0x') ? code : `0x${code}`
-  return { abi, bytecode: pairs ? lookingFor(creationCode, pairs, files) : creationCode }
+  if (pairs) return { abi, bytecode: lookingFor(creationCode, pairs, files) }
+  // What solc leaves where a library's address is to stand.
+  return { abi, bytecode: library ? creationCode.replaceAll(/__\$[0-9a-f]{34}\$__/g, library) : creationCode }
 }
 
 /** A router that finds other pairs: their init-code hash is a constant in its code, once. */
