@@ -1,6 +1,9 @@
 import { expect } from 'chai'
-import { copyFile, mkdir, readFile, rm, symlink } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { toBeHex, zeroPadValue } from 'ethers'
+import type { PoolProtocol } from '../../core/kits/pools/index.ts'
 import { connectorContract, type TestServer } from '../../core/testing/index.ts'
 import { mined } from '../http/shared-server.ts'
 import { printed } from './like.ts'
@@ -37,6 +40,27 @@ describe('docs/writing-a-connector.md', () => {
     await run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], { cwd: folder })
   })
 
+  it('shows a kind of pools that is kept in memory: what was moved by a log is what is read', async () => {
+    const { memory } = (await levelProtocol())([level])
+    if (!memory) throw new Error('It is asked for.')
+    const { calls, pools } = memory.read(memory.places([[level.tokens[0], level.tokens[1]]]), [])
+    expect(calls.map((call) => 'to' in call && call.to)).to.deep.equal([level.address, level.address])
+    const read = (...raws: readonly bigint[]) => pools(raws.map((raw) => ({ ok: true, data: toBeHex(raw, 32) })))[0] ?? null
+    const [topic = ''] = memory.follow
+    const log = (raw: bigint) => ({
+      address: level.address.toLowerCase(),
+      topics: [topic, zeroPadValue(level.tokens[1], 32)],
+      data: toBeHex(raw, 32),
+      transactionHash: '0x',
+      blockNumber: 1,
+    })
+    const head = { number: 1n, timestamp: 1 }
+    expect(memory.poolsOf(log(7n))).to.deep.equal([level.address.toLowerCase()])
+    expect(memory.apply(read(5n, 6n), log(7n), head)).to.deep.equal(read(5n, 7n))
+    expect(memory.apply(read(0n, 6n), log(0n), head)).to.equal(null)
+    expect(memory.apply(read(0n, 0n), log(7n), head)).to.equal('reload')
+  })
+
   it('shows commands that print what is shown', async () => {
     const fences = fencesOf(await readPage(page))
     const home = path.join(folder, 'home')
@@ -57,6 +81,22 @@ describe('docs/writing-a-connector.md', () => {
     }
   })
 })
+
+const level = {
+  address: '0x00000000000000000000000000000000000000AA',
+  tokens: ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'],
+} as const
+
+/** As it stands there, with the entry point that a server would give it. */
+async function levelProtocol(): Promise<(listed: readonly (typeof level)[]) => PoolProtocol<ReadonlyMap<string, bigint>>> {
+  const shown = path.join(folder, 'pools', 'level-protocol.ts')
+  const runs = path.join(folder, 'pools', 'level-protocol.mts')
+  const evm = pathToFileURL(path.join(root, 'core/kits/evm/index.ts')).href
+  await writeFile(runs, (await readFile(shown, 'utf8')).replaceAll("'sluice/evm'", `'${evm}'`))
+  const loaded = await import(pathToFileURL(runs).href)
+  await rm(runs)
+  return loaded.levelProtocol
+}
 
 function onServer(): void {
   let server: TestServer
