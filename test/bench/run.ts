@@ -13,6 +13,7 @@ import { orderRate } from './figures/order-rate.ts'
 import { perpCalls } from './figures/perp-calls.ts'
 import { pluginLines } from './figures/plugin-lines.ts'
 import { pluginTrials } from './figures/plugin-trials.ts'
+import { poolQuotes } from './figures/pool-quotes.ts'
 import { priceRate } from './figures/price-rate.ts'
 import { signatures } from './figures/signatures.ts'
 import { solanaCalls } from './figures/solana-calls.ts'
@@ -40,6 +41,7 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   quotes,
   perpetuals,
   solana: async () => report('What a node of Solana is asked', await solanaCalls()),
+  pools: async () => report("A quote by one pool's arithmetic in memory, concentrated liquidity; reference: by a pair's", await poolQuotes()),
   versions: async () => report("Quotes by the connector alone; reference: one pool's by QuoterV2 on the same node", await versionQuotes()),
   trades,
   books,
