@@ -34,7 +34,7 @@ const steps: readonly Step[] = [
     file: 'core/transactions/submit/dispatch.ts',
     find: 'const reception = await site.impl.rail.send({ id, raw }, { signal })',
   },
-  { name: 'answer', file: 'core/http/routes.ts', find: 'ctx.body = body\n' },
+  { name: 'answer', file: 'core/http/routes.ts', find: 'ctx.res.writeHead(status, headers).end(body)' },
 ]
 
 /** Every later version goes by here: the points are named after what it makes of the first entry. */
@@ -52,7 +52,7 @@ const hyperliquidPatches: Readonly<Record<string, readonly Patch[]>> = {
     {
       file: 'plugins/hyperliquid/rail/send.ts',
       find: "if (posted.is === 'lost') return",
-      put: "if (posted.is === 'lost') return ofRefusal(posted.reason)\n    if (posted.is === 'lost') return",
+      put: "if (posted.is === 'lost') return ofRefusal(posted.reason, true)\n    if (posted.is === 'lost') return",
     },
   ],
   'given up before its time': [{ file: 'plugins/hyperliquid/rail/look.ts', find: 'now > endMs + lagMs && wasThorough', put: 'now > 0' }],
