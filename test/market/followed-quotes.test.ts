@@ -20,6 +20,7 @@ describe('quotes that are followed', () => {
   let computed: bigint[]
   /** What changes all quotes beside the states, such as the price of gas. */
   let conditions = 0
+  let vet: () => Promise<void> | undefined
   const ends: (() => void)[] = []
 
   beforeEach(() => {
@@ -28,6 +29,7 @@ describe('quotes that are followed', () => {
     following = createFollowing({ witness: createRecorder().witness, staleBlocks: 2, checkSeconds: 3600, idleSeconds: 3600, mostKeys: 100 })
     quotes = createQuotes({ following, pairs: { known: [], keep: async () => {} } })
     computed = []
+    vet = () => undefined
     venue = { chain: 'ethereum', network: 'local', connector: 'dex', chainImpl: test.chain as QuoteVenue['chainImpl'], pricing: invented() }
   })
   afterEach(async () => {
@@ -56,7 +58,7 @@ describe('quotes that are followed', () => {
         return { swap, amountRaw, spotAmountRaw: amountRaw, gasUnits: 1n, route: [], head, spender: '0x5' }
       },
       conditions: () => String(conditions),
-      vet: () => undefined,
+      vet: () => vet(),
     }
   }
   type QuoteHead = typeof test.tip
@@ -170,6 +172,15 @@ describe('quotes that are followed', () => {
     const { told } = follow(sell(one, 2n))
     await until(() => told.length === 1)
     test.heal()
+    await until(() => told.length === 2)
+    expect(told).to.deep.equal([['unknown'], [20, number()]])
+  })
+
+  it('are tried again, block or not, where what must be asked about them was not answered', async () => {
+    vet = () => Promise.reject(new SluiceError('NETWORK', 'nobody there'))
+    const { told } = follow(sell(one, 2n))
+    await until(() => told.length === 1)
+    vet = () => undefined
     await until(() => told.length === 2)
     expect(told).to.deep.equal([['unknown'], [20, number()]])
   })
