@@ -26,7 +26,8 @@ export const hyperliquid: Scenario<{ trades: number; kills: number }> = {
           watchBooks(stage, stage.shownBooks, own.fork('books'), over.signal),
         ]
         try {
-          return await killAgainAndAgain(stage, { ...size, trades: size.trades * callsOfATrade }, own.fork('killer'))
+          const killed = await killAgainAndAgain(stage, { ...size, trades: size.trades * callsOfATrade }, own.fork('killer'))
+          return { ...killed, 'books looked at': stage.shownBooks.length }
         } finally {
           over.abort()
           await Promise.all(beside)
