@@ -60,7 +60,7 @@ export function hyperliquidRail(parts: RailParts): HyperliquidRail {
     gaps: () => [],
     draft: ({ step }, slot) => draft(step, slot, network, library()),
     seal,
-    send: createSend(parts.post, parts.budget, { used, unsent }),
+    send: createSend({ ...parts, used, unsent }),
     look: (open, _, at) => look(open, at),
     // Two actions on one nonce exclude each other. Most die by themselves; one that does not gets one that does nothing in its place.
     replace: {

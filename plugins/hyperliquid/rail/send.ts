@@ -1,6 +1,7 @@
 import type { At, Reception, RefusalMeaning, Sealed } from 'sluice/plugin'
 import { anything, is, list, object, text, whole, word } from '../api/shape.ts'
 import type { Budget } from '../api/budget.ts'
+import type { ExchangeClock } from '../api/clock.ts'
 import type { Post, Posted } from '../api/post.ts'
 import { isReceipt, refusalOf } from './receipt.ts'
 import type { Receipt } from './receipt.ts'
@@ -9,7 +10,7 @@ import type { UsedNonces } from './used-nonces.ts'
 
 const done = object({ status: word('ok'), response: object({ type: text }, { data: anything }) })
 const refused = object({ status: word('err'), response: text })
-const numbered = object({ nonce: whole })
+const timed = object({ nonce: whole }, { expiresAfter: whole })
 const batch = object({ action: object({}, { orders: list(anything), cancels: list(anything) }) })
 /** An action weighs one, and one more for so many orders: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
 const ordersPerWeight = 40
@@ -33,10 +34,21 @@ const overLimit: Reception = {
   meaning: 'not-now',
 }
 
-/** Sends the bytes; the exchange says at once what came of them. */
-export function createSend(post: Post, budget: Budget, { used, unsent }: { used: UsedNonces; unsent: UnsentNonces }) {
+const tooLate: Reception = { is: 'refused', reason: 'Its time is over.', meaning: 'invalid' }
+
+export interface SendParts {
+  post: Post
+  budget: Budget
+  clock: ExchangeClock
+  used: UsedNonces
+  unsent: UnsentNonces
+}
+
+/** Sends the bytes; the exchange says at once what came of them. What would come too late is not sent: it counts five times there. */
+export function createSend({ post, budget, clock, used, unsent }: SendParts) {
   return async ({ raw }: Sealed, { signal }: At): Promise<Reception> => {
-    const nonce = nonceOf(raw)
+    const { nonce, expiresAfter = Infinity } = timesOf(raw)
+    if (clock.nowMs() > expiresAfter) return tooLate
     try {
       budget.take(1 + Math.floor((partsOf(raw) ?? 0) / ordersPerWeight), 'action')
     } catch {
@@ -101,9 +113,9 @@ function quoted(body: unknown): string | undefined {
 
 const parsed = (raw: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(raw))
 
-function nonceOf(raw: Uint8Array): number | undefined {
+function timesOf(raw: Uint8Array): { readonly nonce?: number; readonly expiresAfter?: number } {
   const request = parsed(raw)
-  return is(numbered, request) ? request.nonce : undefined
+  return is(timed, request) ? request : {}
 }
 
 function partsOf(raw: Uint8Array): number | undefined {

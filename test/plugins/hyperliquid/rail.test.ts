@@ -107,7 +107,10 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect((await look(sent, wallet.address)).is).to.equal('unseen')
     venue.exchange.clock.advance(10_000)
     expect((await look(sent, wallet.address)).is).to.equal('expired')
+    const { info, address: user } = newTrader(venue.exchange, wallet)
+    const { nRequestsUsed } = await info.userRateLimit({ user })
     expect(await again(sent)).to.include({ is: 'refused' })
+    expect((await info.userRateLimit({ user })).nRequestsUsed, 'it is not sent for nothing').to.equal(nRequestsUsed)
     expect(await venue.CLOB.orders(wallet.address, {}, at)).to.deep.equal([])
   })
 
