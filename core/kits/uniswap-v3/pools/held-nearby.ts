@@ -1,5 +1,6 @@
-import { getAmount0Delta, getAmount1Delta, getSqrtRatioAtTick, maxTick, minTick } from '../math/index.ts'
+import { getAmount0Delta, getAmount1Delta, maxTick, minTick } from '../math/index.ts'
 import type { RangePoolState } from './range-pool-state.ts'
+import { ratioAt } from './ratio-at.ts'
 import { highestPriceX96, lowestPriceX96 } from './swap-path.ts'
 
 /**
@@ -17,7 +18,7 @@ export function heldNearby(
   let [fromX96, heldRaw] = [sqrtPriceX96, 0n]
   for (let index = known.upTo(tick) - (zeroForOne ? 1 : 0); ; index += onward) {
     const initialised = index < 0 ? undefined : known.ticks[index]
-    const tickX96 = getSqrtRatioAtTick(Math.min(Math.max(initialised ?? end, minTick), maxTick))
+    const tickX96 = ratioAt(Math.min(Math.max(initialised ?? end, minTick), maxTick))
     const toX96 = isBeyond(tickX96) ? limitX96 : tickX96
     heldRaw += amountBetween(fromX96, toX96, liquidity, false)
     if (toX96 === limitX96 || initialised === undefined) return heldRaw

@@ -1,5 +1,6 @@
-import { getSqrtRatioAtTick, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick } from '../math/index.ts'
+import { maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick } from '../math/index.ts'
 import type { RangePoolState } from './range-pool-state.ts'
+import { ratioAt } from './ratio-at.ts'
 import { ticksPerWord } from './reach.ts'
 import { Stretch } from './stretch.ts'
 
@@ -146,19 +147,6 @@ export function pathOf(state: RangePoolState, zeroForOne: boolean): SwapPath {
   if (zeroForOne) gone.down = path
   else gone.up = path
   return path
-}
-
-// Swaps come to the same ticks again and again, and a price takes as long as a step does.
-const ratios = new Map<number, bigint>()
-const mostRatios = 20_000
-
-function ratioAt(tick: number): bigint {
-  const known = ratios.get(tick)
-  if (known !== undefined) return known
-  if (ratios.size >= mostRatios) ratios.clear()
-  const ratio = getSqrtRatioAtTick(tick)
-  ratios.set(tick, ratio)
-  return ratio
 }
 
 /** Where a word of the bitmap ends, which pools do not look beyond in one step: TickBitmap.nextInitializedTickWithinOneWord. */
