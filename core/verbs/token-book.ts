@@ -70,7 +70,7 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
     resolve: (name, field, at) => known(find(name, field), at),
     async resolveAll(names, field, at) {
       const found = names.map((name) => find(name, field))
-      return Promise.all(found.map((each) => known(each, at)))
+      return Promise.all(found.map(async (each) => known(each, at)))
     },
   }
 }

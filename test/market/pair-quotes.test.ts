@@ -61,7 +61,7 @@ describe('quotes from memory', function () {
       { trouble() {}, check() {}, update() {} },
     )
   const sell = (amountRaw: bigint): Swap => ({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw })
-  const quote = (swap: Swap) => market.quotes.quote(venue, swap, {}, at())
+  const quote = async (swap: Swap) => market.quotes.quote(venue, swap, {}, at())
   async function caughtUp(): Promise<void> {
     const number = BigInt(await floor.provider.getBlockNumber())
     await until(() => (market.following.all()[0]?.synchroniser.tip?.number ?? 0n) >= number, `block ${number} in memory`)

@@ -124,7 +124,7 @@ describe('with nodes that answer as no devnet does, an EVM chain', () => {
 
   it('asks for the tip once while many ask for the price', async () => {
     const subject = await chain({ eth_getBlockByNumber: block(8, 30), eth_maxPriorityFeePerGas: gwei(2) })
-    await Promise.all(Array.from({ length: 20 }, () => subject.gas(1n, undefined, at)))
+    await Promise.all(Array.from({ length: 20 }, async () => subject.gas(1n, undefined, at)))
     expect(node.asked).to.deep.equal(['eth_chainId', 'eth_getBlockByNumber', 'eth_maxPriorityFeePerGas'])
   })
 

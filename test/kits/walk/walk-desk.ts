@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import { SluiceError, type AMM, type Quote, type Swap, type Token } from '../../../core/contracts/index.ts'
-import type { Evm } from '../../../core/kits/evm/index.ts'
 import { at } from '../uniswap-v2/trading-floor.ts'
 import { ownQuoter } from './own-quoter.ts'
 import type { WalkFloor } from './walk-floor.ts'
