@@ -14,6 +14,7 @@ import { perpCalls } from './figures/perp-calls.ts'
 import { pluginLines } from './figures/plugin-lines.ts'
 import { pluginTrials } from './figures/plugin-trials.ts'
 import { poolQuotes } from './figures/pool-quotes.ts'
+import { priceEvents } from './figures/price-events.ts'
 import { priceRate } from './figures/price-rate.ts'
 import { signatures } from './figures/signatures.ts'
 import { solanaCalls } from './figures/solana-calls.ts'
@@ -39,9 +40,11 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   signatures: async () =>
     report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
   quotes,
+  prices,
   perpetuals,
   solana: async () => report('What a node of Solana is asked', await solanaCalls()),
-  pools: async () => report("A quote by one pool's arithmetic in memory, concentrated liquidity; reference: by a pair's", await poolQuotes()),
+  pools: async () =>
+    report("A quote by one pool's arithmetic in memory, concentrated liquidity; reference: by a pair's", await poolQuotes()),
   versions: async () => report("Quotes by the connector alone; reference: one pool's by QuoterV2 on the same node", await versionQuotes()),
   trades,
   books,
@@ -90,6 +93,16 @@ async function quotes(): Promise<void> {
     } finally {
       await Promise.all([bare.end(), load.end()])
     }
+  } finally {
+    await sluice.end()
+  }
+}
+
+/** Prices that are pushed rather than asked for. */
+async function prices(): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice')
+  try {
+    report('5,000 prices in five streams of /events, a block a second; reference: the event of the block itself', await priceEvents(sluice))
   } finally {
     await sluice.end()
   }

@@ -1,5 +1,6 @@
 // The whole server with the devnet, in a process of its own that tells what it costs.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { rpcTo } from '../../../core/devnet/rpc-to.ts'
 import { startServer } from '../../../core/testing/server.ts'
 import { serve } from '../child.ts'
 import { quotePath } from '../quote-path.ts'
@@ -26,6 +27,11 @@ const handlers = serve(
       global.gc?.()
       const { rss, heapUsed } = process.memoryUsage()
       return { rss, heapUsed }
+    },
+    /** What a transaction called, and with what, for whoever sends the like. */
+    async callOf(txHash: string): Promise<Record<string, string>> {
+      const { from, to, input, value, gas } = Object(await rpcTo(rpcUrl)('eth_getTransactionByHash', txHash))
+      return { from, to, data: input, value, gas }
     },
     recordRoundTrips: () => roundTrips.record(),
     /** The methods of each HTTP request to the node since the recording began, which it ends. */
