@@ -4,6 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import { loadSettings, type Flags, type Settings } from '../config/index.ts'
+import { bringUpDevnet } from '../devnet/bring-up.ts'
 import { devnetNetwork } from '../devnet/index.ts'
 import { startKernel, type Kernel } from '../kernel.ts'
 import { createClient, type Client } from './client.ts'
@@ -17,6 +18,8 @@ export interface ServerOptions {
   settings?: Flags
   /** Further files of the configuration: name in the conf folder → content. */
   conf?: Readonly<Record<string, unknown>>
+  /** Puts something between the server and the devnet's node, and gives its URL. */
+  between?: (rpcUrl: string) => Promise<string>
   /** What the server finds in its environment: nothing, unless given. */
   env?: Readonly<Record<string, string>>
 }
@@ -32,7 +35,13 @@ export interface TestServer {
 }
 
 /** The whole server in this process, in a home of its own, with the devnet and real certificates. */
-export async function startServer({ plugins = [], settings: flags = {}, conf = {}, env = {} }: ServerOptions = {}): Promise<TestServer> {
+export async function startServer({
+  plugins = [],
+  settings: flags = {},
+  conf = {},
+  env = {},
+  between,
+}: ServerOptions = {}): Promise<TestServer> {
   const home = await mkdtemp(path.join(tmpdir(), 'sluice-'))
   const confDir = path.join(home, 'conf')
   await shareDevnetState(home)
@@ -60,7 +69,9 @@ export async function startServer({ plugins = [], settings: flags = {}, conf = {
       ...flags,
     },
   })
-  const kernel = await startKernel(settings, { say: () => {} })
+  const devnet = between && (await bringUpDevnet(settings, () => {}))
+  const behind = devnet && { ...devnet, rpcUrl: await between(devnet.rpcUrl) }
+  const kernel = await startKernel(settings, { say: () => {}, ...(behind && { devnet: behind }) })
   if (kernel.devnet) await venuesReady(kernel, devnetNetwork)
   const client = createClient(kernel.url, settings.ssl.certsDir)
   return {
@@ -71,6 +82,7 @@ export async function startServer({ plugins = [], settings: flags = {}, conf = {
     async stop() {
       client.close()
       await kernel.stop()
+      await devnet?.stop()
       await rm(home, { recursive: true, force: true })
     },
   }

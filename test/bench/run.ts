@@ -8,6 +8,7 @@ import { bookIncrements } from './figures/book-increments.ts'
 import { installedSize } from './figures/installed-size.ts'
 import { journaling } from './figures/journaling.ts'
 import { memory } from './figures/memory.ts'
+import { nodeDistance } from './figures/node-distance.ts'
 import { nodeCalls } from './figures/node-calls.ts'
 import { orderRate } from './figures/order-rate.ts'
 import { perpCalls } from './figures/perp-calls.ts'
@@ -19,6 +20,7 @@ import { priceRate } from './figures/price-rate.ts'
 import { signatures } from './figures/signatures.ts'
 import { solanaCalls } from './figures/solana-calls.ts'
 import { startToReady } from './figures/start-to-ready.ts'
+import { whereTimeGoes } from './figures/where-time-goes.ts'
 import { versionRates } from './figures/version-rates.ts'
 import { versionQuotes } from './figures/version-quotes.ts'
 import type { BareServerProcess } from './processes/bare-server.ts'
@@ -31,7 +33,7 @@ import type { LoadProcess } from './processes/load.ts'
 import type { OrdersProcess } from './processes/orders.ts'
 import type { SluiceProcess } from './processes/sluice.ts'
 import type { TradersProcess } from './processes/traders.ts'
-import { quotePath } from './quote-path.ts'
+import { newQuotes, quotePath, sameQuote } from './quote-path.ts'
 import { report } from './report.ts'
 
 const figures: Readonly<Record<string, () => Promise<void>>> = {
@@ -41,6 +43,8 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
     report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
   quotes,
   prices,
+  distance: async () => report('/amm/price with 50 ms between the server and its node; reference: 0 ms', await nodeDistance()),
+  profile,
   perpetuals,
   solana: async () => report('What a node of Solana is asked', await solanaCalls()),
   pools: async () =>
@@ -84,7 +88,7 @@ async function quotes(): Promise<void> {
         await priceRate(sluice, bare, load),
       )
       report(
-        '/amm/price of the versions, 16 connections; reference: QuoterV2 by eth_call on the same node',
+        '/amm/price of the versions, 16 connections; reference: the router of v2, and QuoterV2, by eth_call on the same node',
         await versionRates(sluice, load),
       )
       const { rows, note } = await nodeCalls(sluice)
@@ -103,6 +107,23 @@ async function prices(): Promise<void> {
   const sluice = await startChild<SluiceProcess>('sluice')
   try {
     report('5,000 prices in five streams of /events, a block a second; reference: the event of the block itself', await priceEvents(sluice))
+  } finally {
+    await sluice.end()
+  }
+}
+
+/** Two profiles of a running server. */
+async function profile(): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice')
+  try {
+    const { certsDir } = await sluice.ask('where')
+    const load = await startChild<LoadProcess>('load', [certsDir])
+    try {
+      report('Where the time of a price goes, asked again', await whereTimeGoes(sluice, load, sameQuote()))
+      report('Where the time of a price goes, of another amount', await whereTimeGoes(sluice, load, newQuotes()))
+    } finally {
+      await load.end()
+    }
   } finally {
     await sluice.end()
   }

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { Client } from 'undici'
 import { serve } from '../child.ts'
 import { quotePath } from '../quote-path.ts'
-import { quoterCall, requireResult } from '../quoter-call.ts'
+import { quoterCall, requireResult, routerCall } from '../quoter-call.ts'
 import { percentile } from '../statistics.ts'
 
 export interface Load {
@@ -14,7 +14,7 @@ export interface Load {
   requests: number
   /** Where it stops although requests are left. */
   mostSeconds?: number
-  /** Asked again and again; quotes without it, each another. */
+  /** Asked again and again, with another amount each time where it says `{amount}`; quotes without it, each another. */
   path?: string
   /** Of quotes; of all versions where it is absent. */
   version?: string
@@ -24,16 +24,25 @@ const [certsDir = ''] = process.argv.slice(2)
 const read = (file: string) => readFileSync(path.join(certsDir, file))
 const connect = { ca: read('ca_cert.pem'), cert: read('client_cert.pem'), key: read('client_key.pem') }
 
+let amounts = 0
+/** That nobody has asked for before. */
+const newAmount = () => (1 + (amounts += 1) / 1e9).toFixed(9)
+
 export type LoadProcess = typeof handlers
 const handlers = serve({
   run: (load: Load) =>
     bear(
       load,
       () => new Client(load.url, { connect }),
-      (client, index) => ask(client, load.path ?? quotePath(index, load.version)),
+      (client, index) => ask(client, load.path?.replace('{amount}', newAmount) ?? quotePath(index, load.version)),
     ),
-  /** QuoterV2 asked straight at the node. */
-  askNode: (load: Load) => bear(load, () => new Client(load.url), askNode),
+  /** The exchange's own contracts asked straight at the node: QuoterV2, or the router of v2. */
+  askNode: (load: Load) =>
+    bear(
+      load,
+      () => new Client(load.url),
+      (client, index) => askNode(client, load.version === 'v2' ? routerCall(index) : quoterCall(index)),
+    ),
 })
 
 async function bear(
@@ -69,8 +78,8 @@ async function ask(client: Client, path: string): Promise<void> {
   if (statusCode !== 200) throw new Error(`answered ${statusCode}: ${text}`)
 }
 
-async function askNode(client: Client, index: number): Promise<void> {
+async function askNode(client: Client, call: string): Promise<void> {
   const headers = { 'content-type': 'application/json' }
-  const { body } = await client.request({ method: 'POST', path: '/', headers, body: quoterCall(index) })
+  const { body } = await client.request({ method: 'POST', path: '/', headers, body: call })
   requireResult(await body.json())
 }

@@ -3,10 +3,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { rpcTo } from '../../../core/devnet/rpc-to.ts'
 import { startServer } from '../../../core/testing/server.ts'
 import { serve } from '../child.ts'
+import { profiler } from '../profiler.ts'
 import { quotePath } from '../quote-path.ts'
+import { healthy, startFaultyProxy } from '../../http/trouble/faulty-proxy.ts'
 import { roundTripsTo } from '../../../core/testing/round-trips.ts'
 
-const server = await startServer()
+const [, , isBehindProxy] = process.argv
+let delayMs = 0
+const proxy = isBehindProxy === undefined ? undefined : await startFaultyProxy()
+await proxy?.become(async (exchange) => {
+  await sleep(delayMs)
+  await healthy(exchange)
+})
+const server = await startServer({
+  ...(proxy && {
+    async between(url) {
+      proxy.target = url
+      return `http://127.0.0.1:${proxy.port}`
+    },
+  }),
+})
 const { kernel, settings, client, rpcUrl } = server
 await firstQuote()
 const roundTrips = roundTripsTo(rpcUrl)
@@ -36,8 +52,14 @@ const handlers = serve(
     recordRoundTrips: () => roundTrips.record(),
     /** The methods of each HTTP request to the node since the recording began, which it ends. */
     takeRoundTrips: () => roundTrips.take(),
+    /** How long each answer of the node takes longer, where it is behind a proxy. */
+    delayNode: (ms: number) => void (delayMs = ms),
+    ...profiler(),
   },
-  () => server.stop(),
+  async () => {
+    await server.stop()
+    await proxy?.stop()
+  },
 )
 
 /** Networks start beside the listener: a quote is there a moment later. */
