@@ -31,7 +31,9 @@ export interface App {
 }
 
 /** The way of a request: who it is, how many there are, what it says, the verb, the answer. */
-export function createApp(parts: AppParts): App {
+export function createApp(cradle: AppParts): App {
+  // The container looks a part up whenever it is asked for it: once is enough.
+  const parts = { ...cradle }
   const { settings, log } = parts
   const app = new Koa<Exchange>()
   const events = createEvents(parts)

@@ -81,14 +81,14 @@ export function createDirectory(
   networks: readonly NetworkEntry[],
   venues: readonly (VenueEntry & { chain: string; network: string })[],
 ): Directory {
-  const byNetwork = new Map(networks.map((entry) => [`${entry.chain}/${entry.network}`, entry]))
-  const byVenue = new Map(venues.map((entry) => [`${entry.connector}/${entry.chain}/${entry.network}`, entry]))
+  const networkAt = table(networks)
+  const venueAt = new Map(connectorsOf(venues).map((name) => [name, table(venues.filter(({ connector }) => connector === name))]))
   const chains = [...new Set(networks.map(({ chain }) => chain))]
   const connectors = plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded')
   const connectorNames = connectors.map(({ name }) => name)
 
   const findNetwork = (chain: string, network: string): NetworkEntry => {
-    const entry = byNetwork.get(`${chain}/${network}`)
+    const entry = networkAt(chain, network)
     if (entry) return entry
     if (!chains.includes(chain)) throw unknown('chain', chain, chains)
     throw unknown(
@@ -115,13 +115,13 @@ export function createDirectory(
     hasConnector: (name) => connectorNames.includes(name),
     venuesOn: (chain, network) => venues.filter((each) => each.chain === chain && each.network === network),
     woken(chain, network, connector) {
-      const asked = [byNetwork.get(`${chain}/${network}`), byVenue.get(`${connector}/${chain}/${network}`)]
+      const asked = [networkAt(chain, network), connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)]
       const asleep = asked.flatMap((entry) => (entry && entry.notReady() !== undefined ? [entry] : []))
       return asleep.length === 0 ? undefined : woken(asleep)
     },
     network: (chain, network) => ready(findNetwork(chain, network), () => `The network ${chain}/${network}`),
     venue(connector, chain, network) {
-      const entry = byVenue.get(`${connector}/${chain}/${network}`)
+      const entry = venueAt.get(connector)?.(chain, network)
       if (entry) return ready(entry, () => `The connector ${connector} on ${chain}/${network}`)
       findConnector(connector)
       findNetwork(chain, network)
@@ -131,6 +131,18 @@ export function createDirectory(
       )
     },
   }
+}
+
+const connectorsOf = (venues: readonly VenueEntry[]) => [...new Set(venues.map(({ connector }) => connector))]
+
+/** By chain and network. Each request looks several up: no text is put together for that. */
+function table<T extends { chain: string; network: string }>(entries: readonly T[]) {
+  const byChain = new Map<string, Map<string, T>>()
+  for (const entry of entries) {
+    const byNetwork = byChain.get(entry.chain) ?? new Map<string, T>()
+    byChain.set(entry.chain, byNetwork.set(entry.network, entry))
+  }
+  return (chain: string, network: string): T | undefined => byChain.get(chain)?.get(network)
 }
 
 async function woken(asleep: readonly Pick<NetworkEntry, 'wake'>[]): Promise<void> {
