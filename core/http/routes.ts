@@ -11,7 +11,7 @@ import { createDeadline } from './deadline.ts'
 import { readIdempotencyKey, type Idempotency } from './idempotency/idempotency.ts'
 import { idsOf, type Exchange } from './exchange.ts'
 import type { Answer } from './idempotency/kept-requests.ts'
-import { readQuery } from './request/read-query.ts'
+import { rememberQueries } from './request/remember-queries.ts'
 import { requestReader } from './request/read-request.ts'
 
 export interface RouteParts {
@@ -47,6 +47,7 @@ export function routes(parts: RouteParts): (method: string, path: string) => End
 function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings }: RouteParts): EndpointAnswer {
   const { permission, wallet, acts, on, path } = endpoint as Endpoint
   const read = requestReader(endpoint)
+  const readSearch = rememberQueries(read)
   const serialize = fastJsonStringify(JSON.parse(JSON.stringify(endpoint.response)))
   // The verb of this very endpoint: what the reader has checked is its request, what the lookup gives is its context.
   const verb = verbs[endpoint.name] as unknown as (request: Fields, context: object) => ReturnType<Verb<'Status'>>
@@ -58,7 +59,7 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
     const { caller, requestId, startedAt } = ctx.state
     ctx.state.route = path
     if (permission) requirePermission(caller, permission)
-    const request = ctx.method === 'POST' ? read(bodyOf(ctx), 'body') : readEither(ctx, read)
+    const request = ctx.method === 'POST' ? read(bodyOf(ctx), 'body') : readEither(ctx, read, readSearch)
     // Only registered names: a label must not be of the caller's making.
     if (typeof request.connector === 'string' && services.directory.hasConnector(request.connector)) ctx.state.connector = request.connector
     if (wallet) for (const named of [request.address, request.wallet_address]) if (typeof named === 'string') requireWallet(caller, named)
@@ -121,9 +122,9 @@ function lookupOf(on: Endpoint['on'], { directory }: Services) {
 }
 
 /** GET and DELETE have their fields in the query, or else in a body. */
-function readEither<T>(ctx: Koa.Context, read: FieldsReader<T>): T {
+function readEither<T>(ctx: Koa.Context, read: FieldsReader<T>, readSearch: (search: string) => T): T {
   const body = bodyOf(ctx)
-  if (Object.keys(body).length === 0) return read(readQuery(ctx.querystring), 'query')
+  if (Object.keys(body).length === 0) return readSearch(ctx.querystring)
   if (ctx.querystring === '') return read(body, 'body')
   throw badFields([{ field: 'body', problem: `is beside a query: write the fields of a ${ctx.method} in one of them` }])
 }
