@@ -57,7 +57,10 @@ export const EventsRequest = request({
       description: `Of price: which prices, each ${shape}.`,
     }),
   ),
-  base: Type.Optional({ ...TokenName, description: 'Of price: one price by base, quote, side and amount, as /amm/price takes them.' }),
+  base: Type.Optional({
+    ...TokenName,
+    description: 'Of price: one price by base, quote, side and amount, as the price of an AMM is asked for.',
+  }),
   quote: Type.Optional({ ...TokenName, description: 'Of price.' }),
   side: Type.Optional({ ...Side, description: 'Of price.' }),
   amount: Type.Optional(Decimal('Of price: of the base token.')),

@@ -15,7 +15,7 @@ export function writeOutsidePlugin(parent: string, name: string, { quote }: { qu
   rmSync(path.join(folder, 'devnet.ts'))
   const index = path.join(folder, 'index.ts')
   replaceIn(index, "name: 'sushiswap'", `name: '${name}'`)
-  if (quote !== undefined) replaceIn(index, 'return { AMM,', `return { AMM: { ...AMM, quote: ${quote} },`)
+  if (quote !== undefined) replaceIn(index, 'return { AMM,', `return { AMM: { ...AMM, followed: undefined, quote: ${quote} },`)
   return folder
 }
 
