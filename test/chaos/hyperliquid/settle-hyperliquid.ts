@@ -16,8 +16,8 @@ import { lookAtBook, type ShownBook } from './watch-books.ts'
 /** By whom an exchange names a market. */
 const coins: Readonly<Record<string, string>> = { 'HYPE-USDC': '@107', 'ETH-USD': 'ETH' }
 const lookMs = 1_000
-/** The exchange is looked at every two seconds, twice for what is over, and what is done after that is looked at as often. */
-const allowedLooks = 20
+/** Ten of what is open are looked at every two seconds, and each twice before it is over: an exchange that was away leaves a hundred. */
+const allowedLooks = 60
 /** What a look asks for by its clock is believed dead after so long. */
 const marginSeconds = 10
 const askedByName = 40
