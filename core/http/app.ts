@@ -52,11 +52,13 @@ export function createApp(cradle: AppParts): App {
       state.path = readPath(ctx)
       state.caller = callerOf(ctx.req.socket as TLSSocket)
       limit(state.caller)
-      await readBody(ctx)
-      const endpoint = endpointOf(ctx.method, state.path)
+      const reading = readBody(ctx)
+      if (reading) await reading
+      const endpoint = endpointOf(ctx.req.method ?? '', state.path)
       if (!endpoint) ctx.set(idsOf(state))
       // Counted once it has arrived: who sends slowly takes nobody's place.
-      await bound.run(() => (endpoint ?? next)(ctx))
+      const answering = bound.run(() => (endpoint ?? next)(ctx))
+      if (answering) await answering
     } catch (error) {
       answerError(ctx, error, parts)
     }

@@ -4,17 +4,21 @@ import type { Caller } from '../verbs/caller.ts'
 /** Sheds load beyond a number of requests under way. */
 export function inFlightBound(most: number) {
   let count = 0
+  const leave = () => void (count -= 1)
   return {
-    async run<T>(work: () => T | Promise<T>): Promise<T> {
+    run<T>(work: () => T | Promise<T>): T | Promise<T> {
       if (count >= most)
         throw new SluiceError('OVERLOADED', `The server has ${most} requests under way (limits.inFlight); try again shortly.`, {
           retryAfterSeconds: 1,
         })
       count += 1
+      let isUnderWay = false
       try {
-        return await work()
+        const answer = work()
+        isUnderWay = answer instanceof Promise
+        return answer instanceof Promise ? answer.finally(leave) : answer
       } finally {
-        count -= 1
+        if (!isUnderWay) leave()
       }
     },
     get count() {

@@ -59,7 +59,7 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
     const { caller, requestId, startedAt } = ctx.state
     ctx.state.route = path
     if (permission) requirePermission(caller, permission)
-    const request = ctx.method === 'POST' ? read(bodyOf(ctx), 'body') : readEither(ctx, read, readSearch)
+    const request = ctx.req.method === 'POST' ? read(bodyOf(ctx), 'body') : readEither(ctx, read, readSearch)
     // Only registered names: a label must not be of the caller's making.
     if (typeof request.connector === 'string' && services.directory.hasConnector(request.connector)) ctx.state.connector = request.connector
     if (wallet) for (const named of [request.address, request.wallet_address]) if (typeof named === 'string') requireWallet(caller, named)
@@ -124,14 +124,16 @@ function lookupOf(on: Endpoint['on'], { directory }: Services) {
 /** GET and DELETE have their fields in the query, or else in a body. */
 function readEither<T>(ctx: Koa.Context, read: FieldsReader<T>, readSearch: (search: string) => T): T {
   const body = bodyOf(ctx)
-  if (Object.keys(body).length === 0) return readSearch(ctx.querystring)
+  if (body === nothing || Object.keys(body).length === 0) return readSearch(ctx.querystring)
   if (ctx.querystring === '') return read(body, 'body')
   throw badFields([{ field: 'body', problem: `is beside a query: write the fields of a ${ctx.method} in one of them` }])
 }
 
+const nothing: Record<string, unknown> = Object.freeze({})
+
 const bodyOf = (ctx: Koa.Context): Record<string, unknown> => {
   const body: unknown = ctx.request.body
-  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
+  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : nothing
 }
 
 const hasEnvelope = ({ response }: Endpoint) =>

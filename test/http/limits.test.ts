@@ -51,7 +51,7 @@ describe('the bound on requests under way', () => {
   it('sheds what is beyond it with 1027, and takes more when some are done', async () => {
     const bound = inFlightBound(2)
     const ends: (() => void)[] = []
-    const work = () => bound.run(() => new Promise<void>((resolve) => ends.push(resolve)))
+    const work = async () => bound.run(() => new Promise<void>((resolve) => ends.push(resolve)))
     const [first, second] = [work(), work()]
     const third = await work().catch((error: unknown) => error)
     expect(third).to.be.instanceOf(SluiceError).and.to.include({ name: 'OVERLOADED', http: 503, retryAfterSeconds: 1 })
@@ -60,7 +60,8 @@ describe('the bound on requests under way', () => {
     const fourth = work()
     for (const end of ends) end()
     await Promise.all([second, fourth])
-    await bound.run(() => Promise.reject(new Error('x'))).catch(() => {})
+    await Promise.resolve(bound.run(() => Promise.reject(new Error('x')))).catch(() => {})
+    expect(() => bound.run(() => expect.fail('at once'))).to.throw('at once')
     expect(bound.count).to.equal(0)
   })
 })
