@@ -36,7 +36,7 @@ export async function nodeCalls(sluice: Child<SluiceProcess>): Promise<{ rows: R
     const calls = own.flatMap(({ methods }) => methods)
     const inSequence = Math.max(...own.map(({ step }) => step))
     const rows = [
-      { name: 'round trips per quote', value: (asking.length / quotes).toFixed(2), reference: 'at most 1' },
+      { name: 'round trips per quote', value: (asking.length / quotes).toFixed(2), reference: 'none' },
       { name: 'calls per quote', value: (asking.flat().length / quotes).toFixed(2) },
       { name: `other round trips while ${quotes} quotes were made`, value: String(beside) },
       { name: 'round trips of a trade', value: String(own.length) },
