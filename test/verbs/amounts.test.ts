@@ -39,6 +39,19 @@ describe('amounts', () => {
     )
   })
 
+  it('tells how many digits a number has, also around powers of ten and beyond what a double holds', () => {
+    const near = integer({ min: 0, max: 400 }).map((exponent) => 10n ** BigInt(exponent))
+    assert(
+      property(near, integer({ min: -1, max: 1 }), near, (power, beside, other) => {
+        const number = power + BigInt(beside)
+        if (number <= 0n) return true
+        const leading = String(number).length - String(other).length - 1
+        const scale = Math.max(0, 18 - leading)
+        return ratio(number, other, 'down') === fromRaw((number * 10n ** BigInt(scale)) / other, scale)
+      }),
+    )
+  })
+
   it('takes a price back as a limit that the quoted amounts just meet', () => {
     assert(
       property(raw, decimals, raw, decimals, (quoteRaw, quoteDecimals, baseRaw, baseDecimals) => {

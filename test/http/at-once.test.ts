@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import Type from 'typebox'
+import { guarded } from '../../core/boot/guarded.ts'
+import { createDeadline } from '../../core/http/deadline.ts'
+import { rememberQueries } from '../../core/http/request/remember-queries.ts'
+import { fieldsReader } from '../../core/verbs/read-fields.ts'
+
+const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+
+describe('the deadline of a request', () => {
+  it('is not counted for what is answered at once', () => {
+    const before = timers()
+    expect(createDeadline(30).bound(() => 7)).to.equal(7)
+    expect(timers()).to.equal(before)
+  })
+
+  it('leaves no timer behind, whether the work gives, fails or throws at once', async () => {
+    // Mocha's own, for a test that waits, begins with the first wait.
+    await sleep(1)
+    const before = timers()
+    const [given, failed, thrown, unused] = [createDeadline(30), createDeadline(30), createDeadline(30), createDeadline(30)]
+    expect(await given.bound(async () => given.signal.aborted)).to.equal(false)
+    await Promise.resolve(failed.bound(async () => Promise.reject(new Error('x')))).catch(() => {})
+    expect(() => thrown.bound(() => expect.fail(String(thrown.signal.aborted)))).to.throw('false')
+    unused.bound(() => unused.signal)
+    expect(timers()).to.equal(before)
+  })
+
+  it('answers TIMEOUT when it is over, a moment after the work was told', async () => {
+    const deadline = createDeadline(0.01)
+    const late = await Promise.resolve(deadline.bound(() => sleep(5_000, 'late', { ref: false }))).catch((error: unknown) => error)
+    expect(late).to.have.property('name', 'TIMEOUT')
+    expect(deadline.signal.aborted).to.equal(true)
+  })
+})
+
+describe('queries that were read before', () => {
+  const schema = Type.Object({ base: Type.String(), depth: Type.Optional(Type.Integer()) }, { additionalProperties: false })
+
+  it('are not read again, and cannot be changed by who got them', () => {
+    const readSearch = rememberQueries(fieldsReader(schema))
+    const first = readSearch('base=WETH&depth=3')
+    expect(first).to.deep.equal({ base: 'WETH', depth: 3 })
+    expect(readSearch('base=WETH&depth=3')).to.equal(first)
+    expect(Object.isFrozen(first)).to.equal(true)
+  })
+
+  it('are told what is wrong with them each time', () => {
+    const readSearch = rememberQueries(fieldsReader(schema))
+    for (let time = 0; time < 2; time += 1) expect(() => readSearch('bass=WETH')).to.throw('did you mean "base"?')
+  })
+
+  it('are forgotten after some hundred others', () => {
+    let reads = 0
+    const read = fieldsReader(schema)
+    const readSearch = rememberQueries<{ base: string }>((fields, from) => ((reads += 1), read(fields, from)))
+    for (let each = 0; each < 2_000; each += 1) readSearch(`base=T${each}`)
+    readSearch('base=T0')
+    expect(reads).to.equal(2_001)
+  })
+})
+
+describe('a verb of a plugin that may answer at once', () => {
+  const callee = { plugin: 'one', log: { debug() {}, info() {}, warn() {}, error() {} } }
+  const at = {
+    get signal(): AbortSignal {
+      return expect.fail('nobody has to wait')
+    },
+  }
+
+  it('is not waited for where it does', () => {
+    expect(guarded({ gas: (units: bigint, _at: object) => units }, callee).gas(5n, at)).to.equal(5n)
+  })
+
+  it('is waited for until the deadline where it does not, and blamed for what it throws', async () => {
+    const chain = guarded({ gas: (_units: bigint, _at: object): unknown => new Promise(() => {}) }, callee)
+    const late = await Promise.resolve(chain.gas(5n, { signal: AbortSignal.timeout(10) })).catch((error: unknown) => error)
+    expect(late).to.have.property('name', 'TIMEOUT')
+    const broken = guarded({ gas: (_units: bigint, _at: object): unknown => expect.fail('broken') }, callee)
+    expect(() => broken.gas(5n, at)).to.throw("'one' has failed")
+  })
+})
