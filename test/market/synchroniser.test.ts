@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'chai'
 import { array, assert, asyncProperty, boolean, constantFrom, nat, record } from 'fast-check'
@@ -226,6 +227,26 @@ describe('state that follows a chain', () => {
     test.heal()
     await settled()
     expect(await stateOf(source, 'x')).to.deep.equal(['0', '1', '2'])
+  })
+
+  it('is waited for where more blocks came while others were read than it may be behind', async () => {
+    start({
+      chain: {
+        head: (...args) => test.chain.head(...args),
+        heads: (...args) => test.chain.heads(...args),
+        async changes(...args) {
+          await sleep(60)
+          return test.chain.changes?.(...args) ?? 'forked'
+        },
+      },
+    })
+    const { source } = exchange(test)
+    await sync.read(source, 'x', at)
+    test.make(0, [[], [], [happened('x', '1')]])
+    await sleep(5)
+    test.make(0, [[], [], [], [happened('x', '2')]])
+    await sleep(5)
+    expect(await stateOf(source, 'x')).to.deep.equal(['1', '2'])
   })
 
   it('is out by itself where its connector fails on it: the others are not, and it comes back', async () => {

@@ -27,6 +27,8 @@ export interface HeadChaser {
   readonly freshAt: number
   /** Why it is not there, in words for callers. */
   readonly reason: string
+  /** Whether what happened could not be read when it was tried last. */
+  readonly isFailing: boolean
   /** Until the signal is aborted. */
   run(signal: AbortSignal): void
   /** Asks the network for its head, and goes there. @throws SluiceError where it does not answer */
@@ -45,6 +47,7 @@ export function createHeadChaser({ chain, place, witness, trail, follow, go }: H
   let freshAt = -Infinity
   let reason = 'no block of it was seen yet'
   let confirming: Promise<void> | undefined
+  let isFailing = false
 
   function lost(what: string, error: unknown): void {
     reason = reasonOf(error)
@@ -76,19 +79,19 @@ export function createHeadChaser({ chain, place, witness, trail, follow, go }: H
 
   async function chase(signal: AbortSignal): Promise<void> {
     const pause = createBackoff(200, 5_000)
-    let failing = false
+    isFailing = false
     for (;;) {
       const to = heard
       if (!to || to.hash === trail.tip?.hash || signal.aborted) break
       try {
         await step(to, signal)
         pause.reset()
-        failing = false
+        isFailing = false
         progress.tell()
       } catch (error) {
         if (signal.aborted) break
-        if (!failing) lost(`what happened in block ${to.number} of ${name} could not be read`, error)
-        failing = true
+        if (!isFailing) lost(`what happened in block ${to.number} of ${name} could not be read`, error)
+        isFailing = true
         reason = reasonOf(error)
         pause.failed()
         progress.tell()
@@ -135,6 +138,9 @@ export function createHeadChaser({ chain, place, witness, trail, follow, go }: H
     },
     get reason() {
       return reason
+    },
+    get isFailing() {
+      return isFailing
     },
     run(signal) {
       running = signal

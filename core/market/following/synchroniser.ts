@@ -47,6 +47,8 @@ export interface SynchroniserOptions {
 }
 
 const pulseMs = 1_000
+/** So often is a network that moves on asked for its head, for one reading. */
+const mostConfirmed = 8
 /** So long is a block waited for that somebody was told of. */
 const heardMs = 1_000
 
@@ -134,14 +136,19 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   // Who reads and who is told.
 
   async function requireFresh({ signal }: At): Promise<void> {
-    await within(chaser.confirm(), signal)
-    if (isFresh()) {
-      // The node that was asked does not have it: what there is, is not too old.
-      promised = 0n
-      return
+    for (let tries = 1; ; tries += 1) {
+      await within(chaser.confirm(), signal)
+      if (isFresh()) {
+        // The node that was asked does not have it: what there is, is not too old.
+        promised = 0n
+        return
+      }
+      // While it was read what happened, more blocks came than it may be behind: then they are read together.
+      if (chaser.isFailing || tries >= mostConfirmed) break
     }
     const blocks = chaser.blocksBehind > staleBlocks ? `, ${chaser.blocksBehind} blocks` : ''
-    throw new SluiceError('NETWORK', `What is known of ${name} is too old to be shown${blocks}: ${chaser.reason}. Try again shortly.`, {
+    const why = chaser.isFailing ? chaser.reason : 'more blocks come than are read'
+    throw new SluiceError('NETWORK', `What is known of ${name} is too old to be shown${blocks}: ${why}. Try again shortly.`, {
       retryAfterSeconds: 1,
     })
   }
