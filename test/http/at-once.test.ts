@@ -23,7 +23,7 @@ describe('the deadline of a request', () => {
     expect(await given.bound(async () => given.signal.aborted)).to.equal(false)
     await Promise.resolve(failed.bound(async () => Promise.reject(new Error('x')))).catch(() => {})
     expect(() => thrown.bound(() => expect.fail(String(thrown.signal.aborted)))).to.throw('false')
-    unused.bound(() => unused.signal)
+    void unused.bound(() => unused.signal)
     expect(timers()).to.equal(before)
   })
 
