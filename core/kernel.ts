@@ -182,11 +182,11 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
       failing: () => failingParts(signer, store, directory),
     }
     container.register({ services: asValue(services) })
-    recallQuotes(services)
     const listener = await listen(container.build(createApp), settings, log)
     // At once: what still comes on open connections is told that the server stops.
     stops.push(() => Promise.all([listener.stop(drainMs()), transactions.stop(drainMs())]))
 
+    recallQuotes(services)
     return { url: listener.url, startedInMs: performance.now() - startedAt, services, devnet, plugins, warnings, stop }
   } catch (error) {
     await stop()

@@ -10,7 +10,9 @@ export function idempotency(known: Known): Violation[] {
     const calls = known.callsOf(request)
     const answers = new Set(calls.flatMap(({ outcome }) => (outcome.is === 'answer' && outcome.txHash !== undefined ? [outcome.text] : [])))
     const signed = (entries.get(request.key) ?? []).filter(({ attempts }) => attempts.length > 0)
-    const nonces = new Set(known.signedOf(request).map(({ nonce }) => nonce))
+    // What only takes the place of an order that waits does nothing by itself: where the order was first after all, it is cancelled by another.
+    const acting = known.signedOf(request).filter(({ call }) => request.op !== 'cancel-order' || call !== undefined)
+    const nonces = new Set(acting.map(({ nonce }) => nonce))
     const evidence = { request, calls, entries: signed }
     const found: Violation[] = []
     if (answers.size > 1) found.push(violation('one key got different answers', { ...evidence, answers: [...answers] }))
