@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../../api/index.ts'
 import type { Head, KnownOf } from '../../contracts/index.ts'
 import { within } from '../within.ts'
@@ -7,6 +8,7 @@ import type { Group, Track } from './track.ts'
 import type { Trail } from './trail.ts'
 
 const loadMs = 15_000
+const againMs = 100
 /** So many keys are loaded at once. */
 export const mostAtOnce = 250
 
@@ -41,7 +43,14 @@ export const isNetworks = (error: unknown): boolean => error instanceof SluiceEr
  * Loads what is wanted of a group, at the newest block, and moves it on by what happened while it was loaded. Where one key makes the
  * connector fail, the others are loaded without it.
  */
-export async function loadGroup(group: Group, tracks: readonly Track[], trail: Trail, witness: Witness, over: AbortSignal): Promise<void> {
+export async function loadGroup(
+  group: Group,
+  tracks: readonly Track[],
+  trail: Trail,
+  witness: Witness,
+  over: AbortSignal,
+  tries = 2,
+): Promise<void> {
   const { place, followed } = group.source
   const after = trail.tip
   if (!after) return
@@ -78,6 +87,11 @@ export async function loadGroup(group: Group, tracks: readonly Track[], trail: T
     }
   } catch (error) {
     if (over.aborted) return
+    // A node may be about to have the block, or another one takes over.
+    if (isNetworks(error) && tries > 1) {
+      await sleep(againMs, undefined, { signal: over }).catch(() => {})
+      return loadGroup(group, tracks, trail, witness, over, tries - 1)
+    }
     if (!isOutside(error) && tracks.length > 1) {
       await Promise.all(tracks.map((track) => loadGroup(group, [track], trail, witness, over)))
       return

@@ -49,6 +49,8 @@ export interface SynchroniserOptions {
 const pulseMs = 1_000
 /** So often is a network that moves on asked for its head, for one reading. */
 const mostConfirmed = 8
+/** And so often for a block that somebody was told of. */
+const mostPromised = 3
 /** So long is a block waited for that somebody was told of. */
 const heardMs = 1_000
 
@@ -139,6 +141,8 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     for (let tries = 1; ; tries += 1) {
       await within(chaser.confirm(), signal)
       if (isFresh()) {
+        // The question for the head may have been under way already when the block came.
+        if ((trail.tip?.number ?? 0n) < promised && tries < mostPromised) continue
         // The node that was asked does not have it: what there is, is not too old.
         promised = 0n
         return
