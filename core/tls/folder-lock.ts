@@ -9,6 +9,8 @@ import { hasCode } from './has-code.ts'
 const patienceMs = 15_000
 // What is done under the lock takes well under a second; a holder that is older and cannot be asked is gone.
 const longestWorkMs = 60_000
+// A lock has its holder's name moments after it is made: one that has none for longer is of a process that was killed right then.
+const longestNamelessMs = 2_000
 
 /**
  * Runs `work` while no other process writes in `folder`: two `sluice certs revoke` at once must not lose one of the
@@ -50,7 +52,7 @@ async function isAbandoned(lock: string): Promise<boolean> {
     const [, pid, host] = /^(\d+)@(.*)\n$/.exec(holder) ?? []
     // Only a process of this machine can be asked whether it lives: a container sees other process ids.
     if (pid !== undefined && host === hostname() && !isAlive(Number(pid))) return true
-    return Date.now() - mtimeMs > longestWorkMs
+    return Date.now() - mtimeMs > (holder === '' ? longestNamelessMs : longestWorkMs)
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return false
     throw error

@@ -159,6 +159,16 @@ describe('certificates in set-up', () => {
     }
   })
 
+  it('goes on after a set-up that was killed before its lock had its name', async () => {
+    const certsDir = path.join(await emptyFolder(), 'certs')
+    await mkdir(certsDir)
+    await writeFile(path.join(certsDir, '.lock'), '')
+
+    await ensureCertificates({ certsDir })
+
+    expect((await readdir(certsDir)).toSorted()).to.deep.equal(all)
+  })
+
   it('carries on where a killed set-up had moved only some of the files', async () => {
     const certsDir = await madeCertificates()
     const server = await pem(certsDir, 'server_cert.pem')
