@@ -1,4 +1,4 @@
-import { SluiceError } from '../../api/index.ts'
+import type { SluiceError } from '../../api/index.ts'
 import type { At, Chain, Head } from '../../contracts/index.ts'
 import { within } from '../within.ts'
 import type { Place, Witness } from '../witness.ts'
@@ -6,12 +6,14 @@ import { applyBlock } from './apply-block.ts'
 import { createBundle, type Bundle, type BundlePart } from './bundle.ts'
 import { checkSample } from './check-sample.ts'
 import type { Way } from './find-way.ts'
+import { createFreshness } from './freshness.ts'
 import { createHeadChaser } from './head-chaser.ts'
 import { createKeptTracks } from './kept-tracks.ts'
-import { isNetworks, loadGroup, mostAtOnce } from './load-group.ts'
-import { patienceMs } from './patience.ts'
-import { loadingOf, type Changed, type Group, type Seen, type Source, type Track } from './track.ts'
+import { isNetworks } from './load-group.ts'
+import { createLoading } from './loading.ts'
+import type { Changed, Group, Seen, Source, Track } from './track.ts'
 import { createTrail } from './trail.ts'
+import { createWatchers } from './watchers.ts'
 
 /**
  * What is followed on one network, moved from block to block: one query of what happened for all of it. Nothing is asked while nothing is
@@ -47,35 +49,31 @@ export interface SynchroniserOptions {
 }
 
 const pulseMs = 1_000
-/** So often is a network that moves on asked for its head, for one reading. */
-const mostConfirmed = 8
-/** And so often for a block that somebody was told of. */
-const mostPromised = 3
-/** So long is a block waited for that somebody was told of. */
-const heardMs = 1_000
 
 export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   const { chain, place, witness, staleBlocks, checkSeconds, idleSeconds, mostKeys } = options
   const name = `${place.chain}/${place.network}`
+  /** Another one whenever anything may have changed of what is in memory. */
+  let version = 0
+  let run: AbortController | undefined
+  let checkAt = 0
   const tracks = createKeptTracks(name, mostKeys, () => (version += 1))
   const trail = createTrail()
   const follow = () => tracks.groups().flatMap(({ source }) => source.followed.follow)
   const chaser = createHeadChaser({ chain, place, witness, trail, follow, go })
-  let run: AbortController | undefined
-  let shown = true
-  let checkAt = 0
-  const movers = new Set<() => void>()
-  /** The newest block that somebody was told of, and how long it is waited for. */
-  let promised = 0n
-  let promisedUntil = 0
-  /** Another one whenever anything may have changed of what is in memory. */
-  let version = 0
-
-  const isFresh = () =>
-    trail.tip !== undefined && chaser.blocksBehind <= staleBlocks && performance.now() - chaser.freshAt <= patienceMs(trail, staleBlocks)
-
-  /** Whether it may be read at once. */
-  const isCurrent = () => isFresh() && ((trail.tip?.number ?? 0n) >= promised || performance.now() > promisedUntil)
+  const freshness = createFreshness(name, chaser, trail, staleBlocks)
+  const watchers = createWatchers(tracks, trail, freshness, () =>
+    witness.trouble(place, 'lost', `what is known of ${name} is too old to be shown: ${chaser.reason}`),
+  )
+  const want = createLoading({
+    trail,
+    witness,
+    running: () => run?.signal,
+    loaded() {
+      version += 1
+      if (run) watchers.tell()
+    },
+  })
 
   // From one head to the next.
 
@@ -86,7 +84,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     // A network that gives a block may give states again; what a connector cannot read is not tried at every block.
     for (const { group, track } of tracks.all())
       if (track.history.newest() === undefined && (track.error === undefined || isNetworks(track.error))) void want(group, track)
-    tell()
+    watchers.tell()
   }
 
   function move({ back, blocks }: Way, asked: ReadonlySet<string>): void {
@@ -107,67 +105,6 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
       witness.trouble(place, 'reload', `too much of ${name} was missed before block ${head.number}; all that is followed is read anew`)
     trail.restart(head)
     for (const { track } of tracks.all()) track.history.clear()
-  }
-
-  // Loading.
-
-  function want(group: Group, track: Track): Promise<void> {
-    const { done, isNew } = loadingOf(track)
-    if (isNew) group.wanted.add(track)
-    if (group.wanted.size > 0 && !group.due) {
-      group.due = true
-      // All that is asked for together is loaded together.
-      setImmediate(() => void load(group))
-    }
-    return done
-  }
-
-  async function load(group: Group): Promise<void> {
-    group.due = false
-    const signal = run?.signal
-    for (;;) {
-      if (!signal || signal.aborted || !trail.tip || group.wanted.size === 0) return
-      const some = [...group.wanted].slice(0, mostAtOnce)
-      for (const track of some) group.wanted.delete(track)
-      await loadGroup(group, some, trail, witness, signal)
-      version += 1
-      if (!signal.aborted) tell()
-    }
-  }
-
-  // Who reads and who is told.
-
-  async function requireFresh({ signal }: At): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
-      await within(chaser.confirm(), signal)
-      if (isFresh()) {
-        // The question for the head may have been under way already when the block came.
-        if ((trail.tip?.number ?? 0n) < promised && tries < mostPromised) continue
-        // The node that was asked does not have it: what there is, is not too old.
-        promised = 0n
-        return
-      }
-      // While it was read what happened, more blocks came than it may be behind: then they are read together.
-      if (chaser.isFailing || tries >= mostConfirmed) break
-    }
-    const blocks = chaser.blocksBehind > staleBlocks ? `, ${chaser.blocksBehind} blocks` : ''
-    const why = chaser.isFailing ? chaser.reason : 'more blocks come than are read'
-    throw new SluiceError('NETWORK', `What is known of ${name} is too old to be shown${blocks}: ${why}. Try again shortly.`, {
-      retryAfterSeconds: 1,
-    })
-  }
-
-  /** Each watcher what is new to it. */
-  function tell(): void {
-    for (const moved of movers) moved()
-    const { tip } = trail
-    for (const { track } of tracks.all()) {
-      if (track.watchers.size === 0) continue
-      const state = shown ? track.history.newest() : undefined
-      if (state === track.told || (state === undefined && shown && track.error === undefined)) continue
-      track.told = state
-      for (const changed of track.watchers) changed(state === undefined || !tip ? undefined : { state, head: tip })
-    }
   }
 
   // Time.
@@ -192,22 +129,15 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
         void want(group, track)
     }
     if (tracks.size === 0) return end()
-    if (!isFresh())
+    if (freshness.isFresh()) watchers.look()
+    else
       void chaser
         .confirm()
         .catch(() => {})
-        .finally(show)
-    else show()
+        .finally(watchers.look)
     if (now < checkAt) return
     checkAt = now + checkSeconds * 1000
     for (const group of tracks.groups()) if (run) void checkSample(group, trail, witness, run.signal, (track) => again(group, track))
-  }
-
-  function show(): void {
-    if (shown === isFresh()) return
-    shown = !shown
-    if (!shown) witness.trouble(place, 'lost', `what is known of ${name} is too old to be shown: ${chaser.reason}`)
-    tell()
   }
 
   function again(group: Group, track: Track): void {
@@ -219,16 +149,21 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   function end(): void {
     run?.abort()
     run = undefined
-    shown = true
+    watchers.reset()
     trail.restart(undefined)
+  }
+
+  /** Once it may be read at once. */
+  async function requireCurrent(at: At): Promise<void> {
+    start()
+    if (!freshness.isCurrent()) await freshness.require(at)
   }
 
   return {
     async read(source, key, at) {
-      start()
       const { group, track } = tracks.of(source, key)
       track.usedAt = performance.now()
-      if (!isCurrent()) await requireFresh(at)
+      await requireCurrent(at)
       for (;;) {
         const state = track.history.newest()
         if (state !== undefined && trail.tip) return { state, head: trail.tip }
@@ -239,28 +174,20 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     watch(source, key, changed) {
       start()
       const { group, track } = tracks.of(source, key)
-      const state = track.history.newest()
-      if (state !== undefined && trail.tip && shown) {
-        track.told = state
-        changed({ state, head: trail.tip })
-      } else if (!shown || track.told === undefined) changed(undefined)
-      track.watchers.add(changed)
-      if (state === undefined)
+      watchers.add(track, changed)
+      if (track.history.newest() === undefined)
         void (trail.tip ? Promise.resolve() : chaser.confirm())
           .then(() => want(group, track))
           .catch((error: unknown) => {
             track.error ??= error
-            tell()
+            watchers.tell()
           })
       return () => {
         track.watchers.delete(changed)
         track.usedAt = performance.now()
       }
     },
-    onMove(moved) {
-      movers.add(moved)
-      return () => void movers.delete(moved)
-    },
+    onMove: watchers.onMove,
     bundle: (parts) =>
       createBundle(parts, {
         get version() {
@@ -269,19 +196,12 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
         get tip() {
           return trail.tip
         },
-        isCurrent,
-        async requireCurrent(at) {
-          start()
-          if (!isCurrent()) await requireFresh(at)
-        },
+        isCurrent: freshness.isCurrent,
+        requireCurrent,
         trackOf: ({ source, key, about }) => tracks.of(source, key, about),
         want,
       }),
-    heardOf(number) {
-      if (!trail.tip || number <= trail.tip.number) return
-      if (number > promised || performance.now() > promisedUntil) promised = number
-      promisedUntil = performance.now() + heardMs
-    },
+    heardOf: freshness.heardOf,
     doubt(source, key, why) {
       const track = tracks.find(source, key)
       if (!track) return
