@@ -48,7 +48,8 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
   const { permission, wallet, acts, on, path } = endpoint as Endpoint
   const read = requestReader(endpoint)
   const readSearch = rememberQueries(read)
-  const serialize = fastJsonStringify(JSON.parse(JSON.stringify(endpoint.response)))
+  // Compiled when it is first used, as the reader's schema is.
+  let serialize: ((answer: object) => string) | undefined
   // The verb of this very endpoint: what the reader has checked is its request, what the lookup gives is its context.
   const verb = verbs[endpoint.name] as unknown as (request: Fields, context: object) => ReturnType<Verb<'Status'>>
   const lookUp = lookupOf(on, services)
@@ -95,6 +96,7 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
 
   function render(answer: object, { network }: Fields, startedAt: number): Answer {
     const shown = isEnveloped ? { timestamp: Date.now(), ...answer, network, latency: secondsSince(startedAt) } : answer
+    serialize ??= fastJsonStringify(JSON.parse(JSON.stringify(endpoint.response)))
     return { status: statusOf(answer), body: serialize(shown) }
   }
 }

@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
 import { badFields, type FieldProblem } from '../api/index.ts'
 import { nearest } from '../config/index.ts'
@@ -23,12 +23,16 @@ ajv.addKeyword({ keyword: 'apart', schemaType: 'boolean' })
 
 export type FieldsReader<T> = (fields: Readonly<Record<string, unknown>>, from: 'query' | 'body') => T
 
-/** What turns the fields of a query or body into what a schema says. @throws SluiceError INCOMPLETE_PARAMS with every problem */
+/**
+ * What turns the fields of a query or body into what a schema says. Compiled when it is first used: all endpoints'
+ * together took a fifth of a start.
+ * @throws SluiceError INCOMPLETE_PARAMS with every problem
+ */
 export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<T>> {
   const schemas = schema.properties as unknown as Record<string, FieldSchema>
   const names = Object.keys(schemas)
   const readers = new Map(Object.entries(schemas).map(([name, field]) => [name, fieldReader(field)]))
-  const validate = ajv.compile<Static<T>>(withoutEntries(schema))
+  let compiled: ValidateFunction<Static<T>> | undefined
 
   return (fields, from) => {
     const read: Fields = {}
@@ -39,6 +43,7 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
       if (readField === undefined) define(read, field, value)
       else if (value !== null && (from === 'body' || value !== '')) read[field] = readField(value, from)
     }
+    const validate = (compiled ??= ajv.compile<Static<T>>(withoutEntries(schema)))
     if (!validate(read)) throw badFields(problemsOf(validate.errors ?? [], schemas, names))
     return read
   }
