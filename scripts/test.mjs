@@ -1,4 +1,4 @@
-// The whole suite: a mocha for each folder of tests, as many at once as there are cores, for servers and nodes wait more than they work.
+// The whole suite: a mocha for each folder of tests, one more at once than there are cores, for servers and nodes wait more than they work.
 // What each says is printed when it is done, and at the end the sum with all that failed, as mocha itself says it.
 import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { stripVTControlCharacters } from 'node:util'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const mocha = path.join(root, 'node_modules/mocha/bin/mocha.js')
-const lanes = Math.min(4, availableParallelism())
+const lanes = Math.min(4, availableParallelism() + 1)
 /** Rooms with floors of their own: each floor is a folder of tests. */
 const houses = ['kits', 'plugins']
 /** They put the machine itself to the test, and what they promise is in seconds: nothing runs beside them. */
