@@ -49,17 +49,19 @@ const plugins = new URL('../../plugins/', import.meta.url)
 const otherChains = readdirSync(plugins).filter((name) => name !== 'ethereum' && existsSync(new URL(`${name}/tokens.json`, plugins)))
 /** Connectors that serve no other network than that of such a chain would be refused. */
 const ofOtherChains = ['hyperliquid']
+const nobody = { rpcUrls: ['http://127.0.0.1:1'] }
+
+/** A server of the one chain. */
+export const oneChain = {
+  settings: { 'plugins.disabled': [...otherChains, ...ofOtherChains] },
+  // The outside networks are away, whether this machine has an Internet or not.
+  conf: { 'chains/ethereum.yml': { mainnet: nobody, sepolia: nobody, local: { required: true, feeCap: 300 } } },
+}
 
 async function start(): Promise<SharedServer> {
-  const nobody = { rpcUrls: ['http://127.0.0.1:1'] }
   const server = await startServer({
-    settings: { 'limits.bodyBytes': 100_000, 'plugins.disabled': [...otherChains, ...ofOtherChains] },
-    conf: {
-      'clients.yml': { clients },
-      // The outside networks are away, whether this machine has an Internet or not.
-      'chains/ethereum.yml': { mainnet: nobody, sepolia: nobody, local: { required: true, feeCap: 300 } },
-      'tokens/ethereum/local.json': JSON.stringify(twinList),
-    },
+    settings: { ...oneChain.settings, 'limits.bodyBytes': 100_000 },
+    conf: { ...oneChain.conf, 'clients.yml': { clients }, 'tokens/ethereum/local.json': JSON.stringify(twinList) },
   })
   const { certsDir } = server.settings.ssl
   const as: Partial<SharedServer['as']> = {}

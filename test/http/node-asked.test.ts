@@ -1,0 +1,99 @@
+import { expect } from 'chai'
+import { Interface, parseUnits, toQuantity } from 'ethers'
+import { rpcTo, type Rpc } from '../../core/devnet/rpc-to.ts'
+import { startServer, type TestServer } from '../../core/testing/server.ts'
+import { addresses } from '../devnet/addresses.ts'
+import { openManyPairs, type ManyPairs } from '../market/many-pairs.ts'
+import { oneChain, outcome, uniswap } from './shared-server.ts'
+import { countedTrips } from './trouble/counted-trips.ts'
+import { startFaultyProxy, type FaultyProxy } from './trouble/faulty-proxy.ts'
+
+const amounts = new Interface(['function getAmountsOut(uint256, address[]) view returns (uint256[] amounts)'])
+const router = addresses.exchanges.uniswap.router
+const sale = { base: 'WETH', quote: 'USDC', side: 'SELL' }
+/** The first is more than pools of v3 have within the first look around their prices. */
+const cold = { uniswap: '15000', sushiswap: '300', pancakeswap: '300' }
+const blocks = 5
+
+describe('what the node is asked about prices, as a proxy before it counts', function () {
+  this.timeout(120_000)
+  let proxy: FaultyProxy
+  let server: TestServer
+  let rpc: Rpc
+  let trips: Awaited<ReturnType<typeof countedTrips>>
+  let market: ManyPairs
+  before(async () => {
+    proxy = await startFaultyProxy()
+    server = await startServer({
+      ...oneChain,
+      // Samples are compared apart.
+      settings: { ...oneChain.settings, 'market.checkSeconds': 3_600 },
+      async between(url) {
+        proxy.target = url
+        return `http://127.0.0.1:${proxy.port}`
+      },
+    })
+    rpc = rpcTo(proxy.target)
+    market = await openManyPairs(rpc, 100)
+    trips = await countedTrips(proxy)
+    // Nodes are asked for their chain when they are met anew.
+    expect(outcome(await server.client.get('/network/status', { chain: 'ethereum', network: 'local' }))).to.equal('200')
+  })
+  after(async () => {
+    await server?.stop()
+    await proxy?.stop()
+  })
+
+  const price = async (question: object) => {
+    const answer = await server.client.get('/amm/price', { ...uniswap, version: 'v2', ...question })
+    expect(outcome(answer), answer.text).to.equal('200')
+    expect(answer.body.source).to.equal('memory')
+    return answer.body
+  }
+  const priceOf = (place: number, amount: string) => {
+    const [base, quote] = market.pairs[place] ?? []
+    return price({ base, quote, side: 'SELL', amount })
+  }
+  const methods = () => trips.take().map((trip) => trip.methods.join())
+
+  for (const [version, most] of [
+    ['v2', 2],
+    ['v3', 4],
+  ] as const) {
+    it(`is at most ${most} round trips one after the other for pools of ${version} that nobody has asked about`, async () => {
+      for (const [connector, amount] of Object.entries(cold)) {
+        trips.take()
+        await price({ ...sale, connector, version, amount })
+        const steps = trips.take().map(({ step }) => step)
+        expect(Math.max(...steps), connector).to.be.within(1, most)
+      }
+    })
+  }
+
+  for (const count of [10, 100]) {
+    it(`is one question a block for ${count} pools, and nothing for whatever price by them`, async () => {
+      const places = Array.from({ length: count }, (_, place) => place)
+      await Promise.all(places.map((place) => priceOf(place, '1')))
+      const traded = places.filter((place) => place % Math.ceil(count / 10) === 0)
+      trips.take()
+      for (let made = 0; made < blocks; made += 1) {
+        const number = await market.trade(traded)
+        while ((await priceOf(0, '1')).blockNumber < number) await new Promise((resolve) => setTimeout(resolve, 20))
+        expect(methods()).to.deep.equal(['eth_getLogs'])
+        for (const place of traded) {
+          const { blockNumber, expectedAmount } = await priceOf(place, `1.${made}${place}`)
+          const given = parseUnits(expectedAmount, 18)
+          expect([blockNumber, given]).to.deep.equal([number, await ownAmount(place, `1.${made}${place}`, number)])
+        }
+      }
+      await Promise.all(places.map((place) => priceOf(place, '2.5')))
+      expect(methods()).to.deep.equal([])
+    })
+  }
+
+  async function ownAmount(place: number, amount: string, number: number): Promise<bigint> {
+    const data = amounts.encodeFunctionData('getAmountsOut', [parseUnits(amount, 18), market.pairs[place]])
+    const answer = await rpc('eth_call', { to: router, data }, toQuantity(number))
+    return [...amounts.decodeFunctionResult('getAmountsOut', String(answer)).getValue('amounts')].at(-1)
+  }
+})

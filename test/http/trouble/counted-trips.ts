@@ -1,0 +1,27 @@
+import type { RoundTrip } from '../../../core/testing/round-trips.ts'
+import { healthy, type FaultyProxy } from './faulty-proxy.ts'
+
+/** What a feed of heads asks for, whether anything else is asked or not. */
+const ofHeads = ['eth_getBlockByNumber', 'eth_maxPriorityFeePerGas']
+
+/** The HTTP requests that pass a proxy on their way to a node, but for those for its newest head. */
+export async function countedTrips(proxy: FaultyProxy) {
+  let taken: RoundTrip[] = []
+  let answered = 0
+  await proxy.become(async (exchange) => {
+    const trip = { methods: exchange.methods, step: answered + 1 }
+    const isOfHeads = exchange.methods.every((method) => ofHeads.includes(method))
+    if (!isOfHeads) taken.push(trip)
+    await healthy(exchange)
+    if (!isOfHeads) answered = Math.max(answered, trip.step)
+  })
+  return {
+    /** Since they were last taken. */
+    take(): readonly RoundTrip[] {
+      const all = taken
+      taken = []
+      answered = 0
+      return all
+    },
+  }
+}
