@@ -22,7 +22,7 @@ import { createApp } from './http/app.ts'
 import { createIdempotency, type Idempotency } from './http/idempotency/idempotency.ts'
 import { measureNodes } from './http/metrics/measure-nodes.ts'
 import { measureTransactions } from './http/metrics/measure-transactions.ts'
-import { countMarket, measureMarket } from './http/metrics/market-metrics.ts'
+import { countMarket, measureMarket, measureQuotes } from './http/metrics/market-metrics.ts'
 import { createMetrics, measureDirectory, measureStore, type Metrics } from './http/metrics/metrics.ts'
 import { observeJournal } from './http/metrics/observe-journal.ts'
 import { listen } from './http/server.ts'
@@ -147,6 +147,7 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
     const market = createMarket(settings.market, settings.data.dir, log, countMarket(metrics))
     stops.push(() => market.stop())
     measureMarket(metrics, market)
+    measureQuotes(metrics, directory)
 
     const count = countChanges(metrics)
     container.register({

@@ -25,14 +25,14 @@ export type CheckOutcome = 'equal' | 'different' | 'unclear'
 export interface MarketCounters {
   trouble(place: Place, what: Trouble): void
   check(place: Place, outcome: CheckOutcome): void
-  update(place: Place): void
+  update(place: Place, count: number): void
 }
 
 /** What is told of the state in memory: to people by the log, to machines by counters. */
 export interface Witness {
   trouble(place: Place, what: Trouble, reason: string, cause?: unknown): void
   check(place: Place, outcome: CheckOutcome): void
-  update(place: Place): void
+  update(place: Place, count: number): void
 }
 
 export function createWitness(log: Log, counters: MarketCounters): Witness {
@@ -47,6 +47,6 @@ export function createWitness(log: Log, counters: MarketCounters): Witness {
       counters.check(place, outcome)
       if (outcome === 'different') log.warn({ ...place }, 'what was in memory was not what the exchange has; it is read anew')
     },
-    update: (place) => counters.update(place),
+    update: (place, count) => counters.update(place, count),
   }
 }

@@ -11,7 +11,7 @@ interface Block extends HeadChanges {
 }
 
 /** A chain in memory, as a family's kit shows one: forks, faults, and every question counted. */
-export function createForkChain() {
+export function createForkChain(blockSeconds = 1) {
   const blocks = new Map<string, Block>()
   const followers = new Set<(head: Head) => void>()
   const asked: string[] = []
@@ -23,7 +23,8 @@ export function createForkChain() {
     const number = (parent?.head.number ?? 99n) + 1n
     made += 1
     const hash = `0x${made.toString(16).padStart(64, '0')}`
-    const head = { number, timestamp: Number(number), hash, ...(parent?.head.hash !== undefined && { parentHash: parent.head.hash }) }
+    const timestamp = Math.floor(Number(number) * blockSeconds)
+    const head = { number, timestamp, hash, ...(parent?.head.hash !== undefined && { parentHash: parent.head.hash }) }
     const block = { head, parent, happened, changes: happened }
     blocks.set(hash, block)
     return block

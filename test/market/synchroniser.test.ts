@@ -38,8 +38,8 @@ describe('state that follows a chain', () => {
   let test: ForkChain
   let sync: Synchroniser
   let told: string[]
-  const start = (options: Partial<Parameters<typeof createSynchroniser>[0]> = {}) => {
-    test = createForkChain()
+  const start = (options: Partial<Parameters<typeof createSynchroniser>[0]> = {}, blockSeconds = 1) => {
+    test = createForkChain(blockSeconds)
     const recorder = createRecorder()
     told = recorder.told
     const place = { chain: 'ethereum', network: 'local' }
@@ -247,6 +247,44 @@ describe('state that follows a chain', () => {
     test.make(0, [[], [], [], [happened('x', '2')]])
     await sleep(5)
     expect(await stateOf(source, 'x')).to.deep.equal(['1', '2'])
+  })
+
+  it('is shown at once for two seconds of the chain’s time, where blocks come faster than what happened in them is read', async () => {
+    start({}, 0.25)
+    const { source } = exchange(test)
+    await stateOf(source, 'x')
+    const release = test.hold('changes')
+    test.make(0, [[], [], [], [happened('x', '1')]])
+    await until(() => test.asked.at(-1) === 'changes')
+    test.asked.length = 0
+    expect((await sync.read(source, 'x', at)).head.number).to.equal(100n)
+    expect(test.asked).to.deep.equal([])
+    test.make(0, [[], [], [], [happened('x', '2')]])
+    await sleep(5)
+    const waiting = sync.read(source, 'x', at)
+    await until(() => test.asked.at(-1) === 'head')
+    release()
+    expect((await waiting).head.number >= 104n).to.equal(true)
+    await settled()
+    expect(await stateOf(source, 'x')).to.deep.equal(['1', '2'])
+  })
+
+  it('is cut off where what happens cannot be read: after a few tries nobody waits for the next, until one works', async () => {
+    const { source } = exchange(test)
+    await stateOf(source, 'x')
+    test.fail(undefined, 'changes')
+    test.make(0, [[], [], [happened('x', '1')]])
+    await until(() => sync.isCutOff)
+    const isRefusedAtOnce = async () => {
+      test.asked.length = 0
+      expect(await sync.read(source, 'x', at).catch((error: unknown) => error)).to.include({ name: 'NETWORK' })
+      return !test.asked.includes('head')
+    }
+    while (!(await isRefusedAtOnce())) continue
+    test.heal()
+    await settled()
+    expect(sync.isCutOff).to.equal(false)
+    expect(await stateOf(source, 'x')).to.deep.equal(['1'])
   })
 
   it('is out by itself where its connector fails on it: the others are not, and it comes back', async () => {

@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Market, MarketCounters } from '../../market/index.ts'
+import type { Directory } from '../../verbs/directory.ts'
 import type { Metrics } from './metrics.ts'
 
 const site = ['chain', 'network', 'connector'] as const
@@ -10,7 +11,7 @@ export function marketMetrics(registry: Registry) {
   return {
     marketUpdates: new Counter({
       name: 'sluice_market_updates_total',
-      help: 'Changes of books in memory.',
+      help: 'Changes of states in memory: pools and books.',
       labelNames: site,
       registers,
     }),
@@ -37,7 +38,7 @@ export function countMarket({ marketUpdates, marketTroubles, marketChecks, plugi
     connector,
   })
   return {
-    update: (place) => marketUpdates.inc(labels(place)),
+    update: (place, count) => marketUpdates.inc(labels(place), count),
     check: (place, outcome) => marketChecks.inc({ ...labels(place), outcome }),
     trouble(place, trouble) {
       marketTroubles.inc({ ...labels(place), trouble })
@@ -52,7 +53,11 @@ interface MeasuredMarket {
 }
 
 /** How much is kept, and how far it is: read when it is asked for. */
-export function measureMarket({ registry }: Pick<Metrics, 'registry'>, { books, following }: MeasuredMarket): void {
+export function measureMarket(
+  { registry }: Pick<Metrics, 'registry'>,
+  { books, following }: MeasuredMarket,
+  nowMs: () => number = Date.now,
+): void {
   const gauge = (name: string, help: string, labelNames: readonly string[], collect: (gauge: Gauge) => void) =>
     registry.registerMetric(
       new Gauge({
@@ -74,4 +79,32 @@ export function measureMarket({ registry }: Pick<Metrics, 'registry'>, { books, 
     for (const { chain, network, synchroniser } of following.all())
       if (synchroniser.tip) each.set({ chain, network }, Number(synchroniser.tip.number))
   })
+  gauge('sluice_market_block_age_seconds', 'How long ago that block was made, by its own time.', ['chain', 'network'], (each) => {
+    for (const { chain, network, synchroniser } of following.all())
+      if (synchroniser.tip) each.set({ chain, network }, nowMs() / 1000 - synchroniser.tip.timestamp)
+  })
+  const cutOff = '1 while the nodes do not say what happened in blocks: the chain is asked for every quote.'
+  gauge('sluice_market_cut_off', cutOff, ['chain', 'network'], (each) => {
+    for (const { chain, network, synchroniser } of following.all()) each.set({ chain, network }, synchroniser.isCutOff ? 1 : 0)
+  })
+}
+
+/** Counted where they are given, which is too often for a counter with labels. */
+export function measureQuotes({ registry }: Pick<Metrics, 'registry'>, directory: Pick<Directory, 'networks' | 'venuesOn'>): void {
+  const quotes = new Counter({
+    name: 'sluice_quotes_total',
+    help: 'Quotes of pools, from memory and asked of the chain.',
+    labelNames: [...site, 'source'],
+    registers: [],
+    collect() {
+      this.reset()
+      for (const { chain, network } of directory.networks)
+        for (const {
+          connector,
+          quotes: { given },
+        } of directory.venuesOn(chain, network))
+          for (const [source, count] of Object.entries(given)) if (count > 0) this.inc({ chain, network, connector, source }, count)
+    },
+  })
+  registry.registerMetric(quotes)
 }

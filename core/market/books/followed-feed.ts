@@ -65,7 +65,6 @@ export function createFollowedFeed({ venue, books, source, market, witness, sync
   }
 
   function changed(seen: Seen | undefined): void {
-    if (seen) witness.update({ ...source.place, what: market.id })
     let now: BookView | undefined
     try {
       now = seen && viewOf(seen)

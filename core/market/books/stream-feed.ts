@@ -58,7 +58,7 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
     view = undefined
     // What was traded last is for who asks: a follower is told of books.
     if (taken !== 'changed') return
-    witness.update(place)
+    witness.update(place, 1)
     check?.of.saw(book.sequence, book.book())
     // Another one for every change.
     newest = () => (newest === noBook ? undefined : shown())

@@ -27,6 +27,7 @@ export function applyBlock(group: Group, { head, changes }: HeadChanges, witness
     }
   }
   for (const [track, state] of moved) track.history.put(head.number, state)
+  if (moved.size > 0) witness.update(place, moved.size)
   for (const track of lost) track.history.clear()
   return [...lost]
 }

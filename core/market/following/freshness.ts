@@ -10,12 +10,18 @@ export interface Freshness {
   isFresh(): boolean
   /** Whether it may be read at once: it is fresh, and not from before a block that somebody was told of. */
   isCurrent(): boolean
+  /** Whether it is too old to be shown, and what happened since could not be read when that was tried last. */
+  isCutOff(): boolean
   /** Asks the network, and waits for what is new. @throws SluiceError NETWORK where it is away or too far ahead */
   require(at: At): Promise<void>
   /** Somebody was told of a block. */
   heardOf(number: bigint): void
 }
 
+/** Blocks may come faster than nodes answer: what is not older than that by the blocks' own time may be shown, however many came since. */
+const leastSeconds = 2
+/** After so many failures nobody waits for the next try any more. */
+const mostFailures = 3
 /** So often is a network that moves on asked for its head, for one reading. */
 const mostConfirmed = 8
 /** And so often for a block that somebody was told of. */
@@ -32,13 +38,14 @@ export function createFreshness(network: string, chaser: HeadChaser, trail: Trai
   let promised = 0n
   let promisedUntil = 0
 
-  const isFresh = () =>
-    trail.tip !== undefined && chaser.blocksBehind <= staleBlocks && performance.now() - chaser.freshAt <= patienceMs(trail, staleBlocks)
+  // Of whole seconds: a difference of one may be almost two.
+  const isNear = () => chaser.blocksBehind <= staleBlocks || chaser.secondsBehind < leastSeconds
+  const isFresh = () => trail.tip !== undefined && isNear() && performance.now() - chaser.freshAt <= patienceMs(trail, staleBlocks)
   const isBefore = (number: bigint) => (trail.tip?.number ?? 0n) < number
 
   function tooOld(): SluiceError {
     const blocks = chaser.blocksBehind > staleBlocks ? `, ${chaser.blocksBehind} blocks` : ''
-    const why = chaser.isFailing ? chaser.reason : 'more blocks come than are read'
+    const why = chaser.failures > 0 ? chaser.reason : 'more blocks come than are read'
     return new SluiceError('NETWORK', `What is known of ${network} is too old to be shown${blocks}: ${why}. Try again shortly.`, {
       retryAfterSeconds: 1,
     })
@@ -47,8 +54,10 @@ export function createFreshness(network: string, chaser: HeadChaser, trail: Trai
   return {
     isFresh,
     isCurrent: () => isFresh() && (!isBefore(promised) || performance.now() > promisedUntil),
+    isCutOff: () => chaser.failures > 0 && !isFresh(),
     async require({ signal }) {
       for (let tries = 1; ; tries += 1) {
+        if (chaser.failures >= mostFailures && !isFresh()) throw tooOld()
         await within(chaser.confirm(), signal)
         if (isFresh()) {
           // The question for the head may have been under way already when the block came.
@@ -58,7 +67,7 @@ export function createFreshness(network: string, chaser: HeadChaser, trail: Trai
           return
         }
         // While it was read what happened, more blocks came than it may be behind: then they are read together.
-        if (chaser.isFailing || tries >= mostConfirmed) throw tooOld()
+        if (chaser.failures > 0 || tries >= mostConfirmed) throw tooOld()
       }
     },
     heardOf(number) {

@@ -23,12 +23,14 @@ export interface HeadChaserOptions {
 export interface HeadChaser {
   /** What it is behind the newest head that was heard of. */
   readonly blocksBehind: number
+  /** The same by what the blocks say of their time. */
+  readonly secondsBehind: number
   /** When the trail was last known to end with the newest block: of `performance.now`. */
   readonly freshAt: number
   /** Why it is not there, in words for callers. */
   readonly reason: string
-  /** Whether what happened could not be read when it was tried last. */
-  readonly isFailing: boolean
+  /** How often in a row what happened could not be read. */
+  readonly failures: number
   /** Until the signal is aborted. */
   run(signal: AbortSignal): void
   /** Asks the network for its head, and goes there. @throws SluiceError where it does not answer */
@@ -47,7 +49,7 @@ export function createHeadChaser({ chain, place, witness, trail, follow, go }: H
   let freshAt = -Infinity
   let reason = 'no block of it was seen yet'
   let confirming: Promise<void> | undefined
-  let isFailing = false
+  let failures = 0
 
   function lost(what: string, error: unknown): void {
     reason = reasonOf(error)
@@ -79,19 +81,19 @@ export function createHeadChaser({ chain, place, witness, trail, follow, go }: H
 
   async function chase(signal: AbortSignal): Promise<void> {
     const pause = createBackoff(200, 5_000)
-    isFailing = false
+    failures = 0
     for (;;) {
       const to = heard
       if (!to || to.hash === trail.tip?.hash || signal.aborted) break
       try {
         await step(to, signal)
         pause.reset()
-        isFailing = false
+        failures = 0
         progress.tell()
       } catch (error) {
         if (signal.aborted) break
-        if (!isFailing) lost(`what happened in block ${to.number} of ${name} could not be read`, error)
-        isFailing = true
+        if (failures === 0) lost(`what happened in block ${to.number} of ${name} could not be read`, error)
+        failures += 1
         reason = reasonOf(error)
         pause.failed()
         progress.tell()
@@ -133,14 +135,17 @@ export function createHeadChaser({ chain, place, witness, trail, follow, go }: H
     get blocksBehind() {
       return trail.tip && heard ? Number(heard.number - trail.tip.number) : 0
     },
+    get secondsBehind() {
+      return trail.tip && heard ? heard.timestamp - trail.tip.timestamp : 0
+    },
     get freshAt() {
       return freshAt
     },
     get reason() {
       return reason
     },
-    get isFailing() {
-      return isFailing
+    get failures() {
+      return failures
     },
     run(signal) {
       running = signal

@@ -32,6 +32,8 @@ export interface Synchroniser {
   heardOf(number: bigint): void
   /** What is in memory cannot be right: it is read anew. */
   doubt(source: Source, key: string, why: SluiceError): void
+  /** What happens cannot be read, and what is in memory is too old to be shown: until it can be, exchanges are to be asked themselves. */
+  readonly isCutOff: boolean
   readonly kept: number
   readonly tip: Head | undefined
   stop(): void
@@ -214,6 +216,9 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
       return tracks.size
     },
     get tip() {
+    get isCutOff() {
+      return freshness.isCutOff()
+    },
       return trail.tip
     },
     stop() {

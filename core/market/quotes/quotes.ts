@@ -27,6 +27,8 @@ export interface Quotes {
    * can be said. Each question is answered once for all who follow it. Until the function given is called.
    * @throws SluiceError where no such question can be asked, or OVERLOADED where there is no room
    */
+  /** Whether what happens on its network cannot be read, so that quotes from memory are errors: then the exchange is to be asked itself. */
+  isCutOff(venue: QuoteVenue): boolean
   follow(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, changed: QuoteChanged): () => void
   /** Brings into memory what an exchange was asked about when the server ran last. */
   recall(venue: QuoteVenue): Promise<void>
@@ -116,6 +118,7 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
     // Of exchanges that nobody asked yet it is still to be brought back.
     const asked = new Set([...desks.values()].map(({ pair }) => placeOf(pair)))
     const waiting = pairs.known.filter((pair) => !asked.has(placeOf(pair)))
+    isCutOff: (venue) => following.of(venue).isCutOff,
     await pairs.keep([...newestFirst().map(([, { pair }]) => pair), ...waiting].slice(0, mostDesks))
   }
 

@@ -8,11 +8,14 @@ export interface RecentQuotes {
   put(question: string, quote: Quote): void
   /** Never to be traded on as it is: prices move. */
   get(question: string): Quote | undefined
+  /** How many the exchange has given since the start: from memory, and those that the chain was asked for. */
+  readonly given: { memory: number; rpc: number }
 }
 
 export function createRecentQuotes(nowMs: () => number = () => performance.now()): RecentQuotes {
   const kept = new Map<string, { quote: Quote; at: number }>()
   return {
+    given: { memory: 0, rpc: 0 },
     put(question, quote) {
       // Put again, it is the youngest: the oldest is always the first.
       kept.delete(question)

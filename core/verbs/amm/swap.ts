@@ -2,7 +2,6 @@ import type { AMMPriceRequest } from '../../api/index.ts'
 import { badFields, SluiceError } from '../../api/index.ts'
 import type { AMM, At, Quote, QuoteChoice, Swap, Token } from '../../contracts/index.ts'
 import type { QuoteVenue } from '../../market/index.ts'
-import { after } from '../after.ts'
 import { fromRaw, priceOf, ratio } from '../amounts.ts'
 import type { Services } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../directory.ts'
@@ -63,19 +62,33 @@ export interface Desk {
 export function quoteOrder(
   order: Order,
   version: string | undefined,
-  { network, venue, services }: Desk,
+  { network, venue, services: { quotes } }: Desk,
   at: At,
 ): Sourced | Promise<Sourced> {
   requireVersion(version, ammOf(venue), venue.connector)
   const followed = quoteVenue(network, venue)
-  if (followed) {
-    const quoted = services.quotes.quote(followed, swapOf(order), choiceOf(version), at)
-    return after(quoted, (quote) => ({ quote, source: 'memory' }))
-  }
-  return askOrder(order, version, venue, at).then((asked) => {
-    venue.quotes.put(questionOf(order, version), asked.quote)
-    return asked
-  })
+  if (!followed) return askAndRemember(order, version, venue, at)
+  const quoted = quotes.quote(followed, swapOf(order), choiceOf(version), at)
+  if (!(quoted instanceof Promise)) return fromMemory(quoted, venue)
+  return quoted.then(
+    (quote) => fromMemory(quote, venue),
+    (error: unknown) => {
+      // The nodes answer, and do not say what happens.
+      if (quotes.isCutOff(followed)) return askAndRemember(order, version, venue, at)
+      throw error
+    },
+  )
+}
+
+function fromMemory(quote: Quote, { quotes: { given } }: VenueEntry): Sourced {
+  given.memory += 1
+  return { quote, source: 'memory' }
+}
+
+async function askAndRemember(order: Order, version: string | undefined, venue: VenueEntry, at: At): Promise<Sourced> {
+  const asked = await askOrder(order, version, venue, at)
+  venue.quotes.put(questionOf(order, version), asked.quote)
+  return asked
 }
 
 /** @throws SluiceError INCOMPLETE_PARAMS where the connector has no such version */
@@ -93,7 +106,9 @@ export function quoteVenue({ chain, network, impl }: NetworkEntry, venue: VenueE
 
 /** The chain is asked, at its latest block. */
 export async function askOrder(order: Order, version: string | undefined, venue: VenueEntry, at: At): Promise<Sourced> {
-  return { quote: await ammOf(venue).quote(swapOf(order), choiceOf(version), at), source: 'rpc' }
+  const quote = await ammOf(venue).quote(swapOf(order), choiceOf(version), at)
+  venue.quotes.given.rpc += 1
+  return { quote, source: 'rpc' }
 }
 
 /** What the chain said to the same question a moment ago, where it was asked. */
