@@ -10,12 +10,13 @@ import { createPost } from './api/post.ts'
 import { createFeed } from './books/feed.ts'
 import { bookStream } from './books/stream.ts'
 import type { HyperliquidConfig } from './config.ts'
-import { heads } from './heads.ts'
+import { createHeads } from './heads.ts'
 import { createMarkets } from './markets/markets.ts'
 import type { Listing } from './markets/markets.ts'
 import { networks } from './networks.ts'
 import type { HyperliquidNetwork } from './networks.ts'
 import type { OrderOwner } from './orders/cloid.ts'
+import { createOwnNews } from './orders/own-news.ts'
 import { loadLibrary } from './rail/library.ts'
 import type { Library } from './rail/library.ts'
 import { hyperliquidRail } from './rail/rail.ts'
@@ -38,7 +39,8 @@ export interface Exchange {
   stop(): Promise<void>
 }
 
-export function createExchange({ chain, network: name, config, tokens, log }: Venue<Evm, HyperliquidConfig>): Exchange {
+/** @param pauseMs between looks at what is open, where nothing is told of it */
+export function createExchange({ chain, network: name, config, tokens, log }: Venue<Evm, HyperliquidConfig>, pauseMs?: number): Exchange {
   const network = networks[name]
   const urls = config.networks[name]
   if (!network || !urls) throw new Error(`Hyperliquid has no network "${name}".`)
@@ -47,6 +49,7 @@ export function createExchange({ chain, network: name, config, tokens, log }: Ve
   const ask = createAsk(post, budget)
   const clock = createClock(ask)
   const feed = createFeed(urls.wsUrl, log)
+  const news = createOwnNews(feed)
   const agents = new Map(Object.entries(config.agents).map(([wallet, agent]) => [wallet.toLowerCase(), agent]))
   let loaded: Library | undefined
   const library = () => {
@@ -63,7 +66,7 @@ export function createExchange({ chain, network: name, config, tokens, log }: Ve
     tokens,
     ownerOf: (address) => ({ chain, network: name, user: address.toLowerCase() }),
     signerOf: (address) => agents.get(address.toLowerCase()),
-    actions: { rail: hyperliquidRail({ ask, post, budget, clock, network, library }), heads: (signal) => heads(clock, signal) },
+    actions: { rail: hyperliquidRail({ ask, post, budget, clock, news, network, library }), heads: createHeads(clock, news, pauseMs) },
     async start() {
       loaded = await loadLibrary()
     },

@@ -128,6 +128,21 @@ describe('the feed of the simulator of Hyperliquid, by its own client', () => {
     await quiet.stop()
   })
 
+  it('tells of the orders of ten wallets at most', async () => {
+    const fresh = await startExchange()
+    const socket = new WebSocket(fresh.wsUrl)
+    const said: string[] = []
+    socket.addEventListener('message', ({ data }) => said.push(JSON.parse(String(data)).channel))
+    await new Promise((resolve) => socket.addEventListener('open', resolve))
+    for (let wallet = 1; wallet <= 11; wallet += 1) {
+      const user = `0x${String(wallet).padStart(40, '0')}`
+      for (const type of ['orderUpdates', 'openOrders']) socket.send(JSON.stringify({ method: 'subscribe', subscription: { type, user } }))
+    }
+    await until(() => said.includes('error'))
+    expect(said.filter((channel) => channel === 'subscriptionResponse')).to.have.length(20)
+    await fresh.stop()
+  })
+
   it('drops and repeats messages where a test wants it, and is silent', async () => {
     const seen: string[] = []
     await feed.trades({ coin: 'HYPE' }, (list) => seen.push(...list.map(({ px }) => px)))

@@ -1,6 +1,6 @@
 import type { Log } from 'sluice/plugin'
 import { WebSocket } from 'undici'
-import { anything, is, object, text } from '../api/shape.ts'
+import { anything, is, object, text, word } from '../api/shape.ts'
 import { createMessageAllowance } from './message-allowance.ts'
 
 /** https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/timeouts-and-heartbeats: silent ones are cut after a minute. */
@@ -13,33 +13,49 @@ const longestPauseMs = 8_000
 /** A connection that nobody follows anything on is kept for so long. */
 const idleMs = 2_000
 
-/** The last of them are for books alone. The exchange takes a thousand: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
+/** To one IP address, each: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
 const mostSubscriptions = 1000
+const mostWallets = 10
+/** The last of what is left for coins. */
 const keptForBooks = 400
 const bookAlone: readonly string[] = ['l2Book']
 const allTopics: readonly string[] = [...bookAlone, 'trades', 'activeAssetCtx']
 
 const message = object({ channel: text }, { data: anything })
 const ofCoin = object({ coin: text })
+const subscribed = object({ method: word('subscribe'), subscription: object({ user: text }) })
 
 export interface Follower {
-  /** News of its coin, by the exchange's channel. */
+  /** By the exchange's channel. */
   news(channel: string, data: unknown): void
   lost(reason: string): void
   alive(): void
+}
+
+type Subscription = { readonly type: string; readonly coin: string } | { readonly type: string; readonly user: string }
+
+/** What is followed of a coin, or of a wallet. */
+interface Followed {
+  readonly of: 'coin' | 'wallet'
+  readonly subscriptions: readonly Subscription[]
+  readonly followers: Set<Follower>
 }
 
 /** One connection to the exchange for whatever is followed; comes back by itself, and then follows the same again. */
 export interface Feed {
   /** Until the function that is given is called. */
   follow(coin: string, follower: Follower): () => void
+  /**
+   * News of a wallet's orders as `orderUpdates`, which do not say whose they are, and `subscriptionResponse` whenever they begin anew.
+   * Undefined where the exchange tells of no more wallets.
+   */
+  followOrders(user: string, follower: Follower): (() => void) | undefined
   stop(): void
 }
 
 export function createFeed(wsUrl: string, log: Log, allowance = createMessageAllowance()): Feed {
-  const followers = new Map<string, Set<Follower>>()
-  /** By coin, those of every coin that is followed. */
-  const topics = new Map<string, readonly string[]>()
+  /** By the name of a coin, or a wallet's address. */
+  const followed = new Map<string, Followed>()
   let socket: WebSocket | undefined
   let isOpen = false
   let heardAt = 0
@@ -52,16 +68,18 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
     allowance.spend(1)
     socket?.send(JSON.stringify(body))
   }
-  const say = (method: 'subscribe' | 'unsubscribe', coin: string) => {
-    for (const type of topics.get(coin) ?? []) send({ method, subscription: { type, coin } })
+  const say = (method: 'subscribe' | 'unsubscribe', name: string) => {
+    for (const subscription of followed.get(name)?.subscriptions ?? []) send({ method, subscription })
   }
-  const subscriptions = () => [...topics.values()].reduce((sum, each) => sum + each.length, 0)
-  const all = () => [...followers.values()].flatMap((each) => [...each])
+  const subscriptions = () => [...followed.values()].reduce((sum, each) => sum + each.subscriptions.length, 0)
+  const wallets = () => [...followed.values()].filter((each) => each.of === 'wallet')
+  const followersOf = (some: Iterable<Followed>) => new Set([...some].flatMap((each) => [...each.followers]))
+  const all = () => followersOf(followed.values())
 
   function connect(): void {
     clearTimeout(later)
     later = undefined
-    if (socket || followers.size === 0) return
+    if (socket || followed.size === 0) return
     const made = new WebSocket(wsUrl)
     socket = made
     heardAt = Date.now()
@@ -69,7 +87,7 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
       if (socket !== made) return
       isOpen = true
       heardAt = Date.now()
-      for (const coin of followers.keys()) say('subscribe', coin)
+      for (const name of followed.keys()) say('subscribe', name)
     })
     made.addEventListener('message', ({ data }) => {
       if (socket === made) hear(data)
@@ -99,7 +117,7 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
     clearInterval(beat)
     made.close()
     for (const follower of all()) follower.lost(reason)
-    if (followers.size === 0) return
+    if (followed.size === 0) return
     // Not all servers at the same moment, and not before all may be asked for again.
     const waitMs = Math.max(pauseMs * (0.75 + Math.random() / 2), allowance.waitMs(subscriptions()))
     log.warn({ reason, waitMs: Math.round(waitMs) }, "Hyperliquid's websocket went away")
@@ -116,28 +134,43 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
       pauseMs = shortestPauseMs
       for (const follower of all()) follower.alive()
     } else if (said.channel === 'error') log.warn({ said: String(said.data).slice(0, 200) }, "Hyperliquid's websocket refused something")
-    else {
-      const coin = coinOf(said.data)
-      for (const follower of (coin !== undefined && followers.get(coin)) || []) follower.news(said.channel, said.data)
-    }
+    else for (const follower of concerned(said.channel, said.data)) follower.news(said.channel, said.data)
+  }
+
+  function concerned(channel: string, data: unknown): Iterable<Follower> {
+    if (channel === 'orderUpdates') return followersOf(wallets())
+    const name = channel === 'subscriptionResponse' ? walletOf(data) : coinOf(data)
+    return (name !== undefined && followed.get(name)?.followers) || []
   }
 
   /** What of a further coin can be followed. */
   function roomFor(): readonly string[] {
-    const left = mostSubscriptions - subscriptions()
+    const left = mostSubscriptions - (mostWallets - wallets().length) - subscriptions()
     if (left > keptForBooks) return allTopics
     return left > 0 ? bookAlone : []
   }
 
-  function forget(coin: string, follower: Follower): void {
-    const here = followers.get(coin)
-    if (!here?.delete(follower) || here.size > 0) return
-    followers.delete(coin)
-    say('unsubscribe', coin)
-    topics.delete(coin)
-    if (followers.size > 0) return
+  function follow(name: string, of: Followed['of'], subscriptionsFor: () => readonly Subscription[], follower: Follower): () => void {
+    const known = followed.get(name)
+    if (known) known.followers.add(follower)
+    else followed.set(name, { of, subscriptions: subscriptionsFor(), followers: new Set([follower]) })
+    if (!socket && (followed.size === 1 || !later)) connect()
+    else {
+      // The exchange gives a snapshot for a subscription only: who joins what is followed already asks for one anew.
+      if (known) say('unsubscribe', name)
+      say('subscribe', name)
+    }
+    return () => forget(name, follower)
+  }
+
+  function forget(name: string, follower: Follower): void {
+    const here = followed.get(name)
+    if (!here?.followers.delete(follower) || here.followers.size > 0) return
+    say('unsubscribe', name)
+    followed.delete(name)
+    if (followed.size > 0) return
     clearTimeout(later)
-    later = setTimeout(() => followers.size === 0 && stop(), idleMs)
+    later = setTimeout(() => followed.size === 0 && stop(), idleMs)
     later.unref()
   }
 
@@ -152,23 +185,13 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
   }
 
   return {
-    follow(coin, follower) {
-      const here = followers.get(coin) ?? new Set()
-      const isNew = here.size === 0
-      followers.set(coin, here.add(follower))
-      if (isNew) topics.set(coin, roomFor())
-      if (!socket && (followers.size === 1 || !later)) connect()
-      // The exchange gives a snapshot for a subscription only: who joins a followed coin asks for one anew.
-      else if (isNew) say('subscribe', coin)
-      else {
-        say('unsubscribe', coin)
-        say('subscribe', coin)
-      }
-      return () => forget(coin, follower)
+    follow: (coin, follower) => follow(coin, 'coin', () => roomFor().map((type) => ({ type, coin })), follower),
+    followOrders(user, follower) {
+      if (!followed.has(user) && wallets().length >= mostWallets) return undefined
+      return follow(user, 'wallet', () => [{ type: 'orderUpdates', user }], follower)
     },
     stop() {
-      followers.clear()
-      topics.clear()
+      followed.clear()
       stop()
     },
   }
@@ -181,6 +204,8 @@ function parsed(text: string): unknown {
     return undefined
   }
 }
+
+const walletOf = (data: unknown): string | undefined => (is(subscribed, data) ? data.subscription.user : undefined)
 
 /** Trades come as a list. */
 function coinOf(data: unknown): string | undefined {

@@ -1,6 +1,7 @@
 import type { At, Look, OpenAttempt, Sighting } from 'sluice/plugin'
 import type { Ask } from '../api/ask.ts'
 import type { ExchangeClock } from '../api/clock.ts'
+import type { OwnNews } from '../orders/own-news.ts'
 import { createTraceFinder, lagMs } from './find-trace.ts'
 import { refusalOf } from './receipt.ts'
 import type { Receipt } from './receipt.ts'
@@ -16,7 +17,7 @@ const mostAttempts = 10
 type Attempt = OpenAttempt<string, Slot>
 
 /** What became of actions whose answer was lost: by what they leave behind, or by the end of their time. */
-export function createLook({ ask, clock, used }: { ask: Ask; clock: ExchangeClock; used: UsedNonces }) {
+export function createLook({ ask, clock, used, news }: { ask: Ask; clock: ExchangeClock; used: UsedNonces; news: OwnNews }) {
   const find = createTraceFinder({ ask, clock, used })
   let from = 0
 
@@ -30,6 +31,7 @@ export function createLook({ ask, clock, used }: { ask: Ask; clock: ExchangeCloc
   }
 
   return async (open: readonly Attempt[], at: At): Promise<Look<string, Synced>> => {
+    news.lookFor(open.flatMap(({ step }) => (isTraced(step) ? [step] : [])))
     const start = open.length > mostAttempts ? from % open.length : 0
     from = start + mostAttempts
     const some = [...open.slice(start), ...open.slice(0, start)].slice(0, mostAttempts)

@@ -4,6 +4,7 @@ import type { Budget } from '../api/budget.ts'
 import type { ExchangeClock } from '../api/clock.ts'
 import type { Post } from '../api/post.ts'
 import type { HyperliquidNetwork } from '../networks.ts'
+import type { OwnNews } from '../orders/own-news.ts'
 import { draft, seal } from './draft.ts'
 import type { Library } from './library.ts'
 import { createLook } from './look.ts'
@@ -20,6 +21,7 @@ export interface RailParts {
   post: Post
   budget: Budget
   clock: ExchangeClock
+  news: OwnNews
   network: HyperliquidNetwork
   /** @throws where the venue has not started */
   library: () => Library

@@ -3,6 +3,9 @@ import type { Connection } from '../serve/sockets.ts'
 import { topics } from './topics.ts'
 import type { Topic } from './topic.ts'
 
+/** Of one address, in its words: https://github.com/nktkas/hyperliquid/issues/78 */
+const mostUsers = 10
+
 /** What becomes of a message to a client: as many of it as are given back. */
 export type Tamper = (message: { readonly channel: string; readonly data: unknown }) => readonly unknown[]
 
@@ -120,6 +123,10 @@ export function createFeed(served: Served): Feed {
     const topic = topics[type]
     const read = topic && judge.read(`the subscription ${type}`, topic.request, asked)
     if (!topic || !read) return say(connection, 'error', `Invalid subscription ${JSON.stringify(asked)}`)
+    const users = new Set([...clients.values()].flatMap((each) => [...each.values()].flatMap((one) => userOf(one.read) ?? [])))
+    const user = userOf(read.value)
+    if (user !== undefined && !users.has(user) && users.size >= mostUsers)
+      return say(connection, 'error', `Cannot track more than ${mostUsers} total users.`)
     if (subscriptions.has(keyOf(asked))) return say(connection, 'error', `Already subscribed: ${JSON.stringify(asked)}`)
     const subscription = { topic, read: read.value, channel: topic.channel(engine, read.value) }
     subscriptions.set(keyOf(asked), subscription)
@@ -147,6 +154,8 @@ export function createFeed(served: Served): Feed {
 
   return feed
 }
+
+const userOf = (subscription: unknown): string | undefined => Reflect.get(Object(subscription), 'user')
 
 /** Subscriptions of the same words are one. */
 const keyOf = (subscription: unknown) => JSON.stringify(subscription, Object.keys(Object(subscription)).toSorted())
