@@ -12,15 +12,16 @@ type Create = Extract<BookAction, { do: 'create' }>
 const created = (actions: readonly BookAction[]): readonly Create[] => actions.flatMap((action) => (action.do === 'create' ? [action] : []))
 
 /**
- * That the wallet has what the orders pay with. One that takes at any price up to a bound may need less than that: the exchange judges it.
+ * That the wallet has what the orders pay with, at the worst price that each allows: the exchange may fill them at it.
  * @throws SluiceError INSUFFICIENT_BALANCE
  */
 export async function requireSpotFunds(ask: Ask, user: string, actions: readonly BookAction[], at: At): Promise<void> {
   const needed = new Map<string, string>()
+  const atBounds = new Set<string>()
   for (const { market, order } of created(actions)) {
-    if (order.orderType === 'MARKET') continue
     const [token, amount] = order.side === 'BUY' ? [market.quote, times(order.price, order.amount)] : [market.base, order.amount]
     needed.set(token, plus(needed.get(token) ?? '0', amount))
+    if (order.orderType === 'MARKET' && order.side === 'BUY') atBounds.add(token)
   }
   if (needed.size === 0) return
   const { balances } = await readSpotState(ask, user, at)
@@ -28,9 +29,12 @@ export async function requireSpotFunds(ask: Ask, user: string, actions: readonly
     const { total = '0', hold = '0' } = balances.find(({ coin }) => coin === token) ?? {}
     const current = minus(total, hold)
     if (compare(amount, current) <= 0) continue
-    throw new SluiceError('INSUFFICIENT_BALANCE', `The wallet has ${current} ${token} free at Hyperliquid, and ${amount} are needed.`, {
-      details: { token, current, needed: amount },
-    })
+    const bound = atBounds.has(token) ? ', for a MARKET order at its limitPrice' : ''
+    throw new SluiceError(
+      'INSUFFICIENT_BALANCE',
+      `The wallet has ${current} ${token} free at Hyperliquid, and ${amount} are needed${bound}.`,
+      { details: { token, current, needed: amount } },
+    )
   }
 }
 

@@ -78,6 +78,30 @@ describe('orders at Hyperliquid', () => {
     expect(await venue.CLOB.orders(wallet.address, { market }, at), 'what nobody tells how it ended').to.have.length(1)
   })
 
+  it('are refused before they are signed where the wallet lacks what they may take, MARKET at its worst price', async () => {
+    const market = await marketOf(venue.CLOB, 'HYPE-USDC')
+    const wallet = newWallet()
+    const atMarket = (some: Partial<NewOrder>) => ({
+      do: 'create' as const,
+      market,
+      order: order({ orderType: 'MARKET', timeInForce: 'IOC', ...some }),
+    })
+    for (const [some, details] of [
+      [
+        { price: '40', amount: '2500.01' },
+        { token: 'USDC', current: '100000', needed: '100000.4' },
+      ],
+      [
+        { side: 'SELL', price: '30', amount: '1000.01' },
+        { token: 'HYPE', current: '1000', needed: '1000.01' },
+      ],
+    ] as const) {
+      const refused: unknown = await venue.CLOB.act(wallet.address, [atMarket(some)], at).catch((error: unknown) => error)
+      expect(refused).to.deep.include({ name: 'INSUFFICIENT_BALANCE', details })
+    }
+    expect(await venue.CLOB.act(wallet.address, [atMarket({ price: '40', amount: '2500' })], at)).to.have.length(1)
+  })
+
   it('rest, are filled in part by others, and are cancelled', async () => {
     const market = await marketOf(venue.CLOB, 'HYPE-USDC')
     const wallet = newWallet()
