@@ -1,8 +1,10 @@
 import { expect } from 'chai'
+import type { BookOrder, CLOB } from '../../../core/contracts/index.ts'
 import { StoreUnavailable } from '../../../core/store/index.ts'
 import { sqlJournal } from '../../../core/transactions/index.ts'
 import type { Guard, Journal } from '../../../core/transactions/journal/journal.ts'
 import { aboutCancels } from '../../../core/verbs/clob/orders/about-order.ts'
+import { mergedOrders } from '../../../core/verbs/clob/orders/merged-orders.ts'
 import { walletOrders } from '../../../core/verbs/clob/orders/wallet-orders.ts'
 import { places } from '../../store/stores.ts'
 import { giveLane, newEntry, next, wallet } from '../../transactions/journal/entries.ts'
@@ -22,10 +24,10 @@ describe("a wallet's orders on an exchange", () => {
     guard = await giveLane(store)
   })
 
-  const ordersBy = (orders: Pick<Journal['orders'], 'list' | 'note'> = journal.orders) =>
+  const ordersBy = (orders: Pick<Journal['orders'], 'list' | 'note'> = journal.orders, CLOB: Partial<CLOB> = {}) =>
     walletOrders('CLOB', wallet, {
       network: { chain: 'ethereum', network: 'local' },
-      venue: { connector: 'exchange', impl: { CLOB: {} } },
+      venue: { connector: 'exchange', impl: { CLOB } },
       services: { transactions: { list: (filter: Parameters<Journal['list']>[0]) => journal.list(filter), orders } },
       signal: AbortSignal.timeout(10_000),
     } as unknown as Context)
@@ -35,6 +37,23 @@ describe("a wallet's orders on an exchange", () => {
     await journal.open([cancel, ...Array.from({ length: 501 }, () => newEntry())], guard)
     const cancels = await ordersBy().cancelling()
     expect([cancels({ orderId: '7' }), cancels({ orderId: '8' }), cancels({ clientOrderId: '7' })]).to.deep.equal([true, false, false])
+  })
+
+  it('are listed once, however many of them nobody has asked for yet', async () => {
+    const entry = newEntry({ kind: 'order' })
+    const said = Array.from({ length: 1_002 }, (_, index) => ({ orderId: `order ${index}`, state: 'OPEN' as const }))
+    const placed = said.map((_, index) => ({ clientOrderId: `bot-${index}`, type: 'CLOB', market: 'WETH-USDC', index, about }))
+    await journal.open([entry], guard, undefined, placed)
+    await journal.write([next(entry, { state: 'CONFIRMED', landed: { id: '0x1', ok: true, blockNumber: -1, receipt: null } })], guard)
+    const { createdAt, updatedAt } = entry
+    const of = { market, side: 'BUY', orderType: 'LIMIT', price: '1', amount: '1', filledAmount: '0', createdAt, updatedAt } as const
+    const listed: readonly BookOrder[] = said.map((each) => ({ ...of, ...each }))
+    const untouched = { ...journal.orders, note: async () => {} }
+    const orders = ordersBy(untouched, { outcome: () => said, orders: async () => listed })
+    const merged = await mergedOrders(orders, undefined, { told: 0 }, 500, { signal: AbortSignal.timeout(30_000) })
+    const told: (string | undefined)[] = []
+    for (let each = await merged.next(); each; each = await merged.next()) told.push(each.clientOrderId)
+    expect(told).to.have.members(placed.map(({ clientOrderId }) => clientOrderId))
   })
 
   it('are told though the store takes no note of them, which is made another time', async () => {

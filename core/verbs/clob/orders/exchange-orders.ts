@@ -3,7 +3,7 @@ import { canonicalHash, isFinal, type JournaledOrder } from '../../../transactio
 import { plain } from '../figures/exact.ts'
 import { nameOf } from '../market/find-market.ts'
 import { readAboutOrder } from './about-order.ts'
-import { mostUnnoted } from './unnoted.ts'
+import { unnotedOrders } from './unnoted.ts'
 import type { WalletOrders } from './wallet-orders.ts'
 
 /** The exchange is asked by name for no more than so many that it does not list: they are noted then, and others come the next time. */
@@ -24,7 +24,10 @@ export async function exchangeOrders(orders: WalletOrders, market: BookMarket | 
   const where = market && { market }
   // The journal is read after the exchange: what is there is in the journal before.
   const listed = await orders.onExchange({ ...where }, at)
-  const unnoted = await orders.journaled({ ...(market && { market: nameOf(market) }), openOnly: true, limit: mostUnnoted })
+  const unnoted = await unnotedOrders(orders, market, (found) => {
+    const ours = new Set(found.flatMap((each) => keysOf(orders.nameOf(each))))
+    return listed.every((each) => keysOf(each).some((key) => ours.has(key)))
+  })
   const ofEntry = new Map<string, number>()
   for (const { entry } of unnoted) ofEntry.set(entry.key, (ofEntry.get(entry.key) ?? 0) + 1)
   const known = new Map<string, BookOrder>()

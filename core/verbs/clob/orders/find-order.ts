@@ -5,7 +5,7 @@ import { rootOf } from '../book-type.ts'
 import { nameOf } from '../market/find-market.ts'
 import { mayBeThere } from './exchange-orders.ts'
 import type { ShownOrder } from './shown-order.ts'
-import { mostUnnoted } from './unnoted.ts'
+import { unnotedOrders } from './unnoted.ts'
 import type { WalletOrders } from './wallet-orders.ts'
 
 /** @throws SluiceError INCOMPLETE_PARAMS where neither id is given */
@@ -60,9 +60,10 @@ async function asked(orders: WalletOrders, name: OrderName, market: BookMarket |
 async function journaledAs(orders: WalletOrders, { orderId, txHash }: BookOrder): Promise<JournaledOrder | undefined> {
   const [noted] = await orders.journaled({ orderId, limit: 1 })
   if (noted) return noted
-  const unnoted = await orders.journaled({ openOnly: true, limit: mostUnnoted })
+  const isIt = (each: JournaledOrder) => orders.nameOf(each).orderId === orderId
+  const unnoted = await unnotedOrders(orders, undefined, (found) => found.some(isIt))
   const placed = unnoted.filter(({ entry }) => entry.attempts.some(({ id }) => id === txHash))
-  return unnoted.find((each) => orders.nameOf(each).orderId === orderId) ?? (placed.length === 1 ? placed[0] : undefined)
+  return unnoted.find(isIt) ?? (placed.length === 1 ? placed[0] : undefined)
 }
 
 /** Both ids, where both are given, must be of one order. */
