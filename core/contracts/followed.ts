@@ -15,6 +15,8 @@ export interface KnownOf {
 export interface Followed<F extends Types = Types, S = unknown> {
   /** What is asked of every block: for EVM the first topics of events, whichever contract emits them. */
   readonly follow: readonly string[]
+  /** What is asked of every block besides, for as long as a key is followed. */
+  followOf?(key: string): readonly string[]
   /** The states that a change may be about: several where it names none of them; none where it is not of this exchange. */
   keysOf(change: F['change']): readonly string[]
   /**

@@ -144,6 +144,20 @@ describe('state that follows a chain', () => {
     expect(other.loads.flat().filter((key) => key === 'z')).to.have.length(1)
   })
 
+  it('misses nothing of a block that was being read without it when it was loaded, where each key has its own question', async () => {
+    const { source, followed } = exchange(test)
+    Object.assign(followed, { follow: [], followOf: (key: string) => [key], keysOf: ({ key }: Happened) => [key] })
+    await sync.read(source, 'x', at)
+    const release = test.hold('changes')
+    test.make(0, [[happened('y', 'missed', 'y'), happened('x', 'told', 'x')]])
+    await until(() => test.asked.at(-1) === 'changes')
+    expect(await stateOf(source, 'y')).to.deep.equal([])
+    release()
+    await settled()
+    expect(await stateOf(source, 'y')).to.deep.equal(['missed'])
+    expect(await stateOf(source, 'x')).to.deep.equal(['told'])
+  })
+
   it('tells its watchers every new state, and nothing where none is new', async () => {
     const { source } = exchange(test)
     const seen: unknown[] = []
@@ -259,7 +273,7 @@ describe('state that follows a chain', () => {
     test.asked.length = 0
     expect((await sync.read(source, 'x', at)).head.number).to.equal(100n)
     expect(test.asked).to.deep.equal([])
-    test.make(0, [[], [], [], [happened('x', '2')]])
+    test.make(0, [...Array.from({ length: 7 }, () => []), [happened('x', '2')]])
     await sleep(5)
     const waiting = sync.read(source, 'x', at)
     await until(() => test.asked.at(-1) === 'head')

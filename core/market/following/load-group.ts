@@ -4,7 +4,7 @@ import type { Head, KnownOf } from '../../contracts/index.ts'
 import { within } from '../within.ts'
 import type { Witness } from '../witness.ts'
 import { applyBlock } from './apply-block.ts'
-import type { Group, Track } from './track.ts'
+import { unasked, type Group, type Track } from './track.ts'
 import type { Trail } from './trail.ts'
 
 const loadMs = 15_000
@@ -51,7 +51,7 @@ export async function loadGroup(
   over: AbortSignal,
   tries = 2,
 ): Promise<void> {
-  const { place, followed } = group.source
+  const { place } = group.source
   const after = trail.tip
   if (!after) return
   try {
@@ -63,7 +63,7 @@ export async function loadGroup(
     )
     // Another fork, or blocks of which this was not asked for when it was not followed yet: it is loaded again.
     const since = trail.after(after.hash)
-    if (!since?.every(({ asked }) => followed.follow.every((each) => asked.has(each)))) {
+    if (!since?.every(({ asked }) => unasked(group, tracks, asked).length === 0)) {
       for (const track of tracks) group.wanted.add(track)
       return
     }

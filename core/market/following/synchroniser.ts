@@ -11,7 +11,7 @@ import { createHeadChaser } from './head-chaser.ts'
 import { createKeptTracks } from './kept-tracks.ts'
 import { isNetworks } from './load-group.ts'
 import { createLoading } from './loading.ts'
-import type { Changed, Group, Seen, Source, Track } from './track.ts'
+import { followOf, unasked, type Changed, type Group, type Seen, type Source, type Track } from './track.ts'
 import { createTrail } from './trail.ts'
 import { createWatchers } from './watchers.ts'
 
@@ -61,7 +61,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   let checkAt = 0
   const tracks = createKeptTracks(name, mostKeys, () => (version += 1))
   const trail = createTrail()
-  const follow = () => tracks.groups().flatMap(({ source }) => source.followed.follow)
+  const follow = () => tracks.groups().flatMap(followOf)
   const chaser = createHeadChaser({ chain, place, witness, trail, follow, go })
   const freshness = createFreshness(name, chaser, trail, staleBlocks)
   const watchers = createWatchers(tracks, trail, freshness, () =>
@@ -97,7 +97,11 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     }
     for (const block of blocks) {
       trail.push({ ...block, asked })
-      for (const group of tracks.groups()) applyBlock(group, block, witness)
+      for (const group of tracks.groups()) {
+        // Loaded while this was being asked: it may have missed something.
+        for (const track of unasked(group, group.tracks.values(), asked)) track.history.clear()
+        applyBlock(group, block, witness)
+      }
     }
     for (const { track } of tracks.all()) track.history.prune(trail.oldest?.number ?? 0n)
   }
@@ -212,13 +216,13 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
       track.again.failed()
       track.error = why
     },
+    get isCutOff() {
+      return freshness.isCutOff()
+    },
     get kept() {
       return tracks.size
     },
     get tip() {
-    get isCutOff() {
-      return freshness.isCutOff()
-    },
       return trail.tip
     },
     stop() {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Followed, Head } from '../../contracts/index.ts'
 import { createBackoff, type Backoff } from '../backoff.ts'
 import type { Place } from '../witness.ts'
@@ -10,6 +11,13 @@ export interface Source {
   /** Whether what is in memory is what was loaded of the same block. */
   same(key: string, inMemory: unknown, loaded: unknown): boolean
 }
+
+export const sourceOf = (place: Place, followed: Followed): Source => ({
+  place,
+  followed,
+  same: (_key, inMemory, loaded) =>
+    loaded !== undefined && (followed.same ? followed.same(inMemory, loaded) : isDeepStrictEqual(inMemory, loaded)),
+})
 
 /** A state, and the block that it is after. */
 export interface Seen {
@@ -49,6 +57,17 @@ export interface Group {
 }
 
 export const createGroup = (source: Source): Group => ({ source, tracks: new Map(), wanted: new Set(), due: false })
+
+/** What is asked of every block for a group. */
+export const followOf = ({ source: { followed }, tracks }: Group): readonly string[] =>
+  followed.followOf ? [...followed.follow, ...[...tracks.keys()].flatMap((key) => followed.followOf?.(key) ?? [])] : followed.follow
+
+/** Of some tracks of a group those of which a block was not asked for all that may be about them. */
+export function unasked({ source: { followed } }: Group, tracks: Iterable<Track>, asked: ReadonlySet<string>): readonly Track[] {
+  const lacks = (each: string) => !asked.has(each)
+  if (followed.follow.some(lacks)) return [...tracks]
+  return followed.followOf ? [...tracks].filter(({ key }) => (followed.followOf?.(key) ?? []).some(lacks)) : []
+}
 
 const untold = Symbol('untold')
 

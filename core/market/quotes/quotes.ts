@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { At, Followed, FollowedPricing, Quote, QuoteChoice, Swap } from '../../contracts/index.ts'
 import type { Following, Site } from '../following/following.ts'
-import type { Source } from '../following/track.ts'
+import { sourceOf, type Source } from '../following/track.ts'
 import type { Synchroniser } from '../following/synchroniser.ts'
 import { createDesk, type Desk } from './desk.ts'
 import { createFollowedQuotes, type FollowedQuotes } from './followed-quotes.ts'
@@ -27,9 +26,9 @@ export interface Quotes {
    * can be said. Each question is answered once for all who follow it. Until the function given is called.
    * @throws SluiceError where no such question can be asked, or OVERLOADED where there is no room
    */
+  follow(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, changed: QuoteChanged): () => void
   /** Whether what happens on its network cannot be read, so that quotes from memory are errors: then the exchange is to be asked itself. */
   isCutOff(venue: QuoteVenue): boolean
-  follow(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, changed: QuoteChanged): () => void
   /** Brings into memory what an exchange was asked about when the server ran last. */
   recall(venue: QuoteVenue): Promise<void>
   stop(): Promise<void>
@@ -81,7 +80,7 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
     const choice = version === undefined ? {} : { version }
     const parts = pricing
       .basis({ tokenIn, tokenOut }, choice)
-      .map(({ followed, ...part }) => ({ ...part, source: sourceOf(venue, followed) }))
+      .map(({ followed, ...part }) => ({ ...part, source: knownSource(venue, followed) }))
     const desk = createDesk(pricing, choice, following.of(venue).bundle(parts))
     if (desks.size >= mostDesks) for (const [oldest] of newestFirst().slice(-forgotten)) desks.delete(oldest)
     const { chain, network, connector } = venue
@@ -92,15 +91,10 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
 
   const newestFirst = () => [...desks].toSorted(([, a], [, b]) => b.usedAt - a.usedAt)
 
-  function sourceOf({ chain, network, connector }: QuoteVenue, followed: Followed): Source {
+  function knownSource({ chain, network, connector }: QuoteVenue, followed: Followed): Source {
     const known = sources.get(followed)
     if (known) return known
-    const source: Source = {
-      place: { chain, network, connector },
-      followed,
-      same: (_key, inMemory, loaded) =>
-        loaded !== undefined && (followed.same ? followed.same(inMemory, loaded) : isDeepStrictEqual(inMemory, loaded)),
-    }
+    const source = sourceOf({ chain, network, connector }, followed)
     sources.set(followed, source)
     return source
   }
@@ -118,13 +112,13 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
     // Of exchanges that nobody asked yet it is still to be brought back.
     const asked = new Set([...desks.values()].map(({ pair }) => placeOf(pair)))
     const waiting = pairs.known.filter((pair) => !asked.has(placeOf(pair)))
-    isCutOff: (venue) => following.of(venue).isCutOff,
     await pairs.keep([...newestFirst().map(([, { pair }]) => pair), ...waiting].slice(0, mostDesks))
   }
 
   return {
     quote: (venue, swap, choice, at) => deskOf(venue, swap, choice).quote(swap, at),
     follow: (venue, swap, choice, changed) => followedOn(venue).follow(deskOf(venue, swap, choice), swap, changed),
+    isCutOff: (venue) => following.of(venue).isCutOff,
     async recall(venue) {
       const there = pairs.known.filter((pair) => placeOf(pair) === placeOf(venue)).slice(0, mostRecalled)
       const at = { signal: AbortSignal.timeout(recallMs) }

@@ -4,10 +4,12 @@ import type { At, Head, HeadChanges } from '../../../contracts/index.ts'
 import { isObject, nodeLied, resultOf, type Rpc, type RpcAnswer } from '../../nodes/index.ts'
 import { quantityOf } from '../quantity.ts'
 import type { Evm, FoundLog } from '../types.ts'
+import { accountCalls, accountNews, accountsOf } from '../wallets/accounts.ts'
+import { askedOf, logFilters } from '../wallets/wallet-logs.ts'
 import { readBlock } from './block.ts'
 import { foundLog } from './logs.ts'
 
-/** Which blocks, and the first topics of the logs that are asked for. */
+/** Which blocks, and what is asked of them: first topics of logs, and wallets (`walletFollow`). */
 export interface Span {
   after: Head
   to: Head
@@ -17,7 +19,8 @@ export interface Span {
 /**
  * Every block after one up to another, with its logs, each asked for by the hash of its block: a node that has another block of that
  * number, or not yet this one's logs, cannot answer with what is not meant. What comes between the two is read by number first, and
- * its hashes say whether it leads from the one to the other.
+ * its hashes say whether it leads from the one to the other. What wallets have is read with them, after the last of the blocks: where a node
+ * cannot tell, nothing is said of it.
  */
 export async function readChanges(
   rpc: Rpc,
@@ -39,12 +42,20 @@ export async function readChanges(
       })
   }
   if (heads[0]?.parentHash !== after.hash) return 'forked'
-  if (follow.length === 0) return heads.map((head) => ({ head, changes: [] }))
-  const answers = await rpc.batch(
-    heads.map(({ hash }) => ({ method: 'eth_getLogs', params: [{ blockHash: hash, topics: [follow] }] })),
-    at,
+  const { topics, wallets } = askedOf(follow)
+  const filters = logFilters(topics, wallets)
+  const questions = heads.flatMap(({ hash }) =>
+    filters.map((filter) => ({ method: 'eth_getLogs', params: [{ blockHash: hash, ...filter }] })),
   )
-  return heads.map((head, index) => ({ head, changes: logsOf(rpc, head, answers[index]) }))
+  if (questions.length === 0) return heads.map((head) => ({ head, changes: [] }))
+  const answers = await rpc.batch([...questions, ...accountCalls(wallets, to)], at)
+  const news = accountsOf(wallets, answers.slice(questions.length), to).flatMap((account, index) =>
+    account ? [accountNews(wallets[index] ?? '', account)] : [],
+  )
+  return heads.map((head, index) => {
+    const logs = logsOf(rpc, head, answers.slice(index * filters.length, (index + 1) * filters.length))
+    return { head, changes: head === to ? [...logs, ...news] : logs }
+  })
 }
 
 async function readBlocks(rpc: Rpc, first: bigint, count: bigint, at: At): Promise<readonly Head[]> {
@@ -60,18 +71,29 @@ async function readBlocks(rpc: Rpc, first: bigint, count: bigint, at: At): Promi
   })
 }
 
-/** In their order. A node that gives those of another block, or out of order, is not believed the others either. */
-function logsOf(rpc: Rpc, { hash, number }: Head, answer: RpcAnswer | undefined): readonly FoundLog[] {
+/** Of all answers together, in their order, each once. */
+function logsOf(rpc: Rpc, head: Head, answers: readonly RpcAnswer[]): readonly FoundLog[] {
+  const [one, ...others] = answers.map((answer) => placedLogs(rpc, head, answer)).filter(({ size }) => size > 0)
+  if (!one || others.length === 0) return [...(one?.values() ?? [])]
+  const all = new Map([one, ...others].flatMap((found) => [...found]))
+  return [...all].toSorted(([a], [b]) => Number(a - b)).map(([, log]) => log)
+}
+
+/** By their places in the block. A node that gives those of another block, or out of order, is not believed the others either. */
+function placedLogs(rpc: Rpc, { hash, number }: Head, answer: RpcAnswer): ReadonlyMap<bigint, FoundLog> {
   const raw = resultOf(rpc, 'eth_getLogs', answer)
   if (!Array.isArray(raw)) throw nodeLied(rpc, 'answered eth_getLogs with something else than logs')
+  const logs: readonly unknown[] = raw
+  const found = new Map<bigint, FoundLog>()
   let last = -1n
-  return raw.map((each: unknown) => {
+  for (const each of logs) {
     const log = foundLog(each)
     const index = isObject(each) ? quantityOf(each['logIndex']) : undefined
     const ofBlock = isObject(each) && each['blockHash'] === hash && each['removed'] !== true
     if (!log || !ofBlock || log.blockNumber !== Number(number) || index === undefined || index <= last)
       throw nodeLied(rpc, 'answered eth_getLogs with something else than the logs of the block')
     last = index
-    return log
-  })
+    found.set(index, log)
+  }
+  return found
 }
