@@ -29,7 +29,7 @@ export interface Priced {
 export const poolToken = (token: Token, wrapped: Token): string => (token.native ? wrapped.address : token.address)
 
 /**
- * The best route over a board, or what must be known to tell which it is; not where it is the `last` time, when what is unknown counts as
+ * The best way over a board, or several at once, or what must be known to tell which it is; not where it is the `last` time, when what is unknown counts as
  * unable.
  * @throws SluiceError PRICE_FAILED or PAIR_NOT_FOUND where no route gives anything
  */
@@ -42,7 +42,8 @@ export function price(board: Board, swap: Swap, last: boolean): Priced | { reado
   const { best, tooLittle, wanted } = bestRoute(lanes, course, ways, gasCost)
   if (wanted.length > 0 && !last) return { wanted }
   if (!best) throw noPrice({ swap, course, lanes, ways, tooLittle, intermediates, version })
-  const split = bestSplit(lanes, course, ways, gasCost, best)
+  const split = bestSplit(lanes, { swap, course, routers: ways.routers, gasCost, best, last })
+  if (split && 'wanted' in split) return split
   const parts = split?.parts ?? [{ lanes: best.lanes, share: wholeShare, exactRaw: amountRaw, otherRaw: best.amountRaw }]
   const quote: Quote = {
     swap,
@@ -52,7 +53,7 @@ export function price(board: Board, swap: Swap, last: boolean): Priced | { reado
     route: parts.flatMap((part) => part.lanes.map((lane) => hopOf(lane, part.share))),
     ...(split && { parts: parts.map((part) => ({ hops: part.lanes.length, exactRaw: part.exactRaw, otherRaw: part.otherRaw })) }),
     head,
-    spender: best.router.address,
+    spender: (split ?? best).router.address,
   }
   return { quote, lanes: parts.flatMap((part) => part.lanes) }
 }

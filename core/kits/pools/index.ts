@@ -2,6 +2,8 @@
 export { listedVersions } from './listed-versions.ts'
 export { networksIn } from './networks-in.ts'
 export { poolAMM } from './pool-amm.ts'
+export { boundsOf } from './parts/bounds-of.ts'
+export { partsOf, type RoutePart } from './parts/parts-of.ts'
 export { lender } from './exact-transfers/loan.ts'
 export { trialAmount } from './exact-transfers/trial.ts'
 export type { PoolExchange } from './pool-exchange.ts'

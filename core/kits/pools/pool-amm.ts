@@ -3,9 +3,11 @@ import type { Evm } from '../evm/types.ts'
 import { exactTransfers } from './exact-transfers/exact-transfers.ts'
 import { followedPricing } from './followed-pricing.ts'
 import { listedVersions } from './listed-versions.ts'
+import { partsOf } from './parts/parts-of.ts'
 import type { PoolExchange } from './pool-exchange.ts'
 import { quoter } from './quote.ts'
 import { routerChecks } from './reading/router-checks.ts'
+import type { Router } from './router.ts'
 
 /**
  * The trading type AMM of an exchange made of pools, of one kind or of several. `spenders` are its routers, by name.
@@ -46,9 +48,12 @@ export function poolAMM(
     },
     ...(followed && { followed }),
     swap(quote, terms) {
-      const versionsAlong = quote.route.map(({ version }) => version)
-      const router = routers.find((each) => each.address === quote.spender && each.carries(versionsAlong, quote.swap.exact))
-      if (!router) throw new Error(`No router at ${quote.spender} takes a route through ${versionsAlong.join(', ')}.`)
+      const parts = partsOf(quote).map(({ route }) => route.map(({ version }) => version))
+      const [only = [], ...others] = parts
+      const takes = (router: Router) => (others.length > 0 ? router.splits?.(parts, quote.swap) : router.carries(only, quote.swap.exact))
+      const router = routers.find((each) => each.address === quote.spender && takes(each))
+      if (!router)
+        throw new Error(`No router at ${quote.spender} takes a route through ${parts.map((part) => part.join(', ')).join(' and ')}.`)
       return router.plan(quote, terms)
     },
     fill(receipt, memo) {

@@ -1,4 +1,4 @@
-import type { Fill, Json, Plan, Quote, SwapTerms } from '../../contracts/index.ts'
+import type { Fill, Json, Plan, Quote, Swap, SwapTerms } from '../../contracts/index.ts'
 import type { Call, CallResult, Evm, EvmReceipt } from '../evm/types.ts'
 
 /** A contract that takes swaps along routes. */
@@ -8,8 +8,11 @@ export interface Router {
   readonly name: string
   /** Whether it can carry out a route through pools of these versions, in this order. */
   carries(versions: readonly string[], exact: 'in' | 'out'): boolean
-  /** Whether it can carry out several such routes at once, all or nothing: quotes then have `parts`. Absent: never. */
-  splits?(exact: 'in' | 'out'): boolean
+  /**
+   * Whether it can carry out several routes of these versions at once, all or nothing: quotes then have `parts`. Of a single one: whether it
+   * may be one of several. Absent: never.
+   */
+  splits?(parts: readonly (readonly string[])[], swap: Pick<Swap, 'tokenIn' | 'tokenOut' | 'exact'>): boolean
   plan(quote: Quote, terms: SwapTerms): Plan<Evm>
   /** What its own swap gave; undefined where the receipt shows none, or the memo is another router's. */
   fill(receipt: EvmReceipt, memo: Json): Fill | undefined

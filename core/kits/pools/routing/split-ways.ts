@@ -1,84 +1,97 @@
+import type { Wanted } from './arrival.ts'
 import type { Course } from './explore.ts'
 import type { Lane } from './lanes.ts'
 import { shareOf, wholeShare } from './share.ts'
 
+/** What came of an amount at the other end of a way. */
+export interface Gone {
+  readonly otherRaw: bigint
+  /** Of the pools. */
+  readonly gasUnits: bigint
+  /** What must be known of its pools; until then it is what it could be at best. */
+  readonly doubts: readonly Wanted[]
+}
+
 /** One way that a share of a swap may go. */
 export interface Way {
   readonly lanes: readonly Lane[]
-  readonly gasUnits: bigint
-  /** What comes of an amount, or what it takes; undefined where a pool refuses it, or is not known so far. */
-  through(exact: 'in' | 'out', amountRaw: bigint): bigint | undefined
-  /** The same of a number of twentieths. */
-  of(share: number): bigint | undefined
+  readonly versions: readonly string[]
+  /** Undefined where a pool refuses that much. */
+  go(amountRaw: bigint): Gone | undefined
+  /** The same of a number of twentieths; remembered. */
+  of(share: number): Gone | undefined
 }
 
-export function wayOf(lanes: readonly Lane[], { exact, amountRaw }: Course): Way {
+/** @param last what more must be known of counts as unable */
+export function wayOf(lanes: readonly Lane[], { exact, amountRaw }: Course, last: boolean): Way {
   const order = exact === 'in' ? lanes : lanes.toReversed()
-  const known: (bigint | undefined)[] = [0n]
-  let gasUnits = 0n
-  for (const lane of order) {
-    const passed = lane.pass(exact, shareOf(amountRaw, 1))
-    gasUnits += passed && !('missing' in passed) ? passed.gasUnits : 0n
-  }
-  function through(asked: 'in' | 'out', fromRaw: bigint): bigint | undefined {
-    let otherRaw = fromRaw
+  const known: (Gone | undefined)[] = [{ otherRaw: 0n, gasUnits: 0n, doubts: [] }]
+  function go(fromRaw: bigint): Gone | undefined {
+    let [otherRaw, gasUnits] = [fromRaw, 0n]
+    const doubts: Wanted[] = []
     for (const lane of order) {
-      const passed = lane.pass(asked, otherRaw)
-      if (!passed || 'missing' in passed || passed.amountRaw <= 0n) return undefined
-      otherRaw = passed.amountRaw
+      const passed = lane.pass(exact, otherRaw)
+      if (!passed) return undefined
+      if ('missing' in passed) {
+        if (last || passed.atBestRaw === undefined) return undefined
+        doubts.push({ protocol: lane.protocol, pool: lane.pool.address, missing: passed.missing })
+        otherRaw = passed.atBestRaw
+      } else {
+        otherRaw = passed.amountRaw
+        gasUnits += passed.gasUnits
+      }
+      if (otherRaw <= 0n) return undefined
     }
-    return otherRaw
+    return { otherRaw, gasUnits, doubts }
   }
   return {
     lanes,
-    gasUnits,
-    through,
+    versions: lanes.map(({ protocol }) => protocol.version),
+    go,
     of(share) {
-      if (!(share in known)) known[share] = through(exact, shareOf(amountRaw, share))
+      if (!(share in known)) known[share] = go(shareOf(amountRaw, share))
       return known[share]
     },
   }
 }
 
-/** Every two and every three of them that share no pool. */
-export function disjointSets(ways: readonly Way[]): readonly (readonly Way[])[] {
-  const pools = ways.map(({ lanes }) => new Set(lanes.map(({ pool }) => pool.address)))
-  const areApart = (a: number, b: number) => [...(pools[a] ?? [])].every((pool) => !pools[b]?.has(pool))
-  const sets: Way[][] = []
-  for (const [a, first] of ways.entries()) {
-    for (const [b, second] of ways.entries()) {
-      if (b <= a || !areApart(a, b)) continue
-      sets.push([first, second])
-      for (const [c, third] of ways.entries()) if (c > b && areApart(a, c) && areApart(b, c)) sets.push([first, second, third])
-    }
-  }
-  return sets
+/** Whether two ways have no pool in common. */
+export const areApart = (a: Pick<Way, 'lanes'>, b: Pick<Way, 'lanes'>): boolean =>
+  !a.lanes.some(({ pool }) => b.lanes.some((lane) => lane.pool.address === pool.address))
+
+/** How much of a swap goes which way, and what comes of it all together. */
+export interface Allotment extends Gone {
+  /** In twentieths, in the order of the ways. */
+  readonly shares: readonly number[]
 }
 
 /**
  * Twentieth by twentieth to the way that gives most for the next, or takes least: the best there is, since none gives more for one that
  * comes later. Undefined where a way gets nothing, or not all of it finds a way.
  */
-export function allotted(ways: readonly Way[], exact: 'in' | 'out'): { shares: readonly number[]; otherRaw: bigint } | undefined {
+export function allotted(ways: readonly Way[], exact: 'in' | 'out'): Allotment | undefined {
   const shares = ways.map(() => 0)
   for (let given = 0; given < wholeShare; given += 1) {
     let best: { index: number; stepRaw: bigint } | undefined
     for (const [index, way] of ways.entries()) {
       const share = shares[index] ?? 0
       const [before, after] = [way.of(share), way.of(share + 1)]
-      if (before === undefined || after === undefined) continue
-      const stepRaw = after - before
+      if (!before || !after) continue
+      const stepRaw = after.otherRaw - before.otherRaw
       if (!best || (exact === 'in' ? stepRaw > best.stepRaw : stepRaw < best.stepRaw)) best = { index, stepRaw }
     }
     if (!best) return undefined
     shares[best.index] = (shares[best.index] ?? 0) + 1
   }
-  let otherRaw = 0n
+  let [otherRaw, gasUnits] = [0n, 0n]
+  const doubts: Wanted[] = []
   for (const [index, way] of ways.entries()) {
     const share = shares[index] ?? 0
-    const partRaw = way.of(share)
-    if (share === 0 || partRaw === undefined) return undefined
-    otherRaw += partRaw
+    const gone = way.of(share)
+    if (share === 0 || !gone) return undefined
+    otherRaw += gone.otherRaw
+    gasUnits += gone.gasUnits
+    doubts.push(...gone.doubts)
   }
-  return { shares, otherRaw }
+  return { shares, otherRaw, gasUnits, doubts }
 }

@@ -1,0 +1,91 @@
+import type { Swap } from '../../../contracts/index.ts'
+import type { Router } from '../router.ts'
+import type { PricedRoute } from './best-route.ts'
+import type { Course } from './explore.ts'
+import type { Lane, Lanes } from './lanes.ts'
+import { atBest, ratedRoutes } from './rated-routes.ts'
+import { shareOf, wholeShare } from './share.ts'
+import { areApart, wayOf, type Way } from './split-ways.ts'
+
+/** What is to be split, and by which routers. */
+export interface SplitQuestion {
+  readonly swap: Swap
+  readonly course: Course
+  readonly routers: readonly Router[]
+  /** What that much gas costs, in the token of the other side. */
+  readonly gasCost: (gasUnits: bigint) => bigint
+  /** The best single way. */
+  readonly best: PricedRoute
+  /** What more must be known of counts as unable. */
+  readonly last: boolean
+}
+
+/** Whether a router takes routes of these versions together; of one alone, among others. */
+export type Takes = (parts: readonly (readonly string[])[]) => boolean
+
+// Measured on the devnet with SwapRouter02: another call of its multicall through one pool of concentrated liquidity takes 68,000 to 81,000,
+// of which some 55,000 are the pool's.
+export const partUnits = 20_000n
+/** So many of the ways with the best prices are tried with a twentieth. */
+const mostTried = 32
+/** How many of the best for that are candidates, and of those that pass other pools than the ones before. */
+const [mostByRate, mostApart] = [12, 2]
+
+/**
+ * Ways that might have a share, the best single one among them; none where it is certain that no other has. A twentieth of the swap must do
+ * better on another than the last of it does on the best single one. They are asked in the order of their prices, and most swaps are so
+ * small that none comes near: nothing is gone through for them.
+ */
+export function splitCandidates(lanes: Lanes, { course, gasCost, best, last }: SplitQuestion, takes: Takes): readonly Way[] {
+  const { exact, amountRaw } = course
+  const worth = (otherRaw: bigint) => (exact === 'in' ? otherRaw : -otherRaw)
+  const single = wayOf(best.lanes, course, last)
+  const nearly = takes([single.versions]) ? single.of(wholeShare - 1) : undefined
+  const lastRaw = nearly ? worth(best.amountRaw) - worth(nearly.otherRaw) : worth(best.amountRaw) / BigInt(wholeShare)
+  // All but a twentieth of the swap at that price must pay for another call.
+  const pays = (otherRaw: bigint) => (worth(otherRaw) - lastRaw) * BigInt(wholeShare - 1) > gasCost(partUnits)
+
+  const rated = ratedRoutes(lanes, course).slice(0, mostTried)
+  const tried: Way[] = []
+  for (const route of rated) {
+    if (!pays(atBest(route.rateX128, exact, shareOf(amountRaw, 1)))) break
+    if (isSame(route, single) || !takes([route.versions])) continue
+    const way = wayOf(route.lanes, course, last)
+    const gone = way.of(1)
+    if (gone && pays(gone.otherRaw)) tried.push(way)
+  }
+  const byRate = tried.toSorted(bestFirst(1, worth))
+  const [first] = byRate
+  if (!first) return []
+
+  const apart = (from: Way) => peeled(from, tried, worth)
+  // Without the best single way, what goes best beside the best for a twentieth.
+  const beside = areApart(first, single)
+    ? []
+    : rated
+        .filter((route) => areApart(route, first) && takes([route.versions]))
+        .map((route) => wayOf(route.lanes, course, last))
+        .toSorted(bestFirst(wholeShare - 1, worth))
+        .slice(0, 1)
+  return distinct([...(nearly ? [single] : []), ...byRate.slice(0, mostByRate), ...apart(single), ...apart(first), ...beside])
+}
+
+const isSame = (a: Pick<Way, 'lanes'>, b: Pick<Way, 'lanes'>) => poolsOf(a) === poolsOf(b)
+const distinct = (ways: readonly Way[]): readonly Way[] => [...new Map(ways.map((way) => [poolsOf(way), way])).values()]
+const poolsOf = ({ lanes }: { readonly lanes: readonly Lane[] }) => lanes.map(({ pool }) => pool.address).join()
+
+/** The best for a quarter by other pools than those of a way, the best by others than those of both, and so on. */
+function peeled(from: Way, ways: readonly Way[], worth: (otherRaw: bigint) => bigint): readonly Way[] {
+  const order = ways.filter((way) => areApart(way, from)).toSorted(bestFirst(wholeShare / 4, worth))
+  const found: Way[] = []
+  for (const way of order) if (found.length < mostApart && found.every((other) => areApart(other, way))) found.push(way)
+  return found
+}
+
+/** For so many twentieths; those that do not take as much last. */
+const bestFirst = (share: number, worth: (otherRaw: bigint) => bigint) => (a: Way, b: Way) => {
+  const [one, other] = [a.of(share), b.of(share)]
+  if (!one || !other) return one ? -1 : other ? 1 : 0
+  const [oneRaw, otherRaw] = [worth(one.otherRaw), worth(other.otherRaw)]
+  return oneRaw === otherRaw ? 0 : oneRaw > otherRaw ? -1 : 1
+}
