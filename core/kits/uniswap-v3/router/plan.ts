@@ -1,6 +1,6 @@
 import type { Need, Plan, Quote, SwapTerms } from '../../../contracts/index.ts'
 import type { Evm } from '../../evm/types.ts'
-import { swapPlan } from '../../pools/index.ts'
+import { boundsOf, partsOf, swapPlan, type RoutePart } from '../../pools/index.ts'
 import { coinTakenOnce } from '../coin-taken-once.ts'
 import { legCall } from './leg-call.ts'
 import { legsOf, type Kind } from './legs.ts'
@@ -19,13 +19,21 @@ export interface PlannedBy {
 const allThatCame = 0n
 
 /** One call to the router, with the bound and the deadline enforced by it. */
-export const planSwap = (quote: Quote, terms: SwapTerms, by: PlannedBy): Plan<Evm> =>
-  swapPlan(quote, terms, {
+export function planSwap(quote: Quote, terms: SwapTerms, by: PlannedBy): Plan<Evm> {
+  const parts = inCallOrder(partsOf(quote), by)
+  return swapPlan(quote, terms, {
     router: by.router,
-    data: routerCall(quote, terms, by),
-    memo: memoOf(quote, terms.recipient, by),
+    data: routerCall(quote, parts, terms, by),
+    memo: memoOf(quote, parts, terms.recipient, by),
     needs: quote.swap.tokenIn.native ? takenOnce(quote, by) : [],
   })
+}
+
+/** One that begins with a constant-product pool comes last: only there the fill can be told from what a token's own code trades. */
+const inCallOrder = (parts: readonly RoutePart[], { kindOf }: PlannedBy): readonly RoutePart[] => {
+  const beginsWith = (kind: Kind) => parts.filter(({ route: [first] }) => first && kindOf(first) === kind)
+  return [...beginsWith('range'), ...beginsWith('constant-product')]
+}
 
 /**
  * The router pays a first pool of concentrated liquidity when that calls back. By then what it sells has moved, and where the
@@ -38,29 +46,38 @@ function takenOnce({ swap, route }: Quote, { router, kindOf, listed }: PlannedBy
   return coinTakenOnce({ wrapped: first.tokenIn, tokens: moved.map(({ tokenOut }) => tokenOut), spender: router, listed })
 }
 
-function routerCall({ swap, route }: Quote, { boundRaw, recipient, deadline }: SwapTerms, { routerKind, kindOf }: PlannedBy): string {
+function routerCall(
+  { swap }: Quote,
+  parts: readonly RoutePart[],
+  { boundRaw, recipient, deadline }: SwapTerms,
+  { routerKind, kindOf }: PlannedBy,
+): string {
   const { tokenIn, tokenOut, exact, amountRaw } = swap
   const dialect = routerKinds[routerKind]
   const { functions, itself, deadlineInside } = dialect
 
-  const legs = legsOf(route, kindOf)
-  const calls = legs.map((leg, index) => {
-    const isLast = index === legs.length - 1
-    return legCall(
-      leg,
-      {
-        exact,
-        deadline,
-        amountRaw: index === 0 ? amountRaw : allThatCame,
-        boundRaw: isLast ? boundRaw : 0n,
-        recipient: isLast && !tokenOut.native ? recipient : itself,
-      },
-      dialect,
-    )
+  const bounds = boundsOf(parts, boundRaw)
+  const legs = parts.map(({ route }) => legsOf(route, kindOf))
+  const calls = parts.flatMap(({ exactRaw }, part) => {
+    const own = legs[part] ?? []
+    return own.map((leg, index) => {
+      const isLast = index === own.length - 1
+      return legCall(
+        leg,
+        {
+          exact,
+          deadline,
+          amountRaw: index === 0 ? exactRaw : allThatCame,
+          boundRaw: isLast ? (bounds[part] ?? 0n) : 0n,
+          recipient: isLast && !tokenOut.native ? recipient : itself,
+        },
+        dialect,
+      )
+    })
   })
   if (tokenOut.native) calls.push(functions.encodeFunctionData('unwrapWETH9', [exact === 'in' ? boundRaw : amountRaw, recipient]))
   // What is left of the value: of the most in, or of an exact amount that was more than the pool's liquidity could take.
-  if (tokenIn.native && (exact === 'out' || legs[0]?.kind === 'range')) calls.push(functions.encodeFunctionData('refundETH'))
+  if (tokenIn.native && (exact === 'out' || legs[0]?.[0]?.kind === 'range')) calls.push(functions.encodeFunctionData('refundETH'))
 
   if (!deadlineInside) return functions.encodeFunctionData('multicall', [deadline, calls])
   const [only, ...others] = calls

@@ -14,7 +14,7 @@ const pair = new Interface([
 ])
 const address = (digit: string) => getAddress(`0x${digit.repeat(40)}`)
 const [trader, router, stranger] = [address('1'), address('2'), address('3')]
-const [poolA, poolB] = [address('a'), address('b')]
+const [poolA, poolB, poolC] = [address('a'), address('b'), address('c')]
 const [tokenA, tokenB, tokenC] = [address('4'), address('5'), address('6')]
 
 const swapA = (to: string, into: bigint, out: bigint, sender = router): EvmLog => ({
@@ -24,6 +24,14 @@ const swapA = (to: string, into: bigint, out: bigint, sender = router): EvmLog =
 const swapB = (to: string, into: bigint, out: bigint, sender = router): EvmLog => ({
   address: poolB,
   ...range.encodeEventLog('Swap', [sender, to, into, -out, 1n, 1n, 0n]),
+})
+const swapC = (to: string, into: bigint, out: bigint, sender = router): EvmLog => ({
+  address: poolC,
+  ...range.encodeEventLog('Swap', [sender, to, into, -out, 1n, 1n, 0n]),
+})
+const pairC = (to: string, into: bigint, out: bigint): EvmLog => ({
+  address: poolC,
+  ...pair.encodeEventLog('Swap', [router, into, 0n, 0n, out, to]),
 })
 const pairA = (to: string, into: bigint, out: bigint): EvmLog => ({
   address: poolA,
@@ -46,6 +54,31 @@ const hopB = { kind: 'range', pool: poolB, tokenIn: tokenB, tokenOut: tokenC, to
 const exactIn = { router, exact: 'in', amountRaw: '100', hops: [hopA, hopB] }
 const exactOut = { router, exact: 'out', amountRaw: '80', hops: [{ ...hopA, to: poolB }, hopB] }
 const mixed = { ...exactIn, hops: [{ ...hopA, kind: 'constant-product' }, hopB] }
+const hopC = { kind: 'range', pool: poolC, tokenIn: tokenA, tokenOut: tokenC, to: trader }
+const splitIn = {
+  router,
+  exact: 'in',
+  parts: [
+    { amountRaw: '100', hops: [hopA, hopB] },
+    { amountRaw: '50', hops: [hopC] },
+  ],
+}
+const splitOut = {
+  router,
+  exact: 'out',
+  parts: [
+    { amountRaw: '80', hops: [{ ...hopA, to: poolB }, hopB] },
+    { amountRaw: '40', hops: [hopC] },
+  ],
+}
+const pairLast = {
+  ...splitIn,
+  parts: [
+    { amountRaw: '100', hops: [hopA, hopB] },
+    { amountRaw: '50', hops: [{ ...hopC, kind: 'constant-product' }] },
+  ],
+}
+const ofBoth = { amountInRaw: 150n, amountOutRaw: 120n }
 const expected = { amountInRaw: 100n, amountOutRaw: 80n }
 
 describe('the fill of a swap in pools of concentrated liquidity', () => {
@@ -99,6 +132,35 @@ describe('the fill of a swap in pools of concentrated liquidity', () => {
     expect(readFill(receipt(...before, pairA(router, 100n, 90n), second), mixed)).to.deep.equal(expected)
   })
 
+  it('is that of all parts together, where it went several ways', () => {
+    expect(readFill(receipt(first, second, swapC(trader, 50n, 40n)), splitIn)).to.deep.equal(ofBoth)
+    expect(readFill(receipt(swapA(poolB, 100n, 90n), second, swapC(trader, 50n, 40n)), splitOut)).to.deep.equal(ofBoth)
+    // Of the constant product what the router paid, whatever the pool counts in besides.
+    expect(readFill(receipt(first, second, pairC(trader, 57n, 40n)), pairLast)).to.deep.equal(ofBoth)
+  })
+
+  it('is not confused in any part by a token whose own code trades through the same router while it is moved', () => {
+    const own = swapC(trader, 50n, 40n)
+    // In the pool of the part that comes, and in those of the part that was.
+    const [ahead, behind] = [swapC(trader, 5n, 4n), [swapA(router, 7n, 6n), swapB(trader, 6n, 5n)]]
+    expect(readFill(receipt(ahead, first, ahead, ...behind.slice(0, 1), second, ...behind, own, ...behind), splitIn)).to.deep.equal(ofBoth)
+    const behindOut = [swapA(poolB, 7n, 6n), swapB(trader, 6n, 5n)]
+    expect(
+      readFill(receipt(ahead, swapA(poolB, 9n, 8n), swapA(poolB, 100n, 90n), second, ...behindOut, own, ...behindOut), splitOut),
+    ).to.deep.equal(ofBoth)
+    // The trader pays a constant-product pool before it is locked, and so it is the last.
+    const early = [pairC(trader, 9n, 8n), ...behind]
+    expect(readFill(receipt(first, pairC(trader, 3n, 2n), second, ...early, pairC(trader, 50n, 40n)), pairLast)).to.deep.equal(ofBoth)
+  })
+
+  it('is unknown where a part is missing, or stands before the one that was called before it', () => {
+    const own = swapC(trader, 50n, 40n)
+    expect(readFill(receipt(first, second), splitIn)).to.equal(undefined)
+    expect(readFill(receipt(own), splitIn)).to.equal(undefined)
+    expect(readFill(receipt(own, first, second), splitIn)).to.equal(undefined)
+    expect(readFill(receipt(own, swapA(poolB, 100n, 90n), second), splitOut)).to.equal(undefined)
+  })
+
   it('does not depend on the letter case of addresses', () => {
     const lower = (log: EvmLog): EvmLog => ({ ...log, address: log.address.toLowerCase() })
     expect(readFill(receipt(lower(first), lower(second)), exactIn)).to.deep.equal(expected)
@@ -113,7 +175,18 @@ describe('the fill of a swap in pools of concentrated liquidity', () => {
   })
 
   it('is unknown for a memo of something else, or of a swap by another router', () => {
-    const wrong = [null, 1, [], {}, { ...exactIn, hops: [] }, { ...exactIn, hops: [null] }, { ...exactIn, amountRaw: '1.5' }]
+    const wrong = [
+      null,
+      1,
+      [],
+      {},
+      { ...exactIn, hops: [] },
+      { ...exactIn, hops: [null] },
+      { ...exactIn, amountRaw: '1.5' },
+      { ...splitIn, parts: [] },
+      { ...splitIn, parts: [null] },
+      { ...splitIn, parts: 1 },
+    ]
     for (const memo of [...wrong, { ...exactIn, exact: 'both' }, { ...exactIn, hops: [hopA, { ...hopB, kind: 'other' }] }])
       expect(readFill(receipt(first, second), memo)).to.equal(undefined)
     expect(readFill(receipt(first, second), { ...exactIn, router: stranger })).to.equal(undefined)

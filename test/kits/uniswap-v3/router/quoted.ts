@@ -14,6 +14,20 @@ const getPair = ['function getPair(address, address) view returns (address)']
 const { WETH } = tokens
 const onChain = (token: Token) => (token.native ? WETH.address : token.address)
 
+/** Several quotes of the same two tokens as one swap that goes all their ways at once. */
+export function together(quotes: readonly [Quote, ...Quote[]]): Quote {
+  const [first] = quotes
+  const sum = (of: (quote: Quote) => bigint) => quotes.reduce((raw, quote) => raw + of(quote), 0n)
+  return {
+    ...first,
+    swap: { ...first.swap, amountRaw: sum(({ swap }) => swap.amountRaw) },
+    amountRaw: sum(({ amountRaw }) => amountRaw),
+    spotAmountRaw: sum(({ spotAmountRaw }) => spotAmountRaw),
+    route: quotes.flatMap(({ route }) => route),
+    parts: quotes.map(({ swap, amountRaw, route }) => ({ hops: route.length, exactRaw: swap.amountRaw, otherRaw: amountRaw })),
+  }
+}
+
 /** Quotes along a given route, by the exchange's own quoters: what routers are tried with, whatever pools are best. */
 export async function quotedBy({ provider }: TradingFloor) {
   const quoter = await devnetQuoter(uniswapFile, provider)

@@ -9,7 +9,7 @@ import { v2Deployments, v3Deployments } from '../../../../plugins/uniswap/deploy
 import { ContractFactory } from 'ethers'
 import { addresses } from '../../../devnet/addresses.ts'
 import { at, openTradingFloor, tokens, type TradingFloor } from '../../uniswap-v2/trading-floor.ts'
-import { quotedBy, type Pass } from './quoted.ts'
+import { quotedBy, together, type Pass } from './quoted.ts'
 
 const { WETH, USDC, DAI, WBTC, USDT } = tokens
 const { router: router02, positionManager, factory } = addresses.rangeExchanges.uniswap
@@ -27,6 +27,8 @@ interface Trade {
   readonly exact: 'in' | 'out'
   readonly amountRaw: bigint
   readonly along: (eth: Token) => Along
+  /** Other ways that it goes at the same time. */
+  readonly beside?: readonly (readonly [amountRaw: bigint, along: Along])[]
 }
 
 const rangeTrades: readonly Trade[] = [
@@ -43,6 +45,61 @@ const rangeTrades: readonly Trade[] = [
   { name: 'the coin out', exact: 'in', amountRaw: 3000n * dollars, along: (eth) => [USDC, 500, eth] },
   { name: 'the coin out, an exact amount of it', exact: 'out', amountRaw: ether, along: (eth) => [USDC, 500, eth] },
   { name: 'the coin out by two pools', exact: 'out', amountRaw: ether, along: (eth) => [DAI, 100, USDC, 500, eth] },
+]
+const splitTrades: readonly Trade[] = [
+  {
+    name: 'two ways at once',
+    exact: 'in',
+    amountRaw: 3000n * dollars,
+    along: () => [USDC, 500, WETH],
+    beside: [[1000n * dollars, [USDC, 3000, WETH]]],
+  },
+  {
+    name: 'two ways at once, out',
+    exact: 'out',
+    amountRaw: ether,
+    along: () => [USDC, 500, WETH],
+    beside: [[ether / 3n, [USDC, 3000, WETH]]],
+  },
+  {
+    name: 'three ways at once',
+    exact: 'in',
+    amountRaw: 10n ** 22n,
+    along: () => [DAI, 100, USDC, 500, WETH],
+    beside: [
+      [10n ** 21n, [DAI, 3000, WETH]],
+      [10n ** 20n, [DAI, 500, USDC, 3000, WETH]],
+    ],
+  },
+  {
+    name: 'three ways at once, out',
+    exact: 'out',
+    amountRaw: ether,
+    along: () => [DAI, 3000, WETH],
+    beside: [
+      [ether / 2n, [DAI, 100, USDC, 500, WETH]],
+      [ether / 7n, [DAI, 500, USDC, 3000, WETH]],
+    ],
+  },
+]
+const mixedSplits: readonly Trade[] = [
+  {
+    name: 'v2 and v3 at once',
+    exact: 'in',
+    amountRaw: 3000n * dollars,
+    along: () => [USDC, 'v2', WETH],
+    beside: [[2000n * dollars, [USDC, 500, WETH]]],
+  },
+  {
+    name: 'v3 then v2, v2 then v3, and v3 at once',
+    exact: 'in',
+    amountRaw: 10n ** 21n,
+    along: () => [DAI, 3000, WETH, 'v2', WBTC],
+    beside: [
+      [2n * 10n ** 21n, [DAI, 'v2', WETH, 3000, WBTC]],
+      [10n ** 21n, [DAI, 100, USDC, 3000, WBTC]],
+    ],
+  },
 ]
 const mixedTrades: readonly Trade[] = [
   { name: 'v2 then v3', exact: 'in', amountRaw: 10n ** 22n, along: () => [DAI, 'v2', WETH, 3000, WBTC] },
@@ -89,14 +146,18 @@ describe('swaps by the routers of concentrated liquidity', () => {
   after(() => floor.close())
 
   const routerOf = (kind: RouterKind) => routers.get(kind) ?? expect.fail(kind)
-  const quote = (kind: RouterKind, { exact, amountRaw, along }: Omit<Trade, 'name'>) =>
-    quoted(exact, amountRaw, along(eth), routerOf(kind).address)
+  const quote = async (kind: RouterKind, { exact, amountRaw, along, beside = [] }: Omit<Trade, 'name'>): Promise<Quote> => {
+    const of = (partRaw: bigint, way: Along) => quoted(exact, partRaw, way, routerOf(kind).address)
+    const first = await of(amountRaw, along(eth))
+    if (beside.length === 0) return first
+    return together([first, ...(await Promise.all(beside.map(([partRaw, way]) => of(partRaw, way))))])
+  }
   const planned = (kind: RouterKind, of: Quote, terms: Partial<SwapTerms> = {}) =>
     routerOf(kind).plan(of, { recipient: floor.trader.address, boundRaw: loose(of), deadline: inTenMinutes(), ...terms })
 
   for (const [kind, trades] of [
-    ['SwapRouter02', [...rangeTrades, ...mixedTrades]],
-    ['SwapRouter', rangeTrades],
+    ['SwapRouter02', [...rangeTrades, ...mixedTrades, ...splitTrades, ...mixedSplits]],
+    ['SwapRouter', [...rangeTrades, ...splitTrades]],
   ] as const) {
     for (const trade of trades) {
       it(`give what the exchange quotes, by the fill and by the balances: ${kind}, ${trade.name}`, async () => {
@@ -107,7 +168,7 @@ describe('swaps by the routers of concentrated liquidity', () => {
         const receipt = await floor.execute(plan)
         expect(receipt.status).to.equal(1)
 
-        const [amountInRaw, amountOutRaw] = exact === 'in' ? [trade.amountRaw, of.amountRaw] : [of.amountRaw, trade.amountRaw]
+        const [amountInRaw, amountOutRaw] = exact === 'in' ? [of.swap.amountRaw, of.amountRaw] : [of.amountRaw, of.swap.amountRaw]
         expect(routerOf(kind).fill(receipt, JSON.parse(JSON.stringify(plan.memo)))).to.deep.equal({ amountInRaw, amountOutRaw })
 
         const gasRaw = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)
@@ -119,7 +180,7 @@ describe('swaps by the routers of concentrated liquidity', () => {
       })
     }
 
-    for (const trade of trades.filter((each) => each.along(WETH).length === 3 || mixedTrades.slice(0, 2).includes(each))) {
+    for (const trade of trades.filter((each) => each.along(WETH).length === 3 || each.beside || mixedTrades.slice(0, 2).includes(each))) {
       it(`revert past their bound, and hold at it: ${kind}, ${trade.name}`, async () => {
         const of = await quote(kind, trade)
         const held = await floor.balance(of.swap.tokenOut)
@@ -216,6 +277,20 @@ describe('swaps by the routers of concentrated liquidity', () => {
     expect(elsewhere.carries(['v2', 'v3'], 'in')).to.equal(false)
     expect(elsewhere.carries(['v3'], 'in')).to.equal(true)
     expect(routerOf('SwapRouter').carries(['v2', 'v3'], 'in')).to.equal(false)
+  })
+
+  it('carry several routes at once of which at most one begins with a constant-product pool, of tokens only', () => {
+    const [newer, older] = [routerOf('SwapRouter02'), routerOf('SwapRouter')]
+    const [sell, buy] = [{ tokenIn: USDC, tokenOut: WETH, exact: 'in' } as const, { tokenIn: USDC, tokenOut: WETH, exact: 'out' } as const]
+    for (const router of [newer, older])
+      for (const swap of [sell, buy]) expect(router.splits?.([['v3'], ['v3', 'v3']], swap)).to.equal(true)
+    expect(newer.splits?.([['v3', 'v2'], ['v2']], sell)).to.equal(true)
+    expect(newer.splits?.([['v2']], sell), 'as one of several').to.equal(true)
+    expect(newer.splits?.([['v2', 'v3'], ['v2']], sell)).to.equal(false)
+    expect(newer.splits?.([['v3'], ['v2']], buy)).to.equal(false)
+    expect(older.splits?.([['v3'], ['v2']], sell)).to.equal(false)
+    expect(newer.splits?.([['v3'], ['v4']], sell)).to.equal(false)
+    for (const coin of [{ tokenIn: eth }, { tokenOut: eth }]) expect(newer.splits?.([['v3'], ['v3']], { ...sell, ...coin })).to.equal(false)
   })
 
   it('give the coin back that a pool did not take since its liquidity ended', async () => {
