@@ -25,7 +25,12 @@ export const Hop = Type.Object({
   fee: Type.Optional(Type.String({ description: 'Fraction of the input.' })),
   tokenIn: Type.String(),
   tokenOut: Type.String(),
-  share: Type.Optional(Type.String()),
+  share: Type.Optional(
+    Type.String({
+      description:
+        'Fraction of the exact amount that goes this way, in twentieths, where a swap goes several ways at once. The hops of one way stand behind those of the one before; each begins with the token that goes in. The last has what rounding left.',
+    }),
+  ),
 })
 
 export const AMMPriceRequest = request({ ...swapFields, address: Type.Optional(WalletAddress) })
@@ -38,7 +43,7 @@ export const AMMPriceResponse = enveloped({
   price: Type.String({ description: 'Quote per one base; rounded up for BUY and down for SELL.' }),
   ...gasFields,
   priceImpact: Type.String({ description: "Fraction by which the price is worse than the pools' marginal price, fees included." }),
-  route: Type.Array(Hop),
+  route: Type.Array(Hop, { description: 'The pools in order; several ways one behind the other, where the swap is split.' }),
   blockNumber: Type.Number({ description: 'The block that the quote holds for.' }),
   source: Type.Enum(['memory', 'rpc'], {
     description: 'memory: by state that the server moves from block to block, nothing was asked; rpc: the chain was asked.',

@@ -19,7 +19,7 @@ export interface Hop {
   tokenOut: string
   /** Fraction of the input, as a decimal string: "0.003". */
   fee?: string
-  /** Fraction of the swap that goes this way, where it goes several: "0.35". */
+  /** Fraction of the exact amount that goes this way, in twentieths, where it goes several: "0.35". */
   share?: string
 }
 

@@ -2,9 +2,11 @@ import type { JsonRpcProvider } from 'ethers'
 import type { Quoter } from '../testing/devnet-plugin.ts'
 import { deployerAddress } from './deployer.ts'
 import { loadDevnetPlugin } from './load-devnet-plugin.ts'
+import { quoterByParts } from './quoter-by-parts.ts'
 
 /** The quoter that a plugin's `devnet.ts` names, on a devnet that runs; undefined when it names none. */
 export async function devnetQuoter(devnetFile: string, provider: JsonRpcProvider): Promise<Quoter | undefined> {
   const plugin = await loadDevnetPlugin(devnetFile)
-  return plugin.quoter?.({ provider, deployer: deployerAddress(plugin.name) })
+  const quoter = plugin.quoter?.({ provider, deployer: deployerAddress(plugin.name) })
+  return quoter && quoterByParts(quoter)
 }

@@ -47,6 +47,8 @@ export interface QuoterHop {
   pool: string
   /** Of the protocol, where the exchange has several. */
   version: string
+  /** Of the swap, where it goes several ways at once: those are asked about one by one, each without. */
+  share?: string
 }
 
 /** The exchange's own quoter, as it answered at that block: what contract tests hold quotes against. */

@@ -41,6 +41,7 @@ describe('a connector that gives what is no answer', () => {
     zero: '({ ...QUOTE, amountRaw: 0n })',
     number: '({ ...QUOTE, amountRaw: 5 })',
     routeless: '({ ...QUOTE, route: null })',
+    partial: '({ ...QUOTE, parts: [{ hops: 1, exactRaw: 1n, otherRaw: 1n }] })',
     headless: '({ ...QUOTE, head: {} })',
     other: "({ ...QUOTE, swap: { ...args[0], exact: args[0].exact === 'in' ? 'out' : 'in' } })",
   }

@@ -14,9 +14,30 @@ const checkQuote: Check = (answer, [swap]) => {
       throw wrong('quote', 'route', 'hops of { pool, version, tokenIn, tokenOut }, all of them text')
     }
   }
+  checkParts(quote)
   const { exact, amountRaw } = object('quote.swap', quote.swap)
   const asked = object('swap', swap)
   if (exact !== asked.exact || amountRaw !== asked.amountRaw) throw wrong('quote', 'swap', 'the swap that was asked for')
+}
+
+/** They are the whole of the swap, and all of the route: bounds and fills go by them. */
+function checkParts({ parts, route, swap, amountRaw }: Readonly<Record<string, unknown>>): void {
+  if (parts === undefined) return
+  if (!Array.isArray(parts) || parts.length === 0) throw wrong('quote', 'parts', 'an array of at least one')
+  let [hops, exactRaw, otherRaw] = [0, 0n, 0n]
+  for (const each of parts) {
+    const part = object('quote.parts', each)
+    if (typeof part.hops !== 'number' || !Number.isInteger(part.hops) || part.hops < 1)
+      throw wrong('quote', 'parts', 'of at least one hop each')
+    if (!isAmount(part.exactRaw) || !isAmount(part.otherRaw) || part.exactRaw === 0n || part.otherRaw === 0n)
+      throw wrong('quote', 'parts', 'of bigints above 0')
+    hops += part.hops
+    exactRaw += part.exactRaw
+    otherRaw += part.otherRaw
+  }
+  const isWhole =
+    Array.isArray(route) && hops === route.length && otherRaw === amountRaw && exactRaw === object('quote.swap', swap).amountRaw
+  if (!isWhole) throw wrong('quote', 'parts', 'all of its route and of both its amounts')
 }
 
 /** By verb of AMM. */

@@ -94,8 +94,8 @@ describe(`${wanted} quotes from memory (SLUICE_WALK_QUOTES) on a random walk, se
         asked.map(({ swap, choice }) => desk.holdAlike(() => remembered(swap, choice), swap, choice, `seed ${seed}, round ${round}`)),
       )
     }
-    const { v2, v3, mixed, hops } = desk.counted
-    for (const each of [v2, v3, mixed, ...hops, told.reorganisation]) expect(each).to.be.above(0)
+    const { v2, v3, mixed, split, hops } = desk.counted
+    for (const each of [v2, v3, mixed, split, ...hops, told.reorganisation]) expect(each).to.be.above(0)
     // Samples were compared all the while.
     expect(told.equal).to.be.above(0)
     expect([told.different, told.defect]).to.deep.equal([0, 0])

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { SluiceError, type AMM, type Quote, type Swap, type Token } from '../../../core/contracts/index.ts'
+import { partsOf } from '../../../core/kits/pools/index.ts'
 import { at } from '../uniswap-v2/trading-floor.ts'
 import { ownQuoter } from './own-quoter.ts'
 import type { WalkFloor } from './walk-floor.ts'
@@ -11,7 +12,7 @@ const mostCompared = 40
 /** The connector's quotes, each held against what the exchange's own contracts say at the same block. */
 export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
   const ask = ownQuoter(floor.contracts, floor.rpc)
-  const counted = { quotes: 0, refusals: 0, compared: 0, v2: 0, v3: 0, mixed: 0, hops: [0, 0, 0] }
+  const counted = { quotes: 0, refusals: 0, compared: 0, v2: 0, v3: 0, mixed: 0, split: 0, hops: [0, 0, 0] }
   const onChain = ({ native, address }: Token) => (native ? floor.wrapped : address)
 
   /** Undefined where it is refused for want of a pool or of what is in them. */
@@ -21,14 +22,17 @@ export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
       throw error
     })
 
-  const routeOf = ({ route }: Quote): WalkRoute => ({
-    tokens: [...route.slice(0, 1).map(({ tokenIn }) => tokenIn), ...route.map(({ tokenOut }) => tokenOut)],
-    pools: route.map(({ pool }) => {
-      const known = floor.pools.find(({ address }) => address === pool)
-      if (!known) throw new Error(`The factories know no pool ${pool}.`)
-      return known
-    }),
-  })
+  const routesOf = (quote: Quote) =>
+    partsOf(quote).map(({ route, exactRaw, otherRaw }) => ({
+      exactRaw,
+      otherRaw,
+      tokens: [...route.slice(0, 1).map(({ tokenIn }) => tokenIn), ...route.map(({ tokenOut }) => tokenOut)],
+      pools: route.map(({ pool }) => {
+        const known = floor.pools.find(({ address }) => address === pool)
+        if (!known) throw new Error(`The factories know no pool ${pool}.`)
+        return known
+      }),
+    }))
 
   /** Some of the routes that the connector may take. */
   const others = ({ tokenIn, tokenOut, exact }: Swap, choice: Choice, most: number): readonly WalkRoute[] => {
@@ -78,11 +82,20 @@ export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
       }
       return undefined
     }
-    const route = routeOf(quote)
-    expect(quote.amountRaw, `${what}: ${show(route)}`).to.equal(await ask(route, swap.exact, swap.amountRaw, quote.head.number))
-    const versions = new Set(route.pools.map((pool) => pool.version))
-    counted[versions.size > 1 ? 'mixed' : versions.has('v2') ? 'v2' : 'v3'] += 1
-    counted.hops[route.pools.length - 1] = (counted.hops[route.pools.length - 1] ?? 0) + 1
+    const routes = routesOf(quote)
+    let [exactRaw, otherRaw] = [0n, 0n]
+    for (const route of routes) {
+      expect(route.otherRaw, `${what}: ${show(route)}`).to.equal(await ask(route, swap.exact, route.exactRaw, quote.head.number))
+      exactRaw += route.exactRaw
+      otherRaw += route.otherRaw
+      const versions = new Set(route.pools.map((pool) => pool.version))
+      counted[versions.size > 1 ? 'mixed' : versions.has('v2') ? 'v2' : 'v3'] += 1
+      counted.hops[route.pools.length - 1] = (counted.hops[route.pools.length - 1] ?? 0) + 1
+    }
+    expect([exactRaw, otherRaw], what).to.deep.equal([swap.amountRaw, quote.amountRaw])
+    const passed = quote.route.map(({ pool }) => pool)
+    expect(new Set(passed).size, `${what} meets a pool twice`).to.equal(passed.length)
+    counted.split += routes.length > 1 ? 1 : 0
     return quote
   }
 
@@ -95,7 +108,10 @@ export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
       const otherRaw = await ask(route, swap.exact, swap.amountRaw, quote.head.number)
       const gives = otherRaw !== undefined && (swap.exact === 'in' ? otherRaw > quote.amountRaw : otherRaw < quote.amountRaw)
       const better = gives && !(await isDetour(route, swap, choice, quote.head.number))
-      expect(better, `${what}: ${show(routeOf(quote))} gives ${quote.amountRaw}, and ${show(route)} ${otherRaw}`).to.equal(false)
+      expect(
+        better,
+        `${what}: ${routesOf(quote).map(show).join(' and ')} gives ${quote.amountRaw}, and ${show(route)} ${otherRaw}`,
+      ).to.equal(false)
     }
   }
 

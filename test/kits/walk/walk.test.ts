@@ -61,8 +61,8 @@ describe(`a random walk of ${trades} trades (SLUICE_WALK_TRADES), seed ${seed} (
       expect(floor.amm.fill(receipt, plan.memo), `${what} was traded`).to.deep.equal({ amountInRaw, amountOutRaw })
       traded += 1
     }
-    const { v2, v3, mixed, refusals, compared, hops } = desk.counted
+    const { v2, v3, mixed, split, refusals, compared, hops } = desk.counted
     if (process.env['SLUICE_WALK_TRADES']) console.log(`      ${JSON.stringify(desk.counted)}`)
-    for (const each of [v2, v3, mixed, refusals, compared, ...hops]) expect(each).to.be.above(0)
+    for (const each of [v2, v3, mixed, split, refusals, compared, ...hops]) expect(each).to.be.above(0)
   })
 })

@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import type { Connector, Quote, Swap, Token } from '../../../core/contracts/index.ts'
 import { devnetQuoter } from '../../../core/devnet/devnet-quoter.ts'
 import type { Evm } from '../../../core/kits/evm/index.ts'
+import { partsOf } from '../../../core/kits/pools/index.ts'
 import uniswap from '../../../plugins/uniswap/index.ts'
 import { addresses } from '../../devnet/addresses.ts'
 import { devnetFiles } from '../../devnet/test-devnet.ts'
@@ -85,6 +86,40 @@ describe('the versions of Uniswap', () => {
       expect(Number(mixed.gasUnits)).to.be.closeTo(Number(receipt.gasUsed), 0.4 * Number(receipt.gasUsed))
     })
   }
+
+  for (const [name, swapOf, used] of [
+    ['of an exact amount in', () => sell(USDC, WETH, 2_000_000n * dollars), ['v3']],
+    ['of an exact amount out', () => buy(USDC, WETH, 500n * ether), ['v3']],
+    ['where the best single way is of the constant product', () => sell(WETH, WBTC, 200n * ether), ['v2', 'v3']],
+  ] as const) {
+    it(`are gone through several ways at once where that is better, quoted and filled to the unit: ${name}`, async () => {
+      const split = await quote(swapOf())
+      const shares = partsOf(split).map(({ route: [hop] }) => Number(hop?.share))
+      expect(shares.length).to.be.within(2, 3)
+      expect(Math.round(100 * shares.reduce((a, b) => a + b, 0))).to.equal(100)
+      expect(new Set(split.route.map(({ pool }) => pool)).size).to.equal(split.route.length)
+      expect([...new Set(versions(split))].toSorted()).to.deep.equal(used)
+      expect(split.amountRaw).to.equal(await own(split))
+      for (const version of ['v2', 'v3']) {
+        const { amountRaw, parts } = await quote(swapOf(), version)
+        if (!parts) expect(split.swap.exact === 'in' ? amountRaw < split.amountRaw : amountRaw > split.amountRaw).to.equal(true)
+      }
+      const deadline = Math.floor(Date.now() / 1000) + 600
+      const plan = exchange.AMM.swap(split, { recipient: floor.trader.address, boundRaw: split.amountRaw, deadline })
+      const receipt = await floor.execute(plan)
+      const [amountInRaw, amountOutRaw] =
+        split.swap.exact === 'in' ? [split.swap.amountRaw, split.amountRaw] : [split.amountRaw, split.swap.amountRaw]
+      expect(exchange.AMM.fill(receipt, JSON.parse(JSON.stringify(plan.memo)))).to.deep.equal({ amountInRaw, amountOutRaw })
+      expect(Number(split.gasUnits)).to.be.closeTo(Number(receipt.gasUsed), 0.4 * Number(receipt.gasUsed))
+    })
+  }
+
+  it('are gone through one way for the native coin, which would lie with the router meanwhile', async () => {
+    const { nativeCurrency } = floor.chain
+    for (const swap of [sell(nativeCurrency, USDC, 500n * ether), buy(USDC, nativeCurrency, 500n * ether)])
+      expect((await quote(swap)).parts).to.equal(undefined)
+    expect((await quote(sell(WETH, USDC, 500n * ether))).parts).not.to.equal(undefined)
+  })
 
   it('are not mixed where the amount out is exact: one of them has the whole route', async () => {
     expect(new Set(versions(await quote(buy(USDT, far, ether))))).to.deep.equal(new Set(['v2']))
