@@ -18,6 +18,7 @@ export type {
 export type { AltchainVerbs, Chain, ChainVenue, EvmVerbs, HeadChanges, NodeState, Transaction } from './chain.ts'
 export type { At, Family, Head, Json, Life, Log, Token, Types } from './family.ts'
 export type { Followed, KnownOf } from './followed.ts'
+export type { MarginAccount, MarginCLOB, MarginMove, MarginToken } from './margin-clob.ts'
 export { orderStates, orderTypes, timesInForce } from './order-books.ts'
 export type {
   ActionOutcome,
@@ -35,24 +36,16 @@ export type {
   CLOB,
   Decimal,
   FollowedBooks,
-  FundingPayment,
   LastTrades,
   Level,
-  MarginAccount,
-  MarginCLOB,
-  MarginMove,
-  MarginToken,
   NewOrder,
   OrderName,
   OrderState,
   OrderType,
-  PerpBookAccount,
-  PerpBookPosition,
-  PerpCLOB,
-  PerpMarketPrices,
   PriceGrid,
   TimeInForce,
 } from './order-books.ts'
+export type { FundingPayment, PerpBookAccount, PerpBookPosition, PerpCLOB, PerpMarketPrices } from './perp-clob.ts'
 export type {
   PerpAccount,
   PerpAMM,
