@@ -51,6 +51,7 @@ export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMa
           ...(actions && { actions }),
           config,
           contracts: Object.values(venue.contracts),
+          bridges: venue.bridges,
           quotes: createRecentQuotes(),
           ...life(venue),
         })

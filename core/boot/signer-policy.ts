@@ -46,10 +46,23 @@ function networkPolicy(on: LoadedVenue<Chain>, keys: Keys, connectors: readonly 
     ...everywhere,
     chainId: implementation.chainId,
     spenders: declared('spender', ({ implementation: { spenders } }) => spenders ?? {}),
+    deposits: depositsOn(on, keys, connectors),
     typedData: here.flatMap(({ manifest }) =>
       (manifest.signs ?? []).map(({ own, ...each }) => ({ ...each, ...(own && { own: [...own] }) })),
     ),
   }
+}
+
+/** By the bridges of exchanges elsewhere that begin on this network. */
+function depositsOn(on: LoadedVenue<Chain>, keys: Keys, connectors: readonly LoadedConnector[]) {
+  return connectors.flatMap(({ venues }) =>
+    venues.flatMap((venue) => {
+      const bridge = Object.hasOwn(venue.bridges, on.chain) ? venue.bridges[on.chain] : undefined
+      if (bridge?.network !== on.network) return []
+      const [token, recipient] = [bridge.token, bridge.recipient].map((text) => addressOf(text, 'bridge', on, keys, venue)[0])
+      return token === undefined || recipient === undefined ? [] : [{ token, recipient }]
+    }),
+  )
 }
 
 function isSignable({ plugin, chain, network, implementation: { chainId, feeCapRaw }, log }: LoadedVenue<Chain>, keys: Keys): boolean {

@@ -106,6 +106,8 @@ export interface EvmVerbs<F extends Types = Types> {
     amountRaw: bigint | undefined,
     at: At,
   ): Promise<{ plan: Plan<F>; amountRaw: bigint }>
+  /** Of a token, by the wallet that carries the plan out. */
+  transfer(token: Token, recipient: F['address'], amountRaw: bigint): Plan<F>
 }
 
 /** What a chain plugin's `create` gets for one network. */

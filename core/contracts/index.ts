@@ -63,9 +63,10 @@ export type {
   PerpTerms,
   Ratio,
 } from './perp-amm.ts'
-export type { Need, Plan, VenuePlan } from './plan.ts'
+export type { BridgePlan, Need, Plan, VenuePlan } from './plan.ts'
 export { apiVersion, defineChain, defineConnector, tradingVerbs } from './plugin.ts'
 export type {
+  Bridge,
   ChainPlugin,
   Connector,
   ConnectorConfig,
@@ -96,4 +97,4 @@ export type {
   Standing,
 } from './rail.ts'
 export { shownHost } from './shown-host.ts'
-export { addressesSchema, singleRouterSchema, versionedSchema } from './schemas.ts'
+export { addressesSchema, bridgesSchema, singleRouterSchema, versionedSchema } from './schemas.ts'

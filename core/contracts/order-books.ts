@@ -1,6 +1,6 @@
 import type { At, Json, Token, Types } from './family.ts'
 import type { Followed } from './followed.ts'
-import type { Plan, VenuePlan } from './plan.ts'
+import type { BridgePlan, Plan, VenuePlan } from './plan.ts'
 
 /** A number as people write it: digits with at most one point, and a minus where it can be below 0. Never an exponent. */
 export type Decimal = string
@@ -216,4 +216,9 @@ export interface CLOB<F extends Types = Types> {
   outcome(receipt: Json, memo: Json): readonly ActionOutcome[]
   /** Into the exchange, or back to the same wallet; absent where it holds no funds. */
   move?(token: Token, amountRaw: bigint, how: 'deposit' | 'withdraw', owner: F['address'], at: At): Promise<BookPlan<F>>
+  /**
+   * Into the exchange from a chain that the request names: the venue's own by a plan, one that its settings have a bridge from by that bridge
+   * (`bridges` of its configuration). The token is that chain's. Refuses what the exchange would not credit. Absent where deposits are moves only.
+   */
+  depositFrom?(chain: string, token: Token, amountRaw: bigint, owner: F['address'], at: At): Promise<Plan<F> | BridgePlan>
 }

@@ -28,3 +28,8 @@ export interface VenuePlan<A = string> {
   deadline?: number
   memo: Json
 }
+
+/** What is done on another chain by the venue's bridge from it: the amount that was asked for is transferred there, and nothing else. */
+export interface BridgePlan {
+  readonly via: 'bridge'
+}

@@ -138,6 +138,18 @@ export function defineChain<F extends Types, C>(plugin: Omit<ChainPlugin<F, C>, 
   return { kind: 'chain', ...plugin }
 }
 
+/**
+ * A way into an exchange from another chain: a transfer of one token to one address there, which credits the sender. It is the only call of
+ * that token that is signed for it, and the server makes it, not the plugin.
+ */
+export interface Bridge {
+  /** One of the other chain's. */
+  readonly network: string
+  /** Addresses of the other chain. */
+  readonly token: string
+  readonly recipient: string
+}
+
 /** The keys that every connector's configuration has (spec of `conf/connectors/<name>.yml`). */
 export interface ConnectorConfig {
   /** `<numerator>/<denominator>`. */
@@ -145,5 +157,7 @@ export interface ConnectorConfig {
   /** Seconds. */
   ttl: number
   contractAddresses: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** By network as `contractAddresses`, then by the chain that deposits come from. */
+  bridges?: Readonly<Record<string, Readonly<Record<string, Bridge>>>>
   versions?: Readonly<Record<string, { allowedSlippage: string; ttl: number }>>
 }

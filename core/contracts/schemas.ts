@@ -19,6 +19,25 @@ const addresses = (required: readonly string[], optional: readonly string[] = []
   additionalProperties: false,
 })
 
+const bridge = {
+  type: 'object',
+  properties: {
+    network: { type: 'string', pattern: networkKey, description: 'Of the chain that deposits come from' },
+    token: { type: 'string', description: 'Its address there' },
+    recipient: { type: 'string', description: "The exchange's own address there: what is sent to it is credited to the sender" },
+  },
+  required: ['network', 'token', 'recipient'],
+  additionalProperties: false,
+} as const
+
+/** The key `bridges` of an exchange that takes deposits from other chains. */
+export const bridgesSchema = {
+  type: 'object',
+  patternProperties: { [networkKey]: { type: 'object', patternProperties: { '^[\\w-]+$': bridge }, additionalProperties: false } },
+  additionalProperties: false,
+  description: 'Network, as in contractAddresses → chain that deposits come from → the transfer there that is a deposit',
+} as const
+
 /** Configuration of an exchange of one version: `allowedSlippage`, `ttl`, and all of these addresses per network. */
 export const addressesSchema = <const Keys extends readonly string[]>(...keys: Keys) =>
   ({

@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv'
-import type { ConnectorConfig } from '../contracts/index.ts'
+import { bridgesSchema, type ConnectorConfig } from '../contracts/index.ts'
 import { PluginFault } from './refusal.ts'
 
 const rules = {
@@ -13,6 +13,7 @@ const isBase = new Ajv({ allErrors: true }).compile<ConnectorConfig>({
   properties: {
     ...rules,
     contractAddresses: { type: 'object' },
+    bridges: bridgesSchema,
     versions: { type: 'object', additionalProperties: { type: 'object', properties: rules, required: Object.keys(rules) } },
   },
   required: [...Object.keys(rules), 'contractAddresses'],

@@ -1,4 +1,4 @@
-import type { Manifest } from '../contracts/index.ts'
+import type { Bridge, ConnectorConfig, Manifest } from '../contracts/index.ts'
 import { PluginFault } from './refusal.ts'
 
 export interface NetworkName {
@@ -16,6 +16,26 @@ type Addresses = Readonly<Record<string, string>>
 export function contractsOf(name: string, config: unknown, { chain, network }: NetworkName, manifest: Manifest): Addresses | undefined {
   const all = contractAddresses(config)
   if (all.size === 0) return {}
+  return entryOf(all, 'contractAddresses', name, { chain, network }, manifest)
+}
+
+/** This network's entry of a connector's `bridges`, found alike: by the chain that deposits come from. Throws PluginFault. */
+export function bridgesOf(
+  name: string,
+  { bridges = {} }: Pick<ConnectorConfig, 'bridges'>,
+  at: NetworkName,
+  manifest: Manifest,
+): Readonly<Record<string, Bridge>> {
+  return entryOf(new Map(Object.entries(bridges)), 'bridges', name, at, manifest) ?? {}
+}
+
+function entryOf<T>(
+  all: ReadonlyMap<string, T>,
+  of: 'contractAddresses' | 'bridges',
+  name: string,
+  { chain, network }: NetworkName,
+  manifest: Manifest,
+): T | undefined {
   const namesakes = manifest.available_networks
     .filter(({ networks }) => networks.includes(network))
     .map((entry) => longKey(entry.chain, network))
@@ -23,7 +43,7 @@ export function contractsOf(name: string, config: unknown, { chain, network }: N
   if (bare !== undefined && namesakes.length > 1) {
     throw new PluginFault(
       'configuration',
-      `contractAddresses.${network} may be any of ${namesakes.join(', ')}`,
+      `${of}.${network} may be any of ${namesakes.join(', ')}`,
       `Write one of these instead of ${network} in conf/connectors/${name}.yml.`,
     )
   }
@@ -31,17 +51,20 @@ export function contractsOf(name: string, config: unknown, { chain, network }: N
 }
 
 /** A key that names no network is a misspelt one. Throws PluginFault. */
-export function checkContractKeys(name: string, config: unknown, manifest: Manifest): void {
+export function checkNetworkKeys(name: string, config: unknown, manifest: Manifest): void {
   const known = manifest.available_networks.flatMap(({ chain, networks }) =>
     networks.flatMap((network) => [network, longKey(chain, network)]),
   )
-  const unknown = [...contractAddresses(config).keys()].filter((key) => !known.includes(key))
-  if (unknown.length > 0) {
-    throw new PluginFault(
-      'configuration',
-      `contractAddresses has ${unknown.join(', ')}, which the connector does not serve`,
-      `In conf/connectors/${name}.yml, use ${known.join(', ')}.`,
-    )
+  const bridges = isRecord(config) && isRecord(config.bridges) ? Object.keys(config.bridges) : []
+  for (const [of, keys] of Object.entries({ contractAddresses: contractAddresses(config).keys(), bridges })) {
+    const unknown = [...keys].filter((key) => !known.includes(key))
+    if (unknown.length > 0) {
+      throw new PluginFault(
+        'configuration',
+        `${of} has ${unknown.join(', ')}, which the connector does not serve`,
+        `In conf/connectors/${name}.yml, use ${known.join(', ')}.`,
+      )
+    }
   }
 }
 

@@ -41,7 +41,7 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
       { chain, network, folder: found.folder, implementation, settings: configuration.networks[network] },
       options,
     )
-    venues.push(Object.freeze({ plugin: found.name, chain, network, implementation, contracts: {}, tokens, log }))
+    venues.push(Object.freeze({ plugin: found.name, chain, network, implementation, contracts: {}, bridges: {}, tokens, log }))
   }
   return Object.freeze<LoadedChain>({
     kind: 'chain',

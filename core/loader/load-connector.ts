@@ -1,7 +1,7 @@
-import type { Chain, Connector } from '../contracts/index.ts'
+import type { Bridge, Chain, Connector } from '../contracts/index.ts'
 import { enter, type Candidate } from './candidate.ts'
 import { checkBaseKeys } from './check-base-keys.ts'
-import { checkContractKeys, contractsOf } from './contracts-of.ts'
+import { bridgesOf, checkNetworkKeys, contractsOf } from './contracts-of.ts'
 import type { FoundPlugin } from './find-plugins.ts'
 import { instantiateConnector } from './instantiate.ts'
 import { networksOf, type LoadedChain, type LoadedConnector, type LoadedVenue, type UnservedNetwork } from './loaded-plugin.ts'
@@ -13,6 +13,7 @@ import type { TrialVenue } from './trial-messages.ts'
 interface ConnectorVenue {
   readonly on: LoadedVenue<Chain>
   readonly contracts: Readonly<Record<string, string>>
+  readonly bridges: Readonly<Record<string, Bridge>>
 }
 
 interface ConnectorVenues {
@@ -25,7 +26,7 @@ export function connectorVenues(
   { found, description, manifest, configuration: { config } }: Candidate,
   chains: readonly LoadedChain[],
 ): ConnectorVenues {
-  checkContractKeys(found.name, config, manifest)
+  checkNetworkKeys(found.name, config, manifest)
   checkBaseKeys(found.name, config)
   const venues: ConnectorVenue[] = []
   const unserved: UnservedNetwork[] = []
@@ -40,7 +41,8 @@ export function connectorVenues(
     }
     for (const network of networks) {
       const on = chain?.venues.find((venue) => venue.network === network)
-      const contracts = contractsOf(found.name, config, { chain: name, network }, manifest)
+      const here = { chain: name, network }
+      const contracts = contractsOf(found.name, config, here, manifest)
       if (chain === undefined)
         unserved.push({
           chain: name,
@@ -62,7 +64,7 @@ export function connectorVenues(
           reason: `contractAddresses has no entry for ${name} ${network}`,
           cure: `Add it to conf/connectors/${found.name}.yml.`,
         })
-      else venues.push({ on, contracts: canonical(found, on, contracts) })
+      else venues.push({ on, contracts: canonical(found, on, contracts), bridges: bridgesOf(found.name, config, here, manifest) })
     }
   }
   if (venues.length === 0) {
@@ -100,7 +102,7 @@ export async function loadConnector(
   const plugin = await enter(candidate, options.deadlineMs)
   if (plugin.kind !== 'connector') throw new PluginFault('import', 'It is no connector any more', 'Correct the plugin.')
   const log = options.logOf(found.name)
-  const venues: LoadedVenue<Partial<Connector>>[] = wanted.map(({ on, contracts }) => {
+  const venues: LoadedVenue<Partial<Connector>>[] = wanted.map(({ on, contracts, bridges }) => {
     const { chain, network, tokens } = on
     const { reader, nativeCurrency } = on.implementation
     const implementation = instantiateConnector(plugin, manifest.trading_type, {
@@ -114,7 +116,7 @@ export async function loadConnector(
       log,
     })
     checkSpenders(implementation, contracts, on)
-    return Object.freeze({ plugin: found.name, chain, network, implementation, contracts, tokens, log })
+    return Object.freeze({ plugin: found.name, chain, network, implementation, contracts, bridges, tokens, log })
   })
   return Object.freeze<LoadedConnector>({
     kind: 'connector',

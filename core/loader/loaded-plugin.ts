@@ -1,5 +1,5 @@
 import type { PluginConfig } from '../config/plugins/load-plugin-config.ts'
-import type { Chain, Connector, Family, Log, Manifest, NetworkNames, Token } from '../contracts/index.ts'
+import type { Bridge, Chain, Connector, Family, Log, Manifest, NetworkNames, Token } from '../contracts/index.ts'
 
 /** What was created for one network. */
 export interface LoadedVenue<T> {
@@ -10,6 +10,8 @@ export interface LoadedVenue<T> {
   readonly implementation: T
   /** Of a connector: what it may call on this network, by the names in its configuration. */
   readonly contracts: Readonly<Record<string, string>>
+  /** Of a connector: what deposits come by from other chains, by chain. Addresses as they are written in its configuration. */
+  readonly bridges: Readonly<Record<string, Bridge>>
   /** Of the network's token list, addresses in the family's canonical spelling. */
   readonly tokens: readonly Token[]
   readonly log: Log

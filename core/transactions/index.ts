@@ -6,7 +6,7 @@ export type { Filter, Guard, Journal, JournalEvent, KeptAnswer, KeyClaim, Page }
 export type { Leases } from './leases/leases.ts'
 export { sqlJournal } from './journal/sql-journal.ts'
 export { sqlLeases } from './leases/sql-leases.ts'
-export type { Keyed, Order, Origin, Sign, Site, Submitted } from './order.ts'
+export type { Keyed, Order, Origin, Scope, Sign, Site, Submitted } from './order.ts'
 export { Superseded } from './journal/superseded.ts'
 export type { ClientOrder, ClientOrders, JournaledOrder, OrderFilter, SaidOfOrder } from './orders/client-orders.ts'
 export { createTransactions } from './transactions.ts'

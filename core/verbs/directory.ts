@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
-import type { Chain, Connector, ConnectorConfig, NetworkNames } from '../contracts/index.ts'
+import type { Bridge, Chain, Connector, ConnectorConfig, NetworkNames } from '../contracts/index.ts'
 import type { Site } from '../transactions/index.ts'
 import type { RecentQuotes } from './amm/recent-quotes.ts'
 import { didYouMean } from './did-you-mean.ts'
@@ -31,6 +31,8 @@ export interface VenueEntry {
   actions?: Site
   /** What its plans may call on this network. */
   contracts: readonly string[]
+  /** What deposits come by from other chains, by chain. */
+  bridges: Readonly<Record<string, Bridge>>
   /** Of the moment. */
   quotes: RecentQuotes
   notReady(): string | undefined

@@ -15,7 +15,21 @@ import {
 import { checkTransaction } from '../../core/wallet/signer/secp256k1/check-transaction.ts'
 import { Refusal } from '../../core/wallet/signer/refusal.ts'
 import { tokenRights } from '../../core/wallet/signer/secp256k1/token-rights.ts'
-import { allowedSpender, bytesOf, feeCapRaw, localRules, router, stranger, token, transaction, wrapper } from './example-policy.ts'
+import {
+  allowedSpender,
+  bridge,
+  bytesOf,
+  dollar,
+  feeCapRaw,
+  localRules,
+  otherBridge,
+  router,
+  rulesOn,
+  stranger,
+  token,
+  transaction,
+  wrapper,
+} from './example-policy.ts'
 
 const from = '0x6666666666666666666666666666666666666666'
 const rights = new Interface([
@@ -26,6 +40,9 @@ const rights = new Interface([
   'function transferFrom(address,address,uint256)',
 ])
 const approve = (spender: string): string => rights.encodeFunctionData('approve', [spender, MaxUint256])
+
+const transfer = (recipient: string): string => rights.encodeFunctionData('transfer', [recipient, 5_000_000n])
+const transferFrom = (owner: string, recipient: string): string => rights.encodeFunctionData('transferFrom', [owner, recipient, 1n])
 
 const check = (bytes: Uint8Array, admin = false): string => checkTransaction({ bytes, from, admin, rules: localRules() })
 
@@ -39,6 +56,8 @@ describe('what the signer signs of transactions', () => {
     ['an allowance for anybody, by an admin', { to: token, value: 0n, data: approve(stranger) }, true],
     ['an empty transfer to oneself', { to: from, value: 0n, data: '0x' }],
     ['value to a declared contract without data', { to: wrapper, value: 5n, data: '0x' }],
+    ['a deposit over a declared bridge', { to: dollar, value: 0n, data: transfer(bridge) }],
+    ['a deposit of a token that is declared besides', { to: wrapper, value: 0n, data: transfer(otherBridge) }],
   ]
   for (const [what, changes, admin] of signed) {
     it(`signs ${what}`, () => {
@@ -103,6 +122,26 @@ describe('what the signer signs of transactions', () => {
       { to: wrapper, value: 0n, data: rights.encodeFunctionData('setApprovalForAll', [stranger, true]) },
       /goes to 0x5555/,
     ],
+    ['a deposit to anybody else', { to: dollar, value: 0n, data: transfer(stranger) }, /only approve is/],
+    ['a deposit to anybody else, by an admin', { to: dollar, value: 0n, data: transfer(stranger) }, /only approve is/, true],
+    ['a deposit to the wallet itself', { to: dollar, value: 0n, data: transfer(from) }, /only approve is/],
+    ['a deposit by the bridge of another token', { to: dollar, value: 0n, data: transfer(otherBridge) }, /only approve is/],
+    ['a deposit of another token', { to: token, value: 0n, data: transfer(bridge) }, /only approve is/],
+    ['a deposit of a declared token by the bridge of another', { to: wrapper, value: 0n, data: transfer(bridge) }, /goes to 0x8888/],
+    ['a deposit with value', { to: dollar, value: 1n, data: transfer(bridge) }, /only approve is/],
+    ['a deposit that is cut short', { to: dollar, value: 0n, data: transfer(bridge).slice(0, -2) }, /only approve is/],
+    ['a deposit with more behind it', { to: dollar, value: 0n, data: `${transfer(bridge)}00` }, /only approve is/],
+    [
+      'a deposit with dirt above the address',
+      { to: dollar, value: 0n, data: transfer(bridge).replace('0xa9059cbb00', '0xa9059cbb01') },
+      /only approve is/,
+    ],
+    ['a deposit out of another wallet', { to: dollar, value: 0n, data: transferFrom(stranger, bridge) }, /only approve is/],
+    ['a deposit by transferFrom', { to: dollar, value: 0n, data: transferFrom(from, bridge) }, /only approve is/],
+    ['an allowance for a bridge', { to: dollar, value: 0n, data: approve(bridge) }, /goes to 0x8888/],
+    ['any other call of a token that is deposited', { to: dollar, value: 0n }, /no contract that a connector declares/],
+    ['a call of the bridge itself', { to: bridge, value: 0n, data: transfer(bridge) }, /only approve is/],
+    ['value to the bridge', { to: bridge, value: 1n, data: '0x' }, /no contract that a connector declares/],
     ['value to oneself', { to: from, value: 1n, data: '0x' }, /to oneself/],
     ['data to oneself', { to: from, value: 0n, data: '0x12345678' }, /to oneself/],
   ]
@@ -127,6 +166,12 @@ describe('what the signer signs of transactions', () => {
       expect(() => check(to(router))).not.to.throw()
     })
   }
+
+  it('refuses a deposit on a network where no bridge is declared', () => {
+    const bytes = bytesOf(transaction({ chainId: 1, to: dollar, value: 0n, data: transfer(bridge) }))
+    const rules = rulesOn('ethereum/mainnet')
+    expect(() => checkTransaction({ bytes, from, admin: false, rules })).to.throw(Refusal, /only approve is/)
+  })
 
   it('refuses the delegation of the account (EIP-7702)', () => {
     const signature = Signature.from({ r: `0x${'11'.repeat(32)}`, s: `0x${'22'.repeat(32)}`, yParity: 0 })

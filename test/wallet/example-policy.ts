@@ -8,6 +8,10 @@ export const wrapper = '0x2222222222222222222222222222222222222222'
 export const token = '0x3333333333333333333333333333333333333333'
 export const allowedSpender = '0x4444444444444444444444444444444444444444'
 export const stranger = '0x5555555555555555555555555555555555555555'
+/** Exchanges elsewhere take deposits of it by the bridge; of the wrapper, which is declared besides, by the other one. */
+export const dollar = '0x7777777777777777777777777777777777777777'
+export const bridge = '0x8888888888888888888888888888888888888888'
+export const otherBridge = '0x9999999999999999999999999999999999999999'
 export const feeCapRaw = 100n * 10n ** 9n
 
 const network = {
@@ -22,16 +26,27 @@ const network = {
 /** A devnet and a public network with a router, and a token that is declared so that it can be wrapped. */
 export const examplePolicy: SignerPolicy = {
   networks: [
-    { ...network, network: 'local', chainId: 31337, local: true },
-    { ...network, network: 'mainnet', chainId: 1, local: false },
+    {
+      ...network,
+      network: 'local',
+      chainId: 31337,
+      local: true,
+      deposits: [
+        { token: dollar, recipient: bridge },
+        { token: wrapper, recipient: otherBridge },
+      ],
+    },
+    { ...network, network: 'mainnet', chainId: 1, local: false, deposits: [] },
   ],
   allowedSpenders: [allowedSpender],
 }
 
 /** What of a policy holds on the devnet. */
-export function localRules(policy: SignerPolicy = examplePolicy): EvmRules {
-  const rules = readPolicy(policy).get('ethereum/local')
-  if (rules?.keys !== 'secp256k1') throw new Error('the policy has no local network')
+export const localRules = (policy?: SignerPolicy): EvmRules => rulesOn('ethereum/local', policy)
+
+export function rulesOn(name: string, policy: SignerPolicy = examplePolicy): EvmRules {
+  const rules = readPolicy(policy).get(name)
+  if (rules?.keys !== 'secp256k1') throw new Error(`the policy has no network ${name}`)
   return rules
 }
 

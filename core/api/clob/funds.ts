@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { enveloped, request } from '../endpoint.ts'
-import { connectorFields, Decimal, gasFields } from '../fields.ts'
+import { ChainName, connectorFields, Decimal, gasFields } from '../fields.ts'
 import { actingFields, amountOf, MarketName, movedToken, walletFields } from './fields.ts'
 
 export const CLOBBalancesRequest = request(walletFields)
@@ -24,9 +24,26 @@ const moved = {
   txHash: Type.Optional(amountOf('Where it is a transaction.')),
   nonce: Type.Optional(Type.Number()),
 }
-/** Of deposit and withdraw, and of borrow and repay. */
+const movedAmount = { ...moved, token: amountOf('Its address.'), amount: Type.String() }
+
+/** Of withdraw, borrow and repay. */
 export const MoveRequest = request({ ...actingFields, ...movedToken })
-export const MoveResponse = enveloped({ ...moved, token: amountOf('Its address.'), amount: Type.String() })
+export const MoveResponse = enveloped(movedAmount)
+
+export const DepositRequest = request({
+  ...actingFields,
+  ...movedToken,
+  fromChain: Type.Optional({
+    ...ChainName,
+    description:
+      'The chain that the token comes from, where the exchange takes deposits from it: token, nonce and fees are of that chain then. Absent: from where its own way begins.',
+  }),
+})
+export const DepositResponse = enveloped({
+  ...movedAmount,
+  fromChain: Type.Optional(amountOf('As it was asked for: txHash and nonce are of that chain.')),
+  fromNetwork: Type.Optional(amountOf("The chain's network, to ask /network/poll with.")),
+})
 
 export const CLOBPerpLeverageRequest = request({
   ...actingFields,
@@ -43,6 +60,8 @@ export const CLOBEstimateGasResponse = enveloped(gasFields)
 
 export type MoveRequest = Static<typeof MoveRequest>
 export type MoveResponse = Static<typeof MoveResponse>
+export type DepositRequest = Static<typeof DepositRequest>
+export type DepositResponse = Static<typeof DepositResponse>
 export type CLOBBalancesRequest = Static<typeof CLOBBalancesRequest>
 export type CLOBBalancesResponse = Static<typeof CLOBBalancesResponse>
 export type CLOBPerpLeverageRequest = Static<typeof CLOBPerpLeverageRequest>

@@ -44,8 +44,8 @@ export {
   CLOBBalancesResponse as CLOBPerpBalancesResponse,
   CLOBEstimateGasRequest as CLOBPerpEstimateGasRequest,
   CLOBEstimateGasResponse as CLOBPerpEstimateGasResponse,
-  MoveRequest as CLOBPerpDepositRequest,
-  MoveResponse as CLOBPerpDepositResponse,
+  DepositRequest as CLOBPerpDepositRequest,
+  DepositResponse as CLOBPerpDepositResponse,
   MoveRequest as CLOBPerpWithdrawRequest,
   MoveResponse as CLOBPerpWithdrawResponse,
 } from './funds.ts'

@@ -8,8 +8,8 @@ export const CLOBBatchOrdersRequest = batchOrdersRequest(orderFields)
 export type CLOBOrdersPostRequest = Static<typeof CLOBOrdersPostRequest>
 export type CLOBBatchOrdersRequest = Static<typeof CLOBBatchOrdersRequest>
 export {
-  MoveRequest as CLOBDepositRequest,
-  MoveResponse as CLOBDepositResponse,
+  DepositRequest as CLOBDepositRequest,
+  DepositResponse as CLOBDepositResponse,
   MoveRequest as CLOBWithdrawRequest,
   MoveResponse as CLOBWithdrawResponse,
 } from './funds.ts'

@@ -82,6 +82,13 @@ function checkGrid(grid: unknown): void {
     throw wrong('market', 'prices', "'any', { step }, or { significantFigures, maxDecimals }")
 }
 
+/** By the venue's own chain, or over a bridge. */
+export function checkDepositPlan(value: unknown): void {
+  const plan = object('plan', value)
+  if (!('via' in plan)) return checkPlan(plan)
+  if (plan.via !== 'bridge') throw wrong('plan', 'via', "'bridge', or left out")
+}
+
 /** By the chain, or by the exchange's own rail. */
 export function checkBookPlan(value: unknown): void {
   const plan = object('plan', value)

@@ -3,6 +3,7 @@ import {
   checkBookMarket,
   checkBookPlan,
   checkDecimal,
+  checkDepositPlan,
   checkOptional,
   checkOrderType,
   checkSameMarket,
@@ -88,6 +89,7 @@ export const clobChecks: Readonly<Record<string, Check>> = {
     }
   },
   move: checkBookPlan,
+  depositFrom: checkDepositPlan,
 }
 
 /** Newest first. */

@@ -1,6 +1,7 @@
 import type { BookSet, EndpointName } from '../../api/index.ts'
 import type { Verbs } from '../context.ts'
 import { balances } from './account/balances.ts'
+import { deposit } from './account/deposit.ts'
 import { fundingPayments } from './account/funding-payments.ts'
 import { leverage } from './account/leverage.ts'
 import { marginAccount } from './account/margin-account.ts'
@@ -30,7 +31,7 @@ const ofEvery = (type: BookSet) => ({
   BatchOrders: batchOrders(type),
   Trades: trades(type),
   Balances: balances(type),
-  Deposit: move(type, 'deposit'),
+  Deposit: deposit(type),
   Withdraw: move(type, 'withdraw'),
   EstimateGas: estimateGas(type),
 })

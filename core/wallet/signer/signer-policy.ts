@@ -36,6 +36,8 @@ const evmPolicy = Type.Object(
     contracts: Type.Array(address),
     /** Who may be given rights over tokens: the spenders of registered connectors on this network. */
     spenders: Type.Array(address),
+    /** The one call of a token that hands it over: to the address by which a connector takes deposits from this network. */
+    deposits: Type.Array(Type.Object({ token: address, recipient: address }, { additionalProperties: false })),
     /** Which typed data (EIP-712) connectors declare that they have signed. */
     typedData: Type.Array(typedDataPolicy),
   },
@@ -78,6 +80,7 @@ export interface EvmRules {
   readonly local: boolean
   readonly contracts: ReadonlySet<string>
   readonly spenders: ReadonlySet<string>
+  readonly deposits: readonly { readonly token: string; readonly recipient: string }[]
   readonly typedData: readonly TypedDataRules[]
 }
 
@@ -116,7 +119,7 @@ export function readPolicy(policy: unknown): SignerRules {
 function rulesOf(name: string, policy: NetworkPolicy, allowed: readonly string[]): NetworkRules {
   const feeCapRaw = BigInt(policy.feeCapRaw)
   if (policy.keys === 'ed25519') return { keys: policy.keys, name, feeCapRaw, contracts: new Set(policy.contracts) }
-  const { keys, chainId, local, contracts, spenders, typedData } = policy
+  const { keys, chainId, local, contracts, spenders, deposits, typedData } = policy
   return {
     keys,
     name,
@@ -125,9 +128,12 @@ function rulesOf(name: string, policy: NetworkPolicy, allowed: readonly string[]
     local,
     contracts: new Set(lowerCase(contracts)),
     spenders: new Set([...lowerCase(spenders), ...allowed]),
+    deposits: deposits.map(({ token, recipient }) => ({ token: canonical(token), recipient: canonical(recipient) })),
     typedData,
   }
 }
 
 // getAddress refuses a wrong checksum: a mistyped spender must not become a valid one.
-const lowerCase = (addresses: readonly string[]): string[] => addresses.map((address) => getAddress(address).toLowerCase())
+const canonical = (address: string): string => getAddress(address).toLowerCase()
+
+const lowerCase = (addresses: readonly string[]): string[] => addresses.map(canonical)

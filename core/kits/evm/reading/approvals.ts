@@ -3,7 +3,7 @@ import type { At, EvmVerbs, Plan, Token } from '../../../contracts/index.ts'
 import type { Rpc } from '../../nodes/index.ts'
 import { noResult, notAToken } from './balances.ts'
 import { callResultOf } from './call-result.ts'
-import { allowanceCall, approveCall, maxAmountRaw, uintOf } from './erc20.ts'
+import { allowanceCall, approveCall, maxAmountRaw, transferCall, uintOf } from './erc20.ts'
 import type { Call, CallResult, Evm, EvmIntent, EvmReader } from '../types.ts'
 
 /** The verbs that only EVM chains have. */
@@ -62,7 +62,12 @@ export function createApprovals(rpc: Rpc, reader: EvmReader): EvmVerbs<Evm> {
     return [callResultOf(rpc, first), callResultOf(rpc, second)]
   }
 
-  return { allowances, approve }
+  function transfer({ address }: Token, recipient: string, amountRaw: bigint): Plan<Evm> {
+    const needs: Plan<Evm>['needs'] = [{ is: 'balance', token: address, amountRaw }]
+    return { steps: [intentOf(transferCall(address, recipient, amountRaw))], needs, memo: null }
+  }
+
+  return { allowances, approve, transfer }
 }
 
 /** Tokens older than the standard's last wording return nothing; some return false in place of reverting. */

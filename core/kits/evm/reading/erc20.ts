@@ -18,6 +18,10 @@ export function approveCall(token: string, spender: string, amountRaw: bigint): 
   return { to: token, data: `0x095ea7b3${addressWord(spender)}${word(amountRaw)}` }
 }
 
+export function transferCall(token: string, recipient: string, amountRaw: bigint): Call {
+  return { to: token, data: `0xa9059cbb${addressWord(recipient)}${word(amountRaw)}` }
+}
+
 export const symbolCall = (token: string): Call => ({ to: token, data: '0x95d89b41' })
 export const decimalsCall = (token: string): Call => ({ to: token, data: '0x313ce567' })
 

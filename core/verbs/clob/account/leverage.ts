@@ -19,5 +19,6 @@ export const leverage: BookVerb<'Leverage'> = async (request, context) => {
   const asked = plain(request.leverage)
   const plan = await perp.leverage(market, asked, request.marginMode, wallet.address, at)
   const shown = { market: nameOf(market), leverage: asked }
-  return submitFunds(plan, { about: { type: 'PERP_CLOB', how: 'leverage', ...shown }, shown, valueRaw: 0n }, wallet, context)
+  const scope = { contracts: venue.contracts, valueRaw: 0n }
+  return submitFunds(plan, { about: { type: 'PERP_CLOB', how: 'leverage', ...shown }, shown, scope }, wallet, context)
 }

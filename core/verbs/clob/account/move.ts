@@ -10,7 +10,7 @@ import { submitFunds } from './submit-funds.ts'
 
 /** A token into the exchange, out of it to the same wallet, or lent by it and paid back. */
 export const move =
-  (type: BookSet, how: MarginMove): BookVerb<'Deposit'> =>
+  (type: BookSet, how: MarginMove): BookVerb<'Withdraw'> =>
   async (request, context) => {
     const { network, venue, signal } = context
     const at = { signal }
@@ -22,7 +22,8 @@ export const move =
     const valueRaw = token.native && (how === 'deposit' || how === 'repay') ? amountRaw : 0n
     const about = { type, how, token: token.symbol, amount }
     const shown = { token: token.address, amount }
-    return submitFunds(await plan(token, amountRaw, wallet.address, at), { about, shown, valueRaw }, wallet, context)
+    const scope = { contracts: venue.contracts, valueRaw }
+    return submitFunds(await plan(token, amountRaw, wallet.address, at), { about, shown, scope }, wallet, context)
   }
 
 type Planner = (token: Token, amountRaw: bigint, owner: string, at: At) => Promise<BookPlan>

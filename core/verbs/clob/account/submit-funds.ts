@@ -1,6 +1,6 @@
 import type { BookSet } from '../../../api/index.ts'
 import type { BookPlan, Json } from '../../../contracts/index.ts'
-import type { Submitted } from '../../../transactions/index.ts'
+import type { Scope, Submitted } from '../../../transactions/index.ts'
 import { withMeaning } from '../../explain-refusal.ts'
 import { withListedNames } from '../../listed-names.ts'
 import type { BookContext, Wallet } from '../orders/carry-out.ts'
@@ -8,13 +8,10 @@ import type { BookContext, Wallet } from '../orders/carry-out.ts'
 /** What the request is about, as the journal keeps it. */
 export type Funds = { readonly type: BookSet; readonly how: string } & { readonly [field: string]: Json }
 
-/**
- * Has what moves funds, or changes how they are held, carried out.
- * @param valueRaw the most of the native coin that it may send
- */
+/** Has what moves funds, or changes how they are held, carried out: on the context's network, or by the exchange's own rail. */
 export async function submitFunds<S extends object>(
   plan: BookPlan,
-  { about, shown, valueRaw }: { about: Funds; shown: S; valueRaw: bigint },
+  { about, shown, scope }: { about: Funds; shown: S; scope: Scope },
   wallet: Wallet,
   context: BookContext,
 ) {
@@ -27,7 +24,6 @@ export async function submitFunds<S extends object>(
     ...shown,
     ...(onChain && { txHash, nonce }),
   })
-  const scope = { contracts: venue.contracts, valueRaw }
   const submitted = services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'funds', about, answer }, signal)
   return answer(await withMeaning(withListedNames(submitted, network), venue))
 }

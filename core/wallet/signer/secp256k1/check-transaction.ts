@@ -3,6 +3,7 @@ import { Transaction } from 'ethers/transaction'
 import { hexlify } from 'ethers/utils'
 import { Refusal } from '../refusal.ts'
 import type { EvmRules } from '../signer-policy.ts'
+import { isDeposit } from './is-deposit.ts'
 import { addressArgument, approveSelector, tokenRights } from './token-rights.ts'
 
 /** Legacy and EIP-1559. The others carry blobs or, worse, hand over the account itself (EIP-7702). */
@@ -73,6 +74,7 @@ function checkTarget({ to, value, data }: Transaction, from: string, admin: bool
     if (value !== 0n || data !== '0x') throw new Refusal('a transfer to oneself (cancel) must have no value and no data')
     return
   }
+  if (isDeposit({ target, value, data }, rules)) return
   const rights = tokenRights.get(data.slice(0, 10))
   if (rights) checkTokenRights(rights, { data, declared, admin, rules })
   else if (!declared) throw new Refusal(`${to} is no contract that a connector declares on ${rules.name}`)
