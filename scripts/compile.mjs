@@ -22,6 +22,7 @@ const targets = {
   PoolLens: 'core/kits/uniswap-v3/artifacts',
   StableRouter: 'core/kits/stable/artifacts',
   TestAggregator: 'core/kits/perp/artifacts',
+  TestDepositWallet: 'test/fixtures/hyperliquid',
   TestToken: 'plugins/ethereum/artifacts',
   TransferProbe: 'core/kits/pools/artifacts',
   WeightedLens: 'core/kits/weighted/artifacts',

@@ -1,3 +1,4 @@
+import { addressesSchema, bridgesSchema } from 'sluice/plugin'
 import type { ConnectorConfig } from 'sluice/plugin'
 
 /** Where one network of the exchange is reached. */
@@ -32,7 +33,8 @@ export const schema = {
       description: 'A fraction such as 1/100: how far a MARKET order without limitPrice may move the price',
     },
     ttl: { type: 'integer', minimum: 1, description: 'Seconds after which the exchange refuses an action that did not reach it' },
-    contractAddresses: { type: 'object', maxProperties: 0, description: 'The exchange has no contracts' },
+    contractAddresses: addressesSchema('coreDepositWallet').properties.contractAddresses,
+    bridges: bridgesSchema,
     networks: {
       type: 'object',
       properties: { mainnet: urls, testnet: urls },

@@ -31,6 +31,8 @@ export interface Exchange {
   readonly ttlMs: number
   /** The chain's token list. */
   readonly tokens: readonly Token[]
+  /** The contract on the chain that takes deposits. */
+  readonly coreDepositWallet: string
   readonly ownerOf: (address: string) => OrderOwner
   /** The wallet's agent, where it has one. */
   readonly signerOf: (address: string) => string | undefined
@@ -40,10 +42,12 @@ export interface Exchange {
 }
 
 /** @param pauseMs between looks at what is open, where nothing is told of it */
-export function createExchange({ chain, network: name, config, tokens, log }: Venue<Evm, HyperliquidConfig>, pauseMs?: number): Exchange {
+export function createExchange({ chain, network: name, config, contracts, tokens, log }: Venue<Evm, HyperliquidConfig>, pauseMs?: number): Exchange {
   const network = networks[name]
   const urls = config.networks[name]
   if (!network || !urls) throw new Error(`Hyperliquid has no network "${name}".`)
+  // The schema asks for it.
+  const { coreDepositWallet = '' } = contracts
   const budget = createBudget(config.requestWeightPerMinute)
   const post = createPost(urls.apiUrl)
   const ask = createAsk(post, budget)
@@ -64,6 +68,7 @@ export function createExchange({ chain, network: name, config, tokens, log }: Ve
     listing: createMarkets(ask, config.marketsSeconds),
     ttlMs: config.ttl * 1000,
     tokens,
+    coreDepositWallet,
     ownerOf: (address) => ({ chain, network: name, user: address.toLowerCase() }),
     signerOf: (address) => agents.get(address.toLowerCase()),
     actions: { rail: hyperliquidRail({ ask, post, budget, clock, news, network, library }), heads: createHeads(clock, news, pauseMs) },

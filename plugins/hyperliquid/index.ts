@@ -24,6 +24,7 @@ export default defineConnector({
   create(venue: Parameters<typeof createExchange>[0]) {
     const exchange = createExchange(venue)
     const { actions, start, stop } = exchange
-    return { CLOB: spot(exchange), MARGIN_CLOB: margin(exchange), PERP_CLOB: perpetual(exchange), actions, start, stop }
+    const spenders = { hyperliquid: exchange.coreDepositWallet }
+    return { CLOB: spot(exchange), MARGIN_CLOB: margin(exchange), PERP_CLOB: perpetual(exchange), spenders, actions, start, stop }
   },
 })

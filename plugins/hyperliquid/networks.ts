@@ -6,11 +6,9 @@ export interface HyperliquidNetwork {
   readonly name: 'Mainnet' | 'Testnet'
   /** The chain id that such actions are signed for. The exchange takes any; the signer only the network's own. */
   readonly signatureChainId: number
-  /** Where its bridge is, in words for who wants to deposit. */
-  readonly bridge: string
 }
 
 export const networks: Readonly<Record<string, HyperliquidNetwork>> = {
-  mainnet: { source: 'a', name: 'Mainnet', signatureChainId: 999, bridge: 'Arbitrum One' },
-  testnet: { source: 'b', name: 'Testnet', signatureChainId: 998, bridge: 'Arbitrum Sepolia' },
+  mainnet: { source: 'a', name: 'Mainnet', signatureChainId: 999 },
+  testnet: { source: 'b', name: 'Testnet', signatureChainId: 998 },
 }

@@ -6,10 +6,11 @@ import { activeAsset } from './accounts/account-answers.ts'
 import { readPayments } from './accounts/funding.ts'
 import { readMarginAccount } from './accounts/margin-account.ts'
 import { amountAt, loan } from './accounts/loans.ts'
-import { refuseDeposit, withdrawal } from './accounts/moves.ts'
+import { depositFromEvm, depositOverBridge } from './accounts/deposit.ts'
 import { perpAccountOf, perpBalancesOf, readPerpState, readPositions } from './accounts/perp-account.ts'
 import { readPerpPrices } from './accounts/perp-prices.ts'
 import { readSpotState, spotBalancesOf } from './accounts/spot-balances.ts'
+import { withdrawal } from './accounts/withdrawal.ts'
 import type { Exchange } from './exchange.ts'
 import type { Listed } from './markets/markets.ts'
 import { listedOf, plansOf, venuePlan } from './orders/act.ts'
@@ -19,7 +20,7 @@ import { readTrades } from './orders/book-trades.ts'
 import { outcomeOf } from './orders/outcome.ts'
 import { requireMargin, requireSpotFunds } from './orders/require-funds.ts'
 
-type Book = Omit<CLOB<Evm>, 'move' | 'balances'>
+type Book = Omit<CLOB<Evm>, 'move' | 'balances'> & Required<Pick<CLOB<Evm>, 'depositFrom'>>
 
 /** What is the same for all markets of the exchange. */
 function bookOf(
@@ -41,29 +42,38 @@ function bookOf(
       return plansOf(actions, { owner: ownerOf(owner), ...(signer !== undefined && { signer }), listing: listed, expiresAfter })
     },
     outcome: outcomeOf,
+    async depositFrom(chain, token, amountRaw, owner, at) {
+      const { user, chain: own } = ownerOf(owner)
+      if (chain !== own) return depositOverBridge({ ask, user, kind }, token, amountRaw, at)
+      return depositFromEvm({ ask, user, kind }, token, amountRaw, exchange, at)
+    },
   }
 }
 
 export function spot(exchange: Exchange): CLOB<Evm> {
-  const { ask, ownerOf, network } = exchange
+  const { ask, ownerOf } = exchange
   return {
     ...bookOf(exchange, 'spot', (owner, actions, at) => requireSpotFunds(ask, ownerOf(owner).user, actions, at)),
     balances: async (owner, at) => spotBalancesOf(await readSpotState(ask, ownerOf(owner).user, at)),
     async move(token, amountRaw, how, owner, at) {
-      return how === 'deposit' ? refuseDeposit(network) : withdrawal(ask, 'spot', token, amountRaw, await leaving(exchange, owner, at), at)
+      const { user } = ownerOf(owner)
+      if (how === 'deposit') return depositFromEvm({ ask, user, kind: 'spot' }, token, amountRaw, exchange, at)
+      return withdrawal(ask, 'spot', token, amountRaw, await leaving(exchange, owner, at), at)
     },
   }
 }
 
 export function perpetual(exchange: Exchange): PerpCLOB<Evm> {
-  const { ask, ownerOf, network, listing, clock } = exchange
+  const { ask, ownerOf, listing, clock } = exchange
   return {
     ...bookOf(exchange, 'perp', async (owner, actions, at) => {
       await Promise.all([requireLeverage(exchange, owner, actions, at), requireMargin(ask, ownerOf(owner).user, actions, at)])
     }),
     balances: async (owner, at) => perpBalancesOf(await readPerpState(ask, ownerOf(owner).user, at)),
     async move(token, amountRaw, how, owner, at) {
-      return how === 'deposit' ? refuseDeposit(network) : withdrawal(ask, 'perp', token, amountRaw, await leaving(exchange, owner, at), at)
+      const { user } = ownerOf(owner)
+      if (how === 'deposit') return depositFromEvm({ ask, user, kind: 'perp' }, token, amountRaw, exchange, at)
+      return withdrawal(ask, 'perp', token, amountRaw, await leaving(exchange, owner, at), at)
     },
     positions: async (owner, at) => readPositions(ask, ownerOf(owner).user, await listing(at), at),
     account: async (owner, at) => perpAccountOf(await readPerpState(ask, ownerOf(owner).user, at)),
@@ -78,11 +88,16 @@ export function perpetual(exchange: Exchange): PerpCLOB<Evm> {
 
 export function margin(exchange: Exchange): MarginCLOB<Evm> {
   const { ask, ownerOf, listing } = exchange
+  const book = bookOf(exchange, 'spot', async (owner, actions, at) => {
+    const { user } = ownerOf(owner)
+    await Promise.all([requireMode(ask, user, at), requireSpotFunds(ask, user, actions, at)])
+  })
   return {
-    ...bookOf(exchange, 'spot', async (owner, actions, at) => {
-      const { user } = ownerOf(owner)
-      await Promise.all([requireMode(ask, user, at), requireSpotFunds(ask, user, actions, at)])
-    }),
+    ...book,
+    async depositFrom(chain, token, amountRaw, owner, at) {
+      await requireMode(ask, ownerOf(owner).user, at)
+      return book.depositFrom(chain, token, amountRaw, owner, at)
+    },
     balances: async (owner, at) => spotBalancesOf(await readSpotState(ask, ownerOf(owner).user, at)),
     account: async (owner, at) => readMarginAccount(ask, ownerOf(owner).user, await listing(at), at),
     async move(token, amountRaw, how, owner, at) {

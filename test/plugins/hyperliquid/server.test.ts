@@ -108,12 +108,15 @@ describe('a server on Hyperliquid', function () {
     await until(async () => (await entryOf(body.id)).txState === 'CONFIRMED')
   })
 
-  it('says how to deposit, and does nothing with margin where the account has none', async () => {
-    for (const path of ['/clob/deposit', '/clob/perp/deposit']) {
-      const { status, body } = await server.client.post(path, { ...of, token: 'USDC', amount: '10' })
+  it('deposits from another chain only where that chain is there, and says what is missing', async () => {
+    for (const path of ['/clob/deposit', '/clob/perp/deposit', '/clob/margin/deposit']) {
+      const { status, body } = await server.client.post(path, { ...of, token: 'USDC', amount: '10', fromChain: 'arbitrum' })
       expect([status, body.name]).to.deep.equal([501, 'UNSUPPORTED'])
-      expect(body.message).to.match(/bridge/)
+      expect(body.message).to.contain('arbitrum/sepolia').and.to.contain('plugin')
     }
+  })
+
+  it('does nothing with margin where the account has none', async () => {
     for (const verb of ['deposit', 'withdraw', 'borrow', 'repay']) {
       const { status, body } = await server.client.post(`/clob/margin/${verb}`, { ...of, token: 'USDC', amount: '10' })
       expect([status, body.name], verb).to.deep.equal([501, 'UNSUPPORTED'])

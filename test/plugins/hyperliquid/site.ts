@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Wallet } from 'ethers'
-import { startAnvil } from '../../../core/devnet/start-anvil.ts'
+import { startAnvil, type Anvil } from '../../../core/devnet/start-anvil.ts'
 import { multicall3 } from '../../../core/kits/evm/index.ts'
 import type { ContractSite } from '../../../core/testing/index.ts'
 import { saveKey } from '../../../core/wallet/keystore/save-key.ts'
@@ -12,12 +12,14 @@ import { startExchange, type ExchangeOptions, type HyperliquidExchange } from '.
 import { operatorsOf } from './operators.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-const passphrase = 'correct horse battery'
+export const passphrase = 'correct horse battery'
 const chainId = 998
 
 /** A server's surroundings: the exchange, a node of its chain, and wallets with keys and money at the exchange. */
 export interface Site extends ContractSite {
   exchange: HyperliquidExchange
+  /** The node of its chain. */
+  node: Anvil
   /** Where conf, keys and journal are, for servers that are started anew on it. */
   folder: string
 }
@@ -45,6 +47,7 @@ export async function startSite(
     chain: 'hyperliquid',
     network: 'testnet',
     exchange,
+    node: anvil,
     folder,
     wallets: [first, second, third],
     bookOperators: operators,

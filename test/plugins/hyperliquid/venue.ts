@@ -35,7 +35,7 @@ export async function startVenue(settings: Partial<HyperliquidConfig> = {}, rule
   const place = { chain: 'hyperliquid', network: 'testnet', log }
   // The exchange asks its chain nothing.
   const { reader, nativeCurrency } = chain.create({ ...place, config: {}, meter: { rpc() {} } })
-  const venue = { ...place, config, contracts: {}, reader, nativeCurrency, tokens: [usdc] }
+  const venue = { ...place, config, contracts: defaults.contractAddresses.testnet, reader, nativeCurrency, tokens: [usdc] }
   const connector = hyperliquid.create(venue)
   const { CLOB, PERP_CLOB, MARGIN_CLOB, actions } = connector
   if (!actions) throw new Error('it has no actions')

@@ -1,27 +1,17 @@
-import { badFields, SluiceError } from 'sluice/plugin'
+import { badFields } from 'sluice/plugin'
 import type { At, Token, VenuePlan } from 'sluice/plugin'
 import type { Ask } from '../api/ask.ts'
 import { decimalsOf, minus, ofRaw } from '../decimal.ts'
 import type { Listed } from '../markets/markets.ts'
-import type { HyperliquidNetwork } from '../networks.ts'
 import type { PlainAction, Step } from '../rail/step.ts'
 import type { Trace } from '../rail/trace.ts'
-import { isListed } from './loans.ts'
 import { isShared, readMode } from './account-mode.ts'
+import { dollar, requireDollar } from './dollars.ts'
 import { readPerpState } from './perp-account.ts'
 import { requireBalance, requireFree } from './require-free.ts'
 import { readSpotState } from './spot-balances.ts'
 
-const dollar = 'USDC'
 const dollarDecimals = 6
-
-/** @throws SluiceError UNSUPPORTED: the bridge is a contract of another chain */
-export function refuseDeposit({ bridge }: HyperliquidNetwork): never {
-  throw new SluiceError(
-    'UNSUPPORTED',
-    `Deposits to Hyperliquid are made on ${bridge}: send USDC from the wallet there to the exchange's bridge (https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/bridge2), at least 5. Sluice does not send on another chain.`,
-  )
-}
 
 interface Leaving {
   readonly user: string
@@ -61,10 +51,8 @@ export async function withdrawal(
 }
 
 function dollars(token: Token, amountRaw: bigint, listed: readonly Token[]): string {
-  const { symbol, decimals } = token
-  if (symbol !== dollar || !isListed(token, listed))
-    throw new SluiceError('UNSUPPORTED', `Hyperliquid's bridge takes ${dollar} only, and not ${symbol} (${token.address}).`)
-  const amount = ofRaw(amountRaw, decimals)
+  requireDollar(token, listed)
+  const amount = ofRaw(amountRaw, token.decimals)
   if (decimalsOf(amount) > dollarDecimals) throw badFields([{ field: 'amount', problem: `has more than ${dollarDecimals} decimals` }])
   return amount
 }
