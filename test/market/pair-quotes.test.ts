@@ -1,15 +1,19 @@
 import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Contract, MaxUint256 } from 'ethers'
 import type { FollowedPricing, Swap } from '../../core/contracts/index.ts'
+import type { EvmReader } from '../../core/kits/evm/index.ts'
 import { createMarket, type Market, type QuoteVenue } from '../../core/market/index.ts'
 import { roundTripsTo } from '../../core/testing/round-trips.ts'
+import ethereum from '../../plugins/ethereum/index.ts'
 import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { pairAMM } from '../kits/uniswap-v2/pair-amm.ts'
 import { at, openTradingFloor, tokens, type TradingFloor } from '../kits/uniswap-v2/trading-floor.ts'
 import { temporaryFolder } from '../devnet/test-devnet.ts'
+import { healthy, startFaultyProxy } from '../http/trouble/faulty-proxy.ts'
 import { until } from './recorder.ts'
 
 const { router } = addresses.exchanges.uniswap
@@ -26,16 +30,13 @@ describe('quotes from memory', function () {
   before(async () => {
     floor = await openTradingFloor()
     place = await temporaryFolder()
-    const { followed } = pairAMM(floor.venue({ v2RouterAddress: router }), { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments })
     market = openMarket()
-    // As the directory hands a family's plugins to who knows no family.
-    const pricing = followed as unknown as FollowedPricing
     venue = {
       chain: 'ethereum',
       network: 'local',
       connector: 'uniswap',
       chainImpl: floor.chain as unknown as QuoteVenue['chainImpl'],
-      pricing,
+      pricing: pricingOver(floor.chain.reader),
     }
     own = new Contract(
       router,
@@ -53,6 +54,12 @@ describe('quotes from memory', function () {
     await place.remove()
   })
 
+  function pricingOver(reader: EvmReader): FollowedPricing {
+    const options = { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments } as const
+    const { followed } = pairAMM({ ...floor.venue({ v2RouterAddress: router }), reader }, options)
+    // As the directory hands a family's plugins to who knows no family.
+    return followed as unknown as FollowedPricing
+  }
   const openMarket = () =>
     createMarket(
       { staleBlocks: 2, staleSeconds: 10, checkSeconds: 60 },
@@ -64,7 +71,7 @@ describe('quotes from memory', function () {
   const quote = async (swap: Swap) => market.quotes.quote(venue, swap, {}, at())
   async function caughtUp(): Promise<void> {
     const number = BigInt(await floor.provider.getBlockNumber())
-    await until(() => (market.following.all()[0]?.synchroniser.tip?.number ?? 0n) >= number, `block ${number} in memory`)
+    await until(() => (market.following.of(venue).tip?.number ?? 0n) >= number, `block ${number} in memory`)
   }
   /** The exchange's own, along the route that was quoted, at its block. */
   async function ownAmount(amountRaw: bigint, path: readonly string[], blockTag: bigint): Promise<bigint> {
@@ -140,6 +147,38 @@ describe('quotes from memory', function () {
     market = openMarket()
     await market.quotes.recall(venue)
     expect(market.following.all()).to.deep.equal([])
+  })
+
+  it('are there at once where four blocks come in a second, and the node is a third of one away', async () => {
+    const proxy = await startFaultyProxy()
+    proxy.target = floor.devnet.rpcUrl
+    await proxy.become(async (exchange) => {
+      await sleep(333)
+      await healthy(exchange)
+    })
+    const place = { chain: 'ethereum', network: 'far' }
+    const config = { rpcUrls: [`http://127.0.0.1:${proxy.port}`] }
+    const chain = ethereum.create({ ...place, network: 'local', config, log: { info() {}, warn() {} }, meter: { rpc() {} } })
+    const far = { ...venue, ...place, chainImpl: chain as unknown as QuoteVenue['chainImpl'], pricing: pricingOver(chain.reader) }
+    const mining = setInterval(() => void floor.provider.send('evm_mine', []), 250)
+    try {
+      await market.quotes.quote(far, sell(ether), {}, at())
+      const numbers: bigint[] = []
+      let waits = 0
+      for (let asked = 1n; asked <= 40n; asked += 1n) {
+        await sleep(100)
+        const given = market.quotes.quote(far, sell(ether + asked), {}, at())
+        if (given instanceof Promise) waits += 1
+        numbers.push((await given).head.number)
+      }
+      expect(waits).to.be.at.most(2)
+      expect((numbers.at(-1) ?? 0n) - (numbers[0] ?? 0n) >= 8n).to.equal(true)
+    } finally {
+      clearInterval(mining)
+      market.following.of(far).stop()
+      await chain.stop?.()
+      await proxy.stop()
+    }
   })
 
   it('notice a pool that was not there', async () => {

@@ -18,7 +18,7 @@ export interface Freshness {
   heardOf(number: bigint): void
 }
 
-/** Blocks may come faster than nodes answer: what is not older than that by the blocks' own time may be shown, however many came since. */
+/** Blocks may come faster than nodes answer: what is no older than that by the blocks' own time may be shown, however many came since. */
 const leastSeconds = 2
 /** After so many failures nobody waits for the next try any more. */
 const mostFailures = 3
@@ -38,8 +38,7 @@ export function createFreshness(network: string, chaser: HeadChaser, trail: Trai
   let promised = 0n
   let promisedUntil = 0
 
-  // Of whole seconds: a difference of one may be almost two.
-  const isNear = () => chaser.blocksBehind <= staleBlocks || chaser.secondsBehind < leastSeconds
+  const isNear = () => chaser.blocksBehind <= staleBlocks || chaser.secondsBehind <= leastSeconds
   const isFresh = () => trail.tip !== undefined && isNear() && performance.now() - chaser.freshAt <= patienceMs(trail, staleBlocks)
   const isBefore = (number: bigint) => (trail.tip?.number ?? 0n) < number
 

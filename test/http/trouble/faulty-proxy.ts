@@ -16,10 +16,16 @@ export interface FaultyProxy {
 
 export type Fault = (exchange: {
   methods: readonly string[]
+  calls: readonly Call[]
   request: IncomingMessage
   response: ServerResponse
   answer(): Promise<string>
 }) => unknown
+
+interface Call {
+  readonly method: string
+  readonly params: readonly unknown[]
+}
 
 const json = { 'content-type': 'application/json' }
 
@@ -63,6 +69,18 @@ export const faults = (secret: string): Readonly<Record<string, Fault>> => ({
   },
 })
 
+/** Some calls are refused, as providers do what they will not do for everybody; the others of a batch are answered. */
+export const refusing =
+  (isRefused: (call: Call) => boolean, error: { code: number; message: string }): Fault =>
+  async ({ calls, response, answer }) => {
+    const answers: unknown = JSON.parse(await answer())
+    const told = [answers].flat().map((each, index) => {
+      const call = calls[index]
+      return call && isRefused(call) ? { jsonrpc: '2.0', id: Reflect.get(Object(each), 'id'), error } : each
+    })
+    response.writeHead(200, json).end(JSON.stringify(Array.isArray(answers) ? told : told[0]))
+  }
+
 export async function startFaultyProxy(): Promise<FaultyProxy> {
   let fault = healthy
   const server = createServer((request, response) => void take(request, response).catch(() => response.destroy()))
@@ -71,11 +89,13 @@ export async function startFaultyProxy(): Promise<FaultyProxy> {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part)
     const body = Buffer.concat(parts).toString()
-    const calls: unknown = JSON.parse(body)
-    const methods = [calls].flat().map((call) => String(Reflect.get(Object(call), 'method')))
+    const parsed: Call | readonly Call[] = JSON.parse(body)
+    const calls = [parsed].flat()
+    const methods = calls.map(({ method }) => method)
     proxy.asked.push(...methods)
     await fault({
       methods,
+      calls,
       request,
       response,
       answer: async () => (await fetch(proxy.target, { method: 'POST', headers: json, body })).text(),
