@@ -106,7 +106,7 @@ export type Connector<F extends Types = Types, K extends TradingType = TradingTy
 /** An exchange's own way for what wallets sign: like a network beside the chain's, with lanes and slots of its own. */
 export interface SignedActions {
   readonly rail: Rail
-  /** When to look at what is open: blocks of the exchange, or of the clock. Survives an exchange that goes away. */
+  /** When to look at what is open: at blocks of the exchange, when it tells of something, or by the clock. Survives an exchange that goes away. */
   heads(signal: AbortSignal): AsyncIterable<Head>
 }
 
