@@ -42,7 +42,10 @@ export interface Exchange {
 }
 
 /** @param pauseMs between looks at what is open, where nothing is told of it */
-export function createExchange({ chain, network: name, config, contracts, tokens, log }: Venue<Evm, HyperliquidConfig>, pauseMs?: number): Exchange {
+export function createExchange(
+  { chain, network: name, config, contracts, tokens, log }: Venue<Evm, HyperliquidConfig>,
+  pauseMs?: number,
+): Exchange {
   const network = networks[name]
   const urls = config.networks[name]
   if (!network || !urls) throw new Error(`Hyperliquid has no network "${name}".`)
