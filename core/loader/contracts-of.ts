@@ -1,4 +1,4 @@
-import type { Bridge, ConnectorConfig, Manifest } from '../contracts/index.ts'
+import type { Manifest } from '../contracts/index.ts'
 import { PluginFault } from './refusal.ts'
 
 export interface NetworkName {
@@ -19,17 +19,8 @@ export function contractsOf(name: string, config: unknown, { chain, network }: N
   return entryOf(all, 'contractAddresses', name, { chain, network }, manifest)
 }
 
-/** This network's entry of a connector's `bridges`, found alike: by the chain that deposits come from. Throws PluginFault. */
-export function bridgesOf(
-  name: string,
-  { bridges = {} }: Pick<ConnectorConfig, 'bridges'>,
-  at: NetworkName,
-  manifest: Manifest,
-): Readonly<Record<string, Bridge>> {
-  return entryOf(new Map(Object.entries(bridges)), 'bridges', name, at, manifest) ?? {}
-}
-
-function entryOf<T>(
+/** What stands under a network's name, the short one or the long. Throws PluginFault. */
+export function entryOf<T>(
   all: ReadonlyMap<string, T>,
   of: 'contractAddresses' | 'bridges',
   name: string,

@@ -1,7 +1,8 @@
 import type { Bridge, Chain, Connector } from '../contracts/index.ts'
 import { enter, type Candidate } from './candidate.ts'
+import { bridgesOf } from './bridges-of.ts'
 import { checkBaseKeys } from './check-base-keys.ts'
-import { bridgesOf, checkNetworkKeys, contractsOf } from './contracts-of.ts'
+import { checkNetworkKeys, contractsOf } from './contracts-of.ts'
 import type { FoundPlugin } from './find-plugins.ts'
 import { instantiateConnector } from './instantiate.ts'
 import { networksOf, type LoadedChain, type LoadedConnector, type LoadedVenue, type UnservedNetwork } from './loaded-plugin.ts'
@@ -64,7 +65,7 @@ export function connectorVenues(
           reason: `contractAddresses has no entry for ${name} ${network}`,
           cure: `Add it to conf/connectors/${found.name}.yml.`,
         })
-      else venues.push({ on, contracts: canonical(found, on, contracts), bridges: bridgesOf(found.name, config, here, manifest) })
+      else venues.push({ on, contracts: canonical(found, on, contracts), bridges: bridgesOf(found.name, config, here, manifest, chains) })
     }
   }
   if (venues.length === 0) {

@@ -10,7 +10,7 @@ export interface LoadedVenue<T> {
   readonly implementation: T
   /** Of a connector: what it may call on this network, by the names in its configuration. */
   readonly contracts: Readonly<Record<string, string>>
-  /** Of a connector: what deposits come by from other chains, by chain. Addresses as they are written in its configuration. */
+  /** Of a connector: what deposits come by from other chains, by chain. Addresses are spelt canonically where that chain is there. */
   readonly bridges: Readonly<Record<string, Bridge>>
   /** Of the network's token list, addresses in the family's canonical spelling. */
   readonly tokens: readonly Token[]

@@ -13,6 +13,7 @@ const expected: Record<string, [string, RegExp]> = {
   'another-plugin-by-absolute-path': ['import', /leads out of the plugin's folder/],
   'base-keys-missing': ['configuration', /ttl: must have required property.*allowedSlippage: must match pattern/],
   'bigint-in-manifest': ['manifest', /BigInt/],
+  'bridge-without-recipient': ['configuration', /bridges\.mainnet\.elsewhere\.recipient: must have required property/],
   'chain-of-others': ['manifest', /A chain's available_networks are its own/],
   'chain-without-verbs': ['create', /the chain has no rpcUrl, address, head/],
   commonjs: ['import', /index\.js is CommonJS/],

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Manifest } from '../../core/contracts/index.ts'
-import { bridgesOf, checkNetworkKeys, contractsOf } from '../../core/loader/contracts-of.ts'
+import { checkNetworkKeys, contractsOf } from '../../core/loader/contracts-of.ts'
 
 const manifest: Manifest = {
   name: 'swap',
@@ -48,23 +48,5 @@ describe("a network's contract addresses", () => {
     expect(() => checkNetworkKeys('swap', addresses({ mainet: {}, sepolia: {} }), manifest)).to.throw('contractAddresses has mainet')
     expect(() => of(addresses({ sepolia: { a: 1 } }), 'ethereum', 'sepolia')).to.throw('contractAddresses.sepolia is no map')
     expect(of(addresses({ sepolia: {} }), 'ethereum', 'constructor')).to.equal(undefined)
-  })
-})
-
-describe("a network's bridges", () => {
-  const bridge = { network: 'mainnet', token: '0x1', recipient: '0x2' }
-  const bridgesOn = (bridges: Record<string, Record<string, typeof bridge>>, chain: string, network: string) =>
-    bridgesOf('swap', { bridges }, { chain, network }, manifest)
-
-  it('are found as its contracts are, and none where none are given', () => {
-    expect(bridgesOn({ sepolia: { arbitrum: bridge } }, 'ethereum', 'sepolia')).to.deep.equal({ arbitrum: bridge })
-    expect(bridgesOn({ binance_smart_chain_mainnet: { base: bridge } }, 'binance-smart-chain', 'mainnet')).to.deep.equal({ base: bridge })
-    expect(bridgesOn({ ethereum_mainnet: { base: bridge } }, 'binance-smart-chain', 'mainnet')).to.deep.equal({})
-    expect(bridgesOf('swap', {}, { chain: 'ethereum', network: 'sepolia' }, manifest)).to.deep.equal({})
-    expect(() => bridgesOn({ mainnet: { base: bridge } }, 'ethereum', 'mainnet')).to.throw('bridges.mainnet may be any of ethereum_mainnet')
-  })
-
-  it('are refused under a name that no network has', () => {
-    expect(() => checkNetworkKeys('swap', { bridges: { mainet: {} } }, manifest)).to.throw('bridges has mainet')
   })
 })

@@ -68,8 +68,8 @@ async function sourceOf(fromChain: string, { network, venue, services: { directo
 }
 
 /** Whatever else is sent to the bridge may be lost. */
-function requireBridged(token: Token, bridge: Bridge, { impl, chain, network }: NetworkEntry): void {
-  if (!token.native && token.address === impl.address(bridge.token)) return
+function requireBridged(token: Token, bridge: Bridge, { chain, network }: NetworkEntry): void {
+  if (!token.native && token.address === bridge.token) return
   throw new SluiceError(
     'TOKEN_NOT_SUPPORTED',
     `From ${chain}/${network} deposits are of the token ${bridge.token} only, and not of ${token.symbol} (${token.address}).`,
