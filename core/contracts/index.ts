@@ -89,6 +89,7 @@ export type {
   Outline,
   Prepared,
   Rail,
+  Recall,
   Reception,
   RefusalMeaning,
   Sealed,

@@ -1,4 +1,5 @@
 import type { SluiceError } from '../api/errors.ts'
+import type { Basis, Wanting } from './amm.ts'
 import type { At, Head, Json } from './family.ts'
 import type { Need } from './plan.ts'
 
@@ -112,6 +113,24 @@ export interface Checked<I extends Json = Json, Synced extends Json = Json, Fees
   beside(committedRaw: bigint): SluiceError | undefined
 }
 
+/** Checks by what the server keeps in memory of a wallet and moves from block to block, for steps like those that were simulated before. Pure. */
+export interface Recall<I extends Json = Json, A = string, Synced extends Json = Json, Fees extends Json = Json> {
+  /** The states that such steps are checked by; undefined where only the network tells. */
+  basis(steps: readonly I[], needs: readonly Need<A>[], from: A): readonly Basis[] | undefined
+  /**
+   * What `check` would find, by the states of the basis in its order, after a block. Undefined where they do not tell, or tell that
+   * something is wrong: that callers hear from the network alone. What is wanting is read for the next time.
+   */
+  check(
+    steps: readonly I[],
+    needs: readonly Need<A>[],
+    from: A,
+    wish: FeeWish,
+    states: readonly unknown[],
+    head: Head,
+  ): Checked<I, Synced, Fees> | { readonly wanting: readonly Wanting[] } | undefined
+}
+
 /**
  * All that differs between families in the life of a transaction. Core carries `Slot`, `Synced` and `Fees` about, keeps them
  * in the journal and does not look inside.
@@ -136,6 +155,8 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
     price: { wish: FeeWish; over?: Fees },
     at: At,
   ): Promise<Checked<I, Synced, Fees>>
+  /** Absent where every check asks the network. */
+  readonly recall?: Recall<I, A, Synced, Fees>
   /** The most that a step can take of the native coin, in smallest units: what it sends and what it may burn. */
   cost(step: I, fees: Fees): bigint
   sync(from: A, at: At): Promise<Synced>

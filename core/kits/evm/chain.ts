@@ -86,6 +86,8 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     policy: feePolicy,
     mostGas,
     rollup,
+    gasPaysLayer1: definition.gasPaysLayer1,
+    reader,
     coinToken: coinIsToken ? wrapped.address : undefined,
     tipFor: fees.tipFor,
     knownTipRaw: fees.tipRaw,

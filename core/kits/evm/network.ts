@@ -27,6 +27,8 @@ export interface EvmNetwork {
   mostGas?: bigint
   /** What is charged on top of gas: `op-stack`, the data fee of layer 1 and the operator fee, as its GasPriceOracle says. */
   rollup?: 'op-stack'
+  /** Gas has in it what layer 1 costs, so that the same call takes more of it at another time (Arbitrum). */
+  gasPaysLayer1?: boolean
   /** Asked for the block's number where the opcode gives that of another chain, as Arbitrum's gives layer 1's. */
   blockNumberCall?: { readonly to: string; readonly data: string }
   /** The native coin is itself a token, `wrapped`: nothing wraps it, and it is traded as that token (Celo). */

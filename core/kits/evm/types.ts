@@ -4,7 +4,23 @@ import type { At, Family, Head, Token } from '../../contracts/index.ts'
  * A call to be made: before fees and nonce. `value` in wei, a decimal string, and so is `spareGas`: what it may use beyond its estimate,
  * where others who come first have it do something else than it would do now.
  */
-export type EvmIntent = { readonly to: string; readonly data: string; readonly value: string; readonly spareGas?: string }
+export type EvmIntent = {
+  readonly to: string
+  readonly data: string
+  readonly value: string
+  readonly spareGas?: string
+  readonly alike?: Alike
+}
+
+/** By what the gas of a call is known once others like it were simulated. */
+export type Alike = {
+  /** What such calls have in common: they use as much gas, but for `units`. */
+  readonly kind: string
+  /** What this one uses by its quote. */
+  readonly units: string
+  /** Each pool and token on its way: one that was not on any before is simulated. */
+  readonly through: readonly string[]
+}
 
 export type EvmLog = { readonly address: string; readonly topics: readonly string[]; readonly data: string }
 

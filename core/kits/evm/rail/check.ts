@@ -8,6 +8,7 @@ import { packAggregate3, unpackAggregate3 } from '../reading/multicall.ts'
 import { chargeCalls, chargesOf } from '../reading/op-stack.ts'
 import { checkWish, costOf, feesOf, min, priceFees } from './fees.ts'
 import type { EvmFees } from './fees.ts'
+import type { GasTable } from './gas-table.ts'
 import { needsCalls, judgeNeeds, nativeAddress } from './needs.ts'
 import type { EvmRailOptions } from './rail.ts'
 import { readGas, simulationCalls } from './simulation.ts'
@@ -18,6 +19,7 @@ import type { EvmIntent } from '../types.ts'
 /** Everything there is to ask before signing, in one JSON-RPC batch; what is wrong is told in the order in which a person would cure it. */
 export async function check(
   options: EvmRailOptions,
+  gasTable: Pick<GasTable, 'learn'>,
   steps: readonly EvmIntent[],
   needs: readonly Need[],
   from: string,
@@ -47,7 +49,10 @@ export async function check(
   const charges = options.rollup ? chargesOf(results.slice(wanted.length)) : []
   if (!charges) throw nodeLied(rpc, 'has no GasPriceOracle, by which the fees of a rollup are told')
   const blockGas = blockField(options, block?.result, 'gasLimit')
-  const limits = readGas(steps, simulated, options.mostGas === undefined ? blockGas : min(options.mostGas, blockGas))
+  const mostGas = options.mostGas === undefined ? blockGas : min(options.mostGas, blockGas)
+  const limits = readGas(steps, simulated, mostGas)
+  const [only, ...others] = steps
+  if (only && others.length === 0) gasTable.learn(only, from, limits[0] ?? 0n, mostGas)
   const suggested = quantityOf(tip?.result)
   const tipRaw = options.tipFor && wish.maxPriorityFeePerGasRaw === undefined ? await options.tipFor(suggested, at) : suggested
   const baseFeeRaw = policy.legacy ? 0n : blockField(options, block?.result, 'baseFeePerGas')
@@ -57,11 +62,14 @@ export async function check(
   const neededRaw = tradedRaw + sum(prepared.map(({ step, fees }) => costOf(step, fees)))
   if (nativeRaw < neededRaw) throw gasTooDear(options.nativeCurrency, nativeRaw, neededRaw)
 
-  const synced = syncedOf(options, latest, pending)
-  const beside = (committedRaw: bigint) =>
-    nativeRaw < committedRaw + neededRaw ? fundsCommitted(options.nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
-  return { prepared, synced, beside }
+  return { prepared, synced: syncedOf(options, latest, pending), beside: besideOf(options, nativeRaw, neededRaw) }
 }
+
+/** Whether a wallet with so much of the native coin bears what is needed beside what its other transactions may take. */
+export const besideOf =
+  ({ nativeCurrency }: Pick<EvmRailOptions, 'nativeCurrency'>, nativeRaw: bigint, neededRaw: bigint): Checked['beside'] =>
+  (committedRaw) =>
+    nativeRaw < committedRaw + neededRaw ? fundsCommitted(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
 
 export async function sync(options: EvmRailOptions, from: string, at: At): Promise<EvmSynced> {
   const calls = ['latest', 'pending'].map((tag) => ({ method: 'eth_getTransactionCount', params: [from, tag] }))

@@ -5,11 +5,13 @@ import { check, sync } from './check.ts'
 import { draft, seal } from './draft.ts'
 import { costOf, defaultFeePolicy, outbids, sayLeast } from './fees.ts'
 import type { EvmFees, FeePolicy, Prices } from './fees.ts'
+import { createGasTable } from './gas-table.ts'
 import { createLook } from './look.ts'
+import { createRecall } from './recall.ts'
 import { send } from './send.ts'
 import { claimNonces, isDoubtful, mergeSynced, nonceGaps, noncesFrom, nonceStanding } from './slots.ts'
 import type { EvmSynced } from './slots.ts'
-import type { EvmIntent } from '../types.ts'
+import type { EvmIntent, EvmReader } from '../types.ts'
 
 export interface EvmRailOptions {
   rpc: Rpc
@@ -32,6 +34,10 @@ export interface EvmRailOptions {
   coinToken?: string | undefined
   /** The tip by the network's fees, wei per gas, given what the node suggested in the check's batch; absent: that. */
   tipFor?: (suggested: bigint | undefined, at: At) => Promise<bigint | undefined>
+  /** Gas pays for layer 1, too, whose price is another with every block there. */
+  gasPaysLayer1?: boolean | undefined
+  /** Reads what is kept in memory of wallets; absent: every check asks the network. */
+  reader?: EvmReader | undefined
   /** The tip by the network's fees as far as it is known, wei per gas. */
   knownTipRaw?: () => bigint | undefined
   /** Symbol and decimals, for errors that name a token. */
@@ -50,10 +56,14 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     policy,
     feeCapRaw,
   })
+  const gasTable = createGasTable()
+  const look = createLook(rpc, confirmations)
+  const isGasKnowable = settled.rollup === undefined && !settled.gasPaysLayer1
   return {
     slots: 'ordered',
     outline: ({ to, value }) => ({ contracts: [to], valueRaw: BigInt(value) }),
-    check: (steps, needs, from, price, at) => check(settled, steps, needs, from, price, at),
+    check: (steps, needs, from, price, at) => check(settled, gasTable, steps, needs, from, price, at),
+    ...(settled.reader && isGasKnowable && { recall: createRecall(settled, gasTable, settled.reader) }),
     cost: costOf,
     sync: (from, at) => sync(settled, from, at),
     merge: mergeSynced,
@@ -66,7 +76,12 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     draft: (prepared, slot) => draft(prepared, slot, chainId),
     seal,
     send: (sealed, at) => send(rpc, sealed, at),
-    look: createLook(rpc, confirmations),
+    async look(open, head, at) {
+      const seen = await look(open, head, at)
+      const failed = new Set(seen.sightings.flatMap((sighting) => (sighting.is === 'landed' && !sighting.ok ? [sighting.id] : [])))
+      for (const { id, step, from } of open) if (failed.has(id)) gasTable.forget(step, from)
+      return seen
+    },
     replace: {
       outbids: (fees, over) => outbids(fees, over, policy.leastBumpPercent),
       least: (over) => sayLeast(over, policy.leastBumpPercent),
