@@ -17,6 +17,8 @@ export interface Trials {
 const mostThreads = Math.max(2, Math.min(4, availableParallelism()))
 /** A trial that takes longer does not hold up the others. Until then one thread is quicker than two: it loads the kits once. */
 const patienceMs = 1_000
+/** The first in a thread loads the kits, which on a busy machine takes far longer: of its time so much is waited for. */
+const firstPatience = 0.5
 /** Starting a thread is our own work, not the plugin's: it has a bound of its own. */
 const bootMs = 60_000
 const heapMegabytes = 512
@@ -51,9 +53,12 @@ export function startTrials(deadlineMs: number): Trials {
     let impatience: NodeJS.Timeout | undefined
     // Counted from when the plugin has its thread: on a busy machine a second thread would only take the time of the first.
     const tryPatiently = async (thread: Thread, isNew: boolean) => {
-      impatience ??= setTimeout(() => {
-        if (running < mostThreads) passTurn()
-      }, patienceMs)
+      impatience ??= setTimeout(
+        () => {
+          if (running < mostThreads) passTurn()
+        },
+        isNew ? deadlineMs * firstPatience : patienceMs,
+      )
       return tryIn(thread, request, step, isNew)
     }
     try {

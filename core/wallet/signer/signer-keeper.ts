@@ -1,10 +1,9 @@
 // A process of its own between the server and the signer. It holds the passphrase, so that the server need not and a
-// signer that died can be started again, and passes every other message on. It never sees a key.
+// signer that died can be started again, and passes every message on: the signer is who reads them. It never sees a key.
 import { keepProcessManners, tellParent } from './process-manners.ts'
 import { keepRunning } from './keep-running.ts'
-import { readToSigner, type OpenMessage } from './signer-messages.ts'
 
-let open: OpenMessage | undefined
+let open: object | undefined
 
 const signer = keepRunning({
   module: 'signer-process',
@@ -17,12 +16,11 @@ const signer = keepRunning({
   },
 })
 
-process.on('message', (received) => {
-  const message = readToSigner(received)
-  if (!message) return
+process.on('message', (message) => {
+  if (!(message instanceof Object) || !('type' in message)) return
   if (message.type === 'open') open = message
   // A signer that is started later must have the newest policy.
-  if (message.type === 'policy' && open) open = { ...open, policy: message.policy }
+  if (message.type === 'policy' && 'policy' in message && open) open = { ...open, policy: message.policy }
   signer.send(message)
 })
 
