@@ -1,3 +1,4 @@
+import type { Pool } from '../protocol.ts'
 import { mostHops, type Course } from './explore.ts'
 import type { Lane, Lanes } from './lanes.ts'
 
@@ -15,6 +16,8 @@ const [oneX128, oneX18] = [2n ** 128n, 10n ** 18n]
 /** Of the ways to each token between, only so many are gone on. */
 const mostOnward = 6
 
+/** Of pools as they are, which few blocks change: by the tokens that go in and out. */
+const rates = new WeakMap<Pool, Map<string, bigint>>()
 const known = new WeakMap<Lanes, Map<string, readonly RatedRoute[]>>()
 
 /** The ways from one token to another, those with the best price for next to nothing first: the same for all amounts, and remembered. */
@@ -29,16 +32,15 @@ export function ratedRoutes(lanes: Lanes, course: Pick<Course, 'tokenIn' | 'toke
 
 /** What an amount would be at that price: no less in, no more out. */
 export const atBest = (rateX128: bigint, exact: 'in' | 'out', amountRaw: bigint): bigint =>
-  exact === 'in' ? (amountRaw * rateX128) / oneX128 + 1n : (amountRaw * oneX128) / rateX128
+  exact === 'in' ? ((amountRaw * rateX128) >> 128n) + 1n : (amountRaw << 128n) / rateX128
 
 function rate(lanes: Lanes, { tokenIn, tokenOut, between }: Pick<Course, 'tokenIn' | 'tokenOut' | 'between'>): readonly RatedRoute[] {
   const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
-  const rates = new Map<Lane, bigint>()
-  const goOn = (way: Started, lane: Lane, token: string): Started => {
-    const laneX128 = rates.get(lane) ?? rateOf(lane)
-    rates.set(lane, laneX128)
-    return { token, lanes: [...way.lanes, lane], rateX128: (way.rateX128 * laneX128) / oneX128 + 1n }
-  }
+  const goOn = (way: Started, lane: Lane, token: string): Started => ({
+    token,
+    lanes: [...way.lanes, lane],
+    rateX128: ((way.rateX128 * rateOf(lane)) >> 128n) + 1n,
+  })
   const found: Started[] = []
   let here: readonly Started[] = [{ token: tokenIn, lanes: [], rateX128: oneX128 }]
   for (let hop = 1; hop <= mostHops; hop += 1) {
@@ -64,9 +66,19 @@ function rate(lanes: Lanes, { tokenIn, tokenOut, between }: Pick<Course, 'tokenI
 
 const byRate = (a: Started, b: Started) => (a.rateX128 === b.rateX128 ? 0 : a.rateX128 > b.rateX128 ? -1 : 1)
 
-function rateOf({ protocol, pool, passage }: Lane): bigint {
+function rateOf(lane: Lane): bigint {
+  const { pool, passage } = lane
+  const ofPool = rates.get(pool) ?? new Map<string, bigint>()
+  rates.set(pool, ofPool)
+  const key = `${passage.tokenIn} ${passage.tokenOut}`
+  const rateX128 = ofPool.get(key) ?? reckonRate(lane)
+  ofPool.set(key, rateX128)
+  return rateX128
+}
+
+function reckonRate({ protocol, pool, passage }: Lane): bigint {
   const { numerator, denominator } = protocol.spot(pool, passage)
   const [whole = '0', fraction = ''] = protocol.fee(pool).split('.')
   const feeX18 = BigInt(whole + fraction.padEnd(18, '0').slice(0, 18))
-  return (numerator * (oneX18 - feeX18) * oneX128) / (denominator * oneX18) + 1n
+  return ((numerator * (oneX18 - feeX18)) << 128n) / (denominator * oneX18) + 1n
 }

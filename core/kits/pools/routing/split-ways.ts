@@ -20,6 +20,8 @@ export interface Way {
   go(amountRaw: bigint): Gone | undefined
   /** The same of a number of twentieths; remembered. */
   of(share: number): Gone | undefined
+  /** What one twentieth more is worth after so many: what comes out for it, or less than nothing of what must go in; remembered. */
+  step(share: number): bigint | undefined
 }
 
 /** @param last what more must be known of counts as unable */
@@ -44,15 +46,18 @@ export function wayOf(lanes: readonly Lane[], { exact, amountRaw }: Course, last
     }
     return { otherRaw, gasUnits, doubts }
   }
-  return {
-    lanes,
-    versions: lanes.map(({ protocol }) => protocol.version),
-    go,
-    of(share) {
-      if (!(share in known)) known[share] = go(shareOf(amountRaw, share))
-      return known[share]
-    },
+  function of(share: number): Gone | undefined {
+    if (!(share in known)) known[share] = go(shareOf(amountRaw, share))
+    return known[share]
   }
+  const steps: (bigint | undefined)[] = []
+  function step(share: number): bigint | undefined {
+    if (share in steps || share >= wholeShare) return steps[share]
+    const [before, after] = [of(share), of(share + 1)]
+    const stepRaw = before && after && after.otherRaw - before.otherRaw
+    return (steps[share] = stepRaw === undefined || exact === 'in' ? stepRaw : -stepRaw)
+  }
+  return { lanes, versions: lanes.map(({ protocol }) => protocol.version), go, of, step }
 }
 
 /** Whether two ways have no pool in common. */
@@ -61,37 +66,41 @@ export const areApart = (a: Pick<Way, 'lanes'>, b: Pick<Way, 'lanes'>): boolean 
 
 /** How much of a swap goes which way, and what comes of it all together. */
 export interface Allotment extends Gone {
-  /** In twentieths, in the order of the ways. */
+  /** In twentieths, in the order of the ways; some may have none. */
   readonly shares: readonly number[]
+  /** What the twentieth is worth that is worth the least: another way must do better to have any. */
+  readonly leastRaw: bigint
 }
 
 /**
- * Twentieth by twentieth to the way that gives most for the next, or takes least: the best there is, since none gives more for one that
- * comes later. Undefined where a way gets nothing, or not all of it finds a way.
+ * Twentieth by twentieth to the way that does best with the next: the best there is, since none does better with one that comes later.
+ * Undefined where not all of it finds a way. It is asked for hundreds of sets of ways, so nothing is made on the way.
  */
-export function allotted(ways: readonly Way[], exact: 'in' | 'out'): Allotment | undefined {
+export function allotted(ways: readonly Way[]): Allotment | undefined {
   const shares = ways.map(() => 0)
+  const steps = ways.map((way) => way.step(0))
+  let leastRaw = 0n
   for (let given = 0; given < wholeShare; given += 1) {
-    let best: { index: number; stepRaw: bigint } | undefined
-    for (const [index, way] of ways.entries()) {
-      const share = shares[index] ?? 0
-      const [before, after] = [way.of(share), way.of(share + 1)]
-      if (!before || !after) continue
-      const stepRaw = after.otherRaw - before.otherRaw
-      if (!best || (exact === 'in' ? stepRaw > best.stepRaw : stepRaw < best.stepRaw)) best = { index, stepRaw }
+    let best = -1
+    let mostRaw: bigint | undefined
+    for (let index = 0; index < steps.length; index += 1) {
+      const stepRaw = steps[index]
+      if (stepRaw === undefined || (mostRaw !== undefined && stepRaw <= mostRaw)) continue
+      best = index
+      mostRaw = stepRaw
     }
-    if (!best) return undefined
-    shares[best.index] = (shares[best.index] ?? 0) + 1
+    if (mostRaw === undefined) return undefined
+    leastRaw = mostRaw
+    const share = (shares[best] ?? 0) + 1
+    shares[best] = share
+    steps[best] = ways[best]?.step(share)
   }
-  let [otherRaw, gasUnits] = [0n, 0n]
-  const doubts: Wanted[] = []
-  for (const [index, way] of ways.entries()) {
-    const share = shares[index] ?? 0
-    const gone = way.of(share)
-    if (share === 0 || !gone) return undefined
-    otherRaw += gone.otherRaw
-    gasUnits += gone.gasUnits
-    doubts.push(...gone.doubts)
+  const gone = ways.map((way, index) => way.of(shares[index] ?? 0))
+  return {
+    shares,
+    leastRaw,
+    otherRaw: gone.reduce((sum, each) => sum + (each?.otherRaw ?? 0n), 0n),
+    gasUnits: gone.reduce((sum, each) => sum + (each?.gasUnits ?? 0n), 0n),
+    doubts: gone.flatMap((each) => each?.doubts ?? []),
   }
-  return { shares, otherRaw, gasUnits, doubts }
 }

@@ -3,9 +3,12 @@ import type { Wanted } from './arrival.ts'
 import { swapUnits } from './best-route.ts'
 import type { Course } from './explore.ts'
 import type { Lane, Lanes } from './lanes.ts'
-import { shareOf } from './share.ts'
+import { shareOf, wholeShare } from './share.ts'
 import { partUnits, splitCandidates, type SplitQuestion, type Takes } from './split-candidates.ts'
 import { allotted, areApart, type Allotment, type Way } from './split-ways.ts'
+
+/** So many of the candidates are the best. */
+const mostLeading = 4
 
 /** One of several ways that a swap goes at once. */
 export interface Part {
@@ -51,33 +54,40 @@ interface Chosen {
   readonly gainRaw: bigint
 }
 
-/** @param takes whether the router takes such routes together, or one of them among others */
+/**
+ * Every two and every three ways without a common pool are compared, one of them at least among the best candidates.
+ * @param takes whether the router takes such routes together, or one of them among others
+ */
 function choose(lanes: Lanes, question: SplitQuestion, takes: Takes): Chosen | undefined {
   const { course, gasCost, best } = question
   const gainOf = (otherRaw: bigint, gasUnits: bigint) => (course.exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
-  const together = (ways: readonly Way[]): Chosen | undefined => {
-    const allotment = takes(ways.map(({ versions }) => versions)) ? allotted(ways, course.exact) : undefined
-    if (!allotment) return undefined
-    const gasUnits = swapUnits + allotment.gasUnits + partUnits * BigInt(ways.length - 1)
-    return { ways, allotment, gasUnits, gainRaw: gainOf(allotment.otherRaw, gasUnits) }
-  }
+  const partCost = gasCost(partUnits)
   let most: Chosen | undefined
-  for (const ways of apartFromEachOther(splitCandidates(lanes, question, takes))) {
-    const chosen = together(ways)
-    if (chosen && (!most || chosen.gainRaw > most.gainRaw)) most = chosen
+  let mostRaw = gainOf(best.amountRaw, best.gasUnits)
+  const together = (ways: readonly Way[], allotment: Allotment | undefined): Chosen | undefined => {
+    if (!allotment || allotment.shares.includes(0)) return undefined
+    const gasUnits = swapUnits + allotment.gasUnits + partUnits * BigInt(ways.length - 1)
+    const gainRaw = gainOf(allotment.otherRaw, gasUnits)
+    return gainRaw > mostRaw && takes(ways.map(({ versions }) => versions)) ? { ways, allotment, gasUnits, gainRaw } : undefined
   }
-  return most && most.gainRaw > gainOf(best.amountRaw, best.gasUnits) ? most : undefined
-}
-
-/** Every two and every three of them that share no pool. */
-function apartFromEachOther(ways: readonly Way[]): readonly (readonly Way[])[] {
-  const pairs = ways.flatMap((a, index) =>
-    ways.slice(index + 1).flatMap((b, next) => (areApart(a, b) ? [{ a, b, after: index + next + 2 }] : [])),
-  )
-  return pairs.flatMap(({ a, b, after }) => [
-    [a, b],
-    ...ways.slice(after).flatMap((c) => (areApart(a, c) && areApart(b, c) ? [[a, b, c]] : [])),
-  ])
+  const candidates = splitCandidates(lanes, question, takes)
+  for (const [index, a] of candidates.slice(0, mostLeading).entries()) {
+    const besideA = candidates.slice(index + 1).filter((way) => areApart(a, way))
+    for (const [next, b] of besideA.entries()) {
+      const ofTwo = allotted([a, b])
+      const two = together([a, b], ofTwo)
+      if (two) [most, mostRaw] = [two, two.gainRaw]
+      for (const c of besideA.slice(next + 1)) {
+        // All but a share that is better there must pay for another call.
+        const first = c.step(0)
+        if (ofTwo && (first === undefined || (first - ofTwo.leastRaw) * BigInt(wholeShare) <= partCost)) continue
+        if (!areApart(b, c)) continue
+        const three = together([a, b, c], allotted([a, b, c]))
+        if (three) [most, mostRaw] = [three, three.gainRaw]
+      }
+    }
+  }
+  return most
 }
 
 /** The last has what rounding left. Undefined where that is too much for it. */
