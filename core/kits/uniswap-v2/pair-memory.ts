@@ -25,7 +25,7 @@ export function pairMemory(deployment: Deployment): PoolMemory<Reserves, PairAt>
       // A new one, of which the log says neither token.
       if (pool === null) return 'reload'
       const state = reservesIn(data)
-      return state ? { ...pool, state } : null
+      return state ? { address: pool.address, tokens: pool.tokens, state } : null
     },
   }
 }

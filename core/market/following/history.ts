@@ -13,7 +13,7 @@ export interface History {
 }
 
 export function createHistory(): History {
-  let states: { from: bigint; state: unknown }[] = []
+  const states: { from: bigint; state: unknown }[] = []
   return {
     newest: () => states.at(-1)?.state,
     at: (number) => states.findLast(({ from }) => from <= number)?.state,
@@ -25,11 +25,10 @@ export function createHistory(): History {
       while ((states.at(-1)?.from ?? number) > number) states.pop()
     },
     prune(oldest) {
-      const keep = states.findLastIndex(({ from }) => from <= oldest)
-      if (keep > 0) states = states.slice(keep)
+      for (let next = states[1]; next && next.from <= oldest; next = states[1]) states.shift()
     },
     clear() {
-      states = []
+      states.length = 0
     },
   }
 }

@@ -11,7 +11,8 @@ export interface KeptTracks {
   /** Made where it is not there yet. @throws SluiceError OVERLOADED where all that is kept is watched */
   of(source: Source, key: string, about?: unknown): KeptTrack
   find(source: Source, key: string): Track | undefined
-  all(): readonly KeptTrack[]
+  /** One after the other: they may be let go meanwhile. */
+  all(): Iterable<KeptTrack>
   groups(): readonly Group[]
   letGo(each: KeptTrack): void
   readonly size: number
@@ -25,10 +26,12 @@ export function createKeptTracks(network: string, mostKeys: number, gone: () => 
   const groups = new Map<object, Group>()
   let size = 0
 
-  const all = () => [...groups.values()].flatMap((group) => [...group.tracks.values()].map((track) => ({ group, track })))
+  function* all(): Generator<KeptTrack> {
+    for (const group of groups.values()) for (const track of group.tracks.values()) yield { group, track }
+  }
 
   function makeRoom(): void {
-    const oldest = all()
+    const oldest = [...all()]
       .filter(({ track }) => track.watchers.size === 0)
       .toSorted((a, b) => a.track.usedAt - b.track.usedAt)
       .slice(0, Math.ceil(mostKeys * madeFree))

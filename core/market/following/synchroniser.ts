@@ -84,8 +84,9 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     if (way) move(way, asked)
     else restart(to)
     // A network that gives a block may give states again; what a connector cannot read is not tried at every block.
-    for (const { group, track } of tracks.all())
-      if (track.history.newest() === undefined && (track.error === undefined || isNetworks(track.error))) void want(group, track)
+    for (const group of tracks.groups())
+      for (const track of group.tracks.values())
+        if (track.history.newest() === undefined && (track.error === undefined || isNetworks(track.error))) void want(group, track)
     watchers.tell()
   }
 
@@ -103,7 +104,6 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
         applyBlock(group, block, witness)
       }
     }
-    for (const { track } of tracks.all()) track.history.prune(trail.oldest?.number ?? 0n)
   }
 
   function restart(head: Head): void {
@@ -130,6 +130,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     const now = performance.now()
     for (const each of tracks.all()) {
       const { group, track } = each
+      track.history.prune(trail.oldest?.number ?? 0n)
       if (track.watchers.size === 0 && now - track.usedAt > idleSeconds * 1000) tracks.letGo(each)
       else if (track.history.newest() === undefined && !track.loading && track.watchers.size > 0 && track.again.due())
         void want(group, track)

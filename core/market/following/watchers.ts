@@ -24,12 +24,14 @@ export function createWatchers(tracks: KeptTracks, trail: Trail, freshness: Fres
   function tell(): void {
     for (const moved of movers) moved()
     const { tip } = trail
-    for (const { track } of tracks.all()) {
-      if (track.watchers.size === 0) continue
-      const state = shown ? track.history.newest() : undefined
-      if (state === track.told || (state === undefined && shown && track.error === undefined)) continue
-      track.told = state
-      for (const changed of track.watchers) changed(state === undefined || !tip ? undefined : { state, head: tip })
+    for (const group of tracks.groups()) {
+      for (const track of group.tracks.values()) {
+        if (track.watchers.size === 0) continue
+        const state = shown ? track.history.newest() : undefined
+        if (state === track.told || (state === undefined && shown && track.error === undefined)) continue
+        track.told = state
+        for (const changed of track.watchers) changed(state === undefined || !tip ? undefined : { state, head: tip })
+      }
     }
   }
 

@@ -76,24 +76,25 @@ function logsOf(rpc: Rpc, head: Head, answers: readonly RpcAnswer[]): readonly F
   const [one, ...others] = answers.map((answer) => placedLogs(rpc, head, answer)).filter(({ size }) => size > 0)
   if (!one || others.length === 0) return [...(one?.values() ?? [])]
   const all = new Map([one, ...others].flatMap((found) => [...found]))
-  return [...all].toSorted(([a], [b]) => Number(a - b)).map(([, log]) => log)
+  return [...all].toSorted(([a], [b]) => a - b).map(([, log]) => log)
 }
 
 /** By their places in the block. A node that gives those of another block, or out of order, is not believed the others either. */
-function placedLogs(rpc: Rpc, { hash, number }: Head, answer: RpcAnswer): ReadonlyMap<bigint, FoundLog> {
+function placedLogs(rpc: Rpc, { hash, number }: Head, answer: RpcAnswer): ReadonlyMap<number, FoundLog> {
   const raw = resultOf(rpc, 'eth_getLogs', answer)
   if (!Array.isArray(raw)) throw nodeLied(rpc, 'answered eth_getLogs with something else than logs')
   const logs: readonly unknown[] = raw
-  const found = new Map<bigint, FoundLog>()
-  let last = -1n
+  const found = new Map<number, FoundLog>()
+  const blockNumber = Number(number)
+  let last = -1
   for (const each of logs) {
     const log = foundLog(each)
     const index = isObject(each) ? quantityOf(each['logIndex']) : undefined
     const ofBlock = isObject(each) && each['blockHash'] === hash && each['removed'] !== true
-    if (!log || !ofBlock || log.blockNumber !== Number(number) || index === undefined || index <= last)
+    if (!log || !ofBlock || log.blockNumber !== blockNumber || index === undefined || Number(index) <= last)
       throw nodeLied(rpc, 'answered eth_getLogs with something else than the logs of the block')
-    last = index
-    found.set(index, log)
+    last = Number(index)
+    found.set(last, log)
   }
   return found
 }

@@ -41,7 +41,7 @@ export function rangePoolMemory(origin: PoolOrigin, fees: readonly number[]): Po
       if (state === pool.state || state === 'reload') return state === 'reload' ? state : pool
       const holds = holdsSomething(state)
       if (holds === undefined) return 'reload'
-      return holds ? { ...pool, state } : null
+      return holds ? { address: pool.address, tokens: pool.tokens, state } : null
     },
     same: (inMemory, loaded) => sameState(inMemory.state, loaded.state),
   }
