@@ -142,6 +142,23 @@ describe('/amm', () => {
     }
   })
 
+  it('goes several ways at once where that is better, with the shares of each, and shows what all of them gave', async () => {
+    // There and back, so that others find the pools about as they were.
+    for (const side of ['SELL', 'BUY']) {
+      const { body: quoted } = await price({ side, amount: '150' })
+      const shares: string[] = quoted.route.map(({ share }: { share?: string }) => share)
+      expect(shares.length).to.be.above(1)
+      for (const share of shares) expect(share).to.match(/^0\.\d5?$/)
+      const { body, status, text } = await trade({ side, amount: '150', limitPrice: quoted.price })
+      expect(status, text).to.equal(200)
+      const { body: poll } = await mined(client, body.txHash)
+      expect(poll.txReceipt.status).to.equal(1)
+      expect([poll.fill.amountIn, poll.fill.amountOut]).to.deep.equal(
+        side === 'SELL' ? [body.amount, body.expectedAmount] : [body.expectedAmount, body.amount],
+      )
+    }
+  })
+
   it('puts the tighter of limitPrice and slippage on chain', async () => {
     const { body: quoted } = await price()
     const loose = await trade({ limitPrice: '1' })
