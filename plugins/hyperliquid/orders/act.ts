@@ -6,6 +6,7 @@ import type { ChainAction, Step, WireOrder } from '../rail/step.ts'
 import type { Trace } from '../rail/trace.ts'
 import { cloidOf } from './cloid.ts'
 import type { OrderOwner } from './cloid.ts'
+import { oidOf } from './oid.ts'
 import type { Memo } from './outcome.ts'
 
 /** An action with more orders weighs more. */
@@ -129,7 +130,8 @@ export function listedOf(id: string, { byId }: Listing): Listed {
 }
 
 function numberOf(orderId: string | undefined): number {
-  if (orderId !== undefined && /^\d{1,15}$/.test(orderId)) return Number(orderId)
+  const oid = orderId === undefined ? undefined : oidOf(orderId)
+  if (oid !== undefined) return oid
   throw new SluiceError('UNKNOWN_ORDER', `There is no order ${orderId} at Hyperliquid: its ids are whole numbers.`)
 }
 

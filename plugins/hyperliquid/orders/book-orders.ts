@@ -4,6 +4,7 @@ import { compare, divided, plain, sum, times } from '../decimal.ts'
 import type { Listed, Listing } from '../markets/markets.ts'
 import { cloidOf } from './cloid.ts'
 import type { OrderOwner } from './cloid.ts'
+import { oidOf } from './oid.ts'
 import { judgedOrders, openOrders, orderStatus } from './order-answers.ts'
 import type { WireFill, WireJudgedOrder } from './order-answers.ts'
 import { isWaiting, toldOf } from './order-state.ts'
@@ -66,8 +67,9 @@ const isLater = (each: WireJudgedOrder, other: WireJudgedOrder) =>
 
 async function named(ask: Ask, owner: OrderOwner, names: readonly OrderName[], at: At): Promise<readonly WireJudgedOrder[]> {
   const oids = names.flatMap(({ orderId, clientOrderId }): readonly (number | string)[] => {
-    if (orderId !== undefined) return /^\d{1,15}$/.test(orderId) ? [Number(orderId)] : []
-    return clientOrderId === undefined ? [] : [cloidOf(owner, clientOrderId)]
+    if (orderId === undefined) return clientOrderId === undefined ? [] : [cloidOf(owner, clientOrderId)]
+    const oid = oidOf(orderId)
+    return oid === undefined ? [] : [oid]
   })
   const lists = oids.length > mostAskedSingly ? await listed(ask, owner.user, at) : []
   const known = new Map<number | string, WireJudgedOrder>()
