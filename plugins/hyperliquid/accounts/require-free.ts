@@ -12,7 +12,11 @@ export function requireBalance(token: string, current: string, needed: string): 
 /** @throws SluiceError INSUFFICIENT_MARGIN */
 export function requireFree(token: string, free: string, needed: string): void {
   if (compare(needed, free) <= 0) return
-  throw new SluiceError('INSUFFICIENT_MARGIN', `${free} ${token} are free to be taken at Hyperliquid, and ${needed} were asked for.`, {
-    details: { token, free: plain(free), needed },
-  })
+  throw new SluiceError(
+    'INSUFFICIENT_MARGIN',
+    `${plain(free)} ${token} are free to be taken at Hyperliquid, and ${needed} were asked for.`,
+    {
+      details: { token, free: plain(free), needed },
+    },
+  )
 }

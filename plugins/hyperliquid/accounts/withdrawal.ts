@@ -1,7 +1,7 @@
 import { badFields } from 'sluice/plugin'
 import type { At, Token, VenuePlan } from 'sluice/plugin'
 import type { Ask } from '../api/ask.ts'
-import { decimalsOf, minus, ofRaw } from '../decimal.ts'
+import { compare, decimalsOf, minus, ofRaw } from '../decimal.ts'
 import type { Listed } from '../markets/markets.ts'
 import type { PlainAction, Step } from '../rail/step.ts'
 import type { Trace } from '../rail/trace.ts'
@@ -12,6 +12,8 @@ import { requireBalance, requireFree } from './require-free.ts'
 import { readSpotState } from './spot-balances.ts'
 
 const dollarDecimals = 6
+/** Of every withdrawal the exchange keeps so much: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/exchange-endpoint#initiate-a-withdrawal-request */
+const withdrawalFee = '1'
 
 interface Leaving {
   readonly user: string
@@ -22,7 +24,7 @@ interface Leaving {
 /**
  * To the wallet's own address on the bridge's chain; the exchange keeps a dollar of it. Out of the spot account it goes through the perpetual
  * one, since only from there does anything leave; where the two share what they have, there is no way between.
- * @throws SluiceError INSUFFICIENT_BALANCE, INSUFFICIENT_MARGIN, UNSUPPORTED
+ * @throws SluiceError INSUFFICIENT_BALANCE, INSUFFICIENT_MARGIN, UNSUPPORTED, INCOMPLETE_PARAMS
  */
 export async function withdrawal(
   ask: Ask,
@@ -54,6 +56,9 @@ function dollars(token: Token, amountRaw: bigint, listed: readonly Token[]): str
   requireDollar(token, listed)
   const amount = ofRaw(amountRaw, token.decimals)
   if (decimalsOf(amount) > dollarDecimals) throw badFields([{ field: 'amount', problem: `has more than ${dollarDecimals} decimals` }])
+  // Out of the spot account it would be refused half-way.
+  if (compare(amount, withdrawalFee) <= 0)
+    throw badFields([{ field: 'amount', problem: `must be more than ${withdrawalFee}: that is what the exchange keeps of a withdrawal` }])
   return amount
 }
 

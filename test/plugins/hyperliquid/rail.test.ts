@@ -260,7 +260,7 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect(landedOf(only(await venue.carryOut(plan, agent)).reception).ok).to.equal(true)
     expect(await venue.CLOB.orders(wallet.address, {}, at)).to.have.length(1)
     // What takes money out, only the wallet itself may sign.
-    const out = await venue.CLOB.move?.(usdc, 1_000_000n, 'withdraw', wallet.address, at)
+    const out = await venue.CLOB.move?.(usdc, 2_000_000n, 'withdraw', wallet.address, at)
     expect(out).to.not.have.property('signer')
   })
 })

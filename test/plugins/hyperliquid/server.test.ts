@@ -108,6 +108,27 @@ describe('a server on Hyperliquid', function () {
     await until(async () => (await entryOf(body.id)).txState === 'CONFIRMED')
   })
 
+  it('refuses to withdraw no more than the exchange keeps of it, before any of it leaves the spot account', async () => {
+    const before = await server.client.get('/clob/balances', of)
+    for (const path of ['/clob/withdraw', '/clob/perp/withdraw']) {
+      const { status, body } = await server.client.post(path, { ...of, token: 'USDC', amount: '1' })
+      expect([status, body.name, body.details?.[0]?.field], path).to.deep.equal([400, 'INCOMPLETE_PARAMS', 'amount'])
+    }
+    const after = await server.client.get('/clob/balances', of)
+    expect(after.body.balances).to.deep.equal(before.body.balances)
+  })
+
+  it('knows an order by its number as the exchange writes it, and by nothing like it', async () => {
+    const { body } = await server.client.post('/clob/orders', { ...order('numbered'), price: '31' })
+    const orderId = `0${body.orderId}`
+    const named = `/clob/orders?${new URLSearchParams({ ...of, market: 'HYPE-USDC', orderId }).toString()}`
+    for (const method of ['GET', 'DELETE']) {
+      const answer = await server.client.request(method, named)
+      expect([answer.status, answer.body.name], method).to.deep.equal([404, 'UNKNOWN_ORDER'])
+    }
+    expect(await stateOf('numbered')).to.equal('OPEN')
+  })
+
   it('deposits from another chain only where that chain is there, and says what is missing', async () => {
     for (const path of ['/clob/deposit', '/clob/perp/deposit', '/clob/margin/deposit']) {
       const { status, body } = await server.client.post(path, { ...of, token: 'USDC', amount: '10', fromChain: 'arbitrum' })
