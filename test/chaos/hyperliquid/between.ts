@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import type { Carried, Fault } from '../../hyperliquid/exchange/serve/faults.ts'
 import type { HyperliquidExchange } from '../../hyperliquid/exchange/start-exchange.ts'
 import type { Sent } from '../history.ts'
@@ -100,9 +101,12 @@ export function standBetween(exchange: HyperliquidExchange, random: Random, cloc
       if (!trouble) return
       count += 1
       const own = random.fork(`trouble ${count}`)
+      const over = new AbortController()
+      // Every request that waits listens.
+      setMaxListeners(0, over.signal)
       current = {
         trouble,
-        over: new AbortController(),
+        over,
         tamper: trouble.tamper?.(own),
         end: trouble.feed?.(exchange.feed, own) ?? (() => {}),
       }
