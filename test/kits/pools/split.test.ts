@@ -97,6 +97,33 @@ describe('a swap that goes several ways at once', function () {
     expect(equal).to.be.above((compared * 95) / 100)
   })
 
+  it('is found beside the best single way, where that passes the pool that a little goes through best', () => {
+    const pool = (a: string, b: string, aRaw: bigint, bRaw: bigint): BasketOf => ({
+      version: 'ticks',
+      tokens: [a, b],
+      reservesRaw: [aRaw, bRaw],
+      feePercent: 0n,
+      gasUnits: 40_000n,
+    })
+    // Through both its pools a swap goes best; a little to the first pool's other side is had for a tenth; the last is dearer from the start.
+    const baskets = [
+      pool('A', 'I', 10n ** 17n, 10n ** 17n),
+      pool('I', 'B', 10n ** 17n, 10n ** 17n),
+      pool('A', 'I', 10n ** 14n, 10n ** 15n),
+      pool('A', 'B', 10n ** 17n, (10n ** 17n * 95n) / 100n),
+    ]
+    const course: Course = { tokenIn: 'A', tokenOut: 'B', between: ['I'], exact: 'in', amountRaw: 10n ** 15n }
+    const lanes = graphOf(baskets)
+    const ways = waysOf(splitting, 'in', undefined)
+    const gasCost = () => 0n
+    const { best } = bestRoute(lanes, course, ways, gasCost)
+    if (!best) throw new Error('There is a way.')
+    expect(best.lanes.map(({ pool }) => pool.address)).to.deep.equal(['pool 0', 'pool 1'])
+    const found = bestSplit(lanes, { swap: swapAlong(course), course, routers: ways.routers, gasCost, best, last: true })
+    if (!found || 'wanted' in found) throw new Error('It is split.')
+    expect(found.parts.map((part) => part.lanes.map(({ pool }) => pool.address).join())).to.have.members(['pool 2,pool 1', 'pool 3'])
+  })
+
   it('asks for what must be known of a pool that could have a share, and of no other', () => {
     const pool = (outRaw: bigint): BasketOf => ({
       version: 'ticks',

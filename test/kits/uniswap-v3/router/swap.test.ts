@@ -3,6 +3,7 @@ import type { Quote, SwapTerms, Token } from '../../../../core/contracts/index.t
 import { readArtifact } from '../../../../core/devnet/read-artifact.ts'
 import { exchangeAt, type Exchange } from '../../../../core/kits/uniswap-v3/exchange.ts'
 import { rangeRouter } from '../../../../core/kits/uniswap-v3/router/router.ts'
+import { parseMemo } from '../../../../core/kits/uniswap-v3/router/memo.ts'
 import type { RouterKind } from '../../../../core/kits/uniswap-v3/router/router-kinds.ts'
 import type { Router } from '../../../../core/kits/pools/index.ts'
 import { v2Deployments, v3Deployments } from '../../../../plugins/uniswap/deployments.ts'
@@ -291,6 +292,16 @@ describe('swaps by the routers of concentrated liquidity', () => {
     expect(older.splits?.([['v3'], ['v2']], sell)).to.equal(false)
     expect(newer.splits?.([['v3'], ['v4']], sell)).to.equal(false)
     for (const coin of [{ tokenIn: eth }, { tokenOut: eth }]) expect(newer.splits?.([['v3'], ['v3']], { ...sell, ...coin })).to.equal(false)
+  })
+
+  it('call the part last that begins with a constant-product pool, in whatever order it was quoted', async () => {
+    const [ofBoth, ofThree] = await Promise.all(mixedSplits.map((trade) => quote('SwapRouter02', trade)))
+    const begins = (of: Quote | undefined) => {
+      const memo = of && parseMemo(planned('SwapRouter02', of).memo)
+      return memo?.parts.map(({ hops: [first] }) => first?.kind)
+    }
+    expect(begins(ofBoth)).to.deep.equal(['range', 'constant-product'])
+    expect(begins(ofThree)).to.deep.equal(['range', 'range', 'constant-product'])
   })
 
   it('give the coin back that a pool did not take since its liquidity ended', async () => {
