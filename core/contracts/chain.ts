@@ -11,10 +11,20 @@ export interface Transaction<F extends Types = Types> {
   pays?: boolean
 }
 
+/** What is asked of blocks. */
+export interface Interest {
+  /** As `Followed.follow` has it. */
+  readonly follow: readonly string[]
+  /** All who can say anything of what is followed now, for nodes that tell of nobody who is not named; undefined where that is not known. */
+  from?(): readonly string[] | undefined
+}
+
 /** A block, and what happened in it of what is followed, in its order. */
 export interface HeadChanges<F extends Types = Types> {
   readonly head: Head
   readonly changes: readonly F['change'][]
+  /** Only what these said is among it, as `Interest.from` named them; absent where it is what anybody said. */
+  readonly from?: readonly string[]
 }
 
 /** What is known of one node of a network, for metrics and people. */
@@ -65,7 +75,7 @@ export interface Chain<F extends Types = Types> extends Life {
    * Every block after one up to another, oldest first, with what happened in it of what is followed; `forked` where the first is not an
    * ancestor of the last. One round trip for a block that follows the one before. Absent where the family has no such thing.
    */
-  changes?(after: Head, to: Head, follow: readonly string[], at: At): Promise<readonly HeadChanges<F>[] | 'forked'>
+  changes?(after: Head, to: Head, interest: Interest, at: At): Promise<readonly HeadChanges<F>[] | 'forked'>
   /** One round trip for any number of tokens, all at one block. */
   balances(owner: F['address'], tokens: readonly Token[], at: At): Promise<readonly bigint[]>
   /** A token that no list has, read from the chain; undefined where the address is no token. */

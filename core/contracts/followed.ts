@@ -17,6 +17,8 @@ export interface Followed<F extends Types = Types, S = unknown> {
   readonly follow: readonly string[]
   /** What is asked of every block besides, for as long as a key is followed. */
   followOf?(key: string): readonly string[]
+  /** All who can say anything of these keys: on EVM contracts, in lower case. Some nodes tell of nobody who is not named. */
+  emitters?(keys: readonly string[]): readonly string[]
   /** The states that a change may be about: several where it names none of them; none where it is not of this exchange. */
   keysOf(change: F['change']): readonly string[]
   /**

@@ -15,7 +15,7 @@ export type {
   SlippageFraction,
   TickRange,
 } from './amm-range.ts'
-export type { AltchainVerbs, Chain, ChainVenue, EvmVerbs, HeadChanges, NodeState, Transaction } from './chain.ts'
+export type { AltchainVerbs, Chain, ChainVenue, EvmVerbs, HeadChanges, Interest, NodeState, Transaction } from './chain.ts'
 export type { At, Family, Head, Json, Life, Log, Token, Types } from './family.ts'
 export type { Followed, KnownOf } from './followed.ts'
 export type { MarginAccount, MarginCLOB, MarginMove, MarginToken } from './margin-clob.ts'

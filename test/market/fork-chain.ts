@@ -16,6 +16,7 @@ export function createForkChain(blockSeconds = 1) {
   const followers = new Set<(head: Head) => void>()
   const asked: string[] = []
   let made = 0
+  let naming = false
   let failing: { error: Error; what: string | undefined } | undefined
   let hold: { what: string | undefined; over: Promise<void> } | undefined
 
@@ -68,12 +69,15 @@ export function createForkChain(blockSeconds = 1) {
       }
       followers.delete(hear)
     },
-    async changes(after, to, follow, { signal }) {
+    async changes(after, to, interest, { signal }) {
+      const { follow } = interest
+      const from = naming ? (interest.from?.() ?? []) : undefined
       await ask('changes', signal)
       const found: HeadChanges[] = []
       for (let block = blocks.get(to.hash ?? ''); block; block = block.parent) {
         if (block.head.hash === after.hash) return found
-        found.unshift({ head: block.head, changes: block.happened.filter(({ topic }) => follow.includes(topic)) })
+        const changes = block.happened.filter(({ topic, key }) => follow.includes(topic) && (!from || from.includes(key)))
+        found.unshift({ head: block.head, changes, ...(from && { from }) })
       }
       return 'forked'
     },
@@ -107,6 +111,10 @@ export function createForkChain(blockSeconds = 1) {
     /** All questions, or those of one kind. */
     fail(error: Error = new SluiceError('NETWORK', 'nobody there', { retryAfterSeconds: 1 }), what?: string) {
       failing = { error, what }
+    },
+    /** From now on it tells only of keys that are named. */
+    nameKeys() {
+      naming = true
     },
     heal() {
       failing = undefined

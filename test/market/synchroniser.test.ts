@@ -158,6 +158,25 @@ describe('state that follows a chain', () => {
     expect(await stateOf(source, 'x')).to.deep.equal(['told'])
   })
 
+  it('misses nothing of a block that only those were asked about who had been named', async () => {
+    const { source, followed, loads } = exchange(test)
+    Object.assign(followed, { emitters: (keys: readonly string[]) => keys })
+    test.nameKeys()
+    await sync.read(source, 'x', at)
+    const release = test.hold('changes')
+    test.make(0, [[happened('y', 'missed'), happened('x', 'told')]])
+    await until(() => test.asked.at(-1) === 'changes')
+    expect(await stateOf(source, 'y')).to.deep.equal([])
+    release()
+    await settled()
+    expect(await stateOf(source, 'y')).to.deep.equal(['missed'])
+    test.make(0, [[happened('y', 'more')]])
+    await settled()
+    expect(await stateOf(source, 'y')).to.deep.equal(['missed', 'more'])
+    expect(await stateOf(source, 'x')).to.deep.equal(['told'])
+    expect(loads).to.deep.equal([['x'], ['y'], ['y']])
+  })
+
   it('tells its watchers every new state, and nothing where none is new', async () => {
     const { source } = exchange(test)
     const seen: unknown[] = []

@@ -3,7 +3,7 @@ import type { At, Chain, ChainVenue, GasTerms, Head, Token } from '../../contrac
 import { ask, createHeadFeed, defaultPollingSeconds, defaultRequestTimeoutSeconds, refuseBadUrls, withSignal } from '../nodes/index.ts'
 import { canonicalAddress, isTransactionHash, nativeAddress } from './address.ts'
 import { createApprovals } from './reading/approvals.ts'
-import { readChanges } from './reading/changes.ts'
+import { createChanges } from './reading/changes.ts'
 import { readBalances, noResult } from './reading/balances.ts'
 import { defaultBumpAfterSeconds, defaultFeeCapGwei, gweiRaw } from './chain-config.ts'
 import type { EvmChainConfig } from './chain-config.ts'
@@ -109,7 +109,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     isTransactionId: isTransactionHash,
     head: ({ signal }) => withSignal(fees.refresh(), signal),
     heads,
-    changes: (after, to, follow, at) => readChanges(rpc, name, { after, to, follow }, at),
+    changes: createChanges(rpc, name),
     balances: (owner, tokens, at) => readBalances(reader, multicall, owner, tokens, at),
     token,
     gas: (units, head, at) => fees.warm(at)?.then(() => gasTerms(units, head, at)) ?? gasTerms(units, head, at),

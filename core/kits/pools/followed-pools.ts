@@ -23,6 +23,7 @@ export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader
   const held = (pool: Pool | null): HeldPool => (pool === null ? none : { protocol, pool })
   return {
     follow: memory.follow,
+    emitters: (keys) => [...keys, ...(memory.emitters ?? [])],
     keysOf: (log) => memory.poolsOf(log),
     async load(keys, after, at, known) {
       const places = keys.map((key) => {

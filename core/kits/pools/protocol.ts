@@ -54,6 +54,8 @@ export interface PoolMemory<State = unknown, At extends Place = Place> {
   read(places: readonly At[], missing: readonly unknown[]): PoolReading<State, Pool<State> | null>
   /** The first topics of all logs that say that a pool has changed, or that there is a new one. */
   readonly follow: readonly string[]
+  /** Contracts besides the pools themselves that log what becomes of them, in lower case. */
+  readonly emitters?: readonly string[]
   /**
    * The addresses of the pools that a log is about, in lower case; asked for every such log of every block, those of other contracts, too.
    * It must not depend on what was asked for before.

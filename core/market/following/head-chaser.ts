@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../../api/index.ts'
-import type { Chain, Head } from '../../contracts/index.ts'
+import type { Chain, Head, Interest } from '../../contracts/index.ts'
 import { createBackoff } from '../backoff.ts'
 import { createNews } from '../news.ts'
 import { within } from '../within.ts'
@@ -14,7 +14,7 @@ export interface HeadChaserOptions {
   witness: Witness
   trail: Trail
   /** What is asked of every block now. */
-  follow(): readonly string[]
+  interest(): Interest
   /** From the tip of the trail to another, by what was asked of the blocks on the way; undefined where all begins anew at this head. */
   go(to: Head, way: Way | undefined, asked: ReadonlySet<string>): void
 }
@@ -40,7 +40,7 @@ export interface HeadChaser {
 /** For one way, and for one question. */
 const mostMs = 15_000
 
-export function createHeadChaser({ chain, place, witness, trail, follow, go }: HeadChaserOptions): HeadChaser {
+export function createHeadChaser({ chain, place, witness, trail, interest, go }: HeadChaserOptions): HeadChaser {
   const name = `${place.chain}/${place.network}`
   const progress = createNews()
   let running: AbortSignal | undefined
@@ -104,9 +104,12 @@ export function createHeadChaser({ chain, place, witness, trail, follow, go }: H
   }
 
   async function step(to: Head, over: AbortSignal): Promise<void> {
-    const asked = new Set(follow())
+    const { follow, from } = interest()
+    const asked = new Set(follow)
     const signal = AbortSignal.any([over, AbortSignal.timeout(mostMs)])
-    const way = await findWay(trail, to, (after, last) => within(changes(after, last, [...asked], { signal }), signal))
+    const way = await findWay(trail, to, (after, last) =>
+      within(changes(after, last, { follow: [...asked], ...(from && { from }) }, { signal }), signal),
+    )
     over.throwIfAborted()
     freshAt = performance.now()
     go(to, way, asked)

@@ -63,7 +63,7 @@ export async function loadGroup(
     )
     // Another fork, or blocks of which this was not asked for when it was not followed yet: it is loaded again.
     const since = trail.after(after.hash)
-    if (!since?.every(({ asked }) => unasked(group, tracks, asked).length === 0)) {
+    if (!since?.every((block) => unasked(group, tracks, block).length === 0)) {
       for (const track of tracks) group.wanted.add(track)
       return
     }

@@ -11,7 +11,7 @@ import { createHeadChaser } from './head-chaser.ts'
 import { createKeptTracks } from './kept-tracks.ts'
 import { isNetworks } from './load-group.ts'
 import { createLoading } from './loading.ts'
-import { followOf, unasked, type Changed, type Group, type Seen, type Source, type Track } from './track.ts'
+import { interestIn, unasked, type Changed, type Group, type Seen, type Source, type Track } from './track.ts'
 import { createTrail } from './trail.ts'
 import { createWatchers } from './watchers.ts'
 
@@ -61,8 +61,8 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   let checkAt = 0
   const tracks = createKeptTracks(name, mostKeys, () => (version += 1))
   const trail = createTrail()
-  const follow = () => tracks.groups().flatMap(followOf)
-  const chaser = createHeadChaser({ chain, place, witness, trail, follow, go })
+  const interest = () => interestIn(tracks.groups())
+  const chaser = createHeadChaser({ chain, place, witness, trail, interest, go })
   const freshness = createFreshness(name, chaser, trail, staleBlocks)
   const watchers = createWatchers(tracks, trail, freshness, () =>
     witness.trouble(place, 'lost', `what is known of ${name} is too old to be shown: ${chaser.reason}`),
@@ -96,11 +96,12 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
       trail.rollBack(back.hash)
       for (const { track } of tracks.all()) track.history.rollBack(back.number)
     }
-    for (const block of blocks) {
-      trail.push({ ...block, asked })
+    for (const each of blocks) {
+      const block = { ...each, asked }
+      trail.push(block)
       for (const group of tracks.groups()) {
         // Loaded while this was being asked: it may have missed something.
-        for (const track of unasked(group, group.tracks.values(), asked)) track.history.clear()
+        for (const track of unasked(group, group.tracks.values(), block)) track.history.clear()
         applyBlock(group, block, witness)
       }
     }

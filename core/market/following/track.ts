@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Followed, Head } from '../../contracts/index.ts'
+import type { Followed, Head, Interest } from '../../contracts/index.ts'
 import { createBackoff, type Backoff } from '../backoff.ts'
 import type { Place } from '../witness.ts'
 import { createHistory, type History } from './history.ts'
+import type { TrailBlock } from './trail.ts'
 
 /** What is followed of one exchange on its network. The same object for the same exchange. */
 export interface Source {
@@ -58,15 +59,32 @@ export interface Group {
 
 export const createGroup = (source: Source): Group => ({ source, tracks: new Map(), wanted: new Set(), due: false })
 
-/** What is asked of every block for a group. */
-export const followOf = ({ source: { followed }, tracks }: Group): readonly string[] =>
+/** What is asked of every block for all that is followed. */
+export function interestIn(groups: readonly Group[]): Interest {
+  return {
+    follow: groups.flatMap(followOf),
+    from() {
+      const emitters = groups.map(({ source: { followed }, tracks }) => followed.emitters?.([...tracks.keys()]))
+      return emitters.every((each) => each !== undefined) ? emitters.flat() : undefined
+    },
+  }
+}
+
+const followOf = ({ source: { followed }, tracks }: Group): readonly string[] =>
   followed.followOf ? [...followed.follow, ...[...tracks.keys()].flatMap((key) => followed.followOf?.(key) ?? [])] : followed.follow
 
 /** Of some tracks of a group those of which a block was not asked for all that may be about them. */
-export function unasked({ source: { followed } }: Group, tracks: Iterable<Track>, asked: ReadonlySet<string>): readonly Track[] {
+export function unasked(
+  { source: { followed } }: Group,
+  tracks: Iterable<Track>,
+  { asked, from }: Pick<TrailBlock, 'asked' | 'from'>,
+): readonly Track[] {
   const lacks = (each: string) => !asked.has(each)
   if (followed.follow.some(lacks)) return [...tracks]
-  return followed.followOf ? [...tracks].filter(({ key }) => (followed.followOf?.(key) ?? []).some(lacks)) : []
+  if (!followed.followOf && !from) return []
+  const named = from && new Set(from)
+  const isNamed = (key: string) => !named || followed.emitters?.([key]).every((each) => named.has(each))
+  return [...tracks].filter(({ key }) => (followed.followOf?.(key) ?? []).some(lacks) || !isNamed(key))
 }
 
 const untold = Symbol('untold')

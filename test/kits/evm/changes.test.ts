@@ -25,7 +25,7 @@ describe('what happened between two blocks of an EVM chain', () => {
   }
   const changes = (after: Head, to: Head, follow: readonly string[]) => {
     if (!test.chain.changes) throw new Error('An EVM chain has changes.')
-    return test.chain.changes(after, to, follow, at)
+    return test.chain.changes(after, to, { follow }, at)
   }
   const told = async (after: Head, to: Head, follow: readonly string[]) => {
     const blocks = await changes(after, to, follow)
@@ -158,7 +158,7 @@ describe('nodes that answer otherwise', () => {
   const outcome = async (result: unknown) => {
     node.behave(answering(result))
     const { chain } = chainOver({ rpcUrls: [node.url] })
-    const blocks = await chain.changes?.(head(5n, '5', '4'), head(6n, '6', '5'), [topic('1')], at).catch((error: unknown) => error)
+    const blocks = await chain.changes?.(head(5n, '5', '4'), head(6n, '6', '5'), { follow: [topic('1')] }, at).catch((error: unknown) => error)
     await chain.stop?.()
     return blocks
   }
@@ -168,7 +168,7 @@ describe('nodes that answer otherwise', () => {
     const between = async (result: unknown) => {
       node.behave(answering(result))
       const { chain } = chainOver({ rpcUrls: [node.url] })
-      const blocks = await chain.changes?.(head(5n, '5', '4'), head(7n, '7', '6'), [], at).catch((error: unknown) => error)
+      const blocks = await chain.changes?.(head(5n, '5', '4'), head(7n, '7', '6'), { follow: [] }, at).catch((error: unknown) => error)
       await chain.stop?.()
       return blocks
     }

@@ -114,7 +114,7 @@ describe('the books of a matching market', function () {
           for (const each of block) await send(each)
           await floor.provider.send('evm_mine', [])
           const to = await floor.head()
-          const changes = await floor.chain.changes?.(from, to, books.follow, at())
+          const changes = await floor.chain.changes?.(from, to, books, at())
           if (!changes || changes === 'forked') throw new Error('The chain goes on.')
           for (const { head, changes: logs } of changes) {
             const again = new Set<string>()
@@ -160,7 +160,7 @@ describe('the books of a matching market', function () {
     const state = (await books.load([key], from, at())).states.get(key)
     expect(books.show(state, market)).to.deep.include({ buys: [], sells: [] })
     await act('insert', id, 0n)
-    const changes = await floor.chain.changes?.(from, await floor.head(), books.follow, at())
+    const changes = await floor.chain.changes?.(from, await floor.head(), books, at())
     if (!changes || changes === 'forked') throw new Error('The chain goes on.')
     const after = changes.flatMap(({ head, changes: logs }) => logs.map((log) => books.apply(state, log, head)))
     expect(after.at(-1)).to.equal('reload')

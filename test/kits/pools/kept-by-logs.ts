@@ -23,7 +23,7 @@ export async function keptByLogs({ chain }: Pick<TradingFloor, 'chain'>, { follo
     states,
     /** To the newest block: after each of those between, what is in memory is what is read there. */
     async follow(): Promise<Head> {
-      const changes = await chain.changes?.(head, await chain.head(at()), followed.follow, at())
+      const changes = await chain.changes?.(head, await chain.head(at()), followed, at())
       if (!changes || changes === 'forked') throw new Error('The chain goes on.')
       for (const { head: block, changes: logs } of changes) {
         const again = new Set<string>()

@@ -1,6 +1,6 @@
 import { toQuantity } from 'ethers/utils'
 import { SluiceError } from '../../../contracts/index.ts'
-import type { At, Head, HeadChanges } from '../../../contracts/index.ts'
+import type { At, Chain, Head, HeadChanges, Interest } from '../../../contracts/index.ts'
 import { isObject, nodeLied, resultOf, type Rpc, type RpcAnswer } from '../../nodes/index.ts'
 import { quantityOf } from '../quantity.ts'
 import type { Evm, FoundLog } from '../types.ts'
@@ -9,25 +9,37 @@ import { askedOf, logFilters } from '../wallets/wallet-logs.ts'
 import { readBlock } from './block.ts'
 import { foundLog } from './logs.ts'
 
-/** Which blocks, and what is asked of them: first topics of logs, and wallets (`walletFollow`). */
-export interface Span {
-  after: Head
-  to: Head
-  follow: readonly string[]
-}
+/** So long nodes that tell of nobody who is not named are not asked what anybody says: others may answer by then. */
+const namingMs = 60_000
+/** So many contracts are named in one call. Providers take a few thousand. */
+const mostNamed = 1_000
 
 /**
  * Every block after one up to another, with its logs, each asked for by the hash of its block: a node that has another block of that
  * number, or not yet this one's logs, cannot answer with what is not meant. What comes between the two is read by number first, and
  * its hashes say whether it leads from the one to the other. What wallets have is read with them, after the last of the blocks: where a node
  * cannot tell, nothing is said of it.
+ *
+ * Some nodes refuse to look for the logs of whichever contract, or to give as many as a block has of them: they are asked for those of
+ * contracts by name.
  */
-export async function readChanges(
-  rpc: Rpc,
-  network: string,
-  { after, to, follow }: Span,
-  at: At,
-): Promise<readonly HeadChanges<Evm>[] | 'forked'> {
+export function createChanges(rpc: Rpc, network: string): NonNullable<Chain<Evm>['changes']> {
+  let namingUntil = -Infinity
+  return async (after, to, interest, at) => {
+    const heads = await readHeads(rpc, network, after, to, at)
+    if (heads === 'forked') return heads
+    const from = performance.now() < namingUntil ? interest.from?.() : undefined
+    const told = await readLogs(rpc, heads, interest, from, at)
+    const named = told.isRefused && !from ? interest.from?.() : undefined
+    if (!named) return told.changes()
+    const changes = (await readLogs(rpc, heads, interest, named, at)).changes()
+    namingUntil = performance.now() + namingMs
+    return changes
+  }
+}
+
+/** The blocks after one up to another. */
+async function readHeads(rpc: Rpc, network: string, after: Head, to: Head, at: At): Promise<readonly Head[] | 'forked'> {
   if (after.hash === undefined || to.hash === undefined || to.parentHash === undefined)
     throw new Error('What changed is asked for between heads that have hashes.')
   if (after.hash === to.hash) return []
@@ -41,21 +53,37 @@ export async function readChanges(
         retryAfterSeconds: 1,
       })
   }
-  if (heads[0]?.parentHash !== after.hash) return 'forked'
+  return heads[0]?.parentHash === after.hash ? heads : 'forked'
+}
+
+/** @param from the only contracts whose logs are asked for */
+async function readLogs(rpc: Rpc, heads: readonly Head[], { follow }: Interest, from: readonly string[] | undefined, at: At) {
   const { topics, wallets } = askedOf(follow)
-  const filters = logFilters(topics, wallets)
+  const asked = logFilters(topics, wallets)
+  const filters = from ? parts([...new Set(from)]).flatMap((address) => asked.map((filter) => ({ ...filter, address }))) : asked
   const questions = heads.flatMap(({ hash }) =>
     filters.map((filter) => ({ method: 'eth_getLogs', params: [{ blockHash: hash, ...filter }] })),
   )
-  if (questions.length === 0) return heads.map((head) => ({ head, changes: [] }))
-  const answers = await rpc.batch([...questions, ...accountCalls(wallets, to)], at)
-  const news = accountsOf(wallets, answers.slice(questions.length), to).flatMap((account, index) =>
-    account ? [accountNews(wallets[index] ?? '', account)] : [],
+  const last = heads.slice(-1)
+  const answers = await rpc.batch([...questions, ...last.flatMap((head) => accountCalls(wallets, head))], at)
+  const news = last.flatMap((head) =>
+    accountsOf(wallets, answers.slice(questions.length), head).flatMap((account, index) =>
+      account ? [accountNews(wallets[index] ?? '', account)] : [],
+    ),
   )
-  return heads.map((head, index) => {
-    const logs = logsOf(rpc, head, answers.slice(index * filters.length, (index + 1) * filters.length))
-    return { head, changes: head === to ? [...logs, ...news] : logs }
-  })
+  return {
+    isRefused: answers.slice(0, questions.length).some(({ error }) => error),
+    /** @throws SluiceError NETWORK where logs were refused, or are not what they should be */
+    changes: (): readonly HeadChanges<Evm>[] =>
+      heads.map((head, index) => {
+        const logs = logsOf(rpc, head, answers.slice(index * filters.length, (index + 1) * filters.length))
+        return { head, changes: index === heads.length - 1 ? [...logs, ...news] : logs, ...(from && { from }) }
+      }),
+  }
+}
+
+function parts(named: readonly string[]): readonly (readonly string[])[] {
+  return Array.from({ length: Math.ceil(named.length / mostNamed) }, (_, index) => named.slice(index * mostNamed, (index + 1) * mostNamed))
 }
 
 async function readBlocks(rpc: Rpc, first: bigint, count: bigint, at: At): Promise<readonly Head[]> {

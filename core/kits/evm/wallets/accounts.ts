@@ -61,6 +61,7 @@ export function followedAccounts(rpc: Rpc): Followed<Evm, Account> {
   return {
     follow: [],
     followOf: (wallet) => [walletFollow(wallet)],
+    emitters: () => [],
     keysOf: ({ topics }) => (topics[0] === newsTopic ? [addressInTopic(topics[1])] : []),
     async load(wallets, after, at) {
       const answers = await rpc.batch(accountCalls(wallets, after), at)

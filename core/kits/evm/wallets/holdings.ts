@@ -39,6 +39,7 @@ export function createHoldings(reader: Pick<EvmReader, 'read' | 'wrapped'>): Hol
   const followed: Followed<Evm, Holding> = {
     follow: [],
     followOf: (key) => [walletFollow(partsOf(key).owner)],
+    emitters: (keys) => keys.map((key) => partsOf(key).token),
     keysOf({ address, topics: [event, one, other] }) {
       if (event === transferTopic) return [...new Set([one, other].map((party) => keyOf(addressInTopic(party), address)))]
       const isOwners = event === approvalTopic || event === depositTopic || event === withdrawalTopic

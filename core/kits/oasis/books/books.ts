@@ -12,6 +12,7 @@ import { stateOf, type OasisState } from './state.ts'
 export function oasisBooks({ reader, log }: Venue<Evm>, place: Place): FollowedBooks<Evm, OasisState> {
   return {
     follow: followed,
+    emitters: () => [place.market.toLowerCase()],
     keysOf: (change) => pairsOfLog(place, change).map(({ id }) => id),
     async load(keys, after, at) {
       const pairs = place.pairs.filter(({ id }) => keys.includes(id))

@@ -41,6 +41,7 @@ export function weightedMemory(vault: string, ids: readonly string[]): PoolMemor
     },
 
     follow: Object.values(topics),
+    emitters: [vaultKey],
 
     poolsOf(log) {
       const key = log.address.toLowerCase()
