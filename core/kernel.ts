@@ -177,6 +177,7 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
       settings,
       books: market.books,
       quotes: market.quotes,
+      recalls: market.recalls,
       following: market.following,
       transactions,
       wallets: { all: signer.wallets },

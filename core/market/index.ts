@@ -4,6 +4,7 @@ import { createBooks, type Books } from './books/books.ts'
 import { createFollowing, type Following } from './following/following.ts'
 import { createQuotes, type Quotes } from './quotes/quotes.ts'
 import { quotedPairs } from './quotes/quoted-pairs.ts'
+import { createRecalls, type Recalls } from './wallets/recalls.ts'
 import { createWitness, type MarketCounters } from './witness.ts'
 
 export type { Books } from './books/books.ts'
@@ -11,6 +12,7 @@ export type { BookChanged, BookType, BookVenue, BookView, NewestBook } from './b
 export type { Following } from './following/following.ts'
 export type { QuoteChanged, QuoteNews } from './quotes/quote-news.ts'
 export type { Quotes, QuoteVenue } from './quotes/quotes.ts'
+export type { Recalls } from './wallets/recalls.ts'
 export type { MarketCounters } from './witness.ts'
 
 export interface MarketSettings {
@@ -29,6 +31,7 @@ const mostKeys = 10_000
 export interface Market {
   readonly books: Books
   readonly quotes: Quotes
+  readonly recalls: Recalls
   readonly following: Following
   stop(): Promise<void>
 }
@@ -42,6 +45,7 @@ export function createMarket(settings: MarketSettings, dataDir: string, log: Log
   return {
     books,
     quotes,
+    recalls: createRecalls(following, idleSeconds),
     following,
     async stop() {
       await quotes.stop()

@@ -1,4 +1,4 @@
-import type { Chain, FeeWish, GasTerms, Json, Plan, Reception, Signable, VenuePlan } from '../contracts/index.ts'
+import type { Chain, Checked, FeeWish, GasTerms, Json, Plan, Reception, Signable, VenuePlan } from '../contracts/index.ts'
 import type { Kind } from './entry.ts'
 import type { KeyClaim } from './journal/journal.ts'
 import type { RailPlace } from './lanes/lane-name.ts'
@@ -62,6 +62,8 @@ export interface Order extends Origin {
   clientOrders?: readonly ClientOrder[]
   /** The caller has the permission `admin`: passed on to the signer. */
   admin?: boolean
+  /** What the check would find, where memory tells that all is well; asks nothing. */
+  recall?(): Checked | undefined
   /** What is asked beside the check and must hold too: a rejection means that nothing is signed. May be called again. */
   meanwhile?(): Promise<void>
   /** What the verb answers, once hashes and nonces are known: pure, for it is journaled with the signed bytes. */

@@ -1,6 +1,6 @@
 import type { AnswerOf, EndpointName, EndpointNamed, RequestOf, Target } from '../api/index.ts'
 import type { Settings } from '../config/index.ts'
-import type { Books, Following, Quotes } from '../market/index.ts'
+import type { Books, Following, Quotes, Recalls } from '../market/index.ts'
 import type { Keyed, Transactions } from '../transactions/index.ts'
 import type { Caller } from './caller.ts'
 import type { Directory, NetworkEntry, VenueEntry } from './directory.ts'
@@ -14,6 +14,7 @@ export interface Services {
   settings: Settings
   books: Books
   quotes: Quotes
+  recalls: Recalls
   following: Pick<Following, 'heardOf'>
   /** Parts that keep the server from being ready. */
   failing(): Promise<readonly { part: string; reason: string }[]>

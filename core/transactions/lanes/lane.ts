@@ -63,6 +63,8 @@ export interface Lane {
   asking(): (news: Json) => void
   /** The chain should be asked once more before slots are claimed. */
   doubtful(): boolean
+  /** Whether slots may be claimed by what is known: this older word of the chain says nothing else, and has seen all that is final. */
+  bearsOut(word: Json): boolean
   /** Slots for a request, or why not. At once: nobody comes in between. The chain must have been asked before. */
   claim(claim: Claim): Claimed | { conflict: Conflict }
   /** Signed bytes on a slot are in the journal. `given`: the caller chose it, where nobody claimed it here. */
@@ -146,6 +148,13 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
       }
     },
     doubtful: () => rail.doubtful(synced(), slots()),
+    bearsOut(word) {
+      if (known === undefined || rail.doubtful(known, slots())) return false
+      // Of a lane of its own: an old word is not to be heard twice.
+      if (rail.doubtful(rail.merge(known, word, slots()), slots())) return false
+      const [last] = floor > 0 ? rail.slotsFrom(word, floor - 1, 1) : []
+      return last === undefined || rail.standing(word, last) === 'past'
+    },
     claim(claim) {
       const { nonce, count, fees, costsRaw, requestId } = claim
       const wanted = nonce === undefined ? free(count) : rail.slotsFrom(synced(), nonce, count)

@@ -56,6 +56,8 @@ interface Judged {
   checked: Checked
   lane: Lane
   over: Json | undefined
+  /** By memory: it holds as long as the lane bears it out. */
+  isRecalled?: true
 }
 
 /** An order with its slots, signed. */
@@ -92,11 +94,18 @@ export function createSubmission(parts: SubmissionParts) {
   }
 
   async function journaled(order: PlacedOrder, manner: Manner, lane: Lane, signal: AbortSignal): Promise<Made> {
-    const judged = await judge(order, manner, lane, signal)
+    const judged = recalled(order, manner, lane) ?? (await judge(order, manner, lane, signal))
     return lanes.use(order.signer, signal, async (held) => {
-      const holds = held.lane === judged.lane && overOf(order, manner, held.lane) === judged.over
+      const isSame = held.lane === judged.lane && overOf(order, manner, held.lane) === judged.over
+      const holds = isSame && (!judged.isRecalled || isBorneOut(judged.checked, held.lane))
       return make(order, manner, held, holds ? judged : await judge(order, manner, held.lane, signal), signal)
     })
+  }
+
+  /** Without asking the chain. What a caller names by itself is judged by its word. */
+  function recalled({ recall, nonce, meanwhile }: PlacedOrder, { replaces }: Manner, lane: Lane): Judged | undefined {
+    const checked = nonce === undefined && !replaces && !meanwhile ? recall?.() : undefined
+    return checked && isBorneOut(checked, lane) ? { checked, lane, over: undefined, isRecalled: true } : undefined
   }
 
   async function judge(
@@ -255,3 +264,6 @@ export function createSubmission(parts: SubmissionParts) {
     return landed.at(-1)
   }
 }
+
+/** Whether what memory says still holds beside all that the lane knows: that coins do not suffice is told by the chain alone. */
+const isBorneOut = ({ synced, beside }: Checked, lane: Lane) => lane.bearsOut(synced) && !beside(lane.committedRaw(synced, []))

@@ -10,7 +10,19 @@ import { effectiveSlippage, slippageBound, tighterBound, tradeRules } from '../s
 import { readAddress, requireKey } from '../wallets.ts'
 import { aboutTrade } from './about-trade.ts'
 import { deadlineAfter } from './deadline.ts'
-import { ammOf, askOrder, isSameQuote, lastQuote, orderPrice, quoteOrder, readOrder, showOrder, swapOf, type Order } from './swap.ts'
+import {
+  ammOf,
+  askOrder,
+  isSameQuote,
+  lastQuote,
+  orderPrice,
+  quoteOrder,
+  readOrder,
+  showOrder,
+  swapOf,
+  type Order,
+  type Sourced,
+} from './swap.ts'
 
 export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
   const { network, venue, services, signal } = context
@@ -21,7 +33,7 @@ export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
   const order = await readOrder(request, network, at)
 
   /** @param meanwhile what is asked while the plan is checked, and must hold before anything is signed */
-  async function tradeOn(quote: Quote, meanwhile?: () => Promise<void>) {
+  async function tradeOn({ quote, source }: Sourced, meanwhile?: () => Promise<void>) {
     const slippage = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
     const boundRaw = tighterBound(quote, slippage, limitOf(order, request.limitPrice), orderPrice(order, quote.amountRaw))
     const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds)
@@ -37,8 +49,22 @@ export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
     const answer = ({ gas, nonce, txHash }: Submitted) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
 
     const { nonce } = request
+    // By the same blocks as the quote.
+    const recall = () => services.recalls.check({ ...network, chainImpl: network.impl }, plan, address, wish)
     const submitted = services.transactions.submit(
-      { ...context, address, plan, scope, kind: 'trade', nonce, wish, about: aboutTrade(order), answer, meanwhile },
+      {
+        ...context,
+        address,
+        plan,
+        scope,
+        kind: 'trade',
+        nonce,
+        wish,
+        about: aboutTrade(order),
+        answer,
+        meanwhile,
+        ...(source === 'memory' && { recall }),
+      },
       signal,
     )
     return answer(await withMeaning(withListedNames(submitted, network), venue))
@@ -46,13 +72,13 @@ export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
 
   const last = lastQuote(order, request.version, venue)
   if (last && leavesTime(last, tradeRules(venue.config, last.route).ttlSeconds)) return tradeOnLast(last)
-  const { quote, source } = await quoteOrder(order, request.version, context, at)
+  const quoted = await quoteOrder(order, request.version, context, at)
   try {
-    return await tradeOn(quote)
+    return await tradeOn(quoted)
   } catch (error) {
     // A block may have come that is not in memory yet.
-    if (source === 'rpc' || !isRefused(error)) throw error
-    return tradeOn((await askOrder(order, request.version, venue, at)).quote)
+    if (quoted.source === 'rpc' || !isRefused(error)) throw error
+    return tradeOn(await askOrder(order, request.version, venue, at))
   }
 
   /** One round trip less where the price has not moved since the caller asked for it: the plan is checked while that is being asked. */
@@ -60,10 +86,10 @@ export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
     const asked = askOrder(order, request.version, venue, at)
     const moved = asked.then(({ quote: fresh }) => !isSameQuote(last, fresh))
     try {
-      return await tradeOn(last, () => refuseWhen(moved))
+      return await tradeOn({ quote: last, source: 'rpc' }, () => refuseWhen(moved))
     } catch (error) {
       // Where it has not moved, an exchange may refuse the old plan all the same: the chain's clock has leapt past its deadline.
-      if ((await moved) || isRefused(error)) return tradeOn((await asked).quote)
+      if ((await moved) || isRefused(error)) return tradeOn(await asked)
       throw error
     }
   }

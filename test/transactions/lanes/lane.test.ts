@@ -112,6 +112,26 @@ describe('a lane', () => {
     expect(take(lane, { count: 2 })).to.deep.equal([6, 7])
   })
 
+  it('is borne out by an older word that says nothing else, and has seen what is final', () => {
+    const word = (latest: number, pending = latest) => ({ latest, pending })
+    const fresh = createLane({ rail, address: '0x1', limit: 8, name: '0x1' })
+    expect(fresh.bearsOut(word(5))).to.equal(false)
+    fresh.asking()(word(5))
+    expect(fresh.bearsOut(word(5)), 'one word alone').to.equal(false)
+    const lane = laneAt(5)
+    occupy(lane, 5)
+    for (const known of [word(4), word(5), word(5, 6), word(6)]) expect(lane.bearsOut(known)).to.equal(true)
+    expect(lane.bearsOut(word(7)), 'somebody else has used 6').to.equal(false)
+    expect(lane.bearsOut(word(5, 7)), 'somebody else waits on 6').to.equal(false)
+    lane.asking()(word(6))
+    lane.settle(5)
+    expect(lane.bearsOut(word(5)), 'from before what is final').to.equal(false)
+    expect(lane.bearsOut(word(6))).to.equal(true)
+    // It was asked, not told.
+    for (let tries = 0; tries < 3; tries += 1) lane.bearsOut(word(9))
+    expect(take(lane)).to.deep.equal([6])
+  })
+
   it('says who is signing on a nonce, or on the lowest one', () => {
     const lane = laneAt(5)
     expect(lane.signing()).to.equal(undefined)

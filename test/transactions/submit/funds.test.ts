@@ -38,6 +38,18 @@ describe("a wallet's coins, while its transactions wait", function () {
     await site.mine(1)
   })
 
+  it('are not promised twice by what is in memory, and what they do not suffice for is told by the chain', async () => {
+    const { steps } = sending('6').plan
+    await submit('0.001')
+    await site.mine(1)
+    const checked = await site.chain.rail.check(steps, [], addressOf(0), { wish: {} }, { signal: soon() })
+    site.relay.requests.length = 0
+    const outcomes = await Promise.allSettled([1, 2, 3].map(() => submit('6', { recall: () => checked })))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).to.have.length(1)
+    expect(site.relay.requests.filter((methods) => methods.includes('eth_estimateGas'))).to.have.length(2)
+    await site.mine(1)
+  })
+
   it('are free for what takes the place of a transaction, and free again when it is cancelled', async () => {
     const first = await submit('9', fees(10n))
     expect((await submit('9', { ...fees(20n), nonce: first.nonce })).nonce).to.equal(first.nonce)

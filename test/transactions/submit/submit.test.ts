@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { Checked } from '../../../core/contracts/index.ts'
 import type { Transactions } from '../../../core/transactions/index.ts'
 import {
   addressOf,
@@ -154,6 +155,26 @@ describe('submitting transactions', () => {
     const after = await transactions.submit(order(site), soon())
     expect(after.nonce).to.equal(before.nonce + 2)
     await reaches(transactions, after.txHash, 'CONFIRMED')
+  })
+
+  it('asks the node nothing but to take it, by a check that memory has; and again where another program has used the wallet since', async () => {
+    const address = addressOf(2)
+    const one = order(site, { address })
+    const sent = await transactions.submit(one, soon())
+    await reaches(transactions, sent.txHash, 'CONFIRMED')
+    const recalled = await site.chain.rail.check(one.plan.steps, [], address, { wish: {} }, { signal: soon() })
+    const checks = async (checked: Checked) => {
+      site.relay.requests.length = 0
+      const { txHash } = await transactions.submit(order(site, { address, recall: () => checked }), soon())
+      const asked = site.relay.requests.flat().filter((method) => method === 'eth_estimateGas').length
+      await reaches(transactions, txHash, 'CONFIRMED')
+      return asked
+    }
+    expect(await checks(recalled)).to.equal(0)
+    expect(await checks(recalled), 'from before what is final').to.equal(1)
+    await site.rpc('eth_sendTransaction', { from: address, to: nowhere, value: '0x1' })
+    const newer = await site.chain.rail.check(one.plan.steps, [], address, { wish: {} }, { signal: soon() })
+    expect(await checks(newer)).to.equal(1)
   })
 
   it('sheds load beyond the queue of a wallet without holding another one up', async () => {
