@@ -282,6 +282,15 @@ describe('state that follows a chain', () => {
     expect(await stateOf(source, 'x')).to.deep.equal(['1', '2'])
   })
 
+  it('is waited for where the network takes long for the first question', async () => {
+    const { source } = exchange(test)
+    const release = test.hold('head')
+    const reading = sync.bundle([{ source, key: 'x' }]).read(at)
+    await sleep(1_500)
+    release()
+    expect((await reading).states).to.deep.equal([[]])
+  })
+
   it('is shown at once for two seconds of the chain’s time, where blocks come faster than what happened in them is read', async () => {
     start({}, 0.25)
     const { source } = exchange(test)

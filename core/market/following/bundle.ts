@@ -73,6 +73,8 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
   return {
     peek,
     async read(at) {
+      // Nothing is asked of a network of which nothing is followed.
+      touch()
       for (;;) {
         await host.requireCurrent(at)
         const now = peek()
