@@ -1,6 +1,6 @@
 import { createMetrics, measureDirectory, measureStore } from '../../core/http/metrics/metrics.ts'
 import { measureNodes } from '../../core/http/metrics/measure-nodes.ts'
-import { measureMarket } from '../../core/http/metrics/market-metrics.ts'
+import { measureMarket, measureQuotes } from '../../core/http/metrics/market-metrics.ts'
 import { measureTransactions } from '../../core/http/metrics/measure-transactions.ts'
 
 /** Every metric of the server's own, with the names of its labels. */
@@ -12,6 +12,7 @@ export function shownMetrics(): { name: string; labels: readonly string[] }[] {
   measureNodes(metrics, { networks: [] })
   measureTransactions(metrics, { journal: { openLanes: async () => [], unfinished: async () => [] }, networks: [], log })
   measureMarket(metrics, { books: { kept: 0 }, following: { all: () => [] } })
+  measureQuotes(metrics, { networks: [], venuesOn: () => [] })
   return metrics.registry
     .getMetricsAsArray()
     .filter(({ name }) => name.startsWith('sluice_'))

@@ -53,11 +53,7 @@ interface MeasuredMarket {
 }
 
 /** How much is kept, and how far it is: read when it is asked for. */
-export function measureMarket(
-  { registry }: Pick<Metrics, 'registry'>,
-  { books, following }: MeasuredMarket,
-  nowMs: () => number = Date.now,
-): void {
+export function measureMarket({ registry }: Pick<Metrics, 'registry'>, { books, following }: MeasuredMarket): void {
   const gauge = (name: string, help: string, labelNames: readonly string[], collect: (gauge: Gauge) => void) =>
     registry.registerMetric(
       new Gauge({
@@ -81,7 +77,7 @@ export function measureMarket(
   })
   gauge('sluice_market_block_age_seconds', 'How long ago that block was made, by its own time.', ['chain', 'network'], (each) => {
     for (const { chain, network, synchroniser } of following.all())
-      if (synchroniser.tip) each.set({ chain, network }, nowMs() / 1000 - synchroniser.tip.timestamp)
+      if (synchroniser.tip) each.set({ chain, network }, Date.now() / 1000 - synchroniser.tip.timestamp)
   })
   const cutOff = '1 while the nodes do not say what happened in blocks: the chain is asked for every quote.'
   gauge('sluice_market_cut_off', cutOff, ['chain', 'network'], (each) => {
