@@ -1,4 +1,4 @@
-import type { Passage, Pool, PoolProtocol } from '../pools/index.ts'
+import { readBy, type Passage, type Pool, type PoolProtocol } from '../pools/index.ts'
 import type { StablePool } from './exchange.ts'
 import { amountIn, amountOut, feeDenominator, spotPrice, type StablePoolState } from './math/swap.ts'
 import { stableMemory } from './pool-memory.ts'
@@ -12,10 +12,7 @@ export function stableProtocol(version: string, pools: readonly StablePool[]): P
   return {
     version,
     memory,
-    read(pairs) {
-      const { calls, pools: found } = memory.read(memory.places(pairs), [])
-      return { calls, pools: (results) => found(results).filter((pool) => pool !== null) }
-    },
+    read: readBy(memory),
     pass(pool, passage, exact, amountRaw) {
       const [from, to] = along(pool, passage)
       const otherRaw = (exact === 'in' ? amountOut : amountIn)(pool.state, from, to, amountRaw)

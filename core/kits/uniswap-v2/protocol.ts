@@ -1,4 +1,4 @@
-import type { PoolProtocol } from '../pools/index.ts'
+import { readBy, type PoolProtocol } from '../pools/index.ts'
 import { feeDecimal, getAmountIn, getAmountOut, mostReserveRaw, type Fee } from './amounts.ts'
 import { loanOf } from './loan.ts'
 import { pairMemory } from './pair-memory.ts'
@@ -15,10 +15,7 @@ export function pairProtocol(version: string, fee: Fee, deployment: Deployment):
   return {
     version,
     memory,
-    read(pairs) {
-      const { calls, pools } = memory.read(memory.places(pairs), [])
-      return { calls, pools: (results) => pools(results).filter((pool) => pool !== null) }
-    },
+    read: readBy(memory),
     pass(pool, passage, exact, amountRaw) {
       const { reserveInRaw, reserveOutRaw } = reservesAlong(pool, passage)
       const otherRaw = (exact === 'in' ? getAmountOut : getAmountIn)(amountRaw, reserveInRaw, reserveOutRaw, fee)

@@ -1,4 +1,4 @@
-import type { Passage, Pool, PoolProtocol } from '../../pools/index.ts'
+import { readBy, type Passage, type Pool, type PoolProtocol } from '../../pools/index.ts'
 import { gasUnitsOf } from './gas.ts'
 import { loanOf } from './loan.ts'
 import type { PoolOrigin } from './pool-at.ts'
@@ -23,10 +23,7 @@ export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): Poo
   return {
     version,
     memory,
-    read(pairs, missing) {
-      const { calls, pools } = memory.read(memory.places(pairs), missing)
-      return { calls, pools: (results) => pools(results).filter((pool) => pool !== null) }
-    },
+    read: readBy(memory),
     pass({ address, tokens, state }, { tokenIn }, exact, amountRaw) {
       const zeroForOne = tokenIn === tokens[0]
       const swapped = swap(state, zeroForOne, exact, amountRaw)

@@ -1,5 +1,5 @@
 import { formatUnits } from 'ethers'
-import type { PoolProtocol } from '../../pools/index.ts'
+import { readBy, type PoolProtocol } from '../../pools/index.ts'
 import { weightedMemory } from './pool-memory.ts'
 import { amountIn, amountOut, holdingsAlong, type WeightedState } from './weighted-pool.ts'
 
@@ -12,10 +12,7 @@ export function weightedProtocol(version: string, vault: string, ids: readonly s
   return {
     version,
     memory,
-    read(pairs) {
-      const { calls, pools } = memory.read(memory.places(pairs), [])
-      return { calls, pools: (results) => pools(results).filter((pool) => pool !== null) }
-    },
+    read: readBy(memory),
     pass(pool, passage, exact, amountRaw) {
       const otherRaw = (exact === 'in' ? amountOut : amountIn)(holdingsAlong(pool, passage), pool.state, amountRaw)
       return otherRaw === undefined ? undefined : { amountRaw: otherRaw, gasUnits: passUnits }
