@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../../api/index.ts'
 import type { BookMarket, BookStream, BookUpdate } from '../../contracts/index.ts'
+import { withDeadline } from '../../contracts/with-deadline.ts'
 import { createBackoff } from '../backoff.ts'
 import { createNews } from '../news.ts'
 import { within } from '../within.ts'
@@ -94,8 +95,9 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
   }
 
   async function snapshot(): Promise<BookUpdate & { is: 'snapshot' }> {
-    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(snapshotMs)])
-    const told = await within(Promise.resolve(stream.snapshot(market, { signal })), signal)
+    const told = await withDeadline(over.signal, snapshotMs, (signal) =>
+      within(Promise.resolve(stream.snapshot(market, { signal })), signal),
+    )
     if (told?.is !== 'snapshot') throw new Error('the connector gave something else than a snapshot')
     return told
   }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../../api/index.ts'
 import type { Chain, Head, Interest } from '../../contracts/index.ts'
+import { withDeadline } from '../../contracts/with-deadline.ts'
 import { createBackoff } from '../backoff.ts'
 import { createNews } from '../news.ts'
 import { within } from '../within.ts'
@@ -106,9 +107,8 @@ export function createHeadChaser({ chain, place, witness, trail, interest, go }:
   async function step(to: Head, over: AbortSignal): Promise<void> {
     const { follow, from } = interest()
     const asked = new Set(follow)
-    const signal = AbortSignal.any([over, AbortSignal.timeout(mostMs)])
-    const way = await findWay(trail, to, (after, last) =>
-      within(changes(after, last, { follow: [...asked], ...(from && { from }) }, { signal }), signal),
+    const way = await withDeadline(over, mostMs, (signal) =>
+      findWay(trail, to, (after, last) => within(changes(after, last, { follow: [...asked], ...(from && { from }) }, { signal }), signal)),
     )
     over.throwIfAborted()
     freshAt = performance.now()
@@ -120,8 +120,7 @@ export function createHeadChaser({ chain, place, witness, trail, interest, go }:
     return chain.changes(...args)
   }
 
-  async function ask(): Promise<void> {
-    const signal = AbortSignal.any([AbortSignal.timeout(mostMs), ...(running ? [running] : [])])
+  async function ask(signal: AbortSignal): Promise<void> {
     const head = await within(chain.head({ signal }), signal).catch((error: unknown) => {
       reason = reasonOf(error)
       if (error instanceof SluiceError) throw error
@@ -157,7 +156,7 @@ export function createHeadChaser({ chain, place, witness, trail, interest, go }:
       void listen(signal)
     },
     confirm: () =>
-      (confirming ??= ask().finally(() => {
+      (confirming ??= withDeadline(running, mostMs, ask).finally(() => {
         confirming = undefined
       })),
   }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../../api/index.ts'
 import type { Head, KnownOf } from '../../contracts/index.ts'
+import { withDeadline } from '../../contracts/with-deadline.ts'
 import { within } from '../within.ts'
 import type { Witness } from '../witness.ts'
 import { applyBlock } from './apply-block.ts'
@@ -19,13 +20,14 @@ export async function loadStates(
   after: Head,
   over: AbortSignal,
 ): Promise<ReadonlyMap<string, unknown>> {
-  const signal = AbortSignal.any([over, AbortSignal.timeout(loadMs)])
   const known = new Map<string, KnownOf>()
   for (const key of keys) {
     const track = tracks.get(key)
     if (track && (track.about !== undefined || track.more.length > 0)) known.set(key, { about: track.about, more: [...track.more] })
   }
-  const { head, states } = await within(Promise.resolve(source.followed.load(keys, after, { signal }, known)), signal)
+  const { head, states } = await withDeadline(over, loadMs, (signal) =>
+    within(Promise.resolve(source.followed.load(keys, after, { signal }, known)), signal),
+  )
   if (head.number !== after.number || (head.hash !== undefined && head.hash !== after.hash))
     throw new Error(`it read block ${head.number} where ${after.number} was asked for`)
   if (!(states instanceof Map)) throw new Error('it gave no states')

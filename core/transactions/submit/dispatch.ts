@@ -1,4 +1,5 @@
 import type { Log, Reception } from '../../contracts/index.ts'
+import { withDeadline } from '../../contracts/with-deadline.ts'
 import { isFinal } from '../entry.ts'
 import type { Attempt, Entry } from '../entry.ts'
 import type { Guard } from '../journal/journal.ts'
@@ -33,8 +34,7 @@ export function createDispatch({ site, recorder, ended, closing, log, nowMs }: D
     if (underWay.has(id)) return undefined
     underWay.add(id)
     try {
-      const signal = AbortSignal.any([closing, AbortSignal.timeout(sendTimeoutMs)])
-      const reception = await site.impl.rail.send({ id, raw }, { signal })
+      const reception = await withDeadline(closing, sendTimeoutMs, (signal) => site.impl.rail.send({ id, raw }, { signal }))
       const reason = reception.is === 'accepted' ? undefined : reception.reason
       if (reason !== undefined)
         log.warn({ txHash: id, address, nonce, reception: reception.is, reason }, 'the nodes did not take a transaction')

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { SluiceError } from '../../contracts/index.ts'
 import type { Head } from '../../contracts/index.ts'
+import { withDeadline } from '../../contracts/with-deadline.ts'
 import { replaceOf, submitNothing } from '../replace/cancel.ts'
 import type { CancelParts } from '../replace/cancel.ts'
 import { holderOf } from '../entry.ts'
@@ -56,7 +57,7 @@ export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closi
 
   async function run(what: string, name: string, fields: object, work: (signal: AbortSignal) => Promise<{ txHash: string }>) {
     try {
-      const { txHash } = await work(AbortSignal.any([closing, AbortSignal.timeout(timeoutMs)]))
+      const { txHash } = await withDeadline(closing, timeoutMs, work)
       failed.delete(name)
       log.info({ ...fields, txHash }, `${what}: done`)
     } catch (error) {

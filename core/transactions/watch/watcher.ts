@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Head, Log, Sighting } from '../../contracts/index.ts'
+import { abortWith, withDeadline } from '../../contracts/with-deadline.ts'
 import type { Dispatch } from '../submit/dispatch.ts'
 import { holderOf, isFinal } from '../entry.ts'
 import type { Entry } from '../entry.ts'
@@ -62,8 +63,9 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
     do {
       woken = false
       const done = new AbortController()
+      const letGo = abortWith(closing, done)
       try {
-        for await (const head of withPulse(impl.heads(AbortSignal.any([closing, done.signal])), pulseMs)) {
+        for await (const head of withPulse(impl.heads(done.signal), pulseMs)) {
           woken = false
           if (!(await atHead(head)) && !woken) break
         }
@@ -72,6 +74,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
         woken = true
         await sleep(pauseAfterTroubleMs, undefined, { signal: closing }).catch(() => {})
       } finally {
+        letGo()
         done.abort()
       }
     } while (woken && !closing.aborted)
@@ -109,8 +112,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
     )
     const watched = [...new Set(open.map(holderOf))].flatMap((address) => ours.get(address) ?? [])
     const news = new Map(watched.map(({ lane }) => [lane.address, lane.asking()]))
-    const signal = AbortSignal.any([closing, AbortSignal.timeout(lookTimeoutMs)])
-    const { sightings, synced } = await rail.look(attempts, head, { signal })
+    const { sightings, synced } = await withDeadline(closing, lookTimeoutMs, (signal) => rail.look(attempts, head, { signal }))
     for (const [address, counts] of synced) news.get(address)?.(counts)
 
     const byId = new Map(sightings.map((each) => [each.id, each]))

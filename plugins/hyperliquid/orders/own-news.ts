@@ -78,8 +78,12 @@ export function createOwnNews(feed: Pick<Feed, 'followOrders'>, nowMs: () => num
     },
     async come(ms, signal) {
       const over = new AbortController()
-      wake = () => over.abort()
-      if (!isNews) await sleep(ms, undefined, { signal: AbortSignal.any([signal, over.signal]) }).catch(() => {})
+      const stop = () => over.abort()
+      wake = stop
+      // AbortSignal.any would leave an entry in the signal each time, for as long as it lives.
+      signal.addEventListener('abort', stop, { once: true })
+      if (!isNews && !signal.aborted) await sleep(ms, undefined, { signal: over.signal }).catch(() => {})
+      signal.removeEventListener('abort', stop)
       wake = () => {}
       const came = isNews
       if (came) await sleep(gatherMs, undefined, { signal }).catch(() => {})

@@ -32,7 +32,7 @@ const steps: readonly Step[] = [
   {
     name: 'send',
     file: 'core/transactions/submit/dispatch.ts',
-    find: 'const reception = await site.impl.rail.send({ id, raw }, { signal })',
+    find: 'const reception = await withDeadline(closing, sendTimeoutMs, (signal) => site.impl.rail.send({ id, raw }, { signal }))',
   },
   { name: 'answer', file: 'core/http/routes.ts', find: 'ctx.res.writeHead(status, headers).end(body)' },
 ]
