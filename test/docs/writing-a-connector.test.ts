@@ -87,12 +87,15 @@ const level = {
   tokens: ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'],
 } as const
 
-/** As it stands there, with the entry point that a server would give it. */
+/** As it stands there, with the entry points that a server would give it. */
 async function levelProtocol(): Promise<(listed: readonly (typeof level)[]) => PoolProtocol<ReadonlyMap<string, bigint>>> {
   const shown = path.join(folder, 'pools', 'level-protocol.ts')
   const runs = path.join(folder, 'pools', 'level-protocol.mts')
-  const evm = pathToFileURL(path.join(root, 'core/kits/evm/index.ts')).href
-  await writeFile(runs, (await readFile(shown, 'utf8')).replaceAll("'sluice/evm'", `'${evm}'`))
+  const urlOf = (kit: string) => pathToFileURL(path.join(root, 'core/kits', kit, 'index.ts')).href
+  await writeFile(
+    runs,
+    (await readFile(shown, 'utf8')).replaceAll(/'sluice\/(evm|pools)'/g, (_, kit: string) => `'${urlOf(kit)}'`),
+  )
   const loaded = await import(pathToFileURL(runs).href)
   await rm(runs)
   return loaded.levelProtocol
