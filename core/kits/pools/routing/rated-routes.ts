@@ -15,6 +15,8 @@ type Started = Pick<RatedRoute, 'lanes' | 'rateX128'> & { readonly token: string
 const [oneX128, oneX18] = [2n ** 128n, 10n ** 18n]
 /** Of the ways to each token between, only so many are gone on. */
 const mostOnward = 6
+/** Of all, only so many are ever tried. */
+const mostRated = 32
 
 /** Of pools as they are, which few blocks change: by the tokens that go in and out. */
 const rates = new WeakMap<Pool, Map<string, bigint>>()
@@ -61,6 +63,7 @@ function rate(lanes: Lanes, { tokenIn, tokenOut, between }: Pick<Course, 'tokenI
   }
   return found
     .toSorted(byRate)
+    .slice(0, mostRated)
     .map((way) => ({ lanes: way.lanes, rateX128: way.rateX128, versions: way.lanes.map(({ protocol }) => protocol.version) }))
 }
 

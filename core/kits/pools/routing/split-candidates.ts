@@ -2,10 +2,10 @@ import type { Swap } from '../../../contracts/index.ts'
 import type { Router } from '../router.ts'
 import type { PricedRoute } from './best-route.ts'
 import type { Course } from './explore.ts'
-import type { Lane, Lanes } from './lanes.ts'
+import type { Lanes } from './lanes.ts'
 import { atBest, ratedRoutes } from './rated-routes.ts'
 import { shareOf, wholeShare } from './share.ts'
-import { areApart, wayOf, type Way } from './split-ways.ts'
+import { areApart, goAlong, wayOf, type Way } from './split-ways.ts'
 
 /** What is to be split, and by which routers. */
 export interface SplitQuestion {
@@ -26,8 +26,6 @@ export type Takes = (parts: readonly (readonly string[])[]) => boolean
 // Measured on the devnet with SwapRouter02: another call of its multicall through one pool of concentrated liquidity takes 68,000 to 81,000,
 // of which some 55,000 are the pool's.
 export const partUnits = 20_000n
-/** So many of the ways with the best prices are tried with a twentieth. */
-const mostTried = 32
 /** How many of the best for that are candidates, and of those that pass other pools than the ones before. */
 const [mostByRate, mostApart] = [12, 2]
 
@@ -39,17 +37,17 @@ const [mostByRate, mostApart] = [12, 2]
 export function splitCandidates(lanes: Lanes, { course, gasCost, best, last }: SplitQuestion, takes: Takes): readonly Way[] {
   const { exact, amountRaw } = course
   const worth = (otherRaw: bigint) => (exact === 'in' ? otherRaw : -otherRaw)
-  const single = wayOf(best.lanes, course, last)
-  const nearly = takes([single.versions]) ? single.of(wholeShare - 1) : undefined
+  const isPart = takes([best.lanes.map(({ protocol }) => protocol.version)])
+  const nearly = isPart ? goAlong(best.lanes, exact, shareOf(amountRaw, wholeShare - 1), last) : undefined
   const lastRaw = nearly ? worth(best.amountRaw) - worth(nearly.otherRaw) : worth(best.amountRaw) / BigInt(wholeShare)
   // All but a twentieth of the swap at that price must pay for another call.
   const pays = (otherRaw: bigint) => (worth(otherRaw) - lastRaw) * BigInt(wholeShare - 1) > gasCost(partUnits)
 
-  const rated = ratedRoutes(lanes, course).slice(0, mostTried)
+  const rated = ratedRoutes(lanes, course)
   const tried: Way[] = []
   for (const route of rated) {
     if (!pays(atBest(route.rateX128, exact, shareOf(amountRaw, 1)))) break
-    if (isSame(route, single) || !takes([route.versions])) continue
+    if (isSame(route, best) || !takes([route.versions])) continue
     const way = wayOf(route.lanes, course, last)
     const gone = way.of(1)
     if (gone && pays(gone.otherRaw)) tried.push(way)
@@ -57,6 +55,7 @@ export function splitCandidates(lanes: Lanes, { course, gasCost, best, last }: S
   const byRate = tried.toSorted(bestFirst(1, worth))
   const [first] = byRate
   if (!first) return []
+  const single = wayOf(best.lanes, course, last)
 
   const apart = (from: Way) => peeled(from, tried, worth)
   // Without the best single way, what goes best beside the best for a twentieth.
@@ -70,9 +69,10 @@ export function splitCandidates(lanes: Lanes, { course, gasCost, best, last }: S
   return distinct([...(nearly ? [single] : []), ...byRate.slice(0, mostByRate), ...apart(single), ...apart(first), ...beside])
 }
 
-const isSame = (a: Pick<Way, 'lanes'>, b: Pick<Way, 'lanes'>) => poolsOf(a) === poolsOf(b)
+type Lined = Pick<Way, 'lanes'>
+const isSame = (a: Lined, b: Lined) => poolsOf(a) === poolsOf(b)
 const distinct = (ways: readonly Way[]): readonly Way[] => [...new Map(ways.map((way) => [poolsOf(way), way])).values()]
-const poolsOf = ({ lanes }: { readonly lanes: readonly Lane[] }) => lanes.map(({ pool }) => pool.address).join()
+const poolsOf = ({ lanes }: Lined) => lanes.map(({ pool }) => pool.address).join()
 
 /** The best for a quarter by other pools than those of a way, the best by others than those of both, and so on. */
 function peeled(from: Way, ways: readonly Way[], worth: (otherRaw: bigint) => bigint): readonly Way[] {

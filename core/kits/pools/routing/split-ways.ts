@@ -24,28 +24,33 @@ export interface Way {
   step(share: number): bigint | undefined
 }
 
+/**
+ * Along all lanes of a way. Undefined where a pool refuses that much.
+ * @param last what more must be known of counts as unable
+ */
+export function goAlong(lanes: readonly Lane[], exact: 'in' | 'out', amountRaw: bigint, last: boolean): Gone | undefined {
+  let [otherRaw, gasUnits] = [amountRaw, 0n]
+  const doubts: Wanted[] = []
+  for (const lane of exact === 'in' ? lanes : lanes.toReversed()) {
+    const passed = lane.pass(exact, otherRaw)
+    if (!passed) return undefined
+    if ('missing' in passed) {
+      if (last || passed.atBestRaw === undefined) return undefined
+      doubts.push({ protocol: lane.protocol, pool: lane.pool.address, missing: passed.missing })
+      otherRaw = passed.atBestRaw
+    } else {
+      otherRaw = passed.amountRaw
+      gasUnits += passed.gasUnits
+    }
+    if (otherRaw <= 0n) return undefined
+  }
+  return { otherRaw, gasUnits, doubts }
+}
+
 /** @param last what more must be known of counts as unable */
 export function wayOf(lanes: readonly Lane[], { exact, amountRaw }: Course, last: boolean): Way {
-  const order = exact === 'in' ? lanes : lanes.toReversed()
   const known: (Gone | undefined)[] = [{ otherRaw: 0n, gasUnits: 0n, doubts: [] }]
-  function go(fromRaw: bigint): Gone | undefined {
-    let [otherRaw, gasUnits] = [fromRaw, 0n]
-    const doubts: Wanted[] = []
-    for (const lane of order) {
-      const passed = lane.pass(exact, otherRaw)
-      if (!passed) return undefined
-      if ('missing' in passed) {
-        if (last || passed.atBestRaw === undefined) return undefined
-        doubts.push({ protocol: lane.protocol, pool: lane.pool.address, missing: passed.missing })
-        otherRaw = passed.atBestRaw
-      } else {
-        otherRaw = passed.amountRaw
-        gasUnits += passed.gasUnits
-      }
-      if (otherRaw <= 0n) return undefined
-    }
-    return { otherRaw, gasUnits, doubts }
-  }
+  const go = (fromRaw: bigint) => goAlong(lanes, exact, fromRaw, last)
   function of(share: number): Gone | undefined {
     if (!(share in known)) known[share] = go(shareOf(amountRaw, share))
     return known[share]
