@@ -40,8 +40,9 @@ export function splitCandidates(lanes: Lanes, { course, gasCost, best, last }: S
   const isPart = takes([best.lanes.map(({ protocol }) => protocol.version)])
   const nearly = isPart ? goAlong(best.lanes, exact, shareOf(amountRaw, wholeShare - 1), last) : undefined
   const lastRaw = nearly ? worth(best.amountRaw) - worth(nearly.otherRaw) : worth(best.amountRaw) / BigInt(wholeShare)
+  const partCost = gasCost(partUnits)
   // All but a twentieth of the swap at that price must pay for another call.
-  const pays = (otherRaw: bigint) => (worth(otherRaw) - lastRaw) * BigInt(wholeShare - 1) > gasCost(partUnits)
+  const pays = (otherRaw: bigint) => (worth(otherRaw) - lastRaw) * BigInt(wholeShare - 1) > partCost
 
   const rated = ratedRoutes(lanes, course)
   const tried: Way[] = []

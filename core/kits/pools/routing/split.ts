@@ -59,6 +59,8 @@ interface Chosen {
  * @param takes whether the router takes such routes together, or one of them among others
  */
 function choose(lanes: Lanes, question: SplitQuestion, takes: Takes): Chosen | undefined {
+  const candidates = splitCandidates(lanes, question, takes)
+  if (candidates.length === 0) return undefined
   const { course, gasCost, best } = question
   const gainOf = (otherRaw: bigint, gasUnits: bigint) => (course.exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
   const partCost = gasCost(partUnits)
@@ -70,7 +72,6 @@ function choose(lanes: Lanes, question: SplitQuestion, takes: Takes): Chosen | u
     const gainRaw = gainOf(allotment.otherRaw, gasUnits)
     return gainRaw > mostRaw && takes(ways.map(({ versions }) => versions)) ? { ways, allotment, gasUnits, gainRaw } : undefined
   }
-  const candidates = splitCandidates(lanes, question, takes)
   for (const [index, a] of candidates.slice(0, mostLeading).entries()) {
     const besideA = candidates.slice(index + 1).filter((way) => areApart(a, way))
     for (const [next, b] of besideA.entries()) {
