@@ -17,6 +17,7 @@ import { pluginTrials } from './figures/plugin-trials.ts'
 import { poolQuotes } from './figures/pool-quotes.ts'
 import { priceEvents } from './figures/price-events.ts'
 import { priceRate } from './figures/price-rate.ts'
+import { routes } from './figures/routes.ts'
 import { signatures } from './figures/signatures.ts'
 import { solanaCalls } from './figures/solana-calls.ts'
 import { startToReady } from './figures/start-to-ready.ts'
@@ -49,6 +50,7 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   solana: async () => report('What a node of Solana is asked', await solanaCalls()),
   pools: async () =>
     report("A quote by one pool's arithmetic in memory, concentrated liquidity; reference: by a pair's", await poolQuotes()),
+  routes: async () => report('A quote in process, for a new amount; reference: where no swap may go several ways', await routes()),
   versions: async () => report("Quotes by the connector alone; reference: one pool's by QuoterV2 on the same node", await versionQuotes()),
   trades,
   books,
