@@ -125,5 +125,7 @@ describe('prices where nodes refuse to say what happened in a block', function (
     expect(count('rpc')).to.be.at.least(6)
     expect(count('rpc') + count('memory')).to.be.at.least(asked)
     expect(text).to.contain('sluice_market_cut_off{chain="ethereum",network="local"} 0')
+    expect(text).to.match(/sluice_market_block_age_seconds\{chain="ethereum",network="local"\} -?[\d.]+/)
+    expect(text).to.match(/sluice_market_updates_total\{.*connector="uniswap"\} [1-9]/)
   })
 })
