@@ -1,7 +1,9 @@
 // `npm run bench`: each figure beside its reference, measured in the same run. Nothing here passes or fails.
 import { cpus, loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
 import { createClient } from '../../core/testing/client.ts'
 import { startChild } from './child.ts'
+import { blockLogs } from './figures/block-logs.ts'
 import { bookAnswers } from './figures/book-answers.ts'
 import { bookEvents } from './figures/book-events.ts'
 import { bookIncrements } from './figures/book-increments.ts'
@@ -15,10 +17,12 @@ import { perpCalls } from './figures/perp-calls.ts'
 import { pluginLines } from './figures/plugin-lines.ts'
 import { pluginTrials } from './figures/plugin-trials.ts'
 import { poolQuotes } from './figures/pool-quotes.ts'
+import { poolsFollowed } from './figures/pools-followed.ts'
 import { priceEvents } from './figures/price-events.ts'
 import { priceRate } from './figures/price-rate.ts'
 import { routes } from './figures/routes.ts'
 import { signatures } from './figures/signatures.ts'
+import { soak } from './figures/soak.ts'
 import { solanaCalls } from './figures/solana-calls.ts'
 import { startToReady } from './figures/start-to-ready.ts'
 import { whereTimeGoes } from './figures/where-time-goes.ts'
@@ -33,6 +37,7 @@ import { tradeRate } from './figures/trade-rate.ts'
 import type { LoadProcess } from './processes/load.ts'
 import type { OrdersProcess } from './processes/orders.ts'
 import type { SluiceProcess } from './processes/sluice.ts'
+import type { SteadyLoadProcess } from './processes/steady-load.ts'
 import type { TradersProcess } from './processes/traders.ts'
 import { newQuotes, quotePath, sameQuote } from './quote-path.ts'
 import { report } from './report.ts'
@@ -48,6 +53,8 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   profile,
   perpetuals,
   solana: async () => report('What a node of Solana is asked', await solanaCalls()),
+  logs: async () => report('A block of 1,000 logs taken into 1,000 pools in memory; reference: the logs decoded alone', await blockLogs()),
+  followed,
   pools: async () =>
     report("A quote by one pool's arithmetic in memory, concentrated liquidity; reference: by a pair's", await poolQuotes()),
   routes: async () => report('A quote in process, for a new amount; reference: where no swap may go several ways', await routes()),
@@ -59,19 +66,25 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
     report('Keeping a transaction: twice before it is sent; reference: two pages flushed to the same disk', await journaling()),
   lines: async () => report('Lines of the plugins, from their sources', pluginLines()),
   size: async () => report('Installed for production', await installedSize()),
+  soak: soaked,
 }
+/** What takes long is measured only where it is named. */
+const named = ['soak']
 
-const [, , ...wanted] = process.argv
+const { positionals: wanted, values } = parseArgs({ allowPositionals: true, options: { seconds: { type: 'string', default: '600' } } })
 const unknown = wanted.find((name) => !Object.hasOwn(figures, name))
 if (unknown !== undefined) {
-  console.error(`There is no figure ${unknown}: ${Object.keys(figures).join(', ')}; without a name all of them are measured.`)
+  console.error(
+    `There is no figure ${unknown}: ${Object.keys(figures).join(', ')}; without a name all of them are measured but ${named.join()}.`,
+  )
   process.exit(1)
 }
 console.log(
   `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, load average ${loadavg()[0]?.toFixed(1)}`,
 )
 const startedAt = performance.now()
-for (const [name, measure] of Object.entries(figures)) if (wanted.length === 0 || wanted.includes(name)) await measure()
+for (const [name, measure] of Object.entries(figures))
+  if (wanted.length === 0 ? !named.includes(name) : wanted.includes(name)) await measure()
 console.log(`\nMeasured in ${Math.round((performance.now() - startedAt) / 1000)} s.`)
 
 /** Those that share one running server. */
@@ -111,6 +124,27 @@ async function prices(): Promise<void> {
     report('5,000 prices in five streams of /events, a block a second; reference: the event of the block itself', await priceEvents(sluice))
   } finally {
     await sluice.end()
+  }
+}
+
+/** Pools that are kept in memory while nobody asks. */
+async function followed(): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice')
+  try {
+    report('Pairs of v2 followed, at a block a second with ten swaps; reference: 10 pools', await poolsFollowed(sluice))
+  } finally {
+    await sluice.end()
+  }
+}
+
+/** For ten minutes, or so many seconds. */
+async function soaked(): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice')
+  const load = await startChild<SteadyLoadProcess>('steady-load')
+  try {
+    report(`300 quotes a second over 50 pairs for ${values.seconds} s`, await soak(sluice, load, Number(values.seconds)))
+  } finally {
+    await Promise.all([load.end(), sluice.end()])
   }
 }
 

@@ -18,7 +18,7 @@ const isPlace = (about: unknown): about is Place => typeof about === 'object' &&
 export const keyOf = ({ address }: Place): string => address.toLowerCase()
 
 /** The pools of one protocol, for whoever keeps them in memory. */
-export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader: EvmReader): Followed<Evm, HeldPool> {
+export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader: Pick<EvmReader, 'read'>): Followed<Evm, HeldPool> {
   const none: HeldPool = { protocol, pool: null }
   const held = (pool: Pool | null): HeldPool => (pool === null ? none : { protocol, pool })
   return {
