@@ -214,6 +214,26 @@ describe('/clob/orders', function () {
     }
   })
 
+  it('is cancelled by one transaction, however often that is asked until it is in a block', async () => {
+    const { orderId, clientOrderId } = await open()
+    await server.rpc('evm_setIntervalMining', 0)
+    await server.rpc('evm_setAutomine', false)
+    try {
+      const first = await cancel({ clientOrderId })
+      expect(first.body).to.include.keys('txHash', 'nonce')
+      for (const name of [{ orderId }, { clientOrderId }]) {
+        const { body } = await cancel(name)
+        expect(body).to.include({ orderId, clientOrderId, state: 'PENDING_CANCEL' })
+        expect(body).not.to.have.property('txHash')
+      }
+      expect(await nonce()).to.equal(first.body.nonce + 1)
+    } finally {
+      await server.rpc('evm_setAutomine', true)
+      await server.rpc('evm_setIntervalMining', 1)
+    }
+    await until(clientOrderId, 'CANCELED')
+  })
+
   it('is asked to cancel what is being replaced, and leaves alone what takes its place', async () => {
     const fees = { maxFeePerGas: '100', maxPriorityFeePerGas: '50' }
     const cancels = async () =>

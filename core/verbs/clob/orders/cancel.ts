@@ -24,10 +24,11 @@ export const cancelOrder: ForBook<'OrdersDelete'> = (type) => async (request, co
     const stopped = await stop(found, wallet, context)
     if (stopped) return stopped
     found = await landed(() => findIt(type, wallet, name, market, context), signal)
-    if (found && isUnderWay(found)) return beingReplaced(found)
+    if (found && isUnderWay(found)) return beingCancelled(found)
   }
   if (!found) throw unknownOrder(type, name, wallet.address)
   if (hasEnded(found.shown.state)) return showEnded(found)
+  if (found.shown.state === 'PENDING_CANCEL' && waitsForEarlier(wallet, venue)) return beingCancelled(found)
   const order = nameOnExchange(found)
   const answer = (results: Results) => showCancel(order, doneOf(results.get(0)))
   const results = await carryOut(type, new Map([[0, { do: 'cancel', market, order }]]), wallet, context, answer)
@@ -67,15 +68,21 @@ export const isUnderWay = ({ journaled }: FoundOrder): boolean =>
 
 const isReplaced = ({ journaled }: FoundOrder) => journaled?.entry.replacedBy !== undefined
 
-/** Something is on its way in its place, be it an earlier cancel: another one would only take that one's place. */
-const beingReplaced = (found: FoundOrder) => ({ ...nameOnExchange(found), state: 'PENDING_CANCEL' as const })
+/**
+ * Where cancels are transactions, one beside an earlier one would come to nothing and cost gas; on a nonce that the caller names it takes that
+ * one's place. Signed actions cost nothing, and an earlier one may be lost.
+ */
+const waitsForEarlier = ({ nonce }: Wallet, { actions }: BookContext['venue']): boolean => !actions && nonce === undefined
+
+/** Something is on its way already, be it an earlier cancel: another one would only take that one's place, or come to nothing. */
+const beingCancelled = (found: FoundOrder) => ({ ...nameOnExchange(found), state: 'PENDING_CANCEL' as const })
 
 /**
  * Has a transaction that does nothing take the place of the one that would place the order. Which of both is mined, the chain decides.
  * Undefined where the order's is mined already.
  */
 export async function stop(found: FoundOrder, { address, wish }: Wallet, { network, services, caller, requestId, signal }: BookContext) {
-  if (isReplaced(found)) return beingReplaced(found)
+  if (isReplaced(found)) return beingCancelled(found)
   const { key: only, nonce } = found.journaled?.entry ?? {}
   const origin = { network, address, caller, requestId, wish, ...(only !== undefined && nonce !== undefined && { only, nonce }) }
   try {
