@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'chai'
-import type { AMM, Basis, Head, Quote, Swap, Token } from '../../../core/contracts/index.ts'
+import type { AMM, Basis, Head, Token } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../../core/kits/evm/index.ts'
 import { at, type TradingFloor } from '../uniswap-v2/trading-floor.ts'
 
@@ -46,13 +46,6 @@ export async function keptByLogs({ chain }: Pick<TradingFloor, 'chain'>, { follo
         head = block
       }
       return head
-    },
-    /** By what is in memory; undefined where that has no way. */
-    quote(swap: Swap): Quote {
-      const basis = pricing.basis(swap, {}).map(({ key }) => states.get(key))
-      const quote = pricing.quote(swap, {}, basis, head, true)
-      if ('wanting' in quote) throw new Error('The last time, nothing is wanting.')
-      return quote
     },
   }
 }

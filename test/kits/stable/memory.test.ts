@@ -1,18 +1,21 @@
 import { expect } from 'chai'
-import { SluiceError, type Quote, type Swap, type Token } from '../../../core/contracts/index.ts'
+import type { Quote, Swap } from '../../../core/contracts/index.ts'
+import { rpcTo } from '../evm/test-chain.ts'
 import { keptByLogs } from '../pools/kept-by-logs.ts'
 import { randomBits } from '../uniswap-v3/math/random-bits.ts'
 import { tokens } from '../uniswap-v2/trading-floor.ts'
+import { drawing, type Random } from '../walk/any-swap.ts'
+import { heldAgainst } from '../walk/given-or-refused.ts'
+import { msOf, quotesOf, walkInMemory } from '../walk/walk-in-memory.ts'
 import { poolActs, type Act } from './pool-acts.ts'
 import { openStableFloor, type StableFloor } from './stable-floor.ts'
 
-type Random = ReturnType<typeof randomBits>
 type Acts = Awaited<ReturnType<typeof poolActs>>
 
 const { WETH, USDC, DAI, USDT } = tokens
 const all = [WETH, USDC, DAI, USDT]
-const blocksOfWalk = 60
-const quotesPerBlock = 6
+const quotes = quotesOf(0.1)
+const quotesEach = 10
 const fees = { fee: 4_000_000n, adminFee: 5_000_000_000n }
 
 describe('stable pools in memory', function () {
@@ -30,8 +33,6 @@ describe('stable pools in memory', function () {
   after(() => floor.close())
 
   const kept = () => keptByLogs(floor, floor.amm, all)
-  const refused = new Set(['PRICE_FAILED', 'PAIR_NOT_FOUND'])
-
   const told: readonly (readonly [what: string, done: () => readonly Act[]])[] = [
     ['swaps', () => [acts.swap(0, 0, 1), acts.swap(0, 2, 3, 77n), acts.swapUnderlying(0, 1, 0, 123n), acts.swap(1, 1, 0)]],
     ['what is put in', () => [acts.add(0, [0, 1, 2, 3]), acts.add(0, [1]), acts.swap(0, 3, 2), acts.add(1, [0, 3])]],
@@ -73,36 +74,30 @@ describe('stable pools in memory', function () {
     expect(memory.counted.reloads).to.equal(1)
   })
 
-  it('are what is read after every block, and quote what the contracts give, whatever is done to them', async () => {
+  it(`give ${quotes} quotes that are the contracts’ own after every block, whatever is done to them, over reorganisations`, async function () {
+    this.timeout(msOf(quotes))
     const random = randomBits(20200825)
-    const memory = await kept()
-    let quotes = 0
-    for (let block = 0; block < blocksOfWalk; block += 1) {
-      await acts.block(Array.from({ length: 1 + random.below(4) }, () => anything(acts, random)))
-      await memory.follow()
-      for (let count = 0; count < quotesPerBlock; count += 1) {
-        const quote = quoted(() => memory.quote(swapOf(random)))
-        if (!quote) continue
-        await expectOwn(quote)
-        quotes += 1
-      }
-    }
-    expect(memory.counted.logs, 'logs').to.be.above(blocksOfWalk)
-    expect(memory.counted.reloads, 'reloads').to.equal(0)
-    expect(quotes, 'quotes').to.be.above((blocksOfWalk * quotesPerBlock) / 2)
+    const { anySwap } = drawing(all, WETH.address, random)
+    const { hold, counted } = heldAgainst(expectOwn)
+    const { reload } = await walkInMemory(
+      {
+        chain: floor.chain,
+        amm: floor.amm,
+        rpc: rpcTo(floor.devnet.rpcUrl),
+        happen: () => acts.block(Array.from({ length: 1 + random.below(4) }, () => anything(acts, random))),
+        anySwap: () => withoutDust(anySwap(4)),
+        hold,
+      },
+      random,
+      quotes,
+      quotesEach,
+    )
+    expect(reload, 'reloads').to.equal(0)
+    expect(counted.given, 'quotes').to.be.above(quotes / 2)
   })
 
-  function quoted(quote: () => Quote): Quote | undefined {
-    try {
-      return quote()
-    } catch (error) {
-      if (error instanceof SluiceError && refused.has(error.name)) return undefined
-      throw error
-    }
-  }
-
   /** What a swap gives that is not carried out; for an amount out, that the amount in is the least that gives it. */
-  async function expectOwn({ swap, amountRaw, route, head }: Quote): Promise<void> {
+  async function expectOwn({ swap, amountRaw, route, head }: Quote, what: string): Promise<void> {
     const hops = route.map(({ pool, tokenIn, tokenOut }) => {
       const coins = floor.pools.find(({ address }) => address === pool)?.coins ?? []
       return [pool, ...[tokenIn, tokenOut].map((token) => coins.findIndex(({ address }) => address === token)), tokenOut]
@@ -110,9 +105,9 @@ describe('stable pools in memory', function () {
     const terms = [route[0]?.tokenIn, floor.trader.address, false, 2n ** 60n]
     const gives = async (inRaw: bigint): Promise<bigint> =>
       floor.router.getFunction('sell').staticCall(terms, inRaw, 0n, hops, { blockTag: Number(head.number) })
-    if (swap.exact === 'in') return void expect(await gives(swap.amountRaw)).to.equal(amountRaw)
-    expect((await gives(amountRaw)) >= swap.amountRaw).to.equal(true)
-    if (amountRaw > 1n) expect((await gives(amountRaw - 1n)) < swap.amountRaw).to.equal(true)
+    if (swap.exact === 'in') return void expect(await gives(swap.amountRaw), what).to.equal(amountRaw)
+    expect((await gives(amountRaw)) >= swap.amountRaw, what).to.equal(true)
+    if (amountRaw > 1n) expect((await gives(amountRaw - 1n)) < swap.amountRaw, what).to.equal(true)
   }
 })
 
@@ -135,12 +130,8 @@ function anything(acts: Acts, { below, bits }: Random): Act {
   return (choices[below(choices.length)] ?? (() => acts.swap(pool, from, to)))()
 }
 
-function swapOf({ below, bits }: Random): Swap {
-  const into = below(all.length)
-  const [tokenIn, tokenOut]: readonly (Token | undefined)[] = [all[into], all[(into + 1 + below(all.length - 1)) % all.length]]
-  if (!tokenIn || !tokenOut) throw new Error('There are tokens.')
-  const exact = below(2) === 0 ? 'in' : 'out'
-  const { decimals } = exact === 'in' ? tokenIn : tokenOut
-  // No dust: for nothing at all the contracts give a unit or two of a coin with fine ones.
-  return { tokenIn, tokenOut, exact, amountRaw: 10n ** BigInt(decimals / 2 + 3) + bits(Math.ceil(decimals * 3.32) + 4) }
+/** For nothing at all the contracts give a unit or two of a coin with fine ones. */
+function withoutDust(swap: Swap): Swap {
+  const { decimals } = swap.exact === 'in' ? swap.tokenIn : swap.tokenOut
+  return { ...swap, amountRaw: swap.amountRaw + 10n ** BigInt(decimals / 2 + 3) }
 }

@@ -5,6 +5,7 @@ import type { Evm } from '../../../core/kits/evm/index.ts'
 import { poolAMM } from '../../../core/kits/pools/index.ts'
 import { stableSwap, type StablePool } from '../../../core/kits/stable/index.ts'
 import { routerDeployment } from '../../../core/kits/stable/router-deployment.ts'
+import { devnetFiles } from '../../devnet/test-devnet.ts'
 import { openTradingFloor, tokens, type TradingFloor } from '../uniswap-v2/trading-floor.ts'
 
 const kit = new URL('../../../core/kits/stable/devnet.ts', import.meta.url).href
@@ -20,7 +21,7 @@ export interface StableFloor extends TradingFloor {
 
 /** Two pools of Curve's, one with the wrapped coin, and a trader who may trade with all their tokens. */
 export async function openStableFloor(): Promise<StableFloor> {
-  const floor = await openTradingFloor()
+  const floor = await openTradingFloor(devnetFiles, { pollingSeconds: 0.05 })
   const { trader } = floor
   const deploy = async (name: string, ...args: unknown[]): Promise<BaseContract> => {
     const { abi, bytecode } = await readArtifact(name, kit)

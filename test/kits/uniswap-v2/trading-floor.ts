@@ -3,7 +3,7 @@ import { Contract, ContractFactory, JsonRpcProvider, MaxUint256, Wallet, type Ba
 import type { At, Chain, Plan, Token, Venue } from '../../../core/contracts/index.ts'
 import { readArtifact } from '../../../core/devnet/read-artifact.ts'
 import { startDevnet } from '../../../core/devnet/start-devnet.ts'
-import type { Evm, EvmReceipt } from '../../../core/kits/evm/index.ts'
+import type { Evm, EvmChainConfig, EvmReceipt } from '../../../core/kits/evm/index.ts'
 import ethereum from '../../../plugins/ethereum/index.ts'
 import { addresses } from '../../devnet/addresses.ts'
 import { devnetFiles, temporaryFolder } from '../../devnet/test-devnet.ts'
@@ -21,7 +21,7 @@ export const tokens = { WETH: token('WETH'), USDC: token('USDC'), DAI: token('DA
 export type TradingFloor = Awaited<ReturnType<typeof openTradingFloor>>
 
 /** The devnet with its real exchanges, the chain's own reader over it, and a wallet that carries plans out. */
-export async function openTradingFloor(files: readonly string[] = devnetFiles) {
+export async function openTradingFloor(files: readonly string[] = devnetFiles, config: EvmChainConfig = {}) {
   const place = await temporaryFolder()
   const devnet = await startDevnet({ port: 0, dataDir: place.folder, devnetFiles: files })
   const provider = new JsonRpcProvider(devnet.rpcUrl, devnet.chainId, {
@@ -35,7 +35,7 @@ export async function openTradingFloor(files: readonly string[] = devnetFiles) {
   const chain: Chain<Evm> = ethereum.create({
     chain: 'ethereum',
     network: 'local',
-    config: { rpcUrls: [devnet.rpcUrl] },
+    config: { rpcUrls: [devnet.rpcUrl], ...config },
     log: silent,
     meter: { rpc: () => void (counted.rpc += 1) },
   })

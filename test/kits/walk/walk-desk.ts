@@ -1,7 +1,8 @@
 import { expect } from 'chai'
-import { SluiceError, type AMM, type Quote, type Swap, type Token } from '../../../core/contracts/index.ts'
+import type { AMM, Quote, Swap, Token } from '../../../core/contracts/index.ts'
 import { partsOf } from '../../../core/kits/pools/index.ts'
 import { at } from '../uniswap-v2/trading-floor.ts'
+import { givenOrRefused } from './given-or-refused.ts'
 import { ownQuoter } from './own-quoter.ts'
 import type { WalkFloor } from './walk-floor.ts'
 import { routesBetween, type WalkRoute } from './walk-pools.ts'
@@ -14,13 +15,6 @@ export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
   const ask = ownQuoter(floor.contracts, floor.rpc)
   const counted = { quotes: 0, refusals: 0, compared: 0, v2: 0, v3: 0, mixed: 0, split: 0, hops: [0, 0, 0] }
   const onChain = ({ native, address }: Token) => (native ? floor.wrapped : address)
-
-  /** Undefined where it is refused for want of a pool or of what is in them. */
-  const quoted = (quoting: Promise<Quote>): Promise<Quote | undefined> =>
-    quoting.catch((error: unknown) => {
-      if (error instanceof SluiceError && ['PRICE_FAILED', 'PAIR_NOT_FOUND'].includes(error.name)) return undefined
-      throw error
-    })
 
   const routesOf = (quote: Quote) =>
     partsOf(quote).map(({ route, exactRaw, otherRaw }) => ({
@@ -71,7 +65,7 @@ export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
 
   /** The quote, once it is known to be the exchange's own; undefined where both refuse. */
   const holdAlike = async (give: () => Promise<Quote>, swap: Swap, choice: Choice, what: string): Promise<Quote | undefined> => {
-    const quote = await quoted(give())
+    const quote = await givenOrRefused(give())
     counted.quotes += 1
     if (!quote) {
       counted.refusals += 1
@@ -101,7 +95,7 @@ export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
 
   /** None of the exchange's own quotes along other routes is better, where gas is free. */
   const noneBetter = async (swap: Swap, choice: Choice, what: string): Promise<void> => {
-    const quote = await quoted(floor.gasless.quote(swap, choice, at()))
+    const quote = await givenOrRefused(floor.gasless.quote(swap, choice, at()))
     if (!quote) return
     counted.compared += 1
     for (const route of others(swap, choice, mostCompared)) {

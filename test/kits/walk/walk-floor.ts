@@ -1,14 +1,16 @@
 import { Interface, MaxUint256, toQuantity } from 'ethers'
 import type { AMM, Plan, Token } from '../../../core/contracts/index.ts'
+import { maxTick } from '../../../core/kits/uniswap-v3/math/index.ts'
 import { contractsOf } from '../../../core/kits/uniswap-v3/devnet/contracts.ts'
 import { deployerAddress } from '../../../core/devnet/deployer.ts'
 import type { Evm, EvmReader, EvmReceipt } from '../../../core/kits/evm/index.ts'
 import uniswap from '../../../plugins/uniswap/index.ts'
 import { addresses } from '../../devnet/addresses.ts'
+import { devnetFiles } from '../../devnet/test-devnet.ts'
 import { rpcTo } from '../evm/test-chain.ts'
 import { at, openTradingFloor, tokens } from '../uniswap-v2/trading-floor.ts'
 import { rangeManager, type RangeManager } from './range-manager.ts'
-import { poolsAmong, type WalkPool } from './walk-pools.ts'
+import { poolsAmong, spacings, type WalkPool } from './walk-pools.ts'
 
 const ether = 10n ** 18n
 const plenty = 2n ** 160n
@@ -26,7 +28,7 @@ export type WalkFloor = Awaited<ReturnType<typeof openWalkFloor>>
  * coarse units and one whose liquidity has gaps; and plenty of everything.
  */
 export async function openWalkFloor() {
-  const floor = await openTradingFloor()
+  const floor = await openTradingFloor(devnetFiles, { pollingSeconds: 0.05 })
   const { reader, nativeCurrency } = floor.chain
   const trader = floor.trader.address
   const rpc = rpcTo(floor.devnet.rpcUrl)
@@ -97,7 +99,19 @@ export async function openWalkFloor() {
     return AMM
   }
   const contracts = contractsOf(deployerAddress('uniswap'))
-  const pools: readonly WalkPool[] = await poolsAmong(all, contracts, rpc)
+  const pools = [...(await poolsAmong(all, contracts, rpc))]
+
+  /** A pair, or a pool of a tier with one position over all of its prices, with about so much of both. */
+  const addPool = async (a: Token, rawA: bigint, b: Token, rawB: bigint, fee: number | undefined): Promise<void> => {
+    if (fee === undefined) await addPair(a, rawA, b, rawB)
+    else {
+      const { [fee]: spacing = 1 } = spacings
+      const end = Math.floor(maxTick / spacing) * spacing
+      await manager.openWhole(a.address, b.address, fee, priceTick(a, rawA, b, rawB), end, rawA > rawB ? rawA : rawB)
+    }
+    const known = new Set(pools.map(({ address }) => address))
+    for (const pool of await poolsAmong([a, b], contracts, rpc)) if (!known.has(pool.address)) pools.push(pool)
+  }
 
   return {
     tokens: [...all, nativeCurrency],
@@ -108,8 +122,11 @@ export async function openWalkFloor() {
     /** As if gas were free: the best is whatever gives most. */
     gasless: ammBy({ ...reader, gasPriceRaw: () => 0n }),
     contracts: { ...contracts, v2Router },
-    pools,
+    /** More of them once there are: see `addPool`. */
+    pools: pools as readonly WalkPool[],
+    addPool,
     rpc,
+    send,
     manager,
     trader,
     carryOut: ({ steps: [{ to, data, value }] }: Plan<Evm>) => send(to, data, BigInt(value)),

@@ -11,7 +11,9 @@ export interface WalkPool {
   readonly fee: number
 }
 
-export const fees = [100, 500, 3000, 10_000]
+/** Of the tiers, by their fees. */
+export const spacings: Readonly<Record<number, number>> = { 100: 1, 500: 10, 3000: 60, 10_000: 200 }
+export const fees: readonly number[] = Object.keys(spacings).map(Number)
 const abi = new Interface([
   'function getPair(address, address) view returns (address pool)',
   'function getPool(address, address, uint24) view returns (address pool)',

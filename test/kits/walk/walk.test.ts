@@ -1,7 +1,8 @@
 import { expect } from 'chai'
-import type { Quote, Swap } from '../../../core/contracts/index.ts'
+import type { Quote } from '../../../core/contracts/index.ts'
 import { randomBits } from '../uniswap-v3/math/random-bits.ts'
-import { moveLiquidity } from './move-liquidity.ts'
+import { drawing } from './any-swap.ts'
+import { poolLife } from './pool-life.ts'
 import { walkDesk, type Choice } from './walk-desk.ts'
 import { openWalkFloor, type WalkFloor } from './walk-floor.ts'
 
@@ -12,31 +13,14 @@ const [moveEvery, compareEvery] = [20, 10]
 const inADay = () => Math.floor(Date.now() / 1000) + 86_400
 
 describe(`a random walk of ${trades} trades (SLUICE_WALK_TRADES), seed ${seed} (SLUICE_WALK_SEED)`, () => {
-  const { below, bits } = randomBits(seed)
+  const random = randomBits(seed)
+  const { below } = random
   let floor: WalkFloor
-  let desk: ReturnType<typeof walkDesk>
   before(async function () {
     this.timeout(120_000)
     floor = await openWalkFloor()
-    desk = walkDesk(floor, pick)
   })
-  after(() => floor.close())
-
-  const pick = <T>(from: readonly T[]): T => {
-    const one = from[below(from.length)]
-    if (one === undefined) throw new Error('There is nothing to pick.')
-    return one
-  }
-
-  /** From one unit to more than the pools hold, and now and then to more than there is. */
-  const anySwap = (): Swap => {
-    const [tokenIn, tokenOut] = [pick(floor.tokens), pick(floor.tokens)]
-    if (desk.onChain(tokenIn) === desk.onChain(tokenOut)) return anySwap()
-    const exact = pick(['in', 'out'] as const)
-    const { decimals } = exact === 'in' ? tokenIn : tokenOut
-    const width = below(20) === 0 ? pick([112, 130, 255]) : Math.ceil(decimals * Math.log2(10)) + 24
-    return { tokenIn, tokenOut, exact, amountRaw: 1n + bits(width) }
-  }
+  after(() => floor?.close())
 
   /** Moves the price by all means, but seldom to where nothing is left to trade. */
   const worthTrading = ({ swap, amountRaw, spotAmountRaw }: Quote) =>
@@ -44,10 +28,13 @@ describe(`a random walk of ${trades} trades (SLUICE_WALK_TRADES), seed ${seed} (
 
   it('is quoted to the unit at every step, refused where the exchange refuses, and filled as quoted', async function () {
     this.timeout(60_000 + trades * 500)
-    const move = moveLiquidity(floor, { below, bits })
+    const { pick, anySwap } = drawing(floor.tokens, floor.wrapped, random)
+    const desk = walkDesk(floor, pick)
+    const life = await poolLife(floor, random)
     for (let [step, traded] = [0, 0]; traded < trades; step += 1) {
-      if (step % moveEvery === 0) await move()
-      const swap = anySwap()
+      if (step % moveEvery === 0) await life.next()
+      // From one unit to more than the pools hold, and now and then to more than there is.
+      const swap = anySwap(below(20) === 0 ? pick([50, 70, 255]) : 24)
       const choice = pick<Choice>([{}, {}, {}, { version: 'v3' }, { version: 'v3' }, { version: 'v2' }])
       const what = `seed ${seed}, step ${step}: ${swap.tokenIn.symbol} → ${swap.tokenOut.symbol}, ${swap.amountRaw} ${swap.exact}, ${choice.version ?? 'any'}`
       if (step % compareEvery === 0) await desk.noneBetter(swap, choice, what)

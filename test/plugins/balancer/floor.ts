@@ -13,7 +13,7 @@ const devnetFiles = [devnetFile, fileURLToPath(new URL('../../../plugins/ethereu
 
 /** The devnet with Balancer alone on it, and its connector. */
 export async function openBalancer() {
-  const floor = await openTradingFloor(devnetFiles)
+  const floor = await openTradingFloor(devnetFiles, { pollingSeconds: 0.05 })
   const create = (contracts: Readonly<Record<string, string>> = defaults.contractAddresses.local) =>
     balancer.create({ ...floor.venue(contracts), config: defaults })
   const quoter = await devnetQuoter(devnetFile, floor.provider)

@@ -1,17 +1,19 @@
 import { expect } from 'chai'
-import { SluiceError, type Swap } from '../../../core/contracts/index.ts'
 import { keptByLogs } from '../../kits/pools/kept-by-logs.ts'
+import { rpcTo } from '../../kits/evm/test-chain.ts'
 import { randomBits } from '../../kits/uniswap-v3/math/random-bits.ts'
 import { at, tokens } from '../../kits/uniswap-v2/trading-floor.ts'
+import { drawing, type Random } from '../../kits/walk/any-swap.ts'
+import { heldAgainst } from '../../kits/walk/given-or-refused.ts'
+import { msOf, quotesOf, walkInMemory } from '../../kits/walk/walk-in-memory.ts'
 import { openBalancer } from './floor.ts'
 import { managing, vaultActs, type Act } from './vault-acts.ts'
 
-type Random = ReturnType<typeof randomBits>
 type Acts = Awaited<ReturnType<typeof vaultActs>>
 
 const all = Object.values(tokens)
-const blocksOfWalk = 60
-const quotesPerBlock = 6
+const quotes = quotesOf(0.1)
+const quotesEach = 10
 
 describe('the pools of Balancer in memory', function () {
   this.timeout(180_000)
@@ -81,23 +83,25 @@ describe('the pools of Balancer in memory', function () {
     expect(about(tokens.WETH.address).filter((key) => memory.states.has(key))).to.deep.equal([])
   })
 
-  it('are what is read after every block, and quote what the Vault says, whatever is done to them', async () => {
+  it(`give ${quotes} quotes that are the Vault’s own after every block, whatever is done to them, over reorganisations`, async function () {
+    this.timeout(msOf(quotes))
     const random = randomBits(20210420)
-    const memory = await kept()
-    let quotes = 0
-    for (let block = 0; block < blocksOfWalk; block += 1) {
-      await acts.block(Array.from({ length: 1 + random.below(4) }, () => anything(acts, random)))
-      await memory.follow()
-      for (let count = 0; count < quotesPerBlock; count += 1) {
-        const quote = quoted(() => memory.quote(swapOf(random)))
-        if (!quote) continue
-        expect(await balancer.own(quote)).to.equal(quote.amountRaw)
-        quotes += 1
-      }
-    }
-    expect(memory.counted.logs, 'logs').to.be.above(blocksOfWalk)
-    expect(memory.counted.reloads, 'reloads').to.be.below(memory.counted.logs / 2)
-    expect(quotes, 'quotes').to.be.above((blocksOfWalk * quotesPerBlock) / 2)
+    const { anySwap } = drawing(all, tokens.WETH.address, random)
+    const { hold, counted } = heldAgainst(async (quote, what) => expect(await balancer.own(quote), what).to.equal(quote.amountRaw))
+    await walkInMemory(
+      {
+        chain: balancer.floor.chain,
+        amm: acts.amm,
+        rpc: rpcTo(balancer.floor.devnet.rpcUrl),
+        happen: () => acts.block(Array.from({ length: 1 + random.below(4) }, () => anything(acts, random))),
+        anySwap: () => anySwap(3),
+        hold,
+      },
+      random,
+      quotes,
+      quotesEach,
+    )
+    expect(counted.given, 'quotes').to.be.above(quotes / 2)
   })
 })
 
@@ -121,21 +125,4 @@ function anything(acts: Acts, random: Random): Act {
     () => acts.manage(below(3), below(2), bits(31)),
   ]
   return (choices[below(choices.length)] ?? acts.batch)()
-}
-
-function quoted<T>(quote: () => T): T | undefined {
-  try {
-    return quote()
-  } catch (error) {
-    if (error instanceof SluiceError && ['PRICE_FAILED', 'PAIR_NOT_FOUND'].includes(error.name)) return undefined
-    throw error
-  }
-}
-
-function swapOf({ below, bits }: Random): Swap {
-  const into = below(all.length)
-  const [tokenIn, tokenOut] = [all[into], all[(into + 1 + below(all.length - 1)) % all.length]]
-  if (!tokenIn || !tokenOut) throw new Error('There are tokens.')
-  const exact = below(2) === 0 ? 'in' : 'out'
-  return { tokenIn, tokenOut, exact, amountRaw: 1n + bits(Math.ceil((exact === 'in' ? tokenIn : tokenOut).decimals * 3.32) + 3) }
 }
