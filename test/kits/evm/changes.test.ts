@@ -158,7 +158,9 @@ describe('nodes that answer otherwise', () => {
   const outcome = async (result: unknown) => {
     node.behave(answering(result))
     const { chain } = chainOver({ rpcUrls: [node.url] })
-    const blocks = await chain.changes?.(head(5n, '5', '4'), head(6n, '6', '5'), { follow: [topic('1')] }, at).catch((error: unknown) => error)
+    const blocks = await chain
+      .changes?.(head(5n, '5', '4'), head(6n, '6', '5'), { follow: [topic('1')] }, at)
+      .catch((error: unknown) => error)
     await chain.stop?.()
     return blocks
   }

@@ -49,7 +49,13 @@ describe(`${quotes} quotes of Uniswap from memory (SLUICE_WALK_QUOTES) on a rand
       quotes,
       quotesEach,
     )
-    const { v2, v3, mixed, split, hops: [one, two, three] } = desk.counted
+    const {
+      v2,
+      v3,
+      mixed,
+      split,
+      hops: [one, two, three],
+    } = desk.counted
     const counted = { v2, v3, mixed, split, one, two, three, ...life.counted }
     for (const [what, count] of Object.entries(counted)) expect(count, what).to.be.above(0)
   })
