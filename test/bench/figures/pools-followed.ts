@@ -7,7 +7,7 @@ import type { SluiceProcess } from '../processes/sluice.ts'
 import { times, type Row } from '../report.ts'
 
 const sizes = [10, 100, 1_000]
-const blocks = 20
+const blocks = 15
 const [blockMs, swaps, atOnce] = [1_000, 10, 20]
 /** What a feed of heads asks for, whatever is followed. */
 const ofHeads = ['eth_getBlockByNumber', 'eth_maxPriorityFeePerGas']
@@ -20,7 +20,7 @@ export async function poolsFollowed(sluice: Child<SluiceProcess>): Promise<Row[]
   const rows: Row[] = []
   // What is measured is warm code.
   await price(market.pairs[0] ?? ['', ''])
-  await make([0], 10)
+  await make([0], 25)
   let first: { cpuMs: number; asked: number } | undefined
   try {
     for (const size of sizes) {
