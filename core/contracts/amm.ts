@@ -75,14 +75,15 @@ export interface FollowedPricing<F extends Types = Types> {
   basis(tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, choice: QuoteChoice): readonly Basis<F>[]
   /**
    * The best route, net of gas, by the states of the basis in its order, after a block. As long as nothing of them has changed the array
-   * is the same, so that what is made of it may be remembered by it. What is wanting is read, and it is asked again; not the `last` time.
+   * is the same, so that what is made of it may be remembered by it. What is wanting is read, and it is asked again,
+   * `left` times yet: where that is 0, what is unknown counts as unable.
    */
   quote(
     swap: Swap,
     choice: QuoteChoice,
     states: readonly unknown[],
     head: Head,
-    last: boolean,
+    left: number,
   ): Quote | { readonly wanting: readonly Wanting[] }
   /**
    * What quotes go by besides the states, such as the price of gas: where it is the same at two blocks, the same states give the same

@@ -28,22 +28,27 @@ export interface Priced {
 
 export const poolToken = (token: Token, wrapped: Token): string => (token.native ? wrapped.address : token.address)
 
+/** Another way beside the best is not waited for as long as the best itself: where a first quote has taken so many reads, it goes without. */
+const forSplits = 2
+
 /**
- * The best way over a board, or several at once, or what must be known to tell which it is; not where it is the `last` time, when what is unknown counts as
- * unable.
+ * The best way over a board, or several at once, or what must be known to tell which it is; it can be read
+ * `left` times yet, and what is unknown after that counts as unable.
  * @throws SluiceError PRICE_FAILED or PAIR_NOT_FOUND where no route gives anything
  */
-export function price(board: Board, swap: Swap, last: boolean): Priced | { readonly wanted: readonly Wanted[] } {
+export function price(board: Board, swap: Swap, left: number): Priced | { readonly wanted: readonly Wanted[] } {
   const { head, lanes, ways, version, wrapped, intermediates, gasPriceRaw } = board
   const { exact, amountRaw } = swap
   const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
   const course: Course = { tokenIn, tokenOut, between: intermediates.map(({ address }) => address), exact, amountRaw }
   const gasCost = gasCostIn(exact === 'in' ? tokenOut : tokenIn, wrapped.address, lanes, gasPriceRaw)
   const { best, tooLittle, wanted } = bestRoute(lanes, course, ways, gasCost)
-  if (wanted.length > 0 && !last) return { wanted }
-  if (!best) throw noPrice({ swap, course, lanes, ways, tooLittle, intermediates, version })
-  const split = bestSplit(lanes, { swap, course, routers: ways.routers, gasCost, best, last })
-  if (split && 'wanted' in split) return split
+  const isWanting = wanted.length > 0 && left > 0
+  if (!best && !isWanting) throw noPrice({ swap, course, lanes, ways, tooLittle, intermediates, version })
+  const split = best && bestSplit(lanes, { swap, course, routers: ways.routers, gasCost, best, last: left < forSplits })
+  // What both want is read at once.
+  if (split && 'wanted' in split) return { wanted: [...wanted, ...split.wanted] }
+  if (!best || isWanting) return { wanted }
   const parts = split?.parts ?? [{ lanes: best.lanes, share: wholeShare, exactRaw: amountRaw, otherRaw: best.amountRaw }]
   const quote: Quote = {
     swap,

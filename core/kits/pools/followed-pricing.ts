@@ -65,11 +65,11 @@ export function followedPricing({ exchange, reader, checks, requireExact, truste
         .flatMap(({ memory, followed }) => memory.places(pairs).map((place) => ({ followed, key: keyOf(place), about: place })))
     },
 
-    quote(swap: Swap, { version }: QuoteChoice, states, head, last) {
+    quote(swap: Swap, { version }: QuoteChoice, states, head, left) {
       const lanes = lanesBy(states, head)
       const ways = remembered(swap.exact, version)
       const board = { head, lanes, ways, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
-      const priced = price(board, swap, last)
+      const priced = price(board, swap, left)
       if ('wanted' in priced) {
         const wanting = priced.wanted.map(({ protocol, pool, missing }) => ({
           index: states.findIndex((state) => isHeldPool(state) && state.protocol === protocol && state.pool?.address === pool),

@@ -39,7 +39,7 @@ export function quoter({ exchange, reader, checks, requireExact, trusted }: Quot
     for (let reads = 1; ; reads += 1) {
       const { head, lanes } = await load(ways, pairs, wanted, at)
       const board = { head, lanes, ways, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
-      const priced = price(board, swap, reads === mostReads)
+      const priced = price(board, swap, mostReads - reads)
       if ('wanted' in priced) {
         wanted = [...wanted, ...priced.wanted]
         continue

@@ -33,7 +33,7 @@ export function createDesk(pricing: FollowedPricing, choice: QuoteChoice, bundle
     for (let reads = 1; ; reads += 1) {
       const now = bundle.peek() ?? (await bundle.read(at))
       seen(now)
-      const quote = pricing.quote(swap, choice, now.states, now.head, reads >= mostReads)
+      const quote = pricing.quote(swap, choice, now.states, now.head, Math.max(mostReads - reads, 0))
       if ('wanting' in quote) {
         await bundle.widen(quote.wanting, at)
         continue
@@ -45,7 +45,7 @@ export function createDesk(pricing: FollowedPricing, choice: QuoteChoice, bundle
 
   /** What of it can be had without waiting, with all that is wanting left to others. */
   function makeNow(now: View, swap: Swap, question: string, at: At): Quote | Promise<Quote> {
-    const quote = pricing.quote(swap, choice, now.states, now.head, false)
+    const quote = pricing.quote(swap, choice, now.states, now.head, mostReads - 1)
     if ('wanting' in quote) return make(swap, question, at)
     const vetting = pricing.vet(quote, now.states, at)
     return vetting ? vetting.then(() => kept(now, question, quote)) : kept(now, question, quote)

@@ -58,7 +58,7 @@ function ask({ splits, exact, ether, quotes }: RouteAsking) {
   for (let index = 0; index < quotes; index += 1) {
     // No two the same.
     const swap: Swap = { tokenIn, tokenOut, exact, amountRaw: leastRaw + (leastRaw * BigInt(index)) / BigInt(quotes) }
-    const quote = pricing.followed.quote(swap, {}, states, head, true)
+    const quote = pricing.followed.quote(swap, {}, states, head, 0)
     if ('parts' in quote) split += 1
   }
   const { user, system } = process.cpuUsage(startedAt)

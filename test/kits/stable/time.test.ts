@@ -58,7 +58,7 @@ function pricingOf(ramp: Ramp) {
     /** The amount, and how often the pool was asked for it. */
     quote(timestamp: number): { amountRaw: bigint; passes: number } {
       counted.passes = 0
-      const quote = pricing.quote(swap, {}, states, headAt(timestamp), true)
+      const quote = pricing.quote(swap, {}, states, headAt(timestamp), 0)
       if ('wanting' in quote) throw new Error('Nothing is wanting.')
       return { amountRaw: quote.amountRaw, passes: counted.passes }
     },
