@@ -2,7 +2,7 @@ import type { At, BookBalance, PerpBookAccount, PerpBookPosition } from 'sluice/
 import type { Ask } from '../api/ask.ts'
 import { compare, divided, minus, plain, plus, sum, withoutSign } from '../decimal.ts'
 import type { Listing } from '../markets/markets.ts'
-import { perpContexts, perpState } from './account-answers.ts'
+import { perpState } from './account-answers.ts'
 import type { PerpState, WirePosition } from './account-answers.ts'
 
 /** What perpetual positions are paid in. */
@@ -14,12 +14,8 @@ export const readPerpState = (ask: Ask, user: string, at: At): Promise<PerpState
   ask({ type: 'clearinghouseState', user }, perpState, at)
 
 export async function readPositions(ask: Ask, user: string, { byId }: Listing, at: At): Promise<readonly PerpBookPosition[]> {
-  const [state, [{ universe }, contexts]] = await Promise.all([
-    readPerpState(ask, user, at),
-    ask({ type: 'metaAndAssetCtxs' }, perpContexts, at),
-  ])
-  const marks = new Map(universe.map(({ name }, index) => [name, contexts[index]?.markPx]))
-  return state.assetPositions.flatMap(({ position }) => {
+  const { assetPositions } = await readPerpState(ask, user, at)
+  return assetPositions.flatMap(({ position }) => {
     const listed = byId.get(position.coin)
     const size = withoutSign(position.szi)
     if (!listed || size === '0') return []
@@ -29,7 +25,8 @@ export async function readPositions(ask: Ask, user: string, { byId }: Listing, a
         side: compare(position.szi, '0') > 0 ? 'LONG' : 'SHORT',
         amount: size,
         entryPrice: plain(position.entryPx ?? '0'),
-        markPrice: plain(marks.get(position.coin) ?? divided(position.positionValue, size, scale, 'down')),
+        // What it is valued at; the list of all marks is ten times the weight.
+        markPrice: plain(divided(position.positionValue, size, scale, 'down')),
         unrealizedProfit: plain(position.unrealizedPnl),
         // The exchange moves funding every hour, and keeps none back.
         pendingFunding: '0',
