@@ -118,7 +118,7 @@ export const AMMLiquidityPriceResponse = enveloped({
   blockNumber: Type.Number(),
 })
 
-const shownPosition = {
+export const shownRangePosition = {
   tokenId: Type.String(),
   token0: Type.String({ description: "Address, in the pool's order." }),
   token1: Type.String({ description: "Address, in the pool's order." }),
@@ -137,11 +137,11 @@ const shownPosition = {
 }
 
 export const AMMLiquidityPositionRequest = request({ ...connectorFields, tokenId: TokenId })
-export const AMMLiquidityPositionResponse = enveloped({ ...shownPosition, blockNumber: Type.Number() })
+export const AMMLiquidityPositionResponse = enveloped({ ...shownRangePosition, blockNumber: Type.Number() })
 
 export const AMMLiquidityPositionsRequest = request({ ...connectorFields, address: WalletAddress })
 export const AMMLiquidityPositionsResponse = enveloped({
-  positions: Type.Array(Type.Object(shownPosition)),
+  positions: Type.Array(Type.Object(shownRangePosition)),
   unshown: Type.Optional(
     Type.Array(Type.Object({ tokenId: Type.String(), reason: Type.String() }), {
       description: 'Those whose tokens cannot be read: anybody may send a wallet such ones.',

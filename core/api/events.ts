@@ -1,12 +1,15 @@
 import Type, { type Static } from 'typebox'
 import { endpoint, request, response } from './endpoint.ts'
 import { Hop, Version } from './amm.ts'
+import { shownRangePosition } from './amm-range.ts'
+import { shownBookPosition } from './clob/accounts.ts'
 import { MarketName } from './clob/fields.ts'
 import { ChainName, ConnectorName, Decimal, decimalPattern, NetworkName, Side, TokenName, WalletAddress } from './fields.ts'
+import { shownPosition } from './perp-amm.ts'
 import { JournaledTransaction } from './transactions.ts'
 
 /** What can be followed. */
-export const eventTopics = ['transactions', 'blocks', 'orderBook', 'price'] as const
+export const eventTopics = ['transactions', 'blocks', 'orderBook', 'price', 'positions'] as const
 export type EventTopic = (typeof eventTopics)[number]
 
 /** Neither a token's name nor a side has a colon in it, and lists are split at commas. */
@@ -25,14 +28,17 @@ export const EventsRequest = request({
   ),
   chain: Type.Optional(ChainName),
   network: Type.Optional(NetworkName),
-  address: Type.Optional(WalletAddress),
-  connector: Type.Optional({ ...ConnectorName, description: 'Of orderBook: whose books. Of price: whose prices.' }),
+  address: Type.Optional({ ...WalletAddress, description: 'Of transactions: only those of this wallet. Of positions: whose.' }),
+  connector: Type.Optional({
+    ...ConnectorName,
+    description: 'Of orderBook: whose books. Of price: whose prices. Of positions: where they are.',
+  }),
   market: Type.Optional(
     Type.Array(MarketName, {
       minItems: 1,
       maxItems: 500,
       expects: 'a list of at most 500 names of markets, such as WETH-USDC',
-      description: 'Of orderBook: which books.',
+      description: 'Of orderBook: which books. Of positions in order books: only those in these markets.',
     }),
   ),
   type: Type.Optional(
@@ -59,9 +65,10 @@ export const EventsRequest = request({
   ),
   base: Type.Optional({
     ...TokenName,
-    description: 'Of price: one price by base, quote, side and amount, as the price of an AMM is asked for.',
+    description:
+      'Of price: one price by base, quote, side and amount, as the price of an AMM is asked for. Of positions of PERP_AMM: only the one in the market of base and quote.',
   }),
-  quote: Type.Optional({ ...TokenName, description: 'Of price.' }),
+  quote: Type.Optional({ ...TokenName, description: 'Of price, and of positions of PERP_AMM.' }),
   side: Type.Optional({ ...Side, description: 'Of price.' }),
   amount: Type.Optional(Decimal('Of price: of the base token.')),
   version: Type.Optional({ ...Version, description: 'Of price: only through pools of this version.' }),
@@ -102,6 +109,10 @@ export const OrderBookNews = response({
   ),
 })
 
+/** Why there is nothing else to be told. */
+const NewsError = (description: string) =>
+  Type.Object({ errorCode: Type.Number(), name: Type.String(), message: Type.String() }, { description })
+
 /** `data` of an event of the topic `price`. */
 export const PriceNews = response({
   asked: Type.String({ description: 'The price as it was asked for: BASE:QUOTE:SIDE:AMOUNT.' }),
@@ -122,19 +133,33 @@ export const PriceNews = response({
   }),
   source: Type.Optional(Type.Literal('memory')),
   stale: Type.Optional(Type.Boolean({ description: 'true: nothing can be said of it now; an event follows when there is a price again.' })),
-  error: Type.Optional(
-    Type.Object(
-      { errorCode: Type.Number(), name: Type.String(), message: Type.String() },
-      { description: 'Why the exchange gives no price; an event follows when it gives one.' },
-    ),
+  error: Type.Optional(NewsError('Why the exchange gives no price; an event follows when it gives one.')),
+})
+
+/** `data` of an event of the topic `positions`. */
+export const PositionsNews = response({
+  chain: Type.String(),
+  network: Type.String(),
+  connector: Type.String(),
+  address: Type.String(),
+  positions: Type.Optional(
+    Type.Array(Type.Union([shownBookPosition, shownPosition, Type.Object(shownRangePosition)]), {
+      description: 'All that the wallet has there, each as it is shown to who asks for it.',
+    }),
   ),
+  unshown: Type.Optional(Type.Array(Type.Object({ tokenId: Type.String(), reason: Type.String() }))),
+  blockNumber: Type.Optional(Type.Number({ description: 'The block that they are of, where they are on chain.' })),
+  timestamp: Type.Number({ description: 'When the exchange was asked: milliseconds since the Unix epoch.' }),
+  stale: Type.Optional(Type.Boolean({ description: 'true: nothing can be said of them now; an event follows when it can.' })),
+  error: Type.Optional(NewsError('Why the exchange tells of no positions; an event follows when it does.')),
 })
 
 /** `data` of one event, by its topic. */
-export const EventsResponse = Type.Union([JournaledTransaction, Block, OrderBookNews, PriceNews])
+export const EventsResponse = Type.Union([JournaledTransaction, Block, OrderBookNews, PriceNews, PositionsNews])
 
 export type OrderBookNews = Static<typeof OrderBookNews>
 export type PriceNews = Static<typeof PriceNews>
+export type PositionsNews = Static<typeof PositionsNews>
 export type Block = Static<typeof Block>
 export type EventsRequest = Static<typeof EventsRequest>
 export type EventsResponse = Static<typeof EventsResponse>
@@ -148,11 +173,12 @@ export const eventsEndpoint = endpoint({
   wallet: true,
   name: 'Events',
   path: '/events',
-  summary: 'Server-sent events: what becomes of transactions, new blocks, order books, and prices.',
+  summary: 'Server-sent events: what becomes of transactions, new blocks, order books, prices, and positions.',
   errors: [
     'UNKNOWN_CHAIN_ERROR',
     'UNKNOWN_CONNECTOR',
     'UNKNOWN_ORDER',
+    'PAIR_NOT_FOUND',
     'TOKEN_NOT_SUPPORTED',
     'UNSUPPORTED',
     'SERVICE_UNINITIALIZED',

@@ -11,7 +11,7 @@ import { serviceEndpoints } from './service.ts'
 import { transactionEndpoints } from './transactions.ts'
 
 /** Version of the interface, raised by semantic versioning. */
-export const interfaceVersion = '1.3.0'
+export const interfaceVersion = '1.4.0'
 
 export const endpoints = [
   ...serviceEndpoints,

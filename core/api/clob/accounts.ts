@@ -31,15 +31,12 @@ export const CLOBMarginAccountResponse = enveloped({
 })
 
 export const CLOBPerpPositionsRequest = request({ ...walletFields, market: Type.Optional(MarketName) })
-export const CLOBPerpPositionsResponse = enveloped({
-  positions: Type.Array(
-    Type.Object({
-      market: Type.String(),
-      ...shownPosition.properties,
-      marginMode: Type.Enum(['cross', 'isolated']),
-    }),
-  ),
+export const shownBookPosition = Type.Object({
+  market: Type.String(),
+  ...shownPosition.properties,
+  marginMode: Type.Enum(['cross', 'isolated']),
 })
+export const CLOBPerpPositionsResponse = enveloped({ positions: Type.Array(shownBookPosition) })
 
 export const CLOBPerpAccountRequest = request(walletFields)
 export const CLOBPerpAccountResponse = enveloped(shownMargin.properties)

@@ -10,8 +10,10 @@ import { createChanges } from './changes.ts'
 import { frame, readPosition, type Position } from './frame.ts'
 import { createHeads } from './heads.ts'
 import { namedBooks } from './named-books.ts'
+import { namedPositions } from './named-positions.ts'
 import { namedPrices } from './named-prices.ts'
 import { createNewest } from './newest.ts'
+import { createPositionNews } from './position-news.ts'
 import { createPriceNews } from './price-news.ts'
 import { eventStream } from './stream.ts'
 import { createStreams } from './streams.ts'
@@ -40,7 +42,7 @@ interface EventsParts {
   log: Logger
 }
 
-/** GET /events: one reader of the journal, one of each network's blocks, of each book and of each price for all streams, however many there are. */
+/** GET /events: one reader of the journal, one of each network's blocks, of each book, price and wallet's positions for all streams, however many there are. */
 export function createEvents({
   services: { transactions, directory, books, quotes, settings },
   metrics: { eventStreams },
@@ -51,6 +53,8 @@ export function createEvents({
   const heads = createHeads(log)
   const bookNews = createBookNews(books)
   const priceNews = createPriceNews(quotes)
+  const timeoutMs = settings.server.requestTimeoutSeconds * 1000
+  const positionNews = createPositionNews({ heads, timeoutMs, log })
   const changes = createChanges(
     transactions.events,
     ({ id, entry }) => frame('transactions', String(id), showTransaction(entry, transactions.status)),
@@ -93,14 +97,16 @@ export function createEvents({
         stream.onEnd(await changes.follow(bell.ring))
         const from = await startOf(request.lastEventId)
         const addresses = address === undefined ? visibleWallets(caller) : new Set([address.toLowerCase()])
-        const within = AbortSignal.any([signal, AbortSignal.timeout(settings.server.requestTimeoutSeconds * 1000)])
+        const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
         const named = topics.includes('orderBook') ? await namedBooks(directory, request, { signal: within }) : []
         const priced = topics.includes('price') ? await namedPrices(directory, request, { signal: within }) : []
+        const held = topics.includes('positions') ? await namedPositions(directory, request, { signal: within }) : []
         const newest = createNewest(bell.ring)
         stream.onEnd(newest.end)
         for (const each of networks) newest.follow((ring) => heads.follow(each, ring))
         for (const each of named) newest.follow((ring) => bookNews.follow(each, ring))
         for (const each of priced) newest.follow((ring) => priceNews.follow(each, ring))
+        for (const each of held) newest.follow((ring) => positionNews.follow(each, ring))
 
         ctx.respond = false
         ctx.status = 200

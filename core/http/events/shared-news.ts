@@ -11,8 +11,11 @@ export interface SharedNewsOptions<T, S> {
   event: string
   /** What is followed as one. */
   keyOf(each: T): string
-  /** Calls back with the state after every change, until the function given is called. */
-  follow(each: T, changed: (state: S) => void): () => void
+  /**
+   * Calls back with the state after every change, until the function given is called. `renewed`: with one that is no news to who was told,
+   * and better for who comes from now on.
+   */
+  follow(each: T, changed: (state: S) => void, renewed: (state: S) => void): () => void
   show(each: T, state: S): object
 }
 
@@ -36,11 +39,15 @@ export function createSharedNews<T, S>({ event, keyOf, follow, show }: SharedNew
   function start(key: string, one: T): Followed<S> {
     let end = () => {}
     const followed: Followed<S> = { heard: undefined, news: undefined, rings: new Set(), end: () => end() }
-    end = follow(one, (state) => {
+    const hear = (state: S) => {
       followed.heard = { state }
       followed.news = undefined
+    }
+    const tell = (state: S) => {
+      hear(state)
       for (const ring of followed.rings) ring()
-    })
+    }
+    end = follow(one, tell, hear)
     all.set(key, followed)
     return followed
   }

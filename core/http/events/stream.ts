@@ -9,7 +9,7 @@ export interface StreamParts {
   about: object
   /** Absent where transactions are not followed. */
   changes?: { source: Pick<Changes, 'take'>; wanted: Wanted }
-  /** Of each that is followed, a network's blocks, a book, a price. */
+  /** Of each that is followed, a network's blocks, a book, a price, a wallet's positions. */
   newest: Pick<Newest, 'take'>
   /** Rung when there may be something new. */
   bell: Bell

@@ -8,10 +8,11 @@ export type QuoteChanged = (news: QuoteNews) => void
 /** What is wrong with the way to the exchange, and not with the question. */
 const passing: ReadonlySet<ErrorName> = new Set(['NETWORK', 'RATE_LIMIT', 'TIMEOUT', 'SERVICE_UNINITIALIZED'])
 
-export function newsOfFailure(error: unknown): SluiceError | undefined {
+/** @param what failed, as a sentence begins */
+export function newsOfFailure(error: unknown, what = 'The quote'): SluiceError | undefined {
   if (error instanceof DOMException && error.name === 'TimeoutError') return undefined
   if (error instanceof SluiceError) return passing.has(error.name) ? undefined : error
-  return new SluiceError('UNKNOWN_ERROR', "The quote failed by a defect of the server. The server's log has the reason.", { cause: error })
+  return new SluiceError('UNKNOWN_ERROR', `${what} failed by a defect of the server. The server's log has the reason.`, { cause: error })
 }
 
 /** Whether the one says what the other says: at whatever block. */

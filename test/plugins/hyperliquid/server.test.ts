@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { startServer, venuesReady } from '../../../core/testing/server.ts'
 import type { TestServer } from '../../../core/testing/server.ts'
+import { follow, type Follower } from '../../http/events-client.ts'
 import { failsWith, losesAnswer, losesRequest } from '../../hyperliquid/exchange/serve/faults.ts'
 import { until } from '../../hyperliquid/until.ts'
 import { startSite } from './site.ts'
@@ -147,5 +148,78 @@ describe('a server on Hyperliquid', function () {
     expect([placed.status, placed.body.name]).to.deep.equal([501, 'UNSUPPORTED'])
     const { body } = await server.client.get('/clob/margin/account', of)
     expect(body).to.deep.include({ mode: 'default', sharedWith: [], borrowed: '0' })
+  })
+
+  describe('in /events', () => {
+    const stranger = '0x00000000000000000000000000000000000000ef'
+    const followers: Follower[] = []
+    afterEach(async () => {
+      for (const follower of followers.splice(0)) await follower.close()
+    })
+    const come = (query: Record<string, string> = {}) =>
+      follow({ url: server.kernel.url, certsDir: server.settings.ssl.certsDir }, { topics: 'positions', ...of, ...query })
+    const listen = async (query?: Record<string, string>) => {
+      const follower = await come(query)
+      followers.push(follower)
+      return follower
+    }
+    /** Of what is told after so many others. */
+    const next = async (follower: Follower, after: number) =>
+      (await follower.hears(`more than ${after}`, (told) => follower.told.indexOf(told) >= after)).data
+    const trade = async (side: 'BUY' | 'SELL', price: string, amount: string) => {
+      const terms = { market: 'ETH-USD', side, orderType: 'LIMIT', price, amount }
+      const { status, body, text } = await server.client.post('/clob/perp/orders', { ...of, ...terms })
+      expect(status, text).to.equal(200)
+      return body
+    }
+    const sizes = ({ positions }: { positions: { positionAmt: string }[] }) => positions.map(({ positionAmt }) => positionAmt)
+
+    it('tells of positions at once, and when they open, grow and close, whoever trades', async () => {
+      const [all, one, other] = [await listen(), await listen({ market: 'eth-usd' }), await listen({ market: 'BTC-USD' })]
+      const both = (after: number) => Promise.all([next(all, after), next(one, after)])
+      for (const none of await both(0)) expect(none).to.deep.include({ ...of, positions: [] })
+      await trade('BUY', '4040', '0.1')
+      for (const opened of await both(1)) expect(sizes(opened)).to.deep.equal(['0.1'])
+      await trade('BUY', '4040', '0.1')
+      const [grown] = await both(2)
+      expect(sizes(grown)).to.deep.equal(['0.2'])
+      const { body } = await server.client.get('/clob/perp/positions', of)
+      expect(grown.positions).to.deep.equal(body.positions)
+      // What waits in the book is taken by another: the server sends nothing.
+      await trade('SELL', '4000', '0.2')
+      site.exchange.place(stranger, { coin: 'ETH', side: 'BUY', price: '4000', size: '0.2' })
+      for (const closed of await both(3)) expect(closed).to.deep.include({ positions: [] })
+      expect([all.told.length, one.told.length, other.told.length]).to.deep.equal([4, 4, 1])
+    })
+
+    it('tells nothing of positions whose mark price moves alone, and who comes then as they are now', async () => {
+      await trade('BUY', '4040', '0.1')
+      const follower = await listen()
+      const { id } = await follower.hears('the position', () => true)
+      site.exchange.setMark('ETH', '4012.3')
+      await until(async () => {
+        const again = await come({ lastEventId: id })
+        const { positions } = await next(again, 0)
+        await again.close()
+        expect(sizes({ positions })).to.deep.equal(['0.1'])
+        return positions[0].markPrice === '4012.3'
+      })
+      expect(follower.told).to.have.length(1)
+    })
+
+    it('says when nothing can be said of positions, and when it can again', async () => {
+      const follower = await listen()
+      await next(follower, 0)
+      site.exchange.faults.add(failsWith(502), ({ type }) => type === 'clearinghouseState')
+      const stale = await next(follower, 1)
+      expect(stale).to.deep.equal({ ...of, stale: true, timestamp: stale.timestamp })
+      site.exchange.faults.clear()
+      expect(await next(follower, 2)).to.have.property('positions')
+    })
+
+    it('refuses markets that it has not', async () => {
+      const { status, body } = await server.client.get('/events', { topics: 'positions', ...of, market: 'ETH-USD,ETH-EUR' })
+      expect([status, body.name]).to.deep.equal([404, 'UNKNOWN_ORDER'])
+    })
   })
 })

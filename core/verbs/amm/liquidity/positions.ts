@@ -1,16 +1,17 @@
 import { SluiceError } from '../../../api/index.ts'
 import type { At, RangePosition, Token } from '../../../contracts/index.ts'
-import type { Verb } from '../../context.ts'
+import type { On, Verb } from '../../context.ts'
 import type { NetworkEntry } from '../../directory.ts'
 import { readAddress } from '../../wallets.ts'
 import { rangeOf } from './range-of.ts'
 import { showPosition } from './show-position.ts'
 
+export const ammLiquidityPositions: Verb<'AMMLiquidityPositions'> = async (request, { network, venue, signal }) =>
+  rangePositions(readAddress(network, request.address), { network, venue }, { signal })
+
 /** Anybody may send a wallet a position of tokens that tell nothing of themselves: that hides none of the others. */
-export const ammLiquidityPositions: Verb<'AMMLiquidityPositions'> = async (request, { network, venue, signal }) => {
-  const at = { signal }
-  const range = rangeOf(venue)
-  const { head, positions } = await range.positions(readAddress(network, request.address), at)
+export async function rangePositions(owner: string, { network, venue }: On<'connector'>, at: At) {
+  const { head, positions } = await rangeOf(venue).positions(owner, at)
   const tokens = await tokensOf(positions, network, at)
   const unshown = positions.flatMap(({ tokenId, pool }) => {
     const unknown = [pool.token0, pool.token1].find((address) => !tokens.has(address))

@@ -15,7 +15,7 @@ export const positions: BookVerb<'Positions'> = async (request, { network, venue
   return { positions: held.filter(({ market }) => only === undefined || market.id === only.id).map(showPosition) }
 }
 
-const showPosition = ({ market, side, marginMode, liquidationPrice = '0', ...position }: PerpBookPosition) => ({
+export const showPosition = ({ market, side, marginMode, liquidationPrice = '0', ...position }: PerpBookPosition) => ({
   market: nameOf(market),
   tickerSymbol: tickerOf(market),
   positionAmt: plain(position.amount),
