@@ -146,7 +146,7 @@ describe('/events', () => {
   })
 
   for (const [what, query, expected, field] of [
-    ['a topic that there is not', { topics: 'transactions,positions' }, '400 INCOMPLETE_PARAMS', 'topics'],
+    ['a topic that there is not', { topics: 'transactions,position' }, '400 INCOMPLETE_PARAMS', 'topics'],
     ['no topic', { topics: ',' }, '400 INCOMPLETE_PARAMS', 'topics'],
     ['an id that is none', { lastEventId: 'yesterday' }, '400 INCOMPLETE_PARAMS', 'lastEventId'],
     ['an id of another journal', { lastEventId: '999999999' }, '400 INCOMPLETE_PARAMS', 'lastEventId'],
