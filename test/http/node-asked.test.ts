@@ -1,12 +1,10 @@
 import { expect } from 'chai'
 import { Interface, parseUnits, toQuantity } from 'ethers'
-import { rpcTo, type Rpc } from '../../core/devnet/rpc-to.ts'
-import { startServer, type TestServer } from '../../core/testing/server.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { openManyPairs, type ManyPairs } from '../market/many-pairs.ts'
-import { oneChain, outcome, uniswap } from './shared-server.ts'
+import { outcome, uniswap } from './shared-server.ts'
 import { countedTrips } from './trouble/counted-trips.ts'
-import { startFaultyProxy, type FaultyProxy } from './trouble/faulty-proxy.ts'
+import { startBehindProxy, type BehindProxy } from './trouble/behind-proxy.ts'
 
 const amounts = new Interface(['function getAmountsOut(uint256, address[]) view returns (uint256[] amounts)'])
 const router = addresses.exchanges.uniswap.router
@@ -17,32 +15,22 @@ const blocks = 5
 
 describe('what the node is asked about prices, as a proxy before it counts', function () {
   this.timeout(120_000)
-  let proxy: FaultyProxy
-  let server: TestServer
-  let rpc: Rpc
+  let stage: BehindProxy
+  let proxy: BehindProxy['proxy']
+  let server: BehindProxy['server']
+  let rpc: BehindProxy['rpc']
   let trips: Awaited<ReturnType<typeof countedTrips>>
   let market: ManyPairs
   before(async () => {
-    proxy = await startFaultyProxy()
-    server = await startServer({
-      ...oneChain,
-      // Samples are compared apart.
-      settings: { ...oneChain.settings, 'market.checkSeconds': 3_600 },
-      async between(url) {
-        proxy.target = url
-        return `http://127.0.0.1:${proxy.port}`
-      },
-    })
-    rpc = rpcTo(proxy.target)
+    // Samples are compared apart.
+    stage = await startBehindProxy({ 'market.checkSeconds': 3_600 })
+    ;({ proxy, server, rpc } = stage)
     market = await openManyPairs(rpc, 100)
     trips = await countedTrips(proxy)
     // Nodes are asked for their chain when they are met anew.
     expect(outcome(await server.client.get('/network/status', { chain: 'ethereum', network: 'local' }))).to.equal('200')
   })
-  after(async () => {
-    await server?.stop()
-    await proxy?.stop()
-  })
+  after(() => stage?.stop())
 
   const price = async (question: object) => {
     const answer = await server.client.get('/amm/price', { ...uniswap, version: 'v2', ...question })

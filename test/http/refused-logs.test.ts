@@ -1,11 +1,10 @@
 import { expect } from 'chai'
 import { Interface, formatUnits, toQuantity } from 'ethers'
-import { rpcTo, type Rpc } from '../../core/devnet/rpc-to.ts'
-import { startServer, type TestServer } from '../../core/testing/server.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { follow } from './events-client.ts'
-import { admins, mined, oneChain, outcome, uniswap } from './shared-server.ts'
-import { healthy, refusing, startFaultyProxy, type FaultyProxy } from './trouble/faulty-proxy.ts'
+import { admins, mined, outcome, uniswap } from './shared-server.ts'
+import { startBehindProxy, type BehindProxy } from './trouble/behind-proxy.ts'
+import { healthy, refusing } from './trouble/faulty-proxy.ts'
 
 const amounts = new Interface(['function getAmountsOut(uint256, address[]) view returns (uint256[] amounts)'])
 const { router } = addresses.exchanges.uniswap
@@ -24,24 +23,15 @@ const isOfAnybody = ({ method, params: [filter] }: { method: string; params: rea
 
 describe('prices where nodes refuse to say what happened in a block', function () {
   this.timeout(120_000)
-  let proxy: FaultyProxy
-  let server: TestServer
-  let rpc: Rpc
+  let stage: BehindProxy
+  let proxy: BehindProxy['proxy']
+  let server: BehindProxy['server']
+  let rpc: BehindProxy['rpc']
   before(async () => {
-    proxy = await startFaultyProxy()
-    server = await startServer({
-      ...oneChain,
-      async between(url) {
-        proxy.target = url
-        return `http://127.0.0.1:${proxy.port}`
-      },
-    })
-    rpc = rpcTo(proxy.target)
+    stage = await startBehindProxy()
+    ;({ proxy, server, rpc } = stage)
   })
-  after(async () => {
-    await server?.stop()
-    await proxy?.stop()
-  })
+  after(() => stage?.stop())
 
   let asked = 0
   /** A new amount every time, as the exchange itself has it at the block that is named. */

@@ -1,35 +1,25 @@
 import { expect } from 'chai'
 import { Interface } from 'ethers'
-import { rpcTo, type Rpc } from '../../core/devnet/rpc-to.ts'
-import { startServer, type TestServer } from '../../core/testing/server.ts'
 import { addresses } from '../devnet/addresses.ts'
-import { admins, local, mined, noted, oneChain, outcome, traders, uniswap } from './shared-server.ts'
+import { admins, local, mined, noted, outcome, traders, uniswap } from './shared-server.ts'
 import { countedTrips } from './trouble/counted-trips.ts'
-import { healthy, startFaultyProxy, type FaultyProxy } from './trouble/faulty-proxy.ts'
+import { startBehindProxy, type BehindProxy } from './trouble/behind-proxy.ts'
+import { healthy } from './trouble/faulty-proxy.ts'
 
 const weth = addresses.tokens.WETH.address
 const erc20 = new Interface(['function approve(address spender, uint256 value)', 'function transfer(address to, uint256 value)'])
 
 describe('a trade of a wallet, and through pools, that are in memory', function () {
   this.timeout(120_000)
-  let proxy: FaultyProxy
-  let server: TestServer
-  let rpc: Rpc
+  let stage: BehindProxy
+  let proxy: BehindProxy['proxy']
+  let server: BehindProxy['server']
+  let rpc: BehindProxy['rpc']
   before(async () => {
-    proxy = await startFaultyProxy()
-    server = await startServer({
-      ...oneChain,
-      async between(url) {
-        proxy.target = url
-        return `http://127.0.0.1:${proxy.port}`
-      },
-    })
-    rpc = rpcTo(proxy.target)
+    stage = await startBehindProxy()
+    ;({ proxy, server, rpc } = stage)
   })
-  after(async () => {
-    await server?.stop()
-    await proxy?.stop()
-  })
+  after(() => stage?.stop())
 
   const sell = (base: string, amount: string, more: object = {}) =>
     server.client.post('/amm/trade', { ...uniswap, version: 'v2', base, quote: 'USDC', side: 'SELL', amount, address: admins, ...more })
