@@ -1,8 +1,7 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { createClient } from '../../core/testing/client.ts'
 import { eventually } from './checks.mjs'
 import { startContainer } from './container.mjs'
+import { freePort } from '../../test/free-port.ts'
 
 /** Runs one command of the image to its end, on these volumes. */
 export async function runCommand(
@@ -62,13 +61,4 @@ export async function startServer({ image, running, volumes, bot, environment = 
 function track(running, container) {
   running.add(container)
   void container.ended.then(() => running.delete(container))
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
 }

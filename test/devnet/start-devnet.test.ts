@@ -10,6 +10,7 @@ import { rpcTo } from '../../core/devnet/rpc-to.ts'
 import { startDevnet, type Devnet } from '../../core/devnet/start-devnet.ts'
 import { addresses } from './addresses.ts'
 import { devnetFiles, temporaryFolder } from './test-devnet.ts'
+import { freePort } from '../free-port.ts'
 
 describe('startDevnet', () => {
   let place: Awaited<ReturnType<typeof temporaryFolder>>
@@ -176,15 +177,6 @@ function portOf(server: Server): number {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('no port')
   return address.port
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const port = portOf(server)
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function hasContracts(devnet: Devnet): Promise<boolean> {

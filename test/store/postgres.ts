@@ -2,7 +2,6 @@ import { execFile, execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,6 +9,7 @@ import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { endWatched, spawnWatched } from '../../core/devnet/spawn-watched.ts'
 import type { WatchedProcess } from '../../core/devnet/spawn-watched.ts'
+import { freePort } from '../free-port.ts'
 
 const run = promisify(execFile)
 
@@ -181,13 +181,4 @@ function findBinaries(): string | undefined {
   const versions = existsSync(debian) ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a)) : []
   const folders = [...versions.map((version) => path.join(debian, version, 'bin')), ...(process.env['PATH'] ?? '').split(':')]
   return folders.find((folder) => ['initdb', 'postgres'].every((each) => existsSync(path.join(folder, each))))
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const address = probe.address()
-  await new Promise((resolve) => probe.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }

@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import path from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,6 +9,7 @@ import { cpuMsOf } from '../cpu-of.ts'
 import { makeHome, type Home } from '../home.ts'
 import { ms, times, type Row } from '../report.ts'
 import { median } from '../statistics.ts'
+import { freePort } from '../../free-port.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const rounds = 3
@@ -124,13 +124,4 @@ async function runOnce(code: string): Promise<Cost> {
   )
   const [printed] = await Promise.all([textOf(node.stdout), once(node, 'exit')])
   return { wallMs: performance.now() - startedAt, cpuMs: Number(printed) }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === 'string') throw new Error('No port is free.')
-  return address.port
 }
