@@ -28,7 +28,7 @@ describe('the most that an exact amount may be', () => {
         const mostRaw = mostOut(lanes, course, versions)
         if (mostRaw === undefined) return true
         had += 1
-        return explore(lanes, { ...course, amountRaw: mostRaw }, versions).arrivals.length > 0
+        return explore(lanes, { ...course, amountRaw: mostRaw }, versions, true).arrivals.length > 0
       }),
     )
     expect(had).to.be.above(50)
@@ -47,7 +47,7 @@ describe('the most that an exact amount may be', () => {
   it('is all that the first pool takes in', () => {
     const lanes = lanesThrough(way(1), [[10n ** 24n, 10n ** 24n]])
     const mostRaw = mostIn(lanes, { ...course, exact: 'in' }, versions) ?? 0n
-    const taken = (amountRaw: bigint) => explore(lanes, { ...course, exact: 'in', amountRaw }, versions).arrivals.length
+    const taken = (amountRaw: bigint) => explore(lanes, { ...course, exact: 'in', amountRaw }, versions, true).arrivals.length
     expect([taken(mostRaw), taken(mostRaw + 1n)]).to.deep.equal([1, 0])
   })
 

@@ -34,26 +34,29 @@ export function goneOn(way: Arrival, lane: Lane, { amountRaw, gasUnits }: Passed
 const noWorse = (aRaw: bigint, bRaw: bigint, exact: 'in' | 'out') => (exact === 'in' ? aRaw >= bRaw : aRaw <= bRaw)
 
 /**
- * Those to the same token than which no other is as good beyond doubt and leaves as many pools to go on through: a pool of
- * more than two tokens could be met again, and must not be, since its second pass would find another state than was read.
+ * Those to the same token than which no other is as good beyond doubt, takes as little gas where that costs anything, and leaves as many
+ * pools to go on through: a pool of more than two tokens could be met again, and must not be, since its second pass would find another
+ * state than was read.
  */
-export function undominated(arrivals: readonly Arrival[], exact: 'in' | 'out'): readonly Arrival[] {
+export function undominated(arrivals: readonly Arrival[], exact: 'in' | 'out', isGasFree: boolean): readonly Arrival[] {
   const kept: Arrival[] = []
   for (const arrival of arrivals) {
-    if (kept.some((other) => dominates(other, arrival, exact))) continue
+    if (kept.some((other) => dominates(other, arrival, exact, isGasFree))) continue
     for (let index = kept.length - 1; index >= 0; index -= 1) {
       const other = kept[index]
-      if (other && dominates(arrival, other, exact)) kept.splice(index, 1)
+      if (other && dominates(arrival, other, exact, isGasFree)) kept.splice(index, 1)
     }
     kept.push(arrival)
   }
   return kept
 }
 
-function dominates(a: Arrival, b: Arrival, exact: 'in' | 'out'): boolean {
+function dominates(a: Arrival, b: Arrival, exact: 'in' | 'out', isGasFree: boolean): boolean {
   return (
     a.doubts.length === 0 &&
     noWorse(a.amountRaw, b.amountRaw, exact) &&
+    // That a way in doubt may be cheaper is no reason to read on.
+    (isGasFree || b.doubts.length > 0 || a.gasUnits <= b.gasUnits) &&
     a.lanes.every(({ pool }) => pool.tokens.length === 2 || passes(b, pool.address))
   )
 }

@@ -9,6 +9,9 @@ import type { Ways } from './ways.ts'
 // Of that the pools' own part is what their protocol says.
 export const swapUnits = 50_000n
 
+/** More than any swap takes: where that costs nothing, no gas does. */
+const muchGas = 10n ** 9n
+
 export interface PricedRoute {
   readonly lanes: readonly Lane[]
   readonly router: Router
@@ -26,13 +29,13 @@ export interface Comparison {
 }
 
 /**
- * The route that leaves the trader most after paying for gas; the shorter of equals. Up to its last hop a route goes by
- * amounts alone: what could be gained net of gas otherwise is less than the gas that the other pools on it would save.
+ * The route that leaves the trader most after paying for gas; the shorter of equals.
  * @param gasCost what that much gas costs, in the token of the other side
  */
 export function bestRoute(lanes: Lanes, course: Course, ways: Ways, gasCost: (gasUnits: bigint) => bigint): Comparison {
   let best: { priced: PricedRoute; gainRaw: bigint } | undefined
-  const explored = ways.mixes.map((mix) => explore(lanes, course, mix))
+  const isGasFree = gasCost(muchGas) === 0n
+  const explored = ways.mixes.map((mix) => explore(lanes, course, mix, isGasFree))
   const carrierOf = (arrival: Arrival) => ways.carrier(arrival.lanes.map(({ protocol }) => protocol.version))
   const hopes: { arrival: Arrival; gainRaw: bigint }[] = []
   for (const { arrivals } of explored) {

@@ -25,10 +25,16 @@ export const mostHops = 3
 
 /**
  * Goes from token to token, for an exact amount out from the end to the start, and keeps at each the best way there: which
- * one it was does not matter for what follows, and more of one token never gives less of another. A pool that more must
- * be known of is gone through as if it were the best that it could be: it is read on only where that would be the best.
+ * one it was does not matter for what follows, and more of one token never gives less of another. Where gas is to be paid for, those are
+ * kept that are the best with as little gas. A pool that more must be known of is gone through as if it were the best that it could be: it is
+ * read on only where that would be the best.
  */
-export function explore(lanes: Lanes, { tokenIn, tokenOut, between, exact, amountRaw }: Course, versions: ReadonlySet<string>): Explored {
+export function explore(
+  lanes: Lanes,
+  { tokenIn, tokenOut, between, exact, amountRaw }: Course,
+  versions: ReadonlySet<string>,
+  isGasFree: boolean,
+): Explored {
   const forward = exact === 'in'
   const [start, end] = forward ? [tokenIn, tokenOut] : [tokenOut, tokenIn]
   const via = between.filter((token) => token !== start && token !== end)
@@ -67,7 +73,7 @@ export function explore(lanes: Lanes, { tokenIn, tokenOut, between, exact, amoun
         ends.push(...arrivals)
       } else {
         const before = best.get(to) ?? []
-        const known = undominated([...before, ...arrivals], exact)
+        const known = undominated([...before, ...arrivals], exact, isGasFree)
         best.set(to, known)
         // What a shorter way has brought already is gone on from already.
         const further = known.filter((one) => !before.includes(one))

@@ -29,7 +29,8 @@ export function mostOut(lanes: Lanes, course: Course, versions: ReadonlySet<stri
     }
     here = next
   }
-  const had = mostRaw > 0n && explore(lanes, { ...course, amountRaw: mostRaw }, versions).arrivals.some(({ doubts }) => doubts.length === 0)
+  const had =
+    mostRaw > 0n && explore(lanes, { ...course, amountRaw: mostRaw }, versions, true).arrivals.some(({ doubts }) => doubts.length === 0)
   return had ? mostRaw : undefined
 }
 

@@ -57,6 +57,11 @@ export function splitCandidates(lanes: Lanes, { course, gasCost, best, last }: S
   const [first] = byRate
   if (!first) return []
   const single = wayOf(best.lanes, course, last)
+  // So few are all of them candidates: nothing is left to a rule of thumb.
+  if (rated.length <= mostByRate) {
+    const others = rated.filter((route) => takes([route.versions])).map(({ lanes }) => wayOf(lanes, course, last))
+    return distinct([...(nearly ? [single] : []), ...others])
+  }
 
   const apart = (from: Way) => peeled(from, tried, worth)
   // Without the best single way, what goes best beside the best for a twentieth.

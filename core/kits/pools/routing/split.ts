@@ -7,8 +7,8 @@ import { shareOf, wholeShare } from './share.ts'
 import { partUnits, splitCandidates, type SplitQuestion, type Takes } from './split-candidates.ts'
 import { allotted, areApart, type Allotment, type Way } from './split-ways.ts'
 
-/** So many of the candidates are the best. */
-const mostLeading = 4
+/** So few candidates are compared with each other; where there are more, only with so many of the best. */
+const [fewCandidates, mostLeading] = [12, 4]
 
 /** One of several ways that a swap goes at once. */
 export interface Part {
@@ -55,7 +55,7 @@ interface Chosen {
 }
 
 /**
- * Every two and every three ways without a common pool are compared, one of them at least among the best candidates.
+ * Every two and every three ways without a common pool are compared; of many candidates those of which one at least is among the best.
  * @param takes whether the router takes such routes together, or one of them among others
  */
 function choose(lanes: Lanes, question: SplitQuestion, takes: Takes): Chosen | undefined {
@@ -72,7 +72,8 @@ function choose(lanes: Lanes, question: SplitQuestion, takes: Takes): Chosen | u
     const gainRaw = gainOf(allotment.otherRaw, gasUnits)
     return gainRaw > mostRaw && takes(ways.map(({ versions }) => versions)) ? { ways, allotment, gasUnits, gainRaw } : undefined
   }
-  for (const [index, a] of candidates.slice(0, mostLeading).entries()) {
+  const leading = candidates.length > fewCandidates ? mostLeading : candidates.length
+  for (const [index, a] of candidates.slice(0, leading).entries()) {
     const besideA = candidates.slice(index + 1).filter((way) => areApart(a, way))
     for (const [next, b] of besideA.entries()) {
       const ofTwo = allotted([a, b])
