@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { text as textOf } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { Ajv } from 'ajv'
@@ -5,7 +8,7 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { endpoints, errorsOf, errorTable, type Endpoint, type ErrorName } from '../../core/api/index.ts'
 import type { Answer } from '../../core/testing/client.ts'
-import { fuzzOrder, fuzzPosition, goodRequest, requests, withUnknownField, type FuzzedRequest } from './fuzz/requests.ts'
+import { eventsRequests, fuzzOrder, fuzzPosition, goodRequest, requests, withUnknownField, type FuzzedRequest } from './fuzz/requests.ts'
 import { admins, local, mined, noted, others, sharedServer, uniswap } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
 
@@ -75,7 +78,7 @@ describe(`whatever a caller sends (SLUICE_FUZZ_SEED=${seed})`, function () {
     await fc.assert(property, { seed: seed + offset, numRuns, endOnFailure: true })
   }
 
-  function judge({ endpoint, path, raw }: FuzzedRequest, { status, body, text }: Answer): void {
+  function judge({ endpoint, path, raw }: FuzzedRequest, { status, body, text }: Omit<Answer, 'headers'>): void {
     const about = `${endpoint.name} ${path.slice(0, 300)} ${raw?.slice(0, 300) ?? ''} -> ${status} ${text.slice(0, 500)}`
     seen.add(`${endpoint.name} ${status === 200 ? 'answered' : 'refused'}`)
     if (status === 200) {
@@ -120,6 +123,28 @@ describe(`whatever a caller sends (SLUICE_FUZZ_SEED=${seed})`, function () {
       ...([...byChance, ...unserved].includes(name) ? [] : [`${name} answered`]),
     ])
     expect(expected.filter((each) => !seen.has(each))).to.deep.equal([])
+  })
+
+  it('opens a stream of events, or gets a documented error', async () => {
+    let opened = 0
+    const property = fc.asyncProperty(eventsRequests, async (request) => {
+      const incoming = await server.client.open(request.path)
+      if (incoming.statusCode !== 200) {
+        const text = await textOf(incoming)
+        judge(request, { status: incoming.statusCode ?? 0, body: JSON.parse(text), text })
+        return
+      }
+      const [first] = await once(incoming, 'data')
+      expect(String(first), request.path).to.contain('event: ready')
+      incoming.destroy()
+      opened += 1
+    })
+    await fc.assert(property, { seed, numRuns: 200, endOnFailure: true })
+    expect(opened).to.be.above(0)
+    expect([...seen]).to.include('Events refused')
+    const client = server.client
+    const streams = async () => /^sluice_event_streams.* (\d+)$/m.exec((await client.get('/metrics')).text)?.[1]
+    while ((await streams()) !== '0') await sleep(50)
   })
 
   it('leaves nothing behind in memory', async () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
-import { endpoints, type Endpoint } from '../../../core/api/index.ts'
+import { endpoints, eventsEndpoint, type Endpoint } from '../../../core/api/index.ts'
 import { alsoPosts } from '../../../core/http/routes.ts'
-import { others, uniswap } from '../shared-server.ts'
+import { local, others, uniswap } from '../shared-server.ts'
 import { encode, jsonValues, otherNames, queryValues } from './values.ts'
 
 export interface FuzzedRequest {
@@ -75,6 +75,15 @@ const goodBook: Record<string, GoodValue> = {
   ],
   cancel: [{ market: 'WETH-USDC', orderId: '1' }],
 }
+/** What there is to follow, by topic. */
+const goodEvents: readonly (typeof good)[] = [
+  { topics: ['transactions', 'blocks'], ...local, address: others, lastEventId: '0' },
+  { topics: ['price'], ...uniswap, price: ['WETH:USDC:SELL:1', 'USDC:WETH:BUY:2'], version: 'v2' },
+  { topics: ['price', 'blocks'], ...uniswap, base: 'WETH', quote: 'USDC', side: 'SELL', amount: '1' },
+  { topics: ['orderBook'], ...local, connector: 'oasis', market: ['WETH-USDC'], type: 'CLOB', depth: 2 },
+  { topics: ['positions', 'price'], ...uniswap, address: others, price: ['WETH:USDC:SELL:1'] },
+  { topics: ['positions'], ...local, connector: 'perp', address: others, base: 'ETH', quote: 'USD' },
+]
 /** An order has a bound of its own. */
 const ofNoLimit: readonly string[] = ['limitPrice', 'allowedSlippage']
 
@@ -133,9 +142,10 @@ export const requests: fc.Arbitrary<FuzzedRequest> = fc
     return fc.boolean().chain((asBody) => (asBody && inBody ? body(endpoint, inBody) : query(endpoint)))
   })
 
-function fields(endpoint: Endpoint) {
-  const { request } = endpoint
-  const known = goodOf(endpoint)
+/** The same of `/events`, of which nothing is required by itself. */
+export const eventsRequests: fc.Arbitrary<FuzzedRequest> = fc.constantFrom(...goodEvents).chain((known) => query(eventsEndpoint, known))
+
+function fields({ request }: Endpoint, known: typeof good) {
   const names = Object.keys(request.properties)
   const required = new Set(request.required ?? [])
   const several = (most: number) =>
@@ -158,9 +168,9 @@ function fields(endpoint: Endpoint) {
     }))
 }
 
-function query(endpoint: Endpoint): fc.Arbitrary<FuzzedRequest> {
+function query(endpoint: Endpoint, good = goodOf(endpoint)): fc.Arbitrary<FuzzedRequest> {
   return fc
-    .tuple(fields(endpoint), fc.array(queryValues, { minLength: 6, maxLength: 6 }), fc.constantFrom('', '', '', '[]'))
+    .tuple(fields(endpoint, good), fc.array(queryValues, { minLength: 6, maxLength: 6 }), fc.constantFrom('', '', '', '[]'))
     .map(([{ untouched, wild, known }, values, suffix]) => {
       const pairs = [
         ...untouched.map((name) => [name, encode(inQuery(known[name] ?? ''))]),
@@ -193,7 +203,7 @@ function body(endpoint: Endpoint, method: string): fc.Arbitrary<FuzzedRequest> {
     { weight: 1, arbitrary: fc.constantFrom('a b', 'x'.repeat(300)) },
   )
   return fc
-    .tuple(fields(endpoint), fc.array(jsonValues, { minLength: 6, maxLength: 6 }), types, wounds, keys)
+    .tuple(fields(endpoint, goodOf(endpoint)), fc.array(jsonValues, { minLength: 6, maxLength: 6 }), types, wounds, keys)
     .map(([{ untouched, wild, known }, values, type, wound, key]) => {
       const members = [
         ...untouched.map((name) => `${JSON.stringify(name)}:${JSON.stringify(known[name])}`),
