@@ -1,7 +1,7 @@
 // Built-ins only: installs what the lockfile says when node_modules is not that, then runs the command in this same process.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -13,11 +13,16 @@ if (existsSync(path.join(root, 'package-lock.json'))) installWhenStale()
 
 const [, , command = 'help', ...args] = process.argv
 if (command === 'test' && args.length === 0) process.exit(node('scripts/test.mjs', []))
-else if (command === 'test')
-  process.exit(node('node_modules/mocha/bin/mocha.js', args.some((arg) => arg.endsWith('.ts')) ? args : [...args, 'test/**/*.test.ts']))
+else if (command === 'test') process.exit(node('node_modules/mocha/bin/mocha.js', testsIn(args)))
 else if (command === 'bench') process.exit(node('test/bench/run.ts', args, ['--import', 'tsx']))
 else if (command === 'chaos') process.exit(node('test/chaos/run.ts', args, ['--import', 'tsx']))
 else await sluice(command, args)
+
+/** A folder is all tests in it; where neither one nor a file is named, all there are. */
+function testsIn(args) {
+  const named = args.map((arg) => (existsSync(arg) && statSync(arg).isDirectory() ? path.join(arg, '**', '*.test.ts') : arg))
+  return named.some((arg) => arg.endsWith('.ts')) ? named : [...named, 'test/**/*.test.ts']
+}
 
 function refuseOldNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
