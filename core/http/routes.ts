@@ -10,6 +10,7 @@ import { after } from '../verbs/after.ts'
 import { createDeadline } from './deadline.ts'
 import { readIdempotencyKey, type Idempotency } from './idempotency/idempotency.ts'
 import { idsOf, type Exchange } from './exchange.ts'
+import { createOutbox, type Outbox } from './outbox.ts'
 import type { Answer } from './idempotency/kept-requests.ts'
 import { rememberQueries } from './request/remember-queries.ts'
 import { requestReader } from './request/read-request.ts'
@@ -33,8 +34,9 @@ export type EndpointAnswer = (ctx: Koa.ParameterizedContext<Exchange>) => void |
 /** One loop over the endpoints makes routes, validators and serializers. Gives who answers a request of a method and path. */
 export function routes(parts: RouteParts): (method: string, path: string) => EndpointAnswer | undefined {
   const byMethod = new Map<string, Map<string, EndpointAnswer>>()
+  const send = createOutbox()
   for (const endpoint of endpoints) {
-    const answer = handler(endpoint, parts)
+    const answer = handler(endpoint, parts, send)
     const methods = [endpoint.method, ...(endpoint.method === 'GET' ? ['HEAD'] : []), ...(alsoPosts(endpoint) ? ['POST'] : [])]
     for (const method of methods) {
       const byPath = byMethod.get(method) ?? new Map<string, EndpointAnswer>()
@@ -44,7 +46,7 @@ export function routes(parts: RouteParts): (method: string, path: string) => End
   return (method, path) => byMethod.get(method)?.get(path)
 }
 
-function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings }: RouteParts): EndpointAnswer {
+function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings }: RouteParts, send: Outbox): EndpointAnswer {
   const { permission, wallet, acts, on, path } = endpoint as Endpoint
   const read = requestReader(endpoint)
   const readSearch = rememberQueries(read)
@@ -76,7 +78,7 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
     }
     if (key === undefined) {
       const answered = deadline.bound(() => after(lookUp(request), (on) => verb(request, Object.assign(call, on))))
-      return after<object, void>(answered, (answer) => reply(ctx, render(answer, request, startedAt)))
+      return after<object, void>(answered, (answer) => reply(ctx, send, render(answer, request, startedAt)))
     }
 
     /** What is journaled with signed bytes is what the caller gets, to the byte. */
@@ -91,7 +93,7 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
     }
     const client = caller.commonName || caller.fingerprint
     const acted = deadline.bound(() => idempotency.once({ key: { client, path, key }, request, requestId, act }))
-    return after<Answer, void>(acted, (answer) => reply(ctx, answer))
+    return after<Answer, void>(acted, (answer) => reply(ctx, send, answer))
   }
 
   function render(answer: object, { network }: Fields, startedAt: number): Answer {
@@ -102,10 +104,10 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
 }
 
 /** Past Koa's own way to an answer: all that it would look into is known here. */
-function reply(ctx: Koa.ParameterizedContext<Exchange>, { status, body }: Answer): void {
+function reply(ctx: Koa.ParameterizedContext<Exchange>, send: Outbox, { status, body }: Answer): void {
   ctx.respond = false
   const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(body), ...idsOf(ctx.state) }
-  ctx.res.writeHead(status, headers).end(body)
+  send(ctx.res, status, headers, body)
 }
 
 function lookupOf(on: Endpoint['on'], { directory }: Services) {
