@@ -2,7 +2,7 @@ import { toQuantity } from 'ethers/utils'
 import { SluiceError } from '../../../contracts/index.ts'
 import type { At, Chain, Head, HeadChanges, Interest } from '../../../contracts/index.ts'
 import { isObject, nodeLied, resultOf, type Rpc, type RpcAnswer } from '../../nodes/index.ts'
-import { quantityOf } from '../quantity.ts'
+import { numberOf } from '../quantity.ts'
 import type { Evm, FoundLog } from '../types.ts'
 import { accountCalls, accountNews, accountsOf } from '../wallets/accounts.ts'
 import { askedOf, logFilters } from '../wallets/wallet-logs.ts'
@@ -117,11 +117,11 @@ function placedLogs(rpc: Rpc, { hash, number }: Head, answer: RpcAnswer): Readon
   let last = -1
   for (const each of logs) {
     const log = foundLog(each)
-    const index = isObject(each) ? quantityOf(each['logIndex']) : undefined
+    const index = isObject(each) ? numberOf(each['logIndex']) : undefined
     const ofBlock = isObject(each) && each['blockHash'] === hash && each['removed'] !== true
-    if (!log || !ofBlock || log.blockNumber !== blockNumber || index === undefined || Number(index) <= last)
+    if (!log || !ofBlock || log.blockNumber !== blockNumber || index === undefined || index <= last)
       throw nodeLied(rpc, 'answered eth_getLogs with something else than the logs of the block')
-    last = Number(index)
+    last = index
     found.set(last, log)
   }
   return found

@@ -1,8 +1,8 @@
 import { toQuantity } from 'ethers/utils'
-import { isObject, nodeLied, resultOf, type Rpc } from '../../nodes/index.ts'
+import { nodeLied, resultOf, type Rpc } from '../../nodes/index.ts'
 import type { At } from '../../../contracts/index.ts'
-import { quantityOf } from '../quantity.ts'
-import { readLog } from './receipt.ts'
+import { numberOf } from '../quantity.ts'
+import { isLog } from './receipt.ts'
 import type { FoundLog, LogFilter } from '../types.ts'
 
 const mostCalls = 10
@@ -48,10 +48,9 @@ export async function findLogs(
 
 /** Undefined where it is none. */
 export function foundLog(raw: unknown): FoundLog | undefined {
-  const log = readLog(raw)
-  const blockNumber = isObject(raw) ? quantityOf(raw['blockNumber']) : undefined
-  const transactionHash = isObject(raw) ? raw['transactionHash'] : undefined
-  if (!log || blockNumber === undefined || typeof transactionHash !== 'string') return undefined
-  // What is spread comes last: V8 takes many times as long for the object when fields follow it.
-  return { transactionHash, blockNumber: Number(blockNumber), ...log }
+  if (!isLog(raw)) return undefined
+  const { address, topics, data, transactionHash } = raw
+  const blockNumber = numberOf(raw['blockNumber'])
+  if (blockNumber === undefined || typeof transactionHash !== 'string') return undefined
+  return { address, topics, data, transactionHash, blockNumber }
 }

@@ -1,5 +1,5 @@
 import { isObject } from '../../nodes/index.ts'
-import { isBytes, quantityOf } from '../quantity.ts'
+import { isBytes, numberOf, quantityOf } from '../quantity.ts'
 import { jsonFieldsOfNode } from './json-of-node.ts'
 import type { EvmLog, EvmReceipt } from '../types.ts'
 
@@ -28,10 +28,16 @@ export function readReceipt(raw: unknown): EvmReceipt | undefined {
 }
 
 /** Undefined where it is no log. */
-export function readLog(raw: unknown): EvmLog | undefined {
-  if (!isObject(raw)) return undefined
+function readLog(raw: unknown): EvmLog | undefined {
+  if (!isLog(raw)) return undefined
   const { address, topics, data } = raw
-  if (typeof address !== 'string' || !isBytes(data) || !Array.isArray(topics) || !topics.every(isBytes)) return undefined
-  const logIndex = quantityOf(raw['logIndex'])
-  return { address, topics, data, ...(logIndex === undefined ? {} : { logIndex: Number(logIndex) }) }
+  const logIndex = numberOf(raw['logIndex'])
+  return { address, topics, data, ...(logIndex !== undefined && { logIndex }) }
 }
+
+export const isLog = (raw: unknown): raw is EvmLog & Record<string, unknown> =>
+  isObject(raw) &&
+  typeof raw['address'] === 'string' &&
+  isBytes(raw['data']) &&
+  Array.isArray(raw['topics']) &&
+  raw['topics'].every(isBytes)

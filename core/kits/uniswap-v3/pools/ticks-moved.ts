@@ -6,30 +6,39 @@ import { KnownTicks, countUpTo, type TickLiquidity } from './known-ticks.ts'
  */
 export function ticksMoved(known: KnownTicks, lower: number, upper: number, liquidity: bigint): KnownTicks | undefined {
   if (!known.knows(lower) && !known.knows(upper)) return known
-  const ticks = known.ticks.slice()
   const { grosses, nets } = ListedLiquidity.of(known)
-  for (const [tick, net] of [
-    [lower, liquidity],
-    [upper, -liquidity],
-  ] as const) {
-    if (!known.knows(tick)) continue
-    const after = countUpTo(ticks, tick)
-    const isThere = ticks[after - 1] === tick
-    const index = isThere ? after - 1 : after
-    const gross = (isThere ? (grosses[index] ?? 0n) : 0n) + liquidity
-    if (gross < 0n) return undefined
-    if (!isThere) {
-      ticks.splice(index, 0, tick)
-      grosses.splice(index, 0, gross)
-      nets.splice(index, 0, net)
-    } else if (gross === 0n) {
-      for (const column of [ticks, grosses, nets]) column.splice(index, 1)
-    } else {
-      grosses[index] = gross
-      nets[index] = (nets[index] ?? 0n) + net
-    }
+  const moved: Columns = { ticks: known.ticks.slice(), grosses, nets }
+  if (known.knows(lower) && !moveTick(moved, lower, liquidity, liquidity)) return undefined
+  if (known.knows(upper) && !moveTick(moved, upper, liquidity, -liquidity)) return undefined
+  return new KnownTicks(known.from, known.to, moved.ticks, new ListedLiquidity(moved.grosses, moved.nets), known.gone)
+}
+
+interface Columns {
+  readonly ticks: number[]
+  readonly grosses: bigint[]
+  readonly nets: bigint[]
+}
+
+/** Whether there was as much as is taken. */
+function moveTick({ ticks, grosses, nets }: Columns, tick: number, liquidity: bigint, net: bigint): boolean {
+  const after = countUpTo(ticks, tick)
+  const isThere = ticks[after - 1] === tick
+  const index = isThere ? after - 1 : after
+  const gross = (isThere ? (grosses[index] ?? 0n) : 0n) + liquidity
+  if (gross < 0n) return false
+  if (!isThere) {
+    ticks.splice(index, 0, tick)
+    grosses.splice(index, 0, gross)
+    nets.splice(index, 0, net)
+  } else if (gross === 0n) {
+    ticks.splice(index, 1)
+    grosses.splice(index, 1)
+    nets.splice(index, 1)
+  } else {
+    grosses[index] = gross
+    nets[index] = (nets[index] ?? 0n) + net
   }
-  return new KnownTicks(known.from, known.to, ticks, new ListedLiquidity(grosses, nets), known.gone)
+  return true
 }
 
 class ListedLiquidity implements TickLiquidity {
