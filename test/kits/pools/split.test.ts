@@ -10,11 +10,14 @@ import { waysOf } from '../../../core/kits/pools/routing/ways.ts'
 import { along, everyRoute, exchange, graphOf, type BasketOf } from './graph.ts'
 
 const splitting = { ...exchange, routers: exchange.routers.map((router) => ({ ...router, splits: () => true })) }
-const someCourse: fc.Arbitrary<Course> = fc.record({
+const courseOf = {
   tokenIn: fc.constant('A'),
   tokenOut: fc.constant('B'),
   between: fc.constant(['I']),
   exact: fc.constantFrom('in' as const, 'out' as const),
+}
+const someCourse: fc.Arbitrary<Course> = fc.record({
+  ...courseOf,
   // In whole twentieths: what rounding leaves is not what is compared.
   amountRaw: fc.bigInt(10n ** 8n, 10n ** 15n).map((each) => each * 20n),
 })
@@ -37,6 +40,15 @@ const denseBaskets: fc.Arbitrary<readonly BasketOf[]> = fc.array(
   }),
   { minLength: 3, maxLength: 7 },
 )
+const thinRaw = fc.bigInt(100n, 5_000n)
+/** Of tokens that have few units, such as whole cents. */
+const thinBasket: fc.Arbitrary<BasketOf> = fc.record({
+  version: fc.constant('ticks'),
+  tokens: fc.shuffledSubarray(['A', 'B', 'I'], { minLength: 2, maxLength: 2 }),
+  reservesRaw: fc.tuple(thinRaw, thinRaw),
+  feePercent: fc.bigInt(0n, 1n),
+  gasUnits: fc.constant(60_000n),
+})
 const gasPrices = fc.bigInt(0n, 10n ** 6n)
 const gasCostAt = (gasPriceRaw: bigint) => (gasUnits: bigint) => gasUnits * gasPriceRaw
 /** The best net of gas over every two and three routes without a common pool and every allotment by twentieths; 50,000 + 20,000 for each way but one. */
@@ -97,6 +109,25 @@ describe('a swap that goes several ways at once', function () {
     )
     expect(split).to.be.above(compared / 10)
     expect(equal).to.be.at.least(compared - 1)
+  })
+
+  it('is never worse than the best single way, of however few units it is', () => {
+    let split = 0
+    const coarse = fc.record({ ...courseOf, amountRaw: fc.bigInt(20n, 400n) })
+    fc.assert(
+      fc.property(fc.array(thinBasket, { minLength: 2, maxLength: 6 }), coarse, (baskets, course) => {
+        const lanes = graphOf(baskets)
+        const ways = waysOf(splitting, course.exact, undefined)
+        const { best } = bestRoute(lanes, course, ways, () => 0n)
+        if (!best) return true
+        const found = bestSplit(lanes, { swap: swapAlong(course), course, routers: ways.routers, gasCost: () => 0n, best, last: true })
+        if (!found || 'wanted' in found) return true
+        split += 1
+        return course.exact === 'in' ? found.amountRaw > best.amountRaw : found.amountRaw < best.amountRaw
+      }),
+      { numRuns: 2_000 },
+    )
+    expect(split).to.be.above(20)
   })
 
   it('is found beside the best single way, where that passes the pool that a little goes through best', () => {

@@ -33,7 +33,7 @@ export interface SplitRoute {
  * there are none. Of a way of which more must be known and that could be one of them, that.
  */
 export function bestSplit(lanes: Lanes, question: SplitQuestion): SplitRoute | { readonly wanted: readonly Wanted[] } | undefined {
-  const { course } = question
+  const { course, best } = question
   if (shareOf(course.amountRaw, 1) === 0n) return undefined
   let found: (Chosen & { readonly router: Router }) | undefined
   for (const router of question.routers) {
@@ -44,8 +44,17 @@ export function bestSplit(lanes: Lanes, question: SplitQuestion): SplitRoute | {
   const { ways, allotment, gasUnits, router } = found
   if (allotment.doubts.length > 0) return { wanted: allotment.doubts }
   const parts = partsOf(ways, allotment.shares, course)
-  return parts && { parts, router, amountRaw: parts.reduce((sum, { otherRaw }) => sum + otherRaw, 0n), gasUnits }
+  if (!parts) return undefined
+  const amountRaw = parts.reduce((sum, { otherRaw }) => sum + otherRaw, 0n)
+  // Of few units a twentieth is not what rounding makes of it.
+  return gainOf(question, amountRaw, gasUnits) > gainOf(question, best.amountRaw, best.gasUnits)
+    ? { parts, router, amountRaw, gasUnits }
+    : undefined
 }
+
+/** What the trader has of it after paying for gas. */
+const gainOf = ({ course, gasCost }: SplitQuestion, otherRaw: bigint, gasUnits: bigint) =>
+  (course.exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
 
 interface Chosen {
   readonly ways: readonly Way[]
@@ -61,15 +70,14 @@ interface Chosen {
 function choose(lanes: Lanes, question: SplitQuestion, takes: Takes): Chosen | undefined {
   const candidates = splitCandidates(lanes, question, takes)
   if (candidates.length === 0) return undefined
-  const { course, gasCost, best } = question
-  const gainOf = (otherRaw: bigint, gasUnits: bigint) => (course.exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
+  const { gasCost, best } = question
   const partCost = gasCost(partUnits)
   let most: Chosen | undefined
-  let mostRaw = gainOf(best.amountRaw, best.gasUnits)
+  let mostRaw = gainOf(question, best.amountRaw, best.gasUnits)
   const together = (ways: readonly Way[], allotment: Allotment | undefined): Chosen | undefined => {
     if (!allotment || allotment.shares.includes(0)) return undefined
     const gasUnits = swapUnits + allotment.gasUnits + partUnits * BigInt(ways.length - 1)
-    const gainRaw = gainOf(allotment.otherRaw, gasUnits)
+    const gainRaw = gainOf(question, allotment.otherRaw, gasUnits)
     return gainRaw > mostRaw && takes(ways.map(({ versions }) => versions)) ? { ways, allotment, gasUnits, gainRaw } : undefined
   }
   const leading = candidates.length > fewCandidates ? mostLeading : candidates.length
