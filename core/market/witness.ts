@@ -19,7 +19,7 @@ export interface Place {
  */
 export type Trouble = 'defect' | 'gap' | 'lost' | 'reload' | 'reorganisation'
 
-/** What a sample in memory was, compared with the exchange itself; `unclear` where both could not be had of the same moment. */
+/** What a sample in memory was, compared with the exchange itself; `unclear` where both could not be had of the same moment, or the exchange says two things of it. */
 export type CheckOutcome = 'equal' | 'different' | 'unclear'
 
 export interface MarketCounters {

@@ -397,6 +397,21 @@ describe('state that follows a chain', () => {
     expect(await stateOf(source, 'x')).to.deep.equal(['1'])
   })
 
+  it('is not taken for wrong by what a node says once and not again of the same block', async function () {
+    this.timeout(60_000)
+    start({ checkSeconds: 0.5 })
+    const { source, followed, loads } = exchange(test)
+    await sync.read(source, 'x', at)
+    const { load } = followed
+    followed.load = async (keys, after, when) => {
+      const answer = await load(keys, after, when)
+      return loads.length === 2 ? { ...answer, states: new Map(keys.map((key) => [key, ['of the next block']])) } : answer
+    }
+    await until(() => told.includes('equal dex x'))
+    expect(told.slice(0, 2)).to.deep.equal(['unclear dex x', 'equal dex x'])
+    expect(loads.length).to.be.at.least(4)
+  })
+
   it('is let go when nobody asked for it for long, and nothing is asked of the network then', async function () {
     this.timeout(60_000)
     start({ idleSeconds: 0.5 })
