@@ -138,7 +138,7 @@ describe('the compiled tree', () => {
   it('is ended by its watchdog when a plugin holds it up', async () => {
     const { ended, client, output } = await start({
       SLUICE_PLUGINS_FOLDERS: `plugins,${path.join(folder, 'looping')}`,
-      SLUICE_LIMITS_PLUGIN_STALL_SECONDS: '1',
+      SLUICE_LIMITS_PLUGIN_STALL_SECONDS: '5',
     })
     await client.get('/amm/price', { ...pair, connector: 'looping' }).catch(() => {})
     client.close()

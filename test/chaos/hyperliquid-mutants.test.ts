@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { arrivesLate, losesAnswer } from '../hyperliquid/exchange/serve/faults.ts'
+import { until } from '../hyperliquid/until.ts'
+import { gate } from '../transactions/site.ts'
 import { ask } from './bots/ask.ts'
 import { createHyperliquidStage, type HyperliquidStage } from './hyperliquid/hyperliquid-stage.ts'
 import { lookAtBook } from './hyperliquid/watch-books.ts'
@@ -39,12 +41,15 @@ async function loseAnAnswer(stage: HyperliquidStage): Promise<void> {
   stage.proxy.become()
 }
 
-/** It arrives when two looks have not seen it, and before its time is over. */
+/** It arrives when it is given up, and before its time is over: the exchange's clock is set back for that. */
 async function arriveLate(stage: HyperliquidStage): Promise<void> {
-  const late = 4_500
-  stage.proxy.become({ ofActions: 1, fault: () => arrivesLate(late) })
+  const { pass, open } = gate()
+  stage.proxy.become({ ofActions: 1, fault: () => arrivesLate(pass) })
   await order(stage)
-  await sleep(late)
+  stage.exchange.clock.advance(-60_000)
+  const { client } = await stage.someServer()
+  await until(async () => (await client.get('/transactions', { state: 'EXPIRED' })).body.transactions.length > 0)
+  open()
   stage.proxy.become()
 }
 

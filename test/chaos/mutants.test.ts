@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { isPostgresInstalled } from '../store/postgres.ts'
+import { isStopped, until } from '../wallet/processes.ts'
 import { ask } from './bots/ask.ts'
 import { randomOf } from './random.ts'
 import { play, type Scenario } from './scenarios/scenario.ts'
@@ -86,7 +87,7 @@ async function sleepAndWake(world: World): Promise<void> {
   await world.servers[0]?.stop()
   const sleeper = await world.start(0, { stopAt: { point: 'before journal QUEUED', nth: 1 } })
   const asleep = trade(world, 0)
-  await sleep(1000)
+  await until(() => isStopped(sleeper.pid))
   // Answered as soon as the sleeper's hold on the wallet has run out.
   const random = randomOf('awake')
   for (let tries = 0; tries < 20; tries += 1) {

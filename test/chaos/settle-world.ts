@@ -13,6 +13,8 @@ const extraBlocks = 5
 /** The network has a block a second. What is in a block waits for nothing but the next ones, which need not take so long. */
 const blockMs = 1000
 const hastyBlockMs = 400
+/** How long a block waits for a busy machine to look at the one before. */
+const patienceMs = 5_000
 
 export async function settleWorld(world: World, random: Random): Promise<History> {
   const { chain, proxy, wallets } = world
@@ -22,8 +24,12 @@ export async function settleWorld(world: World, random: Random): Promise<History
   const seen = await settle(world, random, {
     allowed: confirmations + extraBlocks,
     async pass(isWaiting) {
+      const { acts } = proxy
+      const before = acts.begun
       await chain.mine(1)
       await sleep(hastyBlockMs)
+      for (const end = performance.now() + patienceMs; (acts.begun === before || acts.underWay > 0) && performance.now() < end;)
+        await sleep(50)
       if (await isWaiting()) await sleep(blockMs - hastyBlockMs)
       return 1
     },

@@ -37,7 +37,7 @@ export async function settle(stage: Stage, random: Random, { allowed, pass, atEn
   let blocks = 0
   while (blocks < allowed && (await count(stage, openStates)) > 0) blocks += await pass(async () => (await count(stage, waitingStates)) > 0)
   // The last block has to be seen.
-  for (let tries = 0; tries < 15 && (await count(stage, openStates)) > 0; tries += 1) await sleep(200)
+  for (let tries = 0; tries < 100 && (await count(stage, openStates)) > 0; tries += 1) await sleep(200)
   await atEnd?.()
 
   await Promise.all(servers.map(async (each) => each?.stop()))

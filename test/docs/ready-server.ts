@@ -1,6 +1,6 @@
 import { startServer, type ServerOptions, type TestServer } from '../../core/testing/index.ts'
 
-const mostTries = 300
+const mostTries = 1200
 
 /** A server as a person finds it after the start-up summary: the devnet answers. */
 export async function readyServer(options: Pick<ServerOptions, 'plugins'> = {}): Promise<TestServer> {

@@ -12,8 +12,7 @@ const folder = await extractPlugins(page)
 const network = { chain: 'ethereum', network: 'local' }
 const venue = { ...network, connector: 'tidebook' }
 
-describe(page, function () {
-  this.timeout(60_000)
+describe(page, () => {
   let server: TestServer
   before(async () => {
     server = await readyServer({ plugins: [path.join(folder, 'tidebook')] })
@@ -75,7 +74,7 @@ function numbersIn(cards: string, kind: string): number[] {
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 300; tries++) {
+  for (let tries = 0; tries < 800; tries++) {
     if (await holds()) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Answer, Client } from '../../core/testing/client.ts'
-import { admins, chainSeconds, freshAddress, local, mined, outcome, sharedServer, swap, uniswap } from './shared-server.ts'
+import { admins, chainSeconds, freshAddress, local, mined, outcome, sharedServer, swap, toldSeconds, uniswap } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
 
 const zero = `0x${'0'.repeat(40)}`
@@ -183,7 +183,7 @@ describe('/amm', () => {
 
   it('gives a trade the ttl of the settings after the latest block', async () => {
     const { body: config } = await client.get('/connector/config', { connector: 'uniswap' })
-    const before = await chainSeconds(server.rpc)
+    const before = await toldSeconds(client, server.rpc)
     const { body } = await trade()
     expect(body.deadline - config.ttl).to.be.within(before, await chainSeconds(server.rpc))
     await mined(client, body.txHash)

@@ -44,6 +44,8 @@ describe('Idempotency-Key', () => {
 
   it('lets one of several at once through and answers 1028 to the others, with the seconds after which to come again', async () => {
     const [key, before] = [newKey(), await nonce()]
+    // Their connections are there, so that none comes when the first is done.
+    await Promise.all(Array.from({ length: 6 }, () => client.get('/')))
     // About a nonce that is named the node is asked, which takes its time.
     const named = { nonce: before }
     const answers = await Promise.all(Array.from({ length: 6 }, () => trade(key, named)))

@@ -3,7 +3,7 @@ import { Contract, ContractFactory, JsonRpcProvider, Wallet } from 'ethers'
 import { readArtifact } from '../../core/devnet/read-artifact.ts'
 import type { PluginsResponse } from '../../core/api/index.ts'
 import type { Answer, Client } from '../../core/testing/client.ts'
-import { admins, chainSeconds, local, mined, outcome, others, sharedServer, traders, uniswap } from './shared-server.ts'
+import { admins, chainSeconds, local, mined, outcome, others, sharedServer, toldSeconds, traders, uniswap } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
 
 const zero = `0x${'0'.repeat(40)}`
@@ -114,7 +114,7 @@ describe('/amm/liquidity', () => {
 
   it('gives a change the ttl of its version, and no more slippage than that has', async () => {
     const { body: config } = await client.get('/connector/config', { connector: 'uniswap' })
-    const before = await chainSeconds(server.rpc)
+    const before = await toldSeconds(client, server.rpc)
     const { deadline, fill } = await made('add', range)
     const { ttl, allowedSlippage } = config.versions.v3
     expect(deadline - ttl).to.be.within(before, await chainSeconds(server.rpc))

@@ -103,5 +103,12 @@ export async function noted(client: Client, txHash: string): Promise<void> {
 export const chainSeconds = async (rpc: Rpc): Promise<number> =>
   Number(Reflect.get(Object(await rpc('eth_getBlockByNumber', 'latest', false)), 'timestamp'))
 
+/** The same, of a block that the server knows from then on: who was told of one gets nothing from before it. */
+export async function toldSeconds(client: Client, rpc: Rpc): Promise<number> {
+  const seconds = await chainSeconds(rpc)
+  await client.get('/network/poll', { ...local, txHash: `0x${'ab'.repeat(32)}` })
+  return seconds
+}
+
 /** An address that nobody has used before. */
 export const freshAddress = (): string => Wallet.createRandom().address

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { rpcTo } from '../../core/devnet/rpc-to.ts'
 import { startServer, type TestServer } from '../../core/testing/server.ts'
-import { admins, chainSeconds, local, uniswap } from './shared-server.ts'
+import { admins, local, toldSeconds, uniswap } from './shared-server.ts'
 
 const ttl = 3
 
@@ -17,7 +17,7 @@ describe('a trade that is valid for seconds only', () => {
     const { status, text } = await server.client.get('/amm/price', question)
     expect(status, text).to.equal(200)
     await new Promise((resolve) => setTimeout(resolve, (ttl + 1) * 1_000))
-    const before = await chainSeconds(rpcTo(server.rpcUrl))
+    const before = await toldSeconds(server.client, rpcTo(server.rpcUrl))
     const traded = await server.client.post('/amm/trade', { ...question, address: admins })
     expect(traded.status, traded.text).to.equal(200)
     expect(traded.body.deadline).to.be.at.least(before + ttl)

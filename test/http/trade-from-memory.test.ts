@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Interface } from 'ethers'
 import { addresses } from '../devnet/addresses.ts'
-import { admins, local, mined, noted, outcome, traders, uniswap } from './shared-server.ts'
+import { admins, local, mined, noted, outcome, toldSeconds, traders, uniswap } from './shared-server.ts'
 import { countedTrips } from './trouble/counted-trips.ts'
 import { startBehindProxy, type BehindProxy } from './trouble/behind-proxy.ts'
 import { healthy } from './trouble/faulty-proxy.ts'
@@ -63,6 +63,10 @@ describe('a trade of a wallet, and through pools, that are in memory', function 
   it('is simulated the first time, and then asks the node for nothing but to take it', async () => {
     expect(await simulates('ETH', '0.01')).to.equal(true)
     await warm('ETH', '0.01')
+    // The newest block is in memory, and none comes that would have to be read first.
+    await rpc('evm_setIntervalMining', 0)
+    await toldSeconds(server.client, rpc)
+    await price()
     let release = () => {}
     const held = new Promise<void>((resolve) => (release = resolve))
     await proxy.become(async (exchange) => {
@@ -71,6 +75,7 @@ describe('a trade of a wallet, and through pools, that are in memory', function 
     })
     const { status, text, body } = await sell('ETH', '0.02')
     release()
+    await rpc('evm_setIntervalMining', 1)
     expect(status, text).to.equal(200)
     await done(body.txHash)
   })

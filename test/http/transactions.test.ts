@@ -66,7 +66,9 @@ describe('/transactions', () => {
       paged.push(...body.transactions.map(({ txHash }: { txHash: string }) => txHash))
       cursor = body.nextCursor
     } while (cursor !== undefined)
-    expect(paged).to.deep.equal(whole)
+    // There may be more of them by now than one page has at most.
+    expect(paged.slice(0, 500)).to.deep.equal(whole)
+    expect(new Set(paged).size).to.equal(paged.length)
   })
 
   it('narrows by each of its fields', async () => {

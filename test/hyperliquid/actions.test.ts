@@ -97,7 +97,7 @@ describe('signed actions on the simulator of Hyperliquid', () => {
 
   it('may be signed by an agent, with nonces of its own, and not those that move money away', async () => {
     const agent = Wallet.createRandom()
-    const nonce = exchange.clock.now() + 1000
+    const nonce = exchange.clock.now() + minute
     expect(await noop(nonce, { wallet: agent }))
       .to.have.property('response')
       .that.contains('does not exist')

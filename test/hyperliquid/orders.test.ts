@@ -10,6 +10,7 @@ type Wire = Omit<Orders[number], 'a' | 'r' | 't'> & { a?: number; r?: boolean; t
 
 const documented = JSON.parse(readFileSync(new URL('../fixtures/hyperliquid/error-responses.json', import.meta.url), 'utf8'))
 const [eth, hypeUsdc] = [1, 10_107]
+const minute = 60_000
 const others = ['0x00000000000000000000000000000000000000a1', '0x00000000000000000000000000000000000000a2'] as const
 
 describe('orders on the simulator of Hyperliquid', () => {
@@ -161,9 +162,9 @@ describe('orders on the simulator of Hyperliquid', () => {
 
   it('are canceled at a time that was set before', async () => {
     await send({ b: true, p: '3900', s: '1' })
-    await trader.exchange.scheduleCancel({ time: exchange.clock.now() + 6000 })
+    await trader.exchange.scheduleCancel({ time: exchange.clock.now() + minute })
     expect(await open()).to.have.length(1)
-    exchange.clock.advance(6001)
+    exchange.clock.advance(minute)
     expect(await open()).to.deep.equal([])
   })
 
@@ -192,10 +193,10 @@ describe('orders on the simulator of Hyperliquid', () => {
   })
 
   it('are found by their names only after a while, where a test wants it so', async () => {
-    exchange.engine.rules.orderStatusLagMs = 1000
+    exchange.engine.rules.orderStatusLagMs = minute
     await send({ b: true, p: '3900', s: '1', c: '0xe0000000000000000000000000000001' })
     expect(await statusOf('0xe0000000000000000000000000000001')).to.equal('unknownOid')
-    exchange.clock.advance(1000)
+    exchange.clock.advance(minute)
     expect(await statusOf('0xe0000000000000000000000000000001')).to.equal('open')
   })
 

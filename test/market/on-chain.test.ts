@@ -122,9 +122,9 @@ describe('state that follows a real node', function () {
       test.asked()
       const asked: string[] = []
       for (let block = 0; block < 5; block++) {
+        const next = (sync.tip?.number ?? 0n) + 1n
         await add(block, 1)
         await test.rpc('evm_mine')
-        const next = (sync.tip?.number ?? 0n) + 1n
         await until(() => (sync.tip?.number ?? 0n) >= next)
         asked.push(...test.asked())
       }

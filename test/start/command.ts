@@ -13,7 +13,14 @@ export async function makeHome(server: Record<string, unknown> = {}): Promise<{ 
   await cp(path.join(root, 'conf'), path.join(home, 'conf'), { recursive: true })
   await writeFile(
     path.join(home, 'conf', 'server.yml'),
-    stringify({ server: { port: 0 }, devnet: { enabled: true, port: 0 }, plugins: { folders: [path.join(root, 'plugins')] }, ...server }),
+    stringify({
+      server: { port: 0 },
+      devnet: { enabled: true, port: 0 },
+      plugins: { folders: [path.join(root, 'plugins')] },
+      // A machine that tests much at once is slow.
+      limits: { pluginLoadSeconds: 60 },
+      ...server,
+    }),
   )
   return { home, remove: () => rm(home, { recursive: true, force: true }) }
 }

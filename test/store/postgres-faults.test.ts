@@ -147,6 +147,8 @@ describe('trouble with the database', () => {
         .values([rise('a'), rise('b')])
         .execute(),
     )
+    // Both have their connections: the first waits for the other no longer than a transaction may.
+    await Promise.all([works(store), works(store)])
     const met: string[] = []
     const bothIn = async (first: string, second: string) =>
       store.write(async (tx) => {

@@ -109,7 +109,7 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
 }
 
 async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 20_000 })
   client.on('error', () => {})
   await client.connect()
   try {

@@ -10,6 +10,8 @@ export interface Relay {
   meddle: Meddle
   /** HTTP requests that came, as the methods in each. */
   requests: (readonly string[])[]
+  /** How many of them have no answer yet. */
+  underWay: number
   stop(): Promise<void>
 }
 
@@ -20,6 +22,7 @@ export async function startRelay(target: string): Promise<Relay> {
     url: '',
     meddle: () => 'pass',
     requests: [],
+    underWay: 0,
     async stop() {
       server.closeAllConnections()
       await new Promise((done) => server.close(done))
@@ -33,6 +36,8 @@ export async function startRelay(target: string): Promise<Relay> {
     const parsed: unknown = JSON.parse(body)
     const methods = (Array.isArray(parsed) ? parsed : [parsed]).map(({ method }: { method: string }) => method)
     relay.requests.push(methods)
+    relay.underWay += 1
+    response.once('close', () => void (relay.underWay -= 1))
     const what = relay.meddle(methods, body)
     if (typeof what === 'object') {
       const answer = { jsonrpc: '2.0', id: Reflect.get(Object(parsed), 'id'), error: { code: -32000, message: what.error } }
@@ -45,6 +50,8 @@ export async function startRelay(target: string): Promise<Relay> {
     else request.socket.destroy()
   }
 
+  // Whoever asks closes what is idle: a request that comes as the server does would be lost.
+  server.keepAliveTimeout = 0
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

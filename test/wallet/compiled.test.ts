@@ -54,7 +54,7 @@ describe('the compiled signer', () => {
     const ran = spawnSync(process.execPath, [path.join(folder, 'run.js')], {
       cwd: path.join(folder, 'elsewhere'),
       encoding: 'utf8',
-      timeout: 15_000,
+      timeout: 60_000,
       env: { ...process.env, NODE_OPTIONS: '' },
     })
     expect(ran.stdout.trim(), ran.stderr).to.equal('65\n64')

@@ -12,6 +12,9 @@ const ps = (field: string, processId: number): string => {
 /** A process that ended and was not yet collected by its parent does not count. */
 export const isAlive = (processId: number): boolean => !['', 'Z'].includes(ps('stat', processId).slice(0, 1))
 
+/** By SIGSTOP. */
+export const isStopped = (processId: number): boolean => ps('stat', processId).startsWith('T')
+
 export const parentOf = (processId: number): number => Number(ps('ppid', processId))
 
 /** Waits until something holds, and fails after half a minute. */

@@ -48,7 +48,7 @@ export function walletCommandInFolder(): WalletCommandInFolder {
         {
           input,
           encoding: 'utf8',
-          timeout: 15_000,
+          timeout: 60_000,
           env: { ...process.env, TEST_DATA_DIR: dataDir, SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
         },
       )

@@ -117,5 +117,5 @@ describe('sluice wallet', () => {
       expect(err).to.match(reason)
     }
     expect(sluice(['list']).out).to.match(/There are no wallets in .*sluice wallet add/)
-  }).timeout(40_000)
+  })
 })

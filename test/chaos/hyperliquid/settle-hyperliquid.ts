@@ -70,7 +70,7 @@ export async function settleHyperliquid(stage: HyperliquidStage, random: Random)
 async function lastBook(stage: HyperliquidStage, market: string, coin: string): Promise<Found['books']['atEnd'][number]> {
   const is = contentOf(stage.exchange, coin)
   let seen: ShownBook | undefined
-  for (const end = performance.now() + 10 * checkSeconds * 1000; performance.now() < end; await sleep(200)) {
+  for (const end = performance.now() + 30 * checkSeconds * 1000; performance.now() < end; await sleep(200)) {
     seen = await lookAtBook(stage, market)
     if (seen?.content === is) break
   }

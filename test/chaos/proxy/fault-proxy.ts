@@ -43,11 +43,14 @@ export interface FaultProxy {
   sent: readonly Sent[]
   /** How many requests had the fault. */
   faults: number
+  /** Requests by which servers look for transactions, and by which they make some: how many there were, and how many have no answer yet. */
+  acts: { begun: number; underWay: number }
   /** From now on requests have this trouble, each by chance; without one all is well. */
   become(trouble?: Trouble): void
   stop(): Promise<void>
 }
 
+const actMethods: ReadonlySet<string> = new Set(['eth_getTransactionReceipt', 'eth_estimateGas', 'eth_sendRawTransaction'])
 const json = { 'content-type': 'application/json' }
 
 export interface ProxyOptions {
@@ -80,6 +83,11 @@ export async function startFaultProxy({ target, sending, random, clock }: ProxyO
     const parsed: unknown = JSON.parse(Buffer.concat(parts).toString())
     const calls = [parsed].flat().map(readCall)
     const sendings = calls.filter(({ method }) => method === sending.method)
+    if (calls.some(({ method }) => actMethods.has(method))) {
+      proxy.acts.begun += 1
+      proxy.acts.underWay += 1
+      response.once('close', () => void (proxy.acts.underWay -= 1))
+    }
     for (const { params } of sendings) sent.push({ at: clock(), raw: sending.rawOf(params[0]) })
 
     const isBatch = Array.isArray(parsed)
@@ -99,6 +107,8 @@ export async function startFaultProxy({ target, sending, random, clock }: ProxyO
     await current.fault({ calls, isBatch, sends, request, response, random: own, over: current.over.signal, deliver, answer })
   }
 
+  // Whoever asks closes what is idle: a request that comes as the server does would be lost.
+  server.keepAliveTimeout = 0
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -107,6 +117,7 @@ export async function startFaultProxy({ target, sending, random, clock }: ProxyO
     url: `http://127.0.0.1:${address.port}`,
     sent,
     faults: 0,
+    acts: { begun: 0, underWay: 0 },
     become(trouble) {
       current?.over.abort()
       const over = new AbortController()

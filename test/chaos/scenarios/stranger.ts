@@ -6,8 +6,10 @@ import type { Random } from '../random.ts'
 import { createWorld, type World } from '../world.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Time for a server to see a block and to act on it. */
+/** Time for a server to go on with what follows from a block that it has seen. */
 const blockMs = 600
+/** Longer than any machine needs for that. */
+const patienceMs = 15_000
 /** Two blocks to see it by, one for what fills the gap, one for those that waited behind it, and one of grace for the machine. */
 const allowed = 5
 const trades = 4
@@ -42,10 +44,21 @@ async function meet(world: World, index: number, random: Random): Promise<void> 
   const top = topNonce(world, wallet) + 1
   let blocks = 0
   for (; (await used()) < top && blocks < 3 * allowed; blocks += 1) {
+    const seen = world.proxy.acts.begun
     await chain.mine(1)
-    await sleep(blockMs)
+    await actedSince(world, seen)
   }
   recorder.healed.push({ trouble: `another program's transaction ${leaves ? 'went away' : 'came between'}`, wallet, blocks, allowed })
+}
+
+/** Blocks of a real chain leave a server the time to act on each: until it has looked, and nothing follows any more. */
+async function actedSince({ proxy: { acts } }: World, seen: number): Promise<void> {
+  let last = seen
+  for (const end = performance.now() + patienceMs; performance.now() < end;) {
+    await sleep(blockMs)
+    if (acts.begun > seen && acts.begun === last && acts.underWay === 0) return
+    last = acts.begun
+  }
 }
 
 function topNonce({ proxy }: World, wallet: string): number {

@@ -84,6 +84,8 @@ export const refusing =
 export async function startFaultyProxy(): Promise<FaultyProxy> {
   let fault = healthy
   const server = createServer((request, response) => void take(request, response).catch(() => response.destroy()))
+  // Whoever asks closes what is idle: a connection that the proxy closed would make it ask for the chain again.
+  server.keepAliveTimeout = 0
 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parts: Buffer[] = []
@@ -113,7 +115,8 @@ export async function startFaultyProxy(): Promise<FaultyProxy> {
       fault = next
       server.closeAllConnections()
       await sleep(50)
-      // A loop that was held up comes to its timers before it comes to its sockets.
+      // A loop that was held up comes to its timers before it comes to its sockets, and in the turn after that all are closed.
+      await setImmediate()
       await setImmediate()
     },
     asked: [],

@@ -94,7 +94,8 @@ describe('an EVM chain', () => {
     const head = await test.chain.head(at)
     expect(head.hash).to.match(/^0x[0-9a-f]{64}$/)
     expect(head.timestamp).to.be.closeTo(Date.now() / 1000, 60)
-    expect(test.asked()).to.deep.equal(['eth_getBlockByNumber'])
+    // A tip comes with it where the last one is older than a block.
+    expect(test.asked().filter((method) => method !== 'eth_maxPriorityFeePerGas')).to.deep.equal(['eth_getBlockByNumber'])
   })
 
   it('follows heads, each once and in order', async () => {

@@ -50,7 +50,8 @@ export async function startFakeNode(behaviour: Behaviour = healthy()): Promise<F
     async dropConnections() {
       server.closeAllConnections()
       await sleep(50)
-      // A loop that was held up comes to its timers before it comes to its sockets.
+      // A loop that was held up comes to its timers before it comes to its sockets, and in the turn after that all are closed.
+      await setImmediate()
       await setImmediate()
     },
     close: () =>

@@ -35,7 +35,7 @@ const lines: Readonly<Record<string, { fault: Fault; is: Reception['is'] }>> = {
     is: 'unclear',
     fault: whenSending(async ({ answer, response }) => {
       const text = await answer()
-      setTimeout(() => response.writeHead(200, plain).end(text), 2_000)
+      setTimeout(() => response.writeHead(200, plain).end(text), 6_000)
     }),
   },
   'never ends its answer': {
@@ -91,7 +91,7 @@ describe('signed bytes on a line with faults, before a real node', () => {
 
   function rpcOver(...rpcUrls: readonly string[]): Rpc {
     const health = { firstBackoffMs: 20 }
-    const rpc = evmRpc({ rpcUrls, chainId: 31337, timeoutMs: 1_000, health, log: { info() {}, warn() {} }, meter: { rpc() {} } })
+    const rpc = evmRpc({ rpcUrls, chainId: 31337, timeoutMs: 3_000, health, log: { info() {}, warn() {} }, meter: { rpc() {} } })
     rpcs.push(rpc)
     return rpc
   }

@@ -12,6 +12,8 @@ import type { TestChain } from './test-chain.ts'
 const rpcOver = (rpcUrls: readonly string[], chainId: number, timeoutMs: number): Rpc =>
   evmRpc({ rpcUrls, chainId, timeoutMs, log: { info() {}, warn() {} }, meter: { rpc() {} } })
 
+const moment = () => new Promise((resolve) => setTimeout(resolve, 10))
+
 describe('what becomes of signed bytes that are sent', () => {
   const raw = new Uint8Array([2, 3, 4])
   const id = keccak256(raw)
@@ -23,7 +25,7 @@ describe('what becomes of signed bytes that are sent', () => {
     rpc = rpcOver(
       nodes.map(({ url }) => url),
       1,
-      1_000,
+      3_000,
     )
     return send(rpc, { id, raw }, at)
   }
@@ -37,7 +39,8 @@ describe('what becomes of signed bytes that are sent', () => {
 
   it('is accepted when one node took them, whatever the others say', async () => {
     expect(await sentTo(says('nonce too low'), hangUp, takes)).to.deep.equal({ is: 'accepted' })
-    for (const node of nodes) expect(node.asked).to.include('eth_sendRawTransaction')
+    // The one that took them may be the first to answer; the others get them all the same.
+    while (!nodes.every(({ asked }) => asked.includes('eth_sendRawTransaction'))) await moment()
   })
 
   it('is accepted when one takes them after another gave the hash of something else', async () => {
@@ -62,7 +65,7 @@ describe('what becomes of signed bytes that are sent', () => {
     expect(reception).to.include({ is: 'unclear', meaning: 'underpriced' })
     expect(reception)
       .to.have.property('reason')
-      .that.matches(/^transaction underpriced; http:.* did not answer within 1 s$/)
+      .that.matches(/^transaction underpriced; http:.* did not answer within 3 s$/)
   })
 
   it('is unclear when their nonce is used: they may have used it', async () => {

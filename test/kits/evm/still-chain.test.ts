@@ -15,7 +15,7 @@ describe('on a chain that makes blocks only when told', () => {
   after(() => test.stop())
 
   it('the base fee of the next block is known beforehand, in full and in empty blocks', async () => {
-    const rpc = evmRpc({ rpcUrls: [test.rpcUrl], chainId: 31337, timeoutMs: 5000, log: { info() {}, warn() {} }, meter: { rpc() {} } })
+    const rpc = evmRpc({ rpcUrls: [test.rpcUrl], chainId: 31337, timeoutMs: 30_000, log: { info() {}, warn() {} }, meter: { rpc() {} } })
     const latestBlock = async () => readBlock(rpc, await ask(rpc, 'eth_getBlockByNumber', ['latest', false], at))
     // INVALID burns all gas that it is given.
     await test.rpc('anvil_setCode', '0x00000000000000000000000000000000000000bb', '0xfe')

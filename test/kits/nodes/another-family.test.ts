@@ -52,8 +52,8 @@ describe('nodes of a family that is not EVM', () => {
   async function network(...results: readonly Readonly<Record<string, string>>[]): Promise<Rpc> {
     nodes = await Promise.all(results.map((each) => startFakeNode(says(each))))
     const rpcUrls = nodes.map(({ url }) => url)
-    const health = { probeMs: 20, firstBackoffMs: 50, patienceMs: 200 }
-    rpc = createRpc({ rpcUrls, dialect, timeoutMs: 5_000, health, log: { info() {}, warn() {} }, meter: { rpc() {} } })
+    const health = { probeMs: 20, firstBackoffMs: 50, patienceMs: 5_000 }
+    rpc = createRpc({ rpcUrls, dialect, timeoutMs: 30_000, health, log: { info() {}, warn() {} }, meter: { rpc() {} } })
     return rpc
   }
   afterEach(async () => {

@@ -8,7 +8,7 @@ import { openOasisFloor, type OasisFloor } from './oasis-floor.ts'
 const count = 60
 
 describe('the lens on offers', function () {
-  this.timeout(60_000)
+  this.timeout(180_000)
   let floor: OasisFloor
   let place: Place
   let read: (most: number, gas?: number) => Promise<PairOffers>

@@ -9,7 +9,7 @@ import { openOasisFloor, type OasisFloor } from './oasis-floor.ts'
 const name = 'WETH-DAI'
 
 describe('orders in a matching market', function () {
-  this.timeout(60_000)
+  this.timeout(180_000)
   let floor: OasisFloor
   let maker: Wallet
   let taker: Wallet

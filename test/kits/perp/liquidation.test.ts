@@ -64,7 +64,7 @@ describe('a liquidation, by the kit', () => {
       chainId: 31337,
       rpcUrls: [floor.devnet.rpcUrl],
       sendUrls: [],
-      timeoutMs: 5_000,
+      timeoutMs: 30_000,
       network: 'ethereum/local',
       log: { info() {}, warn() {} },
       meter: { rpc() {} },

@@ -80,7 +80,7 @@ function exhaustive(routes: readonly (readonly Lane[])[], course: Course, gasCos
 }
 
 describe('a swap that goes several ways at once', function () {
-  this.timeout(60_000)
+  this.timeout(180_000)
   it('is within a basis point of the best of all that there are, and nearly always the best', () => {
     let [compared, equal, split] = [0, 0, 0]
     fc.assert(

@@ -178,6 +178,8 @@ async function startBare(target: string): Promise<{ url: string; stop(): Promise
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(Array.isArray(asked) ? told : told[0]))
     })()
   })
+  // Whoever asks closes what is idle: a request that comes as the server does would be lost.
+  server.keepAliveTimeout = 0
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

@@ -21,7 +21,8 @@ export interface Case {
 
 /** Curve's contract itself, in whatever state, on a chain of its own. */
 export async function contractPool() {
-  const anvil = await startAnvil(0)
+  // With blocks by themselves at first: who waits for the next one waits for ever where none follows.
+  const anvil = await startAnvil(0, ['--block-time', '1', '--mixed-mining'])
   const provider = new JsonRpcProvider(anvil.rpcUrl, undefined, { staticNetwork: true, pollingInterval: 50 })
   const signer = await provider.getSigner(0)
   const deploy = async (name: string, moduleUrl: string, ...args: unknown[]) => {
@@ -31,6 +32,7 @@ export async function contractPool() {
   }
   const pool = await deploy('Stableswap', kit, coins, coins, coins[0], 1n, 0n)
   const library = await deploy('SwapUtilsExternal', fixtures)
+  await anvil.rpc('evm_setIntervalMining', 0)
   const functions = new Interface([
     'function get_dy(int128, int128, uint256) view returns (uint256)',
     'function exchange(int128, int128, uint256, uint256)',

@@ -53,7 +53,7 @@ const edges: readonly Case[] = [1n, 256n, 10n ** 6n].flatMap((amplification) =>
 )
 
 describe('the mathematics of stable pools', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let contract: Awaited<ReturnType<typeof contractPool>>
   before(async () => void (contract = await contractPool()))
   after(() => contract.stop())

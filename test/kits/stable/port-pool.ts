@@ -21,7 +21,8 @@ const aPrecision = 100n
 
 /** A pool of three coins of another's port of Curve's later contracts, on a chain of its own. What it logs is told in Curve's words. */
 export async function portPool(kind: LaterKind) {
-  const anvil = await startAnvil(0)
+  // With blocks by themselves at first: who waits for the next one waits for ever where none follows.
+  const anvil = await startAnvil(0, ['--block-time', '1', '--mixed-mining'])
   const provider = new JsonRpcProvider(anvil.rpcUrl, undefined, {
     staticNetwork: true,
     pollingInterval: 20,
@@ -59,6 +60,7 @@ export async function portPool(kind: LaterKind) {
   await (await token.getFunction('approve')(address, MaxUint256)).wait()
   const filling = decimals.map((each, index) => BigInt(index + 5) * 10n ** BigInt(each + 5))
   await (await pool.getFunction('addLiquidity')(filling, 0n, MaxUint256)).wait()
+  await anvil.rpc('evm_setIntervalMining', 0)
   await anvil.rpc('evm_setAutomine', false)
 
   const held = async (blockTag: number): Promise<readonly bigint[]> =>

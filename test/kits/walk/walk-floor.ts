@@ -32,6 +32,13 @@ export async function openWalkFloor() {
   const { reader, nativeCurrency } = floor.chain
   const trader = floor.trader.address
   const rpc = rpcTo(floor.devnet.rpcUrl)
+  const own = async (symbol: string, decimals: number): Promise<Token> => {
+    const address = await (await floor.deploy('TestToken', symbol, symbol, decimals)).getAddress()
+    return { symbol, address, decimals }
+  }
+  // While blocks come by themselves still: who waits for the next one waits for ever where none follows.
+  const coarse = await own('CENT', 2)
+  const gappy = await own('GAP', 18)
   await rpc('evm_setIntervalMining', 0)
   await rpc('evm_setAutomine', false)
   await rpc('evm_setBlockGasLimit', toQuantity(mostGas))
@@ -50,14 +57,6 @@ export async function openWalkFloor() {
     if (receipt.status !== 1) throw new Error(`${name} failed.`)
   }
 
-  const own = async (symbol: string, decimals: number): Promise<Token> => {
-    await rpc('evm_setAutomine', true)
-    const address = await (await floor.deploy('TestToken', symbol, symbol, decimals)).getAddress()
-    await rpc('evm_setAutomine', false)
-    return { symbol, address, decimals }
-  }
-  const coarse = await own('CENT', 2)
-  const gappy = await own('GAP', 18)
   const all: readonly Token[] = [...Object.values(tokens), coarse, gappy]
   const { v3Router, v2Router, positionManager } = {
     v2Router: addresses.exchanges.uniswap.router,

@@ -30,7 +30,7 @@ export const seed = Number(process.env['SLUICE_WALK_SEED'] ?? 1)
 const wanted = Number(process.env['SLUICE_WALK_QUOTES'] ?? 5_000)
 /** Of the quotes of all walks (SLUICE_WALK_QUOTES), those of one. */
 export const quotesOf = (share: number): number => Math.ceil(wanted * share)
-export const msOf = (quotes: number): number => 60_000 + quotes * 100
+export const msOf = (quotes: number): number => 180_000 + quotes * 100
 
 const deepest = 5
 /** One of so many blocks begins a reorganisation. */

@@ -27,7 +27,7 @@ describe(`a random walk of ${trades} trades (SLUICE_WALK_TRADES), seed ${seed} (
     (swap.exact === 'in' ? amountRaw * 2n > spotAmountRaw : spotAmountRaw * 2n > amountRaw) || below(20) === 0
 
   it('is quoted to the unit at every step, refused where the exchange refuses, and filled as quoted', async function () {
-    this.timeout(60_000 + trades * 500)
+    this.timeout(180_000 + trades * 500)
     const { pick, anySwap } = drawing(floor.tokens, floor.wrapped, random)
     const desk = walkDesk(floor, pick)
     const life = await poolLife(floor, random)

@@ -1,5 +1,6 @@
 import { Interface, JsonRpcProvider, parseEther } from 'ethers'
 import { devnetSite } from '../../../core/devnet/devnet-site.ts'
+import { rpcTo } from '../../../core/devnet/rpc-to.ts'
 import { startAnvil } from '../../../core/devnet/start-anvil.ts'
 import { readArtifact } from '../../../core/devnet/read-artifact.ts'
 import { newPool, type WeightedPoolKind } from '../../../core/kits/weighted/devnet/new-pool.ts'
@@ -26,6 +27,8 @@ export interface Asked {
 const chainId = 31337
 const plentyOfGas = 2n ** 40n
 const mostCallsAtOnce = 1000
+// For so many of them on a busy machine.
+const timeoutMs = 60_000
 const request =
   '(uint8 kind, address tokenIn, address tokenOut, uint256 amount, bytes32 poolId, uint256 lastChangeBlock, address from, address to, bytes userData)'
 const poolAbi = new Interface([`function onSwap(${request} request, uint256 balanceTokenIn, uint256 balanceTokenOut) returns (uint256)`])
@@ -39,6 +42,7 @@ const lastChangeBlock = 2n ** 32n
 /** Pools on a chain of their own, in whose Vault's place is what asks them many things at once: they answer to nobody else. */
 export async function realPools() {
   const anvil = await startAnvil(0, ['--gas-limit', String(plentyOfGas)])
+  const rpc = rpcTo(anvil.rpcUrl, timeoutMs)
   const provider = new JsonRpcProvider(anvil.rpcUrl, chainId, {
     staticNetwork: true,
     batchMaxCount: 1,
@@ -74,7 +78,7 @@ export async function realPools() {
       return [address, true, poolAbi.encodeFunctionData('onSwap', [swap, balanceInRaw, balanceOutRaw])]
     })
     const call = { to: vault, data: multicall.encodeFunctionData('aggregate3', [calls]), gas: `0x${plentyOfGas.toString(16)}` }
-    const [answers] = multicall.decodeFunctionResult('aggregate3', String(await anvil.rpc('eth_call', call, 'latest')))
+    const [answers] = multicall.decodeFunctionResult('aggregate3', String(await rpc('eth_call', call, 'latest')))
     return [...answers].map(({ ok, data }) => (ok ? BigInt(data) : undefined))
   }
 

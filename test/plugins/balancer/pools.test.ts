@@ -99,7 +99,7 @@ describe('the pools of Balancer', () => {
       expect(exact === 'in' ? fill?.amountOutRaw : fill?.amountInRaw).to.equal(quote.amountRaw)
     }
     expect(hops).to.be.above(quotesOfWalk)
-  }).timeout(60_000)
+  }).timeout(180_000)
 
   it('are no pair where none of them has a token, and no price where pools do not connect two', async () => {
     const alone = { symbol: 'ALONE', address: '0x00000000000000000000000000000000000000AA', decimals: 18 }

@@ -15,7 +15,7 @@ describe('a server with every chain', () => {
     const conf = everyChain.map(({ name, networks }) => {
       const outside = Object.keys(networks).filter((network) => !networks[network]?.local)
       // One may keep silent for longer than anybody waits for a status.
-      const requestTimeoutSeconds = name === 'gnosis' ? 20 : 0.5
+      const requestTimeoutSeconds = name === 'gnosis' ? 20 : 0.2
       const settings = { rpcUrls: [node.url], requestTimeoutSeconds }
       return [`chains/${name}.yml`, Object.fromEntries(outside.map((network) => [network, settings]))] as const
     })
@@ -23,7 +23,7 @@ describe('a server with every chain', () => {
       const own = otherNetworks.filter((each) => each.chain === chain)
       return [
         `chains/${chain}.yml`,
-        Object.fromEntries(own.map(({ network }) => [network, { rpcUrls: [node.url], requestTimeoutSeconds: 0.5 }])),
+        Object.fromEntries(own.map(({ network }) => [network, { rpcUrls: [node.url], requestTimeoutSeconds: 0.2 }])),
       ] as const
     })
     server = await startServer({ conf: Object.fromEntries([...conf, ...others]) })

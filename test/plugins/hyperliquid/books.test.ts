@@ -91,9 +91,10 @@ describe("Hyperliquid's books", function () {
     venue.exchange.feed.cut()
     await until(() => lost.length === 1)
     await until(() => heard.filter((channel) => channel === 'l2Book').length === 2)
-    // Six in a minute, and three for each time.
-    expect(allowance.waitMs(3)).to.equal(30_000)
-    now += 30_000
+    // Six in a minute, and three for each time; more where it took so long that a ping was sent too.
+    const waitMs = allowance.waitMs(3)
+    expect(waitMs).to.be.at.least(30_000)
+    now += waitMs
     expect(allowance.waitMs(3)).to.equal(0)
     allowance.spend(3)
     venue.exchange.feed.cut()

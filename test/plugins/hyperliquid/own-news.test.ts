@@ -120,6 +120,7 @@ describe('orders at Hyperliquid whose answers were lost', function () {
       each.arrive()
       await sleep(200)
     }
+    await until(() => looks >= 4)
     expect(looks, 'what more is said').to.equal(4)
   })
 

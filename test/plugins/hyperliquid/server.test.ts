@@ -177,7 +177,7 @@ describe('a server on Hyperliquid', function () {
     it('tells of positions at once, and when they open, grow and close, whoever trades', async () => {
       const [all, one, other] = [await listen(), await listen({ market: 'eth-usd' }), await listen({ market: 'BTC-USD' })]
       const both = (after: number) => Promise.all([next(all, after), next(one, after)])
-      for (const none of await both(0)) expect(none).to.deep.include({ ...of, positions: [] })
+      for (const none of [...(await both(0)), await next(other, 0)]) expect(none).to.deep.include({ ...of, positions: [] })
       await trade('BUY', '4040', '0.1')
       for (const opened of await both(1)) expect(sizes(opened)).to.deep.equal(['0.1'])
       await trade('BUY', '4040', '0.1')

@@ -92,8 +92,8 @@ export async function startRealServer({ folder }: Home): Promise<RealServer> {
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
   const url = await listening(child, () => text)
   const client = createClient(url, path.join(folder, 'certs'))
-  for (let tries = 0; (await client.get('/health/ready')).status !== 200; tries += 1) {
-    if (tries > 200) throw new Error(`It did not become ready: ${text}`)
+  for (const end = performance.now() + 60_000; (await client.get('/health/ready')).status !== 200;) {
+    if (performance.now() > end) throw new Error(`It did not become ready: ${text}`)
     await new Promise((done) => setTimeout(done, 50))
   }
   const gone = once(child, 'exit')

@@ -16,6 +16,8 @@ const largestBodyBytes = 50 * 1024
 /** What a view knows, behind the JSON-RPC face of a Solana node, on a free port of this host. */
 export async function serve(view: View): Promise<Served> {
   const server = createServer((request, response) => void take(view, request, response).catch((error: Error) => response.destroy(error)))
+  // Whoever asks closes what is idle: a request that comes as the server does would be lost.
+  server.keepAliveTimeout = 0
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

@@ -5,6 +5,7 @@ import type { Guard, Journal, JournalEvent } from '../../../core/transactions/jo
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { Superseded } from '../../../core/transactions/journal/superseded.ts'
 import { places } from '../../store/stores.ts'
+import { until } from '../site.ts'
 import { giveKey, giveLane, laneOf, newEntry, next, signed } from './entries.ts'
 
 describe('the journal of several servers in PostgreSQL', () => {
@@ -25,6 +26,11 @@ describe('the journal of several servers in PostgreSQL', () => {
   afterEach(() => other.end())
 
   const settled = async (work: Promise<unknown>) => Promise.race([work.then(() => true), sleep(150).then(() => false)])
+  /** How many statements wait for a lock of the other's. */
+  const heldUp = async () => {
+    const { rows } = await other.query('select 1 from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))')
+    return rows.length
+  }
   const errorOf = async (work: Promise<unknown>) =>
     work.then(
       () => undefined,
@@ -108,6 +114,7 @@ describe('the journal of several servers in PostgreSQL', () => {
     await other.query('begin')
     await other.query('select 1 from entries for update')
     const writing = journal.write([signed(one)], guard)
+    await until('it is held up', async () => (await heldUp()) > 0)
     expect(await settled(writing)).to.equal(false)
     const taking = giveLane(store, { lane: guard.lane, fence: 2 })
     expect(await settled(taking)).to.equal(false)

@@ -37,8 +37,8 @@ describe('nonces that a caller gives, and cancels', () => {
     transactions = await transactionsOn()
   })
   afterEach(async () => {
-    await site.rpc('anvil_dropAllTransactions')
     await transactions.stop(1000)
+    await site.rpc('anvil_dropAllTransactions')
   })
 
   it('cancels the lowest pending transaction, then the next', async () => {

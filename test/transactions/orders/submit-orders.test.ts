@@ -6,8 +6,7 @@ import type { Store } from '../../../core/store/index.ts'
 
 const named = (clientOrderId: string) => ({ clientOrderId, type: 'CLOB', market: 'WETH-USDC', index: 0, about: null })
 
-describe('orders that are transactions', function () {
-  this.timeout(30_000)
+describe('orders that are transactions', () => {
   let site: TestSite
   let store: Store
   let transactions: Transactions

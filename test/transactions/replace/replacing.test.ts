@@ -138,7 +138,11 @@ describe('a transaction that is stuck, slow or late', function () {
 
   it('outbids itself when the base fee has risen above what it pays, and is mined', async () => {
     const { txHash } = await transactions.submit(order(site), soon())
-    await feesRise()
+    // They stay high until it has outbid itself, however long that takes; then every block brings them down.
+    await until('it is raised', async () => {
+      await feesRise()
+      return (await find(txHash)).attempts.length > 1
+    })
     await until('it is mined', async () => {
       await site.mine()
       return (await stateOf(transactions, txHash)) === 'CONFIRMED'
@@ -194,9 +198,8 @@ describe('a transaction that is stuck, slow or late', function () {
 
   it('stops at the fee cap, and is mined when the base fee has come down', async () => {
     const { txHash } = await transactions.submit(order(site), soon())
-    await site.rpc('anvil_setNextBlockBaseFeePerGas', toQuantity(200n * gwei))
-    await site.mine()
     await until('it has reached the cap', async () => {
+      await site.rpc('anvil_setNextBlockBaseFeePerGas', toQuantity(200n * gwei))
       await site.mine()
       return feesOf(await find(txHash)).at(-1) === 100e9
     })
@@ -223,6 +226,7 @@ describe('a transaction that is stuck, slow or late', function () {
     })
     const { replacedBy = '' } = await find(late.txHash)
     expect(await find(replacedBy)).to.include({ kind: 'cancel', nonce: late.nonce, feesGiven: true })
+    await until('its cancel is sent', async () => (await stateOf(transactions, replacedBy)) !== 'SIGNED')
     await until('it is cancelled', async () => {
       await site.mine()
       return (await stateOf(transactions, late.txHash)) === 'CANCELLED'

@@ -72,11 +72,14 @@ describe('submitting transactions', () => {
 
   it('leaves no gap where signing failed between others', async () => {
     let signings = 0
+    const allSign = gate()
     transactions = await transactionsOn({
       async sign(request) {
         signings += 1
         const mine = signings
-        await new Promise((done) => setTimeout(done, mine === 2 ? 300 : 20))
+        if (mine === 4) allSign.open()
+        // It fails once the others have the nonces behind it.
+        if (mine === 2) await allSign.pass
         if (mine === 2) throw new Error('the signer died')
         return sign(request)
       },

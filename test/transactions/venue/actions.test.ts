@@ -119,8 +119,13 @@ describe('signed actions of an exchange', () => {
 
   it('whose answer takes longer than the request may are told of as TIMEOUT, and seen to their end', async () => {
     const { pass, open } = gate()
-    once(venue.exchange, { hold: pass })
-    const late = await rejection(transactions.submit(placing(venue), soon(300)))
+    const ending = new AbortController()
+    venue.exchange.meddle = () => {
+      venue.exchange.meddle = () => 'pass'
+      ending.abort()
+      return { hold: pass }
+    }
+    const late = await rejection(transactions.submit(placing(venue), ending.signal))
     expect(late.name).to.equal('TIMEOUT')
     open()
     await settled(transactions)

@@ -11,8 +11,7 @@ const local = { chain: 'ethereum', network: 'local' }
 const [wallet = '', agent = ''] = tradingWallets
 const folder = fileURLToPath(new URL('../../fixtures/signed-actions/fixture-exchange', import.meta.url))
 
-describe('a connector with a rail of its own, in the whole server', function () {
-  this.timeout(60_000)
+describe('a connector with a rail of its own, in the whole server', () => {
   let exchange: TestExchange
   let server: TestServer
   before(async () => {

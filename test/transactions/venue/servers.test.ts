@@ -7,8 +7,7 @@ import { silent, soon } from '../site.ts'
 import { named, ordersOf, placing, settled, signTyped, startVenue } from './venue-site.ts'
 import type { VenueSite } from './venue-site.ts'
 
-describe('several servers that place the orders of one wallet', function () {
-  this.timeout(60_000)
+describe('several servers that place the orders of one wallet', () => {
   const { place } = places('postgres')
   let venue: VenueSite
   const running: Transactions[] = []
@@ -32,7 +31,7 @@ describe('several servers that place the orders of one wallet', function () {
     running.push(server)
     await server.takenUp
     return (order) =>
-      server.submit({ ...order, network: site, venue: { connector: 'book', actions: site } }, soon(20_000)).then(
+      server.submit({ ...order, network: site, venue: { connector: 'book', actions: site } }, soon(60_000)).then(
         () => 'done',
         ({ name }: Error) => name,
       )

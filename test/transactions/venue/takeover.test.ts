@@ -130,9 +130,8 @@ describe('signed actions that a server left', () => {
 })
 
 describe('a wallet on a chain and on an exchange beside it', () => {
-  it('has the nonces of both apart', async function () {
-    this.timeout(20_000)
-    const [site, venue] = [await startSite(), await startVenue()]
+  it('has the nonces of both apart', async () => {
+    const [site, venue] = [await startSite(), await startVenue({ livesMs: 120_000 })]
     const store = await freshStore()
     const signAny: Sign = (request) => (request.signable.scheme === 'typed-data' ? signTyped(request) : sign(request))
     try {

@@ -29,7 +29,8 @@ describe('transactions and the blocks they are in', () => {
   it('goes from broadcast to mined to confirmed by depth', async () => {
     const { txHash } = await transactions.submit(order(site), soon())
     await reaches(transactions, txHash, 'BROADCAST')
-    expect(await statusOf(txHash)).to.equal(2)
+    // A look that was under way while it was sent may not have seen it yet.
+    await until('it is seen to wait', async () => (await statusOf(txHash)) === 2)
     await site.mine()
     await reaches(transactions, txHash, 'MINED')
     expect(await statusOf(txHash)).to.equal(1)

@@ -29,7 +29,7 @@ describe("a wallet's orders on an exchange", () => {
       network: { chain: 'ethereum', network: 'local' },
       venue: { connector: 'exchange', impl: { CLOB } },
       services: { transactions: { list: (filter: Parameters<Journal['list']>[0]) => journal.list(filter), orders } },
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(60_000),
     } as unknown as Context)
 
   it('are being cancelled by what is under way, however much else of the wallet is', async () => {
@@ -50,7 +50,7 @@ describe("a wallet's orders on an exchange", () => {
     const listed: readonly BookOrder[] = said.map((each) => ({ ...of, ...each }))
     const untouched = { ...journal.orders, note: async () => {} }
     const orders = ordersBy(untouched, { outcome: () => said, orders: async () => listed })
-    const merged = await mergedOrders(orders, undefined, { told: 0 }, 500, { signal: AbortSignal.timeout(30_000) })
+    const merged = await mergedOrders(orders, undefined, { told: 0 }, 500, { signal: AbortSignal.timeout(60_000) })
     const told: (string | undefined)[] = []
     for (let each = await merged.next(); each; each = await merged.next()) told.push(each.clientOrderId)
     expect(told).to.have.members(placed.map(({ clientOrderId }) => clientOrderId))

@@ -32,6 +32,8 @@ export async function serveHttp(served: Served, faults: Faults, afterwards: () =
       hangUp: () => void request.socket.destroy(),
     })
   }
+  // Whoever asks closes what is idle: a request that comes as the server does would be lost.
+  server.keepAliveTimeout = 0
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return { server, port: (server.address() as AddressInfo).port }
 }

@@ -30,7 +30,7 @@ describe('a look at open transactions', () => {
 
   before(async () => {
     site = await startSite({ flags: ['--no-mining'] })
-    real = evmRpc({ rpcUrls: [site.relay.url], chainId: 31337, meter: { rpc: () => {} }, log: silent, timeoutMs: 5_000 })
+    real = evmRpc({ rpcUrls: [site.relay.url], chainId: 31337, meter: { rpc: () => {} }, log: silent, timeoutMs: 30_000 })
   })
   after(async () => {
     await real.stop()

@@ -1,5 +1,6 @@
 import { Interface, type InterfaceAbi } from 'ethers'
 import { readArtifact } from '../../../../core/devnet/read-artifact.ts'
+import { rpcTo } from '../../../../core/devnet/rpc-to.ts'
 import { startAnvil } from '../../../../core/devnet/start-anvil.ts'
 
 export type Argument = bigint | number | boolean
@@ -14,6 +15,8 @@ export interface ContractLibraries {
 
 const fixtures = new URL('../../../fixtures/uniswap-v3/compile.mjs', import.meta.url).href
 const mostCallsAtOnce = 5000
+// For so many of them on a busy machine.
+const timeoutMs = 60_000
 const plentyOfGas = 2n ** 40n
 const harness = '0x00000000000000000000000000000000000000ff'
 const digitsPerWord = 64
@@ -23,6 +26,7 @@ export async function contractLibraries(): Promise<ContractLibraries> {
   const { abi, bytecode } = await readArtifact('MathHarness', fixtures)
   const anvil = await startAnvil(0, ['--gas-limit', String(plentyOfGas)])
   await anvil.rpc('anvil_setCode', harness, await anvil.rpc('eth_call', { data: bytecode }, 'latest'))
+  const rpc = rpcTo(anvil.rpcUrl, timeoutMs)
   const shape = shapes(abi)
 
   const askSome = async (name: string, inputs: readonly (readonly Argument[])[]): Promise<readonly Answer[]> => {
@@ -30,7 +34,7 @@ export async function contractLibraries(): Promise<ContractLibraries> {
     const packed = inputs.map((input) => input.map(wordOf).join('')).join('')
     const head = [selector.slice(2).padEnd(digitsPerWord, '0'), ...[wordsIn, wordsOut, 128, packed.length / 2].map(wordOf)].join('')
     const data = shape('all').selector + head + packed
-    const answer = String(await anvil.rpc('eth_call', { to: harness, data, gas: `0x${plentyOfGas.toString(16)}` }, 'latest'))
+    const answer = String(await rpc('eth_call', { to: harness, data, gas: `0x${plentyOfGas.toString(16)}` }, 'latest'))
     const words = (answer.slice(2 + 2 * digitsPerWord).match(/.{64}/g) ?? []).map((digits) => BigInt(`0x${digits}`))
     return inputs.map((_, index) => {
       const [ok, ...values] = words.slice(index * (wordsOut + 1), (index + 1) * (wordsOut + 1))

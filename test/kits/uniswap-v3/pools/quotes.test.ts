@@ -19,7 +19,7 @@ describe('quotes of concentrated liquidity', () => {
   after(() => market.stop())
 
   it('equal the exchange’s own over a random walk through several tiers, with gaps in the liquidity and prices on ticks', async function () {
-    this.timeout(60_000 + trades * 200)
+    this.timeout(180_000 + trades * 200)
     const { below, bits } = randomBits(seed)
     const bounds = new Map<FeeTier, number[]>()
     for (const fee of fees) {

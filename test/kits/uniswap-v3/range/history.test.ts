@@ -70,10 +70,12 @@ describe('past prices of a pool', () => {
   })
 
   it('are held from the last trade where the oracle holds one observation, and from the first where its ring is not full', async () => {
-    const small = await newPool()
+    const { small, madeAt } = await newPool()
     const [, reason] = [await later(30), await floor.range.history(small, [1000, 0], at())]
     if (reason.is !== 'beyond') throw new Error('prices')
-    expect(reason.holdsSeconds).to.be.within(30, 40)
+    expect(reason.holdsSeconds)
+      .to.equal(reason.head.timestamp - madeAt)
+      .and.be.at.least(30)
 
     const contract = new Contract(small.address, abi, floor.trader)
     await floor.mined((await contract.getFunction('increaseObservationCardinalityNext')(50)).hash)
@@ -83,20 +85,25 @@ describe('past prices of a pool', () => {
     }
     const more = await floor.range.history(small, [1000, 0], at())
     if (more.is !== 'beyond') throw new Error('prices')
-    expect(more.holdsSeconds).to.be.within(90, 130)
+    expect(more.holdsSeconds)
+      .to.equal(more.head.timestamp - madeAt)
+      .and.be.at.least(90)
     expect((await floor.range.history(small, [more.holdsSeconds, 0], at())).is).to.equal('prices')
   })
 
-  async function newPool(): Promise<RangePool> {
+  /** With the time on the chain when it was made. */
+  async function newPool(): Promise<{ small: RangePool; madeAt: number }> {
     const manager = new Contract(
       floor.range.positionManager,
       ['function createAndInitializePoolIfNecessary(address,address,uint24,uint160) payable'],
       floor.trader,
     )
     const [token0, token1] = [WETH, DAI].toSorted((a, b) => (a.address.toLowerCase() < b.address.toLowerCase() ? -1 : 1))
-    await floor.mined(
+    const { blockNumber } = await floor.mined(
       (await manager.getFunction('createAndInitializePoolIfNecessary')(token0?.address, token1?.address, 10_000, 2n ** 96n)).hash,
     )
-    return floor.pool(WETH, DAI, 10_000)
+    const block = await floor.provider.getBlock(blockNumber)
+    if (!block) throw new Error('It is in no block.')
+    return { small: await floor.pool(WETH, DAI, 10_000), madeAt: block.timestamp }
   }
 })
