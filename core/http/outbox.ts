@@ -25,7 +25,8 @@ export function createOutbox(): Outbox {
     waiting = []
     for (const { response, headers, body } of due) {
       // What failed meanwhile has had its answer.
-      if (!response.headersSent) response.writeHead(response.statusCode, headers).end(body)
+      if (response.headersSent) continue
+      response.writeHead(response.statusCode, headers).end(body)
     }
   }
 

@@ -34,7 +34,7 @@ const steps: readonly Step[] = [
     file: 'core/transactions/submit/dispatch.ts',
     find: 'const reception = await withDeadline(closing, sendTimeoutMs, (signal) => site.impl.rail.send({ id, raw }, { signal }))',
   },
-  { name: 'answer', file: 'core/http/routes.ts', find: 'ctx.res.writeHead(status, headers).end(body)' },
+  { name: 'answer', file: 'core/http/outbox.ts', find: 'response.writeHead(response.statusCode, headers).end(body)' },
 ]
 
 /** Every later version goes by here: the points are named after what it makes of the first entry. */
