@@ -383,6 +383,19 @@ describe('state that follows a chain', () => {
     expect(told).to.deep.equal(['defect dex x', 'defect dex z'])
   })
 
+  it('is waited for where it is loaded again, instead of what went wrong the last time', async () => {
+    const { source } = exchange(test)
+    test.fail(undefined, 'load')
+    expect(await sync.read(source, 'x', at).catch((error: unknown) => error)).to.include({ name: 'NETWORK' })
+    test.heal()
+    const release = test.hold('load')
+    test.make(0, [[happened('x', '1')]])
+    await settled()
+    const reading = stateOf(source, 'x')
+    release()
+    expect(await reading).to.deep.equal(['1'])
+  })
+
   it('is compared with the chain now and then; what differs is told and read anew', async function () {
     this.timeout(60_000)
     start({ checkSeconds: 0.5 })

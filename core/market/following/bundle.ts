@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { At, Head, Wanting } from '../../contracts/index.ts'
 import { within } from '../within.ts'
 import type { KeptTrack } from './kept-tracks.ts'
-import type { Group, Source, Track } from './track.ts'
+import { failureOf, type Group, type Source, type Track } from './track.ts'
 
 export interface BundlePart {
   readonly source: Source
@@ -83,7 +83,8 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
         for (const part of parts) {
           const { group, track } = host.trackOf(part)
           if (track.history.newest() !== undefined) continue
-          if (track.error !== undefined && !track.again.due()) throw track.error
+          const failure = failureOf(track)
+          if (failure !== undefined) throw failure
           loading.push(host.want(group, track))
         }
         await within(Promise.all(loading), at.signal)

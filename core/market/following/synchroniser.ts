@@ -11,7 +11,7 @@ import { createHeadChaser } from './head-chaser.ts'
 import { createKeptTracks } from './kept-tracks.ts'
 import { isNetworks } from './load-group.ts'
 import { createLoading } from './loading.ts'
-import { interestIn, unasked, type Changed, type Group, type Seen, type Source, type Track } from './track.ts'
+import { failureOf, interestIn, unasked, type Changed, type Group, type Seen, type Source, type Track } from './track.ts'
 import { createTrail } from './trail.ts'
 import { createWatchers } from './watchers.ts'
 
@@ -175,7 +175,8 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
       for (;;) {
         const state = track.history.newest()
         if (state !== undefined && trail.tip) return { state, head: trail.tip }
-        if (track.error !== undefined && !track.again.due()) throw track.error
+        const failure = failureOf(track)
+        if (failure !== undefined) throw failure
         await within(want(group, track), at.signal)
       }
     },

@@ -100,6 +100,9 @@ export const createTrack = (key: string, about: unknown): Track => ({
   told: untold,
 })
 
+/** Why there is no state for now; undefined where it is being loaded, or may be again. */
+export const failureOf = ({ error, loading, again }: Track): unknown => (loading || again.due() ? undefined : error)
+
 /** What waits for a track that is being loaded. */
 export function loadingOf(track: Track): { done: Promise<void>; isNew: boolean } {
   if (track.loading) return { done: track.loading.done, isNew: false }
