@@ -1,4 +1,5 @@
 // `npm run bench`: each figure beside its reference, measured in the same run. Nothing here passes or fails.
+import { writeFile } from 'node:fs/promises'
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { createClient } from '../../core/testing/client.ts'
@@ -39,6 +40,7 @@ import type { OrdersProcess } from './processes/orders.ts'
 import type { SluiceProcess } from './processes/sluice.ts'
 import type { SteadyLoadProcess } from './processes/steady-load.ts'
 import type { TradersProcess } from './processes/traders.ts'
+import { flameGraph } from './flame-graph.ts'
 import { newQuotes, quotePath, sameQuote } from './quote-path.ts'
 import { report } from './report.ts'
 
@@ -67,11 +69,15 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   lines: async () => report('Lines of the plugins, from their sources', pluginLines()),
   size: async () => report('Installed for production', await installedSize()),
   soak: soaked,
+  flame,
 }
-/** What takes long is measured only where it is named. */
-const named = ['soak']
+/** What takes long, or writes files, only where it is named. */
+const named = ['soak', 'flame']
 
-const { positionals: wanted, values } = parseArgs({ allowPositionals: true, options: { seconds: { type: 'string', default: '600' } } })
+const { positionals: wanted, values } = parseArgs({
+  allowPositionals: true,
+  options: { seconds: { type: 'string', default: '600' }, out: { type: 'string', default: '.' } },
+})
 const unknown = wanted.find((name) => !Object.hasOwn(figures, name))
 if (unknown !== undefined) {
   console.error(
@@ -157,6 +163,33 @@ async function profile(): Promise<void> {
     try {
       report('Where the time of a price goes, asked again', await whereTimeGoes(sluice, load, sameQuote()))
       report('Where the time of a price goes, of another amount', await whereTimeGoes(sluice, load, newQuotes()))
+    } finally {
+      await load.end()
+    }
+  } finally {
+    await sluice.end()
+  }
+}
+
+/** The same two, drawn: flame-again.svg and flame-new.svg in the folder that `--out` names. */
+async function flame(): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice')
+  try {
+    const { url, certsDir } = await sluice.ask('where')
+    const load = await startChild<LoadProcess>('load', [certsDir])
+    try {
+      for (const [name, path, what] of [
+        ['again', sameQuote(), 'the same question again and again'],
+        ['new', newQuotes(), 'an amount that nobody has asked for before'],
+      ] as const) {
+        const run = () => load.ask('run', { url, connections: 16, requests: 20_000, path })
+        await run()
+        await sluice.ask('startProfile')
+        await run()
+        const file = `${values.out}/flame-${name}.svg`
+        await writeFile(file, flameGraph(await sluice.ask('takeProfile'), `GET /amm/price, ${what}`))
+        console.log(file)
+      }
     } finally {
       await load.end()
     }
