@@ -82,7 +82,7 @@ function framesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): F
       const name = functionName || '(anonymous)'
       const known = frame.called.get(`${name} ${file}`) ?? {
         name,
-        file: file && `${/^node:/.test(file) ? '' : '/'}${file}`,
+        file: file && `${file.startsWith('node:') ? '' : '/'}${file}`,
         micros: 0,
         called: new Map(),
       }
