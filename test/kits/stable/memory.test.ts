@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { isError } from 'ethers'
 import type { Quote, Swap } from '../../../core/contracts/index.ts'
 import { rpcTo } from '../evm/test-chain.ts'
 import { keptByLogs } from '../pools/kept-by-logs.ts'
@@ -107,7 +108,11 @@ describe('stable pools in memory', function () {
       floor.router.getFunction('sell').staticCall(terms, inRaw, 0n, hops, { blockTag: Number(head.number) })
     if (swap.exact === 'in') return void expect(await gives(swap.amountRaw), what).to.equal(amountRaw)
     expect((await gives(amountRaw)) >= swap.amountRaw, what).to.equal(true)
-    if (amountRaw > 1n) expect((await gives(amountRaw - 1n)) < swap.amountRaw, what).to.equal(true)
+    const refused = (error: unknown) => {
+      if (!isError(error, 'CALL_EXCEPTION')) throw error
+      return 0n
+    }
+    if (amountRaw > 1n) expect((await gives(amountRaw - 1n).catch(refused)) < swap.amountRaw, what).to.equal(true)
   }
 })
 
