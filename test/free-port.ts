@@ -1,6 +1,5 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { randomInt } from 'node:crypto'
+import { isPortFree } from '../core/devnet/is-port-free.ts'
 
 /**
  * For a server that has to be told its port, or comes back on the one that it had. Port 0 gives one of those that the system hands out
@@ -9,19 +8,7 @@ import { randomInt } from 'node:crypto'
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries += 1) {
     const port = randomInt(20_000, 32_000)
-    if (await isFree(port)) return port
+    if (await isPortFree('127.0.0.1', port)) return port
   }
   throw new Error('Of a hundred ports between 20000 and 32000 none is free.')
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const probe = createServer().listen(port, '127.0.0.1')
-  try {
-    await once(probe, 'listening')
-  } catch {
-    return false
-  }
-  probe.close()
-  await once(probe, 'close')
-  return true
 }

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { createClient } from '../../core/testing/client.ts'
-import { startChild } from './child.ts'
+import { startChild, type Child } from './child.ts'
 import { blockLogs } from './figures/block-logs.ts'
 import { bookAnswers } from './figures/book-answers.ts'
 import { bookEvents } from './figures/book-events.ts'
@@ -156,40 +156,39 @@ async function soaked(): Promise<void> {
 
 /** Two profiles of a running server. */
 async function profile(): Promise<void> {
+  await underLoad(async (sluice, load) => {
+    report('Where the time of a price goes, asked again', await whereTimeGoes(sluice, load, sameQuote()))
+    report('Where the time of a price goes, of another amount', await whereTimeGoes(sluice, load, newQuotes()))
+  })
+}
+
+/** The same two, drawn: flame-again.svg and flame-new.svg in the folder that `--out` names. */
+async function flame(): Promise<void> {
+  await underLoad(async (sluice, load) => {
+    const { url } = await sluice.ask('where')
+    for (const [name, path, what] of [
+      ['again', sameQuote(), 'the same question again and again'],
+      ['new', newQuotes(), 'an amount that nobody has asked for before'],
+    ] as const) {
+      const run = () => load.ask('run', { url, connections: 16, requests: 20_000, path })
+      await run()
+      await sluice.ask('startProfile')
+      await run()
+      const file = `${values.out}/flame-${name}.svg`
+      await writeFile(file, flameGraph(await sluice.ask('takeProfile'), `GET /amm/price, ${what}`))
+      console.log(file)
+    }
+  })
+}
+
+/** A running server, and what asks it. */
+async function underLoad(measure: (sluice: Child<SluiceProcess>, load: Child<LoadProcess>) => Promise<void>): Promise<void> {
   const sluice = await startChild<SluiceProcess>('sluice')
   try {
     const { certsDir } = await sluice.ask('where')
     const load = await startChild<LoadProcess>('load', [certsDir])
     try {
-      report('Where the time of a price goes, asked again', await whereTimeGoes(sluice, load, sameQuote()))
-      report('Where the time of a price goes, of another amount', await whereTimeGoes(sluice, load, newQuotes()))
-    } finally {
-      await load.end()
-    }
-  } finally {
-    await sluice.end()
-  }
-}
-
-/** The same two, drawn: flame-again.svg and flame-new.svg in the folder that `--out` names. */
-async function flame(): Promise<void> {
-  const sluice = await startChild<SluiceProcess>('sluice')
-  try {
-    const { url, certsDir } = await sluice.ask('where')
-    const load = await startChild<LoadProcess>('load', [certsDir])
-    try {
-      for (const [name, path, what] of [
-        ['again', sameQuote(), 'the same question again and again'],
-        ['new', newQuotes(), 'an amount that nobody has asked for before'],
-      ] as const) {
-        const run = () => load.ask('run', { url, connections: 16, requests: 20_000, path })
-        await run()
-        await sluice.ask('startProfile')
-        await run()
-        const file = `${values.out}/flame-${name}.svg`
-        await writeFile(file, flameGraph(await sluice.ask('takeProfile'), `GET /amm/price, ${what}`))
-        console.log(file)
-      }
+      await measure(sluice, load)
     } finally {
       await load.end()
     }

@@ -8,6 +8,7 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { endpoints, errorsOf, errorTable, type Endpoint, type ErrorName } from '../../core/api/index.ts'
 import type { Answer } from '../../core/testing/client.ts'
+import { until } from '../hyperliquid/until.ts'
 import { eventsRequests, fuzzOrder, fuzzPosition, goodRequest, requests, withUnknownField, type FuzzedRequest } from './fuzz/requests.ts'
 import { admins, local, mined, noted, others, sharedServer, uniswap } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
@@ -142,9 +143,8 @@ describe(`whatever a caller sends (SLUICE_FUZZ_SEED=${seed})`, function () {
     await fc.assert(property, { seed, numRuns: 200, endOnFailure: true })
     expect(opened).to.be.above(0)
     expect([...seen]).to.include('Events refused')
-    const client = server.client
-    const streams = async () => /^sluice_event_streams.* (\d+)$/m.exec((await client.get('/metrics')).text)?.[1]
-    while ((await streams()) !== '0') await sleep(50)
+    const streams = async () => /^sluice_event_streams.* (\d+)$/m.exec((await server.client.get('/metrics')).text)?.[1]
+    await until(async () => (await streams()) === '0')
   })
 
   it('leaves nothing behind in memory', async () => {

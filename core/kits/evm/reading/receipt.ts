@@ -7,7 +7,7 @@ import type { EvmLog, EvmReceipt } from '../types.ts'
 export function readReceipt(raw: unknown): EvmReceipt | undefined {
   if (!isObject(raw)) return undefined
   const { transactionHash, blockHash, from, to } = raw
-  const blockNumber = quantityOf(raw['blockNumber'])
+  const blockNumber = numberOf(raw['blockNumber'])
   const gasUsed = quantityOf(raw['gasUsed'])
   const logs = Array.isArray(raw['logs']) ? raw['logs'].map(readLog) : undefined
   if (blockNumber === undefined || gasUsed === undefined || !logs?.every((log) => log !== undefined)) return undefined
@@ -17,7 +17,7 @@ export function readReceipt(raw: unknown): EvmReceipt | undefined {
     // Before Byzantium (2017) receipts had no status.
     status: quantityOf(raw['status']) === 0n ? 0 : 1,
     transactionHash,
-    blockNumber: Number(blockNumber),
+    blockNumber,
     blockHash,
     from,
     to: typeof to === 'string' ? to : null,
