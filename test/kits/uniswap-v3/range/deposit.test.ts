@@ -30,21 +30,36 @@ const place = fc
   .filter(({ tickLower, width }) => tickLower >= minTick && tickLower + width <= maxTick)
   .map(({ tick, between, tickLower, width }) => {
     const [here, next] = [getSqrtRatioAtTick(tick), getSqrtRatioAtTick(tick + 1)]
-    return { pool: poolAt(here + ((next - here) * between) / 1000n, tick), range: rangeOf(tickLower, tickLower + width) }
+    return placeAt(here + ((next - here) * between) / 1000n, tick, tickLower, tickLower + width)
   })
 
-const poolAt = (sqrtPriceX96: bigint, tick: number) => ({
-  address: '0x00000000000000000000000000000000000000AA',
-  version: 'v3',
-  token0: '0x00000000000000000000000000000000000000A0',
-  token1: '0x00000000000000000000000000000000000000A1',
-  fee: 500,
-  tickSpacing,
-  sqrtPriceX96,
-  tick,
-  liquidity: 1n,
-  price: priceOf(sqrtPriceX96),
-})
+function placeAt(sqrtPriceX96: bigint, tick: number, tickLower: number, tickUpper: number) {
+  return { pool: poolAt(sqrtPriceX96, tick), range: rangeOf(tickLower, tickUpper) }
+}
+
+function poolAt(sqrtPriceX96: bigint, tick: number) {
+  return {
+    address: '0x00000000000000000000000000000000000000AA',
+    version: 'v3',
+    token0: '0x00000000000000000000000000000000000000A0',
+    token1: '0x00000000000000000000000000000000000000A1',
+    fee: 500,
+    tickSpacing,
+    sqrtPriceX96,
+    tick,
+    liquidity: 1n,
+    price: priceOf(sqrtPriceX96),
+  }
+}
+
+/** Where a unit more of the one token would be more liquidity than may lie at a tick. */
+const asMuchAsAPoolTakes: [ReturnType<typeof placeAt>, bigint, bigint, { numerator: bigint; denominator: bigint }, bigint] = [
+  placeAt(1255142181149666682194375386329509445651206787n, 746066, 734200, 751790),
+  30123427387950320n,
+  2n ** 255n,
+  { numerator: 1n, denominator: 10n ** 14n },
+  1n,
+]
 
 describe('a deposit', () => {
   it('never takes more than was offered, and no unit of liquidity less than it could', () => {
@@ -98,7 +113,7 @@ describe('a deposit', () => {
         for (const price of [low, high, pool.sqrtPriceX96, low + ((high - low) * share) / 1000n])
           expect(covers(deposit(pool, range, desired, price), least)).to.equal(true)
       }),
-      { numRuns: 3000 },
+      { numRuns: 3000, examples: [asMuchAsAPoolTakes] },
     )
   })
 

@@ -23,10 +23,12 @@ export function deposit(
 ): Deposit {
   const bounds = boundsOf(range)
   // No more than a pool could hold: who has no limit in mind for one of the tokens may write any number.
-  const taken = amountsAt(sqrtPriceX96, bounds, mostLiquidity(tickSpacing), 'down')
+  const limit = mostLiquidity(tickSpacing)
+  const taken = amountsAt(sqrtPriceX96, bounds, limit, 'up')
   const amount0Raw = lesser(most.amount0Raw, taken.amount0Raw)
   const amount1Raw = lesser(most.amount1Raw, taken.amount1Raw)
-  const liquidity = getLiquidityForAmounts(sqrtPriceX96, bounds.lower, bounds.upper, amount0Raw, amount1Raw)
+  const made = getLiquidityForAmounts(sqrtPriceX96, bounds.lower, bounds.upper, amount0Raw, amount1Raw)
+  const liquidity = lesser(made, limit)
   return { liquidity, ...amountsAt(sqrtPriceX96, bounds, liquidity, 'up') }
 }
 
