@@ -4,7 +4,7 @@ import { addresses } from '../devnet/addresses.ts'
 import { follow } from './events-client.ts'
 import { admins, mined, outcome, uniswap } from './shared-server.ts'
 import { startBehindProxy, type BehindProxy } from './trouble/behind-proxy.ts'
-import { healthy, refusing } from './trouble/faulty-proxy.ts'
+import { healthy, refusing, telling } from './trouble/faulty-proxy.ts'
 
 const amounts = new Interface(['function getAmountsOut(uint256, address[]) view returns (uint256[] amounts)'])
 const { router } = addresses.exchanges.uniswap
@@ -90,6 +90,20 @@ describe('prices where nodes refuse to say what happened in a block', function (
     await traded()
     await reached(Number(await rpc('eth_blockNumber')))
     await proxy.become(healthy)
+  })
+
+  it('are never of a block that the node does not have yet, though it says that nothing was logged in it', async () => {
+    await priceFrom('memory')
+    const unknown = new Map<string, unknown>([
+      ['eth_getLogs', []],
+      ['eth_getBlockTransactionCountByHash', null],
+    ])
+    await proxy.become(telling(({ method }) => (unknown.has(method) ? { result: unknown.get(method) } : undefined)))
+    await traded()
+    for (let count = 0; count < 5; count += 1) await price()
+    await proxy.become(healthy)
+    await reached(Number(await rpc('eth_blockNumber')))
+    await priceFrom('memory')
   })
 
   it('are asked of the chain, each exact at a new block, and come from memory again once the nodes say it', async () => {

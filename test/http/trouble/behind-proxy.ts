@@ -12,11 +12,12 @@ export interface BehindProxy {
   stop(): Promise<void>
 }
 
-export async function startBehindProxy(settings: object = {}): Promise<BehindProxy> {
+export async function startBehindProxy(settings: object = {}, conf: Readonly<Record<string, object>> = {}): Promise<BehindProxy> {
   const proxy = await startFaultyProxy()
   const server = await startServer({
     ...oneChain,
     settings: { ...oneChain.settings, ...settings },
+    conf: { ...oneChain.conf, ...conf },
     async between(url) {
       proxy.target = url
       return `http://127.0.0.1:${proxy.port}`

@@ -70,13 +70,18 @@ export const faults = (secret: string): Readonly<Record<string, Fault>> => ({
 })
 
 /** Some calls are refused, as providers do what they will not do for everybody; the others of a batch are answered. */
-export const refusing =
-  (isRefused: (call: Call) => boolean, error: { code: number; message: string }): Fault =>
+export const refusing = (isRefused: (call: Call) => boolean, error: { code: number; message: string }): Fault =>
+  telling((call) => (isRefused(call) ? { error } : undefined))
+
+/** Some calls are answered by the proxy itself, the others of a batch by the node. */
+export const telling =
+  (own: (call: Call) => { result: unknown } | { error: { code: number; message: string } } | undefined): Fault =>
   async ({ calls, response, answer }) => {
     const answers: unknown = JSON.parse(await answer())
     const told = [answers].flat().map((each, index) => {
       const call = calls[index]
-      return call && isRefused(call) ? { jsonrpc: '2.0', id: Reflect.get(Object(each), 'id'), error } : each
+      const said = call && own(call)
+      return said ? { jsonrpc: '2.0', id: Reflect.get(Object(each), 'id'), ...said } : each
     })
     response.writeHead(200, json).end(JSON.stringify(Array.isArray(answers) ? told : told[0]))
   }

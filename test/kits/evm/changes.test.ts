@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Head } from '../../../core/contracts/index.ts'
 import { chainOver, at, startStillChain, wallet, type TestChain } from './test-chain.ts'
-import { startFakeNode, type Behaviour, type FakeNode } from './fake-node.ts'
+import { answering, startFakeNode, type FakeNode } from './fake-node.ts'
 
 /** Logs what comes after the first word of its input as data, with that word as the topic: CALLDATACOPY, MLOAD, SUB, LOG1. */
 const logger = '0x00000000000000000000000000000000000000a0'
@@ -52,7 +52,7 @@ describe('what happened between two blocks of an EVM chain', () => {
         ],
       ],
     ])
-    expect(test.asked()).to.deep.equal(['eth_getLogs'])
+    expect(test.asked()).to.deep.equal(['eth_getBlockTransactionCountByHash', 'eth_getLogs'])
     expect(await told(before, head, [])).to.deep.equal([[head.number, []]])
     expect(await changes(head, head, [topic('1')])).to.deep.equal([])
     expect(test.asked()).to.deep.equal([])
@@ -67,7 +67,11 @@ describe('what happened between two blocks of an EVM chain', () => {
     const last = await mine()
     test.asked()
     const blocks = await changes(before, last, [topic('1')])
-    expect(test.asked()).to.deep.equal(['eth_getBlockByNumber', 'eth_getBlockByNumber', 'eth_getLogs', 'eth_getLogs', 'eth_getLogs'])
+    expect(test.asked()).to.deep.equal([
+      ...Array<string>(2).fill('eth_getBlockByNumber'),
+      ...Array<string>(3).fill('eth_getBlockTransactionCountByHash'),
+      ...Array<string>(3).fill('eth_getLogs'),
+    ])
     if (blocks === 'forked') expect.fail('it is no fork')
     expect(blocks.map(({ changes: logs }) => logs.map(({ data }) => data))).to.deep.equal([['0x01'], [], ['0x03']])
     expect(blocks.map(({ head }) => head.parentHash)).to.deep.equal([before.hash, first.hash, blocks[1]?.head.hash])
@@ -149,18 +153,16 @@ describe('nodes that answer otherwise', () => {
     logIndex: '0x0',
     ...fields,
   })
-  const answering =
-    (result: unknown): Behaviour =>
-    ({ calls, batched }, response) => {
-      const answers = calls.map(({ id, method }) => ({ jsonrpc: '2.0', id, result: method === 'eth_chainId' ? '0x7a69' : result }))
-      response.end(JSON.stringify(batched ? answers : answers[0]))
-    }
-  const outcome = async (result: unknown) => {
-    node.behave(answering(result))
-    const { chain } = chainOver({ rpcUrls: [node.url] })
-    const blocks = await chain
-      .changes?.(head(5n, '5', '4'), head(6n, '6', '5'), { follow: [topic('1')] }, at)
+  const told = (logs: unknown, count: unknown = '0x1') => answering({ eth_getLogs: logs, eth_getBlockTransactionCountByHash: count })
+  /** As some say of a block that they do not have. */
+  const without = told([], null)
+  const next = (chain: TestChain['chain'], from?: () => readonly string[]) =>
+    chain
+      .changes?.(head(5n, '5', '4'), head(6n, '6', '5'), { follow: [topic('1')], ...(from && { from }) }, at)
       .catch((error: unknown) => error)
+  const outcome = async (from?: () => readonly string[]) => {
+    const { chain } = chainOver({ rpcUrls: [node.url] })
+    const blocks = await next(chain, from)
     await chain.stop?.()
     return blocks
   }
@@ -168,7 +170,7 @@ describe('nodes that answer otherwise', () => {
   it('are asked again where the blocks between do not lead to the last, or are of other numbers', async () => {
     const block = (number: string, own: string, parent: string) => ({ number, timestamp: '0x1', hash: hash(own), parentHash: hash(parent) })
     const between = async (result: unknown) => {
-      node.behave(answering(result))
+      node.behave(answering({ eth_getBlockByNumber: result }))
       const { chain } = chainOver({ rpcUrls: [node.url] })
       const blocks = await chain.changes?.(head(5n, '5', '4'), head(7n, '7', '6'), { follow: [] }, at).catch((error: unknown) => error)
       await chain.stop?.()
@@ -182,7 +184,8 @@ describe('nodes that answer otherwise', () => {
   })
 
   it('are not believed where the logs are of another block, were taken back, are out of order, or are none', async () => {
-    expect(await outcome([logOf(), logOf({ logIndex: '0x3' })])).to.have.length(1)
+    node.behave(told([logOf(), logOf({ logIndex: '0x3' })]))
+    expect(await outcome()).to.have.length(1)
     const wrong: unknown[] = [
       null,
       {},
@@ -195,6 +198,37 @@ describe('nodes that answer otherwise', () => {
       [null],
       [logOf({ data: 'x' })],
     ]
-    for (const result of wrong) expect(await outcome(result), JSON.stringify(result)).to.include({ name: 'NETWORK' })
+    for (const result of wrong) {
+      node.behave(told(result))
+      expect(await outcome(), JSON.stringify(result)).to.include({ name: 'NETWORK' })
+    }
+  })
+
+  it('are not believed that nothing was logged in a block that they do not have, and the next is asked that has it', async () => {
+    node.behave(told([]))
+    expect(await outcome()).to.deep.equal([{ head: head(6n, '6', '5'), changes: [] }])
+    node.behave(without)
+    expect(await outcome()).to.include({ name: 'NETWORK' })
+    const other = await startFakeNode(told([logOf()]))
+    const { chain } = chainOver({ rpcUrls: [node.url, other.url] })
+    expect(await next(chain)).to.include({ name: 'NETWORK' })
+    // The other is met in the background.
+    let blocks = await next(chain)
+    while (!Array.isArray(blocks)) blocks = await next(chain)
+    expect(blocks).to.have.nested.property('[0].changes').of.length(1)
+    await chain.stop?.()
+    await other.close()
+  })
+
+  it('nor where they are asked for contracts by name, since they refuse logs of whichever', async () => {
+    const isNamed = ([filter]: unknown[]) => typeof filter === 'object' && filter !== null && 'address' in filter
+    node.behave((asked, response) => {
+      const refused = answering({ eth_getBlockTransactionCountByHash: '0x1' })
+      const answer = asked.calls.some(({ params }) => isNamed(params)) ? without : refused
+      answer(asked, response)
+    })
+    node.asked.length = 0
+    expect(await outcome(() => [logger])).to.include({ name: 'NETWORK' })
+    expect(node.asked.filter((method) => method === 'eth_getLogs')).to.have.length(2)
   })
 })

@@ -2,7 +2,7 @@ import { toQuantity } from 'ethers/utils'
 import { SluiceError } from '../../../contracts/index.ts'
 import type { At, Chain, Head, HeadChanges, Interest } from '../../../contracts/index.ts'
 import { isObject, nodeLied, resultOf, type Rpc, type RpcAnswer } from '../../nodes/index.ts'
-import { numberOf } from '../quantity.ts'
+import { numberOf, quantityOf } from '../quantity.ts'
 import type { Evm, FoundLog } from '../types.ts'
 import { accountCalls, accountNews, accountsOf } from '../wallets/accounts.ts'
 import { askedOf, logFilters } from '../wallets/wallet-logs.ts'
@@ -15,10 +15,17 @@ const namingMs = 60_000
 const mostNamed = 1_000
 
 /**
+ * The smallest answer from which one sees that a node has a block: null where it has not.
+ * https://github.com/ethereum/execution-apis/blob/main/src/eth/block.yaml
+ */
+const proofMethod = 'eth_getBlockTransactionCountByHash'
+
+/**
  * Every block after one up to another, with its logs, each asked for by the hash of its block: a node that has another block of that
- * number, or not yet this one's logs, cannot answer with what is not meant. What comes between the two is read by number first, and
- * its hashes say whether it leads from the one to the other. What wallets have is read with them, after the last of the blocks: where a node
- * cannot tell, nothing is said of it.
+ * number cannot answer with what is not meant. One that has no such block may say that nothing was logged in it (besu#8007, reth#7371,
+ * frontier#1069), so it is asked in the same batch whether it has it. What comes between the two is read by number first, and its hashes
+ * say whether it leads from the one to the other. What wallets have is read with them, after the last of the blocks: where a node cannot
+ * tell, nothing is said of it.
  *
  * Some nodes refuse to look for the logs of whichever contract, or to give as many as a block has of them: they are asked for those of
  * contracts by name.
@@ -56,16 +63,25 @@ async function readHeads(rpc: Rpc, network: string, after: Head, to: Head, at: A
   return heads[0]?.parentHash === after.hash ? heads : 'forked'
 }
 
-/** @param from the only contracts whose logs are asked for */
+/**
+ * @param from the only contracts whose logs are asked for
+ * @throws SluiceError NETWORK where the node has not all of the blocks
+ */
 async function readLogs(rpc: Rpc, heads: readonly Head[], { follow }: Interest, from: readonly string[] | undefined, at: At) {
   const { topics, wallets } = askedOf(follow)
   const asked = logFilters(topics, wallets)
   const filters = from ? parts([...new Set(from)]).flatMap((address) => asked.map((filter) => ({ ...filter, address }))) : asked
+  // Before the logs: of a block that comes meanwhile a node would say first that nothing was logged in it, and then that it has it.
+  const proofs = filters.length > 0 ? heads.map(({ hash }) => ({ method: proofMethod, params: [hash] })) : []
   const questions = heads.flatMap(({ hash }) =>
     filters.map((filter) => ({ method: 'eth_getLogs', params: [{ blockHash: hash, ...filter }] })),
   )
   const last = heads.slice(-1)
-  const answers = await rpc.batch([...questions, ...last.flatMap((head) => accountCalls(wallets, head))], at)
+  const all = await rpc.batch([...proofs, ...questions, ...last.flatMap((head) => accountCalls(wallets, head))], at)
+  for (const proof of all.slice(0, proofs.length))
+    if (quantityOf(resultOf(rpc, proofMethod, proof)) === undefined)
+      throw nodeLied(rpc, 'does not have a block whose logs it was asked for')
+  const answers = all.slice(proofs.length)
   const news = last.flatMap((head) =>
     accountsOf(wallets, answers.slice(questions.length), head).flatMap((account, index) =>
       account ? [accountNews(wallets[index] ?? '', account)] : [],
