@@ -40,6 +40,8 @@ export interface Quote {
   /** The other side at the pools' marginal prices, without fees: what `amountRaw` is compared with for the price impact. */
   spotAmountRaw: bigint
   gasUnits: bigint
+  /** What it uses besides where nobody has written what it writes before: for a limit, not for an estimate. */
+  firstWriteUnits?: bigint
   /** Where it goes several ways, those of one after those of the other. */
   route: readonly Hop[]
   /** Where it goes several ways. */

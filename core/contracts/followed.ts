@@ -41,4 +41,6 @@ export interface Followed<F extends Types = Types, S = unknown> {
    * states that know more or less of the same thing, what both know counts.
    */
   same?(inMemory: S, loaded: S): boolean
+  /** Told of a state in memory that was not the same as what the chain has, in two readings. It is loaded anew. */
+  foundWrong?(state: S): void
 }

@@ -9,6 +9,7 @@ const shared = {
   feeCapGwei: 2000,
   // https://docs.monad.xyz/developer-essentials/gas-pricing
   mostGas: 30_000_000n,
+  gasLimitIsPaid: true,
 }
 
 export const networks = {

@@ -87,6 +87,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     mostGas,
     rollup,
     gasPaysLayer1: definition.gasPaysLayer1,
+    gasLimitIsPaid: definition.gasLimitIsPaid,
     reader,
     coinToken: coinIsToken ? wrapped.address : undefined,
     tipFor: fees.tipFor,

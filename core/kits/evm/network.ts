@@ -29,6 +29,8 @@ export interface EvmNetwork {
   rollup?: 'op-stack'
   /** Gas has in it what layer 1 costs, so that the same call takes more of it at another time (Arbitrum). */
   gasPaysLayer1?: boolean
+  /** A transaction pays for its whole gas limit, used or not (Monad). */
+  gasLimitIsPaid?: boolean
   /** Asked for the block's number where the opcode gives that of another chain, as Arbitrum's gives layer 1's. */
   blockNumberCall?: { readonly to: string; readonly data: string }
   /** The native coin is itself a token, `wrapped`: nothing wraps it, and it is traded as that token (Celo). */

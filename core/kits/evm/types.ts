@@ -18,6 +18,8 @@ export type Alike = {
   readonly kind: string
   /** What this one uses by its quote. */
   readonly units: string
+  /** What it uses besides where nobody has written what it writes before. */
+  readonly firstWriteUnits?: string
   /** Each pool and token on its way: one that was not on any before is simulated. */
   readonly through: readonly string[]
 }

@@ -7,6 +7,7 @@ import { gasCostIn } from './routing/gas-cost.ts'
 import type { Lane, Lanes } from './routing/lanes.ts'
 import { shareDecimal, wholeShare } from './routing/share.ts'
 import { bestSplit } from './routing/split.ts'
+import { goAlong } from './routing/split-ways.ts'
 import type { Ways } from './routing/ways.ts'
 
 /** What a swap is quoted by: the pools that it may go through, after one block. */
@@ -55,6 +56,7 @@ export function price(board: Board, swap: Swap, left: number): Priced | { readon
     amountRaw: split?.amountRaw ?? best.amountRaw,
     spotAmountRaw: parts.reduce((sum, part) => sum + spotAlong(part.lanes, exact, part.exactRaw), 0n),
     gasUnits: split?.gasUnits ?? best.gasUnits,
+    firstWriteUnits: parts.reduce((sum, part) => sum + (goAlong(part.lanes, exact, part.exactRaw, true)?.firstWriteUnits ?? 0n), 0n),
     route: parts.flatMap((part) => part.lanes.map((lane) => hopOf(lane, part.share))),
     ...(split && { parts: parts.map((part) => ({ hops: part.lanes.length, exactRaw: part.exactRaw, otherRaw: part.otherRaw })) }),
     head,

@@ -24,6 +24,8 @@ export interface Passed {
   readonly amountRaw: bigint
   /** Of this pass alone: what the transaction and the router use besides is added once. */
   readonly gasUnits: bigint
+  /** What it uses besides where nobody has written what it writes before: for a limit, not for an estimate. */
+  readonly firstWriteUnits?: bigint
 }
 
 /** The pool has more than was read of it: read it again with this, which is the same to `isDeepStrictEqual` where it asks for the same. */

@@ -25,12 +25,13 @@ export function swapPlan(quote: Quote, { boundRaw, deadline }: SwapTerms, { rout
 }
 
 /** Swaps of one shape through pools of the same versions use as much gas, but for what the pools say themselves. */
-function alikeOf({ swap: { tokenIn, tokenOut, exact }, route, parts = [], gasUnits }: Quote): Alike {
+function alikeOf({ swap: { tokenIn, tokenOut, exact }, route, parts = [], gasUnits, firstWriteUnits = 0n }: Quote): Alike {
   const coins = [tokenIn, tokenOut].map(({ native }) => (native ? 'coin' : 'token'))
   const ways = parts.length > 0 ? parts.map(({ hops }) => hops) : [route.length]
   return {
     kind: [exact, ...coins, ...route.map(({ version }) => version), ...ways].join(' '),
     units: gasUnits.toString(),
+    firstWriteUnits: firstWriteUnits.toString(),
     through: route.map((hop) => `${hop.pool} ${hop.tokenIn} ${hop.tokenOut}`),
   }
 }

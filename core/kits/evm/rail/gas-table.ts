@@ -47,7 +47,8 @@ export function createGasTable(nowMs = () => performance.now()): GasTable {
       if (!alike || more === undefined) return undefined
       const isKnown = (each: string) => nowMs() - (simulated.get(each) ?? -Infinity) < knownMs
       if (!passages(alike, from).every(isKnown)) return undefined
-      const limit = withMargin(BigInt(alike.units)) + more + unseenGas + BigInt(spareGas)
+      const { units, firstWriteUnits = '0' } = alike
+      const limit = withMargin(BigInt(units)) + BigInt(firstWriteUnits) + more + unseenGas + BigInt(spareGas)
       return limit > mostGas ? undefined : limit
     },
     forget(step, from) {

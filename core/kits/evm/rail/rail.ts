@@ -36,6 +36,7 @@ export interface EvmRailOptions {
   tipFor?: (suggested: bigint | undefined, at: At) => Promise<bigint | undefined>
   /** Gas pays for layer 1, too, whose price is another with every block there. */
   gasPaysLayer1?: boolean | undefined
+  gasLimitIsPaid?: boolean | undefined
   /** Reads what is kept in memory of wallets; absent: every check asks the network. */
   reader?: EvmReader | undefined
   /** The tip by the network's fees as far as it is known, wei per gas. */
@@ -58,7 +59,8 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
   })
   const gasTable = createGasTable()
   const look = createLook(rpc, confirmations)
-  const isGasKnowable = settled.rollup === undefined && !settled.gasPaysLayer1
+  // What is left over of a limit from the table costs something there.
+  const isGasKnowable = settled.rollup === undefined && !settled.gasPaysLayer1 && !settled.gasLimitIsPaid
   return {
     slots: 'ordered',
     outline: ({ to, value }) => ({ contracts: [to], valueRaw: BigInt(value) }),

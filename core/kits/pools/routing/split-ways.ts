@@ -8,6 +8,8 @@ export interface Gone {
   readonly otherRaw: bigint
   /** Of the pools. */
   readonly gasUnits: bigint
+  /** As of a pass. */
+  readonly firstWriteUnits: bigint
   /** What must be known of its pools; until then it is what it could be at best. */
   readonly doubts: readonly Wanted[]
 }
@@ -29,7 +31,7 @@ export interface Way {
  * @param last what more must be known of counts as unable
  */
 export function goAlong(lanes: readonly Lane[], exact: 'in' | 'out', amountRaw: bigint, last: boolean): Gone | undefined {
-  let [otherRaw, gasUnits] = [amountRaw, 0n]
+  let [otherRaw, gasUnits, firstWriteUnits] = [amountRaw, 0n, 0n]
   const doubts: Wanted[] = []
   for (const lane of exact === 'in' ? lanes : lanes.toReversed()) {
     const passed = lane.pass(exact, otherRaw)
@@ -41,15 +43,16 @@ export function goAlong(lanes: readonly Lane[], exact: 'in' | 'out', amountRaw: 
     } else {
       otherRaw = passed.amountRaw
       gasUnits += passed.gasUnits
+      firstWriteUnits += passed.firstWriteUnits ?? 0n
     }
     if (otherRaw <= 0n) return undefined
   }
-  return { otherRaw, gasUnits, doubts }
+  return { otherRaw, gasUnits, firstWriteUnits, doubts }
 }
 
 /** @param last what more must be known of counts as unable */
 export function wayOf(lanes: readonly Lane[], { exact, amountRaw }: Course, last: boolean): Way {
-  const known: (Gone | undefined)[] = [{ otherRaw: 0n, gasUnits: 0n, doubts: [] }]
+  const known: (Gone | undefined)[] = [{ otherRaw: 0n, gasUnits: 0n, firstWriteUnits: 0n, doubts: [] }]
   const go = (fromRaw: bigint) => goAlong(lanes, exact, fromRaw, last)
   function of(share: number): Gone | undefined {
     if (!(share in known)) known[share] = go(shareOf(amountRaw, share))
@@ -70,7 +73,7 @@ export const areApart = (a: Pick<Way, 'lanes'>, b: Pick<Way, 'lanes'>): boolean 
   !a.lanes.some(({ pool }) => b.lanes.some((lane) => lane.pool.address === pool.address))
 
 /** How much of a swap goes which way, and what comes of it all together. */
-export interface Allotment extends Gone {
+export interface Allotment extends Omit<Gone, 'firstWriteUnits'> {
   /** In twentieths, in the order of the ways; some may have none. */
   readonly shares: readonly number[]
   /** What the twentieth is worth that is worth the least: another way must do better to have any. */

@@ -1,5 +1,5 @@
 import { readBy, type Passage, type Pool, type PoolProtocol } from '../../pools/index.ts'
-import { gasUnitsOf } from './gas.ts'
+import { firstWriteUnitsOf, gasUnitsOf } from './gas.ts'
 import { loanOf } from './loan.ts'
 import type { PoolOrigin } from './pool-at.ts'
 import { rangePoolMemory } from './pool-memory.ts'
@@ -28,7 +28,8 @@ export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): Poo
       const zeroForOne = tokenIn === tokens[0]
       const swapped = swap(state, zeroForOne, exact, amountRaw)
       if (!swapped) return undefined
-      if (!('atBestRaw' in swapped)) return { amountRaw: swapped.amountRaw, gasUnits: gasUnitsOf(swapped) }
+      if (!('atBestRaw' in swapped))
+        return { amountRaw: swapped.amountRaw, gasUnits: gasUnitsOf(swapped), firstWriteUnits: firstWriteUnitsOf(swapped) }
       const missing = unreadOf(address, zeroForOne, state)
       return missing && { missing, ...swapped }
     },
