@@ -18,6 +18,7 @@ export type { MarketCounters } from './witness.ts'
 
 export interface MarketSettings {
   staleBlocks: number
+  staleBlockSeconds: number
   staleSeconds: number
   checkSeconds: number
 }

@@ -32,7 +32,7 @@ describe('the books of exchanges that tell of them', function () {
       chainImpl: {} as Chain,
     }
     const { witness } = recorder
-    const following = createFollowing({ witness, staleBlocks: 2, checkSeconds: 60, idleSeconds: 60, mostKeys: 10 })
+    const following = createFollowing({ witness, staleBlocks: 2, staleBlockSeconds: 60, checkSeconds: 60, idleSeconds: 60, mostKeys: 10 })
     books = createBooks({ following, witness, staleSeconds: 60, checkSeconds: 3600, idleSeconds: 3600, mostBooks: 10, ...options })
   }
   beforeEach(() => start())

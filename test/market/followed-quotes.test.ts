@@ -26,7 +26,14 @@ describe('quotes that are followed', () => {
   beforeEach(() => {
     test = createForkChain()
     test.make(0, [[priced(one, '10'), priced(two, '20')]])
-    following = createFollowing({ witness: createRecorder().witness, staleBlocks: 2, checkSeconds: 3600, idleSeconds: 3600, mostKeys: 100 })
+    following = createFollowing({
+      witness: createRecorder().witness,
+      staleBlocks: 2,
+      staleBlockSeconds: 60,
+      checkSeconds: 3600,
+      idleSeconds: 3600,
+      mostKeys: 100,
+    })
     quotes = createQuotes({ following, pairs: { known: [], keep: async () => {} } })
     computed = []
     vet = () => undefined
@@ -198,7 +205,14 @@ describe('quotes that are followed', () => {
 
   it('keep what they go by in memory, also where no block comes', async () => {
     following.stop()
-    following = createFollowing({ witness: createRecorder().witness, staleBlocks: 2, checkSeconds: 3600, idleSeconds: 0, mostKeys: 1 })
+    following = createFollowing({
+      witness: createRecorder().witness,
+      staleBlocks: 2,
+      staleBlockSeconds: 60,
+      checkSeconds: 3600,
+      idleSeconds: 0,
+      mostKeys: 1,
+    })
     quotes = createQuotes({ following, pairs: { known: [], keep: async () => {} } })
     const { told, end } = follow(sell(one, 2n))
     await until(() => told.length === 1)

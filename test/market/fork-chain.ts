@@ -10,8 +10,8 @@ interface Block extends HeadChanges {
   happened: readonly Happened[]
 }
 
-/** A chain in memory, as a family's kit shows one: forks, faults, and every question counted. */
-export function createForkChain(blockSeconds = 1) {
+/** A chain in memory, as a family's kit shows one: forks, faults, and every question counted. @param bornAt the time of block 0 */
+export function createForkChain(blockSeconds = 1, bornAt = 0) {
   const blocks = new Map<string, Block>()
   const followers = new Set<(head: Head) => void>()
   const asked: string[] = []
@@ -24,7 +24,7 @@ export function createForkChain(blockSeconds = 1) {
     const number = (parent?.head.number ?? 99n) + 1n
     made += 1
     const hash = `0x${made.toString(16).padStart(64, '0')}`
-    const timestamp = Math.floor(Number(number) * blockSeconds)
+    const timestamp = Math.floor(bornAt + Number(number) * blockSeconds)
     const head = { number, timestamp, hash, ...(parent?.head.hash !== undefined && { parentHash: parent.head.hash }) }
     const block = { head, parent, happened, changes: happened }
     blocks.set(hash, block)
@@ -48,6 +48,7 @@ export function createForkChain(blockSeconds = 1) {
   }
 
   const chain: SynchroniserOptions['chain'] = {
+    local: true,
     async head({ signal }) {
       await ask('head', signal)
       return tip.head

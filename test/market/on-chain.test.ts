@@ -51,7 +51,7 @@ describe('state that follows a real node', function () {
     const recorder = createRecorder()
     told = recorder.told
     const place = { chain: 'ethereum', network: 'local' }
-    const options = { staleBlocks: 2, checkSeconds: 0.5, idleSeconds: 3600, mostKeys: 2_000 }
+    const options = { staleBlocks: 2, staleBlockSeconds: 60, checkSeconds: 0.5, idleSeconds: 3600, mostKeys: 2_000 }
     sync = createSynchroniser({ chain: test.chain, place, witness: recorder.witness, ...options })
   })
   afterEach(() => sync.stop())

@@ -62,7 +62,7 @@ describe('quotes from memory', function () {
   }
   const openMarket = () =>
     createMarket(
-      { staleBlocks: 2, staleSeconds: 10, checkSeconds: 60 },
+      { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 10, checkSeconds: 60 },
       place.folder,
       { info() {}, warn() {} },
       { trouble() {}, check() {}, update() {} },

@@ -14,6 +14,7 @@ type State = readonly string[]
 /** An exchange whose states are the list of what happened to them. */
 function exchange(test: ForkChain, topic = 'a', connector = 'dex') {
   const loads: string[][] = []
+  const wrong: State[] = []
   const followed = {
     follow: [topic],
     keysOf: (change: Happened) => (change.topic === topic ? [change.key] : []),
@@ -23,13 +24,14 @@ function exchange(test: ForkChain, topic = 'a', connector = 'dex') {
       return { head: after, states: new Map(keys.map((key) => [key, test.replay(key, after.hash ?? '')])) }
     },
     apply: (state: State, { what }: Happened): State | 'reload' => (what === 'unclear' ? 'reload' : [...state, what]),
+    foundWrong: (state: State) => void wrong.push(state),
   }
   const source: Source = {
     place: { chain: 'ethereum', network: 'local', connector },
     followed,
     same: (_key, a, b) => isDeepStrictEqual(a, b),
   }
-  return { source, followed, loads }
+  return { source, followed, loads, wrong }
 }
 
 const happened = (key: string, what: string, topic = 'a'): Happened => ({ topic, key, what })
@@ -39,13 +41,14 @@ describe('state that follows a chain', () => {
   let sync: Synchroniser
   let told: string[]
   // By blocks of ten seconds the network is not asked whether it is still there where this process stands still for two.
-  const start = (options: Partial<Parameters<typeof createSynchroniser>[0]> = {}, blockSeconds = 10) => {
-    test = createForkChain(blockSeconds)
+  const start = (options: Partial<Parameters<typeof createSynchroniser>[0]> = {}, blockSeconds = 10, bornAt = 0, local = true) => {
+    test = createForkChain(blockSeconds, bornAt)
     const recorder = createRecorder()
     told = recorder.told
     const place = { chain: 'ethereum', network: 'local' }
-    const { chain } = test
-    const defaults = { chain, place, witness: recorder.witness, staleBlocks: 2, checkSeconds: 3600, idleSeconds: 3600, mostKeys: 100 }
+    const chain = { ...test.chain, local }
+    const stale = { staleBlocks: 2, staleBlockSeconds: 60 }
+    const defaults = { chain, place, witness: recorder.witness, ...stale, checkSeconds: 3600, idleSeconds: 3600, mostKeys: 100 }
     sync = createSynchroniser({ ...defaults, ...options })
   }
   beforeEach(() => start())
@@ -217,6 +220,24 @@ describe('state that follows a chain', () => {
     expect(seen[2]?.state).to.deep.equal([])
   })
 
+  it('is an error where the nodes stand still: their newest block is too old by the clock, and than ten blocks take', async () => {
+    const stale = { staleBlockSeconds: 5 }
+    const born = (ageSeconds: number) => Date.now() / 1000 - 100 * 10 - ageSeconds
+    const { source } = exchange(test)
+    start(stale, 10, born(30), false)
+    const refused = await sync.read(source, 'x', at).catch((error: unknown) => error)
+    expect(refused).to.include({ name: 'NETWORK' })
+    expect(refused)
+      .to.have.property('message')
+      .that.matches(/is too old to be shown: the newest block .* is 3\d s old by this machine/)
+    test.make(0, [[], []])
+    expect((await sync.read(source, 'x', at)).head).to.equal(test.tip)
+    sync.stop()
+    start(stale, 10, born(500), false)
+    test.make(0, [[], []])
+    expect(await sync.read(source, 'x', at).catch((error: unknown) => error)).to.include({ name: 'NETWORK' })
+  })
+
   it('is told to its watchers once the network is there, where it was away at first', async () => {
     const { source } = exchange(test)
     const seen: unknown[] = []
@@ -266,6 +287,7 @@ describe('state that follows a chain', () => {
   it('is waited for where more blocks came while others were read than it may be behind', async () => {
     start({
       chain: {
+        local: true,
         head: (...args) => test.chain.head(...args),
         heads: (...args) => test.chain.heads(...args),
         async changes(...args) {
@@ -396,10 +418,35 @@ describe('state that follows a chain', () => {
     expect(await reading).to.deep.equal(['1'])
   })
 
+  it('is loaded with what a reader found wanting though a load without it was under way', async () => {
+    const { source, followed } = exchange(test)
+    const asked: unknown[] = []
+    const { load } = followed
+    Object.assign(followed, {
+      load: (keys: string[], after: typeof test.tip, when: typeof at, known?: ReadonlyMap<string, { more: readonly unknown[] }>) => {
+        asked.push(known?.get('x')?.more)
+        return load(keys, after, when)
+      },
+    })
+    const bundle = sync.bundle([{ source, key: 'x' }])
+    await bundle.read(at)
+    const release = test.hold('load')
+    const widened = ['down', 'up', 'up'].map(async (more, index) => {
+      await sleep(index * 10)
+      await bundle.widen([{ index: 0, more }], at)
+      return asked.length
+    })
+    await until(() => asked.length === 2)
+    await sleep(40)
+    release()
+    expect(await Promise.all(widened)).to.deep.equal([2, 3, 3])
+    expect(asked).to.deep.equal([undefined, ['down'], ['down', 'up']])
+  })
+
   it('is compared with the chain now and then; what differs is told and read anew', async function () {
     this.timeout(60_000)
     start({ checkSeconds: 0.5 })
-    const { source, followed } = exchange(test)
+    const { source, followed, wrong } = exchange(test)
     await sync.read(source, 'x', at)
     await until(() => told.includes('equal dex x'))
     const { apply } = followed
@@ -409,12 +456,13 @@ describe('state that follows a chain', () => {
     followed.apply = apply
     await until(() => told.includes('different dex x'))
     expect(await stateOf(source, 'x')).to.deep.equal(['1'])
+    expect(wrong).to.deep.equal([['1, wrongly']])
   })
 
   it('is not taken for wrong by what a node says once and not again of the same block', async function () {
     this.timeout(60_000)
     start({ checkSeconds: 0.5 })
-    const { source, followed, loads } = exchange(test)
+    const { source, followed, loads, wrong } = exchange(test)
     await sync.read(source, 'x', at)
     const { load } = followed
     followed.load = async (keys, after, when) => {
@@ -423,6 +471,7 @@ describe('state that follows a chain', () => {
     }
     await until(() => told.includes('equal dex x'))
     expect(told.slice(0, 2)).to.deep.equal(['unclear dex x', 'equal dex x'])
+    expect(wrong).to.deep.equal([])
     expect(loads.length).to.be.at.least(4)
   })
 

@@ -54,7 +54,7 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
   /** Anew. */
   async function follow(checkSeconds: number): Promise<void> {
     sync?.stop()
-    const options = { staleBlocks: 2, checkSeconds, idleSeconds: 3600, mostKeys: 100 }
+    const options = { staleBlocks: 2, staleBlockSeconds: 60, checkSeconds, idleSeconds: 3600, mostKeys: 100 }
     sync = createSynchroniser({ chain: test.chain, place: { chain: 'ethereum', network: 'local' }, witness: recorder.witness, ...options })
     await known(token)
   }
@@ -113,7 +113,8 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
     // Before the block, which may be asked about before it is known here that it was made.
     test.asked()
     await mine()
-    const batch = ['eth_getLogs', 'eth_getLogs', 'eth_getTransactionCount', 'eth_getTransactionCount', 'eth_getBalance']
+    const logs = ['eth_getBlockTransactionCountByHash', 'eth_getLogs', 'eth_getLogs']
+    const batch = [...logs, 'eth_getTransactionCount', 'eth_getTransactionCount', 'eth_getBalance']
     expect(test.asked().filter((method) => batch.includes(method))).to.deep.equal(batch)
     const { holding } = await known(token)
     expect(holding.balanceRaw).to.equal(977n)

@@ -63,6 +63,10 @@ export const serverSchema = closed({
       2,
       'What is kept in memory of a chain is shown until it is more blocks behind than that, and 2 s by their time; then it is an error',
     ),
+    staleBlockSeconds: seconds(
+      60,
+      'What is kept in memory of a chain is shown until its newest block is older than that by this machine’s clock, and than ten blocks take; local networks have no such bound',
+    ),
     staleSeconds: seconds(15, 'A book that an exchange tells of is shown until nothing was heard of it for so long; then it is an error'),
     checkSeconds: seconds(30, 'How often a sample of what is kept in memory is compared with the chain or the exchange'),
   }),

@@ -101,12 +101,15 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
       }
     },
     async widen(wanting, at) {
-      const loading = wanting.flatMap(({ index, more }) => {
+      const loading = wanting.map(async ({ index, more }) => {
         const part = parts[index]
         if (!part) throw new Error(`There is no part ${index} of what was read.`)
         const { group, track } = host.trackOf(part)
-        if (!track.more.some((known) => isDeepStrictEqual(known, more))) track.more.push(more)
+        const isIn = (list: readonly unknown[]) => list.some((known) => isDeepStrictEqual(known, more))
+        if (!isIn(track.more)) track.more.push(more)
         if (track.more.length > mostWanting) track.more.shift()
+        // One that is under way without it brings nothing of it.
+        while (track.loading?.asked && !isIn(track.loading.asked)) await track.loading.done.catch(() => {})
         return host.want(group, track)
       })
       await within(Promise.all(loading), at.signal)

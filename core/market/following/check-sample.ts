@@ -38,7 +38,9 @@ export async function checkSample(
     for (const track of sample) {
       const outcome = different.includes(track) ? 'different' : suspects.includes(track) ? 'unclear' : 'equal'
       witness.check({ ...source.place, what: track.key }, outcome)
-      if (outcome === 'different') again(track)
+      if (outcome !== 'different') continue
+      again(track)
+      source.followed.foundWrong?.(inMemory.get(track))
     }
   } catch (error) {
     if (over.aborted) return

@@ -20,7 +20,10 @@ export interface Following {
 }
 
 export function createFollowing(
-  options: { witness: Witness } & Pick<SynchroniserOptions, 'staleBlocks' | 'checkSeconds' | 'idleSeconds' | 'mostKeys'>,
+  options: { witness: Witness } & Pick<
+    SynchroniserOptions,
+    'staleBlocks' | 'staleBlockSeconds' | 'checkSeconds' | 'idleSeconds' | 'mostKeys'
+  >,
 ): Following {
   const known = new Map<string, { chain: string; network: string; synchroniser: Synchroniser }>()
   return {

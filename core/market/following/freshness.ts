@@ -2,7 +2,7 @@ import { SluiceError } from '../../api/index.ts'
 import type { At } from '../../contracts/index.ts'
 import { within } from '../within.ts'
 import type { HeadChaser } from './head-chaser.ts'
-import { patienceMs } from './patience.ts'
+import { blockSeconds, patienceMs } from './patience.ts'
 import type { Trail } from './trail.ts'
 
 /** Whether what is in memory is new enough to be shown. */
@@ -16,6 +16,19 @@ export interface Freshness {
   require(at: At): Promise<void>
   /** Somebody was told of a block. */
   heardOf(number: bigint): void
+  /** Why it is too old to be shown, in words for callers. */
+  readonly reason: string
+}
+
+export interface FreshnessOptions {
+  /** How errors name it. */
+  network: string
+  chaser: HeadChaser
+  trail: Trail
+  /** A state this many blocks behind what the network has is still shown. */
+  staleBlocks: number
+  /** A network whose newest block is older than that by this machine's clock stands still; undefined where blocks come only on demand. */
+  staleBlockSeconds: number | undefined
 }
 
 /** Blocks may come faster than nodes answer: what is no older than that by the blocks' own time may be shown, however many came since. */
@@ -28,24 +41,32 @@ const mostConfirmed = 8
 const mostPromised = 3
 /** So long is a block waited for that somebody was told of. */
 const heardMs = 1_000
+/** Where blocks take long, a network stands still only after so many of them did not come. */
+const mostMissing = 10
 
-/**
- * @param network how errors name it
- * @param staleBlocks a state this many blocks behind what the network has is still shown
- */
-export function createFreshness(network: string, chaser: HeadChaser, trail: Trail, staleBlocks: number): Freshness {
+export function createFreshness({ network, chaser, trail, staleBlocks, staleBlockSeconds }: FreshnessOptions): Freshness {
   /** The newest block that somebody was told of, and how long it is waited for. */
   let promised = 0n
   let promisedUntil = 0
 
   const isNear = () => chaser.blocksBehind <= staleBlocks || chaser.secondsBehind <= leastSeconds
-  const isFresh = () => trail.tip !== undefined && isNear() && performance.now() - chaser.freshAt <= patienceMs(trail, staleBlocks)
+  const isHeard = () => performance.now() - chaser.freshAt <= patienceMs(trail, staleBlocks)
+  const isFresh = () => trail.tip !== undefined && isNear() && isHeard() && !standsStill()
   const isBefore = (number: bigint) => (trail.tip?.number ?? 0n) < number
+
+  /** A node that has lost its peers goes on answering, always by the same block. */
+  const standsStill = () => staleBlockSeconds !== undefined && ageSeconds() > Math.max(staleBlockSeconds, blockSeconds(trail) * mostMissing)
+  const ageSeconds = () => (trail.tip ? Date.now() / 1000 - trail.tip.timestamp : 0)
+
+  function reason(): string {
+    if (chaser.failures > 0) return chaser.reason
+    if (!standsStill()) return trail.tip ? 'more blocks come than are read' : chaser.reason
+    return `the newest block that its nodes give is ${Math.round(ageSeconds())} s old by this machine's clock; check both`
+  }
 
   function tooOld(): SluiceError {
     const blocks = chaser.blocksBehind > staleBlocks ? `, ${chaser.blocksBehind} blocks` : ''
-    const why = chaser.failures > 0 ? chaser.reason : 'more blocks come than are read'
-    return new SluiceError('NETWORK', `What is known of ${network} is too old to be shown${blocks}: ${why}. Try again shortly.`, {
+    return new SluiceError('NETWORK', `What is known of ${network} is too old to be shown${blocks}: ${reason()}. Try again shortly.`, {
       retryAfterSeconds: 1,
     })
   }
@@ -66,13 +87,16 @@ export function createFreshness(network: string, chaser: HeadChaser, trail: Trai
           return
         }
         // While it was read what happened, more blocks came than it may be behind: then they are read together.
-        if (chaser.failures > 0 || tries >= mostConfirmed) throw tooOld()
+        if (chaser.failures > 0 || standsStill() || tries >= mostConfirmed) throw tooOld()
       }
     },
     heardOf(number) {
       if (!trail.tip || number <= trail.tip.number) return
       if (number > promised || performance.now() > promisedUntil) promised = number
       promisedUntil = performance.now() + heardMs
+    },
+    get reason() {
+      return reason()
     },
   }
 }

@@ -22,7 +22,10 @@ export function createLoading({ trail, witness, running, loaded }: LoadingOption
     for (;;) {
       if (!signal || signal.aborted || !trail.tip || group.wanted.size === 0) return
       const some = [...group.wanted].slice(0, mostAtOnce)
-      for (const track of some) group.wanted.delete(track)
+      for (const track of some) {
+        group.wanted.delete(track)
+        if (track.loading) track.loading.asked = [...track.more]
+      }
       await loadGroup(group, some, trail, witness, signal)
       loaded()
     }

@@ -40,11 +40,13 @@ export interface Synchroniser {
 }
 
 export interface SynchroniserOptions {
-  chain: Pick<Chain, 'head' | 'heads' | 'changes'>
+  chain: Pick<Chain, 'head' | 'heads' | 'changes' | 'local'>
   place: Place
   witness: Witness
   /** A state this many blocks behind what the network has is not shown. */
   staleBlocks: number
+  /** Nor one of a block that is older than that by this machine's clock, but on local networks, whose blocks come on demand. */
+  staleBlockSeconds: number
   checkSeconds: number
   idleSeconds: number
   mostKeys: number
@@ -53,7 +55,7 @@ export interface SynchroniserOptions {
 const pulseMs = 1_000
 
 export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
-  const { chain, place, witness, staleBlocks, checkSeconds, idleSeconds, mostKeys } = options
+  const { chain, place, witness, staleBlocks, staleBlockSeconds, checkSeconds, idleSeconds, mostKeys } = options
   const name = `${place.chain}/${place.network}`
   /** Another one whenever anything may have changed of what is in memory. */
   let version = 0
@@ -63,9 +65,15 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   const trail = createTrail()
   const interest = () => interestIn(tracks.groups())
   const chaser = createHeadChaser({ chain, place, witness, trail, interest, go })
-  const freshness = createFreshness(name, chaser, trail, staleBlocks)
+  const freshness = createFreshness({
+    network: name,
+    chaser,
+    trail,
+    staleBlocks,
+    staleBlockSeconds: chain.local ? undefined : staleBlockSeconds,
+  })
   const watchers = createWatchers(tracks, trail, freshness, () =>
-    witness.trouble(place, 'lost', `what is known of ${name} is too old to be shown: ${chaser.reason}`),
+    witness.trouble(place, 'lost', `what is known of ${name} is too old to be shown: ${freshness.reason}`),
   )
   const want = createLoading({
     trail,
@@ -83,11 +91,11 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     version += 1
     if (way) move(way, asked)
     else restart(to)
+    watchers.tell()
     // A network that gives a block may give states again; what a connector cannot read is not tried at every block.
     for (const group of tracks.groups())
       for (const track of group.tracks.values())
         if (track.history.newest() === undefined && (track.error === undefined || isNetworks(track.error))) void want(group, track)
-    watchers.tell()
   }
 
   function move({ back, blocks }: Way, asked: ReadonlySet<string>): void {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Followed, Head, Interest } from '../../contracts/index.ts'
 import { createBackoff, type Backoff } from '../backoff.ts'
 import type { Place } from '../witness.ts'
-import { createHistory, type History } from './history.ts'
+import { History } from './history.ts'
 import type { TrailBlock } from './trail.ts'
 
 /** What is followed of one exchange on its network. The same object for the same exchange. */
@@ -43,7 +43,12 @@ export interface Track {
   /** Why it was not loaded last. */
   error?: unknown
   /** Settles when it was loaded, or could not be. */
-  loading?: { readonly done: Promise<void>; settle(error?: unknown): void }
+  loading?: {
+    readonly done: Promise<void>
+    settle(error?: unknown): void
+    /** What it was begun with of all that readers found wanting; undefined while it waits to begin. */
+    asked?: readonly unknown[]
+  }
   /** What its watchers know. */
   told: unknown
 }
@@ -93,7 +98,7 @@ export const createTrack = (key: string, about: unknown): Track => ({
   key,
   about,
   more: [],
-  history: createHistory(),
+  history: new History(),
   watchers: new Set(),
   again: createBackoff(),
   usedAt: performance.now(),

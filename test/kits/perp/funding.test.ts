@@ -58,14 +58,20 @@ describe('funding, by the kit', () => {
   }
 
   it('is taken with the next trade, and is in the collateral then', async () => {
-    const { pendingRaw } = await of(long)
+    const { pendingRaw, rate, index, head } = await of(long)
     const before = (await floor.exchange.account(long.address, at())).account
-    const { fill } = await floor.open(long, { market: floor.named('ETH'), side: 'LONG', sizeRaw: ether / 100n })
+    const { fill, receipt } = await floor.open(long, { market: floor.named('ETH'), side: 'LONG', sizeRaw: ether / 100n })
     expect(fill?.realizedProfitRaw).to.equal(0n)
     const { account } = await floor.exchange.account(long.address, at())
-    expect(Number(account.collateralRaw - before.collateralRaw)).to.be.closeTo(Number(pendingRaw), Math.abs(Number(pendingRaw)) * 0.01)
-    // It goes on by the second: what there is now came since.
-    expect(Math.abs(Number((await of(long)).pendingRaw))).to.be.below(Math.abs(Number(pendingRaw)) * 0.01)
+    // It goes on by the second: before the trade by all of these, and what there is now came since.
+    const flows = (sizeRaw: bigint, seconds: number) =>
+      -Number((sizeRaw * index.numerator * rate.numerator * BigInt(seconds)) / (index.denominator * rate.denominator * day))
+    const tradedAt = (await floor.provider.getBlock(receipt.blockNumber))?.timestamp ?? expect.fail('It is in no block.')
+    const taken = Number(pendingRaw) + flows(5n * ether, tradedAt - head.timestamp)
+    expect(Number(account.collateralRaw - before.collateralRaw)).to.be.closeTo(taken, Math.abs(taken) * 1e-12)
+    const after = await of(long)
+    const since = flows(5n * ether + ether / 100n, after.head.timestamp - tradedAt)
+    expect(Number(after.pendingRaw)).to.be.closeTo(since, Math.abs(since) * 0.01)
   })
 
   it('stops with its market', async () => {

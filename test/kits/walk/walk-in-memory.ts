@@ -48,7 +48,12 @@ export async function walkInMemory(walked: Walked, { below }: Random, quotes: nu
   }
   const counters = { trouble: (_: unknown, what: string) => count(what), check: (_: unknown, what: string) => count(what), update() {} }
   const place = await temporaryFolder()
-  const market = createMarket({ staleBlocks: 2, staleSeconds: 60, checkSeconds: 1 }, place.folder, { info() {}, warn() {} }, counters)
+  const market = createMarket(
+    { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 60, checkSeconds: 1 },
+    place.folder,
+    { info() {}, warn() {} },
+    counters,
+  )
   // As the directory hands a family's plugins to who knows no family.
   const pricing = amm.followed as unknown as FollowedPricing
   const chainImpl = chain as unknown as QuoteVenue['chainImpl']

@@ -64,10 +64,9 @@ export function createHoldings(reader: Pick<EvmReader, 'read' | 'wrapped'>): Hol
     apply: (holding, log) => afterTokenLog(holding, log, wrapped),
     same(known, loaded) {
       const isCovered = (spender: string, raw: bigint) => raw <= (loaded.allowances.get(spender) ?? raw)
-      const isLess = known.balanceRaw <= loaded.balanceRaw && [...known.allowances].every(([spender, raw]) => isCovered(spender, raw))
-      if (!isLess) untold.add(known.token)
-      return isLess
+      return known.balanceRaw <= loaded.balanceRaw && [...known.allowances].every(([spender, raw]) => isCovered(spender, raw))
     },
+    foundWrong: ({ token }) => void untold.add(token),
   }
   return { followed, keyOf, isUntold: (token) => untold.has(token.toLowerCase()) }
 }
