@@ -170,14 +170,13 @@ describe('the signer', () => {
   })
 
   it('takes a policy while it is down', async () => {
-    const set = new Promise<boolean>((done) => {
-      atError = () => {
-        done(signer.isReady())
-        void signer.setPolicy({ networks: [], allowedSpenders: [] })
-      }
+    const heard = new Promise<{ wasReady: boolean; set: Promise<void> }>((done) => {
+      atError = () => done({ wasReady: signer.isReady(), set: signer.setPolicy({ networks: [], allowedSpenders: [] }) })
     })
     process.kill(signer.processId() ?? 0, 'SIGKILL')
-    expect(await set).to.equal(false)
+    const { wasReady, set } = await heard
+    expect(wasReady).to.equal(false)
+    await set
     await until(() => signer.isReady())
     expect((await failure(signer.sign(requestOf(real.address, transaction())))).message).to.match(/no plugin serves it/)
     await signer.setPolicy(examplePolicy)

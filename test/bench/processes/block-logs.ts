@@ -107,7 +107,16 @@ async function apply({ kind, from, blocks }: Blocks): Promise<number> {
     update() {},
   }
   const hour = 3600
-  const sync = createSynchroniser({ chain, place, witness, staleBlocks: 2, checkSeconds: hour, idleSeconds: hour, mostKeys: pools })
+  const sync = createSynchroniser({
+    chain,
+    place,
+    witness,
+    staleBlocks: 2,
+    staleBlockSeconds: 60,
+    checkSeconds: hour,
+    idleSeconds: hour,
+    mostKeys: pools,
+  })
   try {
     const source = sourceOf(place, followedOf(kind))
     await Promise.all(addresses.map((address) => sync.read(source, address, { signal: AbortSignal.timeout(10_000) })))
@@ -161,6 +170,7 @@ function createChain() {
   let told: string | readonly FoundLog[] = []
   let wake = () => {}
   return {
+    local: true,
     get next(): Head {
       return headAt(tip.number + 1n)
     },
@@ -183,10 +193,13 @@ function createChain() {
   }
 }
 
-/** Microseconds of a block, of those in the middle: each word of topics and data becomes a number, which is the least that decodes. */
+/**
+ * Microseconds of a block, of those in the middle: the answer is read as the kit reads it, where it is not read yet, and each word of topics
+ * and data becomes a number, which is the least that decodes.
+ */
 function decode({ kind, from, blocks }: Blocks): number {
   return decoded(kind, blocks, (answer, logs) => {
-    const read = from === 'answer' ? (JSON.parse(answer) as FoundLog[]) : logs
+    const read = from === 'answer' ? logsIn(answer) : logs
     return read.reduce((seen, log) => seen + words(log).length, 0)
   })
 }

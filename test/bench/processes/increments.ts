@@ -27,7 +27,7 @@ const handlers = serve({ books, maps })
 /** Each book has a follower, as those of `/events` have. */
 function books({ markets, changes }: Increments) {
   const exchange = createToldExchange()
-  const following = createFollowing({ witness, staleBlocks: 2, checkSeconds: hour, idleSeconds: hour, mostKeys: 1 })
+  const following = createFollowing({ witness, staleBlocks: 2, staleBlockSeconds: 60, checkSeconds: hour, idleSeconds: hour, mostKeys: 1 })
   const kept = createBooks({ following, witness, staleSeconds: hour, checkSeconds: hour, idleSeconds: hour, mostBooks: markets })
   // Nothing is asked of the chain.
   const place = { chain: 'ethereum', network: 'local', connector: 'told', chainImpl: {} as Chain }

@@ -13,7 +13,7 @@ describe('a server on Hyperliquid', function () {
   let server: TestServer
   let of: { chain: string; network: string; connector: string; address: string }
   before(async () => {
-    site = await startSite({}, { ttl: 3 })
+    site = await startSite()
     server = await startServer(site.server)
     await venuesReady(server.kernel, site)
     of = { chain: site.chain, network: site.network, connector: 'hyperliquid', address: site.wallets[0] }
@@ -85,7 +85,7 @@ describe('a server on Hyperliquid', function () {
     loses(losesRequest, 'order')
     const { body } = await server.client.post('/clob/orders', order('lost-request'))
     expect(body.state).to.equal('PENDING_OPEN')
-    site.exchange.clock.advance(20_000)
+    site.exchange.clock.advance(80_000)
     await until(async () => (await stateOf('lost-request')) === 'FAILED')
     expect((await server.client.get('/clob/orders', { ...of, state: 'OPEN', market: 'HYPE-USDC' })).body.orders).to.have.length(1)
   })
@@ -94,6 +94,7 @@ describe('a server on Hyperliquid', function () {
     loses(losesRequest, 'withdraw3')
     const { status, body, text } = await server.client.post('/clob/perp/withdraw', { ...of, token: 'USDC', amount: '10' })
     expect(status, text).to.equal(200)
+    site.exchange.clock.advance(80_000)
     await until(async () => (await entryOf(body.id)).txState === 'CANCELLED')
     site.exchange.faults.clear()
     expect(site.exchange.withdrawals()).to.deep.equal([])

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { isPostgresInstalled } from '../store/postgres.ts'
 import { isStopped, until } from '../wallet/processes.ts'
-import { ask } from './bots/ask.ts'
-import { randomOf } from './random.ts'
-import { play, type Scenario } from './scenarios/scenario.ts'
-import { createWorld, type World, type WorldOptions } from './world.ts'
+import { ask } from '../chaos/bots/ask.ts'
+import { randomOf } from '../chaos/random.ts'
+import { play, type Scenario } from '../chaos/scenarios/scenario.ts'
+import { createWorld, type World, type WorldOptions } from '../chaos/world.ts'
 
 /** A server with a defect, and what a run of it violates. */
 async function violationsOf(options: Omit<WorldOptions, 'random'>, work: (world: World) => Promise<void>): Promise<string[]> {

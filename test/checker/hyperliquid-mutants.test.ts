@@ -3,10 +3,10 @@ import { expect } from 'chai'
 import { arrivesLate, losesAnswer } from '../hyperliquid/exchange/serve/faults.ts'
 import { until } from '../hyperliquid/until.ts'
 import { gate } from '../transactions/site.ts'
-import { ask } from './bots/ask.ts'
-import { createHyperliquidStage, type HyperliquidStage } from './hyperliquid/hyperliquid-stage.ts'
-import { lookAtBook } from './hyperliquid/watch-books.ts'
-import { play, type Scenario } from './scenarios/scenario.ts'
+import { ask } from '../chaos/bots/ask.ts'
+import { createHyperliquidStage, type HyperliquidStage } from '../chaos/hyperliquid/hyperliquid-stage.ts'
+import { lookAtBook } from '../chaos/hyperliquid/watch-books.ts'
+import { play, type Scenario } from '../chaos/scenarios/scenario.ts'
 
 /** A server with a defect, and what a run of it violates. */
 async function violationsOf(patches: readonly string[], work: (stage: HyperliquidStage) => Promise<void>): Promise<string[]> {

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { orderIdOf, orders as judge } from './checker/orders.ts'
-import { knownOf } from './checker/known.ts'
-import { history, mined, signed, wallet } from './checker/made-history.ts'
-import type { History, OfferEvent, Orders, Request, ToldOrder } from './history.ts'
+import { orderIdOf, orders as judge } from '../chaos/checker/orders.ts'
+import { knownOf } from '../chaos/checker/known.ts'
+import { history, mined, signed, wallet } from '../chaos/checker/made-history.ts'
+import type { History, OfferEvent, Orders, Request, ToldOrder } from '../chaos/history.ts'
 
 const amountRaw = 100n
 const other = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { history, wallet } from './checker/made-history.ts'
-import { orderIdOf } from './checker/orders.ts'
-import type { Call, Journaled, Request } from './history.ts'
-import { checkHyperliquid } from './hyperliquid/checker/check-hyperliquid.ts'
-import { nameAtExchange, type Found, type KeptOrder } from './hyperliquid/found.ts'
-import type { ToldOrder } from './hyperliquid/list-orders.ts'
+import { history, wallet } from '../chaos/checker/made-history.ts'
+import { orderIdOf } from '../chaos/checker/orders.ts'
+import type { Call, Journaled, Request } from '../chaos/history.ts'
+import { checkHyperliquid } from '../chaos/hyperliquid/checker/check-hyperliquid.ts'
+import { nameAtExchange, type Found, type KeptOrder } from '../chaos/hyperliquid/found.ts'
+import type { ToldOrder } from '../chaos/hyperliquid/list-orders.ts'
 
 const market = 'HYPE-USDC'
 const request: Request = { id: 1, op: 'order', wallet, market, key: 'one' }
