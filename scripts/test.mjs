@@ -50,21 +50,26 @@ const others = folders
   .map(folderOf)
   .filter(({ files }) => files.length > 0)
 
-/** @returns all that mocha printed, and its exit code */
+/** @returns all that mocha printed, its exit code, and how long it took */
 function run(files) {
+  const began = performance.now()
   const child = spawn(process.execPath, [mocha, ...files], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   const parts = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part))
-  return new Promise((done) => child.on('close', (code) => done({ output: Buffer.concat(parts).toString(), code })))
+  return new Promise((done) =>
+    child.on('close', (code) =>
+      done({ output: Buffer.concat(parts).toString(), code, seconds: Math.round((performance.now() - began) / 1000) }),
+    ),
+  )
 }
 
 const sum = { passing: 0, pending: 0, failing: 0 }
 const failures = []
 
-function note(name, { output, code }) {
+function note(name, { output, code, seconds }) {
   const text = stripVTControlCharacters(output)
   const count = (word) => Number([...text.matchAll(new RegExp(`^ +(\\d+) ${word}`, 'gm'))].at(-1)?.[1] ?? 0)
-  process.stdout.write(`\n=== test/${name}\n${output}`)
+  process.stdout.write(`\n=== test/${name} (${seconds} s)\n${output}`)
   for (const word of Object.keys(sum)) sum[word] += count(word)
   // Without its own count of them, so that the sum is the last that is said.
   if (count('failing') > 0)
