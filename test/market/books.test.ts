@@ -4,6 +4,7 @@ import type { Chain } from '../../core/contracts/index.ts'
 import { createBooks, type Books, type BooksOptions } from '../../core/market/books/books.ts'
 import type { BookVenue, BookView, NewestBook } from '../../core/market/books/book-view.ts'
 import { createFollowing } from '../../core/market/following/following.ts'
+import { keeping } from './keeping.ts'
 import { createRecorder, until } from './recorder.ts'
 import { createToldExchange, level, marketOf, type ToldExchange } from './told-exchange.ts'
 
@@ -32,7 +33,7 @@ describe('the books of exchanges that tell of them', function () {
       chainImpl: {} as Chain,
     }
     const { witness } = recorder
-    const following = createFollowing({ witness, staleBlocks: 2, staleBlockSeconds: 60, checkSeconds: 60, idleSeconds: 60, mostKeys: 10 })
+    const following = createFollowing({ witness, ...keeping })
     books = createBooks({ following, witness, staleSeconds: 60, checkSeconds: 3600, idleSeconds: 3600, mostBooks: 10, ...options })
   }
   beforeEach(() => start())

@@ -5,6 +5,7 @@ import { createFollowing, type Following } from '../../core/market/following/fol
 import type { QuoteNews } from '../../core/market/index.ts'
 import { createQuotes, type Quotes, type QuoteVenue } from '../../core/market/quotes/quotes.ts'
 import { createForkChain, type ForkChain, type Happened } from './fork-chain.ts'
+import { keeping } from './keeping.ts'
 import { createRecorder, until } from './recorder.ts'
 
 const [one, two, coin] = ['0x1', '0x2', '0xc'].map((address) => ({ symbol: address, address, decimals: 0 }))
@@ -26,15 +27,7 @@ describe('quotes that are followed', () => {
   beforeEach(() => {
     test = createForkChain()
     test.make(0, [[priced(one, '10'), priced(two, '20')]])
-    following = createFollowing({
-      witness: createRecorder().witness,
-      staleBlocks: 2,
-      staleBlockSeconds: 60,
-      checkSeconds: 3600,
-      idleSeconds: 3600,
-      mostKeys: 100,
-    })
-    quotes = createQuotes({ following, pairs: { known: [], keep: async () => {} } })
+    start()
     computed = []
     vet = () => undefined
     venue = { chain: 'ethereum', network: 'local', connector: 'dex', chainImpl: test.chain as QuoteVenue['chainImpl'], pricing: invented() }
@@ -44,6 +37,11 @@ describe('quotes that are followed', () => {
     await quotes.stop()
     following.stop()
   })
+
+  function start(options: Partial<typeof keeping> = {}): void {
+    following = createFollowing({ witness: createRecorder().witness, ...keeping, ...options })
+    quotes = createQuotes({ following, pairs: { known: [], keep: async () => {} } })
+  }
 
   /** An exchange of one price for each token, whatever the amount: what it was set to last. */
   function invented(): FollowedPricing {
@@ -205,15 +203,7 @@ describe('quotes that are followed', () => {
 
   it('keep what they go by in memory, also where no block comes', async () => {
     following.stop()
-    following = createFollowing({
-      witness: createRecorder().witness,
-      staleBlocks: 2,
-      staleBlockSeconds: 60,
-      checkSeconds: 3600,
-      idleSeconds: 0,
-      mostKeys: 1,
-    })
-    quotes = createQuotes({ following, pairs: { known: [], keep: async () => {} } })
+    start({ idleSeconds: 0, mostKeys: 1 })
     const { told, end } = follow(sell(one, 2n))
     await until(() => told.length === 1)
     test.asked.length = 0

@@ -4,6 +4,7 @@ import type { Evm } from '../../core/kits/evm/index.ts'
 import { createSynchroniser, type Synchroniser } from '../../core/market/following/synchroniser.ts'
 import type { Source } from '../../core/market/following/track.ts'
 import { at, startStillChain, wallet, type TestChain } from '../kits/evm/test-chain.ts'
+import { keeping } from './keeping.ts'
 import { createRecorder, until } from './recorder.ts'
 
 /**
@@ -51,8 +52,7 @@ describe('state that follows a real node', function () {
     const recorder = createRecorder()
     told = recorder.told
     const place = { chain: 'ethereum', network: 'local' }
-    const options = { staleBlocks: 2, staleBlockSeconds: 60, checkSeconds: 0.5, idleSeconds: 3600, mostKeys: 2_000 }
-    sync = createSynchroniser({ chain: test.chain, place, witness: recorder.witness, ...options })
+    sync = createSynchroniser({ chain: test.chain, place, witness: recorder.witness, ...keeping, checkSeconds: 0.5, mostKeys: 2_000 })
   })
   afterEach(() => sync.stop())
   after(() => test.stop())

@@ -6,6 +6,7 @@ import { SluiceError } from '../../core/api/index.ts'
 import { createSynchroniser, type Synchroniser } from '../../core/market/following/synchroniser.ts'
 import type { Seen, Source } from '../../core/market/following/track.ts'
 import { createForkChain, type ForkChain, type Happened } from './fork-chain.ts'
+import { keeping } from './keeping.ts'
 import { createRecorder, until } from './recorder.ts'
 
 const at = { signal: new AbortController().signal }
@@ -47,9 +48,7 @@ describe('state that follows a chain', () => {
     told = recorder.told
     const place = { chain: 'ethereum', network: 'local' }
     const chain = { ...test.chain, local }
-    const stale = { staleBlocks: 2, staleBlockSeconds: 60 }
-    const defaults = { chain, place, witness: recorder.witness, ...stale, checkSeconds: 3600, idleSeconds: 3600, mostKeys: 100 }
-    sync = createSynchroniser({ ...defaults, ...options })
+    sync = createSynchroniser({ chain, place, witness: recorder.witness, ...keeping, ...options })
   }
   beforeEach(() => start())
   afterEach(() => sync.stop())

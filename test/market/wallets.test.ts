@@ -10,6 +10,7 @@ import { sourceOf } from '../../core/market/following/track.ts'
 import type { Account } from '../../core/kits/evm/wallets/accounts.ts'
 import type { Holding } from '../../core/kits/evm/wallets/holdings.ts'
 import { at, place, startStillChain, wallet, type TestChain } from '../kits/evm/test-chain.ts'
+import { keeping } from './keeping.ts'
 import { createRecorder, until } from './recorder.ts'
 
 const erc20 = new Interface([
@@ -54,8 +55,8 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
   /** Anew. */
   async function follow(checkSeconds: number): Promise<void> {
     sync?.stop()
-    const options = { staleBlocks: 2, staleBlockSeconds: 60, checkSeconds, idleSeconds: 3600, mostKeys: 100 }
-    sync = createSynchroniser({ chain: test.chain, place: { chain: 'ethereum', network: 'local' }, witness: recorder.witness, ...options })
+    const on = { chain: 'ethereum', network: 'local' }
+    sync = createSynchroniser({ chain: test.chain, place: on, witness: recorder.witness, ...keeping, checkSeconds })
     await known(token)
   }
   const send = (from: string, to: string, name: string, args: readonly unknown[], value = '0x0') =>

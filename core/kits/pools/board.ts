@@ -7,7 +7,6 @@ import { gasCostIn } from './routing/gas-cost.ts'
 import type { Lane, Lanes } from './routing/lanes.ts'
 import { shareDecimal, wholeShare } from './routing/share.ts'
 import { bestSplit } from './routing/split.ts'
-import { goAlong } from './routing/split-ways.ts'
 import type { Ways } from './routing/ways.ts'
 
 /** What a swap is quoted by: the pools that it may go through, after one block. */
@@ -50,17 +49,18 @@ export function price(board: Board, swap: Swap, left: number): Priced | { readon
   // What both want is read at once.
   if (split && 'wanted' in split) return { wanted: [...wanted, ...split.wanted] }
   if (!best || isWanting) return { wanted }
-  const parts = split?.parts ?? [{ lanes: best.lanes, share: wholeShare, exactRaw: amountRaw, otherRaw: best.amountRaw }]
+  const { amountRaw: otherRaw, gasUnits, firstWriteUnits, router } = split ?? best
+  const parts = split?.parts ?? [{ lanes: best.lanes, share: wholeShare, exactRaw: amountRaw, otherRaw }]
   const quote: Quote = {
     swap,
-    amountRaw: split?.amountRaw ?? best.amountRaw,
+    amountRaw: otherRaw,
     spotAmountRaw: parts.reduce((sum, part) => sum + spotAlong(part.lanes, exact, part.exactRaw), 0n),
-    gasUnits: split?.gasUnits ?? best.gasUnits,
-    firstWriteUnits: parts.reduce((sum, part) => sum + (goAlong(part.lanes, exact, part.exactRaw, true)?.firstWriteUnits ?? 0n), 0n),
+    gasUnits,
+    firstWriteUnits,
     route: parts.flatMap((part) => part.lanes.map((lane) => hopOf(lane, part.share))),
     ...(split && { parts: parts.map((part) => ({ hops: part.lanes.length, exactRaw: part.exactRaw, otherRaw: part.otherRaw })) }),
     head,
-    spender: (split ?? best).router.address,
+    spender: router.address,
   }
   return { quote, lanes: parts.flatMap((part) => part.lanes) }
 }

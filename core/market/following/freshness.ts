@@ -55,7 +55,8 @@ export function createFreshness({ network, chaser, trail, staleBlocks, staleBloc
   const isBefore = (number: bigint) => (trail.tip?.number ?? 0n) < number
 
   /** A node that has lost its peers goes on answering, always by the same block. */
-  const standsStill = () => staleBlockSeconds !== undefined && ageSeconds() > Math.max(staleBlockSeconds, blockSeconds(trail) * mostMissing)
+  const standsStill = () =>
+    staleBlockSeconds !== undefined && ageSeconds() > staleBlockSeconds && ageSeconds() > blockSeconds(trail) * mostMissing
   const ageSeconds = () => (trail.tip ? Date.now() / 1000 - trail.tip.timestamp : 0)
 
   function reason(): string {

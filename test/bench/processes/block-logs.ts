@@ -12,6 +12,7 @@ import { KnownTicks } from '../../../core/kits/uniswap-v3/pools/known-ticks.ts'
 import { v3Protocol } from '../../../core/kits/uniswap-v3/pools/v3-protocol.ts'
 import { createSynchroniser, type Synchroniser } from '../../../core/market/following/synchroniser.ts'
 import { sourceOf } from '../../../core/market/following/track.ts'
+import { keeping } from '../../market/keeping.ts'
 import { serve } from '../child.ts'
 import { median } from '../statistics.ts'
 
@@ -106,17 +107,7 @@ async function apply({ kind, from, blocks }: Blocks): Promise<number> {
     check() {},
     update() {},
   }
-  const hour = 3600
-  const sync = createSynchroniser({
-    chain,
-    place,
-    witness,
-    staleBlocks: 2,
-    staleBlockSeconds: 60,
-    checkSeconds: hour,
-    idleSeconds: hour,
-    mostKeys: pools,
-  })
+  const sync = createSynchroniser({ chain, place, witness, ...keeping, mostKeys: pools })
   try {
     const source = sourceOf(place, followedOf(kind))
     await Promise.all(addresses.map((address) => sync.read(source, address, { signal: AbortSignal.timeout(10_000) })))

@@ -3,6 +3,7 @@ import type { BookUpdate, Chain } from '../../../core/contracts/index.ts'
 import { createBooks } from '../../../core/market/books/books.ts'
 import type { BookVenue } from '../../../core/market/books/book-view.ts'
 import { createFollowing } from '../../../core/market/following/following.ts'
+import { keeping } from '../../market/keeping.ts'
 import { createToldExchange, marketOf } from '../../market/told-exchange.ts'
 import { serve } from '../child.ts'
 
@@ -27,7 +28,7 @@ const handlers = serve({ books, maps })
 /** Each book has a follower, as those of `/events` have. */
 function books({ markets, changes }: Increments) {
   const exchange = createToldExchange()
-  const following = createFollowing({ witness, staleBlocks: 2, staleBlockSeconds: 60, checkSeconds: hour, idleSeconds: hour, mostKeys: 1 })
+  const following = createFollowing({ witness, ...keeping })
   const kept = createBooks({ following, witness, staleSeconds: hour, checkSeconds: hour, idleSeconds: hour, mostBooks: markets })
   // Nothing is asked of the chain.
   const place = { chain: 'ethereum', network: 'local', connector: 'told', chainImpl: {} as Chain }

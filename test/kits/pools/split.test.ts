@@ -174,7 +174,7 @@ describe('a swap that goes several ways at once', function () {
       const [router] = routers
       const passed = lane?.pass('in', course.amountRaw)
       if (!lane || !router || !passed || 'missing' in passed) throw new Error('The first pool is known.')
-      const best = { lanes: [lane], router, amountRaw: passed.amountRaw, gasUnits: 90_000n }
+      const best = { lanes: [lane], router, amountRaw: passed.amountRaw, gasUnits: 90_000n, firstWriteUnits: 0n }
       return bestSplit(lanes, { swap: swapAlong(course), course, routers, gasCost: () => 0n, best, last })
     }
     const found = split(undefined, false)

@@ -14,6 +14,8 @@ export interface Arrival {
   readonly amountRaw: bigint
   /** Of the pools. */
   readonly gasUnits: bigint
+  /** As of a pass. */
+  readonly firstWriteUnits: bigint
   /** In the order in which the tokens go. */
   readonly lanes: readonly Lane[]
   /** What must be known of its pools; until then the amount is what it could be at best. */
@@ -21,10 +23,11 @@ export interface Arrival {
 }
 
 /** A way and one more lane: behind it, or before it where an exact amount out is followed from its end. */
-export function goneOn(way: Arrival, lane: Lane, { amountRaw, gasUnits }: Passed, doubts: readonly Wanted[], exact: 'in' | 'out'): Arrival {
+export function goneOn(way: Arrival, lane: Lane, passed: Passed, doubts: readonly Wanted[], exact: 'in' | 'out'): Arrival {
   return {
-    amountRaw,
-    gasUnits: way.gasUnits + gasUnits,
+    amountRaw: passed.amountRaw,
+    gasUnits: way.gasUnits + passed.gasUnits,
+    firstWriteUnits: way.firstWriteUnits + (passed.firstWriteUnits ?? 0n),
     lanes: exact === 'in' ? [...way.lanes, lane] : [lane, ...way.lanes],
     doubts,
   }

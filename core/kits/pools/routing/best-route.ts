@@ -18,6 +18,7 @@ export interface PricedRoute {
   /** The other side of the swap. */
   readonly amountRaw: bigint
   readonly gasUnits: bigint
+  readonly firstWriteUnits: bigint
 }
 
 export interface Comparison {
@@ -40,15 +41,16 @@ export function bestRoute(lanes: Lanes, course: Course, ways: Ways, gasCost: (ga
   const hopes: { arrival: Arrival; gainRaw: bigint }[] = []
   for (const { arrivals } of explored) {
     for (const arrival of arrivals) {
+      const { amountRaw, firstWriteUnits } = arrival
       const gasUnits = swapUnits + arrival.gasUnits
-      const gainRaw = (course.exact === 'in' ? arrival.amountRaw : -arrival.amountRaw) - gasCost(gasUnits)
+      const gainRaw = (course.exact === 'in' ? amountRaw : -amountRaw) - gasCost(gasUnits)
       if (best && gainRaw <= best.gainRaw) continue
       if (arrival.doubts.length > 0) {
         hopes.push({ arrival, gainRaw })
         continue
       }
       const router = carrierOf(arrival)
-      if (router) best = { priced: { lanes: arrival.lanes, router, amountRaw: arrival.amountRaw, gasUnits }, gainRaw }
+      if (router) best = { priced: { lanes: arrival.lanes, router, amountRaw, gasUnits, firstWriteUnits }, gainRaw }
     }
   }
   const certainRaw = best?.gainRaw

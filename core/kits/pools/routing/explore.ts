@@ -44,7 +44,8 @@ export function explore(
   const unsure: Wanted[] = []
   let tooLittle = false
 
-  let here: readonly (readonly [string, readonly Arrival[]])[] = [[start, [{ amountRaw, gasUnits: 0n, lanes: [], doubts: [] }]]]
+  const atStart: Arrival = { amountRaw, gasUnits: 0n, firstWriteUnits: 0n, lanes: [], doubts: [] }
+  let here: readonly (readonly [string, readonly Arrival[]])[] = [[start, [atStart]]]
   for (let hop = 1; hop <= mostHops; hop += 1) {
     const next: [string, readonly Arrival[]][] = []
     for (const to of hop < mostHops ? [...via, end] : [end]) {

@@ -18,6 +18,7 @@ export interface Part {
   /** Of the exact amount; those of all parts add up to it. */
   readonly exactRaw: bigint
   readonly otherRaw: bigint
+  readonly firstWriteUnits: bigint
 }
 
 export interface SplitRoute {
@@ -26,6 +27,7 @@ export interface SplitRoute {
   /** The other side of the swap, all parts together. */
   readonly amountRaw: bigint
   readonly gasUnits: bigint
+  readonly firstWriteUnits: bigint
 }
 
 /**
@@ -46,9 +48,10 @@ export function bestSplit(lanes: Lanes, question: SplitQuestion): SplitRoute | {
   const parts = partsOf(ways, allotment.shares, course)
   if (!parts) return undefined
   const amountRaw = parts.reduce((sum, { otherRaw }) => sum + otherRaw, 0n)
+  const firstWriteUnits = parts.reduce((sum, part) => sum + part.firstWriteUnits, 0n)
   // Of few units a twentieth is not what rounding makes of it.
   return gainOf(question, amountRaw, gasUnits) > gainOf(question, best.amountRaw, best.gasUnits)
-    ? { parts, router, amountRaw, gasUnits }
+    ? { parts, router, amountRaw, gasUnits, firstWriteUnits }
     : undefined
 }
 
@@ -110,7 +113,7 @@ function partsOf(ways: readonly Way[], shares: readonly number[], { amountRaw }:
     leftRaw -= exactRaw
     const gone = way.go(exactRaw)
     if (!gone || gone.doubts.length > 0) return undefined
-    parts.push({ lanes: way.lanes, share, exactRaw, otherRaw: gone.otherRaw })
+    parts.push({ lanes: way.lanes, share, exactRaw, otherRaw: gone.otherRaw, firstWriteUnits: gone.firstWriteUnits })
   }
   return parts
 }
