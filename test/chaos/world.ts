@@ -44,6 +44,8 @@ export interface WorldOptions {
   servers?: number
   postgres?: boolean
   patches?: readonly string[]
+  /** What becomes of the first server. */
+  first?: Parameters<JudgedStage['start']>[1]
 }
 
 /** A chain with the exchanges of the devnet, what stands between it and the servers, the servers, and what the bots saw. */
@@ -61,6 +63,7 @@ export async function createWorld({
   servers: count = 1,
   postgres: wantsPostgres = false,
   patches = [],
+  first,
 }: WorldOptions): Promise<World> {
   const recorder = createRecorder()
   const chain = await startChain({ blockMs })
@@ -101,7 +104,7 @@ export async function createWorld({
   })
   try {
     // The first makes what they share: certificates and tables.
-    await world.start(0)
+    await world.start(0, first)
     await Promise.all(Array.from({ length: count - 1 }, (_, index) => world.start(index + 1)))
   } catch (error) {
     await world.stop()

@@ -28,12 +28,18 @@ async function violationsOf(options: Omit<WorldOptions, 'random'>, work: (world:
 const trade = (world: World, server?: number) =>
   ask(world, world.recorder.newRequest({ op: 'trade', wallet: world.wallets[0] ?? '' }), server === undefined ? {} : { server })
 
+/** Between its sending and its writing, on the second trade. */
+const diesBetween = { dieAt: { point: 'between broadcast and journal', nth: 2 } }
+
+/** With a nonce in its hand. */
+const fallsAsleep = { stopAt: { point: 'before journal QUEUED', nth: 1 } }
+
 describe('the checker finds a server', function () {
   this.timeout(300_000)
-  const cluster = { servers: 2, postgres: true }
+  const cluster = { servers: 2, postgres: true, first: fallsAsleep }
   /** Most of their time they wait, so all at once. */
   const runs = {
-    'journal after broadcast': () => violationsOf({ patches: ['journal after broadcast'] }, dieBetween),
+    'journal after broadcast': () => violationsOf({ patches: ['journal after broadcast'], first: diesBetween }, tradeTwice),
     'nonce outside the queue': () => violationsOf({ patches: ['nonce outside the queue'] }, tradeAtOnce),
     'fence off': () => violationsOf({ patches: ['points', 'fence off'], ...cluster }, sleepAndWake),
     'fence on': () => violationsOf({ patches: ['points'], ...cluster }, sleepAndWake),
@@ -70,10 +76,7 @@ describe('the checker finds a server', function () {
   })
 })
 
-/** Between its sending and its writing, on the second trade. */
-async function dieBetween(world: World): Promise<void> {
-  await world.servers[0]?.stop()
-  await world.start(0, { dieAt: { point: 'between broadcast and journal', nth: 2 } })
+async function tradeTwice(world: World): Promise<void> {
   await trade(world)
   await trade(world)
 }
@@ -82,10 +85,10 @@ async function tradeAtOnce(world: World): Promise<void> {
   await Promise.all(Array.from({ length: 8 }, () => trade(world)))
 }
 
-/** A server falls asleep with a nonce in its hand, another one takes over and uses it, and the first wakes up. */
+/** While the first server sleeps another one takes over and uses its nonce, and the first wakes up. */
 async function sleepAndWake(world: World): Promise<void> {
-  await world.servers[0]?.stop()
-  const sleeper = await world.start(0, { stopAt: { point: 'before journal QUEUED', nth: 1 } })
+  const [sleeper] = world.servers
+  if (!sleeper) throw new Error('There is a first server.')
   const asleep = trade(world, 0)
   await until(() => isStopped(sleeper.pid))
   // Answered as soon as the sleeper's hold on the wallet has run out.
