@@ -15,7 +15,7 @@ COPY . .
 RUN node scripts/build.mjs --out /out/app --no-devnet && node scripts/build.mjs --out /out/devnet \
   && mkdir -p /out/anvil && cp -r node_modules/@foundry-rs /out/anvil/
 RUN --mount=type=secret,id=npmrc npm install --userconfig=/run/secrets/npmrc --no-save --omit=dev --include=optional \
-  && node scripts/image/prune.mjs node_modules && mv node_modules /out/app/
+  && node scripts/prebundle.mjs node_modules && node scripts/image/prune.mjs node_modules && mv node_modules /out/app/
 
 FROM ${NODE_IMAGE} AS runtime
 LABEL org.opencontainers.image.title="Sluice" \

@@ -6,7 +6,9 @@ import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const stamp = path.join(root, 'node_modules', '.installed')
+const modules = path.join(root, 'node_modules')
+const stamp = path.join(modules, '.installed')
+const prebundle = path.join(root, 'scripts', 'prebundle.mjs')
 
 refuseOldNode()
 if (existsSync(path.join(root, 'package-lock.json'))) installWhenStale()
@@ -36,10 +38,11 @@ function refuseOldNode() {
 function installWhenStale() {
   const wanted = createHash('sha256')
     .update(readFileSync(path.join(root, 'package-lock.json')))
+    .update(readFileSync(prebundle))
     .update(process.version + process.platform + process.arch)
     .digest('hex')
   // An `npm install --omit=dev` takes packages away and leaves the stamp.
-  const isWhole = existsSync(path.join(root, 'node_modules', 'tsx'))
+  const isWhole = existsSync(path.join(modules, 'tsx'))
   if (isWhole && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
   console.error('Installing dependencies from package-lock.json ...')
   // `npm ci` refuses a lockfile without other platforms' optional packages; --no-save leaves the lockfile as it is.
@@ -60,6 +63,8 @@ function installWhenStale() {
     )
     process.exit(1)
   }
+  const bundled = spawnSync(process.execPath, [prebundle, modules], { stdio: 'inherit' })
+  if (bundled.status !== 0) process.exit(1)
   writeFileSync(stamp, wanted)
 }
 
