@@ -1,7 +1,7 @@
 // Built-ins only: installs what the lockfile says when node_modules is not that, then runs the command in this same process.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -42,7 +42,8 @@ function installWhenStale() {
     .update(process.version + process.platform + process.arch)
     .digest('hex')
   // An `npm install --omit=dev` takes packages away and leaves the stamp.
-  const isWhole = existsSync(path.join(modules, 'tsx'))
+  const isHalf = existsSync(path.join(modules, '.prebundling'))
+  const isWhole = existsSync(path.join(modules, 'tsx')) && !isHalf
   if (isWhole && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
   console.error('Installing dependencies from package-lock.json ...')
   // `npm ci` refuses a lockfile without other platforms' optional packages; --no-save leaves the lockfile as it is.
@@ -56,6 +57,7 @@ function installWhenStale() {
     '--no-fund',
     '--loglevel=error',
   ]
+  if (isHalf) rmSync(modules, { recursive: true })
   const done = spawnSync('npm', install, { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
   if (done.status !== 0) {
     console.error(

@@ -1,7 +1,7 @@
-// `node scripts/prebundle.mjs <node_modules>`: makes few files of packages that are made of hundreds, where they lie. Finding, reading and linking a
-// module takes Node up to a millisecond, and more from sources: three such packages were a third of what a start took. Bundlers do it
-// with the packages of what they serve, for the same reason: https://vite.dev/guide/dep-pre-bundling
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+// `node scripts/prebundle.mjs <node_modules>`: makes few files of packages that are made of hundreds, where they lie. Finding, reading and
+// linking a module takes Node up to a millisecond, and more from sources: three such packages were a quarter of what a start took.
+// Bundlers do it with the packages of what they serve, for the same reason: https://vite.dev/guide/dep-pre-bundling
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { build } from 'esbuild'
 
@@ -13,7 +13,11 @@ if (modules === undefined || path.basename(modules) !== 'node_modules' || !exist
   console.error('usage: node scripts/prebundle.mjs <folder called node_modules>')
   process.exit(1)
 }
+// Where it is left, the packages are neither what they were nor what they are to be: the launcher installs them anew.
+const mark = path.join(modules, '.prebundling')
+writeFileSync(mark, '')
 for (const [name, folder] of Object.entries(packages)) await prebundle(path.resolve(modules, name), folder)
+rmSync(mark)
 
 async function prebundle(place, folder) {
   const { exports } = JSON.parse(readFileSync(path.join(place, 'package.json'), 'utf8'))
