@@ -17,15 +17,19 @@ const houses = ['kits', 'plugins']
 const demanding = ['chaos', 'cluster']
 /** The longest come first, so that none is left over at the end. */
 const long = [
-  'contracts',
   'http',
-  'transactions',
-  'checker',
-  'plugins/hyperliquid',
+  'contracts',
   'docs',
+  'loader',
+  'start',
+  'checker',
+  'transactions',
+  'plugins/solana',
+  'plugins/hyperliquid',
+  'build',
+  'wallet',
   'kits/uniswap-v3',
   'plugins/exchanges',
-  'build',
 ]
 
 const foldersIn = (folder) =>
