@@ -17,7 +17,7 @@ describe('trades on curve', () => {
     server = await startServer({ plugins: [fileURLToPath(new URL('../../../plugins/curve', import.meta.url))] })
     const { client, rpcUrl } = server
     bench = { ...trade, client, rpcUrl, wallets: ['', '', ''], pairs: [], unquoted: [], quoter: undefined }
-    await approve(bench, address, 'DAI')
+    for (const token of ['DAI', 'USDC']) await approve(bench, address, token)
   })
   after(() => server.stop())
 
@@ -36,10 +36,11 @@ describe('trades on curve', () => {
     await node(bench, 'anvil_impersonateAccount', owner)
     await node(bench, 'eth_sendTransaction', { from: owner, to: stableDevnetAddresses(owner).pool, data, gas: '0x30000' })
     await node(bench, 'evm_mine')
-    const { body, status } = await bench.client.post('/amm/trade', trade)
+    // The other way, which nobody has traded: what went well is not simulated again within the hour, and a pool stops without a log.
+    const { body, status } = await bench.client.post('/amm/trade', { ...trade, base: trade.quote, quote: trade.base })
     expect([status, body.name]).to.deep.equal([422, 'TRADE_FAILED'])
     const { body: journal } = await bench.client.get('/transactions', { address })
-    // The approval and the trade before.
-    expect(journal.transactions).to.have.length(2)
+    // The approvals and the trade before.
+    expect(journal.transactions).to.have.length(3)
   })
 })
