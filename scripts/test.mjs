@@ -22,7 +22,6 @@ const long = [
   'docs',
   'loader',
   'start',
-  'checker',
   'transactions',
   'plugins/solana',
   'plugins/hyperliquid',
