@@ -99,6 +99,8 @@ export interface PoolProtocol<State = unknown> {
   spot(pool: Pool<State>, passage: Passage): { readonly numerator: bigint; readonly denominator: bigint }
   /** What it keeps of the input, as a decimal string: "0.003". */
   fee(pool: Pool<State>): string
+  /** No amount gets a better price than that of `spot` less the `fee`: routes that could not do better by it are not tried. */
+  readonly spotIsBest?: true
   /** The most that the pool takes in at once; absent where that is not known without trying. Only errors say it. */
   mostIn?(pool: Pool<State>, passage: Passage): bigint
   /** Absent where only asking tells what becomes of pools: then nothing of the exchange is quoted from memory. */

@@ -27,6 +27,7 @@ export function pairProtocol(version: string, fee: Fee, deployment: Deployment):
     },
     fee: () => feeText,
     mostIn: (pool, passage) => mostReserveRaw - reservesAlong(pool, passage).reserveInRaw,
+    spotIsBest: true,
     loan: loanOf,
   }
 }

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { bestRoute, spotAlong } from '../../../core/kits/pools/routing/best-route.ts'
 import type { Course } from '../../../core/kits/pools/routing/explore.ts'
 import { waysOf } from '../../../core/kits/pools/routing/ways.ts'
-import { along, everyOutcome, everyRoute, exchange, graphOf, someBaskets } from './graph.ts'
+import { along, carrying, everyOutcome, everyRoute, exchange, graphOf, someBaskets } from './graph.ts'
 
 const someCourse: fc.Arbitrary<Course> = fc.record({
   tokenIn: fc.constant('A'),
@@ -83,6 +83,26 @@ describe('the best route through pools of several kinds', () => {
       runs,
     )
     expect(spared).to.be.above(1_000)
+  })
+
+  it('is the same where what could not be better by its prices is left out, and asks for no more to be known', () => {
+    let [asked, askedOfAll] = [0, 0]
+    fc.assert(
+      fc.property(someBaskets, someCourse, fc.bigInt(0n, 10n ** 4n), fc.array(fc.nat(13)), (baskets, course, gasPriceRaw, hidden) => {
+        const gasCost = (gasUnits: bigint) => (gasUnits * gasPriceRaw) / 10n ** 5n
+        const isKnown = (pool: string) => !hidden.includes(Number(pool.split(' ')[1]))
+        const [found, ofAll] = [true, false].map((spotIsBest) =>
+          bestRoute(graphOf(baskets, isKnown, spotIsBest), course, waysFor(course.exact), gasCost),
+        )
+        asked += found?.wanted.length ?? 0
+        askedOfAll += ofAll?.wanted.length ?? 0
+        const told = (comparison = found) =>
+          comparison?.best && [comparison.best.amountRaw, comparison.best.gasUnits, comparison.best.lanes.map(({ pool }) => pool.address)]
+        expect(told(found)).to.deep.equal(told(ofAll))
+      }),
+      { numRuns: 5_000 },
+    )
+    expect(asked).to.be.at.most(askedOfAll)
   })
 
   it('passes no pool twice, and no token', () => {
@@ -172,6 +192,15 @@ describe('the best route through pools of several kinds', () => {
     expect(bestRoute(graphOf(mixed), { ...course, exact: 'out' }, waysFor('out'), free).best).to.equal(undefined)
     const untaken = [pool('baskets', ['A', 'I'], 10n ** 12n), pool('pairs', ['I', 'B'], 10n ** 12n)]
     expect(bestRoute(graphOf(untaken), course, waysFor('in'), free).best).to.equal(undefined)
+  })
+
+  it('is not hidden by a better one that no router takes', () => {
+    const [toB, fromA] = [pool('pairs', ['I', 'B'], 10n ** 12n), pool('pairs', ['A', 'I'], 10n ** 9n)]
+    const alone = ['pairs', 'ticks'].map((version) => carrying(version, (route) => route.every((each) => each === version)))
+    const oneWay = carrying('pairs before ticks', (route) => route.join() === 'pairs,ticks')
+    const ways = waysOf({ protocols: exchange.protocols, routers: [...alone, oneWay] }, 'in', undefined)
+    const { best } = bestRoute(graphOf([toB, fromA, pool('ticks', ['A', 'I'], 10n ** 12n)]), course, ways, free)
+    expect(best?.lanes.map(({ pool: { address } }) => address)).to.deep.equal(['pool 1', 'pool 0'])
   })
 
   it('is the certain one as long as nobody knows more of the other', () => {

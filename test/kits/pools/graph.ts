@@ -49,9 +49,11 @@ const basketProtocol = (version: string): PoolProtocol<Basket> => ({
     denominator: reservesRaw[tokenIn] ?? 1n,
   }),
   fee: ({ state }) => `0.0${state.feePercent}`,
+  // Both kinds are on the same routes.
+  ...(version !== 'baskets' && { spotIsBest: true }),
 })
 
-const carrying = (name: string, carries: Router['carries']): Router => ({
+export const carrying = (name: string, carries: Router['carries']): Router => ({
   address: name,
   name,
   carries,
@@ -84,9 +86,15 @@ function knowing(protocol: PoolProtocol, known: (pool: string) => boolean): Pool
   }
 }
 
-/** @param known whether enough was read of a pool; of all where it is absent */
-export function graphOf(baskets: readonly BasketOf[], known: (pool: string) => boolean = () => true): Lanes {
-  const knowingly = protocols.map((each) => knowing(each, known))
+/**
+ * @param known whether enough was read of a pool; of all where it is absent
+ * @param spotIsBest whether pools say that no amount gets a better price than theirs
+ */
+export function graphOf(baskets: readonly BasketOf[], known: (pool: string) => boolean = () => true, spotIsBest = true): Lanes {
+  const knowingly = protocols.map((each) => {
+    const { spotIsBest: says, ...protocol } = knowing(each, known)
+    return spotIsBest && says ? { ...protocol, spotIsBest: says } : protocol
+  })
   return lanesOf(
     baskets.flatMap(({ version, tokens, reservesRaw, feePercent, gasUnits }, index) => {
       const protocol = knowingly.find((each) => each.version === version)

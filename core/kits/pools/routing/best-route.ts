@@ -1,16 +1,10 @@
 import type { Router } from '../router.ts'
 import type { Arrival, Wanted } from './arrival.ts'
-import { explore, type Course } from './explore.ts'
+import { explore, type Course, type Explored } from './explore.ts'
+import { muchGas, swapUnits, type GasCost } from './gas-cost.ts'
 import type { Lane, Lanes } from './lanes.ts'
+import { hopelessBy } from './prospect.ts'
 import type { Ways } from './ways.ts'
-
-// Measured on the devnet with the router of Uniswap v2 and plain tokens: 88,000 to 113,000 for one hop and 133,000 for
-// two through pools that have traded before, 133,000 and 222,000 where they have not; tokens behind proxies cost more.
-// Of that the pools' own part is what their protocol says.
-export const swapUnits = 50_000n
-
-/** More than any swap takes: where that costs nothing, no gas does. */
-const muchGas = 10n ** 9n
 
 export interface PricedRoute {
   readonly lanes: readonly Lane[]
@@ -33,11 +27,9 @@ export interface Comparison {
  * The route that leaves the trader most after paying for gas; the shorter of equals.
  * @param gasCost what that much gas costs, in the token of the other side
  */
-export function bestRoute(lanes: Lanes, course: Course, ways: Ways, gasCost: (gasUnits: bigint) => bigint): Comparison {
+export function bestRoute(lanes: Lanes, course: Course, ways: Ways, gasCost: GasCost): Comparison {
   let best: { priced: PricedRoute; gainRaw: bigint } | undefined
-  const isGasFree = gasCost(muchGas) === 0n
-  const explored = ways.mixes.map((mix) => explore(lanes, course, mix, isGasFree))
-  const carrierOf = (arrival: Arrival) => ways.carrier(arrival.lanes.map(({ protocol }) => protocol.version))
+  const explored = exploreMixes(lanes, course, ways, gasCost)
   const hopes: { arrival: Arrival; gainRaw: bigint }[] = []
   for (const { arrivals } of explored) {
     for (const arrival of arrivals) {
@@ -49,17 +41,34 @@ export function bestRoute(lanes: Lanes, course: Course, ways: Ways, gasCost: (ga
         hopes.push({ arrival, gainRaw })
         continue
       }
-      const router = carrierOf(arrival)
+      const router = carrierOf(ways, arrival)
       if (router) best = { priced: { lanes: arrival.lanes, router, amountRaw, gasUnits, firstWriteUnits }, gainRaw }
     }
   }
   const certainRaw = best?.gainRaw
-  const better = hopes.filter(({ arrival, gainRaw }) => (certainRaw === undefined || gainRaw > certainRaw) && carrierOf(arrival))
+  const better = hopes.filter(({ arrival, gainRaw }) => (certainRaw === undefined || gainRaw > certainRaw) && carrierOf(ways, arrival))
   const wanted = [
     ...explored.flatMap((each) => (best ? each.wanted : [...each.wanted, ...each.unsure])),
     ...better.flatMap(({ arrival }) => arrival.doubts),
   ]
   return { best: best?.priced, wanted, tooLittle: explored.some((each) => each.tooLittle) }
+}
+
+const carrierOf = (ways: Ways, { lanes }: Arrival): Router | undefined => ways.carrier(lanes.map(({ protocol }) => protocol.version))
+
+/** Where every way that was found through a mix can be carried, the mixes within it have none that is better. */
+function exploreMixes(lanes: Lanes, course: Course, ways: Ways, gasCost: GasCost): readonly Explored[] {
+  const isGasFree = gasCost(muchGas) === 0n
+  const isHopeless = hopelessBy(lanes, course, ways, gasCost)
+  const explored: Explored[] = []
+  const carried: ReadonlySet<string>[] = []
+  for (const mix of ways.mixes) {
+    if (carried.some((larger) => [...mix].every((version) => larger.has(version)))) continue
+    const found = explore(lanes, course, mix, isGasFree, isHopeless)
+    explored.push(found)
+    if (found.arrivals.every((arrival) => carrierOf(ways, arrival))) carried.push(mix)
+  }
+  return explored
 }
 
 /**

@@ -1,5 +1,6 @@
 import { goneOn, passes, undominated, type Arrival, type Wanted } from './arrival.ts'
 import type { Lanes } from './lanes.ts'
+import type { IsHopeless } from './prospect.ts'
 
 /** An exact amount that is to go from one token to another, by way of others. All tokens are addresses. */
 export interface Course {
@@ -34,6 +35,7 @@ export function explore(
   { tokenIn, tokenOut, between, exact, amountRaw }: Course,
   versions: ReadonlySet<string>,
   isGasFree: boolean,
+  isHopeless: IsHopeless = () => false,
 ): Explored {
   const forward = exact === 'in'
   const [start, end] = forward ? [tokenIn, tokenOut] : [tokenOut, tokenIn]
@@ -55,7 +57,7 @@ export function explore(
           const { protocol, pool } = lane
           if (!versions.has(protocol.version)) continue
           for (const way of ways) {
-            if (passes(way, pool.address)) continue
+            if (passes(way, pool.address) || isHopeless(way, lane, mostHops - hop)) continue
             const passed = lane.pass(exact, way.amountRaw)
             if (passed === undefined) {
               unsure.push(...way.doubts)

@@ -1,4 +1,5 @@
 import type { Missing, Passage, Passed, Pool, PoolProtocol } from '../protocol.ts'
+import { rateX128Of } from './rate.ts'
 
 /** One pool in one direction. */
 export interface Lane {
@@ -6,6 +7,10 @@ export interface Lane {
   readonly pool: Pool
   readonly passage: Passage
   pass(exact: 'in' | 'out', amountRaw: bigint): Passed | Missing | undefined
+  /** Its price, fee included: out per in, in smallest units, rounded up. */
+  rateX128(): bigint
+  /** The same as floating point where no amount gets a better one, and else infinite. */
+  bestRate(): number
 }
 
 /** The lanes from one token to another. */
@@ -16,6 +21,7 @@ export interface Lanes {
   from(token: string): readonly Lane[]
 }
 
+const x128 = 2 ** 128
 const nowhere: readonly Lane[] = []
 
 export function lanesOf(pools: readonly { readonly protocol: PoolProtocol; readonly pool: Pool }[]): Lanes {
@@ -42,6 +48,8 @@ export function lanesOf(pools: readonly { readonly protocol: PoolProtocol; reado
 
 /** Routes of one version and of several ask the same of their first pools: the last answer is remembered. */
 function laneOf(protocol: PoolProtocol, pool: Pool, passage: Passage): Lane {
+  let rateX128: bigint | undefined
+  let bestRate: number | undefined
   let asked: { exact: 'in' | 'out'; amountRaw: bigint; answer: Passed | Missing | undefined } | undefined
   return {
     protocol,
@@ -53,5 +61,7 @@ function laneOf(protocol: PoolProtocol, pool: Pool, passage: Passage): Lane {
       asked = { exact, amountRaw, answer }
       return answer
     },
+    rateX128: () => (rateX128 ??= rateX128Of(protocol, pool, passage)),
+    bestRate: () => (bestRate ??= protocol.spotIsBest ? Number(rateX128Of(protocol, pool, passage)) / x128 : Infinity),
   }
 }

@@ -1,4 +1,3 @@
-import type { Pool } from '../protocol.ts'
 import { mostHops, type Course } from './explore.ts'
 import type { Lane, Lanes } from './lanes.ts'
 
@@ -12,14 +11,12 @@ export interface RatedRoute {
 
 type Started = Pick<RatedRoute, 'lanes' | 'rateX128'> & { readonly token: string }
 
-const [oneX128, oneX18] = [2n ** 128n, 10n ** 18n]
+const oneX128 = 2n ** 128n
 /** Of the ways to each token between, only so many are gone on. */
 const mostOnward = 6
 /** Of all, only so many are ever tried. */
 const mostRated = 32
 
-/** Of pools as they are, which few blocks change: by the tokens that go in and out. */
-const rates = new WeakMap<Pool, Map<string, bigint>>()
 const known = new WeakMap<Lanes, Map<string, readonly RatedRoute[]>>()
 
 /** The ways from one token to another, those with the best price for next to nothing first: the same for all amounts, and remembered. */
@@ -41,7 +38,7 @@ function rate(lanes: Lanes, { tokenIn, tokenOut, between }: Pick<Course, 'tokenI
   const goOn = (way: Started, lane: Lane, token: string): Started => ({
     token,
     lanes: [...way.lanes, lane],
-    rateX128: ((way.rateX128 * rateOf(lane)) >> 128n) + 1n,
+    rateX128: ((way.rateX128 * lane.rateX128()) >> 128n) + 1n,
   })
   const found: Started[] = []
   let here: readonly Started[] = [{ token: tokenIn, lanes: [], rateX128: oneX128 }]
@@ -68,20 +65,3 @@ function rate(lanes: Lanes, { tokenIn, tokenOut, between }: Pick<Course, 'tokenI
 }
 
 const byRate = (a: Started, b: Started) => (a.rateX128 === b.rateX128 ? 0 : a.rateX128 > b.rateX128 ? -1 : 1)
-
-function rateOf(lane: Lane): bigint {
-  const { pool, passage } = lane
-  const ofPool = rates.get(pool) ?? new Map<string, bigint>()
-  rates.set(pool, ofPool)
-  const key = `${passage.tokenIn} ${passage.tokenOut}`
-  const rateX128 = ofPool.get(key) ?? reckonRate(lane)
-  ofPool.set(key, rateX128)
-  return rateX128
-}
-
-function reckonRate({ protocol, pool, passage }: Lane): bigint {
-  const { numerator, denominator } = protocol.spot(pool, passage)
-  const [whole = '0', fraction = ''] = protocol.fee(pool).split('.')
-  const feeX18 = BigInt(whole + fraction.padEnd(18, '0').slice(0, 18))
-  return ((numerator * (oneX18 - feeX18)) << 128n) / (denominator * oneX18) + 1n
-}

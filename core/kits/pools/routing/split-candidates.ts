@@ -2,6 +2,7 @@ import type { Swap } from '../../../contracts/index.ts'
 import type { Router } from '../router.ts'
 import type { PricedRoute } from './best-route.ts'
 import type { Course } from './explore.ts'
+import type { GasCost } from './gas-cost.ts'
 import type { Lanes } from './lanes.ts'
 import { atBest, ratedRoutes } from './rated-routes.ts'
 import { shareOf, wholeShare } from './share.ts'
@@ -13,7 +14,7 @@ export interface SplitQuestion {
   readonly course: Course
   readonly routers: readonly Router[]
   /** What that much gas costs, in the token of the other side. */
-  readonly gasCost: (gasUnits: bigint) => bigint
+  readonly gasCost: GasCost
   /** The best single way. */
   readonly best: PricedRoute
   /** What more must be known of counts as unable. */

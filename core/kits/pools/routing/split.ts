@@ -1,7 +1,7 @@
 import type { Router } from '../router.ts'
 import type { Wanted } from './arrival.ts'
-import { swapUnits } from './best-route.ts'
 import type { Course } from './explore.ts'
+import { swapUnits } from './gas-cost.ts'
 import type { Lane, Lanes } from './lanes.ts'
 import { shareOf, wholeShare } from './share.ts'
 import { partUnits, splitCandidates, type SplitQuestion, type Takes } from './split-candidates.ts'

@@ -38,6 +38,7 @@ export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): Poo
       return tokenIn === tokens[0] ? { numerator: priceX192, denominator: oneX192 } : { numerator: oneX192, denominator: priceX192 }
     },
     fee: ({ state }) => String(state.fee / 1_000_000),
+    spotIsBest: true,
     loan: loanOf,
   }
 }
