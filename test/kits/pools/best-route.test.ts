@@ -194,6 +194,23 @@ describe('the best route through pools of several kinds', () => {
     expect(bestRoute(graphOf(untaken), course, waysFor('in'), free).best).to.equal(undefined)
   })
 
+  it('is found by few passes, though a pool that holds next to nothing shows the best price', () => {
+    const honest = Array.from({ length: 12 }, (_, index) => ({
+      ...pool('pairs', ['A', 'B'], 10n ** 10n),
+      feePercent: index === 11 ? 0n : 1n,
+    }))
+    const dust = { ...pool('pairs', ['A', 'B'], 1n), reservesRaw: [1_000n, 10_000n, 1n] }
+    let passes = 0
+    const lanes = graphOf([...honest, dust], () => (passes += 1) > 0)
+    const passesFor = (amountRaw: bigint) => {
+      passes = 0
+      expect(bestRoute(lanes, { ...course, amountRaw }, waysFor('in'), free).best?.lanes[0]?.pool.address).to.equal('pool 11')
+      return passes
+    }
+    // All of them where nothing is known but prices; then the one that was the best, and the one that shows a better price.
+    expect([passesFor(10n ** 7n), passesFor(10n ** 7n + 1n)]).to.deep.equal([13, 2])
+  })
+
   it('is not hidden by a better one that no router takes', () => {
     const [toB, fromA] = [pool('pairs', ['I', 'B'], 10n ** 12n), pool('pairs', ['A', 'I'], 10n ** 9n)]
     const alone = ['pairs', 'ticks'].map((version) => carrying(version, (route) => route.every((each) => each === version)))

@@ -3,7 +3,7 @@ import type { Arrival, Wanted } from './arrival.ts'
 import { explore, type Course, type Explored } from './explore.ts'
 import { muchGas, swapUnits, type GasCost } from './gas-cost.ts'
 import type { Lane, Lanes } from './lanes.ts'
-import { hopelessBy } from './prospect.ts'
+import { hopelessBy, rememberWinner } from './prospect.ts'
 import type { Ways } from './ways.ts'
 
 export interface PricedRoute {
@@ -51,6 +51,7 @@ export function bestRoute(lanes: Lanes, course: Course, ways: Ways, gasCost: Gas
     ...explored.flatMap((each) => (best ? each.wanted : [...each.wanted, ...each.unsure])),
     ...better.flatMap(({ arrival }) => arrival.doubts),
   ]
+  if (best) rememberWinner(lanes, course, best.priced.lanes)
   return { best: best?.priced, wanted, tooLittle: explored.some((each) => each.tooLittle) }
 }
 

@@ -1,4 +1,5 @@
 import type { Lanes } from './lanes.ts'
+import { perLanes } from './per-lanes.ts'
 
 // Measured on the devnet with the router of Uniswap v2 and plain tokens: 88,000 to 113,000 for one hop and 133,000 for
 // two through pools that have traded before, 133,000 and 222,000 where they have not; tokens behind proxies cost more.
@@ -23,7 +24,7 @@ interface Known {
 }
 
 /** By token: the same for all amounts, while neither pools nor the price of gas change. */
-const known = new WeakMap<Lanes, Map<string, Known>>()
+const known = perLanes<Known>()
 
 /**
  * What gas costs in a token, rounded down, by that of its pools with the wrapped coin which a swap moves least. Nothing where
@@ -32,8 +33,7 @@ const known = new WeakMap<Lanes, Map<string, Known>>()
  */
 export function gasCostIn(token: string, wrapped: string, lanes: Lanes, gasPriceRaw: bigint): GasCost {
   if (token === wrapped) return (gasUnits) => gasUnits * gasPriceRaw
-  const ofLanes = known.get(lanes) ?? new Map<string, Known>()
-  known.set(lanes, ofLanes)
+  const ofLanes = known(lanes)
   const before = ofLanes.get(token)
   if (before?.gasPriceRaw === gasPriceRaw) return before.gasCost
   const gasCost = reckonGasCost(token, wrapped, lanes, gasPriceRaw)

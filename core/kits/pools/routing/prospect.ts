@@ -2,6 +2,7 @@ import type { Arrival } from './arrival.ts'
 import { mostHops, type Course } from './explore.ts'
 import { muchGas, swapUnits, type GasCost } from './gas-cost.ts'
 import type { Lane, Lanes } from './lanes.ts'
+import { perLanes } from './per-lanes.ts'
 import { ratedRoutes } from './rated-routes.ts'
 import { goAlong } from './split-ways.ts'
 import type { Ways } from './ways.ts'
@@ -12,20 +13,20 @@ export type IsHopeless = (way: Arrival, lane: Lane, left: number) => boolean
 /** By token, out per in between it and the end from which no amount comes or to which it goes, at best; absent where nothing leads there. */
 type Reach = ReadonlyMap<string, number>
 
-/** Of the ways with the best prices, so many are tried for what must be beaten. */
-const guesses = 2
 /** More than floating point loses on the way. */
 const slack = 1e-9
 
-const known = new WeakMap<Lanes, Map<string, readonly Reach[]>>()
+const known = perLanes<readonly Reach[]>()
+const winners = perLanes<readonly Lane[]>()
 
 /**
- * The ways with the best prices are tried first. What could not come near the better of them though it got nothing but the best prices from
- * there on, and paid no more gas, is hopeless; undefined where those ways give nothing.
+ * The way that was the best for the last amount and the one with the best price are tried first: which of them gives more is to be beaten.
+ * What could not come near that though it got nothing but the best prices from where it is, and paid no more gas, is hopeless; undefined where
+ * neither gives anything.
  * @param gasCost what that much gas costs, in the token of the other side
  */
 export function hopelessBy(lanes: Lanes, course: Course, ways: Ways, gasCost: GasCost): IsHopeless | undefined {
-  const mostRaw = mostByPrice(lanes, course, ways, gasCost)
+  const mostRaw = mostOfTried(lanes, course, ways, gasCost)
   if (mostRaw === undefined) return undefined
   const reaches = reachesOf(lanes, course)
   const forward = course.exact === 'in'
@@ -39,13 +40,22 @@ export function hopelessBy(lanes: Lanes, course: Course, ways: Ways, gasCost: Ga
   }
 }
 
-/** What the trader has of the best of a few ways after paying for gas. */
-function mostByPrice(lanes: Lanes, course: Course, { mixes, carrier }: Ways, gasCost: GasCost): bigint | undefined {
+/** Tried first for the next amount: the best price may be that of a pool which holds next to nothing. */
+export function rememberWinner(lanes: Lanes, course: Course, route: readonly Lane[]): void {
+  winners(lanes).set(keyOf(course), route)
+}
+
+/** What the trader has of the better one after paying for gas. */
+function mostOfTried(lanes: Lanes, course: Course, { mixes, carrier }: Ways, gasCost: GasCost): bigint | undefined {
   const { exact, amountRaw } = course
+  const first = ratedRoutes(lanes, course)[0]?.lanes
+  const winner = winners(lanes).get(keyOf(course))
+  const isOne = first?.length === winner?.length && first?.every((lane, index) => lane === winner?.[index])
   let mostRaw: bigint | undefined
-  for (const route of ratedRoutes(lanes, course).slice(0, guesses)) {
-    if (!mixes.some((mix) => route.versions.every((each) => mix.has(each))) || !carrier(route.versions)) continue
-    const gone = goAlong(route.lanes, exact, amountRaw, true)
+  for (const route of isOne ? [first] : [winner, first]) {
+    const versions = route?.map(({ protocol }) => protocol.version)
+    if (!route || !versions || !carrier(versions) || !mixes.some((mix) => versions.every((each) => mix.has(each)))) continue
+    const gone = goAlong(route, exact, amountRaw, true)
     if (!gone) continue
     const gainRaw = (exact === 'in' ? gone.otherRaw : -gone.otherRaw) - gasCost(swapUnits + gone.gasUnits)
     if (mostRaw === undefined || gainRaw > mostRaw) mostRaw = gainRaw
@@ -53,11 +63,12 @@ function mostByPrice(lanes: Lanes, course: Course, { mixes, carrier }: Ways, gas
   return mostRaw
 }
 
+const keyOf = ({ exact, tokenIn, tokenOut }: Course): string => `${exact} ${tokenIn} ${tokenOut}`
+
 /** By the number of hops that may be gone yet: the same for all amounts, and remembered. */
 function reachesOf(lanes: Lanes, course: Course): readonly Reach[] {
-  const ofLanes = known.get(lanes) ?? new Map<string, readonly Reach[]>()
-  known.set(lanes, ofLanes)
-  const key = `${course.exact} ${course.tokenIn} ${course.tokenOut}`
+  const ofLanes = known(lanes)
+  const key = keyOf(course)
   const found = ofLanes.get(key) ?? reckonReaches(lanes, course)
   ofLanes.set(key, found)
   return found

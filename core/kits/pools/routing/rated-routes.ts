@@ -1,5 +1,6 @@
 import { mostHops, type Course } from './explore.ts'
 import type { Lane, Lanes } from './lanes.ts'
+import { perLanes } from './per-lanes.ts'
 
 /** A way with the price of its pools, fees included: no amount gets a better one. */
 export interface RatedRoute {
@@ -17,12 +18,11 @@ const mostOnward = 6
 /** Of all, only so many are ever tried. */
 const mostRated = 32
 
-const known = new WeakMap<Lanes, Map<string, readonly RatedRoute[]>>()
+const known = perLanes<readonly RatedRoute[]>()
 
 /** The ways from one token to another, those with the best price for next to nothing first: the same for all amounts, and remembered. */
 export function ratedRoutes(lanes: Lanes, course: Pick<Course, 'tokenIn' | 'tokenOut' | 'between'>): readonly RatedRoute[] {
-  const ofLanes = known.get(lanes) ?? new Map<string, readonly RatedRoute[]>()
-  known.set(lanes, ofLanes)
+  const ofLanes = known(lanes)
   const key = `${course.tokenIn} ${course.tokenOut}`
   const found = ofLanes.get(key) ?? rate(lanes, course)
   ofLanes.set(key, found)
