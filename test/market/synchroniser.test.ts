@@ -430,15 +430,18 @@ describe('state that follows a chain', () => {
     const bundle = sync.bundle([{ source, key: 'x' }])
     await bundle.read(at)
     const release = test.hold('load')
-    const widened = ['down', 'up', 'up'].map(async (more, index) => {
-      await sleep(index * 10)
+    const widen = async (more: string) => {
       await bundle.widen([{ index: 0, more }], at)
       return asked.length
-    })
+    }
+    const down = widen('down')
     await until(() => asked.length === 2)
-    await sleep(40)
+    const up = widen('up')
+    await sleep(10)
+    const upToo = widen('up')
+    await sleep(10)
     release()
-    expect(await Promise.all(widened)).to.deep.equal([2, 3, 3])
+    expect(await Promise.all([down, up, upToo])).to.deep.equal([2, 3, 3])
     expect(asked).to.deep.equal([undefined, ['down'], ['down', 'up']])
   })
 

@@ -4,7 +4,7 @@ import type { Router } from '../router.ts'
 
 /** In what an exchange's routes can differ: pools of which versions, and who carries them. */
 export interface Ways {
-  /** Together what one router carries together, and each alone; larger ones first. */
+  /** Each alone, and together what one router carries together. */
   readonly mixes: readonly ReadonlySet<string>[]
   /** Those that have a pool on any of these routes. */
   readonly protocols: readonly PoolProtocol[]
@@ -18,7 +18,7 @@ export function waysOf({ protocols, routers }: PoolExchange, exact: 'in' | 'out'
   const versions = [...new Set(protocols.map((protocol) => protocol.version))].filter((each) => version === undefined || each === version)
   const carrier = (route: readonly string[]) => routers.find((router) => router.carries(route, exact))
   const alone = versions.filter((each) => carrier([each])).map((each) => new Set([each]))
-  const mixes = [...together(versions, routers, exact), ...alone].toSorted((a, b) => b.size - a.size)
+  const mixes = [...alone, ...together(versions, routers, exact)]
   return {
     mixes,
     protocols: protocols.filter((protocol) => mixes.some((mix) => mix.has(protocol.version))),
