@@ -10,6 +10,8 @@ export interface Basket {
   readonly reservesRaw: Readonly<Record<string, bigint>>
   readonly feePercent: bigint
   readonly gasUnits: bigint
+  /** More than that is refused. */
+  readonly mostInRaw?: bigint | undefined
 }
 
 export const tokens = ['A', 'B', 'I', 'J', 'K'] as const
@@ -20,7 +22,12 @@ export interface BasketOf {
   readonly reservesRaw: readonly bigint[]
   readonly feePercent: bigint
   readonly gasUnits: bigint
+  readonly mostInRaw?: bigint | undefined
 }
+
+/** Pools that take in whatever there is. */
+export const boundless = (baskets: readonly BasketOf[]): readonly BasketOf[] =>
+  baskets.map((basket) => ({ ...basket, mostInRaw: undefined }))
 
 const reserveRaw = fc.bigInt(1_000n, 10n ** 12n)
 export const someBaskets: fc.Arbitrary<readonly BasketOf[]> = fc.array(
@@ -30,6 +37,7 @@ export const someBaskets: fc.Arbitrary<readonly BasketOf[]> = fc.array(
     reservesRaw: fc.tuple(reserveRaw, reserveRaw, reserveRaw),
     feePercent: fc.bigInt(0n, 3n),
     gasUnits: fc.bigInt(40_000n, 300_000n),
+    mostInRaw: fc.option(fc.bigInt(1n, 10n ** 11n), { nil: undefined, freq: 3 }),
   }),
   { minLength: 1, maxLength: 14 },
 )
@@ -37,12 +45,14 @@ export const someBaskets: fc.Arbitrary<readonly BasketOf[]> = fc.array(
 const basketProtocol = (version: string): PoolProtocol<Basket> => ({
   version,
   read: () => ({ calls: [], pools: () => [] }),
-  pass({ state: { reservesRaw, feePercent, gasUnits } }, { tokenIn, tokenOut }, exact, amountRaw) {
+  pass({ state: { reservesRaw, feePercent, gasUnits, mostInRaw } }, { tokenIn, tokenOut }, exact, amountRaw) {
     const step = exact === 'in' ? getAmountOut : getAmountIn
     // From end to end a pool is dear, so that passing it twice would pay.
     const keptPercent = tokenIn === 'A' && tokenOut === 'B' ? 20n * feePercent : feePercent
     const otherRaw = step(amountRaw, reservesRaw[tokenIn] ?? 0n, reservesRaw[tokenOut] ?? 0n, [keptPercent, 100n])
-    return otherRaw === undefined ? undefined : { amountRaw: otherRaw, gasUnits }
+    const inRaw = exact === 'in' ? amountRaw : otherRaw
+    if (otherRaw === undefined || inRaw === undefined || (mostInRaw !== undefined && inRaw > mostInRaw)) return undefined
+    return { amountRaw: otherRaw, gasUnits }
   },
   spot: ({ state: { reservesRaw } }, { tokenIn, tokenOut }) => ({
     numerator: reservesRaw[tokenOut] ?? 0n,
@@ -96,13 +106,14 @@ export function graphOf(baskets: readonly BasketOf[], known: (pool: string) => b
     return spotIsBest && says ? { ...protocol, spotIsBest: says } : protocol
   })
   return lanesOf(
-    baskets.flatMap(({ version, tokens, reservesRaw, feePercent, gasUnits }, index) => {
+    baskets.flatMap(({ version, tokens, reservesRaw, feePercent, gasUnits, mostInRaw }, index) => {
       const protocol = knowingly.find((each) => each.version === version)
       if (!protocol) return []
       const state = {
         reservesRaw: Object.fromEntries(tokens.map((token, at) => [token, reservesRaw[at] ?? 1n])),
         feePercent,
         gasUnits,
+        mostInRaw,
       }
       return [{ protocol, pool: { address: `pool ${index}`, tokens, state } }]
     }),

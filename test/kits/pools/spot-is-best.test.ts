@@ -45,14 +45,14 @@ describe('no amount gets a better price than the one that a pool shows', () => {
   })
 
   it('of concentrated liquidity, however much of it lies beyond', () => {
-    const protocol = v3Protocol({ version: 'v3', fees: [100, 500, 3000, 10_000], ...origin })
+    const protocol = v3Protocol({ version: 'v3', fees: [100, 500, 2500, 3000, 10_000], ...origin })
     const spacing = 60
     const liquidity = fc.nat(80).chain((bits) => fc.bigInt(1n, 2n ** BigInt(bits)))
     const aPool = fc
       .record({
-        fee: fc.constantFrom(100, 500, 3000, 10_000),
+        fee: fc.constantFrom(100, 500, 2500, 3000, 10_000),
         middle: fc.integer({ min: -3_000, max: 3_000 }),
-        held: liquidity,
+        held: fc.oneof(fc.constant(0n), liquidity),
         // On one side or the other of the price; each a position of its own.
         beyond: fc.array(fc.record({ from: fc.integer({ min: 1, max: 40 }), width: fc.integer({ min: 1, max: 20 }), liquidity }), {
           maxLength: 6,

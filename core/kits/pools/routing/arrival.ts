@@ -20,6 +20,8 @@ export interface Arrival {
   readonly lanes: readonly Lane[]
   /** What must be known of its pools; until then the amount is what it could be at best. */
   readonly doubts: readonly Wanted[]
+  /** The way that it goes on from. */
+  readonly from?: Arrival
 }
 
 /** A way and one more lane: behind it, or before it where an exact amount out is followed from its end. */
@@ -30,6 +32,7 @@ export function goneOn(way: Arrival, lane: Lane, passed: Passed, doubts: readonl
     firstWriteUnits: way.firstWriteUnits + (passed.firstWriteUnits ?? 0n),
     lanes: exact === 'in' ? [...way.lanes, lane] : [lane, ...way.lanes],
     doubts,
+    from: way,
   }
 }
 
@@ -41,27 +44,58 @@ const noWorse = (aRaw: bigint, bRaw: bigint, exact: 'in' | 'out') => (exact === 
  * pools to go on through: a pool of more than two tokens could be met again, and must not be, since its second pass would find another
  * state than was read.
  */
-export function undominated(arrivals: readonly Arrival[], exact: 'in' | 'out', isGasFree: boolean): readonly Arrival[] {
-  const kept: Arrival[] = []
-  for (const arrival of arrivals) {
-    if (kept.some((other) => dominates(other, arrival, exact, isGasFree))) continue
-    for (let index = kept.length - 1; index >= 0; index -= 1) {
-      const other = kept[index]
-      if (other && dominates(arrival, other, exact, isGasFree)) kept.splice(index, 1)
-    }
-    kept.push(arrival)
-  }
-  return kept
-}
+export class Foremost {
+  readonly #exact: 'in' | 'out'
+  readonly #isGasFree: boolean
+  readonly #behind = new Map<Arrival, Arrival[]>()
+  readonly #refused = new Set<Arrival>()
 
-function dominates(a: Arrival, b: Arrival, exact: 'in' | 'out', isGasFree: boolean): boolean {
-  return (
-    a.doubts.length === 0 &&
-    noWorse(a.amountRaw, b.amountRaw, exact) &&
-    // That a way in doubt may be cheaper is no reason to read on.
-    (isGasFree || b.doubts.length > 0 || a.gasUnits <= b.gasUnits) &&
-    a.lanes.every(({ pool }) => pool.tokens.length === 2 || passes(b, pool.address))
-  )
+  constructor(exact: 'in' | 'out', isGasFree: boolean) {
+    this.#exact = exact
+    this.#isGasFree = isGasFree
+  }
+
+  of(arrivals: readonly Arrival[]): readonly Arrival[] {
+    const kept: Arrival[] = []
+    for (const arrival of arrivals) {
+      const better = kept.find((other) => this.#dominates(other, arrival))
+      if (better) {
+        this.#putBehind(better, arrival)
+        continue
+      }
+      for (let index = kept.length - 1; index >= 0; index -= 1) {
+        const other = kept[index]
+        if (!other || !this.#dominates(arrival, other)) continue
+        kept.splice(index, 1)
+        this.#putBehind(arrival, other)
+      }
+      kept.push(arrival)
+    }
+    return kept
+  }
+
+  /** Of one that brings too much for a pool: those that bring less, and were left out for it. From now on none is. */
+  refused(arrival: Arrival): readonly Arrival[] {
+    this.#refused.add(arrival)
+    return this.#behind.get(arrival) ?? []
+  }
+
+  #putBehind(better: Arrival, worse: Arrival): void {
+    const behind = this.#behind.get(better)
+    if (behind) behind.push(worse)
+    else this.#behind.set(better, [worse])
+  }
+
+  #dominates(a: Arrival, b: Arrival): boolean {
+    return (
+      a.doubts.length === 0 &&
+      !this.#refused.has(a) &&
+      noWorse(a.amountRaw, b.amountRaw, this.#exact) &&
+      // That a way in doubt may be cheaper is no reason to read on.
+      (this.#isGasFree || b.doubts.length > 0 || a.gasUnits <= b.gasUnits) &&
+      a.lanes.every(({ pool }) => pool.tokens.length === 2 || passes(b, pool.address))
+    )
+  }
 }
 
 export const passes = ({ lanes }: Arrival, pool: string) => lanes.some((lane) => lane.pool.address === pool)

@@ -1,9 +1,9 @@
 import type { Router } from '../router.ts'
 import type { Arrival, Wanted } from './arrival.ts'
-import { explore, type Course, type Explored } from './explore.ts'
+import { explore, type Course } from './explore.ts'
 import { muchGas, swapUnits, type GasCost } from './gas-cost.ts'
 import type { Lane, Lanes } from './lanes.ts'
-import { hopelessBy, rememberWinner } from './prospect.ts'
+import { hopelessBy, rememberWinner, tryFirst } from './prospect.ts'
 import type { Ways } from './ways.ts'
 
 export interface PricedRoute {
@@ -13,6 +13,12 @@ export interface PricedRoute {
   readonly amountRaw: bigint
   readonly gasUnits: bigint
   readonly firstWriteUnits: bigint
+}
+
+/** With what the trader has of it after paying for gas. */
+export interface Gaining {
+  readonly priced: PricedRoute
+  readonly gainRaw: bigint
 }
 
 export interface Comparison {
@@ -28,8 +34,11 @@ export interface Comparison {
  * @param gasCost what that much gas costs, in the token of the other side
  */
 export function bestRoute(lanes: Lanes, course: Course, ways: Ways, gasCost: GasCost): Comparison {
-  let best: { priced: PricedRoute; gainRaw: bigint } | undefined
-  const explored = exploreMixes(lanes, course, ways, gasCost)
+  const tried = tryFirst(lanes, course, ways, gasCost)
+  const isHopeless = tried && hopelessBy(lanes, course, tried.gainRaw, gasCost)
+  const isGasFree = gasCost(muchGas) === 0n
+  const explored = ways.mixes.map((mix) => explore(lanes, course, mix, isGasFree, isHopeless))
+  let best: Gaining | undefined
   const hopes: { arrival: Arrival; gainRaw: bigint }[] = []
   for (const { arrivals } of explored) {
     for (const arrival of arrivals) {
@@ -45,6 +54,8 @@ export function bestRoute(lanes: Lanes, course: Course, ways: Ways, gasCost: Gas
       if (router) best = { priced: { lanes: arrival.lanes, router, amountRaw, gasUnits, firstWriteUnits }, gainRaw }
     }
   }
+  // It is found again, but where a way was kept for it that costs more gas farther on.
+  if (tried && (!best || tried.gainRaw > best.gainRaw)) best = tried
   const certainRaw = best?.gainRaw
   const better = hopes.filter(({ arrival, gainRaw }) => (certainRaw === undefined || gainRaw > certainRaw) && carrierOf(ways, arrival))
   const wanted = [
@@ -56,21 +67,6 @@ export function bestRoute(lanes: Lanes, course: Course, ways: Ways, gasCost: Gas
 }
 
 const carrierOf = (ways: Ways, { lanes }: Arrival): Router | undefined => ways.carrier(lanes.map(({ protocol }) => protocol.version))
-
-/** Where every way that was found through a mix can be carried, the mixes within it have none that is better. */
-function exploreMixes(lanes: Lanes, course: Course, ways: Ways, gasCost: GasCost): readonly Explored[] {
-  const isGasFree = gasCost(muchGas) === 0n
-  const isHopeless = hopelessBy(lanes, course, ways, gasCost)
-  const explored: Explored[] = []
-  const carried: ReadonlySet<string>[] = []
-  for (const mix of ways.mixes) {
-    if (carried.some((larger) => [...mix].every((version) => larger.has(version)))) continue
-    const found = explore(lanes, course, mix, isGasFree, isHopeless)
-    explored.push(found)
-    if (found.arrivals.every((arrival) => carrierOf(ways, arrival))) carried.push(mix)
-  }
-  return explored
-}
 
 /**
  * The other side at the pools' marginal prices and without fees: what the price impact is measured against. Rounded up,

@@ -1,5 +1,5 @@
-import { goneOn, passes, undominated, type Arrival, type Wanted } from './arrival.ts'
-import type { Lanes } from './lanes.ts'
+import { Foremost, goneOn, passes, type Arrival, type Wanted } from './arrival.ts'
+import type { Lane, Lanes } from './lanes.ts'
 import type { IsHopeless } from './prospect.ts'
 
 /** An exact amount that is to go from one token to another, by way of others. All tokens are addresses. */
@@ -26,9 +26,9 @@ export const mostHops = 3
 
 /**
  * Goes from token to token, for an exact amount out from the end to the start, and keeps at each the best way there: which
- * one it was does not matter for what follows, and more of one token never gives less of another. Where gas is to be paid for, those are
- * kept that are the best with as little gas. A pool that more must be known of is gone through as if it were the best that it could be: it is
- * read on only where that would be the best.
+ * one it was does not matter for what follows, and more of one token never gives less of another; where a pool refuses it, it is less that
+ * goes through. Where gas is to be paid for, those are kept that are the best with as little gas. A pool that more must be known of is gone
+ * through as if it were the best that it could be: it is read on only where that would be the best.
  */
 export function explore(
   lanes: Lanes,
@@ -46,6 +46,39 @@ export function explore(
   const unsure: Wanted[] = []
   let tooLittle = false
 
+  const foremost = new Foremost(exact, isGasFree)
+  const lesser = new Map<Arrival, readonly Arrival[]>()
+
+  function goThrough(lane: Lane, way: Arrival, arrivals: Arrival[]): void {
+    const { protocol, pool } = lane
+    const left = mostHops - way.lanes.length - 1
+    if (left < 0 || passes(way, pool.address) || isHopeless(way, lane, left)) return
+    const passed = lane.pass(exact, way.amountRaw)
+    if (passed === undefined) {
+      unsure.push(...way.doubts)
+      // Where an exact amount is to come out, others need even more of the pool.
+      if (forward) for (const less of lesserThan(way)) goThrough(lane, less, arrivals)
+    } else if ('missing' in passed) {
+      const { missing, atBestRaw } = passed
+      const doubts = [...way.doubts, { protocol, pool: pool.address, missing }]
+      if (atBestRaw === undefined) wanted.push(...doubts)
+      else if (atBestRaw > 0n || !forward)
+        arrivals.push(goneOn(way, lane, { amountRaw: atBestRaw > 0n ? atBestRaw : 1n, gasUnits: 0n }, doubts, exact))
+    } else if (passed.amountRaw <= 0n) tooLittle = true
+    else arrivals.push(goneOn(way, lane, passed, way.doubts, exact))
+  }
+
+  /** Ways that were left out for one that brings too much, or for one that it goes on from. */
+  function lesserThan(way: Arrival): readonly Arrival[] {
+    const known = lesser.get(way)
+    if (known) return known
+    const found = [...foremost.refused(way)]
+    lesser.set(way, found)
+    const lane = way.lanes.at(-1)
+    if (way.from && lane) for (const less of lesserThan(way.from)) goThrough(lane, less, found)
+    return found
+  }
+
   const atStart: Arrival = { amountRaw, gasUnits: 0n, firstWriteUnits: 0n, lanes: [], doubts: [] }
   let here: readonly (readonly [string, readonly Arrival[]])[] = [[start, [atStart]]]
   for (let hop = 1; hop <= mostHops; hop += 1) {
@@ -54,29 +87,14 @@ export function explore(
       const arrivals: Arrival[] = []
       for (const [from, ways] of here) {
         for (const lane of forward ? lanes.between(from, to) : lanes.between(to, from)) {
-          const { protocol, pool } = lane
-          if (!versions.has(protocol.version)) continue
-          for (const way of ways) {
-            if (passes(way, pool.address) || isHopeless(way, lane, mostHops - hop)) continue
-            const passed = lane.pass(exact, way.amountRaw)
-            if (passed === undefined) {
-              unsure.push(...way.doubts)
-            } else if ('missing' in passed) {
-              const { missing, atBestRaw } = passed
-              const doubts = [...way.doubts, { protocol, pool: pool.address, missing }]
-              if (atBestRaw === undefined) wanted.push(...doubts)
-              else if (atBestRaw > 0n || !forward)
-                arrivals.push(goneOn(way, lane, { amountRaw: atBestRaw > 0n ? atBestRaw : 1n, gasUnits: 0n }, doubts, exact))
-            } else if (passed.amountRaw <= 0n) tooLittle = true
-            else arrivals.push(goneOn(way, lane, passed, way.doubts, exact))
-          }
+          if (versions.has(lane.protocol.version)) for (const way of ways) goThrough(lane, way, arrivals)
         }
       }
       if (to === end) {
         ends.push(...arrivals)
       } else {
         const before = best.get(to) ?? []
-        const known = undominated([...before, ...arrivals], exact, isGasFree)
+        const known = foremost.of([...before, ...arrivals])
         best.set(to, known)
         // What a shorter way has brought already is gone on from already.
         const further = known.filter((one) => !before.includes(one))

@@ -1,4 +1,5 @@
 import type { Arrival } from './arrival.ts'
+import type { Gaining } from './best-route.ts'
 import { mostHops, type Course } from './explore.ts'
 import { muchGas, swapUnits, type GasCost } from './gas-cost.ts'
 import type { Lane, Lanes } from './lanes.ts'
@@ -20,23 +21,19 @@ const known = perLanes<readonly Reach[]>()
 const winners = perLanes<readonly Lane[]>()
 
 /**
- * The way that was the best for the last amount and the one with the best price are tried first: which of them gives more is to be beaten.
- * What could not come near that though it got nothing but the best prices from where it is, and paid no more gas, is hopeless; undefined where
- * neither gives anything.
+ * Whether a way could not come near that gain though it got nothing but the best prices from where it is, and paid no more gas.
  * @param gasCost what that much gas costs, in the token of the other side
  */
-export function hopelessBy(lanes: Lanes, course: Course, ways: Ways, gasCost: GasCost): IsHopeless | undefined {
-  const mostRaw = mostOfTried(lanes, course, ways, gasCost)
-  if (mostRaw === undefined) return undefined
+export function hopelessBy(lanes: Lanes, course: Course, gainRaw: bigint, gasCost: GasCost): IsHopeless {
   const reaches = reachesOf(lanes, course)
   const forward = course.exact === 'in'
   // Gas is rounded down, and floating point to either side.
-  const most = Number(mostRaw) - Math.abs(Number(mostRaw)) * slack - 1
+  const gain = Number(gainRaw) - Math.abs(Number(gainRaw)) * slack - 1
   const gasRate = (Number(gasCost(muchGas)) / Number(muchGas)) * (1 - slack)
   return ({ amountRaw, gasUnits }, { passage, bestRate }, left) => {
     const rate = bestRate() * (reaches[left]?.get(forward ? passage.tokenOut : passage.tokenIn) ?? 0)
     const worth = forward ? Number(amountRaw) * rate * (1 + slack) : (-Number(amountRaw) / rate) * (1 - slack)
-    return worth - Number(swapUnits + gasUnits) * gasRate < most
+    return worth - Number(swapUnits + gasUnits) * gasRate < gain
   }
 }
 
@@ -45,22 +42,30 @@ export function rememberWinner(lanes: Lanes, course: Course, route: readonly Lan
   winners(lanes).set(keyOf(course), route)
 }
 
-/** What the trader has of the better one after paying for gas. */
-function mostOfTried(lanes: Lanes, course: Course, { mixes, carrier }: Ways, gasCost: GasCost): bigint | undefined {
+/**
+ * The better of the way that was the best for the last amount and the one with the best price; undefined where neither gives anything, and
+ * where amounts may get better prices than those of the pools, so that nothing can be left out for it.
+ */
+export function tryFirst(lanes: Lanes, course: Course, { mixes, protocols, carrier }: Ways, gasCost: GasCost): Gaining | undefined {
+  if (!protocols.some(({ spotIsBest }) => spotIsBest)) return undefined
   const { exact, amountRaw } = course
   const first = ratedRoutes(lanes, course)[0]?.lanes
   const winner = winners(lanes).get(keyOf(course))
   const isOne = first?.length === winner?.length && first?.every((lane, index) => lane === winner?.[index])
-  let mostRaw: bigint | undefined
+  let best: Gaining | undefined
   for (const route of isOne ? [first] : [winner, first]) {
     const versions = route?.map(({ protocol }) => protocol.version)
-    if (!route || !versions || !carrier(versions) || !mixes.some((mix) => versions.every((each) => mix.has(each)))) continue
-    const gone = goAlong(route, exact, amountRaw, true)
+    if (!route || !versions || !mixes.some((mix) => versions.every((each) => mix.has(each)))) continue
+    const router = carrier(versions)
+    const gone = router && goAlong(route, exact, amountRaw, true)
     if (!gone) continue
-    const gainRaw = (exact === 'in' ? gone.otherRaw : -gone.otherRaw) - gasCost(swapUnits + gone.gasUnits)
-    if (mostRaw === undefined || gainRaw > mostRaw) mostRaw = gainRaw
+    const { otherRaw, firstWriteUnits } = gone
+    const gasUnits = swapUnits + gone.gasUnits
+    const gainRaw = (exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
+    if (!best || gainRaw > best.gainRaw)
+      best = { priced: { lanes: route, router, amountRaw: otherRaw, gasUnits, firstWriteUnits }, gainRaw }
   }
-  return mostRaw
+  return best
 }
 
 const keyOf = ({ exact, tokenIn, tokenOut }: Course): string => `${exact} ${tokenIn} ${tokenOut}`
@@ -76,11 +81,12 @@ function reachesOf(lanes: Lanes, course: Course): readonly Reach[] {
 
 function reckonReaches(lanes: Lanes, { exact, tokenIn, tokenOut, between }: Course): readonly Reach[] {
   const forward = exact === 'in'
+  const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
   let reach: Reach = new Map([[forward ? tokenOut : tokenIn, 1]])
   const reaches = [reach]
   for (let left = 1; left < mostHops; left += 1) {
     const next = new Map(reach)
-    for (const from of between) {
+    for (const from of via) {
       for (const [to, rate] of reach) {
         for (const lane of forward ? lanes.between(from, to) : lanes.between(to, from)) {
           next.set(from, Math.max(next.get(from) ?? 0, lane.bestRate() * rate))
