@@ -5,6 +5,9 @@ import { waysOf } from '../../../core/kits/pools/routing/ways.ts'
 import type { PoolExchange, PoolProtocol, Router } from '../../../core/kits/pools/index.ts'
 import { getAmountIn, getAmountOut } from '../../../core/kits/uniswap-v2/amounts.ts'
 
+// A graph that fails is told as it is: to make it smaller takes longer than all tests.
+fc.configureGlobal({ endOnFailure: true })
+
 /** Of a pool of any number of tokens, of which each two trade as a pair does. */
 export interface Basket {
   readonly reservesRaw: Readonly<Record<string, bigint>>

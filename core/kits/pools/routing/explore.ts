@@ -50,9 +50,10 @@ export function explore(
   const lesser = new Map<Arrival, readonly Arrival[]>()
 
   function goThrough(lane: Lane, way: Arrival, arrivals: Arrival[]): void {
-    const { protocol, pool } = lane
+    const { protocol, pool, passage } = lane
     const left = mostHops - way.lanes.length - 1
-    if (left < 0 || passes(way, pool.address) || isHopeless(way, lane, left)) return
+    const isEnd = (forward ? passage.tokenOut : passage.tokenIn) === end
+    if (left < (isEnd ? 0 : 1) || passes(way, pool.address) || isHopeless(way, lane, left)) return
     const passed = lane.pass(exact, way.amountRaw)
     if (passed === undefined) {
       unsure.push(...way.doubts)
