@@ -1,7 +1,7 @@
 import type { Router } from '../router.ts'
 import type { Arrival, Wanted } from './arrival.ts'
 import { explore, type Course } from './explore.ts'
-import { muchGas, swapUnits, type GasCost } from './gas-cost.ts'
+import { gainOf, muchGas, swapUnits, type GasCost } from './gas-cost.ts'
 import type { Lane, Lanes } from './lanes.ts'
 import { hopelessBy, rememberWinner, tryFirst } from './prospect.ts'
 import type { Ways } from './ways.ts'
@@ -44,7 +44,7 @@ export function bestRoute(lanes: Lanes, course: Course, ways: Ways, gasCost: Gas
     for (const arrival of arrivals) {
       const { amountRaw, firstWriteUnits } = arrival
       const gasUnits = swapUnits + arrival.gasUnits
-      const gainRaw = (course.exact === 'in' ? amountRaw : -amountRaw) - gasCost(gasUnits)
+      const gainRaw = gainOf(course.exact, amountRaw, gasUnits, gasCost)
       if (best && gainRaw <= best.gainRaw) continue
       if (arrival.doubts.length > 0) {
         hopes.push({ arrival, gainRaw })

@@ -18,6 +18,10 @@ const leastKeptMillionths = 400_000n
 
 export type GasCost = (gasUnits: bigint) => bigint
 
+/** What the trader has of the other side after paying for gas: less than nothing where it is what goes in. */
+export const gainOf = (exact: 'in' | 'out', otherRaw: bigint, gasUnits: bigint, gasCost: GasCost): bigint =>
+  (exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
+
 interface Known {
   readonly gasPriceRaw: bigint
   readonly gasCost: GasCost

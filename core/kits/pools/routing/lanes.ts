@@ -48,7 +48,6 @@ export function lanesOf(pools: readonly { readonly protocol: PoolProtocol; reado
 
 /** Routes of one version and of several ask the same of their first pools: the last answer is remembered. */
 function laneOf(protocol: PoolProtocol, pool: Pool, passage: Passage): Lane {
-  let rateX128: bigint | undefined
   let bestRate: number | undefined
   let asked: { exact: 'in' | 'out'; amountRaw: bigint; answer: Passed | Missing | undefined } | undefined
   return {
@@ -61,7 +60,7 @@ function laneOf(protocol: PoolProtocol, pool: Pool, passage: Passage): Lane {
       asked = { exact, amountRaw, answer }
       return answer
     },
-    rateX128: () => (rateX128 ??= rateX128Of(protocol, pool, passage)),
+    rateX128: () => rateX128Of(protocol, pool, passage),
     bestRate: () => (bestRate ??= protocol.spotIsBest ? Number(rateX128Of(protocol, pool, passage)) / x128 : Infinity),
   }
 }

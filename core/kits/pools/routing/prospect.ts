@@ -1,7 +1,7 @@
 import type { Arrival } from './arrival.ts'
 import type { Gaining } from './best-route.ts'
 import { mostHops, type Course } from './explore.ts'
-import { muchGas, swapUnits, type GasCost } from './gas-cost.ts'
+import { gainOf, muchGas, swapUnits, type GasCost } from './gas-cost.ts'
 import type { Lane, Lanes } from './lanes.ts'
 import { perLanes } from './per-lanes.ts'
 import { ratedRoutes } from './rated-routes.ts'
@@ -61,7 +61,7 @@ export function tryFirst(lanes: Lanes, course: Course, { mixes, protocols, carri
     if (!gone) continue
     const { otherRaw, firstWriteUnits } = gone
     const gasUnits = swapUnits + gone.gasUnits
-    const gainRaw = (exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
+    const gainRaw = gainOf(exact, otherRaw, gasUnits, gasCost)
     if (!best || gainRaw > best.gainRaw)
       best = { priced: { lanes: route, router, amountRaw: otherRaw, gasUnits, firstWriteUnits }, gainRaw }
   }

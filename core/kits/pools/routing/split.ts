@@ -1,7 +1,7 @@
 import type { Router } from '../router.ts'
 import type { Wanted } from './arrival.ts'
 import type { Course } from './explore.ts'
-import { swapUnits } from './gas-cost.ts'
+import { gainOf, swapUnits } from './gas-cost.ts'
 import type { Lane, Lanes } from './lanes.ts'
 import { shareOf, wholeShare } from './share.ts'
 import { partUnits, splitCandidates, type SplitQuestion, type Takes } from './split-candidates.ts'
@@ -35,7 +35,7 @@ export interface SplitRoute {
  * there are none. Of a way of which more must be known and that could be one of them, that.
  */
 export function bestSplit(lanes: Lanes, question: SplitQuestion): SplitRoute | { readonly wanted: readonly Wanted[] } | undefined {
-  const { course, best } = question
+  const { course, best, gasCost } = question
   if (shareOf(course.amountRaw, 1) === 0n) return undefined
   let found: (Chosen & { readonly router: Router }) | undefined
   for (const router of question.routers) {
@@ -50,14 +50,10 @@ export function bestSplit(lanes: Lanes, question: SplitQuestion): SplitRoute | {
   const amountRaw = parts.reduce((sum, { otherRaw }) => sum + otherRaw, 0n)
   const firstWriteUnits = parts.reduce((sum, part) => sum + part.firstWriteUnits, 0n)
   // Of few units a twentieth is not what rounding makes of it.
-  return gainOf(question, amountRaw, gasUnits) > gainOf(question, best.amountRaw, best.gasUnits)
+  return gainOf(course.exact, amountRaw, gasUnits, gasCost) > gainOf(course.exact, best.amountRaw, best.gasUnits, gasCost)
     ? { parts, router, amountRaw, gasUnits, firstWriteUnits }
     : undefined
 }
-
-/** What the trader has of it after paying for gas. */
-const gainOf = ({ course, gasCost }: SplitQuestion, otherRaw: bigint, gasUnits: bigint) =>
-  (course.exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
 
 interface Chosen {
   readonly ways: readonly Way[]
@@ -73,14 +69,14 @@ interface Chosen {
 function choose(lanes: Lanes, question: SplitQuestion, takes: Takes): Chosen | undefined {
   const candidates = splitCandidates(lanes, question, takes)
   if (candidates.length === 0) return undefined
-  const { gasCost, best } = question
+  const { course, gasCost, best } = question
   const partCost = gasCost(partUnits)
   let most: Chosen | undefined
-  let mostRaw = gainOf(question, best.amountRaw, best.gasUnits)
+  let mostRaw = gainOf(course.exact, best.amountRaw, best.gasUnits, gasCost)
   const together = (ways: readonly Way[], allotment: Allotment | undefined): Chosen | undefined => {
     if (!allotment || allotment.shares.includes(0)) return undefined
     const gasUnits = swapUnits + allotment.gasUnits + partUnits * BigInt(ways.length - 1)
-    const gainRaw = gainOf(question, allotment.otherRaw, gasUnits)
+    const gainRaw = gainOf(course.exact, allotment.otherRaw, gasUnits, gasCost)
     return gainRaw > mostRaw && takes(ways.map(({ versions }) => versions)) ? { ways, allotment, gasUnits, gainRaw } : undefined
   }
   const leading = candidates.length > fewCandidates ? mostLeading : candidates.length
