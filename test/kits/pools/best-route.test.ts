@@ -15,6 +15,7 @@ const someCourse: fc.Arbitrary<Course> = fc.record({
 })
 const runs = { numRuns: 2_000 }
 const free = () => 0n
+const costing = (gasPriceRaw: bigint) => (gasUnits: bigint) => (gasUnits * gasPriceRaw) / 10n ** 5n
 const waysFor = (exact: 'in' | 'out', version?: string) => waysOf(exchange, exact, version)
 
 describe('the best route through pools of several kinds', () => {
@@ -42,7 +43,7 @@ describe('the best route through pools of several kinds', () => {
     fc.assert(
       fc.property(someBaskets, someCourse, fc.bigInt(1n, 10n ** 6n), (baskets, course, gasPriceRaw) => {
         const lanes = graphOf(baskets)
-        const gasCost = (gasUnits: bigint) => (gasUnits * gasPriceRaw) / 10n ** 5n
+        const gasCost = costing(gasPriceRaw)
         const { best } = bestRoute(lanes, course, waysFor(course.exact), gasCost)
         const net = (amountRaw: bigint, gasUnits: bigint) => (course.exact === 'in' ? amountRaw : -amountRaw) - gasCost(gasUnits)
         const outcomes = everyOutcome(lanes, course)
@@ -89,7 +90,6 @@ describe('the best route through pools of several kinds', () => {
 
   const told = ({ best }: ReturnType<typeof bestRoute>) =>
     best && [best.amountRaw, best.gasUnits, best.lanes.map(({ pool }) => pool.address)]
-  const costing = (gasPriceRaw: bigint) => (gasUnits: bigint) => (gasUnits * gasPriceRaw) / 10n ** 5n
 
   it('is the same where what could not be better by its prices is left out', () => {
     const someGas = fc.bigInt(0n, 10n ** 4n)

@@ -62,7 +62,7 @@ const basketProtocol = (version: string): PoolProtocol<Basket> => ({
     denominator: reservesRaw[tokenIn] ?? 1n,
   }),
   fee: ({ state }) => `0.0${state.feePercent}`,
-  // Both kinds are on the same routes.
+  // Of baskets that is not said, so that nothing is left out that leads to them.
   ...(version !== 'baskets' && { spotIsBest: true }),
 })
 
