@@ -1,5 +1,6 @@
 import pino, { type Logger } from 'pino'
-import { maskUrls, type Settings } from './config/index.ts'
+import { maskUrls } from './config/mask.ts'
+import { type Settings } from './config/settings.ts'
 
 /** More than this is not kept for a reader that stands still: later lines are lost. */
 const mostBytesWaiting = 4 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { program } from './cli/program.ts'
-import { ConfigError } from './config/index.ts'
+import { ConfigError } from './config/problems.ts'
 
 try {
   await program().parseAsync()

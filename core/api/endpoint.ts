@@ -1,5 +1,5 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
-import type { ErrorName } from './errors.ts'
+import type { ErrorName } from '../errors.ts'
 import { envelopeFields } from './fields.ts'
 
 export type Permission = 'read' | 'trade' | 'admin'

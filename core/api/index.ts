@@ -1,7 +1,7 @@
 // What callers see. The one list of endpoints is the source of routes, validators, serializers, types and the OpenAPI document.
 import { altchainEndpoints } from './altchain.ts'
 import { ammEndpoints } from './amm.ts'
-import { ammRangeEndpoints } from './amm-range.ts'
+import { ammRangeEndpoints } from './range.ts'
 import { orderBookEndpoints } from './clob/index.ts'
 import { connectorEndpoints } from './connector.ts'
 import { evmEndpoints } from './evm.ts'
@@ -32,10 +32,10 @@ export type EndpointNamed<N extends EndpointName> = Extract<AnyEndpoint, { name:
 
 export * from './altchain.ts'
 export * from './amm.ts'
-export * from './amm-range.ts'
+export * from './range.ts'
 export * from './clob/index.ts'
 export * from './connector.ts'
-export * from './errors.ts'
+export * from '../errors.ts'
 export * from './events.ts'
 export * from './evm.ts'
 export * from './network.ts'

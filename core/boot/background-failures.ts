@@ -1,6 +1,8 @@
 import type { Logger } from 'pino'
-import type { Metrics } from '../http/metrics/metrics.ts'
-import { watchBackgroundFailures, withholdExit, type LoadedPlugin } from '../loader/index.ts'
+import type { Metrics } from '../http/metrics.ts'
+import { watchBackgroundFailures } from '../loader/uncaught.ts'
+import { withholdExit } from '../loader/withhold-exit.ts'
+import { type LoadedPlugin } from '../loader/loaded-plugin.ts'
 
 /**
  * What nobody catches: a plugin's is logged, counted and survived; one of our own is logged and ends the process.

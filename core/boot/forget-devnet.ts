@@ -1,5 +1,5 @@
-import { devnetNetwork } from '../devnet/index.ts'
-import type { Store } from '../store/index.ts'
+import { devnetNetwork } from '../devnet/network.ts'
+import type { Store } from '../store/store.ts'
 
 /**
  * A devnet that the server brings up begins anew: what the journal has of the one before did not happen on it, its nonces are

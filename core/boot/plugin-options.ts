@@ -1,8 +1,13 @@
 import type { Logger } from 'pino'
-import { ConfigError, loadPluginConfig, loadTokens, type Settings, type TokenListSource } from '../config/index.ts'
-import { devnetNetwork, type Devnet } from '../devnet/index.ts'
-import type { LoadOptions } from '../loader/index.ts'
-import type { Metrics } from '../http/metrics/metrics.ts'
+import { ConfigError } from '../config/problems.ts'
+import { loadPluginConfig } from '../config/plugin-config.ts'
+import { loadTokens } from '../config/token-list.ts'
+import { type Settings } from '../config/settings.ts'
+import { type TokenListSource } from '../config/plugins/network-settings.ts'
+import { devnetNetwork } from '../devnet/network.ts'
+import { type Devnet } from '../devnet/start-devnet.ts'
+import type { LoadOptions } from '../loader/load-options.ts'
+import type { Metrics } from '../http/metrics.ts'
 
 export interface PluginSources {
   settings: Settings

@@ -1,5 +1,8 @@
-import { nearest, pluginFileWarnings, type Settings } from '../config/index.ts'
-import { findPlugins, type LoadResult } from '../loader/index.ts'
+import { nearest } from '../config/checks/nearest.ts'
+import { pluginFileWarnings } from '../config/settings/conf-folder.ts'
+import { type Settings } from '../config/settings.ts'
+import { findPlugins } from '../loader/find.ts'
+import { type LoadResult } from '../loader/load.ts'
 
 /** What the settings say of plugins that are not there: probably misspelt names. */
 export function pluginWarnings({ confDir, plugins }: Settings, { loaded, refused }: LoadResult): string[] {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
-import type { Store } from '../store/index.ts'
-import type { Signer } from '../wallet/index.ts'
-import type { Directory } from '../verbs/directory.ts'
+import type { Store } from '../store/store.ts'
+import type { Signer } from '../wallet/signer.ts'
+import type { Directory } from '../handlers/registry.ts'
 
 const deadlineMs = 2_000
 

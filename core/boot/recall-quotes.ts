@@ -1,5 +1,5 @@
 import { quoteVenue } from '../verbs/amm/swap.ts'
-import type { Services } from '../verbs/context.ts'
+import type { Services } from '../handlers/context.ts'
 
 /** What was asked about before is in memory again soon after the start, on the networks that are required: others wake when they are asked for. */
 export function recallQuotes({ directory, quotes }: Pick<Services, 'directory' | 'quotes'>): void {

@@ -1,7 +1,9 @@
 import type { Logger } from 'pino'
-import type { Settings } from '../config/index.ts'
+import type { Settings } from '../config/settings.ts'
 import { StartError } from '../start-error.ts'
-import { openStore, StoreError, type Store } from '../store/index.ts'
+import { openStore } from '../store/open-store.ts'
+import { StoreError } from '../store/store-error.ts'
+import { type Store } from '../store/store.ts'
 
 /** @throws StartError, where it cannot be opened: another server has it, or a newer version wrote it */
 export async function openServerStore({ data, store }: Settings, serverName: string, log: Logger): Promise<Store> {

@@ -1,5 +1,5 @@
 import { SluiceError, type Signable } from '../contracts/index.ts'
-import { readTypedData, type SignRequest } from '../wallet/index.ts'
+import { readTypedData, type SignRequest } from '../wallet/signer/sign-request.ts'
 
 /** How the signer is asked for the bytes that a rail drafts. @throws SluiceError where typed data is none: a defect of the plugin */
 export function draftOf({ scheme, bytes }: Signable): SignRequest['draft'] {

@@ -1,7 +1,9 @@
 import type { Logger } from 'pino'
-import type { Settings } from '../config/index.ts'
+import type { Settings } from '../config/settings.ts'
 import { StartError } from '../start-error.ts'
-import { getPassphrase, keystoreHasKeys, passphraseFromFile, startSigner, type Signer } from '../wallet/index.ts'
+import { getPassphrase, passphraseFromFile } from '../wallet/prompt.ts'
+import { keystoreHasKeys } from '../wallet/keystore.ts'
+import { startSigner, type Signer } from '../wallet/signer.ts'
 
 interface SignerParts {
   settings: Settings

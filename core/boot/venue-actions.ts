@@ -1,8 +1,8 @@
 import type { Chain, Connector } from '../contracts/index.ts'
-import type { LoadedVenue } from '../loader/index.ts'
-import type { Site } from '../transactions/index.ts'
-import type { Directory } from '../verbs/directory.ts'
-import { guarded } from './guarded.ts'
+import type { LoadedVenue } from '../loader/loaded-plugin.ts'
+import type { Site } from '../transactions/submit-request.ts'
+import type { Directory } from '../handlers/registry.ts'
+import { guarded } from '../loader/boundary.ts'
 
 /** An exchange's own rail, as transactions go by it: what it does not have of its own is the chain's. Undefined where it has none. */
 export function venueActions(venue: LoadedVenue<Partial<Connector>>, on: Chain): Site | undefined {

@@ -1,6 +1,7 @@
 import { asFunction, type AwilixContainer } from 'awilix'
 import type { Life } from '../contracts/index.ts'
-import { startVenue, type LoadedPlugin, type LoadedVenue, type RunningVenue } from '../loader/index.ts'
+import { startVenue, type RunningVenue } from '../loader/start-venue.ts'
+import { type LoadedPlugin, type LoadedVenue } from '../loader/loaded-plugin.ts'
 
 export interface Venues {
   readonly running: ReadonlyMap<LoadedVenue<object>, RunningVenue>

@@ -1,17 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
-import {
-  caKeyIsEncrypted,
-  CertificateError,
-  certificateFiles,
-  ensureCertificates,
-  listClients,
-  newClient,
-  renew,
-  revoke,
-  type ClientCertificate,
-  type MadeCertificate,
-} from '../tls/index.ts'
+import { caKeyIsEncrypted } from '../tls/authority.ts'
+import { CertificateError } from '../tls/certificate-error.ts'
+import { certificateFiles } from '../tls/certificate-files.ts'
+import { ensureCertificates } from '../tls/ensure-certificates.ts'
+import { listClients, type ClientCertificate } from '../tls/list-clients.ts'
+import { newClient, renew, type MadeCertificate } from '../tls/certificates.ts'
+import { revoke } from '../tls/revoke.ts'
 import { askHidden, hasTerminal } from '../wallet/keystore/prompt.ts'
 
 interface CaOptions {

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
-import type { Flags, Settings } from '../config/index.ts'
+import type { Flags } from '../config/settings/overrides.ts'
+import type { Settings } from '../config/settings.ts'
 
 /** `sluice devnet`: the local chain alone, until it is stopped. */
 export function devnetCommand(settingsOf: (flags?: Flags) => Settings): Command {

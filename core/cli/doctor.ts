@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { Command } from 'commander'
-import type { Settings } from '../config/index.ts'
+import type { Settings } from '../config/settings.ts'
 import type { Finding } from '../doctor/finding.ts'
 
 const signs = { good: styleText('green', '✓'), warn: styleText('yellow', '!'), bad: styleText('red', '✗') }
@@ -11,7 +11,7 @@ export function doctorCommand(settingsOf: () => Settings): Command {
     .description('check configuration, certificates, keystore, store, plugins, nodes, disk and clock')
     .action(async () => {
       const settings = settingsOf()
-      const { examine } = await import('../doctor/examine.ts')
+      const { examine } = await import('../doctor.ts')
       const findings = await examine(settings)
       console.log(findings.map(show).join('\n'))
       const bad = findings.filter(({ state }) => state === 'bad').length

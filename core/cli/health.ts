@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import type { Settings } from '../config/index.ts'
+import type { Settings } from '../config/settings.ts'
 import { serverClient } from './server-client.ts'
 
 /** Its own certificate, when there is one, needs no right but to read; else the one made in set-up. */

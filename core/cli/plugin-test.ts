@@ -3,11 +3,11 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
-import type { Settings } from '../config/index.ts'
+import type { Settings } from '../config/settings.ts'
 import { tryPlugins } from './try-plugins.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const spec = fileURLToPath(new URL('../testing/contract-spec.ts', import.meta.url))
+const spec = fileURLToPath(new URL('../../testkit/contract-spec.ts', import.meta.url))
 
 /** `sluice plugin test`: the contract tests for one folder, anywhere. */
 export function pluginTestCommand(settingsOf: () => Settings): Command {

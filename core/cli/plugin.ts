@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import type { Settings } from '../config/index.ts'
-import type { LoadResult } from '../loader/index.ts'
+import type { Settings } from '../config/settings.ts'
+import type { LoadResult } from '../loader/load.ts'
 import { pluginTestCommand } from './plugin-test.ts'
 import { tryPlugins } from './try-plugins.ts'
-import { table } from './table.ts'
+import { table } from './output.ts'
 
 /** `sluice plugin list`: what a start would load and refuse; starts nothing. */
 export function pluginCommand(settingsOf: () => Settings): Command {

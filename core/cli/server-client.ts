@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import https from 'node:https'
 import path from 'node:path'
-import type { Settings } from '../config/index.ts'
+import type { Settings } from '../config/settings.ts'
 
 /** Which server to ask, and as whom. */
 export interface ServerAccess {

@@ -1,7 +1,9 @@
 import { constants } from 'node:os'
 import { Command } from 'commander'
-import { ConfigError, type Flags, type Settings } from '../config/index.ts'
-import { DevnetError } from '../devnet/index.ts'
+import { ConfigError } from '../config/problems.ts'
+import { type Flags } from '../config/settings/overrides.ts'
+import { type Settings } from '../config/settings.ts'
+import { DevnetError } from '../devnet/devnet-error.ts'
 import { StartError } from '../start-error.ts'
 import { summary } from './summary.ts'
 

@@ -1,8 +1,8 @@
 import path from 'node:path'
 import { styleText } from 'node:util'
-import type { Settings } from '../config/index.ts'
+import type { Settings } from '../config/settings.ts'
 import type { Kernel } from '../kernel.ts'
-import { statusOfAll } from '../verbs/network/status.ts'
+import { statusOfAll } from '../handlers/network.ts'
 
 /** A network that has not answered by then is shown as down. */
 const deadlineMs = 1_500

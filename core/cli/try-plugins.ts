@@ -1,5 +1,5 @@
-import type { Settings } from '../config/index.ts'
-import type { LoadResult } from '../loader/index.ts'
+import type { Settings } from '../config/settings.ts'
+import type { LoadResult } from '../loader/load.ts'
 
 /** What a start with these settings would load and refuse; nothing is started. */
 export async function tryPlugins(settings: Settings, folders = settings.plugins.folders): Promise<LoadResult> {
@@ -7,7 +7,7 @@ export async function tryPlugins(settings: Settings, folders = settings.plugins.
   const [{ default: pino }, { pluginOptions }, { createMetrics }, { loadPlugins }] = await Promise.all([
     import('pino'),
     import('../boot/plugin-options.ts'),
-    import('../http/metrics/metrics.ts'),
+    import('../http/metrics.ts'),
     import('../loader/index.ts'),
   ])
   // Where the devnet will be: its network is there as if it were up.

@@ -1,6 +1,6 @@
 // "sluice/plugin": everything that a plugin implements or calls.
-export { badFields, SluiceError } from '../api/errors.ts'
-export type { ErrorName } from '../api/errors.ts'
+export { badFields, SluiceError } from '../errors.ts'
+export type { ErrorName } from '../errors.ts'
 export type { AMM, Basis, Fill, FollowedPricing, Hop, Quote, QuoteChoice, QuotePart, Swap, SwapTerms, Wanting } from './amm.ts'
 export type {
   AMMRange,

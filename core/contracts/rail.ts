@@ -1,4 +1,4 @@
-import type { SluiceError } from '../api/errors.ts'
+import type { SluiceError } from '../errors.ts'
 import type { Basis, Wanting } from './amm.ts'
 import type { At, Head, Json } from './family.ts'
 import type { Need } from './plan.ts'

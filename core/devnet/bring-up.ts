@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import type { Settings } from '../config/index.ts'
-import { findPlugins, registerHook } from '../loader/index.ts'
+import type { Settings } from '../config/settings.ts'
+import { findPlugins } from '../loader/find.ts'
+import { registerHook } from '../loader/register-hook.ts'
 import { startDevnet, type Devnet } from './start-devnet.ts'
 
 /** The devnet of these settings: everything that the plugins' `devnet.ts` put there. */

@@ -1,9 +1,9 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { JsonRpcProvider, isHexString } from 'ethers'
-import type { DevnetPlugin, DevnetSite, DevnetToken, DevnetTokenSymbol, DevnetTokens, MintableToken } from '../testing/devnet-plugin.ts'
+import type { DevnetPlugin, DevnetSite, DevnetToken, DevnetTokenSymbol, DevnetTokens, MintableToken } from '../contracts/devnet.ts'
 import { DevnetError } from './devnet-error.ts'
 import { devnetSite } from './devnet-site.ts'
-import { chainId, startAnvil } from './start-anvil.ts'
+import { chainId, startAnvil } from './anvil.ts'
 
 const pluginTimeoutMs = 60_000
 

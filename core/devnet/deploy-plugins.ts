@@ -1,4 +1,4 @@
-import type { DevnetPlugin } from '../testing/devnet-plugin.ts'
+import type { DevnetPlugin } from '../contracts/devnet.ts'
 import { DeploymentFailure, buildState } from './build-state.ts'
 import { loadDevnetPlugin } from './load-devnet-plugin.ts'
 

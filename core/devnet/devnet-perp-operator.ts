@@ -1,5 +1,5 @@
 import type { JsonRpcProvider } from 'ethers'
-import type { PerpOperator } from '../testing/devnet-plugin.ts'
+import type { PerpOperator } from '../contracts/devnet.ts'
 import { devnetSite } from './devnet-site.ts'
 import { loadDevnetPlugin } from './load-devnet-plugin.ts'
 

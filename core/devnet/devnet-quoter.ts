@@ -1,8 +1,8 @@
 import type { JsonRpcProvider } from 'ethers'
-import type { Quoter } from '../testing/devnet-plugin.ts'
+import type { Quoter } from '../contracts/devnet.ts'
 import { deployerAddress } from './deployer.ts'
 import { loadDevnetPlugin } from './load-devnet-plugin.ts'
-import { quoterByParts } from './quoter-by-parts.ts'
+import { quoterByParts } from '../../testkit/devnet-operators.ts'
 
 /** The quoter that a plugin's `devnet.ts` names, on a devnet that runs; undefined when it names none. */
 export async function devnetQuoter(devnetFile: string, provider: JsonRpcProvider): Promise<Quoter | undefined> {

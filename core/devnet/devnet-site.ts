@@ -9,7 +9,7 @@ import {
   type TransactionRequest,
   type Wallet,
 } from 'ethers'
-import type { DevnetSite } from '../testing/devnet-plugin.ts'
+import type { DevnetSite } from '../contracts/devnet.ts'
 import { deployer } from './deployer.ts'
 import { readArtifact } from './read-artifact.ts'
 import { tradingWallets } from './trading-wallets.ts'

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url'
-import type { DevnetPlugin } from '../testing/devnet-plugin.ts'
+import type { DevnetPlugin } from '../contracts/devnet.ts'
 
 /** Imports a plugin's `devnet.ts` and checks its default export. */
 export async function loadDevnetPlugin(file: string): Promise<DevnetPlugin> {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { Interface, isHexString, type InterfaceAbi } from 'ethers'
-import type { Artifact } from '../testing/devnet-plugin.ts'
+import type { Artifact } from '../contracts/devnet.ts'
 import { DevnetError } from './devnet-error.ts'
 
 /** Reads `artifacts/<name>.json` in the folder of the module that asks for it. */

@@ -2,8 +2,8 @@ import path from 'node:path'
 import { deployPlugins, type Refusal } from './deploy-plugins.ts'
 import { DevnetError } from './devnet-error.ts'
 import { inputsHash } from './inputs-hash.ts'
-import { keepState, readKeptState } from './kept-state.ts'
-import { chainId, refuseTakenPort, startAnvil, type Anvil } from './start-anvil.ts'
+import { keepState, readKeptState } from './saved-state.ts'
+import { chainId, refuseTakenPort, startAnvil, type Anvil } from './anvil.ts'
 
 export interface DevnetOptions {
   /** 0 takes any free one. */

@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs'
-import type { Settings } from '../config/index.ts'
-import { CertificateError, certificateFiles, listClients, readServerCertificates } from '../tls/index.ts'
+import type { Settings } from '../config/settings.ts'
+import { CertificateError } from '../tls/certificate-error.ts'
+import { certificateFiles } from '../tls/certificate-files.ts'
+import { listClients } from '../tls/list-clients.ts'
+import { readServerCertificates } from '../tls/server-certificates.ts'
 import type { Finding } from './finding.ts'
 
 const dayMs = 86_400_000

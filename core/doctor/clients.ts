@@ -1,6 +1,6 @@
-import type { Settings } from '../config/index.ts'
-import { tradingWallets } from '../devnet/index.ts'
-import { listWallets } from '../wallet/index.ts'
+import type { Settings } from '../config/settings.ts'
+import { tradingWallets } from '../devnet/trading-wallets.ts'
+import { listWallets } from '../wallet/keystore.ts'
 import type { Finding } from './finding.ts'
 
 /** Wallets that a client may use and nobody holds: probably misspelt, and the client would only be told that they are not its own. */

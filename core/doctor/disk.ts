@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { access, mkdir, statfs } from 'node:fs/promises'
-import type { Settings } from '../config/index.ts'
+import type { Settings } from '../config/settings.ts'
 import type { Finding } from './finding.ts'
 
 const enoughBytes = 500_000_000

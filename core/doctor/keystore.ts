@@ -1,5 +1,5 @@
-import type { Settings } from '../config/index.ts'
-import { keystoreHasKeys, listWallets } from '../wallet/index.ts'
+import type { Settings } from '../config/settings.ts'
+import { keystoreHasKeys, listWallets } from '../wallet/keystore.ts'
 import type { Finding } from './finding.ts'
 
 const part = 'keystore'

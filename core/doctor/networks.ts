@@ -1,7 +1,7 @@
 import { SluiceError } from '../api/index.ts'
-import type { Settings } from '../config/index.ts'
-import { devnetNetwork } from '../devnet/index.ts'
-import type { LoadedChain } from '../loader/index.ts'
+import type { Settings } from '../config/settings.ts'
+import { devnetNetwork } from '../devnet/network.ts'
+import type { LoadedChain } from '../loader/loaded-plugin.ts'
 import type { Finding } from './finding.ts'
 
 const deadlineMs = 5_000

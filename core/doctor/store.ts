@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import type { Settings } from '../config/index.ts'
+import type { Settings } from '../config/settings.ts'
 import { embeddedConnection } from '../store/embedded/connection.ts'
 import { embeddedFaults } from '../store/embedded/faults.ts'
 import { holdStore } from '../store/embedded/hold.ts'

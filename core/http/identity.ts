@@ -1,8 +1,8 @@
 import type { TLSSocket } from 'node:tls'
 import type { Permission } from '../api/index.ts'
-import { clientOf, type Client } from '../config/index.ts'
-import { peerIdentity } from '../tls/index.ts'
-import type { Caller } from '../verbs/caller.ts'
+import { clientOf, type Client } from '../config/clients.ts'
+import { peerIdentity } from '../tls/peer-identity.ts'
+import type { Caller } from '../handlers/caller.ts'
 
 const unlisted: ReadonlySet<Permission> = new Set(['read'])
 const none: ReadonlySet<string> = new Set()

@@ -1,9 +1,9 @@
 import type { Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Logger } from 'pino'
-import type { Settings } from '../config/index.ts'
+import type { Settings } from '../config/settings.ts'
 import { StartError } from '../start-error.ts'
-import { createTlsServer } from '../tls/index.ts'
+import { createTlsServer } from '../tls/tls-server.ts'
 import type { App } from './app.ts'
 import { refuseMalformed } from './request/refuse-malformed.ts'
 

@@ -1,5 +1,5 @@
 import type { Bridge, ConnectorConfig, Manifest } from '../contracts/index.ts'
-import { entryOf, type NetworkName } from './contracts-of.ts'
+import { entryOf, type NetworkName } from './configuration.ts'
 import type { LoadedChain } from './loaded-plugin.ts'
 import { PluginFault } from './refusal.ts'
 

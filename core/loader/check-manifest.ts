@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { apiVersion as ours, tradingVerbs, type Manifest } from '../contracts/index.ts'
 import { deepFreeze } from './deep-freeze.ts'
-import { namePattern, type FoundPlugin } from './find-plugins.ts'
+import { namePattern, type FoundPlugin } from './find.ts'
 import type { Description } from './import-plugin.ts'
 import { PluginFault } from './refusal.ts'
 

@@ -1,4 +1,4 @@
-import { ConfigError } from '../config/checks/config-error.ts'
+import { ConfigError } from '../config/problems.ts'
 import { PluginFault, faultOf } from './refusal.ts'
 
 /** Does what reads configuration; what it throws is a fault of the configuration. */

@@ -7,7 +7,7 @@ import type { LoadHook, ResolveFnOutput, ResolveHook } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { MessagePort } from 'node:worker_threads'
-import type { CompiledFiles } from './compile-plugin.ts'
+import type { CompiledFiles } from './compile.ts'
 
 export interface HookData {
   /** Public entry point → URL in the running core. */

@@ -1,4 +1,4 @@
-import type { PluginConfig } from '../config/plugins/load-plugin-config.ts'
+import type { PluginConfig } from '../config/plugin-config.ts'
 import type { NetworkSettings } from '../config/plugins/network-settings.ts'
 import type { Chain, ChainVenue, Log, Token } from '../contracts/index.ts'
 

@@ -1,4 +1,4 @@
-import type { PluginConfig } from '../config/plugins/load-plugin-config.ts'
+import type { PluginConfig } from '../config/plugin-config.ts'
 import type { Bridge, Chain, Connector, Family, Log, Manifest, NetworkNames, Token } from '../contracts/index.ts'
 
 /** What was created for one network. */

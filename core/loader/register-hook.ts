@@ -1,4 +1,4 @@
-import { compilePlugin } from './compile-plugin.ts'
+import { compilePlugin } from './compile.ts'
 import { folderUrl } from './folder-url.ts'
 import type { HookNews } from './hook.ts'
 import { tellHook } from './tell-hook.ts'

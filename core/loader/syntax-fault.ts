@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { build, type BuildFailure } from 'esbuild'
-import { commonJsFault, type FoundPlugin } from './find-plugins.ts'
+import { commonJsFault, type FoundPlugin } from './find.ts'
 import { PluginFault } from './refusal.ts'
 import { withCompiler } from './with-compiler.ts'
 

@@ -1,5 +1,5 @@
 import type { Token, TradingType } from '../contracts/index.ts'
-import type { FoundPlugin } from './find-plugins.ts'
+import type { FoundPlugin } from './find.ts'
 import type { HookNews } from './hook.ts'
 import type { Description } from './import-plugin.ts'
 import type { Step } from './refusal.ts'

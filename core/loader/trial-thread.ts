@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
 import type { Chain, ChainVenue, Log } from '../contracts/index.ts'
-import type { FoundPlugin } from './find-plugins.ts'
+import type { FoundPlugin } from './find.ts'
 import { importPlugin } from './import-plugin.ts'
 import { instantiateChain, instantiateConnector } from './instantiate.ts'
 import { PluginFault, faultOf } from './refusal.ts'

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { threadHere } from './code-layout.ts'
-import type { FoundPlugin } from './find-plugins.ts'
+import type { FoundPlugin } from './find.ts'
 import type { Description } from './import-plugin.ts'
 import { hookNews } from './register-hook.ts'
 import { PluginFault, messageOf, type Step } from './refusal.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { within } from './within.ts'
+import { within } from '../async.ts'
 
 /** Something that may change, for those who wait for it. */
 export interface News {

@@ -1,5 +1,5 @@
-import { openEmbedded } from './embedded/open-embedded.ts'
-import { openPostgres } from './postgres/open-postgres.ts'
+import { openEmbedded } from './embedded/open.ts'
+import { openPostgres } from './postgres/open.ts'
 import type { Store } from './store.ts'
 
 export interface StoreLog {

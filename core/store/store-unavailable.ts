@@ -1,4 +1,4 @@
-import { SluiceError } from '../api/errors.ts'
+import { SluiceError } from '../errors.ts'
 
 /** The store did not do it: its disk is full, it cannot be written, its database is away. */
 export class StoreUnavailable extends SluiceError {

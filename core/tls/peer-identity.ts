@@ -1,5 +1,5 @@
 import type { TLSSocket } from 'node:tls'
-import { SluiceError } from '../api/errors.ts'
+import { SluiceError } from '../errors.ts'
 import { normalSerial } from './serial-number.ts'
 
 /** Who is at the other end of a connection, by the client certificate of its handshake. */

@@ -1,7 +1,7 @@
 import { certificateFiles } from './certificate-files.ts'
 import { CertificateError } from './certificate-error.ts'
 import { listClients, type ClientCertificate } from './list-clients.ts'
-import { namesOfClients, unknownClient, withAuthority, type CaAccess } from './make-certificates.ts'
+import { namesOfClients, unknownClient, withAuthority, type CaAccess } from './certificates.ts'
 import { readCertificateFile } from './read-certificate-file.ts'
 import { makeRevocationList, readRevocationList } from './revocation-list.ts'
 import { normalSerial } from './serial-number.ts'

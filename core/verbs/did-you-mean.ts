@@ -1,4 +1,4 @@
-import { nearest } from '../config/index.ts'
+import { nearest } from '../config/checks/nearest.ts'
 
 /** ' (did you mean "x"?)', or nothing. */
 export function didYouMean(name: string, known: readonly string[]): string {

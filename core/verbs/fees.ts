@@ -1,7 +1,7 @@
 import { badFields } from '../api/index.ts'
 import type { FeeWish, GasTerms } from '../contracts/index.ts'
-import { fromRaw, toRaw } from './amounts.ts'
-import type { NetworkEntry } from './directory.ts'
+import { fromRaw, toRaw } from '../decimal.ts'
+import type { NetworkEntry } from '../handlers/registry.ts'
 
 const gweiDecimals = 9
 

@@ -1,5 +1,5 @@
 import { SluiceError } from '../api/index.ts'
-import type { NetworkEntry } from './directory.ts'
+import type { NetworkEntry } from '../handlers/registry.ts'
 
 /**
  * Work that may miss a token: where the chain itself knows no symbol of it, so that the error has its address in the symbol's place, the

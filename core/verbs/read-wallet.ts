@@ -1,7 +1,7 @@
-import type { Services } from './context.ts'
-import type { NetworkEntry } from './directory.ts'
+import type { Services } from '../handlers/context.ts'
+import type { NetworkEntry } from '../handlers/registry.ts'
 import { readFees } from './fees.ts'
-import { readAddress, requireKey } from './wallets.ts'
+import { readAddress, requireKey } from '../handlers/wallets.ts'
 
 interface WalletFields {
   address: string

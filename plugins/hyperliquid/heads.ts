@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Head } from 'sluice/plugin'
 import type { ExchangeClock } from './api/clock.ts'
-import type { OwnNews } from './orders/own-news.ts'
+import type { OwnNews } from './order-updates.ts'
 
 const everyMs = 2_000
 /** Each look weighs on the limit: so many may come before their time, and one more with each that came in time. */

@@ -2,7 +2,7 @@ import { evm } from 'sluice/evm'
 import { defineConnector } from 'sluice/plugin'
 import { schema } from './config.ts'
 import { createExchange } from './exchange.ts'
-import { agentKind, plainDomain, plainKinds } from './rail/draft.ts'
+import { agentKind, plainDomain, plainKinds } from './actions.ts'
 import { margin, perpetual, spot } from './trading.ts'
 
 const { withdraw3, usdClassTransfer } = plainKinds

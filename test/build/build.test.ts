@@ -6,7 +6,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { createClient, type Client } from '../../core/testing/client.ts'
+import { createClient, type Client } from '../../testkit/client.ts'
 import { descendants, stillRunning } from '../devnet/run-server.ts'
 import { writeOutsidePlugin } from './outside-plugin.ts'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { program } from '../../core/cli/program.ts'
 import { rpcTo, type Rpc } from '../../core/devnet/rpc-to.ts'
-import { startServer, type TestServer } from '../../core/testing/server.ts'
-import { newClient } from '../../core/tls/index.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { newClient } from '../../core/tls/certificates.ts'
 import { eventually, sluice } from '../start/command.ts'
 
 const [mine, other] = ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC']

@@ -1,8 +1,8 @@
 import { tradingWallets } from '../../core/devnet/trading-wallets.ts'
-import type { Answer } from '../../core/testing/client.ts'
-import { startChain, type Chain } from '../chaos/chain/chain.ts'
-import { makeHome } from '../chaos/servers/home.ts'
-import { spawnServer, type Server, type ServerOptions } from '../chaos/servers/spawn-server.ts'
+import type { Answer } from '../../testkit/client.ts'
+import { startChain, type Chain } from '../../tools/chaos/chain/chain.ts'
+import { makeHome } from '../../tools/chaos/servers/home.ts'
+import { spawnServer, type Server, type ServerOptions } from '../../tools/chaos/servers/spawn-server.ts'
 import { startPostgres, type TestPostgres } from '../store/postgres.ts'
 
 const local = { chain: 'ethereum', network: 'local' } as const

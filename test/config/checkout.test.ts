@@ -2,7 +2,9 @@ import { expect } from 'chai'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
-import { describeSettings, loadPluginConfig, loadSettings } from '../../core/config/index.ts'
+import { describeSettings } from '../../core/config/settings/describe-settings.ts'
+import { loadPluginConfig } from '../../core/config/plugin-config.ts'
+import { loadSettings } from '../../core/config/settings.ts'
 import { evmChainSchema } from '../../core/kits/evm/chain-config.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { clientOf, loadSettings } from '../../core/config/index.ts'
+import { clientOf } from '../../core/config/clients.ts'
+import { loadSettings } from '../../core/config/settings.ts'
 import { described, eachWithHome } from './home.ts'
 
 const hex = 'ab'.repeat(32)

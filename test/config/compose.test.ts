@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { loadSettings } from '../../core/config/index.ts'
+import { loadSettings } from '../../core/config/settings.ts'
 import { fencesOf, readPage } from '../docs/page.ts'
 import { run } from '../docs/run.ts'
 

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { ConfigError, describeProblem, type ConfigProblem } from '../../core/config/index.ts'
+import { ConfigError, describeProblem, type ConfigProblem } from '../../core/config/problems.ts'
 
 export interface Home {
   folder: string

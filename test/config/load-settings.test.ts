@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describeSettings, loadSettings, settingsTable } from '../../core/config/index.ts'
+import { describeSettings, settingsTable } from '../../core/config/settings/describe-settings.ts'
+import { loadSettings } from '../../core/config/settings.ts'
 import { described, eachWithHome, problemsOf } from './home.ts'
 
 describe('the settings', () => {

@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:https'
 import path from 'node:path'
 import { Agent } from 'undici'
-import { loadTokens, type TokenSources } from '../../core/config/index.ts'
+import { loadTokens, type TokenSources } from '../../core/config/token-list.ts'
 import { ensureCertificates } from '../../core/tls/ensure-certificates.ts'
 import { described, eachWithHome, problemsOf } from './home.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { ConfigProblem } from '../../core/config/checks/config-error.ts'
-import { readYaml } from '../../core/config/yaml/read-yaml.ts'
+import type { ConfigProblem } from '../../core/config/problems.ts'
+import { readYaml } from '../../core/config/yaml.ts'
 import { eachWithHome } from './home.ts'
 
 describe('a YAML file of the configuration', () => {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { chainContract, connectorContract } from '../../core/testing/index.ts'
+import { chainContract, connectorContract } from '../../testkit/index.ts'
 
 const plugin = (name: string) => fileURLToPath(new URL(`../../plugins/${name}`, import.meta.url))
 

@@ -82,7 +82,7 @@ describe('the contracts of the devnet', () => {
   })
 
   it('have pairs of the same init code as on mainnet', async () => {
-    const pair = await readArtifact('UniswapV2Pair', new URL('../../core/kits/uniswap-v2/devnet.ts', import.meta.url).href)
+    const pair = await readArtifact('UniswapV2Pair', new URL('../../kits/amm/v2/devnet.ts', import.meta.url).href)
     expect(keccak256(pair.bytecode)).to.equal('0x96e8ac4277198ff8b6f785478aa9a39f403cb768dd02cbee326c3e7da348845f')
   })
 

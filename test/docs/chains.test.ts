@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { makeHome, pollUntil, startRealServer, type Home, type RealServer } from '../plugins/solana/real-server.ts'
-import { startSolana, type Solana } from '../solana/start-solana.ts'
+import { startSolana, type Solana } from '../../tools/solana-node/start-solana.ts'
 import { unlike } from './like.ts'
 import { fencesOf, readPage } from './page.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readFile, symlink } from 'node:fs/promises'
 import path from 'node:path'
-import type { TestServer } from '../../core/testing/index.ts'
+import type { TestServer } from '../../testkit/index.ts'
 import { printed, unlike } from './like.ts'
 import { packageJson } from './package-json.ts'
 import { fencesOf, readPage, root, type Fence } from './page.ts'

@@ -1,4 +1,4 @@
-import { startServer, type ServerOptions, type TestServer } from '../../core/testing/index.ts'
+import { startServer, type ServerOptions, type TestServer } from '../../testkit/index.ts'
 
 const mostTries = 1200
 

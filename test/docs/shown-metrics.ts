@@ -1,4 +1,4 @@
-import { createMetrics, measureDirectory, measureStore } from '../../core/http/metrics/metrics.ts'
+import { createMetrics, measureDirectory, measureStore } from '../../core/http/metrics.ts'
 import { measureNodes } from '../../core/http/metrics/measure-nodes.ts'
 import { measureMarket, measureQuotes } from '../../core/http/metrics/market-metrics.ts'
 import { measureTransactions } from '../../core/http/metrics/measure-transactions.ts'

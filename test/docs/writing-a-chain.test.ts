@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { cp, mkdir, readFile, rm, symlink } from 'node:fs/promises'
 import path from 'node:path'
-import { chainContract } from '../../core/testing/index.ts'
+import { chainContract } from '../../testkit/index.ts'
 import { printed } from './like.ts'
 import { fencesOf, readPage, root } from './page.ts'
 import { extractPlugins } from './plugin-pages.ts'

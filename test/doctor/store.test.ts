@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readdir, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
-import { loadSettings, type Settings } from '../../core/config/index.ts'
+import { loadSettings, type Settings } from '../../core/config/settings.ts'
 import { examineStore } from '../../core/doctor/store.ts'
-import { openStore } from '../../core/store/index.ts'
+import { openStore } from '../../core/store/open-store.ts'
 import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
 
 const log = { info: () => {}, warn: () => {} }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Answer, Client } from '../../core/testing/client.ts'
+import type { Answer, Client } from '../../testkit/client.ts'
 import { admins, chainSeconds, freshAddress, local, mined, outcome, sharedServer, swap, toldSeconds, uniswap } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
 

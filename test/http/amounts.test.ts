@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Answer, Client } from '../../core/testing/client.ts'
+import type { Answer, Client } from '../../testkit/client.ts'
 import { local, outcome, sharedServer, swap, twins } from './shared-server.ts'
 
 describe('amounts, tokens and sides', () => {

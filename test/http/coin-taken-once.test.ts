@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Contract, ContractFactory, JsonRpcProvider, MaxUint256, Wallet } from 'ethers'
 import thief from '../fixtures/uniswap-v3/CoinThief.json' with { type: 'json' }
-import type { Client } from '../../core/testing/client.ts'
+import type { Client } from '../../testkit/client.ts'
 import { admins, local, mined, outcome, sharedServer, uniswap } from './shared-server.ts'
 
 const ether = 10n ** 18n

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createInterface } from 'node:readline'
-import type { Client } from '../../core/testing/client.ts'
+import type { Client } from '../../testkit/client.ts'
 import { startCluster, trade, walletOf, type Cluster } from '../cluster/cluster.ts'
 import { isPostgresInstalled } from '../store/postgres.ts'
 

@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import type { IncomingMessage } from 'node:http'
 import { rpcTo } from '../../core/devnet/rpc-to.ts'
-import { startServer, type TestServer } from '../../core/testing/server.ts'
-import { createClient, type Client } from '../../core/testing/client.ts'
-import { newClient, revoke } from '../../core/tls/index.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { createClient, type Client } from '../../testkit/client.ts'
+import { newClient } from '../../core/tls/certificates.ts'
+import { revoke } from '../../core/tls/revoke.ts'
 import { follow, type Door } from './events-client.ts'
 import { outcome } from './shared-server.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Answer } from '../../core/testing/client.ts'
-import { until } from '../hyperliquid/until.ts'
+import type { Answer } from '../../testkit/client.ts'
+import { until } from '../../tools/hyperliquid-simulator/until.ts'
 import { follow, type Follower } from './events-client.ts'
 import { admins, local, mined, outcome, sharedServer, traders, uniswap } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'

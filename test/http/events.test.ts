@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { eventTopics } from '../../core/api/index.ts'
-import type { Client } from '../../core/testing/client.ts'
+import type { Client } from '../../testkit/client.ts'
 import { startCutter } from './events-cutter.ts'
 import { follow, type Door, type Follower, type Told } from './events-client.ts'
 import { admins, local, outcome, sharedServer, swap, traders } from './shared-server.ts'

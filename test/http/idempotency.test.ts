@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Client } from '../../core/testing/client.ts'
+import type { Client } from '../../testkit/client.ts'
 import { admins, local, outcome, sharedServer, swap, traders } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { SluiceError } from '../../core/api/index.ts'
-import { inFlightBound, rateLimit } from '../../core/http/limits.ts'
+import { inFlightBound, rateLimit } from '../../core/http/admission.ts'
 
 const caller = (fingerprint: string, requestsPerSecond?: number) => ({
   commonName: fingerprint,

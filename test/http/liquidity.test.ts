@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { Contract, ContractFactory, JsonRpcProvider, Wallet } from 'ethers'
 import { readArtifact } from '../../core/devnet/read-artifact.ts'
 import type { PluginsResponse } from '../../core/api/index.ts'
-import type { Answer, Client } from '../../core/testing/client.ts'
+import type { Answer, Client } from '../../testkit/client.ts'
 import { admins, chainSeconds, local, mined, outcome, others, sharedServer, toldSeconds, traders, uniswap } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
 

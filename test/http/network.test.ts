@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Client } from '../../core/testing/client.ts'
+import type { Client } from '../../testkit/client.ts'
 import { admins, freshAddress, local, mined, outcome, sharedServer } from './shared-server.ts'
 
 /** How many HTTP requests the server makes to its node meanwhile, by the calls that the metrics count. */

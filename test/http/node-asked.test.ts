@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Interface, parseUnits, toQuantity } from 'ethers'
 import { addresses } from '../devnet/addresses.ts'
-import { openManyPairs, type ManyPairs } from '../market/many-pairs.ts'
+import { openManyPairs, type ManyPairs } from '../live-state/many-pairs.ts'
 import { outcome, uniswap } from './shared-server.ts'
 import { countedTrips } from './trouble/counted-trips.ts'
 import { startBehindProxy, type BehindProxy } from './trouble/behind-proxy.ts'

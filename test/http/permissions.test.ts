@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { endpoints, type Endpoint } from '../../core/api/index.ts'
 import { alsoPosts } from '../../core/http/routes.ts'
-import type { Client } from '../../core/testing/client.ts'
+import type { Client } from '../../testkit/client.ts'
 import { admins, local, outcome, sharedServer, swap, traders, uniswap } from './shared-server.ts'
 import type { SharedServer } from './shared-server.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { endpoints, type Endpoint } from '../../core/api/index.ts'
-import type { Answer, Client } from '../../core/testing/client.ts'
+import type { Answer, Client } from '../../testkit/client.ts'
 import { admins, local, mined, noted, others, outcome, sharedServer, swap, traders, uniswap, type SharedServer } from './shared-server.ts'
 
 const perp = { ...local, connector: 'perp' } as const

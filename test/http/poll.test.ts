@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { rpcTo, type Rpc } from '../../core/devnet/rpc-to.ts'
-import { createClient, type Answer, type Client } from '../../core/testing/client.ts'
-import { startServer, type TestServer } from '../../core/testing/server.ts'
-import { newClient } from '../../core/tls/index.ts'
+import { createClient, type Answer, type Client } from '../../testkit/client.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { newClient } from '../../core/tls/certificates.ts'
 import { admins, local, mined, outcome, swap, traders } from './shared-server.ts'
 
 describe('/network/poll of a transaction with several attempts', () => {

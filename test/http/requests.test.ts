@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Client } from '../../core/testing/client.ts'
+import type { Client } from '../../testkit/client.ts'
 import { admins, local, outcome, sharedServer, swap, twins } from './shared-server.ts'
 
 describe('the form of requests', () => {

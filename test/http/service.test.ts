@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import { endpoints, errorsOf, errorTable, eventsEndpoint, interfaceVersion, type Endpoint } from '../../core/api/index.ts'
 import { tradingVerbs } from '../../core/contracts/index.ts'
 import { alsoPosts } from '../../core/http/routes.ts'
-import { openapi } from '../../core/http/pages/openapi.ts'
-import type { Client } from '../../core/testing/client.ts'
+import { openapi } from '../../core/http/openapi.ts'
+import type { Client } from '../../testkit/client.ts'
 import { outcome, sharedServer } from './shared-server.ts'
 
 /** Every `$ref` in a document. */

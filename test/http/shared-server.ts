@@ -1,9 +1,9 @@
 import { Wallet } from 'ethers'
 import { existsSync, readdirSync } from 'node:fs'
-import { createClient, type Answer, type Client } from '../../core/testing/client.ts'
-import { startServer, type TestServer } from '../../core/testing/server.ts'
+import { createClient, type Answer, type Client } from '../../testkit/client.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
 import { rpcTo, type Rpc } from '../../core/devnet/rpc-to.ts'
-import { newClient } from '../../core/tls/index.ts'
+import { newClient } from '../../core/tls/certificates.ts'
 
 /** The devnet's trading wallets. */
 export const [admins, traders, others] = [

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { roundTripsTo } from '../../core/testing/round-trips.ts'
+import { roundTripsTo } from '../../testkit/round-trips.ts'
 import { admins, local, mined, toldSeconds, uniswap } from './shared-server.ts'
 import { startBehindProxy, type BehindProxy } from './trouble/behind-proxy.ts'
 import { refusing } from './trouble/faulty-proxy.ts'

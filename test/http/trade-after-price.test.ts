@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { roundTripsTo } from '../../core/testing/round-trips.ts'
+import { roundTripsTo } from '../../testkit/round-trips.ts'
 import { admins, sharedServer, type SharedServer } from './shared-server.ts'
 
 const priced = { chain: 'ethereum', network: 'local', connector: 'uniswap', base: 'ETH', quote: 'USDC', side: 'SELL' }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import type { LoadResult } from '../../core/loader/index.ts'
+import type { LoadResult } from '../../core/loader/load.ts'
 import { brokenPlugins, goodPlugins, load } from './fixtures.ts'
 
 /** Folder → the step that refuses it, and a part of the reason. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Manifest } from '../../core/contracts/index.ts'
-import { checkNetworkKeys, contractsOf } from '../../core/loader/contracts-of.ts'
+import { checkNetworkKeys, contractsOf } from '../../core/loader/configuration.ts'
 
 const manifest: Manifest = {
   name: 'swap',

@@ -1,8 +1,9 @@
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { loadPluginConfig } from '../../core/config/plugins/load-plugin-config.ts'
+import { loadPluginConfig } from '../../core/config/plugin-config.ts'
 import type { Log } from '../../core/contracts/index.ts'
-import { loadPlugins, type LoadOptions, type LoadResult } from '../../core/loader/index.ts'
+import { loadPlugins, type LoadResult } from '../../core/loader/load.ts'
+import { type LoadOptions } from '../../core/loader/load-options.ts'
 
 export const fixtures = fileURLToPath(new URL('../fixtures/plugins', import.meta.url))
 export const goodPlugins = path.join(fixtures, 'good')

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { once, EventEmitter } from 'node:events'
 import type { Life } from '../../core/contracts/index.ts'
-import { startVenue } from '../../core/loader/index.ts'
+import { startVenue } from '../../core/loader/start-venue.ts'
 import { keptLog } from './fixtures.ts'
 
 const quick = { firstPauseMs: 1, longestPauseMs: 4, attemptMs: 30, stopMs: 30 }

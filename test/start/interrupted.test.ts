@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
-import { readServerCertificates } from '../../core/tls/index.ts'
+import { readServerCertificates } from '../../core/tls/server-certificates.ts'
 import { eventually, keepDevnet, makeHome, sluice } from './command.ts'
 
 /** Processes whose working folder this is (Linux): the server's and all that it started. */

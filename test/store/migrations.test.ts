@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { sql } from 'kysely'
-import type { Store } from '../../core/store/index.ts'
-import { sqlJournal } from '../../core/transactions/index.ts'
+import type { Store } from '../../core/store/store.ts'
+import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { giveLane, newEntry, signed, wallet } from '../transactions/journal/entries.ts'
 import { onBothStores } from './stores.ts'
 

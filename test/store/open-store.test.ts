@@ -5,7 +5,8 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { sql } from 'kysely'
-import { openStore, StoreError } from '../../core/store/index.ts'
+import { openStore } from '../../core/store/open-store.ts'
+import { StoreError } from '../../core/store/store-error.ts'
 import { onBothStores, places } from './stores.ts'
 
 const log = { info: () => {}, warn: () => {} }

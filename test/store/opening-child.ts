@@ -1,5 +1,5 @@
 // Opens the store, says how that went, and closes it.
-import { openStore } from '../../core/store/index.ts'
+import { openStore } from '../../core/store/open-store.ts'
 
 const [dataDir = ''] = process.argv.slice(2)
 try {

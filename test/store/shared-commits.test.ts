@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Store } from '../../core/store/index.ts'
+import type { Store } from '../../core/store/store.ts'
 import { onBothStores } from './stores.ts'
 
 const begin = (store: Store, lane: string, fail?: Error) =>

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { openStore } from '../../core/store/index.ts'
-import type { Store } from '../../core/store/index.ts'
+import { openStore } from '../../core/store/open-store.ts'
+import type { Store } from '../../core/store/store.ts'
 import { isPostgresInstalled, startPostgres } from './postgres.ts'
 import type { TestPostgres } from './postgres.ts'
 

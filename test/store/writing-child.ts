@@ -1,5 +1,5 @@
 // Journals transactions one after another and says so of each, until it is killed.
-import { openStore } from '../../core/store/index.ts'
+import { openStore } from '../../core/store/open-store.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { giveKey, giveLane, laneOf, newEntry, signed } from '../transactions/journal/entries.ts'
 

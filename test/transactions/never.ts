@@ -1,5 +1,5 @@
-import { evmRail } from '../../core/kits/evm/rail/rail.ts'
-import type { Rpc } from '../../core/kits/nodes/index.ts'
+import { evmRail } from '../../kits/evm/rail.ts'
+import type { Rpc } from '../../core/kits/nodes/types.ts'
 
 const refuse = () => Promise.reject(new Error('What is pure asks nobody.'))
 

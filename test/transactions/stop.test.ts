@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Store } from '../../core/store/index.ts'
-import type { Transactions } from '../../core/transactions/index.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Transactions } from '../../core/transactions/transactions.ts'
 import { freshStore, gate, order, rejection, sign, soon, startSite, stateOf, transactionsOn, until } from './site.ts'
 import type { TestSite } from './site.ts'
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { TypedDataEncoder } from 'ethers'
 import { checkTypedData } from '../../core/wallet/signer/secp256k1/check-typed-data.ts'
 import { Refusal } from '../../core/wallet/signer/refusal.ts'
-import type { EvmRules } from '../../core/wallet/signer/signer-policy.ts'
+import type { EvmRules } from '../../core/wallet/policy.ts'
 import type { TypedData } from '../../core/wallet/signer/sign-request.ts'
 import { localRules, router, token } from './example-policy.ts'
 

@@ -1,6 +1,6 @@
 import { getBytes } from 'ethers/utils'
 import { Transaction, type TransactionLike } from 'ethers/transaction'
-import { readPolicy, type EvmRules, type SignerPolicy } from '../../core/wallet/signer/signer-policy.ts'
+import { readPolicy, type EvmRules, type SignerPolicy } from '../../core/wallet/policy.ts'
 import type { SignRequest } from '../../core/wallet/signer/sign-request.ts'
 
 export const router = '0x1111111111111111111111111111111111111111'

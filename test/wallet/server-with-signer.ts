@@ -1,7 +1,7 @@
 // A server's process with nothing but the signer, for tests that look into it from outside.
 import { readFileSync } from 'node:fs'
 import { writeHeapSnapshot } from 'node:v8'
-import { startSigner, type SignerOptions } from '../../core/wallet/signer/start-signer.ts'
+import { startSigner, type SignerOptions } from '../../core/wallet/signer.ts'
 import { examplePolicy, requestOf, transaction } from './example-policy.ts'
 
 const [dataDir = '', passphraseFile = '', address = ''] = process.argv.slice(2)

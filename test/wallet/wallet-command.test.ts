@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
-import { keyFile, listWallets } from '../../core/wallet/keystore/keystore.ts'
+import { keyFile, listWallets } from '../../core/wallet/keystore.ts'
 import { wellKnownMnemonic } from '../../core/wallet/signer/well-known-keys.ts'
 import { passphrase, walletCommandInFolder } from './wallet-command-in-folder.ts'
 

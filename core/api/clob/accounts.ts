@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { enveloped, request } from '../endpoint.ts'
 import { connectorFields, pageFields } from '../fields.ts'
 import { shownMargin, shownPosition } from '../perp-amm.ts'
-import { amountOf, MarketName, msTimestamp, nextCursor, walletFields } from './fields.ts'
+import { amountOf, MarketName, msTimestamp, nextCursor, walletFields } from '../clob.ts'
 
 // What only margin accounts and perpetuals have.
 

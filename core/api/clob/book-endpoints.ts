@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox'
 import { endpoint, type BookSet } from '../endpoint.ts'
-import type { ErrorName } from '../errors.ts'
+import type { ErrorName } from '../../errors.ts'
 import {
   CLOBBalancesRequest,
   CLOBBalancesResponse,

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { enveloped, request } from '../endpoint.ts'
 import { ChainName, connectorFields, Decimal, gasFields } from '../fields.ts'
-import { actingFields, amountOf, MarketName, movedToken, walletFields } from './fields.ts'
+import { actingFields, amountOf, MarketName, movedToken, walletFields } from '../clob.ts'
 
 export const CLOBBalancesRequest = request(walletFields)
 export const CLOBBalancesResponse = enveloped({

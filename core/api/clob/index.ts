@@ -5,7 +5,7 @@ import { clobEndpoints } from './spot.ts'
 export const orderBookEndpoints = [...clobEndpoints, ...clobMarginEndpoints, ...clobPerpEndpoints]
 
 export * from './accounts.ts'
-export { OrderStates, OrderTypes, TimesInForce } from './fields.ts'
+export { OrderStates, OrderTypes, TimesInForce } from '../clob.ts'
 export {
   CLOBBalancesRequest,
   CLOBBalancesResponse,

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
 import { CLOBMarginAccountRequest, CLOBMarginAccountResponse } from './accounts.ts'
 import { bookEndpoints } from './book-endpoints.ts'
-import { marginOrderFields } from './fields.ts'
+import { marginOrderFields } from '../clob.ts'
 import { MoveRequest, MoveResponse } from './funds.ts'
 import { batchOrdersRequest, ordersPostRequest } from './orders.ts'
 

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { enveloped, request } from '../endpoint.ts'
 import { connectorFields, pageFields, WalletAddress } from '../fields.ts'
-import { amountOf, MarketName, msTimestamp, nextCursor, OrderId, OrderTypes, TimesInForce } from './fields.ts'
+import { amountOf, MarketName, msTimestamp, nextCursor, OrderId, OrderTypes, TimesInForce } from '../clob.ts'
 
 const Price = amountOf('Quote per one base.')
 const Maybe = (description: string) => Type.Union([Type.String(), Type.Null()], { description })

@@ -13,7 +13,7 @@ import {
   OrderTypes,
   TimesInForce,
   walletFields,
-} from './fields.ts'
+} from '../clob.ts'
 
 const State = Type.Enum(OrderStates)
 

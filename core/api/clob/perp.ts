@@ -13,7 +13,7 @@ import {
   CLOBPerpPositionsResponse,
 } from './accounts.ts'
 import { bookEndpoints } from './book-endpoints.ts'
-import { perpOrderFields } from './fields.ts'
+import { perpOrderFields } from '../clob.ts'
 import { CLOBPerpLeverageRequest, CLOBPerpLeverageResponse } from './funds.ts'
 import { batchOrdersRequest, ordersPostRequest } from './orders.ts'
 

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { bookEndpoints } from './book-endpoints.ts'
-import { orderFields } from './fields.ts'
+import { orderFields } from '../clob.ts'
 import { batchOrdersRequest, ordersPostRequest } from './orders.ts'
 
 export const CLOBOrdersPostRequest = ordersPostRequest(orderFields)

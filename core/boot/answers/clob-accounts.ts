@@ -1,4 +1,4 @@
-import { clobChecks, checkNotNewer } from './clob.ts'
+import { clobChecks, checkNotNewer } from '../../loader/order-book-answers.ts'
 import { object, type Check } from './check.ts'
 import { checkBookPlan, checkDecimal, checkOneOf, checkOptional, checkSameMarket, checkText, checkTime, list } from './clob-shapes.ts'
 

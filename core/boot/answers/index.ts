@@ -1,12 +1,12 @@
 import type { TradingType } from '../../contracts/index.ts'
-import { ammChecks } from './amm.ts'
+import { ammChecks } from '../../loader/amm-answers.ts'
 import { ammRangeChecks } from './amm-range.ts'
 import type { Check } from './check.ts'
 import { marginClobChecks, perpClobChecks } from './clob-accounts.ts'
-import { clobChecks } from './clob.ts'
-import { perpAMMChecks } from './perp-amm.ts'
+import { clobChecks } from '../../loader/order-book-answers.ts'
+import { perpAMMChecks } from '../../loader/perp-answers.ts'
 
-export { followedPricingChecks } from './amm.ts'
+export { followedPricingChecks } from '../../loader/amm-answers.ts'
 
 /** By trading type and verb. Types are gone when a plugin runs, and what it gives goes into the bounds of transactions. */
 export const answerChecks: Readonly<Record<TradingType, Readonly<Record<string, Check>>>> = {

@@ -2,7 +2,7 @@ import { closest } from 'fastest-levenshtein'
 import type { JournaledTransaction } from '../../api/transactions.ts'
 import type { JournalClient, TransactionFilter } from './journal-client.ts'
 import { openStates, stateNames } from './states.ts'
-import { table } from '../table.ts'
+import { table } from '../output.ts'
 
 export interface ListOptions {
   state?: string

@@ -1,5 +1,5 @@
 import type { JournaledTransaction } from '../../api/transactions.ts'
-import type { TransactionState } from '../../transactions/index.ts'
+import type { TransactionState } from '../../transactions/entry.ts'
 
 /** What happens next, by state; the first four are open. */
 const sentences: Readonly<Record<TransactionState, (transaction: JournaledTransaction) => string>> = {

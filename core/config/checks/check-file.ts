@@ -1,12 +1,12 @@
 import type { ValidateFunction } from 'ajv'
-import { checkTree, type Checked } from './check-tree.ts'
-import type { ConfigProblem } from './config-error.ts'
+import { checkTree, type Checked } from '../check.ts'
+import type { ConfigProblem } from '../problems.ts'
 import type { Environment } from '../settings/environment.ts'
 import type { Override } from '../settings/overrides.ts'
 import { place } from '../yaml/place.ts'
 import { upwards } from '../yaml/pointer.ts'
-import type { YamlFile } from '../yaml/read-yaml.ts'
-import { layOver, type Section } from '../yaml/tree.ts'
+import type { YamlFile } from '../yaml.ts'
+import { layOver, type Section } from '../tree.ts'
 
 /** What goes over one another, from lowest to highest: defaults, what the file says, what flags and environment say. */
 export interface Layers {

@@ -1,5 +1,5 @@
 import type { ValidateFunction } from 'ajv'
-import { getAt, setAt, type Section } from '../yaml/tree.ts'
+import { getAt, setAt, type Section } from '../tree.ts'
 
 /**
  * Validates in place. Text that came from the environment is turned into the number, truth value or list that the

@@ -1,4 +1,4 @@
-import { isSection } from '../yaml/tree.ts'
+import { isSection } from '../tree.ts'
 
 /** Says in words what a JSON Schema asks for: "a whole number from 1 to 65535 (TCP port), for example 15888". */
 export function expected(schema: unknown): string {

@@ -3,7 +3,7 @@ import { expected } from './expected.ts'
 import { pointerOf } from '../yaml/pointer.ts'
 import { suggestion } from './nearest.ts'
 import type { Trouble } from '../yaml/substitute.ts'
-import { isSection } from '../yaml/tree.ts'
+import { isSection } from '../tree.ts'
 
 /**
  * What ajv found, in words for the person who wrote the file. Needs ajv's options `allErrors` and `verbose`.

@@ -1,11 +1,11 @@
-import { checkTree, type Check } from '../checks/check-tree.ts'
+import { checkTree, type Check } from '../check.ts'
 import { suggestion } from '../checks/nearest.ts'
-import type { PluginConfig } from './load-plugin-config.ts'
+import type { PluginConfig } from '../plugin-config.ts'
 import { networkKeys, networkSettings, splitEntry, validateNetwork, type NetworkSettings } from './network-settings.ts'
 import { pointerOf } from '../yaml/pointer.ts'
-import { shownCopy } from '../checks/mask.ts'
+import { shownCopy } from '../mask.ts'
 import type { Trouble } from '../yaml/substitute.ts'
-import { isSection, type Section } from '../yaml/tree.ts'
+import { isSection, type Section } from '../tree.ts'
 
 export interface ChainCheck extends Pick<Check<Section>, 'validate' | 'env'> {
   networks: readonly string[] | undefined

@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { ConfigError } from '../checks/config-error.ts'
-import { isSection, type Section } from '../yaml/tree.ts'
+import { ConfigError } from '../problems.ts'
+import { isSection, type Section } from '../tree.ts'
 
 /** Not strict: what a plugin's schema says beyond JSON Schema is its own affair. `format` is not checked. */
 const options = { strict: false, allErrors: true, verbose: true, useDefaults: true, validateFormats: false, logger: false } as const

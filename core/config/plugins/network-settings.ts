@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { Type, type Static } from 'typebox'
-import { compile } from '../checks/check-tree.ts'
-import type { Section } from '../yaml/tree.ts'
+import { compile } from '../check.ts'
+import type { Section } from '../tree.ts'
 
 const remoteList = Type.Object(
   {

@@ -1,4 +1,4 @@
-import type { ConfigProblem } from '../checks/config-error.ts'
+import type { ConfigProblem } from '../problems.ts'
 import { variable, type Environment } from './environment.ts'
 import { readTextFile } from '../yaml/read-text-file.ts'
 import type { SettingKey } from './setting-keys.ts'

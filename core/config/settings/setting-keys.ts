@@ -1,5 +1,5 @@
-import { serverSchema, sslSchema } from './settings-schema.ts'
-import { isSection, type Section } from '../yaml/tree.ts'
+import { serverSchema, sslSchema } from '../settings-schema.ts'
+import { isSection, type Section } from '../tree.ts'
 
 /** One thing that an operator can set. */
 export interface SettingKey {

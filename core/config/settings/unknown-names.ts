@@ -1,4 +1,4 @@
-import type { ConfigProblem } from '../checks/config-error.ts'
+import type { ConfigProblem } from '../problems.ts'
 import { variable, type Environment } from './environment.ts'
 import { nearest, suggestion } from '../checks/nearest.ts'
 import type { Flags } from './overrides.ts'

@@ -1,8 +1,8 @@
-import type { ConfigProblem } from '../checks/config-error.ts'
+import type { ConfigProblem } from '../problems.ts'
 import { variable, type Environment } from './environment.ts'
 import { place } from '../yaml/place.ts'
-import type { YamlFile } from '../yaml/read-yaml.ts'
-import { isSection } from '../yaml/tree.ts'
+import type { YamlFile } from '../yaml.ts'
+import { isSection } from '../tree.ts'
 
 /** The only way in for the passphrase besides a terminal: files can be kept from others, variables and settings are copied about. */
 export const passphraseVariable = 'SLUICE_WALLET_PASSPHRASE_FILE'

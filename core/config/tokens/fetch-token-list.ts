@@ -2,8 +2,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { request, type Dispatcher } from 'undici'
-import type { ConfigProblem } from '../checks/config-error.ts'
-import { maskUrl, maskUrls } from '../checks/mask.ts'
+import type { ConfigProblem } from '../problems.ts'
+import { maskUrl, maskUrls } from '../mask.ts'
 
 const maxBytes = 10_000_000
 const timeoutMs = 15_000

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Token } from '../../contracts/index.ts'
-import { compile } from '../checks/check-tree.ts'
-import type { ConfigProblem } from '../checks/config-error.ts'
+import { compile } from '../check.ts'
+import type { ConfigProblem } from '../problems.ts'
 import { dotted } from '../yaml/pointer.ts'
 import { schemaProblems } from '../checks/schema-problems.ts'
 

@@ -1,5 +1,5 @@
 import { dotted, upwards } from './pointer.ts'
-import type { YamlFile } from './read-yaml.ts'
+import type { YamlFile } from '../yaml.ts'
 
 /** Where a key stands, for people: the topmost file that has it, or has what it would be in. */
 export function place(pointer: string, layers: readonly YamlFile[], otherwise: string): { file: string; line?: number; path: string } {

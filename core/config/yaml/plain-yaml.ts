@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, type Document } from 'yaml'
 import { pointerOf } from './pointer.ts'
 import type { Trouble } from './substitute.ts'
-import type { Section } from './tree.ts'
+import type { Section } from '../tree.ts'
 
 /** Aliases can make a small file expand without bound, and refer to themselves. */
 const maxValues = 20_000

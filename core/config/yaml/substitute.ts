@@ -1,5 +1,5 @@
 import { variable, type Environment } from '../settings/environment.ts'
-import { mapTexts } from './tree.ts'
+import { mapTexts } from '../tree.ts'
 
 /** A problem by its place in the tree; which file that is in, is known elsewhere. */
 export interface Trouble {

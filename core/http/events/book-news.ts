@@ -1,8 +1,9 @@
 import type { OrderBookNews } from '../../api/index.ts'
 import type { BookMarket } from '../../contracts/index.ts'
-import type { Books, BookVenue, NewestBook } from '../../market/index.ts'
-import { nameOf } from '../../verbs/clob/market/find-market.ts'
-import { createSharedNews, type SharedNews } from './shared-news.ts'
+import type { Books } from '../../live-state/books.ts'
+import type { BookVenue, NewestBook } from '../../live-state/book-feed.ts'
+import { nameOf } from '../../handlers/clob/markets.ts'
+import { createSharedNews, type SharedNews } from '../../events/topic.ts'
 
 /** A book that somebody wants to hear of, and how much of it. */
 export interface NamedBook {

@@ -1,5 +1,5 @@
 import type { News } from './frame.ts'
-import type { Told } from './shared-news.ts'
+import type { Told } from '../../events/topic.ts'
 
 /** All that one stream tells only the newest of: of thousands it looks only at those that rang. */
 export interface Newest {

@@ -1,5 +1,5 @@
 import { SluiceError, type EventsRequest } from '../../api/index.ts'
-import type { Directory, NetworkEntry, VenueEntry } from '../../verbs/directory.ts'
+import type { Directory, NetworkEntry, VenueEntry } from '../../handlers/registry.ts'
 import { networksNamed } from '../../verbs/network/networks-named.ts'
 
 type Names = Pick<EventsRequest, 'chain' | 'network'>

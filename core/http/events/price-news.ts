@@ -1,8 +1,9 @@
 import { SluiceError, type PriceNews } from '../../api/index.ts'
-import type { QuoteNews, Quotes, QuoteVenue } from '../../market/index.ts'
+import type { QuoteNews } from '../../market/quotes/quote-news.ts'
+import type { Quotes, QuoteVenue } from '../../live-state/quotes.ts'
 import { choiceOf, orderPrice, swapOf, type Order } from '../../verbs/amm/swap.ts'
-import { fromRaw } from '../../verbs/amounts.ts'
-import { createSharedNews, type SharedNews } from './shared-news.ts'
+import { fromRaw } from '../../decimal.ts'
+import { createSharedNews, type SharedNews } from '../../events/topic.ts'
 
 /** A price that somebody wants to hear of. */
 export interface NamedPrice {

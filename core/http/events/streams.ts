@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
 import { SluiceError } from '../../api/index.ts'
-import type { Caller } from '../../verbs/caller.ts'
+import type { Caller } from '../../handlers/caller.ts'
 import { createBell, type Bell } from './bell.ts'
 
 /** So many streams at once in the whole server, and of one certificate. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql, type ExpressionBuilder } from 'kysely'
 import type { Store } from '../../store/store.ts'
 import type { Tables } from '../../store/tables.ts'
-import type { KeyClaim } from '../../transactions/index.ts'
+import type { KeyClaim } from '../../transactions/journal/journal.ts'
 import { serverLives } from '../../transactions/leases/server-lives.ts'
 
 export type RequestKey = Omit<KeyClaim, 'claim'>

@@ -1,7 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { Market, MarketCounters } from '../../market/index.ts'
-import type { Directory } from '../../verbs/directory.ts'
-import type { Metrics } from './metrics.ts'
+import type { Market } from '../../live-state/live-state.ts'
+import type { MarketCounters } from '../../live-state/telemetry.ts'
+import type { Directory } from '../../handlers/registry.ts'
+import type { Metrics } from '../metrics.ts'
 
 const site = ['chain', 'network', 'connector'] as const
 

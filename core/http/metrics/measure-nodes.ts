@@ -1,6 +1,6 @@
 import { Gauge } from 'prom-client'
-import type { Directory, NetworkEntry } from '../../verbs/directory.ts'
-import type { Metrics } from './metrics.ts'
+import type { Directory, NetworkEntry } from '../../handlers/registry.ts'
+import type { Metrics } from '../metrics.ts'
 
 type NodeState = ReturnType<NonNullable<NetworkEntry['impl']['nodes']>>[number]
 

@@ -1,8 +1,10 @@
 import type { Logger } from 'pino'
 import { Gauge } from 'prom-client'
 import type { Rail } from '../../contracts/index.ts'
-import { holderOf, placeOf, railName, type Entry, type Journal } from '../../transactions/index.ts'
-import type { Metrics } from './metrics.ts'
+import { holderOf, placeOf, type Entry } from '../../transactions/entry.ts'
+import { railName } from '../../transactions/lanes/lane-name.ts'
+import { type Journal } from '../../transactions/journal/journal.ts'
+import type { Metrics } from '../metrics.ts'
 import { withinDeadline } from './within-deadline.ts'
 
 interface Network {

@@ -1,6 +1,7 @@
 import { StoreUnavailable } from '../../store/store-unavailable.ts'
-import { Superseded, type Journal } from '../../transactions/index.ts'
-import type { TransactionMetrics } from './transaction-metrics.ts'
+import { Superseded } from '../../transactions/journal/superseded.ts'
+import { type Journal } from '../../transactions/journal/journal.ts'
+import type { TransactionMetrics } from '../transaction-metrics.ts'
 
 type Metrics = Pick<TransactionMetrics, 'journalSeconds' | 'journalFailures'>
 

@@ -1,4 +1,4 @@
-import type { FieldsReader } from '../../verbs/read-fields.ts'
+import type { FieldsReader } from '../../handlers/read-fields.ts'
 import { readQuery } from './read-query.ts'
 
 const mostKept = 500

@@ -1,6 +1,6 @@
 import { parseUnits } from 'ethers'
-import { nodeSettings } from '../nodes/index.ts'
-import type { NodeSettings } from '../nodes/index.ts'
+import { nodeSettings } from '../../../kits/nodes/settings.ts'
+import type { NodeSettings } from '../../../kits/nodes/settings.ts'
 
 /** One network's settings in `conf/chains/<chain>.yml`. */
 export interface EvmChainConfig extends NodeSettings {

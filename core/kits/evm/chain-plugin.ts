@@ -1,12 +1,12 @@
 import { defineChain } from '../../contracts/index.ts'
 import type { Chain, ChainPlugin, ChainVenue, Token } from '../../contracts/index.ts'
-import { evmChain } from './chain.ts'
+import { evmChain } from '../../../kits/evm/chain.ts'
 import { evmChainSchema } from './chain-config.ts'
 import type { EvmChainConfig } from './chain-config.ts'
-import { multicall3 } from './network.ts'
-import type { EvmNetwork } from './network.ts'
-import { evm } from './types.ts'
-import type { Evm } from './types.ts'
+import { multicall3 } from '../../../kits/evm/network.ts'
+import type { EvmNetwork } from '../../../kits/evm/network.ts'
+import { evm } from '../../../kits/evm/types.ts'
+import type { Evm } from '../../../kits/evm/types.ts'
 
 /** One network as a chain plugin writes it down: its tokens are symbols of the plugin's `tokens.json`. */
 export interface EvmNetworkTable extends Omit<EvmNetwork, 'wrapped' | 'intermediates' | 'multicall'> {

@@ -1,4 +1,4 @@
-import type { EvmNetwork } from './network.ts'
+import type { EvmNetwork } from '../../../kits/evm/network.ts'
 
 /** What is true of every network of a rollup of the OP stack whose coin is ether. */
 export function opStackRollup(blockSeconds: number) {

@@ -1,7 +1,7 @@
 import type { At } from '../../contracts/index.ts'
-import type { Dialect } from './dialect.ts'
+import type { Dialect } from '../../../kits/nodes/dialect.ts'
 import { NodeFailure } from './node/node-failure.ts'
-import type { RpcNode } from './node/rpc-node.ts'
+import type { RpcNode } from '../../../kits/nodes/node.ts'
 import type { RpcCall, Sent, Signed } from './types.ts'
 import { withSignal } from './with-signal.ts'
 

@@ -1,8 +1,8 @@
 import { getAddress } from 'ethers'
 import { SluiceError, type At, type Token, type Venue } from '../../contracts/index.ts'
-import type { Evm } from '../evm/types.ts'
-import { askAt, asFlag, asNumber, asText, each, orNothing, together } from './asked.ts'
-import { curieDecimals, termsOf, type Contracts, type Curie } from './curie.ts'
+import type { Evm } from '../../../kits/evm/types.ts'
+import { askAt, asFlag, asNumber, asText, each, orNothing, together } from '../../../kits/perp/batch-read.ts'
+import { curieDecimals, termsOf, type Contracts, type Curie } from '../../../kits/perp/curie.ts'
 import type { PerpOptions } from './options.ts'
 
 /** What the configuration and the plugin say of the exchange on this network. Throws where they lack it, with what to do. */

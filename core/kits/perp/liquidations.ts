@@ -1,6 +1,6 @@
 import type { At, PerpLiquidation } from '../../contracts/index.ts'
-import { curieAbi } from './abi.ts'
-import type { Curie, CurieMarket } from './curie.ts'
+import { curieAbi } from '../../../kits/perp/abi.ts'
+import type { Curie, CurieMarket } from '../../../kits/perp/curie.ts'
 
 /** What liquidators took of a wallet's position, as the exchange logged it. */
 export async function liquidationsOf(

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Followed } from '../../contracts/index.ts'
-import type { Evm, EvmReader } from '../evm/types.ts'
-import type { Place, Pool, PoolMemory, PoolProtocol } from './protocol.ts'
+import type { Evm, EvmReader } from '../../../kits/evm/types.ts'
+import type { Place, Pool, PoolMemory, PoolProtocol } from '../../../kits/amm/protocol.ts'
 
 /** What is in memory under the key of a pool. */
 export interface HeldPool {

@@ -1,7 +1,7 @@
 import { formatUnits } from 'ethers'
 import { SluiceError, type Swap, type Token } from '../../contracts/index.ts'
-import { mostHops, type Course } from './routing/explore.ts'
-import type { Lanes } from './routing/lanes.ts'
+import { mostHops, type Course } from '../../../kits/amm/routing/best-route.ts'
+import type { Lanes } from '../../../kits/amm/routing/graph.ts'
 import { mostIn, mostOut } from './routing/most.ts'
 import type { Ways } from './routing/ways.ts'
 

@@ -1,4 +1,4 @@
-import type { PoolProtocol } from './protocol.ts'
+import type { PoolProtocol } from '../../../kits/amm/protocol.ts'
 import type { Router } from './router.ts'
 
 /** What a kit makes of one exchange on one network: pools to quote from, and routers to trade through. */

@@ -1,4 +1,4 @@
-import type { Place, PoolMemory, PoolProtocol } from './protocol.ts'
+import type { Place, PoolMemory, PoolProtocol } from '../../../kits/amm/protocol.ts'
 
 /** Pools that can be kept in memory are read for a single quote as they are loaded into it. */
 export const readBy =

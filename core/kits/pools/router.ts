@@ -1,5 +1,5 @@
 import type { Fill, Json, Plan, Quote, Swap, SwapTerms } from '../../contracts/index.ts'
-import type { Call, CallResult, Evm, EvmReceipt } from '../evm/types.ts'
+import type { Call, CallResult, Evm, EvmReceipt } from '../../../kits/evm/types.ts'
 
 /** A contract that takes swaps along routes. */
 export interface Router {

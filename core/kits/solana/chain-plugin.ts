@@ -1,11 +1,11 @@
 import { defineChain } from '../../contracts/index.ts'
 import type { Chain, ChainPlugin, ChainVenue } from '../../contracts/index.ts'
-import { solanaChain } from './chain.ts'
-import { solanaChainSchema } from './chain-config.ts'
-import type { SolanaChainConfig } from './chain-config.ts'
+import { solanaChain } from '../../../kits/solana/chain.ts'
+import { solanaChainSchema } from '../../../kits/solana/network.ts'
+import type { SolanaChainConfig } from '../../../kits/solana/network.ts'
 import type { SolanaNetwork } from './network.ts'
-import { solana } from './types.ts'
-import type { Solana } from './types.ts'
+import { solana } from '../../../kits/solana/types.ts'
+import type { Solana } from '../../../kits/solana/types.ts'
 
 export interface SolanaChainTables {
   /** The chain's, and its folder's. */

@@ -1,16 +1,16 @@
 import { address, createNoopSigner } from '@solana/kit'
 import { getCreateAssociatedTokenIdempotentInstruction } from '@solana-program/token'
 import type { AltchainVerbs, At, Token } from '../../contracts/index.ts'
-import { nodeLied, resultOf } from '../nodes/index.ts'
-import type { Rpc } from '../nodes/index.ts'
+import { nodeLied, resultOf } from '../nodes/ask.ts'
+import type { Rpc } from '../nodes/types.ts'
 import { fromKit } from './instruction.ts'
 import { associatedSize, rentOf } from './reading/account-size.ts'
-import { accountsCalls, readAccounts } from './reading/accounts.ts'
+import { accountsCalls, readAccounts } from '../../../kits/solana/accounts.ts'
 import type { createAssociated } from './reading/associated.ts'
 import { holdingAccounts, noMint } from './reading/balances.ts'
-import { heldIn, readMint, tokenOptions, tokenPrograms } from './reading/tokens.ts'
+import { heldIn, readMint, tokenOptions, tokenPrograms } from '../../../kits/solana/tokens.ts'
 import { integerOf } from './rpc/json.ts'
-import type { Solana, SolanaInstruction } from './types.ts'
+import type { Solana, SolanaInstruction } from '../../../kits/solana/types.ts'
 
 /** The wallet's associated account, under the program of the mint: made where there is none. One round trip. */
 export function createTokenAccounts(rpc: Rpc, associated: ReturnType<typeof createAssociated>): AltchainVerbs<Solana>['createToken'] {

@@ -1,6 +1,6 @@
 import { AccountRole, address } from '@solana/kit'
 import type { Instruction } from '@solana/kit'
-import type { SolanaInstruction } from './types.ts'
+import type { SolanaInstruction } from '../../../kits/solana/types.ts'
 
 /** An instruction as @solana/kit has it. */
 export function toKit({ program, accounts, data }: SolanaInstruction): Instruction {

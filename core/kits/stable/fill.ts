@@ -1,5 +1,5 @@
 import type { Fill, Json } from '../../contracts/index.ts'
-import type { EvmReceipt } from '../evm/types.ts'
+import type { EvmReceipt } from '../../../kits/evm/types.ts'
 import { routerAbi } from './router-abi.ts'
 
 /** What a swap really moved, as the router logged it; undefined where the receipt shows none. */

@@ -1,9 +1,9 @@
 import { AbiCoder, Interface, dataLength } from 'ethers'
-import type { Call, CallResult } from '../evm/types.ts'
-import type { Pool } from '../pools/index.ts'
-import { poolKinds, type StablePool } from './exchange.ts'
+import type { Call, CallResult } from '../../../kits/evm/types.ts'
+import type { Pool } from '../../../kits/amm/index.ts'
+import { poolKinds, type StablePool } from '../../../kits/amm/stable/pools.ts'
 import type { Ramp } from './math/ramp.ts'
-import { precision, stablePoolState, type StablePoolState } from './math/swap.ts'
+import { precision, stablePoolState, type StablePoolState } from '../../../kits/amm/stable/math.ts'
 
 const fees = ['fee', 'admin_fee'] as const
 // With all digits. The first has it at once; of the others it is known for every time.

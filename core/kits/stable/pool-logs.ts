@@ -1,6 +1,6 @@
 import { id } from 'ethers'
-import type { EvmLog } from '../evm/types.ts'
-import { signed, wordAt, wordCount } from '../evm/words.ts'
+import type { EvmLog } from '../../../kits/evm/types.ts'
+import { signed, wordAt, wordCount } from '../../../kits/evm/encoding.ts'
 
 // Of curve-contract, contracts/pools: all that changes what swaps go by, but `donate_admin_fees`, `kill_me` and `unkill_me`, which log
 // nothing. What is committed to be changed later is logged again when it is.

@@ -1,8 +1,8 @@
 import type { Head } from '../../contracts/index.ts'
-import type { Pool, PoolMemory } from '../pools/index.ts'
-import type { StablePool } from './exchange.ts'
+import type { Pool, PoolMemory } from '../../../kits/amm/index.ts'
+import type { StablePool } from '../../../kits/amm/stable/pools.ts'
 import { afterChange, afterSwap } from './math/after.ts'
-import { stablePoolState, type StablePoolState, type StableTerms } from './math/swap.ts'
+import { stablePoolState, type StablePoolState, type StableTerms } from '../../../kits/amm/stable/math.ts'
 import { readState, stateCalls } from './pool-calls.ts'
 import { stableLogs, type StableChange } from './pool-logs.ts'
 

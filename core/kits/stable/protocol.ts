@@ -1,6 +1,6 @@
-import { readBy, type Passage, type Pool, type PoolProtocol } from '../pools/index.ts'
-import type { StablePool } from './exchange.ts'
-import { amountIn, amountOut, feeDenominator, spotPrice, type StablePoolState } from './math/swap.ts'
+import { readBy, type Passage, type Pool, type PoolProtocol } from '../../../kits/amm/index.ts'
+import type { StablePool } from '../../../kits/amm/stable/pools.ts'
+import { amountIn, amountOut, feeDenominator, spotPrice, type StablePoolState } from '../../../kits/amm/stable/math.ts'
 import { stableMemory } from './pool-memory.ts'
 
 // Measured on the devnet with plain tokens: what a pool of four coins takes besides what every swap takes.

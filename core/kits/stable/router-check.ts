@@ -1,7 +1,7 @@
 import { dataLength } from 'ethers'
 import { SluiceError } from '../../contracts/index.ts'
-import type { Call, CallResult } from '../evm/types.ts'
-import type { StableExchange } from './exchange.ts'
+import type { Call, CallResult } from '../../../kits/evm/types.ts'
+import type { StableExchange } from '../../../kits/amm/stable/pools.ts'
 import { addressIn, coinCalls } from './pool-calls.ts'
 import { routerAbi } from './router-abi.ts'
 

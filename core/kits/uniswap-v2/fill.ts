@@ -1,6 +1,6 @@
 import { id } from 'ethers'
 import type { Fill, Json } from '../../contracts/index.ts'
-import type { EvmLog, EvmReceipt } from '../evm/types.ts'
+import type { EvmLog, EvmReceipt } from '../../../kits/evm/types.ts'
 import { parseMemo } from './memo.ts'
 
 const transferTopic = id('Transfer(address,address,uint256)')

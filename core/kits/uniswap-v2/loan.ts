@@ -1,4 +1,4 @@
-import { lender, trialAmount, type Loan, type Pool } from '../pools/index.ts'
+import { lender, trialAmount, type Loan, type Pool } from '../../../kits/amm/index.ts'
 import { reservesAlong, type Reserves } from './reserves.ts'
 
 // UniswapV2Pair of @uniswap/v2-core@1.0.1: calls back where there is data.

@@ -1,5 +1,5 @@
 import { id } from 'ethers'
-import type { PoolMemory } from '../pools/index.ts'
+import type { PoolMemory } from '../../../kits/amm/index.ts'
 import { pairFinder, type Deployment, type PairAt } from './pairs.ts'
 import { getReservesData, readPool, reservesIn, type Reserves } from './reserves.ts'
 

@@ -1,6 +1,6 @@
 import type { Plan, Quote, SwapTerms } from '../../contracts/index.ts'
-import type { Evm } from '../evm/types.ts'
-import { swapPlan } from '../pools/index.ts'
+import type { Evm } from '../../../kits/evm/types.ts'
+import { swapPlan } from '../../../kits/amm/index.ts'
 import { memoOf } from './memo.ts'
 import type { RouterAbi } from './router-abi.ts'
 

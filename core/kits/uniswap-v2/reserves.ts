@@ -1,5 +1,5 @@
-import type { CallResult } from '../evm/types.ts'
-import type { Passage, Pool } from '../pools/index.ts'
+import type { CallResult } from '../../../kits/evm/types.ts'
+import type { Passage, Pool } from '../../../kits/amm/index.ts'
 import type { PairAt } from './pairs.ts'
 
 export interface Reserves {

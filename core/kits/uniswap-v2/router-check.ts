@@ -1,7 +1,7 @@
 import { AbiCoder, dataLength } from 'ethers'
 import { SluiceError } from '../../contracts/index.ts'
-import type { Call, CallResult, EvmReader } from '../evm/types.ts'
-import type { Exchange } from './exchange.ts'
+import type { Call, CallResult, EvmReader } from '../../../kits/evm/types.ts'
+import type { Exchange } from '../../../kits/amm/v2/exchange.ts'
 
 /**
  * Asks the configured router which factory it trades with, and compares with the pairs that we would read: an address of

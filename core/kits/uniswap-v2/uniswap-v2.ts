@@ -1,9 +1,9 @@
 import type { Venue } from '../../contracts/index.ts'
-import type { Evm } from '../evm/types.ts'
-import { listedVersions, type PoolExchange } from '../pools/index.ts'
-import { exchangeAt, type UniswapV2Options } from './exchange.ts'
-import { pairProtocol } from './protocol.ts'
-import { pairRouter } from './router.ts'
+import type { Evm } from '../../../kits/evm/types.ts'
+import { listedVersions, type PoolExchange } from '../../../kits/amm/index.ts'
+import { exchangeAt, type UniswapV2Options } from '../../../kits/amm/v2/exchange.ts'
+import { pairProtocol } from '../../../kits/amm/v2/pools.ts'
+import { pairRouter } from '../../../kits/amm/v2/router.ts'
 
 /**
  * Constant-product pools behind a router, as Uniswap v2 and its forks have them; nothing where the configuration lists

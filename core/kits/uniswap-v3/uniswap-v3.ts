@@ -1,10 +1,10 @@
 import type { AMMRange, Venue } from '../../contracts/index.ts'
-import type { Evm } from '../evm/types.ts'
-import type { PoolExchange } from '../pools/index.ts'
-import { exchangeAt, type UniswapV3Options } from './exchange.ts'
-import { v3Protocol } from './pools/v3-protocol.ts'
-import { v3Range } from './range/range.ts'
-import { rangeRouter } from './router/router.ts'
+import type { Evm } from '../../../kits/evm/types.ts'
+import type { PoolExchange } from '../../../kits/amm/index.ts'
+import { exchangeAt, type UniswapV3Options } from '../../../kits/amm/v3/exchange.ts'
+import { v3Protocol } from '../../../kits/amm/v3/pools.ts'
+import { v3Range } from '../../../kits/amm/v3/range.ts'
+import { rangeRouter } from '../../../kits/amm/v3/router.ts'
 
 /**
  * Pools of concentrated liquidity behind a router, and positions in them, as Uniswap v3 and its forks have them. Throws

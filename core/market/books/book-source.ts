@@ -1,6 +1,6 @@
 import type { BookMarket, FollowedBooks } from '../../contracts/index.ts'
-import type { Source } from '../following/track.ts'
-import type { Place } from '../witness.ts'
+import type { Source } from '../../live-state/tracked-states.ts'
+import type { Place } from '../../live-state/telemetry.ts'
 import { readBook } from './read-book.ts'
 
 /** The books of one exchange on a chain, as they are followed. */

@@ -1,4 +1,4 @@
-import type { BookChanged, NewestBook } from './book-view.ts'
+import type { BookChanged, NewestBook } from '../../live-state/book-feed.ts'
 
 /** Who is told of a book, and each only what is news to it. */
 export interface Followers {

@@ -1,7 +1,7 @@
 import type { Book, LastTrades } from '../../contracts/index.ts'
 import { compare } from './decimal.ts'
-import { createLadder } from './ladder.ts'
-import { lastTradesOf } from './stream-book.ts'
+import { createLadder } from '../../live-state/price-levels.ts'
+import { lastTradesOf } from '../../live-state/stream-book.ts'
 
 /** A book as a connector gave it, in the one spelling of its numbers. Throws where it is none. */
 export function readBook(given: Book & LastTrades): Book & LastTrades {

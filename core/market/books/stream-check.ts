@@ -1,6 +1,6 @@
 import type { Book, BookUpdate } from '../../contracts/index.ts'
-import type { CheckOutcome } from '../witness.ts'
-import { createLadder } from './ladder.ts'
+import type { CheckOutcome } from '../../live-state/telemetry.ts'
+import { createLadder } from '../../live-state/price-levels.ts'
 
 /** How many books are kept while a check waits for the exchange's answer. */
 const mostKept = 256

@@ -1,6 +1,6 @@
 import type { HeadChanges } from '../../contracts/index.ts'
-import type { Witness } from '../witness.ts'
-import type { Group, Track } from './track.ts'
+import type { Witness } from '../../live-state/telemetry.ts'
+import type { Group, Track } from '../../live-state/tracked-states.ts'
 
 /** Moves states on by what happened in a block. Gives those of which that does not tell all: they are to be loaded anew. */
 export function applyBlock(group: Group, block: HeadChanges, witness: Witness, only?: ReadonlySet<Track>): readonly Track[] {

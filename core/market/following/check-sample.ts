@@ -1,6 +1,6 @@
-import type { Witness } from '../witness.ts'
-import { isOutside, loadStates } from './load-group.ts'
-import type { Group, Track } from './track.ts'
+import type { Witness } from '../../live-state/telemetry.ts'
+import { isOutside, loadStates } from '../../live-state/loading.ts'
+import type { Group, Track } from '../../live-state/tracked-states.ts'
 import type { Trail } from './trail.ts'
 
 /** So many states of an exchange are compared at once: those that were not for the longest time. */

@@ -1,6 +1,6 @@
 import type { Chain } from '../../contracts/index.ts'
-import type { Witness } from '../witness.ts'
-import { createSynchroniser, type Synchroniser, type SynchroniserOptions } from './synchroniser.ts'
+import type { Witness } from '../../live-state/telemetry.ts'
+import { createSynchroniser, type Synchroniser, type SynchroniserOptions } from '../../live-state/synchroniser.ts'
 
 /** Where something is followed: a network, and its chain as it runs. */
 export interface Site {

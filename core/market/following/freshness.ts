@@ -1,7 +1,7 @@
 import { SluiceError } from '../../api/index.ts'
 import type { At } from '../../contracts/index.ts'
-import { within } from '../within.ts'
-import type { HeadChaser } from './head-chaser.ts'
+import { within } from '../../async.ts'
+import type { HeadChaser } from '../../live-state/blocks.ts'
 import { blockSeconds, patienceMs } from './patience.ts'
 import type { Trail } from './trail.ts'
 

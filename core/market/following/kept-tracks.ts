@@ -1,5 +1,5 @@
 import { SluiceError } from '../../api/index.ts'
-import { createGroup, createTrack, type Group, type Source, type Track } from './track.ts'
+import { createGroup, createTrack, type Group, type Source, type Track } from '../../live-state/tracked-states.ts'
 
 export interface KeptTrack {
   readonly group: Group

@@ -1,6 +1,6 @@
-import type { Witness } from '../witness.ts'
-import { loadGroup, mostAtOnce } from './load-group.ts'
-import { loadingOf, type Group, type Track } from './track.ts'
+import type { Witness } from '../../live-state/telemetry.ts'
+import { loadGroup, mostAtOnce } from '../../live-state/loading.ts'
+import { loadingOf, type Group, type Track } from '../../live-state/tracked-states.ts'
 import type { Trail } from './trail.ts'
 
 export interface LoadingOptions {

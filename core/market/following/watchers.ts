@@ -1,6 +1,6 @@
 import type { Freshness } from './freshness.ts'
 import type { KeptTracks } from './kept-tracks.ts'
-import type { Changed, Track } from './track.ts'
+import type { Changed, Track } from '../../live-state/tracked-states.ts'
 import type { Trail } from './trail.ts'
 
 /** Who is told of what is followed on one network. */

@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { SluiceError } from '../../api/index.ts'
 import type { At, Swap } from '../../contracts/index.ts'
-import type { Synchroniser } from '../following/synchroniser.ts'
-import type { Desk } from './desk.ts'
+import type { Synchroniser } from '../../live-state/synchroniser.ts'
+import type { Desk } from '../../live-state/pair-quoter.ts'
 import { isSameNews, newsOfFailure, type QuoteChanged, type QuoteNews } from './quote-news.ts'
 
 /** Quotes of one network that somebody follows. */

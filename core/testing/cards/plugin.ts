@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import { stringify } from 'yaml'
-import { ConfigError, loadPluginConfig } from '../../config/index.ts'
-import type { LoadedPlugin } from '../../loader/index.ts'
-import { node, type Bench } from './bench.ts'
+import { ConfigError } from '../../config/problems.ts'
+import { loadPluginConfig } from '../../config/plugin-config.ts'
+import type { LoadedPlugin } from '../../loader/loaded-plugin.ts'
+import { node, type Bench } from '../../../testkit/cards/venue.ts'
 
 type Section = Record<string, unknown>
 

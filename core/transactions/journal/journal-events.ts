@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Store } from '../../store/store.ts'
-import { readBody } from './journal-body.ts'
+import { readBody } from './entry-rows.ts'
 import type { Journal, JournalEvent } from './journal.ts'
 
 /** The letters of "Sluice": no other program's. */

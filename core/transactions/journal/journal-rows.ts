@@ -3,7 +3,7 @@ import type { EntryRow, EventRow, HashRow } from '../../store/tables.ts'
 import { isFinal, txHashOf } from '../entry.ts'
 import type { Entry } from '../entry.ts'
 import { folded } from './folded.ts'
-import { writeBody, writeEventBody } from './journal-body.ts'
+import { writeBody, writeEventBody } from './entry-rows.ts'
 
 export function entryRow(entry: Entry, lane: string): EntryRow {
   const { key, version, chain, network, address, connector, signer, state, nonce, client, requestId, idempotencyKey, createdAt } = entry

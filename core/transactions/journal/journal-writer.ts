@@ -1,5 +1,5 @@
 import type { Entry } from '../entry.ts'
-import type { ClientOrder } from '../orders/client-orders.ts'
+import type { ClientOrder } from '../book-orders.ts'
 import type { Guard, KeptAnswer, KeyClaim } from './journal.ts'
 import { Superseded } from './superseded.ts'
 

@@ -1,6 +1,6 @@
 import type { Entry, TransactionState } from '../entry.ts'
 import type { RailPlace } from '../lanes/lane-name.ts'
-import type { ClientOrder, OrderJournal } from '../orders/client-orders.ts'
+import type { ClientOrder, OrderJournal } from '../book-orders.ts'
 import type { OnLane } from './on-lane.ts'
 
 export interface Filter {

@@ -1,5 +1,5 @@
 import type { Entry } from '../entry.ts'
-import type { ClientOrder } from '../orders/client-orders.ts'
+import type { ClientOrder } from '../book-orders.ts'
 import type { Guard, Journal, KeptAnswer, KeyClaim } from './journal.ts'
 
 /** A later version of an entry, and the one that it was made of. */

@@ -1,8 +1,8 @@
 import type { Log } from '../../contracts/index.ts'
 import type { Store } from '../../store/store.ts'
-import { embeddedWriter } from './embedded-writer.ts'
+import { embeddedWriter } from './embedded.ts'
 import type { Entry } from '../entry.ts'
-import { readBody } from './journal-body.ts'
+import { readBody } from './entry-rows.ts'
 import { journalEvents } from './journal-events.ts'
 import { listRows } from './journal-list.ts'
 import { canonicalHash } from '../canonical-hash.ts'
@@ -10,7 +10,7 @@ import { railName } from '../lanes/lane-name.ts'
 import { sqlOrders } from '../orders/sql-orders.ts'
 import { onLane } from './on-lane.ts'
 import type { Journal } from './journal.ts'
-import { postgresWriter } from './postgres-writer.ts'
+import { postgresWriter } from './postgres.ts'
 
 /**
  * The journal in the store's tables.

@@ -1,7 +1,7 @@
 import { SluiceError } from '../../contracts/index.ts'
 import { txHashOf } from '../entry.ts'
-import type { Conflict } from './lane.ts'
-import type { Site } from '../order.ts'
+import type { Conflict } from '../nonce-queue.ts'
+import type { Site } from '../submit-request.ts'
 import type { Recorder } from '../journal/recorder.ts'
 
 /** What a caller is told about a nonce that cannot be had. */

@@ -1,5 +1,5 @@
 import type { Rail } from '../../contracts/index.ts'
-import type { Lane } from './lane.ts'
+import type { Lane } from '../nonce-queue.ts'
 import { nothingSent, orTimeout } from '../submit/timeout.ts'
 
 /** What one node says alone and nothing bears out is asked for so many times more. */

@@ -1,12 +1,12 @@
 import type { Log } from '../../contracts/index.ts'
 import type { Store } from '../../store/store.ts'
-import { databaseSession } from './database-session.ts'
+import { databaseSession } from '../../store/postgres/leases.ts'
 import { createLaneSeat } from './lane-seat.ts'
 import type { LaneChange, LaneSeat } from './lane-seat.ts'
 import { soleSession } from './lease-session.ts'
 import type { LeaseSession, OwnedLane } from './lease-session.ts'
 import { leaseTable } from './lease-table.ts'
-import type { Leases } from './leases.ts'
+import type { Leases } from '../leases.ts'
 import { Superseded } from '../journal/superseded.ts'
 
 export interface SqlLeasesOptions {

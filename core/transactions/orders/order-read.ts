@@ -2,8 +2,8 @@ import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { orderStates } from '../../contracts/index.ts'
 import type { OrderRow } from '../../store/tables.ts'
-import { readBody } from '../journal/journal-body.ts'
-import type { JournaledOrder, SaidOfOrder } from './client-orders.ts'
+import { readBody } from '../journal/entry-rows.ts'
+import type { JournaledOrder, SaidOfOrder } from '../book-orders.ts'
 
 const Said = Compile(
   Type.Object({

@@ -2,7 +2,7 @@ import type { OrderRow } from '../../store/tables.ts'
 import { isFinal } from '../entry.ts'
 import type { Entry } from '../entry.ts'
 import { folded } from '../journal/folded.ts'
-import type { ClientOrder, OrderVenue } from './client-orders.ts'
+import type { ClientOrder, OrderVenue } from '../book-orders.ts'
 
 /** Of a plan: they belong to its last step. @throws Error where no connector is there to have them: a defect of the verb */
 export function orderRows(entries: readonly Entry[], orders: readonly ClientOrder[]): OrderRow[] {

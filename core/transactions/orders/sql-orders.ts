@@ -1,6 +1,6 @@
 import type { Store } from '../../store/store.ts'
-import { isEnd } from './client-orders.ts'
-import type { JournaledOrder, OrderFilter, OrderJournal, OrderVenue } from './client-orders.ts'
+import { isEnd } from '../book-orders.ts'
+import type { JournaledOrder, OrderFilter, OrderJournal, OrderVenue } from '../book-orders.ts'
 import { readOrder } from './order-read.ts'
 import { venueOf } from './order-rows.ts'
 

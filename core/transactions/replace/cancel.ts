@@ -1,11 +1,11 @@
 import { SluiceError } from '../../contracts/index.ts'
 import type { Rail } from '../../contracts/index.ts'
-import type { Lanes } from '../lanes/lanes.ts'
-import type { Lane } from '../lanes/lane.ts'
-import type { Origin, PlacedOrder, Site, Submitted } from '../order.ts'
+import type { Lanes } from '../leased-queues.ts'
+import type { Lane } from '../nonce-queue.ts'
+import type { Origin, PlacedOrder, Site, Submitted } from '../submit-request.ts'
 import { nothingPending, pendingOn } from './pending.ts'
 import type { Recorder } from '../journal/recorder.ts'
-import type { Manner } from '../submit/submission.ts'
+import type { Manner } from '../submit.ts'
 import { syncLane } from '../lanes/sync-lane.ts'
 
 export interface CancelParts {

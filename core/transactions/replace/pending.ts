@@ -1,8 +1,8 @@
 import { SluiceError } from '../../contracts/index.ts'
 import type { Entry } from '../entry.ts'
-import type { Lane } from '../lanes/lane.ts'
+import type { Lane } from '../nonce-queue.ts'
 import { nonceConflict } from '../lanes/nonce-conflict.ts'
-import type { Site } from '../order.ts'
+import type { Site } from '../submit-request.ts'
 import type { Recorder } from '../journal/recorder.ts'
 
 interface Parts {

@@ -1,5 +1,5 @@
 import { SluiceError } from '../../contracts/index.ts'
-import type { PlacedOrder } from '../order.ts'
+import type { PlacedOrder } from '../submit-request.ts'
 
 /**
  * Whether a plan does no more than its request says: plugins make plans, and who makes them does not judge them. What

@@ -3,7 +3,7 @@ import { withDeadline } from '../../contracts/with-deadline.ts'
 import { isFinal } from '../entry.ts'
 import type { Attempt, Entry } from '../entry.ts'
 import type { Guard } from '../journal/journal.ts'
-import type { LandedAtOnce, Site } from '../order.ts'
+import type { LandedAtOnce, Site } from '../submit-request.ts'
 import type { Recorder } from '../journal/recorder.ts'
 import { Superseded } from '../journal/superseded.ts'
 

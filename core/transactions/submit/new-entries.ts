@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Json } from '../../contracts/index.ts'
 import type { Entry } from '../entry.ts'
-import { namesFees } from '../order.ts'
-import type { PlacedOrder } from '../order.ts'
+import { namesFees } from '../submit-request.ts'
+import type { PlacedOrder } from '../submit-request.ts'
 
 let count = 0
 

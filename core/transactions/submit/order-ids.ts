@@ -1,4 +1,4 @@
-import type { PlacedOrder } from '../order.ts'
+import type { PlacedOrder } from '../submit-request.ts'
 import { OrderTaken } from '../orders/order-taken.ts'
 import type { Recorder } from '../journal/recorder.ts'
 

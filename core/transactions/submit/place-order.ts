@@ -1,5 +1,5 @@
 import { SluiceError } from '../../contracts/index.ts'
-import type { Order, PlacedOrder } from '../order.ts'
+import type { Order, PlacedOrder } from '../submit-request.ts'
 
 /**
  * Where a plan is carried out, and who signs it: on the chain the wallet itself, on an exchange's own rail whoever the plan names.

@@ -1,7 +1,7 @@
 import { SluiceError, type Json } from '../../contracts/index.ts'
 import { holderOf } from '../entry.ts'
 import type { Attempt, Entry } from '../entry.ts'
-import type { Sign, Site } from '../order.ts'
+import type { Sign, Site } from '../submit-request.ts'
 
 /** Signs an entry's step on its slot, at these fees. Nothing leaves by it. */
 export type SignAttempt = (entry: Entry, fees: Json) => Promise<Attempt>

@@ -2,7 +2,7 @@ import type { GasTerms, Prepared } from '../../contracts/index.ts'
 import { txHashOf } from '../entry.ts'
 import type { Entry } from '../entry.ts'
 import type { KeptAnswer } from '../journal/journal.ts'
-import type { PlacedOrder, Submitted } from '../order.ts'
+import type { PlacedOrder, Submitted } from '../submit-request.ts'
 
 /** All that can go wrong in making the answer goes wrong before anything is kept. */
 export function answerTo({ answer, keyed }: PlacedOrder, submitted: Submitted): KeptAnswer | undefined {

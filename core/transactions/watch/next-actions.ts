@@ -1,7 +1,7 @@
 import type { Json, Sighting } from '../../contracts/index.ts'
 import type { Attempt, Entry } from '../entry.ts'
 import { isFirstInLine } from './first-in-line.ts'
-import type { Observation } from './lifecycle.ts'
+import type { Observation } from '../lifecycle.ts'
 
 /**
  * What is to be done now.

@@ -1,7 +1,7 @@
 import type { Sighting } from '../../contracts/index.ts'
 import { holderOf, isFinal, txHashOf } from '../entry.ts'
 import type { Entry } from '../entry.ts'
-import type { Rival } from './lifecycle.ts'
+import type { Rival } from '../lifecycle.ts'
 import type { Recorder } from '../journal/recorder.ts'
 
 /** Another of ours that is in a block on an entry's slot; `gone` where what was to take its place ended without doing so. */

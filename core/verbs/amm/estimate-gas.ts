@@ -1,4 +1,4 @@
-import type { Verb } from '../context.ts'
+import type { Verb } from '../../handlers/context.ts'
 import { showGas } from '../fees.ts'
 import { ammOf } from './swap.ts'
 

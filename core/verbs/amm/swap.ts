@@ -1,11 +1,11 @@
 import type { AMMPriceRequest } from '../../api/index.ts'
 import { badFields, SluiceError } from '../../api/index.ts'
 import type { AMM, At, Quote, QuoteChoice, Swap, Token } from '../../contracts/index.ts'
-import type { QuoteVenue } from '../../market/index.ts'
-import { fromRaw, priceOf, ratio } from '../amounts.ts'
-import type { Services } from '../context.ts'
-import type { NetworkEntry, VenueEntry } from '../directory.ts'
-import { readPositiveRaw } from '../token-book.ts'
+import type { QuoteVenue } from '../../live-state/quotes.ts'
+import { fromRaw, priceOf, ratio } from '../../decimal.ts'
+import type { Services } from '../../handlers/context.ts'
+import type { NetworkEntry, VenueEntry } from '../../handlers/registry.ts'
+import { readPositiveRaw } from '../../handlers/tokens.ts'
 
 export type Side = AMMPriceRequest['side']
 

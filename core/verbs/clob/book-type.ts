@@ -1,6 +1,6 @@
 import { SluiceError, type BookSet } from '../../api/index.ts'
 import type { CLOB, MarginCLOB, PerpCLOB } from '../../contracts/index.ts'
-import type { VenueEntry } from '../directory.ts'
+import type { VenueEntry } from '../../handlers/registry.ts'
 
 /** What the implementation of each kind of order book is. */
 interface Books {

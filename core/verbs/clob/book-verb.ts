@@ -1,5 +1,5 @@
 import type { AnswerOf, BookSet, EndpointName, EndpointNamed, RequestOf } from '../../api/index.ts'
-import type { Call, On, Services } from '../context.ts'
+import type { Call, On, Services } from '../../handlers/context.ts'
 
 type Name = EndpointName extends infer N ? (N extends `CLOBPerp${infer V}` ? V : never) : never
 type Of<V extends Name> = EndpointNamed<`CLOBPerp${V}`>

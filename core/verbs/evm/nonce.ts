@@ -1,5 +1,5 @@
-import type { Verb } from '../context.ts'
-import { readAddress, requireKey } from '../wallets.ts'
+import type { Verb } from '../../handlers/context.ts'
+import { readAddress, requireKey } from '../../handlers/wallets.ts'
 import { evmOf } from './spenders.ts'
 
 export const evmNonce: Verb<'EVMNonce'> = async (request, context) => {

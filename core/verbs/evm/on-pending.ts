@@ -1,4 +1,4 @@
-import type { Verb } from '../context.ts'
+import type { Verb } from '../../handlers/context.ts'
 import { readWallet } from '../read-wallet.ts'
 import { evmOf } from './spenders.ts'
 

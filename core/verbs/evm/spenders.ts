@@ -1,6 +1,6 @@
 import { badFields, SluiceError } from '../../api/index.ts'
 import type { EvmVerbs } from '../../contracts/index.ts'
-import type { Directory, NetworkEntry } from '../directory.ts'
+import type { Directory, NetworkEntry } from '../../handlers/registry.ts'
 import { didYouMean } from '../did-you-mean.ts'
 
 export interface Spenders {

@@ -1,7 +1,7 @@
-import type { Verb } from '../context.ts'
-import { fromRaw } from '../amounts.ts'
-import { answerKey } from '../token-book.ts'
-import { readAddress } from '../wallets.ts'
+import type { Verb } from '../../handlers/context.ts'
+import { fromRaw } from '../../decimal.ts'
+import { answerKey } from '../../handlers/tokens.ts'
+import { readAddress } from '../../handlers/wallets.ts'
 
 export const networkBalances: Verb<'NetworkBalances'> = async ({ address, tokenSymbols }, { network, signal }) => {
   const at = { signal }

@@ -1,5 +1,5 @@
 import { SluiceError } from '../../api/index.ts'
-import type { Verb } from '../context.ts'
+import type { Verb } from '../../handlers/context.ts'
 import { didYouMean } from '../did-you-mean.ts'
 
 export const networkChainConfig: Verb<'NetworkChainConfig'> = async ({ chain }, { services: { directory } }) => {

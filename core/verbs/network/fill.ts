@@ -1,11 +1,11 @@
 import type { NetworkPollResponse } from '../../api/index.ts'
 import type { Fill, Json } from '../../contracts/index.ts'
-import type { Entry } from '../../transactions/index.ts'
-import { fromRaw, priceOf } from '../amounts.ts'
+import type { Entry } from '../../transactions/entry.ts'
+import { fromRaw, priceOf } from '../../decimal.ts'
 import { readAboutTrade } from '../amm/about-trade.ts'
 import { showLiquidityFill } from '../amm/liquidity/about-liquidity.ts'
-import { showPositionFill } from '../perp-amm/trade/about-position.ts'
-import type { Directory, NetworkEntry } from '../directory.ts'
+import { showPositionFill } from '../../handlers/perp/fills.ts'
+import type { Directory, NetworkEntry } from '../../handlers/registry.ts'
 
 /** What a transaction really gave, read from its receipt by the connector that made it. */
 export function fillOf(

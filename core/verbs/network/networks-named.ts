@@ -1,6 +1,6 @@
 import { SluiceError } from '../../api/index.ts'
 import { didYouMean } from '../did-you-mean.ts'
-import type { Directory, NetworkEntry } from '../directory.ts'
+import type { Directory, NetworkEntry } from '../../handlers/registry.ts'
 
 interface Names {
   chain?: string

@@ -1,7 +1,7 @@
 import type { NetworkPollResponse } from '../../api/index.ts'
-import type { Entry } from '../../transactions/index.ts'
-import type { Call, On, Services } from '../context.ts'
-import { meaningOf } from '../explain-refusal.ts'
+import type { Entry } from '../../transactions/entry.ts'
+import type { Call, On, Services } from '../../handlers/context.ts'
+import { meaningOf } from '../../handlers/explain-errors.ts'
 import { liquidatedBefore } from '../perp-amm/trade/liquidated-before.ts'
 
 /** Why a transaction came to nothing: what the exchange's code means, and whether a liquidation came before it. */

@@ -1,4 +1,4 @@
-import type { Verb } from '../context.ts'
+import type { Verb } from '../../handlers/context.ts'
 
 export const networkTokens: Verb<'NetworkTokens'> = async ({ tokenSymbols }, { network: { chain, network, tokens }, signal }) => {
   const wanted = tokenSymbols === undefined ? tokens.listed : await tokens.resolveAll(tokenSymbols, 'tokenSymbols', { signal })

@@ -1,6 +1,7 @@
 import { SluiceError } from '../../api/index.ts'
 import type { At, Chain, Json, Transaction } from '../../contracts/index.ts'
-import { canonicalHash, isFinal, type Entry } from '../../transactions/index.ts'
+import { canonicalHash } from '../../transactions/canonical-hash.ts'
+import { isFinal, type Entry } from '../../transactions/entry.ts'
 
 /** Where a transaction is, by the chain and the journal together. */
 export interface Whereabouts {

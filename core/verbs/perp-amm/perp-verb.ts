@@ -1,5 +1,5 @@
 import type { EndpointName } from '../../api/index.ts'
-import type { Verb } from '../context.ts'
+import type { Verb } from '../../handlers/context.ts'
 
 type Name = EndpointName extends infer N ? (N extends `PerpAMM${infer V}` ? V : never) : never
 

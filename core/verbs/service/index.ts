@@ -1,6 +1,6 @@
-import type { Verb, Verbs } from '../context.ts'
-import { mayUseWallet } from '../caller.ts'
-import { transactions } from './transactions.ts'
+import type { Verb, Verbs } from '../../handlers/context.ts'
+import { mayUseWallet } from '../../handlers/caller.ts'
+import { transactions } from '../../handlers/service.ts'
 
 const status: Verb<'Status'> = async () => ({ status: 'ok' })
 

@@ -1,5 +1,5 @@
 import { decryptKeystoreJson } from 'ethers/wallet'
-import { curves, type CurveName } from '../keys/curves.ts'
+import { curves, type CurveName } from '../keys.ts'
 import { parseObject, readKeyHeader, type KeyHeader } from './key-header.ts'
 
 /** A key file cannot be opened; the message names the file and holds no secret. */

@@ -1,4 +1,4 @@
-import { curves, isCurve, type CurveName } from '../keys/curves.ts'
+import { curves, isCurve, type CurveName } from '../keys.ts'
 
 /** What of a key file is in the clear. */
 export interface KeyHeader {

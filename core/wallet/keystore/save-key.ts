@@ -1,9 +1,9 @@
 import { chmod, mkdir, open, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { encryptKeystoreJson } from 'ethers/wallet'
-import { curves, type CurveName } from '../keys/curves.ts'
+import { curves, type CurveName } from '../keys.ts'
 import { parseObject } from './key-header.ts'
-import { findWallets, keyFile, keystoreFolder } from './keystore.ts'
+import { findWallets, keyFile, keystoreFolder } from '../keystore.ts'
 
 export interface KeyToSave {
   readonly dataDir: string

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { SigningKey } from 'ethers/crypto'
 import { ed25519Key } from '../keys/ed25519-key.ts'
 import { decryptKey, KeyFileError, type OpenedKey } from './decrypt-key.ts'
-import { listWallets, type KeystoreEntry } from './keystore.ts'
+import { listWallets, type KeystoreEntry } from '../keystore.ts'
 
 export type UnlockedWallet = {
   readonly chain: string

@@ -1,4 +1,4 @@
-import { SluiceError } from '../../api/errors.ts'
+import { SluiceError } from '../../errors.ts'
 
 /** Nothing can be signed now, and nothing was. */
 export const unavailable = (message: string): SluiceError => new SluiceError('SERVICE_UNINITIALIZED', message, { retryAfterSeconds: 1 })

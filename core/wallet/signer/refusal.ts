@@ -1,4 +1,4 @@
-import type { ErrorName } from '../../api/errors.ts'
+import type { ErrorName } from '../../errors.ts'
 
 /** Why the signer does not sign: a sentence for the caller and the log, without any secret, and its name in the table of errors. */
 export class Refusal extends Error {

@@ -1,7 +1,7 @@
 import { SluiceError } from 'sluice/plugin'
 import type { At } from 'sluice/plugin'
-import type { Ask } from '../api/ask.ts'
-import { abstraction } from './account-answers.ts'
+import type { Ask } from '../api.ts'
+import { abstraction } from '../accounts.ts'
 
 const withMargin = 'portfolioMargin'
 /** In these, what is in spot is what perpetual positions are backed by. */

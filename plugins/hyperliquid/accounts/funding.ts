@@ -1,9 +1,9 @@
 import type { At, BookMarket, FundingPayment } from 'sluice/plugin'
-import type { Ask } from '../api/ask.ts'
+import type { Ask } from '../api.ts'
 import { plain } from '../decimal.ts'
-import type { Listing } from '../markets/markets.ts'
-import { fundings } from './account-answers.ts'
-import type { WireFunding } from './account-answers.ts'
+import type { Listing } from '../markets.ts'
+import { fundings } from '../accounts.ts'
+import type { WireFunding } from '../accounts.ts'
 
 const hourMs = 3_600_000
 const firstSpanMs = 48 * hourMs

@@ -1,9 +1,9 @@
 import type { At, MarginAccount, MarginToken } from 'sluice/plugin'
-import type { Ask } from '../api/ask.ts'
+import type { Ask } from '../api.ts'
 import { compare, divided, minus, plain, plus, sum, times } from '../decimal.ts'
-import type { Listing } from '../markets/markets.ts'
+import type { Listing } from '../markets.ts'
 import { isShared, readMode } from './account-mode.ts'
-import { lending, reserves } from './account-answers.ts'
+import { lending, reserves } from '../accounts.ts'
 import { perpAccountOf, readPerpState } from './perp-account.ts'
 import { readSpotState } from './spot-balances.ts'
 

@@ -1,9 +1,9 @@
 import type { At, BookBalance, PerpBookAccount, PerpBookPosition } from 'sluice/plugin'
-import type { Ask } from '../api/ask.ts'
+import type { Ask } from '../api.ts'
 import { compare, divided, minus, plain, plus, sum, withoutSign } from '../decimal.ts'
-import type { Listing } from '../markets/markets.ts'
-import { perpState } from './account-answers.ts'
-import type { PerpState, WirePosition } from './account-answers.ts'
+import type { Listing } from '../markets.ts'
+import { perpState } from '../accounts.ts'
+import type { PerpState, WirePosition } from '../accounts.ts'
 
 /** What perpetual positions are paid in. */
 const collateralToken = 'USDC'

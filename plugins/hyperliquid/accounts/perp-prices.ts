@@ -1,8 +1,8 @@
 import { SluiceError } from 'sluice/plugin'
 import type { At, BookMarket, PerpMarketPrices } from 'sluice/plugin'
-import type { Ask } from '../api/ask.ts'
+import type { Ask } from '../api.ts'
 import { plain } from '../decimal.ts'
-import { perpContexts } from './account-answers.ts'
+import { perpContexts } from '../accounts.ts'
 
 const hourMs = 3_600_000
 

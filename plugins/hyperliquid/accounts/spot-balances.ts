@@ -1,8 +1,8 @@
 import type { At, BookBalance } from 'sluice/plugin'
-import type { Ask } from '../api/ask.ts'
+import type { Ask } from '../api.ts'
 import { compare, minus, plain } from '../decimal.ts'
-import { spotState } from './account-answers.ts'
-import type { SpotState } from './account-answers.ts'
+import { spotState } from '../accounts.ts'
+import type { SpotState } from '../accounts.ts'
 
 export const readSpotState = (ask: Ask, user: string, at: At): Promise<SpotState> =>
   ask({ type: 'spotClearinghouseState', user }, spotState, at)

@@ -1,6 +1,6 @@
 import type { At } from 'sluice/plugin'
-import { object, shape, whole } from './shape.ts'
-import type { Ask } from './ask.ts'
+import { object, shape, whole } from '../shape.ts'
+import type { Ask } from '../api.ts'
 
 const status = shape(object({ time: whole }))
 /** Clocks drift slowly. */

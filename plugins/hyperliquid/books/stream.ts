@@ -1,12 +1,12 @@
 import { SluiceError } from 'sluice/plugin'
 import type { At, Book, BookMarket, BookStream, BookUpdate, Level } from 'sluice/plugin'
-import { decimal, either, is, list, nothing, object, pair, shape, text, whole } from '../api/shape.ts'
-import type { Of } from '../api/shape.ts'
-import type { Ask } from '../api/ask.ts'
+import { decimal, either, is, list, nothing, object, pair, shape, text, whole } from '../shape.ts'
+import type { Of } from '../shape.ts'
+import type { Ask } from '../api.ts'
 import type { ExchangeClock } from '../api/clock.ts'
 import { plain } from '../decimal.ts'
 import { trades } from '../orders/order-answers.ts'
-import type { Feed } from './feed.ts'
+import type { Feed } from '../feed.ts'
 
 const level = object({ px: decimal, sz: decimal })
 const l2Book = object({ coin: text, time: whole, levels: pair(list(level), list(level)) })

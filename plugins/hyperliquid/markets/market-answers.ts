@@ -1,4 +1,4 @@
-import { decimal, either, flag, list, nothing, object, shape, text, whole } from '../api/shape.ts'
+import { decimal, either, flag, list, nothing, object, shape, text, whole } from '../shape.ts'
 
 export const perpMeta = object({
   universe: list(object({ name: text, szDecimals: whole, maxLeverage: whole }, { onlyIsolated: flag, isDelisted: flag, marginMode: text })),

@@ -1,5 +1,5 @@
 import type { At, BookMarket, BookTrade } from 'sluice/plugin'
-import type { Ask } from '../api/ask.ts'
+import type { Ask } from '../api.ts'
 import { plain } from '../decimal.ts'
 import { fills, publicTrades } from './order-answers.ts'
 import type { WireFill, WireTrade } from './order-answers.ts'

@@ -1,5 +1,5 @@
-import { decimal, either, list, nothing, object, shape, text, whole, word } from '../api/shape.ts'
-import type { Of } from '../api/shape.ts'
+import { decimal, either, list, nothing, object, shape, text, whole, word } from '../shape.ts'
+import type { Of } from '../shape.ts'
 
 /** A is who sells, B who buys. */
 const side = either(word('A'), word('B'))

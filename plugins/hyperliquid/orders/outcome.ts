@@ -1,6 +1,6 @@
 import type { ActionOutcome, Json } from 'sluice/plugin'
-import { decimal, either, is, list, object, text, word } from '../api/shape.ts'
-import type { Of } from '../api/shape.ts'
+import { decimal, either, is, list, object, text, word } from '../shape.ts'
+import type { Of } from '../shape.ts'
 import { compare, plain } from '../decimal.ts'
 import { errorOf, isReceipt } from '../rail/receipt.ts'
 import type { Said } from '../rail/receipt.ts'

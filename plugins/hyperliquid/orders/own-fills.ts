@@ -1,5 +1,5 @@
 import type { At } from 'sluice/plugin'
-import type { Ask } from '../api/ask.ts'
+import type { Ask } from '../api.ts'
 import { compare } from '../decimal.ts'
 import { fills } from './order-answers.ts'
 import type { WireFill, WireJudgedOrder } from './order-answers.ts'

@@ -1,9 +1,9 @@
 import { SluiceError } from 'sluice/plugin'
 import type { At, BookAction, BookMarket, NewOrder } from 'sluice/plugin'
-import { activeAsset } from '../accounts/account-answers.ts'
+import { activeAsset } from '../accounts.ts'
 import { readPerpState } from '../accounts/perp-account.ts'
 import { readSpotState } from '../accounts/spot-balances.ts'
-import type { Ask } from '../api/ask.ts'
+import type { Ask } from '../api.ts'
 import { compare, divided, minus, plus, times } from '../decimal.ts'
 
 const scale = 12

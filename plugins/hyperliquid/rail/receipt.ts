@@ -1,6 +1,6 @@
 import { orderStates } from 'sluice/plugin'
-import { decimal, either, is, list, object, text, whole, word } from '../api/shape.ts'
-import type { Of } from '../api/shape.ts'
+import { decimal, either, is, list, object, text, whole, word } from '../shape.ts'
+import type { Of } from '../shape.ts'
 
 /** Where an answer was lost: the order as the exchange has it. */
 const found = object({ found: object({ oid: whole, state: word(...orderStates), filledAmount: decimal }) })

@@ -1,5 +1,5 @@
-import { decimal, either, flag, is, list, nothing, object, text, whole, word } from '../api/shape.ts'
-import type { Of } from '../api/shape.ts'
+import { decimal, either, flag, is, list, nothing, object, text, whole, word } from '../shape.ts'
+import type { Of } from '../shape.ts'
 
 /** What an action leaves behind, by which it is found where its answer was lost. */
 const trace = either(

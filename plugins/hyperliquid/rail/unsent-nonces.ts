@@ -1,4 +1,4 @@
-import type { Slot } from './slots.ts'
+import type { Slot } from '../nonces.ts'
 
 /** Nonces are sent on moments after they were claimed; some never are. */
 const remembered = 10_000

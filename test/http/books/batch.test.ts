@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Answer, Client } from '../../../core/testing/client.ts'
+import type { Answer, Client } from '../../../testkit/client.ts'
 import { local, mined, others, outcome, sharedServer } from '../shared-server.ts'
 
 const oasis = { ...local, connector: 'oasis' } as const

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { endpoints, type Endpoint } from '../../../core/api/index.ts'
-import type { Client } from '../../../core/testing/client.ts'
+import type { Client } from '../../../testkit/client.ts'
 import { local, outcome, sharedServer, traders } from '../shared-server.ts'
 
 const oasis = { ...local, connector: 'oasis' } as const

@@ -1,5 +1,5 @@
 import { rpcTo, type Rpc } from '../../../core/devnet/rpc-to.ts'
-import { startServer, type TestServer } from '../../../core/testing/server.ts'
+import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { oneChain } from '../shared-server.ts'
 import { startFaultyProxy, type FaultyProxy } from './faulty-proxy.ts'
 

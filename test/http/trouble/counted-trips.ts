@@ -1,4 +1,4 @@
-import type { RoundTrip } from '../../../core/testing/round-trips.ts'
+import type { RoundTrip } from '../../../testkit/round-trips.ts'
 import { healthy, type FaultyProxy } from './faulty-proxy.ts'
 
 /** What a feed of heads asks for, whether anything else is asked or not. */

@@ -4,7 +4,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startServer } from '../../../core/testing/server.ts'
+import { startServer } from '../../../testkit/server.ts'
 
 const [rpcUrl = ''] = process.argv.slice(2)
 const folder = await mkdtemp(path.join(tmpdir(), 'sluice-proxied-'))

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { AbiCoder, Interface } from 'ethers'
 import * as fc from 'fast-check'
-import { packAggregate3, unpackAggregate3 } from '../../../core/kits/evm/reading/multicall.ts'
+import { packAggregate3, unpackAggregate3 } from '../../../kits/evm/multicall.ts'
 
 const multicall = new Interface([
   'function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable returns ((bool success, bytes returnData)[])',

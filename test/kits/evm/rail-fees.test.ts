@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { assert, bigInt, property } from 'fast-check'
-import { checkWish, defaultFeePolicy, feesOf, leastReplacement, outbids, priceFees } from '../../../core/kits/evm/rail/fees.ts'
+import { checkWish, defaultFeePolicy, feesOf, leastReplacement, outbids, priceFees } from '../../../kits/evm/fees.ts'
 
 const gwei = 10n ** 9n
 const market = { baseFeeRaw: 20n * gwei, tipRaw: 2n * gwei, policy: defaultFeePolicy, feeCapRaw: 500n * gwei }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Interface } from 'ethers'
 import type { Head } from '../../../core/contracts/index.ts'
-import type { EvmChainConfig } from '../../../core/kits/evm/index.ts'
+import type { EvmChainConfig } from '../../../kits/evm/index.ts'
 import { answering, hangUp, startFakeNode, status } from './fake-node.ts'
 import type { FakeNode } from './fake-node.ts'
 import { at, chainOver, wallet } from './test-chain.ts'

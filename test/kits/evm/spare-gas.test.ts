@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { readGas } from '../../../core/kits/evm/rail/simulation.ts'
+import { readGas } from '../../../kits/evm/gas-limit.ts'
 
 const step = { to: '0x0000000000000000000000000000000000000001', data: '0x', value: '0' }
 const limits = (spareGas: string | undefined, mostGas: bigint) =>

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { assert, integer, property, string } from 'fast-check'
-import { meaningOf, meaningOfSending, wordings } from '../../../core/kits/evm/rail/wordings.ts'
-import type { Meaning } from '../../../core/kits/evm/rail/wordings.ts'
+import { meaningOf, meaningOfSending, wordings } from '../../../kits/evm/node-errors.ts'
+import type { Meaning } from '../../../kits/evm/node-errors.ts'
 
 type Said = readonly [node: string, code: number, message: string, means: Meaning | undefined]
 

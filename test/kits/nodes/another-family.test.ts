@@ -1,6 +1,9 @@
 import { expect } from 'chai'
-import { createRpc, NodeFailure, sendToAll } from '../../../core/kits/nodes/index.ts'
-import type { Dialect, Rpc } from '../../../core/kits/nodes/index.ts'
+import { createRpc } from '../../../kits/nodes/rpc.ts'
+import { NodeFailure } from '../../../core/kits/nodes/node/node-failure.ts'
+import { sendToAll } from '../../../core/kits/nodes/send-to-all.ts'
+import type { Dialect } from '../../../kits/nodes/dialect.ts'
+import type { Rpc } from '../../../core/kits/nodes/types.ts'
 import { startFakeNode, text } from '../evm/fake-node.ts'
 import type { Asked, Behaviour, FakeNode } from '../evm/fake-node.ts'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { evmRpc } from '../../../core/kits/evm/rpc/evm-rpc.ts'
-import { RpcError } from '../../../core/kits/nodes/index.ts'
+import { evmRpc } from '../../../kits/evm/rpc.ts'
+import { RpcError } from '../../../core/kits/nodes/node/rpc-error.ts'
 import { SluiceError } from '../../../core/contracts/index.ts'
-import type { Rpc } from '../../../core/kits/nodes/index.ts'
+import type { Rpc } from '../../../core/kits/nodes/types.ts'
 import { checked, error, hangUp, healthy, json, silent, startFakeNode, status, text } from '../evm/fake-node.ts'
 import type { Behaviour, FakeNode } from '../evm/fake-node.ts'
 

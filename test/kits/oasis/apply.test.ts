@@ -4,7 +4,7 @@ import { oasisAbi } from '../../../core/kits/oasis/abi.ts'
 import { apply } from '../../../core/kits/oasis/books/apply.ts'
 import { show } from '../../../core/kits/oasis/books/show.ts'
 import { stateOf, type OasisState } from '../../../core/kits/oasis/books/state.ts'
-import type { Pair } from '../../../core/kits/oasis/pairs.ts'
+import type { Pair } from '../../../kits/oasis/contract.ts'
 
 const base = { symbol: 'WETH', address: '0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2', decimals: 18 }
 const quote = { symbol: 'USDC', address: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', decimals: 6 }

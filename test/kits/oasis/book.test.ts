@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import type { Wallet } from 'ethers'
 import fc from 'fast-check'
 import type { FollowedBooks, Head } from '../../../core/contracts/index.ts'
-import type { Evm } from '../../../core/kits/evm/index.ts'
-import { at, tokens } from '../uniswap-v2/trading-floor.ts'
+import type { Evm } from '../../../kits/evm/index.ts'
+import { at, tokens } from '../amm/v2/trading-floor.ts'
 import { openOasisFloor, type OasisFloor } from './oasis-floor.ts'
 
 const names = ['WETH-DAI', 'WETH-USDC', 'WBTC-USDC'] as const

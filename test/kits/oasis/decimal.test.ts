@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { amountText, priceText, rawOf, ratioOf } from '../../../core/kits/oasis/decimal.ts'
+import { amountText, priceText, rawOf, ratioOf } from '../../../kits/oasis/decimal.ts'
 
 const decimals = fc.nat(24)
 const raw = fc.bigInt(1n, 10n ** 38n)

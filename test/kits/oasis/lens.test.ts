@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { placeOf, type Place } from '../../../core/kits/oasis/pairs.ts'
-import { offerLens, readLens, type PairOffers } from '../../../core/kits/oasis/reading/lens.ts'
+import { placeOf, type Place } from '../../../kits/oasis/contract.ts'
+import { offerLens, readLens, type PairOffers } from '../../../kits/oasis/lens.ts'
 import { markets } from '../../../plugins/oasis/markets.ts'
-import { at } from '../uniswap-v2/trading-floor.ts'
+import { at } from '../amm/v2/trading-floor.ts'
 import { openOasisFloor, type OasisFloor } from './oasis-floor.ts'
 
 const count = 60

@@ -4,15 +4,15 @@ import type { ActionOutcome, BookAction, BookMarket, Head, NewOrder, Plan, Token
 import { devnetBookOperators } from '../../../core/devnet/devnet-book-operators.ts'
 import { deployerAddress } from '../../../core/devnet/deployer.ts'
 import { readArtifact } from '../../../core/devnet/read-artifact.ts'
-import type { Evm, EvmReceipt } from '../../../core/kits/evm/index.ts'
-import { oasisDevnetMarket } from '../../../core/kits/oasis/devnet.ts'
-import { oasis } from '../../../core/kits/oasis/index.ts'
+import type { Evm, EvmReceipt } from '../../../kits/evm/index.ts'
+import { oasisDevnetMarket } from '../../../kits/oasis/devnet.ts'
+import { oasis } from '../../../kits/oasis/index.ts'
 import { markets } from '../../../plugins/oasis/markets.ts'
-import { at, openTradingFloor, tokens } from '../uniswap-v2/trading-floor.ts'
+import { at, openTradingFloor, tokens } from '../amm/v2/trading-floor.ts'
 
 const devnetFile = fileURLToPath(new URL('../../../plugins/oasis/devnet.ts', import.meta.url))
 const files = [fileURLToPath(new URL('../../../plugins/ethereum/devnet.ts', import.meta.url)), devnetFile]
-const artifacts = new URL('../../../core/kits/oasis/devnet.ts', import.meta.url).href
+const artifacts = new URL('../../../kits/oasis/devnet.ts', import.meta.url).href
 
 export type OasisFloor = Awaited<ReturnType<typeof openOasisFloor>>
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { formatUnits, type Wallet } from 'ethers'
-import { boundOfWhole } from '../../../core/kits/perp/plans/close.ts'
+import { boundOfWhole } from '../../../kits/perp/plan.ts'
 import fc from 'fast-check'
-import { at } from '../uniswap-v2/trading-floor.ts'
-import { rejection } from '../uniswap-v2/rejection.ts'
+import { at } from '../amm/v2/trading-floor.ts'
+import { rejection } from '../amm/v2/rejection.ts'
 import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
 import { refusalOf } from './refusal-of.ts'
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { formatUnits, type Wallet } from 'ethers'
 import type { PerpAccount, PerpPosition } from '../../../core/contracts/index.ts'
-import { at, tokens } from '../uniswap-v2/trading-floor.ts'
+import { at, tokens } from '../amm/v2/trading-floor.ts'
 import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
 
 const ether = 10n ** 18n

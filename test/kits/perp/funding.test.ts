@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Wallet } from 'ethers'
 import { fundingRate } from '../../../core/kits/perp/reading/funding.ts'
-import { at } from '../uniswap-v2/trading-floor.ts'
+import { at } from '../amm/v2/trading-floor.ts'
 import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
 
 const ether = 10n ** 18n

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { EventFragment } from 'ethers'
 import { findLogs } from '../../../core/kits/evm/reading/logs.ts'
-import { evmRpc } from '../../../core/kits/evm/rpc/evm-rpc.ts'
-import { perpEvents } from '../../../core/kits/perp/index.ts'
-import { at } from '../uniswap-v2/trading-floor.ts'
+import { evmRpc } from '../../../kits/evm/rpc.ts'
+import { perpEvents } from '../../../kits/perp/index.ts'
+import { at } from '../amm/v2/trading-floor.ts'
 import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
 
 const ether = 10n ** 18n

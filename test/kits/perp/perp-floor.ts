@@ -4,16 +4,16 @@ import type { PerpMarketName, PerpOrder, Plan } from '../../../core/contracts/in
 import { devnetPerpOperator } from '../../../core/devnet/devnet-perp-operator.ts'
 import { deployer, deployerAddress } from '../../../core/devnet/deployer.ts'
 import { readArtifact } from '../../../core/devnet/read-artifact.ts'
-import type { Evm, EvmReceipt } from '../../../core/kits/evm/index.ts'
-import { contractsOf, type ExchangeContract } from '../../../core/kits/perp/devnet/contracts.ts'
+import type { Evm, EvmReceipt } from '../../../kits/evm/index.ts'
+import { contractsOf, type ExchangeContract } from '../../../kits/perp/devnet-contracts.ts'
 import { collateralSlot } from '../../../core/kits/perp/devnet/liquidate.ts'
-import { perp } from '../../../core/kits/perp/index.ts'
+import { perp } from '../../../kits/perp/index.ts'
 import { markets } from '../../../plugins/perp/markets.ts'
-import { at, openTradingFloor, tokens } from '../uniswap-v2/trading-floor.ts'
+import { at, openTradingFloor, tokens } from '../amm/v2/trading-floor.ts'
 
 const devnetFile = fileURLToPath(new URL('../../../plugins/perp/devnet.ts', import.meta.url))
 const files = [fileURLToPath(new URL('../../../plugins/ethereum/devnet.ts', import.meta.url)), devnetFile]
-const artifacts = new URL('../../../core/kits/perp/devnet.ts', import.meta.url).href
+const artifacts = new URL('../../../kits/perp/devnet.ts', import.meta.url).href
 const collateralRaw = 100_000_000_000n
 
 export type PerpFloor = Awaited<ReturnType<typeof openPerpFloor>>

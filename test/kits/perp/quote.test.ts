@@ -4,11 +4,11 @@ import fc from 'fast-check'
 import { ContractFactory, MaxUint256, ZeroHash, type Wallet } from 'ethers'
 import { deployerAddress } from '../../../core/devnet/deployer.ts'
 import type { PerpMarketName, PerpOrder } from '../../../core/contracts/index.ts'
-import { at } from '../uniswap-v2/trading-floor.ts'
+import { at } from '../amm/v2/trading-floor.ts'
 import { addRange } from './makers.ts'
 import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
 import { refusalOf } from './refusal-of.ts'
-import { rejection } from '../uniswap-v2/rejection.ts'
+import { rejection } from '../amm/v2/rejection.ts'
 
 const ether = 10n ** 18n
 const side = fc.constantFrom('LONG' as const, 'SHORT' as const)

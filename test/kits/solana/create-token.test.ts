@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { generateKeyPairSigner } from '@solana/kit'
-import type { Transactions } from '../../../core/transactions/index.ts'
+import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { rejection, soon } from '../../transactions/site.ts'
 import { comesTo, entryOf, orderOf, startSolanaSite, transactionsAt } from './solana-site.ts'
 import type { SolanaSite } from './solana-site.ts'

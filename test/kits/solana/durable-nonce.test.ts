@@ -9,9 +9,9 @@ import {
   getNonceSize,
   getWithdrawNonceAccountInstruction,
 } from '@solana-program/system'
-import type { Transactions } from '../../../core/transactions/index.ts'
-import { dropsAll, takesAll } from '../../solana/ledger/leaders.ts'
-import { clientOf, send as sendBy, sign, signDurable, transferTo } from '../../solana-service/wallet.ts'
+import type { Transactions } from '../../../core/transactions/transactions.ts'
+import { dropsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts'
+import { clientOf, send as sendBy, sign, signDurable, transferTo } from '../../../tools/solana-node/test/wallet.ts'
 import { freshStore, rejection, soon, until } from '../../transactions/site.ts'
 import { chainOver, soon as at } from './test-cluster.ts'
 import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer } from './solana-site.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { generateKeyPairSigner } from '@solana/kit'
-import { nativeAddress } from '../../../core/kits/solana/index.ts'
+import { nativeAddress } from '../../../kits/solana/index.ts'
 import { chainOver, soon, startCluster } from './test-cluster.ts'
 import type { TestCluster } from './test-cluster.ts'
 

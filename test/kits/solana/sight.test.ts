@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { isOver, sight } from '../../../core/kits/solana/rail/sight.ts'
 import type { View } from '../../../core/kits/solana/rail/sight.ts'
-import type { BlockhashSlot, DurableSlot } from '../../../core/kits/solana/rail/slots.ts'
+import type { BlockhashSlot, DurableSlot } from '../../../kits/solana/sequence.ts'
 
 /** Signed at slot 1000, height 900. */
 const slot: BlockhashSlot = { number: 0, blockhash: 'b', lastValidBlockHeight: 1050, since: 1000 }

@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import type { Quote, Token } from '../../../core/contracts/index.ts'
 import { devnetQuoter } from '../../../core/devnet/devnet-quoter.ts'
 import balancer from '../../../plugins/balancer/index.ts'
-import { openTradingFloor, tokens } from '../../kits/uniswap-v2/trading-floor.ts'
+import { openTradingFloor, tokens } from '../../kits/amm/v2/trading-floor.ts'
 
 const folder = new URL('../../../plugins/balancer/', import.meta.url)
 export const defaults = parse(readFileSync(new URL('defaults.yml', folder), 'utf8'))

@@ -3,9 +3,9 @@ import { devnetSite } from '../../../core/devnet/devnet-site.ts'
 import { readArtifact } from '../../../core/devnet/read-artifact.ts'
 import { fillPool } from '../../../core/kits/weighted/devnet/fill-pool.ts'
 import { pauseSeconds } from '../../../core/kits/weighted/devnet/vault.ts'
-import { tokens, type TradingFloor } from '../../kits/uniswap-v2/trading-floor.ts'
+import { tokens, type TradingFloor } from '../../kits/amm/v2/trading-floor.ts'
 
-const kit = new URL('../../../core/kits/weighted/devnet.ts', import.meta.url).href
+const kit = new URL('../../../kits/amm/weighted/devnet.ts', import.meta.url).href
 const feeProviderNonce = 2
 const tokenAbi = ['function transfer(address, uint256)', 'function balanceOf(address) view returns (uint256)']
 const authAbi = ['function getActionId(bytes4) view returns (bytes32)']

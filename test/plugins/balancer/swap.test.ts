@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { Interface } from 'ethers'
 import type { Json, Quote, Swap, Token } from '../../../core/contracts/index.ts'
-import type { EvmReceipt } from '../../../core/kits/evm/index.ts'
-import { at, tokens } from '../../kits/uniswap-v2/trading-floor.ts'
+import type { EvmReceipt } from '../../../kits/evm/index.ts'
+import { at, tokens } from '../../kits/amm/v2/trading-floor.ts'
 import { openBalancer } from './floor.ts'
 
 const { WETH, USDC, DAI, WBTC, USDT } = tokens

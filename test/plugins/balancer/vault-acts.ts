@@ -1,10 +1,10 @@
 import { AbiCoder, Contract, MaxUint256, parseEther } from 'ethers'
 import { deployer } from '../../../core/devnet/deployer.ts'
-import { poolAMM } from '../../../core/kits/pools/index.ts'
-import { weighted } from '../../../core/kits/weighted/index.ts'
+import { poolAMM } from '../../../kits/amm/index.ts'
+import { weighted } from '../../../kits/amm/weighted/index.ts'
 import { pools } from '../../../plugins/balancer/pools.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
-import { tokens } from '../../kits/uniswap-v2/trading-floor.ts'
+import { tokens } from '../../kits/amm/v2/trading-floor.ts'
 import type { openBalancer } from './floor.ts'
 import { allow, newManagedPool, shareTokens, vaultAbi } from './managed-pool.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Ajv } from 'ajv'
 import { id } from 'ethers'
-import { evmChainSchema } from '../../../core/kits/evm/index.ts'
+import { evmChainSchema } from '../../../kits/evm/index.ts'
 import { everyChain, everyNetwork } from './every-chain.ts'
 
 const accepts = new Ajv({ allErrors: true }).compile(evmChainSchema)

@@ -1,4 +1,4 @@
-import { chainContract } from '../../../core/testing/index.ts'
+import { chainContract } from '../../../testkit/index.ts'
 import { everyChain } from './every-chain.ts'
 
 // Each starts a server of its own: those that differ most. Every chain is created and read in chains.test.ts, and served in server.test.ts.

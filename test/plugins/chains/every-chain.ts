@@ -3,7 +3,7 @@ import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parse } from 'yaml'
 import type { ChainPlugin } from '../../../core/contracts/index.ts'
-import type { Evm, EvmChainConfig, EvmNetworkTable } from '../../../core/kits/evm/index.ts'
+import type { Evm, EvmChainConfig, EvmNetworkTable } from '../../../kits/evm/index.ts'
 
 export interface ListedToken {
   chainId: number

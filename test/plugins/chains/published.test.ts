@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { getAddress } from 'ethers'
-import { multicall3 } from '../../../core/kits/evm/index.ts'
+import { multicall3 } from '../../../kits/evm/index.ts'
 import across from '../../fixtures/published/across-constants.json' with { type: 'json' }
 import aave from '../../fixtures/published/aave-address-book.json' with { type: 'json' }
 import chainlink from '../../fixtures/published/chainlink-local.json' with { type: 'json' }

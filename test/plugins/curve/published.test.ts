@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { getAddress } from 'ethers'
 import { parse } from 'yaml'
 import { deployerAddress } from '../../../core/devnet/deployer.ts'
-import { routerDeployment, stableDevnetAddresses } from '../../../core/kits/stable/devnet.ts'
+import { routerDeployment, stableDevnetAddresses } from '../../../kits/amm/stable/devnet.ts'
 import { pools } from '../../../plugins/curve/pools.ts'
 import curveApi from '../../fixtures/published/curve-api.json' with { type: 'json' }
 

@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { Interface } from 'ethers'
 import { fileURLToPath } from 'node:url'
 import { deployerAddress } from '../../../core/devnet/deployer.ts'
-import { tradingWallets } from '../../../core/devnet/index.ts'
-import { stableDevnetAddresses } from '../../../core/kits/stable/devnet.ts'
-import { approve, mined, node, type Bench } from '../../../core/testing/cards/bench.ts'
-import { startServer, type TestServer } from '../../../core/testing/server.ts'
+import { tradingWallets } from '../../../core/devnet/trading-wallets.ts'
+import { stableDevnetAddresses } from '../../../kits/amm/stable/devnet.ts'
+import { approve, mined, node, type Bench } from '../../../testkit/cards/venue.ts'
+import { startServer, type TestServer } from '../../../testkit/server.ts'
 
 const [address = ''] = tradingWallets
 const trade = { chain: 'ethereum', network: 'local', connector: 'curve', address, base: 'DAI', quote: 'USDC', amount: '10', side: 'SELL' }

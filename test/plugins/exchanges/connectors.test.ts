@@ -4,14 +4,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { loadPluginConfig } from '../../../core/config/plugins/load-plugin-config.ts'
+import { loadPluginConfig } from '../../../core/config/plugin-config.ts'
 import type { ConnectorConfig, Venue } from '../../../core/contracts/index.ts'
 import { deployerAddress } from '../../../core/devnet/deployer.ts'
 import { readArtifact } from '../../../core/devnet/read-artifact.ts'
-import type { Evm } from '../../../core/kits/evm/index.ts'
+import type { Evm } from '../../../kits/evm/index.ts'
 import { contractsOf as rangeContractsOf } from '../../../core/kits/uniswap-v3/devnet/contracts.ts'
 import { routerKinds } from '../../../core/kits/uniswap-v3/router/router-kinds.ts'
-import { contractsOf } from '../../../core/loader/contracts-of.ts'
+import { contractsOf } from '../../../core/loader/configuration.ts'
 import ethereum from '../../../plugins/ethereum/index.ts'
 import { feeTiers } from '../../../plugins/pancakeswap/deployments.ts'
 import smartRouter from '../../fixtures/published/pancakeswap-smart-router.json' with { type: 'json' }
@@ -101,7 +101,7 @@ describe('the exchanges’ constants', () => {
   })
 
   const uniswapPair = async () =>
-    (await readArtifact('UniswapV2Pair', new URL('../../../core/kits/uniswap-v2/devnet.ts', import.meta.url).href)).bytecode
+    (await readArtifact('UniswapV2Pair', new URL('../../../kits/amm/v2/devnet.ts', import.meta.url).href)).bytecode
   const localHash = (name: string) => exchanges.find((each) => each.name === name)?.versions[0]?.deployments['ethereum/local']?.initCodeHash
   const liveHash = (name: string, place: string) =>
     exchanges.find((each) => each.name === name)?.versions[0]?.deployments[place]?.initCodeHash

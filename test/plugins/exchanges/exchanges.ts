@@ -1,5 +1,5 @@
 import type { Connector, ConnectorConfig, Manifest, Venue } from '../../../core/contracts/index.ts'
-import type { Evm } from '../../../core/kits/evm/index.ts'
+import type { Evm } from '../../../kits/evm/index.ts'
 import { deployments as pangolin } from '../../../plugins/pangolin/deployments.ts'
 import pangolinPlugin from '../../../plugins/pangolin/index.ts'
 import * as pancakeswap from '../../../plugins/pancakeswap/deployments.ts'

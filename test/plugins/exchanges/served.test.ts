@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { startServer, type TestServer } from '../../../core/testing/server.ts'
+import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { exchanges } from './exchanges.ts'
 
 const question = { base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' }

@@ -3,14 +3,14 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { concat, Contract, Interface, JsonRpcProvider, toBeHex, Wallet } from 'ethers'
 import { parse } from 'yaml'
-import { startAnvil, type Anvil } from '../../../core/devnet/start-anvil.ts'
-import { multicall3 } from '../../../core/kits/evm/index.ts'
+import { startAnvil, type Anvil } from '../../../core/devnet/anvil.ts'
+import { multicall3 } from '../../../kits/evm/index.ts'
 import { saveKey } from '../../../core/wallet/keystore/save-key.ts'
 import multicall from '../../../plugins/ethereum/artifacts/Multicall3.json' with { type: 'json' }
 import testToken from '../../../plugins/ethereum/artifacts/TestToken.json' with { type: 'json' }
 import testDepositWallet from '../../fixtures/hyperliquid/TestDepositWallet.json' with { type: 'json' }
-import { fromUnits } from '../../hyperliquid/exchange/amounts/decimals.ts'
-import { accountOf } from '../../hyperliquid/exchange/engine.ts'
+import { fromUnits } from '../../../tools/hyperliquid-simulator/exchange/amounts/decimals.ts'
+import { accountOf } from '../../../tools/hyperliquid-simulator/exchange/engine.ts'
 import { passphrase, startSite, type Site } from './site.ts'
 import { usdc } from './venue.ts'
 

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { getBytes, Signature, Wallet } from 'ethers'
 import * as fc from 'fast-check'
 import { networks } from '../../../plugins/hyperliquid/networks.ts'
-import { draft, seal } from '../../../plugins/hyperliquid/rail/draft.ts'
+import { draft, seal } from '../../../plugins/hyperliquid/actions.ts'
 import { loadLibrary } from '../../../plugins/hyperliquid/rail/library.ts'
 import type { ChainAction, PlainAction, Step } from '../../../plugins/hyperliquid/rail/step.ts'
 

@@ -4,8 +4,8 @@ import { compare, decimalsOf, divided, minus, ofRaw, plain, plus, sum, times, wi
 import { cloidOf } from '../../../plugins/hyperliquid/orders/cloid.ts'
 import { toldOf } from '../../../plugins/hyperliquid/orders/order-state.ts'
 import { outcomeOf } from '../../../plugins/hyperliquid/orders/outcome.ts'
-import { receptionOf } from '../../../plugins/hyperliquid/rail/send.ts'
-import { createClaim, slotsFrom } from '../../../plugins/hyperliquid/rail/slots.ts'
+import { receptionOf } from '../../../plugins/hyperliquid/send.ts'
+import { createClaim, slotsFrom } from '../../../plugins/hyperliquid/nonces.ts'
 
 const raw = fc.tuple(fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), fc.integer({ min: 0, max: 18 }))
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { lending, perpState } from '../../../plugins/hyperliquid/accounts/account-answers.ts'
+import { lending, perpState } from '../../../plugins/hyperliquid/accounts.ts'
 import { perpAccountOf } from '../../../plugins/hyperliquid/accounts/perp-account.ts'
 import { createBudget } from '../../../plugins/hyperliquid/api/budget.ts'
-import { failsWith, losesAnswer, overItsLimit } from '../../hyperliquid/exchange/serve/faults.ts'
+import { failsWith, losesAnswer, overItsLimit } from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
 import { at, startVenue, usdc } from './venue.ts'
 import type { TestVenue } from './venue.ts'
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import type { BookAction, BookMarket, VenuePlan } from '../../../core/contracts/index.ts'
-import { newTrader } from '../../hyperliquid/client.ts'
-import { failsWith, losesAnswer, losesRequest, overItsLimit } from '../../hyperliquid/exchange/serve/faults.ts'
-import type { Fault } from '../../hyperliquid/exchange/serve/faults.ts'
+import { newTrader } from '../../../tools/hyperliquid-simulator/client.ts'
+import { failsWith, losesAnswer, losesRequest, overItsLimit } from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
+import type { Fault } from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
 import { at, landedOf, only, startVenue, usdc } from './venue.ts'
 import type { CarriedOut, TestVenue } from './venue.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { decimal, either, is, list, nothing, object, pair, shape, text, whole, word } from '../../../plugins/hyperliquid/api/shape.ts'
+import { decimal, either, is, list, nothing, object, pair, shape, text, whole, word } from '../../../plugins/hyperliquid/shape.ts'
 
 const order = object({ oid: whole, px: decimal, side: word('A', 'B') }, { cloid: either(text, nothing) })
 

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Wallet } from 'ethers'
-import { startAnvil, type Anvil } from '../../../core/devnet/start-anvil.ts'
-import { multicall3 } from '../../../core/kits/evm/index.ts'
-import type { ContractSite } from '../../../core/testing/index.ts'
+import { startAnvil, type Anvil } from '../../../core/devnet/anvil.ts'
+import { multicall3 } from '../../../kits/evm/index.ts'
+import type { ContractSite } from '../../../testkit/index.ts'
 import { saveKey } from '../../../core/wallet/keystore/save-key.ts'
 import multicall from '../../../plugins/ethereum/artifacts/Multicall3.json' with { type: 'json' }
-import { startExchange, type ExchangeOptions, type HyperliquidExchange } from '../../hyperliquid/exchange/start-exchange.ts'
+import { startExchange, type ExchangeOptions, type HyperliquidExchange } from '../../../tools/hyperliquid-simulator/exchange/start-exchange.ts'
 import { operatorsOf } from './operators.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))

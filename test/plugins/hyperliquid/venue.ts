@@ -5,7 +5,7 @@ import type { Json, Reception, Sealed, VenuePlan } from '../../../core/contracts
 import chain from '../../../plugins/hyperliquid-chain/index.ts'
 import hyperliquid from '../../../plugins/hyperliquid/index.ts'
 import type { HyperliquidConfig } from '../../../plugins/hyperliquid/config.ts'
-import { startExchange, type ExchangeOptions } from '../../hyperliquid/exchange/start-exchange.ts'
+import { startExchange, type ExchangeOptions } from '../../../tools/hyperliquid-simulator/exchange/start-exchange.ts'
 
 export const at = { signal: new AbortController().signal }
 const defaults = parse(readFileSync(new URL('../../../plugins/hyperliquid/defaults.yml', import.meta.url), 'utf8'))

@@ -5,14 +5,14 @@ import { parse } from 'yaml'
 import { deployerAddress } from '../../../core/devnet/deployer.ts'
 import { readArtifact } from '../../../core/devnet/read-artifact.ts'
 import { oasisAbi } from '../../../core/kits/oasis/abi.ts'
-import { oasisDevnetMarket } from '../../../core/kits/oasis/devnet.ts'
+import { oasisDevnetMarket } from '../../../kits/oasis/devnet.ts'
 import { markets } from '../../../plugins/oasis/markets.ts'
 
 const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8')
 const { facts } = JSON.parse(read('test/fixtures/published/makerdao-dai.json'))
 const { contractAddresses } = parse(read('plugins/oasis/defaults.yml'))
 const { tokens } = JSON.parse(read('plugins/ethereum/tokens.json'))
-const artifacts = new URL('../../../core/kits/oasis/devnet.ts', import.meta.url).href
+const artifacts = new URL('../../../kits/oasis/devnet.ts', import.meta.url).href
 
 describe('what is published about the Oasis market', () => {
   it('is what is configured for mainnet', () => {

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { deployerAddress } from '../../../core/devnet/deployer.ts'
-import { curieAbi } from '../../../core/kits/perp/abi.ts'
-import { perpDevnetContracts } from '../../../core/kits/perp/devnet.ts'
+import { curieAbi } from '../../../kits/perp/abi.ts'
+import { perpDevnetContracts } from '../../../kits/perp/devnet.ts'
 import { markets } from '../../../plugins/perp/markets.ts'
 
 const published = new URL('../../fixtures/published/perp-curie-deployments.json', import.meta.url)

@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import { devnetPerpOperator } from '../../../core/devnet/devnet-perp-operator.ts'
 import { tradingWallets } from '../../../core/devnet/trading-wallets.ts'
 import { expectSame } from '../../../core/testing/cards/perp/amounts.ts'
-import type { PerpOperator } from '../../../core/testing/devnet-plugin.ts'
-import { startServer, type TestServer } from '../../../core/testing/server.ts'
+import type { PerpOperator } from '../../../core/contracts/devnet.ts'
+import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { mined } from '../../http/shared-server.ts'
 
 const chain = { chain: 'ethereum', network: 'local' }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { startServer, type TestServer } from '../../../core/testing/server.ts'
+import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { tradingWallets } from '../../../core/devnet/trading-wallets.ts'
 import { mined } from '../../http/shared-server.ts'
 

@@ -1,7 +1,7 @@
-import { ammCards } from '../../../core/testing/cards/amm.ts'
-import type { Bench, Ground } from '../../../core/testing/cards/bench.ts'
-import type { Quoter } from '../../../core/testing/devnet-plugin.ts'
-import { holdsAll, takesAll } from '../../solana/ledger/leaders.ts'
+import { ammCards } from '../../../testkit/cards/amm.ts'
+import type { Bench, Ground } from '../../../testkit/cards/venue.ts'
+import type { Quoter } from '../../../core/contracts/devnet.ts'
+import { holdsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts'
 import { until } from '../../transactions/site.ts'
 import { here, startAmmSite, type AmmSite } from './amm-site.ts'
 

@@ -2,7 +2,7 @@ import { Ajv } from 'ajv'
 import { expect } from 'chai'
 import { assert, asyncProperty, bigInt, boolean } from 'fast-check'
 import { endpoints } from '../../../core/api/index.ts'
-import type { Answer, Client } from '../../../core/testing/client.ts'
+import type { Answer, Client } from '../../../testkit/client.ts'
 import { here, pair, startAmmSite, venue, type AmmSite } from './amm-site.ts'
 
 const most = 2n ** 64n - 1n

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { generateKeyPairSigner } from '@solana/kit'
-import { chainContract } from '../../../core/testing/index.ts'
-import { startSolana } from '../../solana/start-solana.ts'
+import { chainContract } from '../../../testkit/index.ts'
+import { startSolana } from '../../../tools/solana-node/start-solana.ts'
 
 const cluster = await startSolana({ slotMs: 100 })
 const { address } = await generateKeyPairSigner()

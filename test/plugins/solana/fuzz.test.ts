@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { endpoints, errorsOf, errorTable, type Endpoint, type ErrorName } from '../../../core/api/index.ts'
-import type { Answer } from '../../../core/testing/client.ts'
+import type { Answer } from '../../../testkit/client.ts'
 import { pair, startAmmSite, type AmmSite } from './amm-site.ts'
 
 const seed = Number(process.env.SLUICE_FUZZ_SEED ?? Date.now() % 2 ** 31)

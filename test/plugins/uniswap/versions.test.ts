@@ -3,13 +3,13 @@ import { expect } from 'chai'
 import { parse } from 'yaml'
 import type { Connector, Quote, Swap, Token } from '../../../core/contracts/index.ts'
 import { devnetQuoter } from '../../../core/devnet/devnet-quoter.ts'
-import type { Evm } from '../../../core/kits/evm/index.ts'
-import { partsOf } from '../../../core/kits/pools/index.ts'
+import type { Evm } from '../../../kits/evm/index.ts'
+import { partsOf } from '../../../kits/amm/index.ts'
 import uniswap from '../../../plugins/uniswap/index.ts'
 import { addresses } from '../../devnet/addresses.ts'
 import { devnetFiles } from '../../devnet/test-devnet.ts'
-import { rejection } from '../../kits/uniswap-v2/rejection.ts'
-import { at, openTradingFloor, tokens, type TradingFloor } from '../../kits/uniswap-v2/trading-floor.ts'
+import { rejection } from '../../kits/amm/v2/rejection.ts'
+import { at, openTradingFloor, tokens, type TradingFloor } from '../../kits/amm/v2/trading-floor.ts'
 
 const { WETH, USDC, DAI, WBTC, USDT } = tokens
 const defaults = parse(readFileSync(new URL('../../../plugins/uniswap/defaults.yml', import.meta.url), 'utf8'))

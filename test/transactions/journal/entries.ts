@@ -1,4 +1,4 @@
-import type { Store } from '../../../core/store/index.ts'
+import type { Store } from '../../../core/store/store.ts'
 import type { Attempt, Entry } from '../../../core/transactions/entry.ts'
 import type { Guard, KeyClaim } from '../../../core/transactions/journal/journal.ts'
 

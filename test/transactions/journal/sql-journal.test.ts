@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Store } from '../../../core/store/index.ts'
+import type { Store } from '../../../core/store/store.ts'
 import { kinds } from '../../../core/transactions/entry.ts'
 import type { Guard, Journal } from '../../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'

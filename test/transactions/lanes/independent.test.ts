@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { createAssociated } from '../../../core/kits/solana/reading/associated.ts'
-import { solanaRail } from '../../../core/kits/solana/rail/rail.ts'
-import type { SolanaSlot, SolanaSynced } from '../../../core/kits/solana/rail/slots.ts'
-import { createLane } from '../../../core/transactions/lanes/lane.ts'
-import type { Claimed, Lane } from '../../../core/transactions/lanes/lane.ts'
+import { solanaRail } from '../../../kits/solana/rail.ts'
+import type { SolanaSlot, SolanaSynced } from '../../../kits/solana/sequence.ts'
+import { createLane } from '../../../core/transactions/nonce-queue.ts'
+import type { Claimed, Lane } from '../../../core/transactions/nonce-queue.ts'
 import { native, never } from '../never.ts'
 import { silent } from '../site.ts'
 

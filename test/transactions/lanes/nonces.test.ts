@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Transactions } from '../../../core/transactions/index.ts'
+import type { Transactions } from '../../../core/transactions/transactions.ts'
 import {
   addressOf,
   gate,

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
-import { openStore } from '../../../core/store/index.ts'
+import { openStore } from '../../../core/store/open-store.ts'
 import { sqlLeases } from '../../../core/transactions/leases/sql-leases.ts'
 import { silent, soon } from '../site.ts'
 

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { sqlLeases } from '../../../core/transactions/leases/sql-leases.ts'
-import { openStore } from '../../../core/store/index.ts'
+import { openStore } from '../../../core/store/open-store.ts'
 import { silent } from '../site.ts'
 
 // Holds a lane until it is killed, and says every few milliseconds what it believes. A line on its input makes it use the lane.

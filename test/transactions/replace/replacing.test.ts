@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { toQuantity } from 'ethers'
-import type { Entry, Transactions } from '../../../core/transactions/index.ts'
+import type { Entry } from '../../../core/transactions/entry.ts'
+import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { addressOf, gate, gwei, order, planOf, reaches, rejection, sign, soon, startSite, stateOf, transactionsOn, until } from '../site.ts'
 import type { TestSite } from '../site.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sqlJournal } from '../../../core/transactions/index.ts'
+import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { createDispatch } from '../../../core/transactions/submit/dispatch.ts'
 import { createRecorder } from '../../../core/transactions/journal/recorder.ts'
 import { giveLane, newEntry, signed } from '../journal/entries.ts'

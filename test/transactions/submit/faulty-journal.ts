@@ -1,5 +1,6 @@
-import { StoreUnavailable } from '../../../core/store/index.ts'
-import type { Entry, Journal } from '../../../core/transactions/index.ts'
+import { StoreUnavailable } from '../../../core/store/store-unavailable.ts'
+import type { Entry } from '../../../core/transactions/entry.ts'
+import type { Journal } from '../../../core/transactions/journal/journal.ts'
 
 /** What happens instead of a call; what is absent goes through. */
 export interface Faults {

@@ -1,6 +1,6 @@
 import { parseEther, toQuantity } from 'ethers'
 import { expect } from 'chai'
-import type { Transactions } from '../../../core/transactions/index.ts'
+import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { addressOf, gwei, nowhere, order, planOf, reaches, rejection, soon, startSite, transactionsOn } from '../site.ts'
 import type { TestSite } from '../site.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Checked } from '../../../core/contracts/index.ts'
-import type { Transactions } from '../../../core/transactions/index.ts'
+import type { Transactions } from '../../../core/transactions/transactions.ts'
 import {
   addressOf,
   gate,

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Transactions } from '../../../core/transactions/index.ts'
+import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { addressOf, gwei, order, reaches, sendForeign, soon, startSite, stateOf, transactionsOn, until } from '../site.ts'
 import type { TestSite } from '../site.ts'
 

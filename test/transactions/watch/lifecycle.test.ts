@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import type { Sighting } from '../../../core/contracts/index.ts'
 import type { Attempt } from '../../../core/transactions/entry.ts'
-import type { Entry, TransactionState } from '../../../core/transactions/index.ts'
-import { advance } from '../../../core/transactions/watch/lifecycle.ts'
-import type { Observation, Rival } from '../../../core/transactions/watch/lifecycle.ts'
+import type { Entry, TransactionState } from '../../../core/transactions/entry.ts'
+import { advance } from '../../../core/transactions/lifecycle.ts'
+import type { Observation, Rival } from '../../../core/transactions/lifecycle.ts'
 import { txStatus } from '../../../core/transactions/tx-status.ts'
 import { newEntry } from '../journal/entries.ts'
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import type { Leases } from '../../../core/transactions/index.ts'
-import { sqlJournal } from '../../../core/transactions/index.ts'
-import { createLanes } from '../../../core/transactions/lanes/lanes.ts'
+import type { Leases } from '../../../core/transactions/leases.ts'
+import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
+import { createLanes } from '../../../core/transactions/leased-queues.ts'
 import { createRecorder } from '../../../core/transactions/journal/recorder.ts'
-import { createUpkeep } from '../../../core/transactions/watch/upkeep.ts'
+import { createUpkeep } from '../../../core/transactions/upkeep.ts'
 import { addressOf, freshStore, silent, soon, startSite } from '../site.ts'
 
 describe('what the server does by itself', function () {

@@ -3,8 +3,8 @@ import { getCreateAssociatedTokenIdempotentInstruction } from '@solana-program/t
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { fromKit } from '../../../core/kits/solana/instruction.ts'
-import { draft } from '../../../core/kits/solana/rail/draft.ts'
-import { priceFees } from '../../../core/kits/solana/rail/fees.ts'
+import { draft } from '../../../kits/solana/message.ts'
+import { priceFees } from '../../../kits/solana/fees.ts'
 import { checkMessage } from '../../../core/wallet/signer/ed25519/check-message.ts'
 import { feeCapLamports, mint, owner, solanaRules, trade, wallet } from './example-message.ts'
 

@@ -14,8 +14,8 @@ import {
   type Instruction,
 } from '@solana/kit'
 import { getSetComputeUnitLimitInstruction, getSetComputeUnitPriceInstruction } from '@solana-program/compute-budget'
-import { curves } from '../../../core/wallet/keys/curves.ts'
-import { readPolicy, type SignerPolicy, type SolanaRules } from '../../../core/wallet/signer/signer-policy.ts'
+import { curves } from '../../../core/wallet/keys.ts'
+import { readPolicy, type SignerPolicy, type SolanaRules } from '../../../core/wallet/policy.ts'
 
 export const seed = `0x${'a1b2c3d4'.repeat(8)}`
 export const wallet = address(curves.ed25519.addressOf(seed))

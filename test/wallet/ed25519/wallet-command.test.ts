@@ -4,7 +4,7 @@ import { createKeyPairSignerFromBytes } from '@solana/kit'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import { encodeBase58 } from '../../../core/wallet/keys/base58.ts'
-import { keyFile, listWallets } from '../../../core/wallet/keystore/keystore.ts'
+import { keyFile, listWallets } from '../../../core/wallet/keystore.ts'
 import { unlockKeystore } from '../../../core/wallet/keystore/unlock-keystore.ts'
 import { passphrase, walletCommandInFolder } from '../wallet-command-in-folder.ts'
 

@@ -1,6 +1,6 @@
 import { SluiceError } from '../../../contracts/index.ts'
 import type { Token } from '../../../contracts/index.ts'
-import { shortage } from '../../rails/index.ts'
+import { shortage } from '../../../../kits/nodes/rails.ts'
 
 export function allowanceTooSmall(token: Token, spender: string, currentRaw: bigint, neededRaw: bigint): SluiceError {
   const details = { spender, ...shortage(token, currentRaw, neededRaw) }

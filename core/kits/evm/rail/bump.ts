@@ -1,8 +1,8 @@
 import type { FeeWish } from '../../../contracts/index.ts'
 import { isBytes } from '../quantity.ts'
-import type { EvmIntent } from '../types.ts'
-import { checkWish, leastReplacement, max, min, priceFees } from './fees.ts'
-import type { EvmFees, PricedFees, Prices } from './fees.ts'
+import type { EvmIntent } from '../../../../kits/evm/types.ts'
+import { checkWish, leastReplacement, max, min, priceFees } from '../../../../kits/evm/fees.ts'
+import type { EvmFees, PricedFees, Prices } from '../../../../kits/evm/fees.ts'
 
 /** Yellow paper, G_transaction. */
 const transactionGas = 21_000n

@@ -2,8 +2,8 @@ import { Signature } from 'ethers/crypto'
 import { Transaction } from 'ethers/transaction'
 import { getBytes, hexlify } from 'ethers/utils'
 import type { Prepared, Sealed, Signable } from '../../../contracts/index.ts'
-import type { EvmFees } from './fees.ts'
-import type { EvmIntent } from '../types.ts'
+import type { EvmFees } from '../../../../kits/evm/fees.ts'
+import type { EvmIntent } from '../../../../kits/evm/types.ts'
 
 /** The unsigned bytes of a transaction of type 2 (EIP-1559), or 0 where the network has no base fee. */
 export function draft({ step, fees }: Pick<Prepared<EvmIntent, EvmFees>, 'step' | 'fees'>, nonce: number, chainId: number): Signable {

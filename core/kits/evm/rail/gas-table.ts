@@ -1,6 +1,6 @@
 import type { Json } from '../../../contracts/index.ts'
-import { isObject } from '../../nodes/index.ts'
-import type { Alike, EvmIntent } from '../types.ts'
+import { isObject } from '../../nodes/is-object.ts'
+import type { Alike, EvmIntent } from '../../../../kits/evm/types.ts'
 
 /** The gas limits that simulations gave to calls of a kind, for calls of the same kind through what was simulated before. */
 export interface GasTable {

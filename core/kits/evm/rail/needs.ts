@@ -1,11 +1,11 @@
 import { ZeroAddress } from 'ethers/constants'
 import type { At, Need, Token } from '../../../contracts/index.ts'
 import { allowanceCall, balanceOfCall, uintOf } from '../reading/erc20.ts'
-import { ethBalanceCall } from '../reading/multicall.ts'
-import type { EvmRailOptions } from './rail.ts'
-import { balanceTooSmall } from '../../rails/index.ts'
+import { ethBalanceCall } from '../../../../kits/evm/multicall.ts'
+import type { EvmRailOptions } from '../../../../kits/evm/rail.ts'
+import { balanceTooSmall } from '../../../../kits/nodes/rails.ts'
 import { allowanceTooLarge, allowanceTooSmall } from './allowance-shortage.ts'
-import type { Call, CallResult } from '../types.ts'
+import type { Call, CallResult } from '../../../../kits/evm/types.ts'
 
 /** The native coin, as plans name it. */
 export const nativeAddress = ZeroAddress

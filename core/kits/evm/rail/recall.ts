@@ -1,15 +1,15 @@
 import { SluiceError } from '../../../contracts/index.ts'
 import type { FeeWish, Head, Need, Recall } from '../../../contracts/index.ts'
-import type { EvmIntent, EvmReader } from '../types.ts'
-import { followedAccounts, isAccount } from '../wallets/accounts.ts'
+import type { EvmIntent, EvmReader } from '../../../../kits/evm/types.ts'
+import { followedAccounts, isAccount } from '../../../../kits/evm/wallets.ts'
 import { createHoldings, isHolding } from '../wallets/holdings.ts'
-import { besideOf } from './check.ts'
-import { checkWish, costOf, feesOf, priceFees } from './fees.ts'
-import type { EvmFees, PricedFees } from './fees.ts'
+import { besideOf } from '../../../../kits/evm/check.ts'
+import { checkWish, costOf, feesOf, priceFees } from '../../../../kits/evm/fees.ts'
+import type { EvmFees, PricedFees } from '../../../../kits/evm/fees.ts'
 import type { GasTable } from './gas-table.ts'
 import { nativeAddress } from './needs.ts'
-import type { EvmRailOptions } from './rail.ts'
-import type { EvmSynced } from './slots.ts'
+import type { EvmRailOptions } from '../../../../kits/evm/rail.ts'
+import type { EvmSynced } from '../../../../kits/evm/nonces.ts'
 
 /** One call that is like some that were simulated, by a wallet whose coins, tokens and nonces are in memory. */
 export function createRecall(

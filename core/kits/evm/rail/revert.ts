@@ -1,5 +1,5 @@
 import { AbiCoder } from 'ethers/abi'
-import { quoteNode } from '../../nodes/index.ts'
+import { quoteNode } from '../../nodes/quote-node.ts'
 
 /** Selectors of Solidity's two built-in errors: `Error(string)` and `Panic(uint256)`. */
 const errorSelector = '0x08c379a0'

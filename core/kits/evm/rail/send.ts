@@ -1,9 +1,10 @@
 import { hexlify } from 'ethers/utils'
 import type { At, Reception, RefusalMeaning, Sealed } from '../../../contracts/index.ts'
-import { quoteNode, sendToAll } from '../../nodes/index.ts'
-import type { Rpc, RpcAnswer } from '../../nodes/index.ts'
-import { meaningOfSending } from './wordings.ts'
-import type { Meaning } from './wordings.ts'
+import { quoteNode } from '../../nodes/quote-node.ts'
+import { sendToAll } from '../../nodes/send-to-all.ts'
+import type { Rpc, RpcAnswer } from '../../nodes/types.ts'
+import { meaningOfSending } from '../../../../kits/evm/node-errors.ts'
+import type { Meaning } from '../../../../kits/evm/node-errors.ts'
 
 /** The same bytes to every node; one that has them is enough. */
 export function send(rpc: Rpc, { id, raw }: Sealed, at: At): Promise<Reception> {

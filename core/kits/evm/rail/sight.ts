@@ -1,9 +1,9 @@
 import type { OpenAttempt, Sighting } from '../../../contracts/index.ts'
-import { isObject } from '../../nodes/index.ts'
-import type { RpcAnswer } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
+import type { RpcAnswer } from '../../nodes/types.ts'
 import type { Block } from '../reading/block.ts'
-import { readReceipt } from '../reading/receipt.ts'
-import type { EvmFees } from './fees.ts'
+import { readReceipt } from '../../../../kits/evm/receipts.ts'
+import type { EvmFees } from '../../../../kits/evm/fees.ts'
 
 export type Attempt = Omit<OpenAttempt<string, number, EvmFees>, 'step'>
 

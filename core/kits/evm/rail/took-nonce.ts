@@ -1,8 +1,8 @@
 import { verifyAuthorization } from 'ethers/hash'
 import { toQuantity } from 'ethers/utils'
 import type { At } from '../../../contracts/index.ts'
-import { isObject } from '../../nodes/index.ts'
-import type { Rpc } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
+import type { Rpc } from '../../nodes/types.ts'
 import { quantityOf } from '../quantity.ts'
 
 /**

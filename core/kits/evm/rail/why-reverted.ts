@@ -1,11 +1,11 @@
 import { toQuantity } from 'ethers/utils'
 import type { At } from '../../../contracts/index.ts'
-import { isObject } from '../../nodes/index.ts'
-import type { Rpc, RpcAnswer } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
+import type { Rpc, RpcAnswer } from '../../nodes/types.ts'
 import { revertData } from '../reading/call-result.ts'
 import { isBytes, quantityOf } from '../quantity.ts'
 import { revertReason } from './revert.ts'
-import { meaningOf } from './wordings.ts'
+import { meaningOf } from '../../../../kits/evm/node-errors.ts'
 
 /** Calls for one transaction. */
 const calls = 2

@@ -1,8 +1,8 @@
 import { SluiceError } from '../../../contracts/index.ts'
 import type { At, Token } from '../../../contracts/index.ts'
 import { balanceOfCall, uintOf } from './erc20.ts'
-import { ethBalanceCall } from './multicall.ts'
-import type { EvmReader } from '../types.ts'
+import { ethBalanceCall } from '../../../../kits/evm/multicall.ts'
+import type { EvmReader } from '../../../../kits/evm/types.ts'
 
 /** Native and token balances at one block, in one round trip. */
 export async function readBalances(

@@ -1,7 +1,7 @@
-import artifact from '../artifacts/Batch.json' with { type: 'json' }
+import artifact from '../../../../kits/evm/artifacts/Batch.json' with { type: 'json' }
 import { nativeAddress } from '../address.ts'
-import type { Call, Probe } from '../types.ts'
-import { packBytes, packItem, packList, word } from './multicall.ts'
+import type { Call, Probe } from '../../../../kits/evm/types.ts'
+import { packBytes, packItem, packList, word } from '../../../../kits/evm/multicall.ts'
 
 /** https://eips.ethereum.org/EIPS/eip-3860: more is refused in a call too (geth `core/state_transition.go`). */
 export const mostCreationBytes = 49_152

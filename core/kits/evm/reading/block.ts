@@ -1,6 +1,7 @@
 import type { Head } from '../../../contracts/index.ts'
-import { isObject, nodeLied } from '../../nodes/index.ts'
-import type { Rpc } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
+import { nodeLied } from '../../nodes/ask.ts'
+import type { Rpc } from '../../nodes/types.ts'
 import { quantityOf } from '../quantity.ts'
 
 /** A block's head, and the base fee that the block after it will have. */

@@ -1,7 +1,8 @@
-import { isObject, nodeLied, resultOf } from '../../nodes/index.ts'
-import type { Rpc, RpcAnswer } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
+import { nodeLied, resultOf } from '../../nodes/ask.ts'
+import type { Rpc, RpcAnswer } from '../../nodes/types.ts'
 import { isBytes } from '../quantity.ts'
-import type { CallResult } from '../types.ts'
+import type { CallResult } from '../../../../kits/evm/types.ts'
 
 /** JSON-RPC error codes that say "the call itself failed": geth's with revert data, geth's without any, Nethermind's. */
 const executionCodes: ReadonlySet<number> = new Set([3, -32000, -32015])

@@ -1,7 +1,7 @@
 import { Interface, Result } from 'ethers'
 import type { EventFragment } from 'ethers'
 import type { Json } from '../../../contracts/index.ts'
-import type { EvmLog, EvmReceipt } from '../types.ts'
+import type { EvmLog, EvmReceipt } from '../../../../kits/evm/types.ts'
 
 /** What tokens and wrapped coins emit: EIP-20, EIP-721 (indexes one more), WETH9. */
 const commonEvents = [

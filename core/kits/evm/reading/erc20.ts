@@ -1,7 +1,7 @@
 import { MaxUint256 } from 'ethers'
-import { addressWord, word } from './multicall.ts'
+import { addressWord, word } from '../../../../kits/evm/multicall.ts'
 import { quantityOf } from '../quantity.ts'
-import type { Call, CallResult } from '../types.ts'
+import type { Call, CallResult } from '../../../../kits/evm/types.ts'
 
 // https://eips.ethereum.org/EIPS/eip-20
 export const maxAmountRaw = MaxUint256

@@ -1,11 +1,12 @@
 import type { At, Transaction } from '../../../contracts/index.ts'
-import { isObject, nodeLied, resultOf } from '../../nodes/index.ts'
-import type { Rpc } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
+import { nodeLied, resultOf } from '../../nodes/ask.ts'
+import type { Rpc } from '../../nodes/types.ts'
 import { readBlock } from './block.ts'
 import { jsonOfNode } from './json-of-node.ts'
 import { quantityOf } from '../quantity.ts'
-import { readReceipt } from './receipt.ts'
-import type { Evm } from '../types.ts'
+import { readReceipt } from '../../../../kits/evm/receipts.ts'
+import type { Evm } from '../../../../kits/evm/types.ts'
 
 /** A transaction with its receipt, and whether a pending one pays the next block's base fee: one round trip. */
 export async function findTransaction(rpc: Rpc, hash: string, at: At): Promise<Transaction<Evm> | undefined> {

@@ -1,5 +1,5 @@
 import type { Json } from '../../../contracts/index.ts'
-import { isObject } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
 import { quantityOf } from '../quantity.ts'
 
 /** Fields that fit a number. */

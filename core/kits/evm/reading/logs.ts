@@ -1,9 +1,10 @@
 import { toQuantity } from 'ethers/utils'
-import { nodeLied, resultOf, type Rpc } from '../../nodes/index.ts'
+import { nodeLied, resultOf } from '../../nodes/ask.ts'
+import { type Rpc } from '../../nodes/types.ts'
 import type { At } from '../../../contracts/index.ts'
 import { numberOf } from '../quantity.ts'
-import { isLog } from './receipt.ts'
-import type { FoundLog, LogFilter } from '../types.ts'
+import { isLog } from '../../../../kits/evm/receipts.ts'
+import type { FoundLog, LogFilter } from '../../../../kits/evm/types.ts'
 
 const mostCalls = 10
 /** What public nodes look through in one call, where they have a limit at all. */

@@ -1,6 +1,6 @@
-import { chargeCalls, chargeRaw, chargesOf, typicalSwap } from './op-stack.ts'
-import type { Charge } from './op-stack.ts'
-import type { Call, CallResult } from '../types.ts'
+import { chargeCalls, chargeRaw, chargesOf, typicalSwap } from '../../../../kits/evm/op-stack.ts'
+import type { Charge } from '../../../../kits/evm/op-stack.ts'
+import type { Call, CallResult } from '../../../../kits/evm/types.ts'
 
 /** What a rollup charges for a typical swap on top of gas, as the last reading saw it. */
 export interface RollupFees {

@@ -1,7 +1,7 @@
 import { AbiCoder } from 'ethers'
 import type { Token } from '../../../contracts/index.ts'
 import { uintOf } from './erc20.ts'
-import type { CallResult } from '../types.ts'
+import type { CallResult } from '../../../../kits/evm/types.ts'
 
 /** 10^77 is the largest power of ten in 256 bits. */
 const maxDecimals = 77

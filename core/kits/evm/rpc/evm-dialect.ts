@@ -1,4 +1,4 @@
-import type { Dialect } from '../../nodes/index.ts'
+import type { Dialect } from '../../../../kits/nodes/dialect.ts'
 import { blockOf, headInAnswers } from './head-in-answers.ts'
 import { isPlausible } from './plausible.ts'
 import { refusal } from './refusal.ts'

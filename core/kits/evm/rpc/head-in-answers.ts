@@ -1,5 +1,6 @@
-import { isObject } from '../../nodes/index.ts'
-import type { RpcAnswer, RpcCall, SeenHead } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
+import type { RpcAnswer, RpcCall } from '../../nodes/types.ts'
+import type { SeenHead } from '../../../../kits/nodes/dialect.ts'
 import { quantityOf } from '../quantity.ts'
 
 /** The chain's head where the answers tell it by the way: what is asked for another reason says how far a node is. */

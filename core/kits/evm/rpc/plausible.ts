@@ -1,5 +1,5 @@
-import { isObject } from '../../nodes/index.ts'
-import type { RpcCall } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
+import type { RpcCall } from '../../nodes/types.ts'
 import { isBytes, quantityOf } from '../quantity.ts'
 import { blockOf } from './head-in-answers.ts'
 

@@ -1,4 +1,4 @@
-import { NodeFailure } from '../../nodes/index.ts'
+import { NodeFailure } from '../../nodes/node/node-failure.ts'
 
 /**
  * Codes that mean "too many requests": HTTP's own number, EIP-1474's "limit exceeded", and those of Optimism's

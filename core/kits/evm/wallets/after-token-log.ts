@@ -1,5 +1,5 @@
-import type { FoundLog } from '../types.ts'
-import { addressInTopic, wordAt, wordCount } from '../words.ts'
+import type { FoundLog } from '../../../../kits/evm/types.ts'
+import { addressInTopic, wordAt, wordCount } from '../../../../kits/evm/encoding.ts'
 import type { Holding } from './holdings.ts'
 import { approvalTopic, depositTopic, transferTopic, withdrawalTopic } from './wallet-logs.ts'
 

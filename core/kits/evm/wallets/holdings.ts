@@ -1,7 +1,7 @@
 import type { Followed, KnownOf } from '../../../contracts/index.ts'
 import { allowanceCall, balanceOfCall, uintOf } from '../reading/erc20.ts'
-import type { Evm, EvmReader } from '../types.ts'
-import { addressInTopic } from '../words.ts'
+import type { Evm, EvmReader } from '../../../../kits/evm/types.ts'
+import { addressInTopic } from '../../../../kits/evm/encoding.ts'
 import { afterTokenLog } from './after-token-log.ts'
 import { approvalTopic, depositTopic, transferTopic, walletFollow, withdrawalTopic } from './wallet-logs.ts'
 

@@ -1,5 +1,5 @@
 import { id } from 'ethers/hash'
-import { addressWord } from '../reading/multicall.ts'
+import { addressWord } from '../../../../kits/evm/multicall.ts'
 
 /** First topics: https://eips.ethereum.org/EIPS/eip-20 */
 export const transferTopic = id('Transfer(address,address,uint256)')

@@ -1,4 +1,4 @@
-import type { SeenHead } from '../dialect.ts'
+import type { SeenHead } from '../../../../kits/nodes/dialect.ts'
 import type { HealthPolicy } from './health-policy.ts'
 
 export interface Lag {

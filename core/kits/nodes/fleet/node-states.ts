@@ -1,6 +1,6 @@
 import type { NodeState } from '../../../contracts/index.ts'
-import type { Fleet } from './fleet.ts'
-import type { RpcNode } from '../node/rpc-node.ts'
+import type { Fleet } from '../../../../kits/nodes/node-ranking.ts'
+import type { RpcNode } from '../../../../kits/nodes/node.ts'
 
 /** What is known of each node now, for people and metrics; asks nobody. */
 export function nodeStates(fleet: Fleet, nodes: readonly RpcNode[], readers: readonly RpcNode[]): readonly NodeState[] {

@@ -1,5 +1,5 @@
 import { NodeFailure } from './node-failure.ts'
-import type { Dialect } from '../dialect.ts'
+import type { Dialect } from '../../../../kits/nodes/dialect.ts'
 import { isObject } from '../is-object.ts'
 import type { RpcAnswer } from '../types.ts'
 

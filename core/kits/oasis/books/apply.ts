@@ -1,7 +1,7 @@
 import type { BookSide } from '../../../contracts/index.ts'
-import type { FoundLog } from '../../evm/types.ts'
-import type { Offer } from '../reading/lens.ts'
-import { eventOf, type OfferEvent } from './change.ts'
+import type { FoundLog } from '../../../../kits/evm/types.ts'
+import type { Offer } from '../../../../kits/oasis/lens.ts'
+import { eventOf, type OfferEvent } from '../../../../kits/oasis/events.ts'
 import { bookOffer, compareOffers, takenPrice, type BookOffer, type MadeOffer, type OasisState } from './state.ts'
 
 /** The book after a log: the same where it was about another one; `reload` where more would have to be known. */

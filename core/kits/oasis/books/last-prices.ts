@@ -1,7 +1,7 @@
 import type { At, Decimal, Log } from '../../../contracts/index.ts'
-import type { EvmReader } from '../../evm/types.ts'
+import type { EvmReader } from '../../../../kits/evm/types.ts'
 import { takesOf } from '../history/offer-logs.ts'
-import type { Pair, Place } from '../pairs.ts'
+import type { Pair, Place } from '../../../../kits/oasis/contract.ts'
 import { takenPrice } from './state.ts'
 
 /** What nodes look through in one call. */

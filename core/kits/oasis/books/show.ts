@@ -1,5 +1,5 @@
 import type { Book, LastTrades, Level } from '../../../contracts/index.ts'
-import { amountText } from '../decimal.ts'
+import { amountText } from '../../../../kits/oasis/decimal.ts'
 import type { OasisState, SideState } from './state.ts'
 
 export function show({ pair, sides, lastPrice }: OasisState): Book & LastTrades {

@@ -1,7 +1,7 @@
 import type { BookSide, Decimal } from '../../../contracts/index.ts'
-import { priceText, type Rounding } from '../decimal.ts'
-import type { Pair } from '../pairs.ts'
-import type { Offer, PairOffers } from '../reading/lens.ts'
+import { priceText, type Rounding } from '../../../../kits/oasis/decimal.ts'
+import type { Pair } from '../../../../kits/oasis/contract.ts'
+import type { Offer, PairOffers } from '../../../../kits/oasis/lens.ts'
 
 /** An offer that other offers are matched with, with what it is in a book. */
 export interface BookOffer extends Offer {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toQuantity, type TransactionReceipt } from 'ethers'
-import type { DevnetSite } from '../../../testing/devnet-plugin.ts'
+import type { DevnetSite } from '../../../contracts/devnet.ts'
 
 const etherRaw = 10n ** 18n
 /** For what takes many offers at once. */

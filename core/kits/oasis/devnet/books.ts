@@ -1,5 +1,5 @@
 import { Contract, MaxUint256, parseUnits, type BaseContract } from 'ethers'
-import type { DevnetSite, DevnetTokens, DevnetTokenSymbol } from '../../../testing/devnet-plugin.ts'
+import type { DevnetSite, DevnetTokens, DevnetTokenSymbol } from '../../../contracts/devnet.ts'
 
 /** A market with offers on both sides of a price. */
 export interface DevnetBook {

@@ -1,6 +1,6 @@
 import { Contract, getCreateAddress, parseUnits, type BaseContract } from 'ethers'
-import { devnetTokenSymbols } from '../../../testing/devnet-plugin.ts'
-import type { Artifact, DevnetSite, DevnetTokens, DevnetTokenSymbol } from '../../../testing/devnet-plugin.ts'
+import { devnetTokenSymbols } from '../../../contracts/devnet.ts'
+import type { Artifact, DevnetSite, DevnetTokens, DevnetTokenSymbol } from '../../../contracts/devnet.ts'
 
 // The first transaction of the deployment.
 const marketNonce = 0
@@ -24,4 +24,4 @@ export async function deployMarket(site: DevnetSite & { readonly tokens: DevnetT
 export const marketAt = async (site: DevnetSite): Promise<Contract> =>
   new Contract(marketOf(site.signer.address), (await artifactOf(site)).abi, site.signer)
 
-const artifactOf = (site: DevnetSite): Promise<Artifact> => site.artifact('TestOasisDex', new URL('../devnet.ts', import.meta.url).href)
+const artifactOf = (site: DevnetSite): Promise<Artifact> => site.artifact('TestOasisDex', new URL('../../../../kits/oasis/devnet.ts', import.meta.url).href)

@@ -1,6 +1,6 @@
 import { Wallet, id as hashOf, parseUnits, toBeHex, type Contract, type TransactionReceipt } from 'ethers'
-import type { BookOperator, DevnetSite, ExchangeOrder } from '../../../testing/devnet-plugin.ts'
-import { amountText, priceText } from '../decimal.ts'
+import type { BookOperator, DevnetSite, ExchangeOrder } from '../../../contracts/devnet.ts'
+import { amountText, priceText } from '../../../../kits/oasis/decimal.ts'
 import { actAs } from './act-as.ts'
 import { offer, quoteOf } from './books.ts'
 import { marketAt } from './market.ts'

@@ -1,5 +1,5 @@
 import { Contract, MaxUint256 } from 'ethers'
-import type { DevnetSite } from '../../../testing/devnet-plugin.ts'
+import type { DevnetSite } from '../../../contracts/devnet.ts'
 import { actAs } from './act-as.ts'
 
 export interface OperatorToken {

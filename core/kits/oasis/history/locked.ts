@@ -1,7 +1,7 @@
 import type { BookBalance } from '../../../contracts/index.ts'
-import { amountText } from '../decimal.ts'
-import { tokensOf } from '../pairs.ts'
-import { lockedOf, type OwnOffer } from './own-offers.ts'
+import { amountText } from '../../../../kits/oasis/decimal.ts'
+import { tokensOf } from '../../../../kits/oasis/contract.ts'
+import { lockedOf, type OwnOffer } from '../../../../kits/oasis/own-orders.ts'
 
 /** What the market keeps of a wallet's until its offers are taken or cancelled; it holds nothing else. */
 export function lockedBy(offers: readonly OwnOffer[]): readonly BookBalance[] {

@@ -1,9 +1,9 @@
 import { zeroPadValue } from 'ethers'
 import type { At, BookSide } from '../../../contracts/index.ts'
-import type { EvmReader, FoundLog } from '../../evm/types.ts'
+import type { EvmReader, FoundLog } from '../../../../kits/evm/types.ts'
 import { topicOf } from '../abi.ts'
-import { eventOf, pairsOfLog } from '../books/change.ts'
-import type { Pair, Place } from '../pairs.ts'
+import { eventOf, pairsOfLog } from '../../../../kits/oasis/events.ts'
+import type { Pair, Place } from '../../../../kits/oasis/contract.ts'
 
 /** What happened to an offer. `side` is the offer's; the amounts are in base and quote. */
 export interface OfferLog {

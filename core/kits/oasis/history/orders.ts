@@ -1,7 +1,7 @@
 import type { BookMarket, BookOrder, OrderState } from '../../../contracts/index.ts'
-import { amountText } from '../decimal.ts'
+import { amountText } from '../../../../kits/oasis/decimal.ts'
 import { priceOf, shownBy } from '../books/state.ts'
-import { lockedOf, sumOf, type OwnOffer } from './own-offers.ts'
+import { lockedOf, sumOf, type OwnOffer } from '../../../../kits/oasis/own-orders.ts'
 
 /** An offer as the order that it came of, as far as the chain tells: its price is that of what was left to offer. */
 export function orderOf(offer: OwnOffer, market: BookMarket): BookOrder {

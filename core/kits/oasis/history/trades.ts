@@ -1,8 +1,8 @@
 import type { BookMarket, BookTrade } from '../../../contracts/index.ts'
 import { priceOf } from '../books/state.ts'
-import { amountText } from '../decimal.ts'
+import { amountText } from '../../../../kits/oasis/decimal.ts'
 import type { OfferLog } from './offer-logs.ts'
-import type { OwnOffer } from './own-offers.ts'
+import type { OwnOffer } from '../../../../kits/oasis/own-orders.ts'
 
 /** What was taken of offers, newest first, as who came to the book has it. `offers`: theirs that came of the same calls. */
 export function tradesOfTakers(takes: readonly OfferLog[], market: BookMarket, offers: readonly OwnOffer[] = []): readonly BookTrade[] {

@@ -1,5 +1,5 @@
 import { SluiceError, type OrderName, type Plan } from '../../../contracts/index.ts'
-import type { Call, Evm } from '../../evm/types.ts'
+import type { Call, Evm } from '../../../../kits/evm/types.ts'
 import { oasisAbi } from '../abi.ts'
 import { writeCancel } from './memo.ts'
 

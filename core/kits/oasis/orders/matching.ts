@@ -1,4 +1,4 @@
-import type { Offer } from '../reading/lens.ts'
+import type { Offer } from '../../../../kits/oasis/lens.ts'
 
 /** What an order would give and get of the offers that it meets. */
 export interface Matched {

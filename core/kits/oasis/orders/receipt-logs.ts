@@ -1,7 +1,7 @@
 import type { LogDescription } from 'ethers'
 import type { Json } from '../../../contracts/index.ts'
 import { oasisAbi } from '../abi.ts'
-import { isSameAddress } from '../pairs.ts'
+import { isSameAddress } from '../../../../kits/oasis/contract.ts'
 
 export type ParsedLog = Pick<LogDescription, 'name' | 'args'>
 

@@ -1,6 +1,6 @@
 import type { Result } from 'ethers'
 import { SluiceError } from '../../../contracts/index.ts'
-import type { CallResult } from '../../evm/types.ts'
+import type { CallResult } from '../../../../kits/evm/types.ts'
 import { oasisAbi } from '../abi.ts'
 
 /**

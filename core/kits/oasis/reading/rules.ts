@@ -1,8 +1,8 @@
 import type { At, BookMarket } from '../../../contracts/index.ts'
-import type { CallResult, EvmReader } from '../../evm/types.ts'
+import type { CallResult, EvmReader } from '../../../../kits/evm/types.ts'
 import { oasisAbi } from '../abi.ts'
-import { amountText } from '../decimal.ts'
-import type { Pair, Place } from '../pairs.ts'
+import { amountText } from '../../../../kits/oasis/decimal.ts'
+import type { Pair, Place } from '../../../../kits/oasis/contract.ts'
 import { answered } from './answered.ts'
 
 const flags = ['isClosed', 'matchingEnabled', 'buyEnabled'] as const

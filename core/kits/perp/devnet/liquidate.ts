@@ -1,5 +1,5 @@
 import { AbiCoder, keccak256, toBeHex, type BaseContract } from 'ethers'
-import type { DevnetSite } from '../../../testing/devnet-plugin.ts'
+import type { DevnetSite } from '../../../contracts/devnet.ts'
 
 interface Contracts {
   readonly house: BaseContract

@@ -1,6 +1,6 @@
 import { Contract, MaxUint256, parseUnits, type BaseContract } from 'ethers'
-import type { DevnetSite, DevnetTokens } from '../../../testing/devnet-plugin.ts'
-import type { ExchangeContract, Placed } from './contracts.ts'
+import type { DevnetSite, DevnetTokens } from '../../../contracts/devnet.ts'
+import type { ExchangeContract, Placed } from '../../../../kits/perp/devnet-contracts.ts'
 import { poolFee, tickOf, type DevnetMarket } from './market.ts'
 
 // UniswapV3Factory of @uniswap/v3-core@1.0.1, by the fee.

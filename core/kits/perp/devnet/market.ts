@@ -1,7 +1,7 @@
 import { Contract, keccak256, AbiCoder, parseUnits, toBeHex, zeroPadValue, type BaseContract } from 'ethers'
-import type { DevnetSite, DevnetTokens } from '../../../testing/devnet-plugin.ts'
-import { getSqrtRatioAtTick } from '../../uniswap-v3/math/index.ts'
-import { artifactOf, nextNonce, type ExchangeContract, type Placed } from './contracts.ts'
+import type { DevnetSite, DevnetTokens } from '../../../contracts/devnet.ts'
+import { getSqrtRatioAtTick } from '../../../../kits/amm/v3/math.ts'
+import { artifactOf, nextNonce, type ExchangeContract, type Placed } from '../../../../kits/perp/devnet-contracts.ts'
 import { premiumSeconds } from './wire.ts'
 
 export interface DevnetMarket {

@@ -1,5 +1,5 @@
 import { formatUnits, type BaseContract } from 'ethers'
-import type { PerpViews } from '../../../testing/devnet-plugin.ts'
+import type { PerpViews } from '../../../contracts/devnet.ts'
 
 interface Contracts {
   readonly house: BaseContract

@@ -1,6 +1,6 @@
 import { MaxUint256, type BaseContract } from 'ethers'
-import type { DevnetSite, DevnetTokens } from '../../../testing/devnet-plugin.ts'
-import { artifactOf, nextNonce, type ExchangeContract, type Placed } from './contracts.ts'
+import type { DevnetSite, DevnetTokens } from '../../../contracts/devnet.ts'
+import { artifactOf, nextNonce, type ExchangeContract, type Placed } from '../../../../kits/perp/devnet-contracts.ts'
 
 type Site = DevnetSite & { tokens: DevnetTokens }
 

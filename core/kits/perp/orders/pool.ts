@@ -1,8 +1,8 @@
 import { ZeroAddress } from 'ethers'
-import { lensProbe, lookAt, readLens, type Reach } from '../../uniswap-v3/pools/pool-lens.ts'
+import { lensProbe, lookAt, readLens, type Reach } from '../../../../kits/amm/v3/lens.ts'
 import type { RangePoolState } from '../../uniswap-v3/pools/range-pool-state.ts'
-import { asNumbers, map, orNothing, together, type Asked } from '../asked.ts'
-import type { Contracts, CurieMarket } from '../curie.ts'
+import { asNumbers, map, orNothing, together, type Asked } from '../../../../kits/perp/batch-read.ts'
+import type { Contracts, CurieMarket } from '../../../../kits/perp/curie.ts'
 import type { FeeRatios } from './swap.ts'
 
 /** How far to read a pool beside its price, in each direction: the next where a swap goes further. */

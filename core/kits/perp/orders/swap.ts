@@ -1,8 +1,8 @@
 import { divRoundingUp } from '../../uniswap-v3/math/full-math.ts'
-import { withoutFee } from '../../uniswap-v3/math/index.ts'
+import { withoutFee } from '../../uniswap-v3/math/swap-math.ts'
 import type { RangePoolState } from '../../uniswap-v3/pools/range-pool-state.ts'
-import { swap, type Beyond, type Swapped } from '../../uniswap-v3/pools/swap.ts'
-import { wholeRatio } from '../curie.ts'
+import { swap, type Beyond, type Swapped } from '../../../../kits/amm/v3/swap.ts'
+import { wholeRatio } from '../../../../kits/perp/curie.ts'
 
 /** In millionths: of the exchange, as it is for the trader, and of the pool, which the exchange cancels out. */
 export interface FeeRatios {

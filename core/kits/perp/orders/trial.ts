@@ -1,8 +1,8 @@
 import { AbiCoder } from 'ethers'
 import { revertReason } from '../../evm/rail/revert.ts'
-import artifact from '../artifacts/PerpTrial.json' with { type: 'json' }
-import type { Asked } from '../asked.ts'
-import type { Contracts, CurieMarket } from '../curie.ts'
+import artifact from '../../../../kits/perp/artifacts/PerpTrial.json' with { type: 'json' }
+import type { Asked } from '../../../../kits/perp/batch-read.ts'
+import type { Contracts, CurieMarket } from '../../../../kits/perp/curie.ts'
 
 /** What the exchange looks at after it has traded, and so says nothing of the market. */
 const aboutTheAccount = ['CH_NEFCI', 'CH_NEFCM', 'AB_MNE']

@@ -1,7 +1,7 @@
 import type { Plan, Token } from '../../../contracts/index.ts'
-import type { Evm } from '../../evm/types.ts'
-import { curieAbi } from '../abi.ts'
-import type { Contracts } from '../curie.ts'
+import type { Evm } from '../../../../kits/evm/types.ts'
+import { curieAbi } from '../../../../kits/perp/abi.ts'
+import type { Contracts } from '../../../../kits/perp/curie.ts'
 
 /** Into the wallet's own account, or out of it to the wallet: Vault knows nobody else here. */
 export function planMove({ vault }: Contracts, { address }: Token, amountRaw: bigint, how: 'deposit' | 'withdraw'): Plan<Evm> {

@@ -1,8 +1,8 @@
 import { ZeroHash } from 'ethers'
 import type { PerpQuote, PerpTerms, Plan } from '../../../contracts/index.ts'
-import type { Evm } from '../../evm/types.ts'
-import { curieAbi } from '../abi.ts'
-import type { Contracts } from '../curie.ts'
+import type { Evm } from '../../../../kits/evm/types.ts'
+import { curieAbi } from '../../../../kits/perp/abi.ts'
+import type { Contracts } from '../../../../kits/perp/curie.ts'
 import { writeMemo } from './memo.ts'
 
 /** Exactly the order's size of base, for no more or no less than the bound: 0 would be no bound. */

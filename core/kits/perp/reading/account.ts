@@ -1,6 +1,6 @@
 import type { PerpAccount, Token } from '../../../contracts/index.ts'
-import { asNumber, asNumbers, map, together, type Asked } from '../asked.ts'
-import { curieDecimals, wholeRatio, type Contracts, type Terms } from '../curie.ts'
+import { asNumber, asNumbers, map, together, type Asked } from '../../../../kits/perp/batch-read.ts'
+import { curieDecimals, wholeRatio, type Contracts, type Terms } from '../../../../kits/perp/curie.ts'
 
 /** An account, and what its contracts reckon it from. All with 18 decimals. */
 export interface AccountNow {

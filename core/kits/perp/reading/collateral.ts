@@ -1,7 +1,7 @@
 import { ZeroAddress } from 'ethers'
 import { SluiceError, type At, type PerpCollateral, type Token } from '../../../contracts/index.ts'
-import { asFlag, askAt, asNumber, late, together } from '../asked.ts'
-import type { Curie } from '../curie.ts'
+import { asFlag, askAt, asNumber, late, together } from '../../../../kits/perp/batch-read.ts'
+import type { Curie } from '../../../../kits/perp/curie.ts'
 
 /** What a wallet has of a token in the exchange: accounts are kept in the settlement token, and others may stand behind them. */
 export async function collateralOf({ reader, contracts, settlement }: Curie, owner: string, token: Token, at: At): Promise<PerpCollateral> {

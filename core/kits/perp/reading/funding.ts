@@ -1,7 +1,7 @@
 import type { PerpFunding, Ratio } from '../../../contracts/index.ts'
-import { asNumber, map, together, type Asked } from '../asked.ts'
-import { one, wholeRatio, type Contracts, type CurieMarket, type Terms } from '../curie.ts'
-import { marketNow } from './market.ts'
+import { asNumber, map, together, type Asked } from '../../../../kits/perp/batch-read.ts'
+import { one, wholeRatio, type Contracts, type CurieMarket, type Terms } from '../../../../kits/perp/curie.ts'
+import { marketNow } from '../../../../kits/perp/state.ts'
 
 /** Funding.sol: what a premium costs is per day, and flows with every second. */
 const daySeconds = 86_400

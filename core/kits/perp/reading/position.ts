@@ -1,7 +1,7 @@
 import type { PerpPosition } from '../../../contracts/index.ts'
-import { asNumber, together, type Asked } from '../asked.ts'
-import { one, type Contracts, type CurieMarket } from '../curie.ts'
-import type { MarketNow } from './market.ts'
+import { asNumber, together, type Asked } from '../../../../kits/perp/batch-read.ts'
+import { one, type Contracts, type CurieMarket } from '../../../../kits/perp/curie.ts'
+import type { MarketNow } from '../../../../kits/perp/state.ts'
 
 export interface PositionNow {
   readonly size: bigint

@@ -1,6 +1,6 @@
 import { AbiCoder, Interface, ZeroAddress } from 'ethers'
-import artifact from '../artifacts/TransferProbe.json' with { type: 'json' }
-import type { Loan } from '../protocol.ts'
+import artifact from '../../../../kits/amm/artifacts/TransferProbe.json' with { type: 'json' }
+import type { Loan } from '../../../../kits/amm/protocol.ts'
 
 const coder = AbiCoder.defaultAbiCoder()
 const selectorBytes = 4

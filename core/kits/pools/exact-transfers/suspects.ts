@@ -1,6 +1,6 @@
 import type { Swap, Token } from '../../../contracts/index.ts'
-import type { Loan } from '../protocol.ts'
-import type { Lane, Lanes } from '../routing/lanes.ts'
+import type { Loan } from '../../../../kits/amm/protocol.ts'
+import type { Lane, Lanes } from '../../../../kits/amm/routing/graph.ts'
 
 /** A token of a route, and a pool's offer to lend some of it; undefined where none has any to lend. */
 export interface Suspect {

@@ -1,7 +1,7 @@
 import { AbiCoder } from 'ethers'
 import type { At } from '../../../contracts/index.ts'
-import type { EvmReader } from '../../evm/types.ts'
-import type { Loan } from '../protocol.ts'
+import type { EvmReader } from '../../../../kits/evm/types.ts'
+import type { Loan } from '../../../../kits/amm/protocol.ts'
 
 /** What became of tokens that a pool lent out and got back at once, in smallest units. */
 export interface TransferMeasure {

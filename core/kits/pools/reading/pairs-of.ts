@@ -1,4 +1,4 @@
-import type { Pair } from '../protocol.ts'
+import type { Pair } from '../../../../kits/amm/protocol.ts'
 
 /** Every two tokens that may follow one another on a route of up to three hops through `between`; each two once. */
 export function pairsOf(tokenIn: string, tokenOut: string, between: readonly string[]): readonly Pair[] {

@@ -1,9 +1,9 @@
 import type { At, Head } from '../../../contracts/index.ts'
-import type { EvmReader } from '../../evm/types.ts'
+import type { EvmReader } from '../../../../kits/evm/types.ts'
 import { poolAsOf } from '../pool-as-of.ts'
-import type { Pair } from '../protocol.ts'
+import type { Pair } from '../../../../kits/amm/protocol.ts'
 import type { Wanted } from '../routing/arrival.ts'
-import { lanesOf, type Lanes } from '../routing/lanes.ts'
+import { lanesOf, type Lanes } from '../../../../kits/amm/routing/graph.ts'
 import type { Ways } from '../routing/ways.ts'
 import type { RouterChecks } from './router-checks.ts'
 

@@ -1,4 +1,4 @@
-import type { CallResult, Call } from '../../evm/types.ts'
+import type { CallResult, Call } from '../../../../kits/evm/types.ts'
 import type { Router } from '../router.ts'
 
 /**

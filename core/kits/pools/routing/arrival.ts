@@ -1,5 +1,5 @@
-import type { Passed, PoolProtocol } from '../protocol.ts'
-import type { Lane } from './lanes.ts'
+import type { Passed, PoolProtocol } from '../../../../kits/amm/protocol.ts'
+import type { Lane } from '../../../../kits/amm/routing/graph.ts'
 
 /** A pool of which more must be known. */
 export interface Wanted {

@@ -1,8 +1,8 @@
 import type { Router } from '../router.ts'
 import type { Arrival, Wanted } from './arrival.ts'
-import { explore, type Course } from './explore.ts'
-import { gainOf, muchGas, swapUnits, type GasCost } from './gas-cost.ts'
-import type { Lane, Lanes } from './lanes.ts'
+import { explore, type Course } from '../../../../kits/amm/routing/best-route.ts'
+import { gainOf, muchGas, swapUnits, type GasCost } from '../../../../kits/amm/routing/gas-cost.ts'
+import type { Lane, Lanes } from '../../../../kits/amm/routing/graph.ts'
 import { hopelessBy, rememberWinner, tryFirst } from './prospect.ts'
 import type { Ways } from './ways.ts'
 

@@ -1,5 +1,5 @@
-import { explore, mostHops, type Course } from './explore.ts'
-import type { Lane, Lanes } from './lanes.ts'
+import { explore, mostHops, type Course } from '../../../../kits/amm/routing/best-route.ts'
+import type { Lane, Lanes } from '../../../../kits/amm/routing/graph.ts'
 
 /** The most that an exact amount in may be, by the pools that it could go into first; undefined where one of them does not say. */
 export function mostIn(lanes: Lanes, { tokenIn, tokenOut, between }: Course, versions: ReadonlySet<string>): bigint | undefined {

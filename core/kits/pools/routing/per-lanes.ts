@@ -1,4 +1,4 @@
-import type { Lanes } from './lanes.ts'
+import type { Lanes } from '../../../../kits/amm/routing/graph.ts'
 
 /** Remembers by a key what belongs to pools as they are, whatever the amount: for as long as anybody has them. */
 export function perLanes<T>(): (lanes: Lanes) => Map<string, T> {

@@ -1,4 +1,4 @@
-import type { Passage, Pool, PoolProtocol } from '../protocol.ts'
+import type { Passage, Pool, PoolProtocol } from '../../../../kits/amm/protocol.ts'
 
 const oneX18 = 10n ** 18n
 

@@ -1,5 +1,5 @@
-import { mostHops, type Course } from './explore.ts'
-import type { Lane, Lanes } from './lanes.ts'
+import { mostHops, type Course } from '../../../../kits/amm/routing/best-route.ts'
+import type { Lane, Lanes } from '../../../../kits/amm/routing/graph.ts'
 import { perLanes } from './per-lanes.ts'
 
 /** A way with the price of its pools, fees included: no amount gets a better one. */

@@ -1,6 +1,6 @@
 import type { Wanted } from './arrival.ts'
-import type { Course } from './explore.ts'
-import type { Lane } from './lanes.ts'
+import type { Course } from '../../../../kits/amm/routing/best-route.ts'
+import type { Lane } from '../../../../kits/amm/routing/graph.ts'
 import { shareOf, wholeShare } from './share.ts'
 
 /** What came of an amount at the other end of a way. */

@@ -1,5 +1,5 @@
 import type { PoolExchange } from '../pool-exchange.ts'
-import type { PoolProtocol } from '../protocol.ts'
+import type { PoolProtocol } from '../../../../kits/amm/protocol.ts'
 import type { Router } from '../router.ts'
 
 /** In what an exchange's routes can differ: pools of which versions, and who carries them. */

@@ -1,9 +1,9 @@
-import { isObject } from '../../nodes/index.ts'
-import type { Ask, RpcCall } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
+import type { Ask, RpcCall } from '../../nodes/types.ts'
 import { finalized } from '../rpc/commitment.ts'
 import { numberOf } from '../rpc/json.ts'
-import { isDurable } from './slots.ts'
-import type { SolanaSlot } from './slots.ts'
+import { isDurable } from '../../../../kits/solana/sequence.ts'
+import type { SolanaSlot } from '../../../../kits/solana/sequence.ts'
 import { blockhashBlocks } from './sync.ts'
 
 /** The last few minutes of statuses are in the snapshot that a node starts from: agave `runtime/src/status_cache.rs`, MAX_CACHE_ENTRIES, 300 blocks. */

@@ -1,6 +1,6 @@
-import type { RpcCall } from '../../nodes/index.ts'
+import type { RpcCall } from '../../nodes/types.ts'
 import type { Attempt } from './sight.ts'
-import { isDurable } from './slots.ts'
+import { isDurable } from '../../../../kits/solana/sequence.ts'
 
 /** https://solana.com/docs/rpc/http/getsignaturestatuses: "up to a maximum of 256". */
 const mostSignatures = 256

@@ -1,9 +1,9 @@
 import type { At, Json, Sighting } from '../../../contracts/index.ts'
-import type { Rpc, RpcAnswer } from '../../nodes/index.ts'
-import { createRemembered } from '../../rails/index.ts'
+import type { Rpc, RpcAnswer } from '../../nodes/types.ts'
+import { createRemembered } from '../../rails/remembered.ts'
 import { finalDepth } from '../network.ts'
 import { readTransaction, receiptOfStatus, transactionOptions } from '../reading/receipt.ts'
-import type { SolanaReceipt } from '../types.ts'
+import type { SolanaReceipt } from '../../../../kits/solana/types.ts'
 import { whyFailed } from './why-failed.ts'
 
 interface Found {

@@ -1,6 +1,7 @@
 import type { At, Reception, Sealed } from '../../../contracts/index.ts'
-import { quoteNode, sendToAll } from '../../nodes/index.ts'
-import type { Rpc, RpcAnswer } from '../../nodes/index.ts'
+import { quoteNode } from '../../nodes/quote-node.ts'
+import { sendToAll } from '../../nodes/send-to-all.ts'
+import type { Rpc, RpcAnswer } from '../../nodes/types.ts'
 
 /** Codes by which a node refuses bytes that no node takes: agave `rpc-client-api/src/custom_error.rs`, and JSON-RPC's invalid params. */
 const invalid: ReadonlySet<number> = new Set([

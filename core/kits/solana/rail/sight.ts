@@ -1,9 +1,9 @@
 import type { Json, OpenAttempt, Sighting } from '../../../contracts/index.ts'
 import { finalDepth } from '../network.ts'
 import type { Status } from '../reading/status.ts'
-import type { SolanaFees } from './fees.ts'
-import { isDurable } from './slots.ts'
-import type { BlockhashSlot, SolanaSlot } from './slots.ts'
+import type { SolanaFees } from '../../../../kits/solana/fees.ts'
+import { isDurable } from '../../../../kits/solana/sequence.ts'
+import type { BlockhashSlot, SolanaSlot } from '../../../../kits/solana/sequence.ts'
 
 export type Attempt = Omit<OpenAttempt<string, SolanaSlot, SolanaFees>, 'step'>
 

@@ -1,13 +1,14 @@
 import { SluiceError } from '../../../contracts/index.ts'
 import type { Json } from '../../../contracts/index.ts'
 import { MAX_COMPUTE_UNIT_LIMIT } from '@solana-program/compute-budget'
-import { isObject, nodeLied, resultOf } from '../../nodes/index.ts'
-import type { Rpc, RpcAnswer, RpcCall } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
+import { nodeLied, resultOf } from '../../nodes/ask.ts'
+import type { Rpc, RpcAnswer, RpcCall } from '../../nodes/types.ts'
 import { nativeAddress } from '../address.ts'
 import { confirmed } from '../rpc/commitment.ts'
 import { jsonOfNode, numberOf, valueOf } from '../rpc/json.ts'
-import type { SolanaIntent } from '../types.ts'
-import { messageOf, withSignature } from './draft.ts'
+import type { SolanaIntent } from '../../../../kits/solana/types.ts'
+import { messageOf, withSignature } from '../../../../kits/solana/message.ts'
 import { isUnfunded, whyFailed } from './why-failed.ts'
 
 /** What fits a packet: agave `packet`, PACKET_DATA_SIZE. */

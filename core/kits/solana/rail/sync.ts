@@ -1,13 +1,14 @@
 import { NonceState, SYSTEM_PROGRAM_ADDRESS, getNonceDecoder, getNonceSize } from '@solana-program/system'
 import type { At } from '../../../contracts/index.ts'
-import { isObject, nodeLied, resultOf } from '../../nodes/index.ts'
-import type { Rpc, RpcAnswer, RpcCall } from '../../nodes/index.ts'
-import { accountsCalls, readAccounts } from '../reading/accounts.ts'
+import { isObject } from '../../nodes/is-object.ts'
+import { nodeLied, resultOf } from '../../nodes/ask.ts'
+import type { Rpc, RpcAnswer, RpcCall } from '../../nodes/types.ts'
+import { accountsCalls, readAccounts } from '../../../../kits/solana/accounts.ts'
 import { decoded } from '../reading/decoded.ts'
 import { confirmed, finalized } from '../rpc/commitment.ts'
 import { contextSlotOf, numberOf, valueOf } from '../rpc/json.ts'
-import type { SolanaAccount } from '../types.ts'
-import type { DurableNonce, SolanaSynced } from './slots.ts'
+import type { SolanaAccount } from '../../../../kits/solana/types.ts'
+import type { DurableNonce, SolanaSynced } from '../../../../kits/solana/sequence.ts'
 
 /** Blocks for which a blockhash serves: agave `clock`, MAX_PROCESSING_AGE. */
 export const blockhashBlocks = 150

@@ -1,5 +1,6 @@
 import type { Json } from '../../../contracts/index.ts'
-import { isObject, quoteNode } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
+import { quoteNode } from '../../nodes/quote-node.ts'
 import { callsIn } from '../reading/decode-logs.ts'
 import { knownPrograms } from '../reading/instructions.ts'
 

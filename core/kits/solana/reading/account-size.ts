@@ -1,6 +1,6 @@
 import { getTokenSize } from '@solana-program/token'
-import { token2022Program } from './tokens.ts'
-import type { Mint } from './tokens.ts'
+import { token2022Program } from '../../../../kits/solana/tokens.ts'
+import type { Mint } from '../../../../kits/solana/tokens.ts'
 
 /** What an account pays for beside its data: agave `rent`, ACCOUNT_STORAGE_OVERHEAD. */
 const overhead = 128n

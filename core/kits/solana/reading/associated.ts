@@ -1,6 +1,6 @@
 import { address } from '@solana/kit'
 import { findAssociatedTokenPda } from '@solana-program/token'
-import { tokenPrograms } from './tokens.ts'
+import { tokenPrograms } from '../../../../kits/solana/tokens.ts'
 
 const mostRemembered = 10_000
 

@@ -1,10 +1,10 @@
 import { SluiceError } from '../../../contracts/index.ts'
 import type { At, Token } from '../../../contracts/index.ts'
-import type { Rpc } from '../../nodes/index.ts'
-import { accountsCalls, readAccounts } from './accounts.ts'
+import type { Rpc } from '../../nodes/types.ts'
+import { accountsCalls, readAccounts } from '../../../../kits/solana/accounts.ts'
 import type { createAssociated } from './associated.ts'
-import { heldIn, readMint, tokenOptions, tokenPrograms } from './tokens.ts'
-import type { SolanaAccount } from '../types.ts'
+import { heldIn, readMint, tokenOptions, tokenPrograms } from '../../../../kits/solana/tokens.ts'
+import type { SolanaAccount } from '../../../../kits/solana/types.ts'
 
 type Associated = ReturnType<typeof createAssociated>
 

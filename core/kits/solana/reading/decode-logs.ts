@@ -1,7 +1,7 @@
 import type { Json } from '../../../contracts/index.ts'
 import { instructionName, knownPrograms } from './instructions.ts'
 import type { Executed } from './instructions.ts'
-import type { SolanaReceipt } from '../types.ts'
+import type { SolanaReceipt } from '../../../../kits/solana/types.ts'
 
 /** Lines of the runtime: agave `program-runtime/src/stable_log.rs`. */
 const invoked = /^Program (\w{32,44}) invoke \[(\d+)\]$/

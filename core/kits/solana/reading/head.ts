@@ -1,9 +1,9 @@
 import type { At, Head } from '../../../contracts/index.ts'
-import { ask, nodeLied } from '../../nodes/index.ts'
-import type { Rpc } from '../../nodes/index.ts'
+import { ask, nodeLied } from '../../nodes/ask.ts'
+import type { Rpc } from '../../nodes/types.ts'
 import { confirmed } from '../rpc/commitment.ts'
 import { contextSlotOf, valueOf } from '../rpc/json.ts'
-import { readAccount } from './accounts.ts'
+import { readAccount } from '../../../../kits/solana/accounts.ts'
 
 /** https://docs.anza.xyz/runtime/sysvars#clock: slot u64, epoch start i64, epoch u64, leader schedule epoch u64, Unix time i64. */
 export const clockSysvar = 'SysvarC1ock11111111111111111111111111111111'

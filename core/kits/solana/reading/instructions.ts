@@ -8,9 +8,9 @@ import {
   identifyAssociatedTokenInstruction,
   identifyTokenInstruction,
 } from '@solana-program/token'
-import { isObject } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
 import { numberOf } from '../rpc/json.ts'
-import { token2022Program, tokenProgram } from './tokens.ts'
+import { token2022Program, tokenProgram } from '../../../../kits/solana/tokens.ts'
 
 /** One that was carried out. `data` in base58, as nodes give it. */
 export type Executed = { readonly program: string; readonly data: string }

@@ -1,8 +1,8 @@
 import type { Token } from '../../../contracts/index.ts'
-import type { Rpc } from '../../nodes/index.ts'
+import type { Rpc } from '../../nodes/types.ts'
 import { confirmed } from '../rpc/commitment.ts'
-import { accountsCalls, readAccounts } from './accounts.ts'
-import type { SolanaReader } from '../types.ts'
+import { accountsCalls, readAccounts } from '../../../../kits/solana/accounts.ts'
+import type { SolanaReader } from '../../../../kits/solana/types.ts'
 
 export function createReader(rpc: Rpc, nativeCurrency: Token): SolanaReader {
   return {

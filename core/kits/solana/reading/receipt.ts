@@ -1,8 +1,8 @@
 import type { Json } from '../../../contracts/index.ts'
-import { isObject } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
 import { integerOf, jsonOfNode, numberOf } from '../rpc/json.ts'
 import { executedIn } from './instructions.ts'
-import type { SolanaReceipt } from '../types.ts'
+import type { SolanaReceipt } from '../../../../kits/solana/types.ts'
 
 /** How `getTransaction` is asked, so that what it gives can be read here. */
 export const transactionOptions = { encoding: 'json', maxSupportedTransactionVersion: 0, commitment: 'confirmed' } as const

@@ -1,5 +1,5 @@
 import type { Json } from '../../../contracts/index.ts'
-import { isObject } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
 import { jsonOfNode, numberOf } from '../rpc/json.ts'
 
 /** How far the cluster is with a transaction. */

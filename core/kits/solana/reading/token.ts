@@ -1,8 +1,8 @@
 import type { At, Token } from '../../../contracts/index.ts'
-import type { Rpc } from '../../nodes/index.ts'
-import { accountsCalls, readAccounts } from './accounts.ts'
-import { readMint, tokenOptions } from './tokens.ts'
-import type { Mint } from './tokens.ts'
+import type { Rpc } from '../../nodes/types.ts'
+import { accountsCalls, readAccounts } from '../../../../kits/solana/accounts.ts'
+import { readMint, tokenOptions } from '../../../../kits/solana/tokens.ts'
+import type { Mint } from '../../../../kits/solana/tokens.ts'
 
 /** Undefined where the address is none of a mint. */
 export async function readMintAt(rpc: Rpc, address: string, at: At): Promise<Mint | undefined> {

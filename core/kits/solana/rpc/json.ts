@@ -1,5 +1,5 @@
 import type { Json } from '../../../contracts/index.ts'
-import { isObject } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
 
 /** A text or a number: what stands in texts is no number. */
 const textOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g

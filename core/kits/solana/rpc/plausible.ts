@@ -1,5 +1,5 @@
-import { isObject } from '../../nodes/index.ts'
-import type { RpcCall } from '../../nodes/index.ts'
+import { isObject } from '../../nodes/is-object.ts'
+import type { RpcCall } from '../../nodes/types.ts'
 import { canonicalAddress, isTransactionSignature } from '../address.ts'
 import { contextSlotOf, integerOf, numberOf, valueOf } from './json.ts'
 

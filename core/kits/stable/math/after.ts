@@ -1,5 +1,5 @@
 import { getD } from './invariant.ts'
-import { feeDenominator, grossOut, precision, toXp, type StablePoolState } from './swap.ts'
+import { feeDenominator, grossOut, precision, toXp, type StablePoolState } from '../../../../kits/amm/stable/math.ts'
 
 // Of the pools' balances, to the unit: `exchange`, `add_liquidity` and `remove_liquidity_imbalance` of curve-contract, contracts/pools.
 

@@ -1,5 +1,5 @@
 import { getCreateAddress, toQuantity } from 'ethers'
-import type { DevnetSite } from '../../../testing/devnet-plugin.ts'
+import type { DevnetSite } from '../../../contracts/devnet.ts'
 
 // A round number, so that addresses stay where they are however many transactions the exchange's other pools take.
 const firstNonce = 1000

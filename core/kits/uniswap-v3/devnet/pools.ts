@@ -1,6 +1,6 @@
 import { Contract, MaxUint256, parseUnits, type BaseContract } from 'ethers'
-import type { DevnetSite, DevnetToken, DevnetTokens, DevnetTokenSymbol } from '../../../testing/devnet-plugin.ts'
-import { getSqrtRatioAtTick } from '../math/index.ts'
+import type { DevnetSite, DevnetToken, DevnetTokens, DevnetTokenSymbol } from '../../../contracts/devnet.ts'
+import { getSqrtRatioAtTick } from '../../../../kits/amm/v3/math.ts'
 import { mostGas, type Contracts } from './contracts.ts'
 
 /** A pool and what lies in it; prices are human units of the second token for one of the first. */

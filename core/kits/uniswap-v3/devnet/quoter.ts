@@ -1,5 +1,5 @@
 import { Contract, solidityPacked, type Provider } from 'ethers'
-import type { Quoter, QuoterHop } from '../../../testing/devnet-plugin.ts'
+import type { Quoter, QuoterHop } from '../../../contracts/devnet.ts'
 import type { Contracts } from './contracts.ts'
 
 const quoterAbi = [

@@ -4,4 +4,4 @@ export { getAmountsForLiquidity, getLiquidityForAmount0, getLiquidityForAmount1,
 export { getAmount0Delta, getAmount1Delta } from './sqrt-price-math.ts'
 export { outBetween, paidBetween, stepIn, stepOut, wholeFeePips, withoutFee } from './swap-math.ts'
 export type { SwapStep } from './swap-math.ts'
-export { getSqrtRatioAtTick, getTickAtSqrtRatio, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick } from './tick-math.ts'
+export { getSqrtRatioAtTick, getTickAtSqrtRatio, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick } from '../../../../kits/amm/v3/math.ts'

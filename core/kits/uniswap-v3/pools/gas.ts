@@ -1,4 +1,4 @@
-import type { Swapped } from './swap.ts'
+import type { Swapped } from '../../../../kits/amm/v3/swap.ts'
 
 // Measured by swaps of Uniswap's own pools through SwapRouter02 on anvil, with plain tokens and ticks that were crossed
 // before: 103,000 in all within one step, 7,200 for a step more, 23,700 where that ends in crossing a tick. What a transaction and the router use besides is added once, by whoever adds up.

@@ -1,4 +1,5 @@
-import { getAmount0Delta, getAmount1Delta, maxTick, minTick } from '../math/index.ts'
+import { getAmount0Delta, getAmount1Delta } from '../math/sqrt-price-math.ts'
+import { maxTick, minTick } from '../../../../kits/amm/v3/math.ts'
 import type { RangePoolState } from './range-pool-state.ts'
 import { ratioAt } from './ratio-at.ts'
 import { highestPriceX96, lowestPriceX96 } from './swap-path.ts'

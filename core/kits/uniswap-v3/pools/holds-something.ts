@@ -1,4 +1,4 @@
-import { maxTick, minTick } from '../math/index.ts'
+import { maxTick, minTick } from '../../../../kits/amm/v3/math.ts'
 import type { RangePoolState } from './range-pool-state.ts'
 import { firstReach, ticksPerWord } from './reach.ts'
 

@@ -1,8 +1,8 @@
-import { lender, trialAmount, type Loan, type Pool } from '../../pools/index.ts'
+import { lender, trialAmount, type Loan, type Pool } from '../../../../kits/amm/index.ts'
 import { heldNearby } from './held-nearby.ts'
 import type { RangePoolState } from './range-pool-state.ts'
 import { highestPriceX96, lowestPriceX96 } from './swap-path.ts'
-import { swap } from './swap.ts'
+import { swap } from '../../../../kits/amm/v3/swap.ts'
 
 // UniswapV3Pool of @uniswap/v3-core@1.0.1: what comes out is sent before what goes in is asked for. Its flash would need
 // liquidity in range, which a pool can do without to be traded with.

@@ -1,4 +1,4 @@
-import { getSqrtRatioAtTick } from '../math/index.ts'
+import { getSqrtRatioAtTick } from '../../../../kits/amm/v3/math.ts'
 
 // Swaps come to the same ticks again and again, and a price takes as long as a step does.
 const ratios = new Map<number, bigint>()

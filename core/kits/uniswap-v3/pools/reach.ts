@@ -1,4 +1,4 @@
-import { lookAt, type Look, type Reach } from './pool-lens.ts'
+import { lookAt, type Look, type Reach } from '../../../../kits/amm/v3/lens.ts'
 import type { RangePoolState } from './range-pool-state.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { outBetween, paidBetween } from '../math/index.ts'
+import { outBetween, paidBetween } from '../math/swap-math.ts'
 
 /** From one price to another with the same liquidity all the way. What goes in and comes out is reckoned when it is first asked for. */
 export class Stretch {

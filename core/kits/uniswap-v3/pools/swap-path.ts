@@ -1,4 +1,4 @@
-import { maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick } from '../math/index.ts'
+import { maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick } from '../../../../kits/amm/v3/math.ts'
 import type { RangePoolState } from './range-pool-state.ts'
 import { ratioAt } from './ratio-at.ts'
 import { ticksPerWord } from './reach.ts'

@@ -1,5 +1,5 @@
 import type { Hop, Json, Quote } from '../../../contracts/index.ts'
-import type { RoutePart } from '../../pools/index.ts'
+import type { RoutePart } from '../../../../kits/amm/index.ts'
 import type { Kind } from './legs.ts'
 
 /** What `fill` needs to find a swap in a receipt. */

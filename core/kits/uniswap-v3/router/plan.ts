@@ -1,6 +1,6 @@
 import type { Need, Plan, Quote, SwapTerms } from '../../../contracts/index.ts'
-import type { Evm } from '../../evm/types.ts'
-import { boundsOf, partsOf, swapPlan, type RoutePart } from '../../pools/index.ts'
+import type { Evm } from '../../../../kits/evm/types.ts'
+import { boundsOf, partsOf, swapPlan, type RoutePart } from '../../../../kits/amm/index.ts'
 import { coinTakenOnce } from '../coin-taken-once.ts'
 import { legCall } from './leg-call.ts'
 import { legsOf, type Kind } from './legs.ts'

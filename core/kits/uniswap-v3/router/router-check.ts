@@ -1,7 +1,7 @@
 import { AbiCoder, dataLength } from 'ethers'
 import { SluiceError } from '../../../contracts/index.ts'
-import type { CallResult } from '../../evm/types.ts'
-import type { Exchange } from '../exchange.ts'
+import type { CallResult } from '../../../../kits/evm/types.ts'
+import type { Exchange } from '../../../../kits/amm/v3/exchange.ts'
 import { routerKinds } from './router-kinds.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { id } from 'ethers'
-import type { EvmLog } from '../../evm/types.ts'
+import type { EvmLog } from '../../../../kits/evm/types.ts'
 import type { MemoHop } from './memo.ts'
 
 /** What a pool took and gave in one swap. */

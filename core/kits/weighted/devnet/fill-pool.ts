@@ -1,5 +1,5 @@
 import { AbiCoder, Contract, MaxUint256, type BaseContract } from 'ethers'
-import type { DevnetToken } from '../../../testing/devnet-plugin.ts'
+import type { DevnetToken } from '../../../contracts/devnet.ts'
 import type { Place } from './vault.ts'
 
 export interface Content {

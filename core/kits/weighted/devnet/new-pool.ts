@@ -28,5 +28,5 @@ export async function newPool({ site, vault, feeProvider }: Place, terms: PoolTe
     WeightedPool2Tokens: [[vaultAddress, name, name, ...tokens, ...weights, swapFee, window, buffer, true, owner]],
     WeightedPoolV3: [[name, name, tokens, weights, none, none, swapFee], vaultAddress, feeProvider, window, buffer, owner, ''],
   }
-  return site.deploy(await site.artifact(kind, new URL('../devnet.ts', import.meta.url).href), ...constructorArguments[kind])
+  return site.deploy(await site.artifact(kind, new URL('../../../../kits/amm/weighted/devnet.ts', import.meta.url).href), ...constructorArguments[kind])
 }

@@ -1,5 +1,5 @@
 import { Contract, ZeroAddress, type Provider } from 'ethers'
-import type { Quoter, QuoterHop } from '../../../testing/devnet-plugin.ts'
+import type { Quoter, QuoterHop } from '../../../contracts/devnet.ts'
 
 const vaultAbi = [
   `function queryBatchSwap(

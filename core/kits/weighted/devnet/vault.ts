@@ -1,5 +1,5 @@
 import { getCreateAddress, type BaseContract } from 'ethers'
-import type { DevnetSite } from '../../../testing/devnet-plugin.ts'
+import type { DevnetSite } from '../../../contracts/devnet.ts'
 
 export interface Place {
   readonly site: DevnetSite
@@ -18,7 +18,7 @@ const mostProtocolFees = [10n ** 18n / 2n, 10n ** 18n / 2n] as const
 
 /** What a pool's contracts need. Comes before all else that the signer does. */
 export async function deployVault(site: DevnetSite, weth: string): Promise<Place> {
-  const artifact = (contract: string) => site.artifact(contract, new URL('../devnet.ts', import.meta.url).href)
+  const artifact = (contract: string) => site.artifact(contract, new URL('../../../../kits/amm/weighted/devnet.ts', import.meta.url).href)
   const authorizer = await site.deploy(await artifact('Authorizer'), site.signer.address)
   const { window, buffer } = pauseSeconds
   const vault = await site.deploy(await artifact('Vault'), await authorizer.getAddress(), weth, window, buffer)

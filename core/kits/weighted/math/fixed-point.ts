@@ -1,4 +1,4 @@
-import { pow } from './log-exp.ts'
+import { pow } from '../../../../kits/amm/weighted/math.ts'
 
 // FixedPoint of npm @balancer-labs/v2-solidity-utils 4.0.0 (contracts/math/FixedPoint.sol): numbers with 18 decimals.
 export const one = 10n ** 18n

@@ -1,8 +1,8 @@
 import { AbiCoder } from 'ethers'
 import { SluiceError } from '../../../contracts/index.ts'
-import type { CallResult, Probe } from '../../evm/types.ts'
-import type { Pool } from '../../pools/index.ts'
-import artifact from '../artifacts/WeightedLens.json' with { type: 'json' }
+import type { CallResult, Probe } from '../../../../kits/evm/types.ts'
+import type { Pool } from '../../../../kits/amm/index.ts'
+import artifact from '../../../../kits/amm/weighted/artifacts/WeightedLens.json' with { type: 'json' }
 import { poolAddress } from '../pool-id.ts'
 import type { WeightedState } from './weighted-pool.ts'
 

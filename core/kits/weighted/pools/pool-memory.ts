@@ -1,5 +1,5 @@
-import type { CallResult } from '../../evm/types.ts'
-import type { Pair, Place, Pool, PoolMemory } from '../../pools/index.ts'
+import type { CallResult } from '../../../../kits/evm/types.ts'
+import type { Pair, Place, Pool, PoolMemory } from '../../../../kits/amm/index.ts'
 import { poolAddress } from '../pool-id.ts'
 import { changeIn, poolIdIn, topics } from '../vault/pool-logs.ts'
 import { lensProbe, readLens } from './lens.ts'

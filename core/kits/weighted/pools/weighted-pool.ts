@@ -1,4 +1,4 @@
-import type { Passage, Pool } from '../../pools/index.ts'
+import type { Passage, Pool } from '../../../../kits/amm/index.ts'
 import { complement, divUp, divideUp, mulUp } from '../math/fixed-point.ts'
 import { inGivenOut, outGivenIn, type Side } from '../math/weighted-math.ts'
 

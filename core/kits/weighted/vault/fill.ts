@@ -1,7 +1,7 @@
 import type { Fill, Json } from '../../../contracts/index.ts'
-import type { EvmLog, EvmReceipt } from '../../evm/types.ts'
+import type { EvmLog, EvmReceipt } from '../../../../kits/evm/types.ts'
 import { parseMemo, type SwapMemo } from './memo.ts'
-import { vaultAbi } from './vault-abi.ts'
+import { vaultAbi } from '../../../../kits/amm/weighted/router.ts'
 
 const swapEvent = vaultAbi.getEvent('Swap')
 

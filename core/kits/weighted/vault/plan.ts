@@ -1,9 +1,9 @@
 import type { Plan, Quote, SwapTerms } from '../../../contracts/index.ts'
 import { nativeAddress } from '../../evm/address.ts'
-import type { Evm } from '../../evm/types.ts'
-import { swapPlan } from '../../pools/index.ts'
+import type { Evm } from '../../../../kits/evm/types.ts'
+import { swapPlan } from '../../../../kits/amm/index.ts'
 import { memoOf } from './memo.ts'
-import { swapKind, vaultAbi } from './vault-abi.ts'
+import { swapKind, vaultAbi } from '../../../../kits/amm/weighted/router.ts'
 
 /** One call to the Vault, with the bound and the deadline enforced by it. What is left of the value comes back in the same call. */
 export const planSwap = (quote: Quote, terms: SwapTerms, idOf: (pool: string) => string): Plan<Evm> =>

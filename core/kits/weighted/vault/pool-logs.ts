@@ -1,6 +1,6 @@
 import { id } from 'ethers'
-import type { EvmLog } from '../../evm/types.ts'
-import { addressInTopic, addressOf, listAt, signed, wordAt } from '../../evm/words.ts'
+import type { EvmLog } from '../../../../kits/evm/types.ts'
+import { addressInTopic, addressOf, listAt, signed, wordAt } from '../../../../kits/evm/encoding.ts'
 
 /**
  * The logs that tell what becomes of a pool. Of the Vault (npm @balancer-labs/v2-vault 3.0.1): Swaps, PoolBalances, AssetManagers,

@@ -1,8 +1,8 @@
 import { AbiCoder, dataLength } from 'ethers'
 import { SluiceError } from '../../../contracts/index.ts'
-import type { Call, CallResult } from '../../evm/types.ts'
+import type { Call, CallResult } from '../../../../kits/evm/types.ts'
 import { poolAddress } from '../pool-id.ts'
-import { vaultAbi } from './vault-abi.ts'
+import { vaultAbi } from '../../../../kits/amm/weighted/router.ts'
 
 /**
  * Asks the configured Vault which coin it wraps, and whether it has the pools that are listed: the address of another

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { exact } from './exact.ts'
-import { expectSame } from './life.ts'
-import { quantityAt, type Desk, type Fields } from './desk.ts'
+import { expectSame } from '../../../../testkit/cards/books/orders.ts'
+import { quantityAt, type Desk, type Fields } from '../../../../testkit/cards/books/fixture.ts'
 import { until } from './until.ts'
-import type { Card } from './index.ts'
+import type { Card } from '../../../../testkit/cards/books.ts'
 
 export const batchCards: readonly Card[] = [
   [

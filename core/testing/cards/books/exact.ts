@@ -1,4 +1,4 @@
-import { fractionOf } from '../../../verbs/amounts.ts'
+import { fractionOf } from '../../../decimal.ts'
 
 // Enough for a price of 18 digits times an amount of 18 decimals.
 const decimals = 40n

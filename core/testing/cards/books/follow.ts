@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { expect } from 'chai'
-import { venueFields, type BookAnswer, type Desk } from './desk.ts'
+import { venueFields, type BookAnswer, type Desk } from '../../../../testkit/cards/books/fixture.ts'
 import { until } from './until.ts'
 
 /** What `/events` tells of the market's book, until it is stopped. */

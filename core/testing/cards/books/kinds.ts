@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { exact } from './exact.ts'
-import { expectSame } from './life.ts'
-import { open, type Desk, type Fields, type Order, type Side } from './desk.ts'
-import type { Card } from './index.ts'
+import { expectSame } from '../../../../testkit/cards/books/orders.ts'
+import { open, type Desk, type Fields, type Order, type Side } from '../../../../testkit/cards/books/fixture.ts'
+import type { Card } from '../../../../testkit/cards/books.ts'
 
 /** Side of an order, the one that it meets, and parts of the fair price: nearer and farther ones for it. */
 const sides = [

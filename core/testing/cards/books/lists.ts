@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { becomes } from './life.ts'
-import type { Order, Trade } from './desk.ts'
+import { becomes } from '../../../../testkit/cards/books/orders.ts'
+import type { Order, Trade } from '../../../../testkit/cards/books/fixture.ts'
 import { until } from './until.ts'
-import type { Card } from './index.ts'
+import type { Card } from '../../../../testkit/cards/books.ts'
 
 export const listCards: readonly Card[] = [
   [

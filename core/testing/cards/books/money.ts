@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { expectSame } from './life.ts'
+import { expectSame } from '../../../../testkit/cards/books/orders.ts'
 import { exact, plain, times } from './exact.ts'
-import { open, type Desk, type FundsExact, type Order, type Side, type Trade } from './desk.ts'
+import { open, type Desk, type FundsExact, type Order, type Side, type Trade } from '../../../../testkit/cards/books/fixture.ts'
 import { ofTokens } from './of-tokens.ts'
-import type { Card } from './index.ts'
+import type { Card } from '../../../../testkit/cards/books.ts'
 
 /** Numbers that look like chance, and are the same in every run. */
 function dice(seed: number): (count: number) => number {

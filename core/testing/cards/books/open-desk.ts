@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import type { BookOperator } from '../../devnet-plugin.ts'
-import { approve, venueOf, type Bench } from '../bench.ts'
-import { open, quantityAt, type BookType, type Desk, type Fields } from './desk.ts'
+import type { BookOperator } from '../../../contracts/devnet.ts'
+import { approve, venueOf, type Bench } from '../../../../testkit/cards/venue.ts'
+import { open, quantityAt, type BookType, type Desk, type Fields } from '../../../../testkit/cards/books/fixture.ts'
 import { exact, plain } from './exact.ts'
-import { onGrid, unitOf, type Market } from './grid.ts'
+import { onGrid, unitOf, type Market } from '../../../../testkit/cards/books/grid.ts'
 import { until } from './until.ts'
 
 const prefixes = { CLOB: '/clob', MARGIN_CLOB: '/clob/margin', PERP_CLOB: '/clob/perp' } as const satisfies Record<BookType, string>

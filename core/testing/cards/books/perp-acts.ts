@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import type { PerpBookOperator } from '../../devnet-plugin.ts'
-import type { Desk, Fields, Order, Side } from './desk.ts'
+import type { PerpBookOperator } from '../../../contracts/devnet.ts'
+import type { Desk, Fields, Order, Side } from '../../../../testkit/cards/books/fixture.ts'
 import { exact } from './exact.ts'
-import { expectSame } from './life.ts'
+import { expectSame } from '../../../../testkit/cards/books/orders.ts'
 import { until } from './until.ts'
 
 export type PerpDesk = Desk<PerpBookOperator>

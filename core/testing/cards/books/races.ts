@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { exact } from './exact.ts'
-import { expectSame } from './life.ts'
-import { inOneBlock } from '../bench.ts'
-import type { Desk } from './desk.ts'
+import { expectSame } from '../../../../testkit/cards/books/orders.ts'
+import { inOneBlock } from '../../../../testkit/cards/venue.ts'
+import type { Desk } from '../../../../testkit/cards/books/fixture.ts'
 import { until } from './until.ts'
-import type { Card } from './index.ts'
+import type { Card } from '../../../../testkit/cards/books.ts'
 
 export const raceCards: readonly Card[] = [
   [

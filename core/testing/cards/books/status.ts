@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import type { BookOperator } from '../../devnet-plugin.ts'
-import type { Desk } from './desk.ts'
+import type { BookOperator } from '../../../contracts/devnet.ts'
+import type { Desk } from '../../../../testkit/cards/books/fixture.ts'
 import { until } from './until.ts'
-import type { Card } from './index.ts'
+import type { Card } from '../../../../testkit/cards/books.ts'
 
 const isSetByOthers = ({ operator }: { operator: BookOperator | undefined }) => operator?.setStatus !== undefined
 

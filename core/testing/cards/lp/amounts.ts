@@ -1,4 +1,4 @@
-import { raw } from '../bench.ts'
+import { raw } from '../../../../testkit/cards/venue.ts'
 
 /** Smallest units of what a request offered, by the decimals of what was answered about the same token. */
 export function rawLike(offered: unknown, like: string): bigint {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { devnetTokenSymbols } from '../../devnet-plugin.ts'
-import { venueOf, type Bench } from '../bench.ts'
+import { devnetTokenSymbols } from '../../../contracts/devnet.ts'
+import { venueOf, type Bench } from '../../../../testkit/cards/venue.ts'
 
 /** A pool that positions are made in, and that the exchange's own swaps go through. */
 export interface Ground {

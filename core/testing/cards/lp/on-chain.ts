@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { inOneBlock, mined, node, raw } from '../bench.ts'
-import type { Desk, Done } from './desk.ts'
+import { inOneBlock, mined, node, raw } from '../../../../testkit/cards/venue.ts'
+import type { Desk, Done } from '../../../../testkit/cards/lp-fixture.ts'
 import type { Card } from './index.ts'
 
 export const onChainCards: readonly Card[] = [

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { raw } from '../bench.ts'
+import { raw } from '../../../../testkit/cards/venue.ts'
 import { expectNear, expectSame } from './amounts.ts'
 import type { Card } from './index.ts'
 

@@ -1,10 +1,10 @@
-import type { AddCard, Bench } from '../bench.ts'
+import type { AddCard, Bench } from '../../../../testkit/cards/venue.ts'
 import { accountCards } from './account.ts'
-import { openDesk, type Desk } from './desk.ts'
-import { figureCards } from './figures.ts'
+import { openDesk, type Desk } from '../../../../testkit/cards/perp-fixture.ts'
+import { figureCards } from '../../../../testkit/cards/perp-on-chain.ts'
 import { marketCards } from './markets.ts'
 import { onChainCards } from './on-chain.ts'
-import { positionCards } from './positions.ts'
+import { positionCards } from '../../../../testkit/cards/perp.ts'
 import { refusalCards } from './refusals.ts'
 
 export type Card = readonly [title: string, run: (desk: Desk) => Promise<void>]

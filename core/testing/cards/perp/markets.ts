@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { tickerOf, type Desk, type Market } from './desk.ts'
+import { tickerOf, type Desk, type Market } from '../../../../testkit/cards/perp-fixture.ts'
 import type { Card } from './index.ts'
 
 export const marketCards: readonly Card[] = [

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { inOneBlock, mined, node, type Bench } from '../bench.ts'
+import { inOneBlock, mined, node, type Bench } from '../../../../testkit/cards/venue.ts'
 import { expectClose } from './amounts.ts'
-import { tickerOf, type Desk } from './desk.ts'
+import { tickerOf, type Desk } from '../../../../testkit/cards/perp-fixture.ts'
 import type { Card } from './index.ts'
 
 const sides = [

@@ -1,5 +1,5 @@
 import type { Json, RangeFill } from '../../../contracts/index.ts'
-import { fromRaw } from '../../amounts.ts'
+import { fromRaw } from '../../../decimal.ts'
 import { reorder, type OrderedPair } from './pair.ts'
 
 /** What the journal keeps of a change of liquidity, so that its fill can be shown in the order of tokens that the caller knows. */

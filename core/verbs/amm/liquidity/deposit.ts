@@ -1,6 +1,6 @@
 import { badFields } from '../../../api/index.ts'
 import type { AMMRange, Deposit, RangeAmounts, RangePool, TickRange } from '../../../contracts/index.ts'
-import { readRaw } from '../../token-book.ts'
+import { readRaw } from '../../../handlers/tokens.ts'
 import { reorder, type OrderedPair, type Pair } from './pair.ts'
 import { isBelow } from './prices.ts'
 

@@ -1,6 +1,6 @@
 import { badFields } from '../../../api/index.ts'
 import type { At, RangeAmounts, RangePool, Token } from '../../../contracts/index.ts'
-import type { NetworkEntry } from '../../directory.ts'
+import type { NetworkEntry } from '../../../handlers/registry.ts'
 
 /** Two tokens as the caller ordered them. */
 export type Pair = readonly [Token, Token]

@@ -1,6 +1,6 @@
 import { SluiceError } from '../../../api/index.ts'
 import type { At, Head, RangePosition } from '../../../contracts/index.ts'
-import type { NetworkEntry, VenueEntry } from '../../directory.ts'
+import type { NetworkEntry, VenueEntry } from '../../../handlers/registry.ts'
 import { rangeOf } from './range-of.ts'
 
 export interface Found {

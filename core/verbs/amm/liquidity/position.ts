@@ -1,5 +1,5 @@
-import type { Verb } from '../../context.ts'
-import { requireWallet } from '../../caller.ts'
+import type { Verb } from '../../../handlers/context.ts'
+import { requireWallet } from '../../../handlers/caller.ts'
 import { findPosition } from './position-of.ts'
 import { orderOf, showPosition } from './show-position.ts'
 

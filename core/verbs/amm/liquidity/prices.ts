@@ -1,5 +1,5 @@
 import type { RangePrice } from '../../../contracts/index.ts'
-import { fractionOf, ratio, type Rounding } from '../../amounts.ts'
+import { fractionOf, ratio, type Rounding } from '../../../decimal.ts'
 import type { OrderedPair } from './pair.ts'
 
 const inverse = ({ numerator, denominator }: RangePrice): RangePrice => ({ numerator: denominator, denominator: numerator })

@@ -1,6 +1,6 @@
 import { SluiceError } from '../../../api/index.ts'
 import type { AMMRange } from '../../../contracts/index.ts'
-import type { VenueEntry } from '../../directory.ts'
+import type { VenueEntry } from '../../../handlers/registry.ts'
 
 export function rangeOf({ impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): AMMRange {
   if (impl.AMM_RANGE) return impl.AMM_RANGE

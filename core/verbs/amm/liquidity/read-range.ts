@@ -1,6 +1,6 @@
 import { badFields, type FieldProblem } from '../../../api/index.ts'
 import type { AMMRange, RangePool, RangePrice, TickRange } from '../../../contracts/index.ts'
-import { fractionOf } from '../../amounts.ts'
+import { fractionOf } from '../../../decimal.ts'
 import type { OrderedPair } from './pair.ts'
 import { isBelow, showBounds, toPoolPrice } from './prices.ts'
 

@@ -1,6 +1,6 @@
 import type { At, RangePosition } from '../../../contracts/index.ts'
-import { fromRaw } from '../../amounts.ts'
-import type { NetworkEntry } from '../../directory.ts'
+import { fromRaw } from '../../../decimal.ts'
+import type { NetworkEntry } from '../../../handlers/registry.ts'
 import type { OrderedPair } from './pair.ts'
 import { showBounds, showPrice } from './prices.ts'
 

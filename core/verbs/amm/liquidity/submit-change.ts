@@ -1,6 +1,6 @@
 import type { Plan } from '../../../contracts/index.ts'
-import type { Submitted } from '../../../transactions/index.ts'
-import type { Call, On, Services } from '../../context.ts'
+import type { Submitted } from '../../../transactions/submit-request.ts'
+import type { Call, On, Services } from '../../../handlers/context.ts'
 import { showGas } from '../../fees.ts'
 import type { readWallet } from '../../read-wallet.ts'
 import { aboutLiquidity } from './about-liquidity.ts'

@@ -1,9 +1,9 @@
-import { readAddress } from '../../wallets.ts'
+import { readAddress } from '../../../handlers/wallets.ts'
 import { bookOf } from '../book-type.ts'
 import type { BookVerb } from '../book-verb.ts'
 import { plain } from '../figures/exact.ts'
-import { marketsOf, nameOf } from '../market/find-market.ts'
-import { askedOf, cutTimedPage, readTimedPage } from '../pages.ts'
+import { marketsOf, nameOf } from '../../../handlers/clob/markets.ts'
+import { askedOf, cutTimedPage, readTimedPage } from '../../../handlers/pages.ts'
 
 export const fundingPayments: BookVerb<'FundingPayments'> = async (request, { network, venue, services, signal }) => {
   const at = { signal }

@@ -3,8 +3,8 @@ import { readWallet } from '../../read-wallet.ts'
 import { bookOf } from '../book-type.ts'
 import type { BookVerb } from '../book-verb.ts'
 import { plain } from '../figures/exact.ts'
-import { marketsOf, nameOf } from '../market/find-market.ts'
-import { aboutLeverage } from '../orders/check-order.ts'
+import { marketsOf, nameOf } from '../../../handlers/clob/markets.ts'
+import { aboutLeverage } from '../../../handlers/clob/read-order.ts'
 import { submitFunds } from './submit-funds.ts'
 
 export const leverage: BookVerb<'Leverage'> = async (request, context) => {

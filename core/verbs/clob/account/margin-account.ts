@@ -1,6 +1,6 @@
 import type { MarginToken } from '../../../contracts/index.ts'
-import type { Verb } from '../../context.ts'
-import { readAddress } from '../../wallets.ts'
+import type { Verb } from '../../../handlers/context.ts'
+import { readAddress } from '../../../handlers/wallets.ts'
 import { bookOf } from '../book-type.ts'
 import { plain } from '../figures/exact.ts'
 

@@ -1,10 +1,10 @@
 import { SluiceError, type BookSet } from '../../../api/index.ts'
 import type { At, BookPlan, MarginMove, Token } from '../../../contracts/index.ts'
-import { fromRaw } from '../../amounts.ts'
+import { fromRaw } from '../../../decimal.ts'
 import type { BookVerb } from '../book-verb.ts'
-import type { VenueEntry } from '../../directory.ts'
+import type { VenueEntry } from '../../../handlers/registry.ts'
 import { readWallet } from '../../read-wallet.ts'
-import { readPositiveRaw } from '../../token-book.ts'
+import { readPositiveRaw } from '../../../handlers/tokens.ts'
 import { bookOf } from '../book-type.ts'
 import { submitFunds } from './submit-funds.ts'
 

@@ -1,5 +1,5 @@
-import { showLeverage, showMarginRatio } from '../../perp-amm/figures/figures.ts'
-import { readAddress } from '../../wallets.ts'
+import { showLeverage, showMarginRatio } from '../../../handlers/perp/figures.ts'
+import { readAddress } from '../../../handlers/wallets.ts'
 import { bookOf } from '../book-type.ts'
 import type { BookVerb } from '../book-verb.ts'
 import { inOneScale, plain } from '../figures/exact.ts'

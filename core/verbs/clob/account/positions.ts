@@ -1,10 +1,10 @@
 import type { PerpBookPosition } from '../../../contracts/index.ts'
-import { tickerOf } from '../../perp-amm/market.ts'
-import { readAddress } from '../../wallets.ts'
+import { tickerOf } from '../../../handlers/perp/markets.ts'
+import { readAddress } from '../../../handlers/wallets.ts'
 import { bookOf } from '../book-type.ts'
 import type { BookVerb } from '../book-verb.ts'
 import { plain } from '../figures/exact.ts'
-import { marketsOf, nameOf } from '../market/find-market.ts'
+import { marketsOf, nameOf } from '../../../handlers/clob/markets.ts'
 
 export const positions: BookVerb<'Positions'> = async (request, { network, venue, signal }) => {
   const at = { signal }

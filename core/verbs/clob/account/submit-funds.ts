@@ -1,9 +1,9 @@
 import type { BookSet } from '../../../api/index.ts'
 import type { BookPlan, Json } from '../../../contracts/index.ts'
-import type { Scope, Submitted } from '../../../transactions/index.ts'
-import { withMeaning } from '../../explain-refusal.ts'
+import type { Scope, Submitted } from '../../../transactions/submit-request.ts'
+import { withMeaning } from '../../../handlers/explain-errors.ts'
 import { withListedNames } from '../../listed-names.ts'
-import type { BookContext, Wallet } from '../orders/carry-out.ts'
+import type { BookContext, Wallet } from '../../../handlers/clob/submit-actions.ts'
 
 /** What the request is about, as the journal keeps it. */
 export type Funds = { readonly type: BookSet; readonly how: string } & { readonly [field: string]: Json }

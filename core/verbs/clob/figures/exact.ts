@@ -1,4 +1,4 @@
-import { divide, parse, type Decimal, type Rounding } from '../../amounts.ts'
+import { divide, parse, type Decimal, type Rounding } from '../../../decimal.ts'
 
 // Decimal numbers as order books have them: exact, below 0 too where they are accounts' figures, and without zeros at the end.
 

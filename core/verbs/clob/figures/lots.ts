@@ -1,4 +1,4 @@
-import { parse } from '../../amounts.ts'
+import { parse } from '../../../decimal.ts'
 import { fraction, isLess, isZero, plain, show, toMultiple } from './exact.ts'
 
 interface Lots {

@@ -1,7 +1,7 @@
 import type { BookSet } from '../../../api/index.ts'
 import type { At, BookMarket } from '../../../contracts/index.ts'
-import type { BookVenue, BookView } from '../../../market/index.ts'
-import type { On, Services } from '../../context.ts'
+import type { BookVenue, BookView } from '../../../live-state/book-feed.ts'
+import type { On, Services } from '../../../handlers/context.ts'
 import { bookOf } from '../book-type.ts'
 
 /** Where books are followed, as the market's memory knows it. */

@@ -1,7 +1,7 @@
 import { bookOf } from '../book-type.ts'
 import type { BookVerb } from '../book-verb.ts'
 import { plain } from '../figures/exact.ts'
-import { marketsOf, nameOf } from './find-market.ts'
+import { marketsOf, nameOf } from '../../../handlers/clob/markets.ts'
 
 export const fundingInfo: BookVerb<'FundingInfo'> = async (request, { venue, signal }) => {
   const at = { signal }

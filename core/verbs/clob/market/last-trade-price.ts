@@ -1,7 +1,7 @@
 import { SluiceError } from '../../../api/index.ts'
 import type { BookVerb } from '../book-verb.ts'
 import { viewOf } from './book-view.ts'
-import { marketsOf, nameOf } from './find-market.ts'
+import { marketsOf, nameOf } from '../../../handlers/clob/markets.ts'
 
 export const lastTradePrice: BookVerb<'LastTradePrice'> = async (request, context) => {
   const at = { signal: context.signal }

@@ -2,7 +2,7 @@ import type { CLOBMarketsResponse } from '../../../api/index.ts'
 import { orderTypes, timesInForce, type BookMarket, type PriceGrid } from '../../../contracts/index.ts'
 import type { ForBook } from '../book-verb.ts'
 import { plain } from '../figures/exact.ts'
-import { marketsOf, nameOf } from './find-market.ts'
+import { marketsOf, nameOf } from '../../../handlers/clob/markets.ts'
 
 export const markets: ForBook<'Markets'> =
   (type) =>

@@ -1,7 +1,7 @@
 import type { Level } from '../../../contracts/index.ts'
 import type { ForBook } from '../book-verb.ts'
 import { viewOf } from './book-view.ts'
-import { marketsOf, nameOf } from './find-market.ts'
+import { marketsOf, nameOf } from '../../../handlers/clob/markets.ts'
 
 export const orderBook: ForBook<'OrderBook'> = (type) => async (request, context) => {
   const at = { signal: context.signal }

@@ -1,9 +1,9 @@
-import { readAddress } from '../../wallets.ts'
+import { readAddress } from '../../../handlers/wallets.ts'
 import { bookOf } from '../book-type.ts'
 import type { ForBook } from '../book-verb.ts'
 import { plain } from '../figures/exact.ts'
-import { askedOf, cutTimedPage, readTimedPage } from '../pages.ts'
-import { marketsOf, nameOf } from './find-market.ts'
+import { askedOf, cutTimedPage, readTimedPage } from '../../../handlers/pages.ts'
+import { marketsOf, nameOf } from '../../../handlers/clob/markets.ts'
 
 export const trades: ForBook<'Trades'> =
   (type) =>

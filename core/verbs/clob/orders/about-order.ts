@@ -1,6 +1,7 @@
 import type { BookMarket, Json, NewOrder, OrderName, OrderType, TimeInForce } from '../../../contracts/index.ts'
-import type { Entry, JournaledOrder } from '../../../transactions/index.ts'
-import { nameOf } from '../market/find-market.ts'
+import type { Entry } from '../../../transactions/entry.ts'
+import type { JournaledOrder } from '../../../transactions/book-orders.ts'
+import { nameOf } from '../../../handlers/clob/markets.ts'
 
 /** What the journal keeps of an order, so that it can be shown without the exchange. */
 export interface AboutOrder {

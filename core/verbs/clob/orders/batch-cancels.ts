@@ -1,14 +1,14 @@
 import { CLOBBatchOrdersRequest, type BookSet } from '../../../api/index.ts'
 import type { BookAction, BookOrder, OrderName } from '../../../contracts/index.ts'
-import { fieldsReader } from '../../read-fields.ts'
-import { nameOf, type Markets } from '../market/find-market.ts'
+import { fieldsReader } from '../../../handlers/read-fields.ts'
+import { nameOf, type Markets } from '../../../handlers/clob/markets.ts'
 import { asFields } from './batch-creates.ts'
 import { orError, showError, type Entry } from './batch-entry.ts'
-import { isUnderWay, nameOnExchange, notYet, refusalOf, showEnded, stop } from './cancel.ts'
-import type { BookContext, Results, Wallet } from './carry-out.ts'
+import { isUnderWay, nameOnExchange, notYet, refusalOf, showEnded, stop } from '../../../handlers/clob/orders.ts'
+import type { BookContext, Results, Wallet } from '../../../handlers/clob/submit-actions.ts'
 import { readName, unknownOrder, type FoundOrder } from './find-order.ts'
 import { hasEnded } from './order-state.ts'
-import { walletOrders } from './wallet-orders.ts'
+import { walletOrders } from '../../../handlers/clob/wallet-orders.ts'
 
 const read = fieldsReader(CLOBBatchOrdersRequest.properties.cancel.items)
 

@@ -7,14 +7,14 @@ import {
   type BookSet,
 } from '../../../api/index.ts'
 import type { BookAction } from '../../../contracts/index.ts'
-import { fieldsReader } from '../../read-fields.ts'
-import type { Markets } from '../market/find-market.ts'
+import { fieldsReader } from '../../../handlers/read-fields.ts'
+import type { Markets } from '../../../handlers/clob/markets.ts'
 import { orError, type Entry } from './batch-entry.ts'
-import type { BookContext, Wallet } from './carry-out.ts'
+import type { BookContext, Wallet } from '../../../handlers/clob/submit-actions.ts'
 import { madeOrderId } from './made-order-id.ts'
 import { placedBefore } from './placed-before.ts'
 import { readOrder } from './read-order.ts'
-import { walletOrders } from './wallet-orders.ts'
+import { walletOrders } from '../../../handlers/clob/wallet-orders.ts'
 
 const readers = {
   CLOB: fieldsReader(CLOBBatchOrdersRequest.properties.create.items),

@@ -1,6 +1,6 @@
 import { SluiceError } from '../../../api/index.ts'
 import type { BookAction } from '../../../contracts/index.ts'
-import { doneOf, type Done, type Result } from './carry-out.ts'
+import { doneOf, type Done, type Result } from '../../../handlers/clob/submit-actions.ts'
 
 /** An entry of a batch: what is to be done for it, what it came to already, or why it comes to nothing. */
 export type Entry<A extends BookAction, Shown extends object> = { action: A } | { answer: Shown } | { error: SluiceError }

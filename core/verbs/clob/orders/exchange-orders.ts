@@ -1,10 +1,12 @@
 import type { At, BookMarket, BookOrder } from '../../../contracts/index.ts'
-import { canonicalHash, isFinal, type JournaledOrder } from '../../../transactions/index.ts'
+import { canonicalHash } from '../../../transactions/canonical-hash.ts'
+import { isFinal } from '../../../transactions/entry.ts'
+import { type JournaledOrder } from '../../../transactions/book-orders.ts'
 import { plain } from '../figures/exact.ts'
-import { nameOf } from '../market/find-market.ts'
+import { nameOf } from '../../../handlers/clob/markets.ts'
 import { readAboutOrder } from './about-order.ts'
 import { unnotedOrders } from './unnoted.ts'
-import type { WalletOrders } from './wallet-orders.ts'
+import type { WalletOrders } from '../../../handlers/clob/wallet-orders.ts'
 
 /** The exchange is asked by name for no more than so many that it does not list: they are noted then, and others come the next time. */
 const mostNamed = 100

@@ -1,12 +1,12 @@
 import { badFields, SluiceError, type BookSet } from '../../../api/index.ts'
 import type { At, BookMarket, BookOrder, OrderName } from '../../../contracts/index.ts'
-import type { JournaledOrder } from '../../../transactions/index.ts'
+import type { JournaledOrder } from '../../../transactions/book-orders.ts'
 import { rootOf } from '../book-type.ts'
-import { nameOf } from '../market/find-market.ts'
+import { nameOf } from '../../../handlers/clob/markets.ts'
 import { mayBeThere } from './exchange-orders.ts'
-import type { ShownOrder } from './shown-order.ts'
+import type { ShownOrder } from '../../../handlers/clob/order-state.ts'
 import { unnotedOrders } from './unnoted.ts'
-import type { WalletOrders } from './wallet-orders.ts'
+import type { WalletOrders } from '../../../handlers/clob/wallet-orders.ts'
 
 /** @throws SluiceError INCOMPLETE_PARAMS where neither id is given */
 export function readName({ orderId, clientOrderId }: OrderName): OrderName {

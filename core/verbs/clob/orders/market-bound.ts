@@ -1,10 +1,10 @@
 import { badFields, SluiceError } from '../../../api/index.ts'
 import type { Book, BookMarket } from '../../../contracts/index.ts'
-import { parse } from '../../amounts.ts'
-import type { Slippage } from '../../slippage.ts'
+import { parse } from '../../../decimal.ts'
+import type { Slippage } from '../../../handlers/slippage.ts'
 import { fraction, isLess } from '../figures/exact.ts'
-import { roundPrice } from '../figures/price-grid.ts'
-import { nameOf } from '../market/find-market.ts'
+import { roundPrice } from '../../../handlers/clob/grids.ts'
+import { nameOf } from '../../../handlers/clob/markets.ts'
 
 /** What a MARKET order may pay, or must get, at most: `price` is what the exchange enforces, `reference` the best price of the book. */
 export interface MarketBound {

@@ -1,10 +1,10 @@
 import type { At, BookMarket, BookOrder } from '../../../contracts/index.ts'
-import type { JournaledOrder } from '../../../transactions/index.ts'
-import { nameOf } from '../market/find-market.ts'
+import type { JournaledOrder } from '../../../transactions/book-orders.ts'
+import { nameOf } from '../../../handlers/clob/markets.ts'
 import { exchangeOrders, mayBeUnheard } from './exchange-orders.ts'
 import type { OrdersPosition } from './orders-cursor.ts'
-import type { ShownOrder } from './shown-order.ts'
-import type { WalletOrders } from './wallet-orders.ts'
+import type { ShownOrder } from '../../../handlers/clob/order-state.ts'
+import type { WalletOrders } from '../../../handlers/clob/wallet-orders.ts'
 
 /** Orders one by one, newest first: each once, where both the journal and the exchange have it. */
 export interface MergedOrders {

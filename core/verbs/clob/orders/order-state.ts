@@ -1,5 +1,5 @@
 import type { ActionOutcome, BookOrder, OrderState } from '../../../contracts/index.ts'
-import { isFinal, type Entry } from '../../../transactions/index.ts'
+import { isFinal, type Entry } from '../../../transactions/entry.ts'
 import { larger } from '../figures/exact.ts'
 
 const ends: ReadonlySet<OrderState> = new Set(['FILLED', 'CANCELED', 'EXPIRED', 'REJECTED', 'FAILED'])

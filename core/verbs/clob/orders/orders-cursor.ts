@@ -1,4 +1,4 @@
-import { badCursor } from '../pages.ts'
+import { badCursor } from '../../../handlers/pages.ts'
 
 /** How far a list of orders was told: of the journal's up to a key, of the exchange's up to a time, several of whose orders may be told already. */
 export interface OrdersPosition {

@@ -1,7 +1,7 @@
 import type { BookSet } from '../../../api/index.ts'
 import { readAboutOrder } from './about-order.ts'
-import type { BookContext } from './carry-out.ts'
-import { walletOrders } from './wallet-orders.ts'
+import type { BookContext } from '../../../handlers/clob/submit-actions.ts'
+import { walletOrders } from '../../../handlers/clob/wallet-orders.ts'
 
 /** What this very request placed, where it is repeated with its Idempotency-Key after its server died before it had answered. */
 export async function placedBefore(type: BookSet, owner: string, clientOrderId: string, context: BookContext) {

@@ -1,10 +1,10 @@
 import { SluiceError, type BookSet } from '../../../api/index.ts'
 import type { At, BookMarket, NewOrder } from '../../../contracts/index.ts'
-import type { On, Services } from '../../context.ts'
-import { effectiveSlippage } from '../../slippage.ts'
+import type { On, Services } from '../../../handlers/context.ts'
+import { effectiveSlippage } from '../../../handlers/slippage.ts'
 import { larger, plain } from '../figures/exact.ts'
 import { viewOf } from '../market/book-view.ts'
-import { checkOrder, requireNotional } from './check-order.ts'
+import { checkOrder, requireNotional } from '../../../handlers/clob/read-order.ts'
 import { callersLimit, slippageLimit, type MarketBound } from './market-bound.ts'
 import { sideOf, type OrderFields } from './order-fields.ts'
 

@@ -1,6 +1,6 @@
 import type { NewOrder, OrderName } from '../../../contracts/index.ts'
 import { plain } from '../figures/exact.ts'
-import type { Done } from './carry-out.ts'
+import type { Done } from '../../../handlers/clob/submit-actions.ts'
 
 /** Where an action is, for who follows it. Signed actions are known by their orders' ids. */
 const whereabouts = ({ submitted: { txHash, nonce }, onChain }: Done) => (onChain ? { txHash, nonce } : {})

@@ -1,11 +1,12 @@
 import type { BookSet } from '../../../api/index.ts'
 import type { BookAction } from '../../../contracts/index.ts'
-import type { ClientOrder, Submitted } from '../../../transactions/index.ts'
-import { withMeaning } from '../../explain-refusal.ts'
+import type { ClientOrder } from '../../../transactions/book-orders.ts'
+import type { Submitted } from '../../../transactions/submit-request.ts'
+import { withMeaning } from '../../../handlers/explain-errors.ts'
 import { withListedNames } from '../../listed-names.ts'
-import { nameOf } from '../market/find-market.ts'
+import { nameOf } from '../../../handlers/clob/markets.ts'
 import { aboutCancels, aboutOrder } from './about-order.ts'
-import type { BookContext, Wallet } from './carry-out.ts'
+import type { BookContext, Wallet } from '../../../handlers/clob/submit-actions.ts'
 import type { Planned } from './plan-actions.ts'
 
 /** @param answer absent: nothing is kept under the request's Idempotency-Key with this one */

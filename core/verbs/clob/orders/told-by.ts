@@ -1,5 +1,5 @@
 import type { ActionOutcome, CLOB, Json } from '../../../contracts/index.ts'
-import type { Submitted } from '../../../transactions/index.ts'
+import type { Submitted } from '../../../transactions/submit-request.ts'
 import type { Planned } from './plan-actions.ts'
 
 type Book = Pick<CLOB, 'outcome'>

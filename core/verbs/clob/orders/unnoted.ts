@@ -1,7 +1,7 @@
 import type { BookMarket } from '../../../contracts/index.ts'
-import type { JournaledOrder } from '../../../transactions/index.ts'
-import { nameOf } from '../market/find-market.ts'
-import type { WalletOrders } from './wallet-orders.ts'
+import type { JournaledOrder } from '../../../transactions/book-orders.ts'
+import { nameOf } from '../../../handlers/clob/markets.ts'
+import type { WalletOrders } from '../../../handlers/clob/wallet-orders.ts'
 
 /** So many are read at a time, and so often at most: they are looked through in memory. */
 const [pageSize, mostPages] = [1_000, 5]

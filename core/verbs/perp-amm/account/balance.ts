@@ -1,6 +1,6 @@
-import { readAddress } from '../../wallets.ts'
-import { fromSigned } from '../figures/figures.ts'
-import { perpOf } from '../market.ts'
+import { readAddress } from '../../../handlers/wallets.ts'
+import { fromSigned } from '../../../handlers/perp/figures.ts'
+import { perpOf } from '../../../handlers/perp/markets.ts'
 import type { PerpVerb } from '../perp-verb.ts'
 
 export const balance: PerpVerb<'Balance'> = async (request, { network, venue, signal }) => {

@@ -1,6 +1,6 @@
-import { readAddress } from '../../wallets.ts'
-import { fromSigned, showRatio } from '../figures/figures.ts'
-import { perpOf, tickerOf } from '../market.ts'
+import { readAddress } from '../../../handlers/wallets.ts'
+import { fromSigned, showRatio } from '../../../handlers/perp/figures.ts'
+import { perpOf, tickerOf } from '../../../handlers/perp/markets.ts'
 import type { PerpVerb } from '../perp-verb.ts'
 
 export const funding: PerpVerb<'Funding'> = async (request, { network, venue, signal }) => {

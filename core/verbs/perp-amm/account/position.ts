@@ -1,6 +1,6 @@
-import { readAddress } from '../../wallets.ts'
+import { readAddress } from '../../../handlers/wallets.ts'
 import { showPosition } from '../figures/show-position.ts'
-import { findMarket, perpOf } from '../market.ts'
+import { findMarket, perpOf } from '../../../handlers/perp/markets.ts'
 import type { PerpVerb } from '../perp-verb.ts'
 
 export const position: PerpVerb<'Position'> = async (request, { network, venue, signal }) => {

@@ -1,5 +1,5 @@
 import type { PerpAccount, PerpPosition, Ratio } from '../../../contracts/index.ts'
-import { absolute } from './figures.ts'
+import { absolute } from '../../../handlers/perp/figures.ts'
 
 /** What an account is worth, and what it must be worth. */
 export type Backing = Pick<PerpAccount, 'decimals' | 'valueRaw' | 'maintenanceMarginRaw'>

@@ -1,7 +1,7 @@
 import type { PerpPosition } from '../../../contracts/index.ts'
-import { fromRaw } from '../../amounts.ts'
-import { tickerOf } from '../market.ts'
-import { absolute, fromSigned, priceIn, rescale, showLeverage, showRatio, worth } from './figures.ts'
+import { fromRaw } from '../../../decimal.ts'
+import { tickerOf } from '../../../handlers/perp/markets.ts'
+import { absolute, fromSigned, priceIn, rescale, showLeverage, showRatio, worth } from '../../../handlers/perp/figures.ts'
 import { liquidationPrice, type Backing } from './liquidation-price.ts'
 
 /** A position in its wallet's account, both at one block. Rounded against optimism: as bought dearer, sold cheaper, and lost earlier. */

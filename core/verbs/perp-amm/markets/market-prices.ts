@@ -1,6 +1,6 @@
 import type { PerpPrices } from '../../../contracts/index.ts'
-import { showRatio } from '../figures/figures.ts'
-import { findMarket, perpOf } from '../market.ts'
+import { showRatio } from '../../../handlers/perp/figures.ts'
+import { findMarket, perpOf } from '../../../handlers/perp/markets.ts'
 import type { PerpVerb } from '../perp-verb.ts'
 
 export const marketPrices: PerpVerb<'MarketPrices'> = async (request, { venue, signal }) => {

@@ -1,5 +1,5 @@
-import { showRatio } from '../figures/figures.ts'
-import { findMarket, perpOf } from '../market.ts'
+import { showRatio } from '../../../handlers/perp/figures.ts'
+import { findMarket, perpOf } from '../../../handlers/perp/markets.ts'
 import type { PerpVerb } from '../perp-verb.ts'
 
 export const marketStatus: PerpVerb<'MarketStatus'> = async (request, { venue, signal }) => {

@@ -1,4 +1,4 @@
-import { perpOf, tickerOf } from '../market.ts'
+import { perpOf, tickerOf } from '../../../handlers/perp/markets.ts'
 import type { PerpVerb } from '../perp-verb.ts'
 
 export const pairs: PerpVerb<'Pairs'> = async (_request, { venue, signal }) => {

@@ -1,6 +1,6 @@
-import { fromRaw } from '../../amounts.ts'
+import { fromRaw } from '../../../decimal.ts'
 import { showGas } from '../../fees.ts'
-import { perpOf, requireOpen } from '../market.ts'
+import { perpOf, requireOpen } from '../../../handlers/perp/markets.ts'
 import type { PerpVerb } from '../perp-verb.ts'
 import { orderPrice, readPerpOrder, showSize } from '../trade/read-order.ts'
 import { showPrices } from './market-prices.ts'

@@ -1,5 +1,5 @@
 import type { PerpAccount, PerpPosition, PerpQuote } from '../../../contracts/index.ts'
-import { absolute, rescale, worth } from '../figures/figures.ts'
+import { absolute, rescale, worth } from '../../../handlers/perp/figures.ts'
 import type { Backing } from '../figures/liquidation-price.ts'
 
 /** A position, and what backs it, as they are expected after an order is filled as quoted: at the mark price of before. */

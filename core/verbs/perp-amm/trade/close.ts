@@ -1,10 +1,10 @@
 import { readWallet } from '../../read-wallet.ts'
-import { findMarket, perpOf, requireOpen } from '../market.ts'
+import { findMarket, perpOf, requireOpen } from '../../../handlers/perp/markets.ts'
 import type { PerpVerb } from '../perp-verb.ts'
-import { requireFree } from './margin-check.ts'
+import { requireFree } from '../../../handlers/perp/margin-check.ts'
 import { noPosition } from './no-position.ts'
 import { showSize } from './read-order.ts'
-import { submitTrade } from './submit-trade.ts'
+import { submitTrade } from '../../../handlers/perp/trade.ts'
 
 /** Closes all that a wallet has in a market, or as much of it as the exchange lets go at once. */
 export const close: PerpVerb<'Close'> = async (request, context) => {

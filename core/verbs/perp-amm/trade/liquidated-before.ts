@@ -1,6 +1,6 @@
-import type { Entry } from '../../../transactions/index.ts'
-import { tickerOf } from '../market.ts'
-import { readAboutPosition } from './about-position.ts'
+import type { Entry } from '../../../transactions/entry.ts'
+import { tickerOf } from '../../../handlers/perp/markets.ts'
+import { readAboutPosition } from '../../../handlers/perp/fills.ts'
 import { liquidationsSince, type Where } from './liquidations-since.ts'
 
 /** Hashes of the liquidations that came before a change of a position, where that was reverted. */

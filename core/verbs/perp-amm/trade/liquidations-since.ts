@@ -1,8 +1,8 @@
 import type { PerpLiquidation, PerpMarketName } from '../../../contracts/index.ts'
-import type { Services } from '../../context.ts'
-import type { NetworkEntry, VenueEntry } from '../../directory.ts'
-import { perpOf, tickerOf } from '../market.ts'
-import { readAboutPosition } from './about-position.ts'
+import type { Services } from '../../../handlers/context.ts'
+import type { NetworkEntry, VenueEntry } from '../../../handlers/registry.ts'
+import { perpOf, tickerOf } from '../../../handlers/perp/markets.ts'
+import { readAboutPosition } from '../../../handlers/perp/fills.ts'
 
 export interface Where {
   network: NetworkEntry

@@ -1,7 +1,7 @@
 import { SluiceError } from '../../../api/index.ts'
 import type { PerpMarketName } from '../../../contracts/index.ts'
-import { fromRaw } from '../../amounts.ts'
-import { tickerOf } from '../market.ts'
+import { fromRaw } from '../../../decimal.ts'
+import { tickerOf } from '../../../handlers/perp/markets.ts'
 import { liquidationsSince, type Where } from './liquidations-since.ts'
 
 /** Nothing is there to close; where a liquidation took it since the wallet's last trade there, it is said. */

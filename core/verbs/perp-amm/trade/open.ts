@@ -1,11 +1,11 @@
 import { readWallet } from '../../read-wallet.ts'
-import { perpOf, requireOpen } from '../market.ts'
+import { perpOf, requireOpen } from '../../../handlers/perp/markets.ts'
 import type { PerpVerb } from '../perp-verb.ts'
 import { showPosition } from '../figures/show-position.ts'
 import { afterFill } from './after-fill.ts'
-import { readStake, requireFree, requireMargin } from './margin-check.ts'
+import { readStake, requireFree, requireMargin } from '../../../handlers/perp/margin-check.ts'
 import { readPerpOrder } from './read-order.ts'
-import { submitTrade } from './submit-trade.ts'
+import { submitTrade } from '../../../handlers/perp/trade.ts'
 
 /** Opens, adds to, reduces or turns a position. Margin and leverage are checked at the quote's block. */
 export const open: PerpVerb<'Open'> = async (request, context) => {

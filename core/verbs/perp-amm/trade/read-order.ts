@@ -1,9 +1,9 @@
 import type { At, PerpOrder } from '../../../contracts/index.ts'
-import { fromRaw, valueAt } from '../../amounts.ts'
-import type { VenueEntry } from '../../directory.ts'
-import { readPositiveRaw } from '../../token-book.ts'
-import { priceIn, showRatio } from '../figures/figures.ts'
-import { findMarket } from '../market.ts'
+import { fromRaw, valueAt } from '../../../decimal.ts'
+import type { VenueEntry } from '../../../handlers/registry.ts'
+import { readPositiveRaw } from '../../../handlers/tokens.ts'
+import { priceIn, showRatio } from '../../../handlers/perp/figures.ts'
+import { findMarket } from '../../../handlers/perp/markets.ts'
 
 interface OrderFields {
   base: string

@@ -2,7 +2,7 @@ import { address, createNoopSigner, type Instruction as Built } from '@solana/ki
 import { getAdvanceNonceAccountInstruction } from '@solana-program/system'
 import { getCreateAssociatedTokenIdempotentInstruction, getCreateAssociatedTokenInstruction } from '@solana-program/token'
 import { Refusal } from '../refusal.ts'
-import type { SolanaRules } from '../signer-policy.ts'
+import type { SolanaRules } from '../../policy.ts'
 import type { Instruction } from './decode-message.ts'
 import { associatedTokenProgram, memoProgram, neverDeclared, systemProgram, tokenPrograms } from './programs.ts'
 import { sameBytes } from './same-bytes.ts'

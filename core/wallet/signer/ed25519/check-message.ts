@@ -1,6 +1,6 @@
 import { computeBudgetProgram } from './programs.ts'
 import { Refusal } from '../refusal.ts'
-import type { SolanaRules } from '../signer-policy.ts'
+import type { SolanaRules } from '../../policy.ts'
 import { checkInstruction } from './check-instruction.ts'
 import { decodeMessage } from './decode-message.ts'
 import { priorityFeeOf } from './priority-fee.ts'

@@ -2,7 +2,7 @@ import { keccak256 } from 'ethers/crypto'
 import { Transaction } from 'ethers/transaction'
 import { hexlify } from 'ethers/utils'
 import { Refusal } from '../refusal.ts'
-import type { EvmRules } from '../signer-policy.ts'
+import type { EvmRules } from '../../policy.ts'
 import { isDeposit } from './is-deposit.ts'
 import { addressArgument, approveSelector, tokenRights } from './token-rights.ts'
 

@@ -1,7 +1,7 @@
 import { ZeroAddress } from 'ethers/constants'
 import { TypedDataEncoder } from 'ethers/hash'
 import { Refusal } from '../refusal.ts'
-import type { TypedDataRules, EvmRules } from '../signer-policy.ts'
+import type { TypedDataRules, EvmRules } from '../../policy.ts'
 import type { TypedData } from '../sign-request.ts'
 import { givesRights } from './rights-by-signature.ts'
 

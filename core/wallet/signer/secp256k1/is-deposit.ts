@@ -1,4 +1,4 @@
-import type { EvmRules } from '../signer-policy.ts'
+import type { EvmRules } from '../../policy.ts'
 import { addressArgument } from './token-rights.ts'
 
 /** transfer(address,uint256) */

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { array, assert, constant, integer, nat, oneof, option, property, record } from 'fast-check'
-import { claimNonces, isDoubtful, mergeSynced, nonceGaps, nonceStanding } from '../../../../core/kits/evm/rail/slots.ts'
-import type { EvmSynced } from '../../../../core/kits/evm/rail/slots.ts'
-import { evmRail } from '../../../../core/kits/evm/rail/rail.ts'
-import { createLane } from '../../../../core/transactions/lanes/lane.ts'
+import { claimNonces, isDoubtful, mergeSynced, nonceGaps, nonceStanding } from '../../../../kits/evm/nonces.ts'
+import type { EvmSynced } from '../../../../kits/evm/nonces.ts'
+import { evmRail } from '../../../../kits/evm/rail.ts'
+import { createLane } from '../../../../core/transactions/nonce-queue.ts'
 import { never } from '../../../transactions/never.ts'
 
 const word = (latest: number, pending = latest): EvmSynced => ({ latest, pending })

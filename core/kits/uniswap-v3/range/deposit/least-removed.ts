@@ -1,6 +1,6 @@
 import type { RangeAmounts, RangePosition, SlippageFraction } from '../../../../contracts/index.ts'
-import { spanAround } from '../prices/prices.ts'
-import { amountsAt, boundsOf } from './deposit.ts'
+import { spanAround } from '../../../../../kits/amm/v3/range-prices.ts'
+import { amountsAt, boundsOf } from '../../../../../kits/amm/v3/range-amounts.ts'
 
 /** What so much liquidity gives at either end of the span in which the price may be: of each token the lesser. */
 export function leastRemoved(position: RangePosition, liquidity: bigint, slippage: SlippageFraction): RangeAmounts {

@@ -1,7 +1,7 @@
 import type { RangeAmounts, RangePool, SlippageFraction, TickRange } from '../../../../contracts/index.ts'
 import { divRoundingUp } from '../../math/full-math.ts'
-import { spanAround, type PriceSpan } from '../prices/prices.ts'
-import { amountsAt, boundsOf, deposit, lesser, type Bounds } from './deposit.ts'
+import { spanAround, type PriceSpan } from '../../../../../kits/amm/v3/range-prices.ts'
+import { amountsAt, boundsOf, deposit, lesser, type Bounds } from '../../../../../kits/amm/v3/range-amounts.ts'
 
 /** What a deposit offers to the position manager, and the least that it must take of each. */
 export interface Offer {

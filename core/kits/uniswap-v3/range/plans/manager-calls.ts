@@ -1,5 +1,5 @@
-import type { EvmIntent } from '../../../evm/types.ts'
-import { managerAbi } from '../reading/abi.ts'
+import type { EvmIntent } from '../../../../../kits/evm/types.ts'
+import { managerAbi } from '../../../../../kits/amm/v3/position-manager.ts'
 
 /** One transaction: the call itself, or several as one. */
 export function managerStep(positionManager: string, calls: readonly [string, ...string[]], valueRaw = 0n): EvmIntent {

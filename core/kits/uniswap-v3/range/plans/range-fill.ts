@@ -1,6 +1,6 @@
 import { id } from 'ethers'
 import type { Json, RangeFill } from '../../../../contracts/index.ts'
-import type { EvmLog, EvmReceipt } from '../../../evm/types.ts'
+import type { EvmLog, EvmReceipt } from '../../../../../kits/evm/types.ts'
 import { parseMemo, type RangeMemo } from './memo.ts'
 
 const increased = id('IncreaseLiquidity(uint256,uint128,uint256,uint256)')

@@ -1,8 +1,8 @@
 import type { Plan, RangeAmounts, RangePosition, RangeTerms } from '../../../../contracts/index.ts'
-import type { Evm } from '../../../evm/types.ts'
+import type { Evm } from '../../../../../kits/evm/types.ts'
 import { leastRemoved } from '../deposit/least-removed.ts'
 import type { RangeExchange } from '../exchange.ts'
-import { managerAbi } from '../reading/abi.ts'
+import { managerAbi } from '../../../../../kits/amm/v3/position-manager.ts'
 import { collectCall, managerStep } from './manager-calls.ts'
 import { memoOf } from './memo.ts'
 

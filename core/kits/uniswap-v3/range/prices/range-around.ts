@@ -1,6 +1,6 @@
 import type { RangePool, RangePrice, TickRange } from '../../../../contracts/index.ts'
-import { getTickAtSqrtRatio, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick } from '../../math/index.ts'
-import { priceAtTick, sqrtPriceDown, sqrtPriceUp } from './prices.ts'
+import { getTickAtSqrtRatio, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick } from '../../../../../kits/amm/v3/math.ts'
+import { priceAtTick, sqrtPriceDown, sqrtPriceUp } from '../../../../../kits/amm/v3/range-prices.ts'
 
 /**
  * The narrowest range of usable ticks that holds both prices: a price between two of them goes outward, one that is a

@@ -1,7 +1,7 @@
 import { SluiceError, type At, type Head } from '../../../../contracts/index.ts'
-import type { Call, CallResult, EvmReader, Probe } from '../../../evm/types.ts'
+import type { Call, CallResult, EvmReader, Probe } from '../../../../../kits/evm/types.ts'
 import type { RangeExchange } from '../exchange.ts'
-import { managerAbi } from './abi.ts'
+import { managerAbi } from '../../../../../kits/amm/v3/position-manager.ts'
 import { wordsOf } from './words.ts'
 
 /** How the kit reads: all calls at one block, in one round trip. */

@@ -1,8 +1,8 @@
 import { heldNearby } from '../../pools/held-nearby.ts'
-import type { Reach } from '../../pools/pool-lens.ts'
+import type { Reach } from '../../../../../kits/amm/v3/lens.ts'
 import type { RangePoolState } from '../../pools/range-pool-state.ts'
-import { lesser } from '../deposit/deposit.ts'
-import { priceOf, spanAround } from '../prices/prices.ts'
+import { lesser } from '../../../../../kits/amm/v3/range-amounts.ts'
+import { priceOf, spanAround } from '../../../../../kits/amm/v3/range-prices.ts'
 
 const aPercent = { numerator: 1n, denominator: 100n }
 

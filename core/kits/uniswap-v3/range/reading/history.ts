@@ -1,7 +1,7 @@
 import { SluiceError, type At, type RangeHistory, type RangePool, type RangePrice } from '../../../../contracts/index.ts'
-import type { Call, CallResult } from '../../../evm/types.ts'
-import { priceAtTick } from '../prices/prices.ts'
-import { poolAbi } from './abi.ts'
+import type { Call, CallResult } from '../../../../../kits/evm/types.ts'
+import { priceAtTick } from '../../../../../kits/amm/v3/range-prices.ts'
+import { poolAbi } from '../../../../../kits/amm/v3/position-manager.ts'
 import type { Read } from './checked-read.ts'
 import { signed, wordsOf } from './words.ts'
 

@@ -1,9 +1,9 @@
 import type { RangePool } from '../../../../contracts/index.ts'
-import type { CallResult, Probe } from '../../../evm/types.ts'
+import type { CallResult, Probe } from '../../../../../kits/evm/types.ts'
 import { poolAt, sortTokens } from '../../pools/pool-at.ts'
-import { lensProbe, lookAt, readLens } from '../../pools/pool-lens.ts'
+import { lensProbe, lookAt, readLens } from '../../../../../kits/amm/v3/lens.ts'
 import type { RangeExchange } from '../exchange.ts'
-import { priceOf } from '../prices/prices.ts'
+import { priceOf } from '../../../../../kits/amm/v3/range-prices.ts'
 import { depthOf, percentReach } from './depth.ts'
 
 /** What must be asked to know the pools of two tokens, and how the answers are read. */

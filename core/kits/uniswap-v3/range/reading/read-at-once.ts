@@ -1,5 +1,5 @@
 import { SluiceError, type At, type Head } from '../../../../contracts/index.ts'
-import type { Call, CallResult } from '../../../evm/types.ts'
+import type { Call, CallResult } from '../../../../../kits/evm/types.ts'
 import type { Read } from './checked-read.ts'
 
 /** About a fifth of the gas that nodes grant one call. */

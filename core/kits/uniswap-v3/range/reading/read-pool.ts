@@ -1,7 +1,7 @@
 import type { RangePool } from '../../../../contracts/index.ts'
-import type { Call, CallResult } from '../../../evm/types.ts'
-import { priceOf } from '../prices/prices.ts'
-import { poolAbi } from './abi.ts'
+import type { Call, CallResult } from '../../../../../kits/evm/types.ts'
+import { priceOf } from '../../../../../kits/amm/v3/range-prices.ts'
+import { poolAbi } from '../../../../../kits/amm/v3/position-manager.ts'
 import { signed, wordsOf } from './words.ts'
 
 export type PoolKey = Pick<RangePool, 'address' | 'token0' | 'token1' | 'fee' | 'version'>

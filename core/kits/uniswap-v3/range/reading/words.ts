@@ -1,4 +1,4 @@
-import type { CallResult } from '../../../evm/types.ts'
+import type { CallResult } from '../../../../../kits/evm/types.ts'
 
 const wordDigits = 64
 

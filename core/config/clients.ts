@@ -1,0 +1,88 @@
+import { Type, type Static } from 'typebox'
+import type { ConfigProblem } from './problems.ts'
+import { checkFile } from './checks/check-file.ts'
+import { compile } from './check.ts'
+import type { Environment } from './settings/environment.ts'
+import type { YamlFile } from './yaml.ts'
+import type { Section } from './tree.ts'
+
+const permission = Type.Enum(['read', 'trade', 'admin'])
+export type Permission = Static<typeof permission>
+
+/** `conf/clients.yml`: by the common name of a client certificate, or by its SHA-256 fingerprint. */
+const clientsSchema = Type.Object(
+  {
+    clients: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Object(
+          {
+            permissions: Type.Array(permission, { uniqueItems: true, description: 'What the certificate may do' }),
+            wallets: Type.Optional(
+              Type.Union(
+                [Type.Literal('all'), Type.Array(Type.String({ minLength: 1 }), { uniqueItems: true, description: 'wallet addresses' })],
+                {
+                  description: 'The wallets that it may use and see',
+                },
+              ),
+            ),
+            requestsPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'Its own rate limit' })),
+          },
+          { additionalProperties: false },
+        ),
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+const validate = compile(clientsSchema)
+
+/** What one certificate may do. */
+export interface Client {
+  /** The key in clients.yml: common name or fingerprint. */
+  readonly name: string
+  /** SHA-256 of the certificate, lower-case hex without colons, where the key is one. */
+  readonly fingerprint?: string
+  readonly permissions: readonly Permission[]
+  readonly wallets: 'all' | readonly string[]
+  readonly requestsPerSecond?: number
+}
+
+export function readClients(
+  yaml: YamlFile | undefined,
+  file: string,
+  env: Environment,
+  problems: ConfigProblem[],
+): { clients: readonly Client[]; shown: Section } | undefined {
+  const checked = checkFile(validate, { file, yaml }, env, problems)
+  if (!checked) return undefined
+  const clients = Object.entries(checked.value.clients ?? {}).map(([name, { wallets = [], ...rest }]): Client => {
+    const fingerprint = fingerprintOf(name)
+    return { name, ...(fingerprint === undefined ? {} : { fingerprint }), ...rest, wallets }
+  })
+  const twice = clients.find(
+    (one, index) => one.fingerprint !== undefined && clients.findIndex((other) => other.fingerprint === one.fingerprint) < index,
+  )
+  if (twice)
+    problems.push({
+      file,
+      path: `clients.${twice.name}`,
+      problem: 'is the fingerprint of an entry above, written in another way',
+      cure: 'Keep one of the two.',
+    })
+  return twice ? undefined : { clients, shown: checked.shown }
+}
+
+/** The entry for a certificate: that of its fingerprint before that of its common name; undefined where it is not listed. */
+export function clientOf(clients: readonly Client[], certificate: { commonName: string; fingerprint256: string }): Client | undefined {
+  const fingerprint = fingerprintOf(certificate.fingerprint256)
+  return (
+    clients.find((client) => client.fingerprint !== undefined && client.fingerprint === fingerprint) ??
+    clients.find((client) => client.fingerprint === undefined && client.name === certificate.commonName)
+  )
+}
+
+function fingerprintOf(text: string): string | undefined {
+  const hex = text.replaceAll(':', '').toLowerCase()
+  return /^[0-9a-f]{64}$/.test(hex) ? hex : undefined
+}

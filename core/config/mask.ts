@@ -1,0 +1,44 @@
+import { shownHost } from '../contracts/index.ts'
+import { isSection, mapTexts, setAt, type Section } from './tree.ts'
+
+/** Keys whose text is a secret, whatever it looks like. */
+const secretName =
+  /secret|passw(or)?d|passphrase|mnemonic|credential|(api|access|private|signing)[-_]?keys?|(access|auth|api|bearer)[-_]?token/i
+
+/**
+ * A URL fit to be shown: protocol, host, port and the readable part of the path stay; user info, query and fragment
+ * become `***`, and so does each path segment that looks like a key, and each long part of the host's name that does.
+ *
+ * A segment looks like a key when it has 16 characters or more, or 8 or more with both letters and digits; words of
+ * a path (`/v3`, `/eth-mainnet`, `/ext/bc/C/rpc`) have neither. What cannot be read as a URL is masked whole.
+ */
+export function maskUrl(url: string): string {
+  if (!URL.canParse(url)) return '***'
+  const { protocol, host, pathname, username, password, search, hash } = new URL(url)
+  const path = pathname
+    .split('/')
+    .map((segment) => (looksLikeKey(segment) ? '***' : segment))
+    .join('/')
+  const user = username || password ? '***@' : ''
+  return `${protocol}//${user}${shownHost(host)}${path === '/' && !url.endsWith('/') ? '' : path}${search ? '?***' : ''}${hash ? '#***' : ''}`
+}
+
+function looksLikeKey(segment: string): boolean {
+  return segment.length >= 16 || (segment.length >= 8 && /\d/.test(segment) && /[a-z]/i.test(segment))
+}
+
+/** Masks every URL inside of a text, e.g. of an error of a library. Places of files in a stack stay readable. */
+export function maskUrls(text: string): string {
+  return text.replaceAll(/\b(?!file:)[a-z][a-z0-9+.-]*:\/\/[^\s"'<>`\\]+/gi, (url) => maskUrl(url))
+}
+
+/**
+ * A copy of a configuration that may be shown: URLs lose their secrets, and texts under a secret's name are hidden.
+ * @param instead by JSON pointer, what to show in the place of values that came from outside of the files
+ */
+export function shownCopy(tree: Section, instead: ReadonlyMap<string, string>): Section {
+  const copy = mapTexts(tree, (text, pointer) => (secretName.test(pointer) ? '***' : maskUrls(text)))
+  if (!isSection(copy)) return {}
+  for (const [pointer, text] of instead) setAt(copy, pointer, maskUrls(text))
+  return copy
+}

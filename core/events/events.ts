@@ -1,0 +1,130 @@
+import type Koa from 'koa'
+import type { Logger } from 'pino'
+import { badFields, eventsEndpoint, SluiceError, type EventsRequest } from '../api/index.ts'
+import { requirePermission, requireWallet, visibleWallets } from '../handlers/caller.ts'
+import type { Services } from '../handlers/context.ts'
+import { networksNamed } from '../verbs/network/networks-named.ts'
+import { showTransaction } from '../handlers/service.ts'
+import { createBookNews } from '../http/events/book-news.ts'
+import { createChanges } from './transactions.ts'
+import { frame, readPosition, type Position } from '../http/events/frame.ts'
+import { createHeads } from './blocks.ts'
+import { namedBooks } from './order-books.ts'
+import { namedPositions } from '../http/events/named-positions.ts'
+import { namedPrices } from './prices.ts'
+import { createNewest } from '../http/events/newest.ts'
+import { createPositionNews } from './positions.ts'
+import { createPriceNews } from '../http/events/price-news.ts'
+import { eventStream } from './stream.ts'
+import { createStreams } from '../http/events/streams.ts'
+import type { Exchange } from '../http/request.ts'
+import type { Metrics } from '../http/metrics.ts'
+import { readQuery } from '../http/request/read-query.ts'
+import { requestReader } from '../http/request/read-request.ts'
+
+const headers = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store, no-transform',
+  // nginx would gather events before it passes them on.
+  'X-Accel-Buffering': 'no',
+  Connection: 'close',
+}
+
+export interface Events {
+  answer: Koa.Middleware<Exchange>
+  /** Ends all streams and opens no more. */
+  end(): void
+}
+
+interface EventsParts {
+  services: Services
+  metrics: Pick<Metrics, 'eventStreams'>
+  log: Logger
+}
+
+/** GET /events: one reader of the journal, one of each network's blocks, of each book, price and wallet's positions for all streams, however many there are. */
+export function createEvents({
+  services: { transactions, directory, books, quotes, settings },
+  metrics: { eventStreams },
+  log,
+}: EventsParts): Events {
+  const read = requestReader(eventsEndpoint)
+  const streams = createStreams(log)
+  const heads = createHeads(log)
+  const bookNews = createBookNews(books)
+  const priceNews = createPriceNews(quotes)
+  const timeoutMs = settings.server.requestTimeoutSeconds * 1000
+  const positionNews = createPositionNews({ heads, timeoutMs, log })
+  const changes = createChanges(
+    transactions.events,
+    ({ id, entry }) => frame('transactions', String(id), showTransaction(entry, transactions.status)),
+    log,
+  )
+
+  /** @throws SluiceError INCOMPLETE_PARAMS where the journal never had an event of that id */
+  async function startOf(lastEventId: string | undefined): Promise<Position> {
+    if (lastEventId === undefined) return { change: changes.newest(), others: 0 }
+    const from = readPosition(lastEventId)
+    // Another server may have written what the reader here will find a moment later.
+    const newest = from.change <= changes.newest() ? changes.newest() : await transactions.events.lastId()
+    if (from.change <= newest) return from
+    const problem = `${lastEventId} is of another journal: the newest event of this one is ${newest}. Leave it out, and read /transactions for what you missed`
+    throw badFields([{ field: 'lastEventId', problem }])
+  }
+
+  return {
+    end: () => streams.end(),
+    async answer(ctx) {
+      if (ctx.method !== 'GET') {
+        ctx.set('Allow', 'GET')
+        throw new SluiceError('INCOMPLETE_PARAMS', `/events takes GET, not ${ctx.method}.`, { http: 405 })
+      }
+      const { caller } = ctx.state
+      requirePermission(caller, 'read')
+      const header = ctx.get('last-event-id')
+      const fields = readQuery(ctx.querystring)
+      // A client that comes back by itself keeps the URL that it had at first: the header is newer.
+      const request: EventsRequest = read(header === '' ? fields : { ...fields, lastEventId: header }, 'query')
+      const { topics = ['transactions'], chain, network, address } = request
+      if (address !== undefined) requireWallet(caller, address)
+      const networks = topics.includes('blocks') ? networksNamed(directory, { chain, network }) : []
+
+      const stream = streams.open(caller)
+      eventStreams.inc()
+      stream.onEnd(() => eventStreams.dec())
+      try {
+        const { bell, signal } = stream
+        stream.onEnd(await changes.follow(bell.ring))
+        const from = await startOf(request.lastEventId)
+        const addresses = address === undefined ? visibleWallets(caller) : new Set([address.toLowerCase()])
+        const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+        const named = topics.includes('orderBook') ? await namedBooks(directory, request, { signal: within }) : []
+        const priced = topics.includes('price') ? await namedPrices(directory, request, { signal: within }) : []
+        const held = topics.includes('positions') ? await namedPositions(directory, request, { signal: within }) : []
+        const newest = createNewest(bell.ring)
+        stream.onEnd(newest.end)
+        for (const each of networks) newest.follow((ring) => heads.follow(each, ring))
+        for (const each of named) newest.follow((ring) => bookNews.follow(each, ring))
+        for (const each of priced) newest.follow((ring) => priceNews.follow(each, ring))
+        for (const each of held) newest.follow((ring) => positionNews.follow(each, ring))
+
+        ctx.respond = false
+        ctx.status = 200
+        ctx.set(headers)
+        const text = eventStream({
+          from,
+          about: { topics },
+          ...(topics.includes('transactions') && { changes: { source: changes, wanted: { chain, network, addresses } } }),
+          newest,
+          bell,
+          signal,
+          troubled: (error) => log.warn({ err: error }, 'a stream of events could not read the journal; it tries again'),
+        })
+        stream.send(text, ctx.res)
+      } catch (error) {
+        stream.close()
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import { badFields, SluiceError, type EventsRequest } from '../api/index.ts'
+import type { At } from '../contracts/index.ts'
+import { ammOf, quoteVenue, readOrder, requireVersion, type Order } from '../verbs/amm/swap.ts'
+import type { Directory, NetworkEntry } from '../handlers/registry.ts'
+import { onEachNetwork } from '../http/events/on-each-network.ts'
+import type { NamedPrice } from '../http/events/price-news.ts'
+
+interface Question {
+  asked: string
+  base: string
+  quote: string
+  side: Order['side']
+  amount: string
+  /** Whether it is an entry of the list. */
+  listed: boolean
+}
+
+/** The prices that a request names, on all networks that it does not rule out. @throws SluiceError as `/amm/price` does */
+export async function namedPrices(directory: Directory, request: EventsRequest, at: At): Promise<readonly NamedPrice[]> {
+  const { connector, version } = request
+  const problem = 'is missing: it says whose prices the topic price is to tell of'
+  if (connector === undefined) throw badFields([{ field: 'connector', problem }])
+  const questions = questionsOf(request)
+  const { name, trading_type } = directory.connector(connector)
+  if (!trading_type.includes('AMM'))
+    throw new SluiceError('UNSUPPORTED', `The connector ${name} has no trading type AMM; GET /plugins shows what it has.`)
+  return onEachNetwork(directory, name, request, async (network, site) => {
+    requireVersion(version, ammOf(site), name)
+    const venue = quoteVenue(network, site)
+    if (!venue)
+      throw new SluiceError(
+        'UNSUPPORTED',
+        `What ${name} gives on ${network.chain}/${network.network} cannot be followed, only asked for: ask GET /amm/price, once a block.`,
+      )
+    const orders = await Promise.all(questions.map((each) => orderOf(each, network, at)))
+    return orders.map((order, index) => ({ venue, order, version, asked: questions[index]?.asked ?? '' }))
+  })
+}
+
+/** One by its fields, and any number by the list. */
+function questionsOf({ base, quote, amount, side, price = [] }: EventsRequest): readonly Question[] {
+  const fields = { base, quote, side, amount }
+  const listed = [...new Set(price)].map(readQuestion)
+  if (base !== undefined && quote !== undefined && side !== undefined && amount !== undefined)
+    return [{ asked: [base, quote, side, amount].join(':'), base, quote, side, amount, listed: false }, ...listed]
+  const missing = Object.entries(fields).flatMap(([field, value]) => (value === undefined ? [field] : []))
+  const [first, ...others] = missing.map((field) => ({ field, problem: 'is missing: a price is one of base, quote, side and amount' }))
+  if (first && missing.length < Object.keys(fields).length) throw badFields([first, ...others])
+  if (listed.length > 0) return listed
+  const problem = 'is missing: it says which prices the topic price is to tell of, such as WETH:USDC:SELL:1.5'
+  throw badFields([{ field: 'price', problem }])
+}
+
+function readQuestion(asked: string): Question {
+  // The schema has its pattern.
+  const [base = '', quote = '', side = '', amount = ''] = asked.split(':')
+  return { asked, base, quote, side: side.toUpperCase() === 'BUY' ? 'BUY' : 'SELL', amount, listed: true }
+}
+
+async function orderOf(question: Question, network: NetworkEntry, at: At): Promise<Order> {
+  try {
+    return await readOrder(question, network, at)
+  } catch (error) {
+    if (!question.listed || !(error instanceof SluiceError) || error.name !== 'INCOMPLETE_PARAMS') throw error
+    throw badFields([{ field: 'price', problem: `${question.asked}: ${error.message}` }])
+  }
+}

@@ -1,0 +1,122 @@
+import { SluiceError } from '../../api/index.ts'
+import type { Quote } from '../../contracts/index.ts'
+import type { Submitted } from '../../transactions/submit-request.ts'
+import type { Verb } from '../context.ts'
+import { valueAt } from '../../decimal.ts'
+import { withMeaning } from '../explain-errors.ts'
+import { readFees, showGas } from '../../verbs/fees.ts'
+import { withListedNames } from '../../verbs/listed-names.ts'
+import { effectiveSlippage, slippageBound, tighterBound, tradeRules } from '../slippage.ts'
+import { readAddress, requireKey } from '../wallets.ts'
+import { aboutTrade } from '../../verbs/amm/about-trade.ts'
+import { deadlineAfter } from '../../verbs/amm/deadline.ts'
+import {
+  ammOf,
+  askOrder,
+  isSameQuote,
+  lastQuote,
+  orderPrice,
+  quoteOrder,
+  readOrder,
+  showOrder,
+  swapOf,
+  type Order,
+  type Sourced,
+} from '../../verbs/amm/swap.ts'
+
+export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
+  const { network, venue, services, signal } = context
+  const at = { signal }
+  const address = readAddress(network, request.address)
+  requireKey(services.wallets, network, address)
+  const wish = readFees(request, network)
+  const order = await readOrder(request, network, at)
+
+  /** @param meanwhile what is asked while the plan is checked, and must hold before anything is signed */
+  async function tradeOn({ quote, source }: Sourced, meanwhile?: () => Promise<void>) {
+    const slippage = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
+    const boundRaw = tighterBound(quote, slippage, limitOf(order, request.limitPrice), orderPrice(order, quote.amountRaw))
+    const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds)
+    const plan = ammOf(venue).swap(quote, { recipient: address, boundRaw, deadline })
+    const scope = { contracts: venue.contracts, valueRaw: mostValueRaw(order, boundRaw) }
+    // Before anything is sent: a plugin's quote that cannot be shown must not become an error about a trade that was made.
+    const shown = {
+      ...showOrder(order, quote),
+      limitPrice: orderPrice(order, boundRaw),
+      // What the exchange knows no deadline for has none on chain.
+      ...(plan.deadline !== undefined && { deadline: plan.deadline }),
+    }
+    const answer = ({ gas, nonce, txHash }: Submitted) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
+
+    const { nonce } = request
+    // By the same blocks as the quote.
+    const recall = () => services.recalls.check({ ...network, chainImpl: network.impl }, plan, address, wish)
+    const submitted = services.transactions.submit(
+      {
+        ...context,
+        address,
+        plan,
+        scope,
+        kind: 'trade',
+        nonce,
+        wish,
+        about: aboutTrade(order),
+        answer,
+        meanwhile,
+        ...(source === 'memory' && { recall }),
+      },
+      signal,
+    )
+    return answer(await withMeaning(withListedNames(submitted, network), venue))
+  }
+
+  const last = lastQuote(order, request.version, venue)
+  if (last && leavesTime(last, tradeRules(venue.config, last.route).ttlSeconds)) return tradeOnLast(last)
+  const quoted = await quoteOrder(order, request.version, context, at)
+  try {
+    return await tradeOn(quoted)
+  } catch (error) {
+    // A block may have come that is not in memory yet.
+    if (quoted.source === 'rpc' || !isRefused(error)) throw error
+    return tradeOn(await askOrder(order, request.version, venue, at))
+  }
+
+  /** One round trip less where the price has not moved since the caller asked for it: the plan is checked while that is being asked. */
+  async function tradeOnLast(last: Quote) {
+    const asked = askOrder(order, request.version, venue, at)
+    const moved = asked.then(({ quote: fresh }) => !isSameQuote(last, fresh))
+    try {
+      return await tradeOn({ quote: last, source: 'rpc' }, () => refuseWhen(moved))
+    } catch (error) {
+      // Where it has not moved, an exchange may refuse the old plan all the same: the chain's clock has leapt past its deadline.
+      if ((await moved) || isRefused(error)) return tradeOn(await asked)
+      throw error
+    }
+  }
+}
+
+/** A trade's time is counted from its quote's block: an older one takes of it what nobody misses, or is not used. */
+function leavesTime({ head }: Quote, ttlSeconds: number): boolean {
+  return (Date.now() / 1000 - head.timestamp) * 10 <= ttlSeconds
+}
+
+/** By the check, before anything was signed. */
+const isRefused = (error: unknown) => error instanceof SluiceError && error.name === 'TRADE_FAILED'
+
+/** Whoever made the plan knows what to do then. */
+async function refuseWhen(moved: Promise<boolean>): Promise<void> {
+  if (await moved) throw new Error('The price has moved: the plan is not to be signed.')
+}
+
+/** The most of the native coin that the order lets the exchange have. */
+function mostValueRaw(order: Order, boundRaw: bigint): bigint {
+  const { tokenIn, exact, amountRaw } = swapOf(order)
+  if (!tokenIn.native) return 0n
+  return exact === 'in' ? amountRaw : boundRaw
+}
+
+/** The limit in the quote's smallest units: at most this much for a BUY, at least this much for a SELL. */
+function limitOf({ base, quote, side, amountRaw }: Order, limitPrice: string | undefined): bigint | undefined {
+  if (limitPrice === undefined) return undefined
+  return valueAt(limitPrice, { raw: amountRaw, decimals: base.decimals }, quote.decimals, side === 'BUY' ? 'down' : 'up')
+}

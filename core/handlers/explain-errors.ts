@@ -1,0 +1,26 @@
+import { SluiceError } from '../api/index.ts'
+import type { VenueEntry } from './registry.ts'
+
+/** Work of a connector's: where the exchange would refuse it by a code, the error says what that means. */
+export async function withMeaning<T>(work: Promise<T>, { impl }: Pick<VenueEntry, 'impl'>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw explained(error, { impl })
+  }
+}
+
+/** What an exchange's code means, in its connector's words. */
+export function meaningOf(code: string, { impl: { refusals = {} } }: Pick<VenueEntry, 'impl'>): string | undefined {
+  return Object.hasOwn(refusals, code) ? refusals[code] : undefined
+}
+
+function explained(error: unknown, venue: Pick<VenueEntry, 'impl'>): unknown {
+  if (!(error instanceof SluiceError) || error.name !== 'TRADE_FAILED') return error
+  const { details } = error
+  const reason = typeof details === 'object' && details !== null && 'reason' in details ? details.reason : undefined
+  const meaning = typeof reason === 'string' ? meaningOf(reason, venue) : undefined
+  if (meaning === undefined) return error
+  const message = `The transaction would fail, so it was not signed: ${meaning} (${String(reason)}).`
+  return new SluiceError('TRADE_FAILED', message, { details, cause: error })
+}

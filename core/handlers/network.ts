@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { NetworkStatusResponse } from '../api/index.ts'
+import type { Verb } from './context.ts'
+import type { NetworkEntry } from './registry.ts'
+import { networksNamed } from '../verbs/network/networks-named.ts'
+import { SluiceError } from '../api/index.ts'
+
+/**
+ * Each network has this long to answer; one that is down holds up nobody. Its nodes go on for as long as they have by themselves: what is
+ * wrong with them is known by then, and is logged once.
+ */
+const deadlineMs = 3_000
+const noAnswer = `No answer within ${deadlineMs / 1000} s.`
+
+export const networkStatus: Verb<'NetworkStatus'> = async ({ chain, network }, { services: { directory }, signal }) => {
+  return statusOfAll(networksNamed(directory, { chain, network }), signal)
+}
+
+export const statusOfAll = (networks: readonly NetworkEntry[], signal: AbortSignal): Promise<NetworkStatusResponse> =>
+  Promise.all(networks.map((each) => statusOf(each, signal)))
+
+async function statusOf({ chain, network, impl }: NetworkEntry, signal: AbortSignal): Promise<NetworkStatusResponse[number]> {
+  const known = { chain, network, rpcUrl: impl.rpcUrl(), nativeCurrency: impl.nativeCurrency.symbol }
+  const down = (error: string) => ({ ...known, currentBlockNumber: -1, currentBlockSeconds: -1, error })
+  const over = new AbortController()
+  const late = sleep(deadlineMs, undefined, { signal: over.signal }).catch(() => undefined)
+  try {
+    const head = await Promise.race([impl.head({ signal }), late])
+    if (!head) return down(noAnswer)
+    const age = Math.max(0, Math.floor(Date.now() / 1000 - head.timestamp))
+    return { ...known, rpcUrl: impl.rpcUrl(), currentBlockNumber: Number(head.number), currentBlockSeconds: age }
+  } catch (cause) {
+    return down(cause instanceof SluiceError ? cause.message : noAnswer)
+  } finally {
+    over.abort()
+  }
+}

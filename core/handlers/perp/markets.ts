@@ -1,0 +1,35 @@
+import { SluiceError } from '../../api/index.ts'
+import type { At, PerpAMM, PerpMarket, PerpMarketName } from '../../contracts/index.ts'
+import { didYouMean } from '../../verbs/did-you-mean.ts'
+import type { VenueEntry } from '../registry.ts'
+
+/** @throws SluiceError UNSUPPORTED */
+export function perpOf({ impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): PerpAMM {
+  if (impl.PERP_AMM) return impl.PERP_AMM
+  throw new SluiceError('UNSUPPORTED', `The connector ${connector} has no trading type PERP_AMM; GET /plugins shows what it has.`)
+}
+
+/** ETHUSD */
+export const tickerOf = ({ base, quote }: Pick<PerpMarketName, 'base' | 'quote'>) => `${base}${quote}`
+
+/** The market that a caller names, in any letter case. @throws SluiceError PAIR_NOT_FOUND */
+export async function findMarket({ base, quote }: { base: string; quote: string }, venue: VenueEntry, at: At): Promise<PerpMarketName> {
+  const { markets } = await perpOf(venue).listed(at)
+  const ticker = tickerOf({ base, quote }).toUpperCase()
+  const market = markets.find((each) => isSame(each.base, base) && isSame(each.quote, quote))
+  if (market) return market
+  const known = markets.map(tickerOf)
+  throw new SluiceError(
+    'PAIR_NOT_FOUND',
+    `${venue.connector} has no market ${ticker}${didYouMean(ticker, known)}; /perpAMM/pairs lists them, and base and quote are given apart.`,
+  )
+}
+
+const isSame = (a: string, b: string) => a.toUpperCase() === b.toUpperCase()
+
+/** @throws SluiceError as named, where the market takes no orders */
+export function requireOpen(market: PerpMarket, refusal: 'PRICE_FAILED' | 'TRADE_FAILED'): void {
+  if (market.status === 'open') return
+  const reason = `the market is ${market.status}`
+  throw new SluiceError(refusal, `${tickerOf(market)} takes no orders: ${reason}. Nothing was sent.`, { details: { reason } })
+}

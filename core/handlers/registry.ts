@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SluiceError } from '../api/index.ts'
+import type { Bridge, Chain, Connector, ConnectorConfig, NetworkNames } from '../contracts/index.ts'
+import type { Site } from '../transactions/submit-request.ts'
+import type { RecentQuotes } from '../verbs/amm/recent-quotes.ts'
+import { didYouMean } from '../verbs/did-you-mean.ts'
+import type { TokenBook } from './tokens.ts'
+
+/** What is not there by then is still starting. */
+const firstStartMs = 3_000
+
+/** One network of a chain, as it runs. */
+export interface NetworkEntry {
+  chain: string
+  network: string
+  impl: Chain
+  tokens: TokenBook
+  required: boolean
+  /** Undefined when ready; else why not. Starts nothing. */
+  notReady(): string | undefined
+  /** Settles when what starts on demand has tried to; never rejects. */
+  wake(): Promise<void>
+}
+
+/** A connector on one network, as it runs. */
+export interface VenueEntry {
+  connector: string
+  impl: Partial<Connector>
+  config: ConnectorConfig
+  /** The exchange's own rail, where it takes signed actions by itself: what plans that are `via` the venue go by. */
+  actions?: Site
+  /** What its plans may call on this network. */
+  contracts: readonly string[]
+  /** What deposits come by from other chains, by chain. */
+  bridges: Readonly<Record<string, Bridge>>
+  /** Of the moment. */
+  quotes: RecentQuotes
+  notReady(): string | undefined
+  wake(): Promise<void>
+}
+
+export interface PluginEntry {
+  name: string
+  kind: 'chain' | 'connector' | 'unknown'
+  version: string
+  trading_type: readonly string[]
+  available_networks: readonly NetworkNames[]
+  state: 'loaded' | 'refused'
+  /** Its networks that are not ready yet. */
+  starting?(): string[]
+  /** Where it was found. */
+  folder: string
+  reason?: string
+  /** The effective configuration with secrets masked. */
+  shownConfig?: Readonly<Record<string, unknown>>
+  /** Networks that its manifest names and that it does not serve here. */
+  unserved?: readonly { chain: string; network: string; reason: string; cure: string }[]
+}
+
+export interface Directory {
+  readonly plugins: readonly PluginEntry[]
+  readonly networks: readonly NetworkEntry[]
+  /**
+   * Waits a moment for a network, and a connector on it, that start when they are first asked for; undefined where both are there. Unknown
+   * names are passed over.
+   */
+  woken(chain: string, network: string, connector?: string): Promise<void> | undefined
+  /** @throws SluiceError UNKNOWN_CHAIN_ERROR or SERVICE_UNINITIALIZED */
+  network(chain: string, network: string): NetworkEntry
+  /** @throws SluiceError UNKNOWN_CONNECTOR, UNKNOWN_CHAIN_ERROR or SERVICE_UNINITIALIZED */
+  venue(connector: string, chain: string, network: string): VenueEntry
+  /** The venues of a network, by connector name. */
+  venuesOn(chain: string, network: string): readonly VenueEntry[]
+  /** The loaded ones. */
+  readonly connectors: readonly PluginEntry[]
+  /** @throws SluiceError UNKNOWN_CONNECTOR */
+  connector(name: string): PluginEntry
+  hasConnector(name: string): boolean
+}
+
+export function createDirectory(
+  plugins: readonly PluginEntry[],
+  networks: readonly NetworkEntry[],
+  venues: readonly (VenueEntry & { chain: string; network: string })[],
+): Directory {
+  const networkAt = table(networks)
+  const venueAt = new Map(connectorsOf(venues).map((name) => [name, table(venues.filter(({ connector }) => connector === name))]))
+  const chains = [...new Set(networks.map(({ chain }) => chain))]
+  const connectors = plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded')
+  const connectorNames = connectors.map(({ name }) => name)
+
+  const findNetwork = (chain: string, network: string): NetworkEntry => {
+    const entry = networkAt(chain, network)
+    if (entry) return entry
+    if (!chains.includes(chain)) throw unknown('chain', chain, chains)
+    throw unknown(
+      `network of ${chain}`,
+      network,
+      networks.filter((each) => each.chain === chain).map((each) => each.network),
+    )
+  }
+
+  const findConnector = (name: string): PluginEntry => {
+    const entry = connectors.find((each) => each.name === name)
+    if (entry) return entry
+    throw new SluiceError(
+      'UNKNOWN_CONNECTOR',
+      `There is no connector "${name}"${didYouMean(name, connectorNames)}; GET /connectors lists them.`,
+    )
+  }
+
+  return {
+    plugins,
+    networks,
+    connectors,
+    connector: findConnector,
+    hasConnector: (name) => connectorNames.includes(name),
+    venuesOn: (chain, network) => venues.filter((each) => each.chain === chain && each.network === network),
+    woken(chain, network, connector) {
+      const asked = [networkAt(chain, network), connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)]
+      const asleep = asked.flatMap((entry) => (entry && entry.notReady() !== undefined ? [entry] : []))
+      return asleep.length === 0 ? undefined : woken(asleep)
+    },
+    network: (chain, network) => ready(findNetwork(chain, network), () => `The network ${chain}/${network}`),
+    venue(connector, chain, network) {
+      const entry = venueAt.get(connector)?.(chain, network)
+      if (entry) return ready(entry, () => `The connector ${connector} on ${chain}/${network}`)
+      findConnector(connector)
+      findNetwork(chain, network)
+      throw new SluiceError(
+        'UNKNOWN_CHAIN_ERROR',
+        `The connector ${connector} does not serve ${chain}/${network}; GET /connectors lists what it serves.`,
+      )
+    },
+  }
+}
+
+const connectorsOf = (venues: readonly VenueEntry[]) => [...new Set(venues.map(({ connector }) => connector))]
+
+/** By chain and network. Each request looks several up: no text is put together for that. */
+function table<T extends { chain: string; network: string }>(entries: readonly T[]) {
+  const byChain = new Map<string, Map<string, T>>()
+  for (const entry of entries) {
+    const byNetwork = byChain.get(entry.chain) ?? new Map<string, T>()
+    byChain.set(entry.chain, byNetwork.set(entry.network, entry))
+  }
+  return (chain: string, network: string): T | undefined => byChain.get(chain)?.get(network)
+}
+
+async function woken(asleep: readonly Pick<NetworkEntry, 'wake'>[]): Promise<void> {
+  const late = new AbortController()
+  const started = Promise.all(asleep.map((entry) => entry.wake()))
+  await Promise.race([started, sleep(firstStartMs, undefined, { signal: late.signal }).catch(() => {})])
+  late.abort()
+}
+
+const unknown = (what: string, name: string, known: readonly string[]) =>
+  new SluiceError(
+    'UNKNOWN_CHAIN_ERROR',
+    `There is no ${what} called "${name}"${didYouMean(name, known)}; known: ${known.join(', ') || 'none'}.`,
+  )
+
+function ready<T extends { notReady(): string | undefined }>(entry: T, what: () => string): T {
+  const reason = entry.notReady()
+  if (reason === undefined) return entry
+  throw new SluiceError('SERVICE_UNINITIALIZED', `${what()} is still starting; try again shortly. It says: ${reason}`, {
+    retryAfterSeconds: 2,
+  })
+}

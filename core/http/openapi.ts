@@ -1,0 +1,151 @@
+import { STATUS_CODES } from 'node:http'
+import { endpoints, errorsOf, errorTable, eventsEndpoint, interfaceVersion, type Endpoint } from '../api/index.ts'
+import type { Directory } from '../handlers/registry.ts'
+import { tradingVerbs } from '../contracts/index.ts'
+import { alsoPosts } from './routes.ts'
+
+type Schema = Record<string, unknown>
+
+const ownKeywords: ReadonlySet<string> = new Set(['expects', 'acceptsNumber', 'apart'])
+
+/** OpenAPI 3.1 of exactly what is loaded. */
+export function openapi(directory: Directory): object {
+  const served = [...endpoints, eventsEndpoint]
+    .filter((each) => isServed(each, directory))
+    .map((each) => ({ ...each, request: named(each.request, directory) }))
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const each of served) {
+    const path = (paths[each.path] ??= {})
+    path[each.method.toLowerCase()] = operation(each, each.method)
+    if (alsoPosts(each)) path.post = operation(each, 'POST')
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sluice',
+      version: interfaceVersion,
+      description: 'One HTTP interface over mutual TLS to decentralized exchanges. Amounts and prices are decimal strings.',
+    },
+    tags: [...new Set(served.map(({ set }) => set))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { ...Object.fromEntries(served.flatMap(interfaces)), Error: errorSchema },
+      securitySchemes: { mutualTLS: { type: 'mutualTLS', description: "A client certificate signed by the server's CA." } },
+    },
+    security: [{ mutualTLS: [] }],
+  }
+}
+
+/** Whether something that is loaded can answer it. */
+function isServed({ set }: Endpoint, { plugins, networks }: Directory): boolean {
+  if (set === 'EVM') return networks.some(({ impl }) => impl.evm !== undefined)
+  if (set === 'altchain') return networks.some(({ impl }) => impl.altchain !== undefined)
+  if (Object.hasOwn(tradingVerbs, set)) return plugins.some(({ state, trading_type }) => state === 'loaded' && trading_type.includes(set))
+  return true
+}
+
+/** The request with the names that are there to be asked for. */
+function named<R extends Endpoint['request']>(request: R, { plugins, networks }: Directory): R {
+  const connectors = plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded').map(({ name }) => name)
+  const names: Readonly<Record<string, readonly string[]>> = {
+    chain: [...new Set(networks.map(({ chain }) => chain))],
+    network: [...new Set(networks.map(({ network }) => network))],
+    connector: connectors,
+  }
+  const properties = Object.entries(request.properties).map(([field, schema]) => {
+    const examples = names[field] ?? []
+    return [field, examples.length > 0 ? { ...schema, examples } : schema]
+  })
+  return { ...request, properties: Object.fromEntries(properties) }
+}
+
+const interfaces = ({ name, request, response }: Endpoint): [string, Schema][] => [
+  [`${name}Request`, plain(request)],
+  [`${name}Response`, plain(response)],
+]
+
+function operation(endpoint: Endpoint, method: Endpoint['method']): object {
+  const { name, set, summary, request, permission } = endpoint
+  const isStream = name === eventsEndpoint.name
+  const ref = (schema: string) => ({ $ref: `#/components/schemas/${schema}` })
+  // A DELETE has its fields in the query or in a body, so that neither must be there.
+  const inQuery = { GET: request.required ?? [], DELETE: [], POST: undefined }[method]
+  const parameters = inQuery ? queryParameters(request.properties, inQuery) : []
+  const content = { 'application/json': { schema: ref(`${name}Request`) } }
+  return {
+    operationId: method === endpoint.method ? name : `${name}Post`,
+    tags: [set],
+    summary,
+    ...(permission && { description: `Needs the permission \`${permission}\`.` }),
+    parameters: [...parameters, ...(endpoint.acts ? [idempotencyKey] : []), ...(isStream ? [lastEventId] : [])],
+    ...(method !== 'GET' && { requestBody: { required: method === 'POST', content } }),
+    responses: {
+      200: isStream
+        ? { description: 'Events; the schema is that of their data.', content: { 'text/event-stream': { schema: ref(`${name}Response`) } } }
+        : { description: 'OK', content: { 'application/json': { schema: ref(`${name}Response`) } } },
+      ...(name === 'HealthReady' && {
+        503: { description: 'Not ready', content: { 'application/json': { schema: ref(`${name}Response`) } } },
+      }),
+      ...errorResponses(endpoint, ref('Error')),
+      ...(method !== 'GET' && bodyResponses(ref('Error'))),
+    },
+  }
+}
+
+const queryParameters = (properties: object, required: readonly string[]) =>
+  Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema: plain(schema) }))
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'The same key with the same request gives the first answer again.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+const lastEventId = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description: 'The id of the last event that arrived: the stream begins after it.',
+  schema: plain(eventsEndpoint.request.properties.lastEventId),
+}
+
+function errorResponses(endpoint: Endpoint, schema: object): Record<string, object> {
+  const names = errorsOf(endpoint)
+  const statuses = [...new Set(names.map((name) => errorTable[name].http))]
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const here = names.filter((name) => errorTable[name].http === status).map((name) => `${errorTable[name].code} ${name}`)
+      return [status, { description: `${STATUS_CODES[status]}: ${here.join(', ')}`, content: { 'application/json': { schema } } }]
+    }),
+  )
+}
+
+/** What only a body can be refused for. */
+const bodyResponses = (schema: object): Record<string, object> =>
+  Object.fromEntries(
+    [413, 415].map((status) => [
+      status,
+      {
+        description: `${STATUS_CODES[status]}: ${errorTable.INCOMPLETE_PARAMS.code} INCOMPLETE_PARAMS`,
+        content: { 'application/json': { schema } },
+      },
+    ]),
+  )
+
+const errorSchema = {
+  type: 'object',
+  properties: {
+    errorCode: { type: 'integer', enum: Object.values(errorTable).map(({ code }) => code) },
+    name: { type: 'string', enum: Object.keys(errorTable) },
+    message: { type: 'string', description: 'What is wrong, and what to do about it.' },
+    httpErrorCode: { type: 'integer' },
+    requestId: { type: 'string' },
+    details: {},
+  },
+  required: ['errorCode', 'name', 'message', 'httpErrorCode', 'requestId'],
+}
+
+/** JSON Schema without the keywords that only our reader knows. */
+function plain(schema: unknown): Schema {
+  return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (ownKeywords.has(key) ? undefined : value)))
+}

@@ -1,0 +1,58 @@
+// State in memory that follows chains and exchanges.
+import type { Log } from '../contracts/index.ts'
+import { createBooks, type Books } from './books.ts'
+import { createFollowing, type Following } from '../market/following/following.ts'
+import { createQuotes, type Quotes } from './quotes.ts'
+import { quotedPairs } from '../market/quotes/quoted-pairs.ts'
+import { createRecalls, type Recalls } from './wallets.ts'
+import { createWitness, type MarketCounters } from './telemetry.ts'
+
+export type { Books } from './books.ts'
+export type { BookChanged, BookType, BookVenue, BookView, NewestBook } from './book-feed.ts'
+export type { Following } from '../market/following/following.ts'
+export { newsOfFailure } from '../market/quotes/quote-news.ts'
+export type { QuoteChanged, QuoteNews } from '../market/quotes/quote-news.ts'
+export type { Quotes, QuoteVenue } from './quotes.ts'
+export type { Recalls } from './wallets.ts'
+export type { MarketCounters } from './telemetry.ts'
+
+export interface MarketSettings {
+  staleBlocks: number
+  staleBlockSeconds: number
+  staleSeconds: number
+  checkSeconds: number
+}
+
+/** What nobody asked for so long is let go. */
+const idleSeconds = 300
+/** The most books, and the most states of one network. */
+const mostBooks = 1_000
+const mostKeys = 10_000
+
+/** All that the server keeps in memory of exchanges. */
+export interface Market {
+  readonly books: Books
+  readonly quotes: Quotes
+  readonly recalls: Recalls
+  readonly following: Following
+  stop(): Promise<void>
+}
+
+/** @param dataDir where what was asked about is remembered from one run to the next */
+export function createMarket(settings: MarketSettings, dataDir: string, log: Log, counters: MarketCounters): Market {
+  const witness = createWitness(log, counters)
+  const following = createFollowing({ ...settings, idleSeconds, mostKeys, witness })
+  const books = createBooks({ ...settings, idleSeconds, mostBooks, following, witness })
+  const quotes = createQuotes({ following, pairs: quotedPairs(dataDir, log) })
+  return {
+    books,
+    quotes,
+    recalls: createRecalls(following, idleSeconds),
+    following,
+    async stop() {
+      await quotes.stop()
+      books.stop()
+      following.stop()
+    },
+  }
+}

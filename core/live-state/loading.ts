@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SluiceError } from '../api/index.ts'
+import type { Head, KnownOf } from '../contracts/index.ts'
+import { withDeadline } from '../contracts/with-deadline.ts'
+import { within } from '../async.ts'
+import type { Witness } from './telemetry.ts'
+import { applyBlock } from '../market/following/apply-block.ts'
+import { unasked, type Group, type Track } from './tracked-states.ts'
+import type { Trail } from '../market/following/trail.ts'
+
+const loadMs = 15_000
+const againMs = 100
+/** So many keys are loaded at once. */
+export const mostAtOnce = 250
+
+/** What the states of some keys were after a block. */
+export async function loadStates(
+  { source, tracks }: Group,
+  keys: readonly string[],
+  after: Head,
+  over: AbortSignal,
+): Promise<ReadonlyMap<string, unknown>> {
+  const known = new Map<string, KnownOf>()
+  for (const key of keys) {
+    const track = tracks.get(key)
+    if (track && (track.about !== undefined || track.more.length > 0)) known.set(key, { about: track.about, more: [...track.more] })
+  }
+  const { head, states } = await withDeadline(over, loadMs, (signal) =>
+    within(Promise.resolve(source.followed.load(keys, after, { signal }, known)), signal),
+  )
+  if (head.number !== after.number || (head.hash !== undefined && head.hash !== after.hash))
+    throw new Error(`it read block ${head.number} where ${after.number} was asked for`)
+  if (!(states instanceof Map)) throw new Error('it gave no states')
+  return states
+}
+
+/** Whether it is the network or the node that failed, rather than the plugin. */
+export const isOutside = (error: unknown): boolean =>
+  error instanceof SluiceError ? error.name !== 'UNKNOWN_ERROR' : error instanceof DOMException && error.name === 'TimeoutError'
+
+/** Whether it passes with the network's trouble. */
+export const isNetworks = (error: unknown): boolean => error instanceof SluiceError && error.http >= 500 && isOutside(error)
+
+/**
+ * Loads what is wanted of a group, at the newest block, and moves it on by what happened while it was loaded. Where one key makes the
+ * connector fail, the others are loaded without it.
+ */
+export async function loadGroup(
+  group: Group,
+  tracks: readonly Track[],
+  trail: Trail,
+  witness: Witness,
+  over: AbortSignal,
+  tries = 2,
+): Promise<void> {
+  const { place } = group.source
+  const after = trail.tip
+  if (!after) return
+  try {
+    const states = await loadStates(
+      group,
+      tracks.map(({ key }) => key),
+      after,
+      over,
+    )
+    // Another fork, or blocks of which this was not asked for when it was not followed yet: it is loaded again.
+    const since = trail.after(after.hash)
+    if (!since?.every((block) => unasked(group, tracks, block).length === 0)) {
+      for (const track of tracks) group.wanted.add(track)
+      return
+    }
+    const loaded = new Set(tracks)
+    for (const track of tracks) {
+      const state = states.get(track.key)
+      track.history.clear()
+      if (state !== undefined) track.history.put(after.number, state)
+      else
+        fail(
+          track,
+          new SluiceError('PAIR_NOT_FOUND', `${place.connector} has nothing called ${track.key} on ${place.chain}/${place.network}.`),
+        )
+    }
+    for (const block of since) for (const track of applyBlock(group, block, witness, loaded)) group.wanted.add(track)
+    for (const track of tracks) {
+      if (track.history.newest() === undefined) continue
+      track.again.reset()
+      delete track.error
+      track.loading?.settle()
+    }
+  } catch (error) {
+    if (over.aborted) return
+    // A node may be about to have the block, or another one takes over.
+    if (isNetworks(error) && tries > 1) {
+      await sleep(againMs, undefined, { signal: over }).catch(() => {})
+      return loadGroup(group, tracks, trail, witness, over, tries - 1)
+    }
+    if (!isOutside(error) && tracks.length > 1) {
+      await Promise.all(tracks.map((track) => loadGroup(group, [track], trail, witness, over)))
+      return
+    }
+    for (const track of tracks) fail(track, errorOf(group, track, error, witness))
+  }
+}
+
+function fail(track: Track, error: unknown): void {
+  track.error = error
+  track.again.failed()
+  track.loading?.settle(error)
+}
+
+function errorOf({ source: { place } }: Group, { key }: Track, error: unknown, witness: Witness): unknown {
+  const where = `${place.connector} on ${place.chain}/${place.network}`
+  if (error instanceof SluiceError && isOutside(error)) return error
+  if (isOutside(error))
+    return new SluiceError('NETWORK', `${key} of ${where} was not read in time. Try again.`, { retryAfterSeconds: 1, cause: error })
+  const why = error instanceof Error ? error.message : 'unknown'
+  witness.trouble({ ...place, what: key }, 'defect', `the connector failed to load a state: ${why}`, error)
+  return new SluiceError('UNKNOWN_ERROR', `The connector ${place.connector} has failed to read ${key}. The server's log has the reason.`, {
+    cause: error,
+  })
+}

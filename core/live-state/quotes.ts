@@ -1,0 +1,135 @@
+import type { At, Followed, FollowedPricing, Quote, QuoteChoice, Swap } from '../contracts/index.ts'
+import type { Following, Site } from '../market/following/following.ts'
+import { sourceOf, type Source } from './tracked-states.ts'
+import type { Synchroniser } from './synchroniser.ts'
+import { createDesk, type Desk } from './pair-quoter.ts'
+import { createFollowedQuotes, type FollowedQuotes } from '../market/quotes/followed-quotes.ts'
+import type { QuoteChanged } from '../market/quotes/quote-news.ts'
+import type { QuotedPair, QuotedPairs } from '../market/quotes/quoted-pairs.ts'
+
+/** A connector on a network, whose pools are followed. */
+export interface QuoteVenue extends Site {
+  readonly connector: string
+  readonly pricing: FollowedPricing
+}
+
+/** Quotes from memory, for all exchanges that can be followed. */
+export interface Quotes {
+  /**
+   * Without asking the network, where all that it goes by is in memory already; the same object for the same question until something may
+   * have changed.
+   * @throws SluiceError NETWORK where what is in memory is too old: never an old price
+   */
+  quote(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, at: At): Quote | Promise<Quote>
+  /**
+   * Calls back with the quote as soon as there is one, after every block in which it has become another, and with `undefined` while nothing
+   * can be said. Each question is answered once for all who follow it. Until the function given is called.
+   * @throws SluiceError where no such question can be asked, or OVERLOADED where there is no room
+   */
+  follow(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, changed: QuoteChanged): () => void
+  /** Whether what happens on its network cannot be read, so that quotes from memory are errors: then the exchange is to be asked itself. */
+  isCutOff(venue: QuoteVenue): boolean
+  /** Brings into memory what an exchange was asked about when the server ran last. */
+  recall(venue: QuoteVenue): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface QuotesOptions {
+  following: Following
+  pairs: QuotedPairs
+}
+
+interface Kept {
+  readonly desk: Desk
+  readonly pair: QuotedPair
+  usedAt: number
+}
+
+/** Of all exchanges: what nobody asked about for the longest time is forgotten beyond it, so much of it at once. */
+const mostDesks = 10_000
+const forgotten = 500
+/** So many of an exchange are brought back. */
+const mostRecalled = 200
+const recallMs = 30_000
+const keepMs = 60_000
+
+export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
+  const names = new WeakMap<FollowedPricing, number>()
+  const sources = new WeakMap<Followed, Source>()
+  const desks = new Map<string, Kept>()
+  const followed = new WeakMap<Synchroniser, FollowedQuotes>()
+  let named = 0
+  let news = false
+  const keeping = setInterval(() => void keep(), keepMs)
+  keeping.unref()
+
+  function nameOf(pricing: FollowedPricing): number {
+    let name = names.get(pricing)
+    if (name === undefined) names.set(pricing, (name = named += 1))
+    return name
+  }
+
+  function deskOf(venue: QuoteVenue, { tokenIn, tokenOut }: Pick<Swap, 'tokenIn' | 'tokenOut'>, { version }: QuoteChoice): Desk {
+    const { pricing } = venue
+    const key = `${nameOf(pricing)} ${tokenIn.address} ${tokenOut.address} ${version ?? ''}`
+    const known = desks.get(key)
+    if (known) {
+      known.usedAt = Date.now()
+      return known.desk
+    }
+    const choice = version === undefined ? {} : { version }
+    const parts = pricing
+      .basis({ tokenIn, tokenOut }, choice)
+      .map(({ followed, ...part }) => ({ ...part, source: knownSource(venue, followed) }))
+    const desk = createDesk(pricing, choice, following.of(venue).bundle(parts))
+    if (desks.size >= mostDesks) for (const [oldest] of newestFirst().slice(-forgotten)) desks.delete(oldest)
+    const { chain, network, connector } = venue
+    desks.set(key, { desk, pair: { chain, network, connector, ...choice, tokenIn, tokenOut }, usedAt: Date.now() })
+    news = true
+    return desk
+  }
+
+  const newestFirst = () => [...desks].toSorted(([, a], [, b]) => b.usedAt - a.usedAt)
+
+  function knownSource({ chain, network, connector }: QuoteVenue, followed: Followed): Source {
+    const known = sources.get(followed)
+    if (known) return known
+    const source = sourceOf({ chain, network, connector }, followed)
+    sources.set(followed, source)
+    return source
+  }
+
+  function followedOn(site: Site): FollowedQuotes {
+    const synchroniser = following.of(site)
+    const known = followed.get(synchroniser) ?? createFollowedQuotes(synchroniser)
+    followed.set(synchroniser, known)
+    return known
+  }
+
+  async function keep(): Promise<void> {
+    if (!news) return
+    news = false
+    // Of exchanges that nobody asked yet it is still to be brought back.
+    const asked = new Set([...desks.values()].map(({ pair }) => placeOf(pair)))
+    const waiting = pairs.known.filter((pair) => !asked.has(placeOf(pair)))
+    await pairs.keep([...newestFirst().map(([, { pair }]) => pair), ...waiting].slice(0, mostDesks))
+  }
+
+  return {
+    quote: (venue, swap, choice, at) => deskOf(venue, swap, choice).quote(swap, at),
+    follow: (venue, swap, choice, changed) => followedOn(venue).follow(deskOf(venue, swap, choice), swap, changed),
+    isCutOff: (venue) => following.of(venue).isCutOff,
+    async recall(venue) {
+      const there = pairs.known.filter((pair) => placeOf(pair) === placeOf(venue)).slice(0, mostRecalled)
+      const at = { signal: AbortSignal.timeout(recallMs) }
+      // What cannot be read now is read when it is asked about.
+      await Promise.allSettled(there.map(async (pair) => deskOf(venue, pair, pair).load(at)))
+    },
+    async stop() {
+      clearInterval(keeping)
+      await keep()
+    },
+  }
+}
+
+const placeOf = ({ chain, network, connector }: Pick<QuotedPair, 'chain' | 'network' | 'connector'>) => `${connector} ${chain}/${network}`

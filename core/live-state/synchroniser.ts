@@ -1,0 +1,244 @@
+import type { SluiceError } from '../api/index.ts'
+import type { At, Chain, Head } from '../contracts/index.ts'
+import { within } from '../async.ts'
+import type { Place, Witness } from './telemetry.ts'
+import { applyBlock } from '../market/following/apply-block.ts'
+import { createBundle, type Bundle, type BundlePart } from './bundle.ts'
+import { checkSample } from '../market/following/check-sample.ts'
+import type { Way } from '../market/following/find-way.ts'
+import { createFreshness } from '../market/following/freshness.ts'
+import { createHeadChaser } from './blocks.ts'
+import { createKeptTracks } from '../market/following/kept-tracks.ts'
+import { isNetworks } from './loading.ts'
+import { createLoading } from '../market/following/loading.ts'
+import { failureOf, interestIn, unasked, type Changed, type Group, type Seen, type Source, type Track } from './tracked-states.ts'
+import { createTrail } from '../market/following/trail.ts'
+import { createWatchers } from '../market/following/watchers.ts'
+
+/**
+ * What is followed on one network, moved from block to block: one query of what happened for all of it. Nothing is asked while nothing is
+ * followed.
+ */
+export interface Synchroniser {
+  /** From memory, loaded when it is asked for first. @throws SluiceError NETWORK where the network is away or too far behind */
+  read(source: Source, key: string, at: At): Promise<Seen>
+  /** Calls back with every new state, and with `undefined` while there is none that may be shown. Until the function given is called. */
+  watch(source: Source, key: string, changed: Changed): () => void
+  /** Told whenever anything may have changed, or must not be shown any more. Until the function given is called. */
+  onMove(moved: () => void): () => void
+  /** Several states together, after the same block. */
+  bundle(parts: readonly BundlePart[]): Bundle
+  /** Somebody was told of a block: what is read from now on is not older, where the network can show it within a moment. */
+  heardOf(number: bigint): void
+  /** What is in memory cannot be right: it is read anew. */
+  doubt(source: Source, key: string, why: SluiceError): void
+  /** What happens cannot be read, and what is in memory is too old to be shown: until it can be, exchanges are to be asked themselves. */
+  readonly isCutOff: boolean
+  readonly kept: number
+  readonly tip: Head | undefined
+  stop(): void
+}
+
+export interface SynchroniserOptions {
+  chain: Pick<Chain, 'head' | 'heads' | 'changes' | 'local'>
+  place: Place
+  witness: Witness
+  /** A state this many blocks behind what the network has is not shown. */
+  staleBlocks: number
+  /** Nor one of a block that is older than that by this machine's clock, but on local networks, whose blocks come on demand. */
+  staleBlockSeconds: number
+  checkSeconds: number
+  idleSeconds: number
+  mostKeys: number
+}
+
+const pulseMs = 1_000
+
+export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
+  const { chain, place, witness, staleBlocks, staleBlockSeconds, checkSeconds, idleSeconds, mostKeys } = options
+  const name = `${place.chain}/${place.network}`
+  /** Another one whenever anything may have changed of what is in memory. */
+  let version = 0
+  let run: AbortController | undefined
+  let checkAt = 0
+  const tracks = createKeptTracks(name, mostKeys, () => (version += 1))
+  const trail = createTrail()
+  const interest = () => interestIn(tracks.groups())
+  const chaser = createHeadChaser({ chain, place, witness, trail, interest, go })
+  const freshness = createFreshness({
+    network: name,
+    chaser,
+    trail,
+    staleBlocks,
+    staleBlockSeconds: chain.local ? undefined : staleBlockSeconds,
+  })
+  const watchers = createWatchers(tracks, trail, freshness, () =>
+    witness.trouble(place, 'lost', `what is known of ${name} is too old to be shown: ${freshness.reason}`),
+  )
+  const want = createLoading({
+    trail,
+    witness,
+    running: () => run?.signal,
+    loaded() {
+      version += 1
+      if (run) watchers.tell()
+    },
+  })
+
+  // From one head to the next.
+
+  function go(to: Head, way: Way | undefined, asked: ReadonlySet<string>): void {
+    version += 1
+    if (way) move(way, asked)
+    else restart(to)
+    watchers.tell()
+    // A network that gives a block may give states again; what a connector cannot read is not tried at every block.
+    for (const group of tracks.groups())
+      for (const track of group.tracks.values())
+        if (track.history.newest() === undefined && (track.error === undefined || isNetworks(track.error))) void want(group, track)
+  }
+
+  function move({ back, blocks }: Way, asked: ReadonlySet<string>): void {
+    if (trail.tip?.hash !== back.hash) {
+      witness.trouble(place, 'reorganisation', `${name} took back the blocks after ${back.number}`)
+      trail.rollBack(back.hash)
+      for (const { track } of tracks.all()) track.history.rollBack(back.number)
+    }
+    for (const each of blocks) {
+      const block = { ...each, asked }
+      trail.push(block)
+      for (const group of tracks.groups()) {
+        // Loaded while this was being asked: it may have missed something.
+        for (const track of unasked(group, group.tracks.values(), block)) track.history.clear()
+        applyBlock(group, block, witness)
+      }
+    }
+  }
+
+  function restart(head: Head): void {
+    if (trail.tip)
+      witness.trouble(place, 'reload', `too much of ${name} was missed before block ${head.number}; all that is followed is read anew`)
+    trail.restart(head)
+    for (const { track } of tracks.all()) track.history.clear()
+  }
+
+  // Time.
+
+  function start(): void {
+    if (run) return
+    run = new AbortController()
+    checkAt = performance.now() + checkSeconds * 1000
+    const { signal } = run
+    chaser.run(signal)
+    const pulse = setInterval(beat, pulseMs)
+    pulse.unref()
+    signal.addEventListener('abort', () => clearInterval(pulse), { once: true })
+  }
+
+  function beat(): void {
+    const now = performance.now()
+    for (const each of tracks.all()) {
+      const { group, track } = each
+      track.history.prune(trail.oldest?.number ?? 0n)
+      if (track.watchers.size === 0 && now - track.usedAt > idleSeconds * 1000) tracks.letGo(each)
+      else if (track.history.newest() === undefined && !track.loading && track.watchers.size > 0 && track.again.due())
+        void want(group, track)
+    }
+    if (tracks.size === 0) return end()
+    if (freshness.isFresh()) watchers.look()
+    else
+      void chaser
+        .confirm()
+        .catch(() => {})
+        .finally(watchers.look)
+    if (now < checkAt) return
+    checkAt = now + checkSeconds * 1000
+    for (const group of tracks.groups()) if (run) void checkSample(group, trail, witness, run.signal, (track) => again(group, track))
+  }
+
+  function again(group: Group, track: Track): void {
+    track.history.clear()
+    version += 1
+    void want(group, track)
+  }
+
+  function end(): void {
+    run?.abort()
+    run = undefined
+    watchers.reset()
+    trail.restart(undefined)
+  }
+
+  /** Once it may be read at once. */
+  async function requireCurrent(at: At): Promise<void> {
+    start()
+    if (!freshness.isCurrent()) await freshness.require(at)
+  }
+
+  return {
+    async read(source, key, at) {
+      const { group, track } = tracks.of(source, key)
+      track.usedAt = performance.now()
+      await requireCurrent(at)
+      for (;;) {
+        const state = track.history.newest()
+        if (state !== undefined && trail.tip) return { state, head: trail.tip }
+        const failure = failureOf(track)
+        if (failure !== undefined) throw failure
+        await within(want(group, track), at.signal)
+      }
+    },
+    watch(source, key, changed) {
+      start()
+      const { group, track } = tracks.of(source, key)
+      watchers.add(track, changed)
+      if (track.history.newest() === undefined)
+        void (trail.tip ? Promise.resolve() : chaser.confirm())
+          .then(() => want(group, track))
+          .catch((error: unknown) => {
+            track.error ??= error
+            watchers.tell()
+          })
+      return () => {
+        track.watchers.delete(changed)
+        track.usedAt = performance.now()
+      }
+    },
+    onMove: watchers.onMove,
+    bundle: (parts) =>
+      createBundle(parts, {
+        get version() {
+          return version
+        },
+        get tip() {
+          return trail.tip
+        },
+        isCurrent: freshness.isCurrent,
+        requireCurrent,
+        trackOf: ({ source, key, about }) => tracks.of(source, key, about),
+        want,
+      }),
+    heardOf: freshness.heardOf,
+    doubt(source, key, why) {
+      const track = tracks.find(source, key)
+      if (!track) return
+      track.history.clear()
+      version += 1
+      track.again.failed()
+      track.error = why
+    },
+    get isCutOff() {
+      return freshness.isCutOff()
+    },
+    get kept() {
+      return tracks.size
+    },
+    get tip() {
+      return trail.tip
+    },
+    stop() {
+      for (const each of tracks.all()) tracks.letGo(each)
+      end()
+    },
+  }
+}

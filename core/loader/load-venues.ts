@@ -1,0 +1,168 @@
+import type { Bridge, Chain, Connector } from '../contracts/index.ts'
+import { enter, type Candidate } from './candidate.ts'
+import { bridgesOf } from './bridges-of.ts'
+import { checkBaseKeys } from './check-base-keys.ts'
+import { checkNetworkKeys, contractsOf } from './configuration.ts'
+import type { FoundPlugin } from './find.ts'
+import { instantiateConnector } from './instantiate.ts'
+import { networksOf, type LoadedChain, type LoadedConnector, type LoadedVenue, type UnservedNetwork } from './loaded-plugin.ts'
+import type { LoadOptions } from './load-options.ts'
+import { PluginFault } from './refusal.ts'
+import type { TrialVenue } from './trial-messages.ts'
+
+/** A network that a connector can be created on. */
+interface ConnectorVenue {
+  readonly on: LoadedVenue<Chain>
+  readonly contracts: Readonly<Record<string, string>>
+  readonly bridges: Readonly<Record<string, Bridge>>
+}
+
+interface ConnectorVenues {
+  readonly venues: readonly ConnectorVenue[]
+  readonly unserved: readonly UnservedNetwork[]
+}
+
+/** The manifest's networks that loaded chains have, with their contracts. Throws PluginFault where there are none. */
+export function connectorVenues(
+  { found, description, manifest, configuration: { config } }: Candidate,
+  chains: readonly LoadedChain[],
+): ConnectorVenues {
+  checkNetworkKeys(found.name, config, manifest)
+  checkBaseKeys(found.name, config)
+  const venues: ConnectorVenue[] = []
+  const unserved: UnservedNetwork[] = []
+  for (const { chain: name, networks } of manifest.available_networks) {
+    const chain = chains.find((loaded) => loaded.name === name)
+    if (chain !== undefined && chain.family !== description.family) {
+      throw new PluginFault(
+        'networks',
+        `It is written for chains of the family '${description.family}', and ${name} is of '${chain.family}'`,
+        `Take ${name} out of available_networks, or use the family's kit.`,
+      )
+    }
+    for (const network of networks) {
+      const on = chain?.venues.find((venue) => venue.network === network)
+      const here = { chain: name, network }
+      const contracts = contractsOf(found.name, config, here, manifest)
+      if (chain === undefined)
+        unserved.push({
+          chain: name,
+          network,
+          reason: `There is no chain '${name}' here`,
+          cure: "Add the chain's plugin, or see why it was refused.",
+        })
+      else if (on === undefined)
+        unserved.push({
+          chain: name,
+          network,
+          reason: `The chain '${name}' does not serve the network '${network}' here`,
+          cure: `See conf/chains/${name}.yml.`,
+        })
+      else if (contracts === undefined)
+        unserved.push({
+          chain: name,
+          network,
+          reason: `contractAddresses has no entry for ${name} ${network}`,
+          cure: `Add it to conf/connectors/${found.name}.yml.`,
+        })
+      else venues.push({ on, contracts: canonical(found, on, contracts), bridges: bridgesOf(found.name, config, here, manifest, chains) })
+    }
+  }
+  if (venues.length === 0) {
+    const reasons = [...new Set(unserved.map(({ reason }) => reason))].join('; ')
+    throw new PluginFault('networks', `None of its networks is there: ${reasons}`, [...new Set(unserved.map(({ cure }) => cure))].join(' '))
+  }
+  return { venues, unserved }
+}
+
+/** The same venues as data, for the trial. */
+export function trialVenues(
+  { manifest, configuration: { config } }: Candidate,
+  { venues }: ConnectorVenues,
+  chains: readonly Candidate[],
+): readonly TrialVenue[] {
+  return venues.flatMap(({ on: { chain, network, tokens }, contracts }) =>
+    chains
+      .filter(({ found, description }) => found.name === chain && description.kind === 'chain')
+      .map(({ found, configuration }) => ({
+        chain,
+        network,
+        config,
+        connector: { contracts, tokens, tradingTypes: manifest.trading_type, on: { plugin: found, config: configuration.config[network] } },
+      })),
+  )
+}
+
+/** The second half of a connector's way, after its trial: import and create for good. Throws PluginFault. */
+export async function loadConnector(
+  candidate: Candidate,
+  { venues: wanted, unserved }: ConnectorVenues,
+  options: LoadOptions,
+): Promise<LoadedConnector> {
+  const { found, description, manifest, configuration } = candidate
+  const plugin = await enter(candidate, options.deadlineMs)
+  if (plugin.kind !== 'connector') throw new PluginFault('import', 'It is no connector any more', 'Correct the plugin.')
+  const log = options.logOf(found.name)
+  const venues: LoadedVenue<Partial<Connector>>[] = wanted.map(({ on, contracts, bridges }) => {
+    const { chain, network, tokens } = on
+    const { reader, nativeCurrency } = on.implementation
+    const implementation = instantiateConnector(plugin, manifest.trading_type, {
+      chain,
+      network,
+      config: configuration.config,
+      contracts,
+      tokens,
+      reader,
+      nativeCurrency,
+      log,
+    })
+    checkSpenders(implementation, contracts, on)
+    return Object.freeze({ plugin: found.name, chain, network, implementation, contracts, bridges, tokens, log })
+  })
+  return Object.freeze<LoadedConnector>({
+    kind: 'connector',
+    name: found.name,
+    folder: found.folder,
+    family: description.family,
+    manifest,
+    configuration,
+    unserved,
+    venues,
+    available_networks: networksOf(venues),
+  })
+}
+
+/** What a caller would approve by the connector's name: nothing that the operator cannot see in its configuration. */
+function checkSpenders(
+  { spenders = {} }: Partial<Connector>,
+  contracts: Readonly<Record<string, string>>,
+  { chain, network, implementation }: LoadedVenue<Chain>,
+): void {
+  for (const [label, spender] of Object.entries(spenders)) {
+    const address = typeof spender === 'string' ? implementation.address(spender) : undefined
+    if (address !== undefined && Object.values(contracts).includes(address)) continue
+    throw new PluginFault(
+      'create',
+      `spenders.${label} '${spender}' is ${address === undefined ? 'no address' : 'none of its contractAddresses'} on ${chain} ${network}`,
+      "Give the contract that moves tokens, one of the venue's contracts.",
+    )
+  }
+}
+
+function canonical(
+  { name }: FoundPlugin,
+  { chain, network, implementation }: LoadedVenue<Chain>,
+  contracts: Readonly<Record<string, string>>,
+) {
+  return Object.fromEntries(
+    Object.entries(contracts).map(([key, text]) => {
+      const address = implementation.address(text)
+      if (address !== undefined) return [key, address]
+      throw new PluginFault(
+        'configuration',
+        `contractAddresses: ${key} '${text}' is no address on ${chain} ${network}`,
+        `Correct it in conf/connectors/${name}.yml: quoted, complete, and with the right checksum where it has one.`,
+      )
+    }),
+  )
+}

@@ -1,0 +1,269 @@
+import { SluiceError } from '../contracts/index.ts'
+import type { Checked, Json, Log, Prepared } from '../contracts/index.ts'
+import { StoreUnavailable } from '../store/store-unavailable.ts'
+import { checkPlan } from './submit/check-plan.ts'
+import type { Dispatch } from './submit/dispatch.ts'
+import { isFinal } from './entry.ts'
+import type { Entry } from './entry.ts'
+import { keepSigned } from './attempts.ts'
+import type { Kept } from './attempts.ts'
+import type { Claim, Lane, Occupant } from './nonce-queue.ts'
+import type { HeldLane, Lanes } from './leased-queues.ts'
+import { newEntries } from './submit/new-entries.ts'
+import { nonceConflict } from './lanes/nonce-conflict.ts'
+import { namesFees } from './submit-request.ts'
+import type { LandedAtOnce, PlacedOrder, Site, Submitted } from './submit-request.ts'
+import { givenUp, hold } from './lanes/rebuild-lane.ts'
+import type { Change, Recorder } from './journal/recorder.ts'
+import type { KeepIds } from './submit/order-ids.ts'
+import type { SignAttempt } from './submit/sign-attempt.ts'
+import { answerTo, hashOf, submittedOf } from './submit/submitted.ts'
+import { askAgain } from './lanes/sync-lane.ts'
+import { nothingSent, orTimeout, outcomeUnknown, stillUnderWay } from './submit/timeout.ts'
+
+export interface SubmissionParts {
+  site: Site
+  lanes: Lanes
+  recorder: Recorder
+  signAttempt: SignAttempt
+  dispatch: Dispatch
+  /** Keys of entries that a request is signing: nobody else gives them up. */
+  signing: Set<string>
+  keepIds: KeepIds
+  /** Told when there is something new to watch. */
+  wake: () => void
+  /** Puts something harmless on an empty slot that others wait behind. */
+  fill: (address: string, nonce: number) => void
+  /** Goes on whatever becomes of the request. */
+  goOn: <T>(work: Promise<T>) => Promise<T>
+  closing: AbortSignal
+  log: Log
+  nowMs: () => number
+}
+
+/** How an order is meant, beside what it says. */
+export interface Manner {
+  /** It takes the place of what is on its nonce, at fees that are enough for that where none are wished for. */
+  replaces?: boolean
+  /** Only where this entry still holds the nonce. */
+  only?: string
+  /** Why, as it is kept with the transaction that is replaced. */
+  reason?: string
+}
+
+/** What the chain said of an order, the lane that it was asked for, and what was to be replaced then. */
+interface Judged {
+  checked: Checked
+  lane: Lane
+  over: Json | undefined
+  /** By memory: it holds as long as the lane bears it out. */
+  isRecalled?: true
+}
+
+/** An order with its slots, signed. */
+interface Made {
+  held: HeldLane
+  slots: readonly Json[]
+  queued: readonly Entry[]
+  kept: Kept
+  submitted: Submitted
+}
+
+/**
+ * plan → check → lane → slots → journal → signer → journal → nodes. Nothing is signed before it is journaled, and nothing leaves
+ * before its bytes are known to be. Up to there an error means that nothing was sent and nothing will be; from there on the answer
+ * is the hash whatever the nodes say, for nobody can be certain that the bytes will never be mined.
+ */
+export function createSubmission(parts: SubmissionParts) {
+  const { site, lanes, recorder, signAttempt, dispatch, signing, keepIds, wake, fill, goOn, closing, log, nowMs } = parts
+  const { rail } = site.impl
+
+  return async function submit(order: PlacedOrder, manner: Manner, signal: AbortSignal): Promise<Submitted> {
+    checkPlan(order)
+    const { signer, requestId } = order
+    // Before the chain is asked, so that its answer is about a lane that is ours; it is free while the chain is asked.
+    const { lane } = await lanes.use(signer, signal, async (held) => held)
+    const leave = await keepIds(order)
+    const made = await journaled(order, manner, lane, signal).finally(leave)
+    const { submitted, kept, held } = made
+    const entries = kept.is === 'kept' ? kept.entries : await orTimeout(goOn(settle(made, kept)), signal, () => outcomeUnknown(requestId))
+    // Where nothing but an answer is waited for, that leaves nothing to watch, and limits of exchanges are dear.
+    if (site.connector === undefined) wake()
+    const landed = await orTimeout(goOn(sendInOrder(entries, held)), signal, () => stillUnderWay(submitted.txHash, requestId))
+    return landed && !order.keyed ? { ...submitted, landed } : submitted
+  }
+
+  async function journaled(order: PlacedOrder, manner: Manner, lane: Lane, signal: AbortSignal): Promise<Made> {
+    const judged = recalled(order, manner, lane) ?? (await judge(order, manner, lane, signal))
+    return lanes.use(order.signer, signal, async (held) => {
+      const isSame = held.lane === judged.lane && overOf(order, manner, held.lane) === judged.over
+      const holds = isSame && (!judged.isRecalled || isBorneOut(judged.checked, held.lane))
+      return make(order, manner, held, holds ? judged : await judge(order, manner, held.lane, signal), signal)
+    })
+  }
+
+  /** Without asking the chain. What a caller names by itself is judged by its word. */
+  function recalled({ recall, nonce, meanwhile }: PlacedOrder, { replaces }: Manner, lane: Lane): Judged | undefined {
+    const checked = nonce === undefined && !replaces && !meanwhile ? recall?.() : undefined
+    return checked && isBorneOut(checked, lane) ? { checked, lane, over: undefined, isRecalled: true } : undefined
+  }
+
+  async function judge(
+    { plan, signer, wish, meanwhile, ...order }: PlacedOrder,
+    manner: Manner,
+    lane: Lane,
+    signal: AbortSignal,
+  ): Promise<Judged> {
+    const over = overOf(order, manner, lane)
+    const news = lane.asking()
+    const asked = [rail.check(plan.steps, plan.needs, signer, { wish, over }, { signal }), Promise.resolve(meanwhile?.())] as const
+    const [checked] = await orTimeout(Promise.all(asked), signal, nothingSent)
+    news(checked.synced)
+    await askAgain(rail, lane, signal)
+    return { checked, lane, over }
+  }
+
+  function overOf({ nonce }: Pick<PlacedOrder, 'nonce'>, { replaces }: Manner, lane: Lane): Json | undefined {
+    return replaces && nonce !== undefined ? lane.occupant(nonce)?.fees : undefined
+  }
+
+  /** Slots, and signed bytes on them. What it throws says that nothing was kept and nothing will be. */
+  async function make(order: PlacedOrder, manner: Manner, held: HeldLane, { checked }: Judged, signal: AbortSignal): Promise<Made> {
+    const { lane, guard } = held
+    const { prepared } = checked
+    const { slots, given, occupants } = await claim(order, manner, lane, checked)
+    let queued: readonly Entry[] = []
+    try {
+      queued = newEntries(order, {
+        slots,
+        given,
+        nonces: slots.map((slot) => rail.nonceOf(slot)),
+        ranks: occupants.map((each) => (each ? each.rank + 1 : 0)),
+        nowMs: nowMs(),
+      })
+      for (const { key } of queued) signing.add(key)
+      await recorder.open(queued, guard, order.keyed?.claim, order.clientOrders)
+      const signed = await orTimeout(Promise.all(queued.map((entry, index) => signOne(entry, prepared[index]))), signal, nothingSent)
+      const submitted = submittedOf(signed, prepared)
+      const kept = await keepSigned(
+        recorder,
+        {
+          changes: async () => ({
+            own: queued.map((before, index) => ({ before, after: signed[index] ?? before })),
+            beside: await replaced(signed, occupants, manner),
+          }),
+          instead: givenUp('The store did not keep what was signed: nothing was sent.'),
+          guard,
+          answer: answerTo(order, submitted),
+          kept: order.keyed?.kept,
+          requestId: order.requestId,
+        },
+        closing,
+        log,
+      )
+      if (kept.is === 'kept') occupy(kept.entries, lane)
+      return { held, slots, queued, kept, submitted }
+    } catch (error) {
+      giveBack(lane, slots)
+      await giveUp(queued, held, error)
+      throw error
+    }
+  }
+
+  async function claim({ requestId, nonce, kind, wish }: PlacedOrder, { replaces = false, only }: Manner, lane: Lane, checked: Checked) {
+    const { prepared, synced, beside } = checked
+    const wanted: Claim = {
+      requestId,
+      nonce,
+      count: prepared.length,
+      given: nonce !== undefined && kind !== 'fill',
+      fees: prepared.map(({ fees }) => fees),
+      costsRaw: prepared.map(({ step, fees }) => rail.cost(step, fees)),
+      mayReplace: replaces || namesFees(wish),
+      only,
+    }
+    const claimed = lane.claim(wanted)
+    if (!('conflict' in claimed)) {
+      // What makes room is never refused for want of room. Judged in the same breath as the claim: of two that both fit alone, one goes.
+      const short = kind === 'cancel' || kind === 'fill' ? undefined : beside(lane.committedRaw(synced, claimed.slots))
+      if (!short) return claimed
+      giveBack(lane, claimed.slots)
+      throw short
+    }
+    throw await nonceConflict(claimed.conflict, { recorder, site, address: lane.address })
+  }
+
+  async function signOne(entry: Entry, prepared: Prepared | undefined): Promise<Entry> {
+    if (!prepared) throw new Error('A step was not priced.')
+    return { ...entry, state: 'SIGNED', attempts: [await signAttempt(entry, prepared.fees)] }
+  }
+
+  /** Those whose place the signed ones are to take. */
+  async function replaced(
+    signed: readonly Entry[],
+    occupants: readonly (Occupant | undefined)[],
+    { reason }: Manner,
+  ): Promise<readonly Change[]> {
+    const changes = await Promise.all(
+      signed.map(async (entry, index) => {
+        const key = occupants[index]?.key
+        const before = key === undefined ? undefined : await recorder.read(key)
+        if (!before || before.landed || isFinal(before)) return []
+        return [{ before, after: { ...before, replacedBy: hashOf(entry), ...(reason !== undefined && { reason }) } }]
+      }),
+    )
+    return changes.flat()
+  }
+
+  function occupy(entries: readonly Entry[], lane: Lane): void {
+    for (const entry of entries) {
+      hold(entry, lane, rail)
+      signing.delete(entry.key)
+    }
+  }
+
+  /** After a write that nobody heard of: its slots stay claimed until it is known. */
+  async function settle({ held: { lane }, slots, queued }: Made, { outcome, cause }: Kept & { is: 'unknown' }): Promise<readonly Entry[]> {
+    const entries = await outcome
+    if (entries) occupy(entries, lane)
+    else giveBack(lane, slots)
+    for (const { key } of queued) signing.delete(key)
+    if (!entries) throw cause
+    wake()
+    return entries
+  }
+
+  /** A lane that has had another owner since is not ours to fill. */
+  function giveBack(lane: Lane, slots: readonly Json[]): void {
+    const left = lane.release(slots)
+    if (lanes.held(lane.address)?.lane === lane) for (const slot of left) fill(lane.address, rail.nonceOf(slot))
+  }
+
+  /** Never signed, or nobody will see what was. Where it cannot be noted now, whoever goes over what is queued notes it. */
+  async function giveUp(queued: readonly Entry[], { guard }: HeldLane, error: unknown): Promise<void> {
+    const give = givenUp(error instanceof SluiceError ? error.message : 'The transaction could not be signed.')
+    try {
+      if (!(error instanceof StoreUnavailable))
+        await recorder.write(
+          queued.map((before) => ({ before, after: give(before) })),
+          guard,
+        )
+    } catch (failure) {
+      const reason = failure instanceof Error ? failure.message : 'unknown'
+      log.info({ requestId: queued[0]?.requestId, reason }, 'a request that was given up could not be noted yet')
+    } finally {
+      for (const { key } of queued) signing.delete(key)
+    }
+  }
+
+  /** One after the other, for nodes that take no nonce before the one below it. Gives what came of the last, where that was said at once. */
+  async function sendInOrder(entries: readonly Entry[], { guard }: HeldLane): Promise<LandedAtOnce | undefined> {
+    const landed: (LandedAtOnce | undefined)[] = []
+    for (const entry of entries) for (const attempt of entry.attempts.slice(-1)) landed.push(await dispatch(entry, attempt, guard))
+    if (site.connector !== undefined && landed.includes(undefined)) wake()
+    return landed.at(-1)
+  }
+}
+
+/** Whether what memory says still holds beside all that the lane knows: that coins do not suffice is told by the chain alone. */
+const isBorneOut = ({ synced, beside }: Checked, lane: Lane) => lane.bearsOut(synced) && !beside(lane.committedRaw(synced, []))

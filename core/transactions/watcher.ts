@@ -1,0 +1,223 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Head, Log, Sighting } from '../contracts/index.ts'
+import { abortWith, withDeadline } from '../contracts/with-deadline.ts'
+import type { Dispatch } from './submit/dispatch.ts'
+import { holderOf, isFinal } from './entry.ts'
+import type { Entry } from './entry.ts'
+import { firstInLine, leftOutOf } from './watch/first-in-line.ts'
+import type { FirstInLine } from './watch/first-in-line.ts'
+import type { HeldLane, Lanes } from './leased-queues.ts'
+import { hold } from './lanes/rebuild-lane.ts'
+import { StoreUnavailable } from '../store/store-unavailable.ts'
+import { advance } from './lifecycle.ts'
+import type { Action } from './watch/next-actions.ts'
+import type { Step } from './lifecycle.ts'
+import type { Site } from './submit-request.ts'
+import { withPulse } from './watch/pulse.ts'
+import type { Recorder } from './journal/recorder.ts'
+import { rivalsAmong } from './watch/rivals.ts'
+import type { RivalOf } from './watch/rivals.ts'
+import { Superseded } from './journal/superseded.ts'
+import type { Upkeep } from './upkeep.ts'
+
+const lookTimeoutMs = 30_000
+/** For all of a lane at once; then each by itself. */
+const mostBatches = 3
+const pauseAfterTroubleMs = 1_000
+/** Without a new head for so long the old one is looked at again: what did not reach a node then goes out all the same. */
+const pulseMs = 5_000
+
+export interface WatcherParts {
+  site: Site
+  recorder: Recorder
+  lanes: Lanes
+  dispatch: Dispatch
+  upkeep: Upkeep
+  log: Log
+  closing: AbortSignal
+  nowMs: () => number
+}
+
+export interface Watcher {
+  /** There is something to watch. */
+  wake: () => void
+  /** Settles when the loop has ended: after `closing`, or with nothing left to watch. */
+  idle(): Promise<void>
+}
+
+/** What one look saw of everything that is open. */
+interface Seen {
+  head: Head
+  sightings: ReadonlyMap<string, Sighting>
+  rivalOf: RivalOf
+}
+
+/** Follows the heads for as long as anything is open on a lane of ours, with one batch for all of it at each; asks nothing otherwise. */
+export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, closing, nowMs }: WatcherParts): Watcher {
+  const { chain, network, connector, impl } = site
+  const { rail, confirmations, bumpAfterSeconds } = impl
+  let running: Promise<void> | undefined
+  let woken = false
+  let inLine: FirstInLine = new Map()
+
+  async function run(): Promise<void> {
+    do {
+      woken = false
+      const done = new AbortController()
+      const letGo = abortWith(closing, done)
+      try {
+        for await (const head of withPulse(impl.heads(done.signal), pulseMs)) {
+          woken = false
+          if (!(await atHead(head)) && !woken) break
+        }
+      } catch (error) {
+        log.warn({ reason: reasonOf(error) }, 'the watch over open transactions was interrupted')
+        woken = true
+        await sleep(pauseAfterTroubleMs, undefined, { signal: closing }).catch(() => {})
+      } finally {
+        letGo()
+        done.abort()
+      }
+    } while (woken && !closing.aborted)
+  }
+
+  /** Whether anything is left to watch. */
+  async function atHead(head: Head): Promise<boolean> {
+    // Before the journal is read: what is written of this look is refused where the lane has another owner by then.
+    const ours = new Map(lanes.all().map((held) => [held.lane.address, held]))
+    const open = (await unfinished([...ours.keys()])).filter((entry) => entry.attempts.length > 0 && ours.has(holderOf(entry)))
+    if (open.length === 0) return false
+    try {
+      return await look(open, ours, head)
+    } catch (error) {
+      if (!closing.aborted)
+        log.warn({ open: open.length, reason: reasonOf(error) }, 'open transactions could not be looked at; the next head tries again')
+      return true
+    }
+  }
+
+  /** One wallet's entry that cannot be read keeps nobody else's from being seen. */
+  async function unfinished(addresses: readonly string[]): Promise<readonly Entry[]> {
+    try {
+      return await recorder.unfinished({ chain, network, connector })
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error
+      const each = await Promise.allSettled(addresses.map((address) => recorder.unfinished({ chain, network, connector, address })))
+      return each.flatMap((read) => (read.status === 'fulfilled' ? read.value : []))
+    }
+  }
+
+  async function look(open: readonly Entry[], ours: ReadonlyMap<string, HeldLane>, head: Head): Promise<boolean> {
+    const attempts = open.flatMap((entry) =>
+      entry.attempts.map(({ id, fees }) => ({ id, from: holderOf(entry), step: entry.step, slot: entry.slot, fees })),
+    )
+    const watched = [...new Set(open.map(holderOf))].flatMap((address) => ours.get(address) ?? [])
+    const news = new Map(watched.map(({ lane }) => [lane.address, lane.asking()]))
+    const { sightings, synced } = await withDeadline(closing, lookTimeoutMs, (signal) => rail.look(attempts, head, { signal }))
+    for (const [address, counts] of synced) news.get(address)?.(counts)
+
+    const byId = new Map(sightings.map((each) => [each.id, each]))
+    inLine = firstInLine(inLine, open, byId, head.number)
+    let isLeft = false
+    let trouble: unknown
+    for (const held of watched) {
+      const of = open.filter((entry) => holderOf(entry) === held.lane.address)
+      try {
+        const seen = { head, sightings: byId, rivalOf: await rivalsAmong(of, byId, { recorder, confirmations }) }
+        if (await moveOn(of, held, seen)) isLeft = true
+        const counts = synced.get(held.lane.address)
+        for (const slot of counts === undefined ? [] : held.lane.gaps(counts)) upkeep.fill(held.lane.address, rail.nonceOf(slot))
+      } catch (error) {
+        if (error instanceof StoreUnavailable) throw error
+        // Of this wallet alone: the others go on.
+        if (!(error instanceof Superseded)) trouble ??= error
+      }
+    }
+    if (trouble !== undefined) throw trouble
+    return isLeft
+  }
+
+  /** One write for all of a lane that changed; whether any of it is still open. */
+  async function moveOn(open: readonly Entry[], held: HeldLane, seen: Seen): Promise<boolean> {
+    let entries = open
+    for (let tries = 0; tries < mostBatches; tries += 1) {
+      const steps = entries.map((before) => ({ before, ...stepOf(before, seen) }))
+      const changed = steps.filter(({ before, entry }) => entry !== before)
+      const changes = changed.map(({ before, entry }) => ({ before, after: entry }))
+      const written = changes.length === 0 ? [] : await recorder.write(changes, held.guard)
+      if (written) {
+        const kept = new Map(written.map((entry) => [entry.key, entry]))
+        return steps.map(({ entry, actions }) => act(kept.get(entry.key) ?? entry, actions, held, seen.head)).includes(true)
+      }
+      // Something was sent or asked for meanwhile.
+      const now = await Promise.all(entries.map(({ key }) => recorder.read(key)))
+      entries = now.flatMap((entry) => entry ?? [])
+    }
+    let isLeft = false
+    for (const before of entries) if (await moveOne(before, held, seen)) isLeft = true
+    return isLeft
+  }
+
+  async function moveOne(before: Entry, held: HeldLane, seen: Seen): Promise<boolean> {
+    let actions: readonly Action[] = []
+    const entry = await recorder.amend(
+      before,
+      (now) => {
+        const step = stepOf(now, seen)
+        actions = step.actions
+        return step.entry
+      },
+      held.guard,
+    )
+    return act(entry, actions, held, seen.head)
+  }
+
+  function stepOf(entry: Entry, { head, sightings, rivalOf }: Seen): Step {
+    const { replace } = rail
+    const replacing = replace && {
+      bumpAfterSeconds,
+      cancelIsCheaper: (fees: Parameters<typeof replace.cancelIsCheaper>[1]) => replace.cancelIsCheaper(entry.step, fees, head),
+    }
+    return advance(entry, {
+      sightings,
+      rival: rivalOf(entry),
+      head,
+      confirmations,
+      leftOutOf: leftOutOf(entry, inLine, head.number),
+      ...(replacing && { replacing }),
+      nowMs: nowMs(),
+    })
+  }
+
+  /** Whether it is still open. */
+  function act(entry: Entry, actions: readonly Action[], { lane, guard }: HeldLane, head: Head): boolean {
+    if (isFinal(entry)) {
+      lane.settle(entry.slot)
+      upkeep.forget(entry)
+      return false
+    }
+    // What was to take its place and ended without doing so has left its slot.
+    if (entry.signer !== undefined && !lane.occupant(entry.nonce)) hold(entry, lane, rail)
+    for (const action of actions) {
+      if (action.do === 'send') void dispatch(entry, action.attempt, guard)
+      else if (action.do === 'bump') upkeep.bump(entry, action.over.id, head)
+      else upkeep.cancel(entry, action.reason)
+    }
+    return true
+  }
+
+  return {
+    wake() {
+      woken = true
+      if (closing.aborted) return
+      running ??= run().finally(() => {
+        running = undefined
+        // Somebody may have come between the loop's last look and its end.
+        if (woken && !closing.aborted) this.wake()
+      })
+    },
+    idle: async () => running,
+  }
+}
+
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown')

@@ -1,0 +1,13 @@
+// "sluice/pools": what exchanges made of pools share, and what a kit for another kind of pool implements.
+export { listedVersions } from '../../core/kits/pools/listed-versions.ts'
+export { networksIn } from '../../core/kits/pools/networks-in.ts'
+export { poolAMM } from './pool-amm.ts'
+export { boundsOf } from '../../core/kits/pools/parts/bounds-of.ts'
+export { partsOf, type RoutePart } from '../../core/kits/pools/parts/parts-of.ts'
+export { lender } from '../../core/kits/pools/exact-transfers/loan.ts'
+export { trialAmount } from '../../core/kits/pools/exact-transfers/trial.ts'
+export type { PoolExchange } from '../../core/kits/pools/pool-exchange.ts'
+export type { Loan, Missing, Pair, Passage, Passed, Place, Pool, PoolMemory, PoolProtocol, PoolReading } from './protocol.ts'
+export { readBy } from '../../core/kits/pools/read-by.ts'
+export type { Router } from '../../core/kits/pools/router.ts'
+export { swapPlan } from './swap-plan.ts'

@@ -1,0 +1,67 @@
+import { SluiceError, type AMM, type Venue } from '../../core/contracts/index.ts'
+import type { Evm } from '../evm/types.ts'
+import { exactTransfers } from './fee-on-transfer.ts'
+import { followedPricing } from './followed-pricing.ts'
+import { listedVersions } from '../../core/kits/pools/listed-versions.ts'
+import { partsOf } from '../../core/kits/pools/parts/parts-of.ts'
+import type { PoolExchange } from '../../core/kits/pools/pool-exchange.ts'
+import { quoter } from './quoter.ts'
+import { routerChecks } from '../../core/kits/pools/reading/router-checks.ts'
+import type { Router } from '../../core/kits/pools/router.ts'
+
+/**
+ * The trading type AMM of an exchange made of pools, of one kind or of several. `spenders` are its routers, by name.
+ * Where the configuration lists `versions`, pools of others are left out. Throws where nothing is left.
+ */
+export function poolAMM(
+  venue: Venue<Evm>,
+  ...exchanges: readonly PoolExchange[]
+): AMM<Evm> & { readonly spenders: Readonly<Record<string, string>> } {
+  const listed = listedVersions(venue.config)
+  const protocols = exchanges.flatMap((exchange) => exchange.protocols).filter(({ version }) => listed?.includes(version) ?? true)
+  const labels = [...new Set(protocols.map(({ version }) => version))]
+  const routers = exchanges
+    .flatMap((exchange) => exchange.routers)
+    .filter((router) => labels.some((version) => router.carries([version], 'in') || router.carries([version], 'out')))
+  if (routers.length === 0) {
+    throw new Error('The exchange has no pools that a router of it would take: list a version that it has in its configuration’s versions.')
+  }
+  const { reader } = venue
+  const trusted = new Set([reader.wrapped.address, ...reader.intermediates.map(({ address }) => address)])
+  const parts = { exchange: { protocols, routers }, reader, checks: routerChecks(), requireExact: exactTransfers(reader), trusted }
+  const quote = quoter(parts)
+  const followed = followedPricing(parts)
+  // With one version that is nowhere named there is nothing to choose from.
+  const versions = listed || labels.length > 1 ? labels : []
+
+  return {
+    versions,
+    spenders: Object.fromEntries(routers.map(({ name, address }) => [name, address])),
+    async quote(swap, { version }, at) {
+      if (version !== undefined && !labels.includes(version)) {
+        throw new SluiceError(
+          'UNSUPPORTED',
+          `This connector has no version ${version}: leave it out${versions.length > 0 ? ` or give ${versions.join(', ')}` : ''}.`,
+        )
+      }
+      return quote(swap, version, at)
+    },
+    ...(followed && { followed }),
+    swap(quote, terms) {
+      const parts = partsOf(quote).map(({ route }) => route.map(({ version }) => version))
+      const [only = [], ...others] = parts
+      const takes = (router: Router) => (others.length > 0 ? router.splits?.(parts, quote.swap) : router.carries(only, quote.swap.exact))
+      const router = routers.find((each) => each.address === quote.spender && takes(each))
+      if (!router)
+        throw new Error(`No router at ${quote.spender} takes a route through ${parts.map((part) => part.join(', ')).join(' and ')}.`)
+      return router.plan(quote, terms)
+    },
+    fill(receipt, memo) {
+      for (const router of routers) {
+        const fill = router.fill(receipt, memo)
+        if (fill) return fill
+      }
+      return undefined
+    },
+  }
+}

@@ -1,0 +1,33 @@
+import type { Venue } from '../../../core/contracts/index.ts'
+import type { Evm } from '../../evm/types.ts'
+import { listedVersions, type PoolExchange } from '../index.ts'
+import { exchangeAt, type StableSwapOptions } from './pools.ts'
+import { readFill } from '../../../core/kits/stable/fill.ts'
+import { planSwap } from './router.ts'
+import { stableProtocol } from '../../../core/kits/stable/protocol.ts'
+import { routerCheck } from '../../../core/kits/stable/router-check.ts'
+
+/**
+ * Pools of the StableSwap invariant, as Curve has them, behind a router of our own: their contracts know neither a deadline
+ * nor an exact amount out. Nothing where the configuration lists versions without this one. Throws where the plugin or its
+ * configuration lacks the network.
+ */
+export function stableSwap(venue: Venue<Evm>, options: StableSwapOptions): PoolExchange {
+  if (options.version !== undefined && listedVersions(venue.config)?.includes(options.version) === false)
+    return { protocols: [], routers: [] }
+  const exchange = exchangeAt(venue, options)
+  const { version, router, pools } = exchange
+  return {
+    protocols: [stableProtocol(version, pools)],
+    routers: [
+      {
+        address: router,
+        name: version,
+        carries: (versions) => versions.every((each) => each === version),
+        plan: (quote, terms) => planSwap(quote, terms, pools),
+        fill: readFill,
+        check: routerCheck(exchange),
+      },
+    ],
+  }
+}

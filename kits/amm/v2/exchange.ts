@@ -1,0 +1,42 @@
+import type { Venue } from '../../../core/contracts/index.ts'
+import type { Evm } from '../../evm/types.ts'
+import type { Fee } from './math.ts'
+import type { Deployment } from '../../../core/kits/uniswap-v2/pairs.ts'
+import { routerAbi, type RouterAbi } from '../../../core/kits/uniswap-v2/router-abi.ts'
+
+/** In what one exchange of this kind differs from another. */
+export interface UniswapV2Options {
+  /** The label of this protocol version in the configuration, where the exchange has several: "v2". */
+  readonly version?: string
+  /** What pools keep of the input: `[3n, 1000n]` is 0.3 %. */
+  readonly fee: Fee
+  /** By `<chain>/<network>`: factory and init-code hash differ from one network to the next. */
+  readonly deployments: Readonly<Record<string, Deployment>>
+  /** The coin in the names of the router's functions, where it is not ETH: "AVAX" for `swapExactAVAXForTokens`. */
+  readonly coin?: string
+}
+
+/** An exchange on one network. */
+export interface Exchange extends Deployment {
+  readonly version: string
+  readonly router: string
+  readonly fee: Fee
+  readonly abi: RouterAbi
+}
+
+/** Puts the plugin's constants and the configured router together; throws where one is missing, with what to do. */
+export function exchangeAt({ chain, network, contracts }: Venue<Evm>, options: UniswapV2Options): Exchange {
+  const { version, fee, deployments, coin = 'ETH' } = options
+  const deployment = deployments[`${chain}/${network}`]
+  if (!deployment) {
+    const known = Object.keys(deployments).join(', ')
+    throw new Error(
+      `The plugin has no factory and init-code hash for ${chain}/${network} (it has ${known || 'none'}): add them to its deployments, or take the network out of its available_networks.`,
+    )
+  }
+  const key = version ? `${version}RouterAddress` : 'routerAddress'
+  const router = contracts[key]
+  if (!router)
+    throw new Error(`The configuration has no ${key} for ${chain}/${network}: add it to the network's entry of contractAddresses.`)
+  return { ...deployment, version: version ?? 'v2', router, fee, abi: routerAbi(coin) }
+}

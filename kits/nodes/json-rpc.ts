@@ -1,0 +1,96 @@
+import { Pool } from 'undici'
+import { NodeFailure } from '../../core/kits/nodes/node/node-failure.ts'
+import { onAbort } from '../../core/kits/nodes/with-signal.ts'
+
+/** Enough for the logs of a busy block range; a node that sends more is cut off. */
+const maxResponseBytes = 32 * 1024 * 1024
+const idleSeconds = 60
+const connections = 16
+const closedCodes: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
+
+/** The node closed a kept connection just as it was used: nothing is wrong with it, and what was asked can be asked again. */
+export class ConnectionClosed extends NodeFailure {}
+
+export interface Http {
+  /** Posts JSON and gives the body of the answer. Throws NodeFailure (ConnectionClosed), or the signal's reason. */
+  post(json: string, signal: AbortSignal): Promise<string>
+  close(): Promise<void>
+}
+
+/** Keep-alive connections to one URL. `onLost` is told when the last of them is gone. */
+export function createHttp(url: string, timeoutMs: number, onLost: () => void): Http {
+  const { origin, pathname, search, username, password } = new URL(url)
+  const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
+  if (username !== '') {
+    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+    headers['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
+  }
+  const pool = new Pool(origin, {
+    connections,
+    keepAliveTimeout: idleSeconds * 1000,
+    maxResponseSize: maxResponseBytes,
+    connect: { timeout: timeoutMs },
+    headersTimeout: timeoutMs * 2,
+    bodyTimeout: timeoutMs * 2,
+  })
+  let open = 0
+  pool.on('connect', () => {
+    open += 1
+  })
+  pool.on('disconnect', () => {
+    open -= 1
+    if (open === 0) onLost()
+  })
+
+  async function once(json: string, stop: AbortSignal): Promise<string> {
+    const response = await pool.request({ method: 'POST', path: pathname + search, headers, body: json, signal: stop })
+    const text = await response.body.text()
+    refuseStatus(response.statusCode, response.headers['retry-after'])
+    return text
+  }
+
+  async function post(json: string, signal: AbortSignal): Promise<string> {
+    signal.throwIfAborted()
+    // AbortSignal.any keeps its sources alive in Node 20, so that a long-lived signal would collect one entry per call.
+    const stop = new AbortController()
+    const abort = () => stop.abort()
+    const timer = setTimeout(abort, timeoutMs)
+    const forget = onAbort(signal, abort)
+    try {
+      return await once(json, stop.signal)
+    } catch (error) {
+      if (error instanceof NodeFailure) throw error
+      signal.throwIfAborted()
+      if (stop.signal.aborted) throw new NodeFailure('unreachable', `did not answer within ${timeoutMs / 1000} s`)
+      const code = codeOf(error)
+      throw new (closedCodes.has(code) ? ConnectionClosed : NodeFailure)('unreachable', `cannot be reached (${code})`)
+    } finally {
+      clearTimeout(timer)
+      forget()
+    }
+  }
+
+  return { post, close: () => pool.destroy() }
+}
+
+/** A 4xx may carry a JSON-RPC error about the call, which the parser reads. */
+function refuseStatus(status: number, retryAfter: string | string[] | undefined): void {
+  if (status === 429) throw new NodeFailure('rate-limited', 'is over its limit (HTTP 429)', secondsOf(retryAfter))
+  if (status >= 500) throw new NodeFailure('unreachable', `failed (HTTP ${status})`)
+  if (status >= 300 && status < 400) throw new NodeFailure('unreachable', `redirects (HTTP ${status}), which is not followed`)
+  if (status === 401 || status === 403) throw new NodeFailure('unreachable', `refuses the key in its URL (HTTP ${status})`)
+}
+
+/** `Retry-After` is a number of seconds or a date. */
+function secondsOf(header: string | string[] | undefined): number | undefined {
+  const text = Array.isArray(header) ? header[0] : header
+  if (text === undefined) return undefined
+  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - Date.now()) / 1000)
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
+}
+
+/** Only the code: messages and causes may name the whole URL. */
+function codeOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
+  return 'connection failed'
+}

@@ -1,0 +1,172 @@
+import type { At, Log } from '../../core/contracts/index.ts'
+import type { Dialect } from './dialect.ts'
+import { bodiesOf } from '../../core/kits/nodes/node/bodies.ts'
+import { maskUrl, secretsOf } from '../../core/kits/nodes/node/mask-url.ts'
+import { NodeFailure } from '../../core/kits/nodes/node/node-failure.ts'
+import { createRecord } from '../../core/kits/nodes/node/node-record.ts'
+import type { NodeRecord } from '../../core/kits/nodes/node/node-record.ts'
+import { parseAnswers } from '../../core/kits/nodes/node/rpc-answers.ts'
+import { ConnectionClosed, createHttp } from './json-rpc.ts'
+import type { Meter, RpcAnswer, RpcCall } from '../../core/kits/nodes/types.ts'
+
+/** Open transactions wait for it: a question every two seconds is a burden to nobody, and who wants more quiet says so by `Retry-After`. */
+const maxBackoffMs = 2_000
+/** A node's wish to be left alone is honoured, but not for longer than this. */
+const maxRetryAfterSeconds = 60
+/** JSON-RPC 2.0. */
+const methodNotFound = -32601
+
+/** One node and what is known of it by itself; how it compares with others is judged elsewhere. */
+export interface RpcNode {
+  readonly label: string
+  readonly record: NodeRecord
+  /** Its network was checked and its last answer was one. */
+  ready(): boolean
+  /** It may be checked now: never was, or its backoff is over. */
+  due(): boolean
+  /** It has served the right network before, and was not seen to serve another since. */
+  verified(): boolean
+  /** Asks which network it serves, unless that is known or the backoff is not over; callers share one check. Throws NodeFailure. */
+  check(): Promise<void>
+  /** One HTTP request, or several at once where nodes take no body as long. Throws NodeFailure (and is put aside), or the signal's reason. */
+  post(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]>
+  /** Puts it aside for what it answered. */
+  distrust(what: string): void
+  failure(): NodeFailure | undefined
+  waitMs(): number
+  close(): Promise<void>
+}
+
+export interface NodeOptions {
+  url: string
+  dialect: Dialect
+  timeoutMs: number
+  firstBackoffMs: number
+  meter: Meter
+  log: Log
+}
+
+let lastId = 0
+
+export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log }: NodeOptions): RpcNode {
+  const { identity } = dialect
+  const label = maskUrl(url)
+  const secrets = secretsOf(url)
+  let state: 'unchecked' | 'ready' | 'aside' = 'unchecked'
+  let failures = 0
+  let retryAt = 0
+  let last: NodeFailure | undefined
+  let checking: Promise<void> | undefined
+  let verified = false
+  let closed = false
+  const record = createRecord()
+
+  const http = createHttp(url, timeoutMs, disconnected)
+
+  /** Behind the same URL may be another node by now. */
+  function disconnected(): void {
+    if (state === 'ready') state = 'unchecked'
+  }
+
+  /** @param reconnected what to do before asking again over another connection */
+  async function post(calls: readonly RpcCall[], batched: boolean, at: At, reconnected = check): Promise<readonly RpcAnswer[]> {
+    try {
+      const answers = await exchange(calls, batched, at).catch(async (error: unknown) => {
+        if (!(error instanceof ConnectionClosed)) throw error
+        // All calls can be repeated, signed bytes too.
+        disconnected()
+        await reconnected()
+        return exchange(calls, batched, at)
+      })
+      // That a node says which network it serves does not show that it can do more: its backoff starts anew with real work only.
+      if (!calls.every(({ method }) => method === identity.call.method)) failures = 0
+      return answers
+    } catch (error) {
+      throw error instanceof NodeFailure ? putAside(error) : error
+    }
+  }
+
+  async function exchange(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
+    const sent = calls.map(({ method, params }) => ({ jsonrpc: '2.0', id: (lastId += 1), method, params }))
+    const sentAtMs = performance.now()
+    try {
+      const parts = batched ? bodiesOf(sent, dialect.mostBodyBytes ?? Infinity) : [{ json: JSON.stringify(sent[0]), sent }]
+      const answered = parts.map(async (part) => parseAnswers(await http.post(part.json, at.signal), part.sent, batched, dialect))
+      const answers = (await Promise.all(answered)).flat().map(withoutSecrets)
+      const lie = calls.find((call, index) => answers[index]?.error === undefined && !dialect.isPlausible(call, answers[index]?.result))
+      if (lie) throw new NodeFailure('unreachable', `answered ${lie.method} with something that is no answer to it`)
+      for (const call of calls) meter.rpc(call.method, 'ok')
+      record.answered(performance.now() - sentAtMs)
+      return answers
+    } catch (error) {
+      for (const call of calls) meter.rpc(call.method, 'error')
+      // A caller who gives up says nothing of the node.
+      if (error instanceof NodeFailure && !(error instanceof ConnectionClosed)) record.failed()
+      throw error
+    }
+  }
+
+  async function check(): Promise<void> {
+    if (state === 'ready') return
+    if (last && !isDue()) throw last
+    await (checking ??= checkOnce().finally(() => {
+      checking = undefined
+    }))
+  }
+
+  async function checkOnce(): Promise<void> {
+    // Nobody's own signal: a check is shared, and bounded by the node's timeout.
+    const at = { signal: new AbortController().signal }
+    const [answer] = await post([identity.call], false, at, async () => {})
+    // Endpoints that only take transactions may know no other method; signed bytes hold on one network only.
+    const fault = answer?.error?.code === methodNotFound ? undefined : identity.fault(answer?.result)
+    if (fault?.is !== 'garbage') verified = fault === undefined
+    if (fault) throw putAside(new NodeFailure('wrong-chain', fault.what))
+    if (last) log.info({ node: label }, 'RPC node is back')
+    state = 'ready'
+    last = undefined
+  }
+
+  function putAside(failure: NodeFailure): NodeFailure {
+    // Requests that were under way together fail together: that counts once.
+    if (last && state === 'aside' && !isDue()) return last
+    const named = new NodeFailure(failure.kind, `${label} ${failure.message}`, failure.retryAfterSeconds)
+    // What is cut off by the end is no news of the node.
+    if (!closed && last?.message !== named.message) log.warn({ node: label, reason: failure.message }, 'RPC node is put aside')
+    const backoffMs = Math.min(firstBackoffMs * 2 ** failures, maxBackoffMs)
+    const wishedMs = Math.min(failure.retryAfterSeconds ?? 0, maxRetryAfterSeconds) * 1000
+    state = 'aside'
+    failures += 1
+    retryAt = performance.now() + Math.max(backoffMs, wishedMs)
+    last = named
+    return named
+  }
+
+  function isDue(): boolean {
+    return state === 'unchecked' || (state === 'aside' && performance.now() >= retryAt)
+  }
+
+  /** Nodes quote the key that they refuse. */
+  function withoutSecrets(answer: RpcAnswer): RpcAnswer {
+    if (!answer.error) return answer
+    const message = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), answer.error.message)
+    return { error: { ...answer.error, message } }
+  }
+
+  return {
+    label,
+    record,
+    verified: () => verified,
+    ready: () => state === 'ready',
+    due: isDue,
+    check,
+    post,
+    distrust: (what) => void putAside(new NodeFailure('unreachable', what)),
+    failure: () => last,
+    waitMs: () => Math.max(0, retryAt - performance.now()),
+    close() {
+      closed = true
+      return http.close()
+    },
+  }
+}

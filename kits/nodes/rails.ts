@@ -1,0 +1,43 @@
+import { SluiceError } from '../../core/contracts/index.ts'
+import type { Token } from '../../core/contracts/index.ts'
+
+/** Padded to the token's decimals, as all amounts in answers are. */
+export function amountOf(amountRaw: bigint, { decimals }: Pick<Token, 'decimals'>): string {
+  if (decimals === 0) return amountRaw.toString()
+  const digits = amountRaw.toString().padStart(decimals + 1, '0')
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+}
+
+export function balanceTooSmall(token: Token, currentRaw: bigint, neededRaw: bigint): SluiceError {
+  const details = shortage(token, currentRaw, neededRaw)
+  return new SluiceError(
+    'INSUFFICIENT_BALANCE',
+    `The wallet holds ${details.current} ${token.symbol} and needs ${details.needed}: fund it, or trade less.`,
+    { details },
+  )
+}
+
+/** @param neededRaw the value sent and the most that the gas can cost */
+export function gasTooDear(native: Token, currentRaw: bigint, neededRaw: bigint): SluiceError {
+  const details = shortage(native, currentRaw, neededRaw)
+  return new SluiceError(
+    'OUT_OF_GAS',
+    `The wallet holds ${details.current} ${native.symbol}, and with the most that the gas can cost it needs ${details.needed}: fund it, or offer lower fees.`,
+    { details },
+  )
+}
+
+/** @param committedRaw what the wallet's transactions that were not mined yet can take: nodes count it, and refuse what goes beyond */
+export function fundsCommitted(native: Token, currentRaw: bigint, committedRaw: bigint, neededRaw: bigint): SluiceError {
+  const leftRaw = currentRaw > committedRaw ? currentRaw - committedRaw : 0n
+  const details = { ...shortage(native, leftRaw, neededRaw), committed: amountOf(committedRaw, native) }
+  return new SluiceError(
+    'INSUFFICIENT_BALANCE',
+    `The wallet's pending transactions can take ${details.committed} of its ${amountOf(currentRaw, native)} ${native.symbol}, and this one needs ${details.needed} beside them: wait until they are mined, fund the wallet, or offer lower fees.`,
+    { details },
+  )
+}
+
+export function shortage(token: Token, currentRaw: bigint, neededRaw: bigint) {
+  return { token: token.symbol, tokenAddress: token.address, current: amountOf(currentRaw, token), needed: amountOf(neededRaw, token) }
+}

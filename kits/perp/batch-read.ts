@@ -1,0 +1,96 @@
+import { SluiceError, type At, type Head } from '../../core/contracts/index.ts'
+import { revertReason } from '../../core/kits/evm/rail/revert.ts'
+import type { Call, CallResult, EvmReader, Probe } from '../evm/types.ts'
+import { curieAbi } from './abi.ts'
+import { meaningOf } from '../../core/kits/perp/refusals.ts'
+
+/** Calls, and what is made of their results: parts of one batch. */
+export interface Asked<T> {
+  readonly calls: readonly (Call | Probe)[]
+  answer(results: readonly CallResult[]): T
+}
+
+type AnswerOf<A> = A extends Asked<infer T> ? T : never
+
+/** Several as one, answered by the same names. */
+export function together<P extends Readonly<Record<string, Asked<unknown>>>>(parts: P): Asked<{ [K in keyof P]: AnswerOf<P[K]> }> {
+  const entries = Object.entries(parts)
+  return {
+    calls: entries.flatMap(([, { calls }]) => calls),
+    answer(results) {
+      let from = 0
+      const answers = entries.map(([name, part]) => [name, part.answer(results.slice(from, (from += part.calls.length)))])
+      // The names are those of the parts.
+      const named: unknown = Object.fromEntries(answers)
+      return named as { [K in keyof P]: AnswerOf<P[K]> }
+    },
+  }
+}
+
+/** Any number of one kind, answered in order. */
+export function each<T>(parts: readonly Asked<T>[]): Asked<readonly T[]> {
+  return {
+    calls: parts.flatMap(({ calls }) => calls),
+    answer(results) {
+      let from = 0
+      return parts.map((part) => part.answer(results.slice(from, (from += part.calls.length))))
+    },
+  }
+}
+
+export const map = <T, U>({ calls, answer }: Asked<T>, make: (answer: T) => U): Asked<U> => ({
+  calls,
+  answer: (results) => make(answer(results)),
+})
+
+/** Looked at only by who calls it: what may be refused need not be wanted. */
+export const late = <T>({ calls, answer }: Asked<T>): Asked<() => T> => ({ calls, answer: (results) => () => answer(results) })
+
+export async function askAt<T>(reader: EvmReader, { calls, answer }: Asked<T>, at: At): Promise<{ head: Head; answer: T }> {
+  const { head, results } = await reader.read(calls, at)
+  return { head, answer: answer(results) }
+}
+
+// What a contract says to a view of the exchange.
+
+export const asNumber = (to: string, method: string, ...args: readonly unknown[]) =>
+  view(to, method, args, ([value]) => BigInt(String(value)))
+export const asFlag = (to: string, method: string, ...args: readonly unknown[]) => view(to, method, args, ([value]) => value === true)
+export const asText = (to: string, method: string, ...args: readonly unknown[]) => view(to, method, args, ([value]) => String(value))
+export const asTexts = (to: string, method: string, ...args: readonly unknown[]) =>
+  view(to, method, args, ([values]) => (Array.isArray(values) ? values.map(String) : []))
+export const asNumbers = (to: string, method: string, ...args: readonly unknown[]) =>
+  view(to, method, args, (values) => values.map((value) => BigInt(String(value))))
+
+/** What may fail is undefined then. */
+export const orNothing = <T>({ calls, answer }: Asked<T>): Asked<T | undefined> => ({
+  calls,
+  answer: (results) => (results.every(({ ok }) => ok) ? answer(results) : undefined),
+})
+
+function view<T>(to: string, method: string, args: readonly unknown[], make: (values: readonly unknown[]) => T): Asked<T> {
+  return {
+    calls: [{ to, data: curieAbi.encodeFunctionData(method, [...args]) }],
+    answer([result]) {
+      if (!result?.ok) throw unanswered(to, method, result)
+      const values = decoded(method, result.data)
+      if (!values) throw unanswered(to, method, result)
+      return make(values)
+    },
+  }
+}
+
+function decoded(method: string, data: string): readonly unknown[] | undefined {
+  try {
+    const values: readonly unknown[] = curieAbi.decodeFunctionResult(method, data).toArray()
+    return values
+  } catch {
+    return undefined
+  }
+}
+
+/** The exchange can say too little of itself: a price without history, or a contract that is none of its own. */
+function unanswered(to: string, method: string, result: CallResult | undefined): SluiceError {
+  const reason = result && !result.ok && result.data !== '0x' ? revertReason(result.data) : `${to} answers no ${method}`
+  return new SluiceError('PRICE_FAILED', `The exchange does not say its figures now: ${meaningOf(reason)}.`, { details: { reason } })
+}

@@ -1,0 +1,87 @@
+import type { PerpOrder } from '../../core/contracts/index.ts'
+import { asNumber, each, map, together, type Asked } from './batch-read.ts'
+import { one, wholeRatio, type Curie, type CurieMarket, type Terms } from './curie.ts'
+import type { AccountNow } from '../../core/kits/perp/reading/account.ts'
+import { valueOf, type PositionNow } from '../../core/kits/perp/reading/position.ts'
+
+/** What an account owes in its markets, as AccountBalance.getTotalDebtValue counts it; below 0 is owed. */
+export interface Debts {
+  readonly baseRaw: bigint
+  /** In the order's market, and in all of them. */
+  readonly quoteRaw: bigint
+  readonly allQuoteRaw: bigint
+}
+
+export function debtsNow({ contracts: { balances }, markets }: Curie, { id }: CurieMarket, owner: string): Asked<Debts> {
+  const asked = together({
+    base: asNumber(balances, 'getBase', owner, id),
+    quotes: each(markets.map((market) => asNumber(balances, 'getQuote', owner, market.id))),
+  })
+  const at = markets.findIndex((market) => market.id === id)
+  return map(asked, ({ base, quotes }) => ({
+    baseRaw: base,
+    quoteRaw: quotes[at] ?? 0n,
+    allQuoteRaw: quotes.reduce((a, b) => a + b, 0n),
+  }))
+}
+
+/** Of base; of quote with the fee. Signed as the position's. */
+export interface Change {
+  readonly baseRaw: bigint
+  readonly quoteRaw: bigint
+}
+
+export const changeOf = ({ side, sizeRaw }: Pick<PerpOrder, 'side' | 'sizeRaw'>, quoteRaw: bigint): Change =>
+  side === 'LONG' ? { baseRaw: sizeRaw, quoteRaw: -quoteRaw } : { baseRaw: -sizeRaw, quoteRaw }
+
+interface Before {
+  readonly account: AccountNow
+  readonly position: PositionNow
+  readonly debts: Debts
+  readonly markRaw: bigint
+}
+
+/**
+ * What the exchange would miss of free collateral after a change of a position, as it reckons then: ClearingHouse._openPosition and
+ * Vault._getFreeCollateralByRatio of @perp/curie-contract@2.8.4. 0 where it misses none. Exact for who lends the pools no liquidity.
+ */
+export function missingAfter({ account, position, debts, markRaw }: Before, change: Change, terms: Terms): bigint {
+  const { size, openNotional } = position
+  const reduces = isReducing(size, change)
+  const realized = reduces ? realizedBy(change, size, openNotional) : 0n
+  const sizeAfter = size + change.baseRaw
+  const collateral = account.collateralRaw + realized
+  const unrealized = account.unrealizedRaw + valueOf(sizeAfter, markRaw) - valueOf(size, markRaw) + change.quoteRaw - realized
+  const debt =
+    account.debtRaw -
+    owed(debts.allQuoteRaw) -
+    valueOf(owed(debts.baseRaw), markRaw) +
+    owed(debts.allQuoteRaw + change.quoteRaw - realized) +
+    valueOf(owed(debts.baseRaw + change.baseRaw), markRaw)
+  const ratio = reduces && !isTurned(size, sizeAfter) ? terms.mmRatio : terms.imRatio
+  const worth = unrealized < 0n ? collateral + unrealized : collateral
+  const free = worth - (debt * ratio) / wholeRatio
+  return free < 0n ? -free : 0n
+}
+
+/** AccountBalance: less than that is no size, and with as little notional no position (_DUST, _deregisterBaseToken). */
+const dustRaw = 10n
+const isDust = (raw: bigint) => -dustRaw < raw && raw < dustRaw
+
+/** The position after a change: AccountBalance.settleBalanceAndDeregister, to the unit. */
+export function positionAfter({ size, openNotional }: PositionNow, change: Change) {
+  const realized = isReducing(size, change) ? realizedBy(change, size, openNotional) : 0n
+  const [sizeRaw, openNotionalRaw] = [size + change.baseRaw, openNotional + change.quoteRaw - realized]
+  if (!isDust(sizeRaw)) return { sizeRaw, openNotionalRaw }
+  return { sizeRaw: 0n, openNotionalRaw: isDust(openNotionalRaw) ? 0n : openNotionalRaw }
+}
+
+const isReducing = (size: bigint, { baseRaw }: Change) => size !== 0n && size > 0n !== baseRaw > 0n
+const owed = (raw: bigint) => (raw < 0n ? -raw : 0n)
+const isTurned = (before: bigint, after: bigint) => after !== 0n && before > 0n !== after > 0n
+
+/** Exchange._getPnlToBeRealized */
+export function realizedBy({ baseRaw, quoteRaw }: Change, size: bigint, openNotional: bigint): bigint {
+  const closedRatio = ((baseRaw < 0n ? -baseRaw : baseRaw) * one) / (size < 0n ? -size : size)
+  return closedRatio <= one ? quoteRaw + (openNotional * closedRatio) / one : openNotional + (quoteRaw * one) / closedRatio
+}

@@ -1,0 +1,100 @@
+import { SluiceError, type Life, type PerpAMM, type PerpMarketName, type Venue } from '../../core/contracts/index.ts'
+import type { Evm } from '../evm/types.ts'
+import { asTexts, each, late, together } from './batch-read.ts'
+import { readBy, type Curie, type CurieMarket } from './curie.ts'
+import { findCurie, placeOf } from '../../core/kits/perp/find-curie.ts'
+import { liquidationsOf } from '../../core/kits/perp/liquidations.ts'
+import type { PerpOptions } from '../../core/kits/perp/options.ts'
+import { closingOf } from '../../core/kits/perp/orders/closing.ts'
+import { typicalGasUnits } from '../../core/kits/perp/orders/gas.ts'
+import { quoteOrder } from './quote.ts'
+import { planClose } from './plan.ts'
+import { readPerpFill } from './fill.ts'
+import { planMove } from '../../core/kits/perp/plans/move.ts'
+import { planOpen } from '../../core/kits/perp/plans/open.ts'
+import { accountNow } from '../../core/kits/perp/reading/account.ts'
+import { collateralOf } from '../../core/kits/perp/reading/collateral.ts'
+import { fundingNow } from '../../core/kits/perp/reading/funding.ts'
+import { marketNow } from './state.ts'
+import { positionNow, toPosition } from '../../core/kits/perp/reading/position.ts'
+
+/** Perpetual Protocol v2 on one network. `spender`: what takes collateral from wallets. */
+export type Perp = PerpAMM<Evm> & Required<Pick<Life, 'start'>> & { readonly spender: string }
+
+/** Throws where the plugin or its configuration lacks the network. */
+export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
+  const place = placeOf(venue, options)
+  let found: Curie | undefined
+  const curie = (): Curie => {
+    if (found) return found
+    throw new SluiceError('SERVICE_UNINITIALIZED', 'The exchange is still being found; try again shortly.', { retryAfterSeconds: 2 })
+  }
+  const marketOf = ({ id }: PerpMarketName): CurieMarket => {
+    const market = curie().markets.find((each) => each.id === id)
+    if (market) return market
+    throw new SluiceError('PAIR_NOT_FOUND', `The exchange has no market ${id}; /perpAMM/pairs lists them.`)
+  }
+
+  return {
+    spender: place.vault,
+    typicalGasUnits,
+    async start(signal) {
+      found = await findCurie(venue, place, { signal })
+    },
+    async listed() {
+      const { markets, settlement } = curie()
+      return { markets, settlement }
+    },
+    async prices(name, at) {
+      const market = marketOf(name)
+      const { head, answer } = await readBy(curie(), (terms) => marketNow(curie().contracts, terms, market), at)
+      return { head, market: answer.market, prices: answer.prices }
+    },
+    async position(owner, name, at) {
+      const market = marketOf(name)
+      const { contracts, settlement } = curie()
+      const { head, answer } = await readBy(
+        curie(),
+        (terms) =>
+          together({
+            now: marketNow(contracts, terms, market),
+            account: accountNow(contracts, terms, settlement, owner),
+            position: positionNow(contracts, market, owner),
+          }),
+        at,
+      )
+      return { head, position: toPosition(answer.position, answer.now), account: answer.account.account }
+    },
+    async account(owner, at) {
+      const { contracts, settlement } = curie()
+      const { head, answer } = await readBy(curie(), (terms) => accountNow(contracts, terms, settlement, owner), at)
+      return { head, account: answer.account }
+    },
+    async funding(owner, at) {
+      const { contracts, markets } = curie()
+      const { head, answer } = await readBy(
+        curie(),
+        (terms) =>
+          together({
+            in: asTexts(contracts.balances, 'getBaseTokens', owner),
+            markets: each(markets.map((market) => late(fundingNow(contracts, terms, market, owner)))),
+          }),
+        at,
+      )
+      const funding = answer.in.flatMap((base) => {
+        const index = markets.findIndex(({ id }) => id === base)
+        const late = answer.markets[index]
+        return late ? [late()] : []
+      })
+      return { head, funding }
+    },
+    quote: (order, owner, at) => quoteOrder(curie(), marketOf(order.market), order, owner, at),
+    closing: (owner, name, at) => closingOf(curie(), marketOf(name), owner, at),
+    open: (quote, terms) => planOpen(curie().contracts, quote, terms),
+    close: (closing, terms) => planClose(curie().contracts, closing, terms),
+    collateral: (owner, token, at) => collateralOf(curie(), owner, token, at),
+    move: (token, amountRaw, how) => planMove(curie().contracts, token, amountRaw, how),
+    perpFill: readPerpFill,
+    liquidations: (owner, name, sinceBlock, at) => liquidationsOf(curie(), marketOf(name), owner, sinceBlock, at),
+  }
+}

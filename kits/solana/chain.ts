@@ -1,0 +1,97 @@
+import type { Chain, ChainVenue, Token } from '../../core/contracts/index.ts'
+import { createHeadFeed } from '../nodes/head-feed.ts'
+import { createRpc } from '../nodes/rpc.ts'
+import { defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
+import { withSignal } from '../../core/kits/nodes/with-signal.ts'
+import { canonicalAddress, isTransactionSignature, nativeAddress } from '../../core/kits/solana/address.ts'
+import { defaultFeeCapLamports, defaultFeePolicy, defaultPollingSeconds } from './network.ts'
+import type { SolanaChainConfig } from './network.ts'
+import { createTokenAccounts } from '../../core/kits/solana/create-token.ts'
+import { finalDepth } from '../../core/kits/solana/network.ts'
+import type { SolanaNetwork } from '../../core/kits/solana/network.ts'
+import { gasOf, priceFees, readRecentFees, unitsFor } from './fees.ts'
+import { solanaRail } from './rail.ts'
+import { createAssociated } from '../../core/kits/solana/reading/associated.ts'
+import { readBalances } from '../../core/kits/solana/reading/balances.ts'
+import { decodeLogs } from '../../core/kits/solana/reading/decode-logs.ts'
+import { findTransaction } from './transactions.ts'
+import { readHead } from '../../core/kits/solana/reading/head.ts'
+import { createReader } from '../../core/kits/solana/reading/reader.ts'
+import { readToken } from '../../core/kits/solana/reading/token.ts'
+import { solanaDialect } from './rpc.ts'
+import type { Solana } from './types.ts'
+
+/** How long a wait for something to be tried again may grow; nothing here is signed again at a higher fee. */
+const patienceSeconds = 3
+
+/** One network of Solana, from what is true of it and what the operator set. Connects on first use. */
+export function solanaChain(
+  { chain, network, config, log, meter }: ChainVenue<SolanaChainConfig>,
+  definition: SolanaNetwork,
+): Chain<Solana> {
+  const { chainId, genesisHash, leastSlotSeconds = 0, local = false } = definition
+  const name = `${chain}/${network}`
+  const feeCapRaw = BigInt(config.feeCap ?? defaultFeeCapLamports)
+  const policy = { ...defaultFeePolicy, ...config.feePolicy }
+  const nativeCurrency: Token = { symbol: 'SOL', address: nativeAddress, decimals: 9, native: true }
+
+  refuseBadUrls(name, config)
+  refuseBadNonces(name, config)
+  const timeoutMs = (config.requestTimeoutSeconds ?? defaultRequestTimeoutSeconds) * 1000
+  const { rpcUrls = [], sendUrls } = config
+  const rpc = createRpc({ rpcUrls, sendUrls, dialect: solanaDialect(genesisHash), meter, log, timeoutMs, network: name })
+  const associated = createAssociated()
+  const untold = { signal: new AbortController().signal }
+  const pollingMs = (config.pollingSeconds ?? defaultPollingSeconds) * 1000
+  const heads = createHeadFeed({ poll: () => readHead(rpc, untold), behind: (number) => rpc.behind(number), pollingMs, log })
+  const token: Chain<Solana>['token'] = (address, at) => readToken(rpc, address, at)
+
+  return {
+    chainId,
+    nativeCurrency,
+    reader: createReader(rpc, nativeCurrency),
+    rail: solanaRail({
+      rpc,
+      network: name,
+      nativeCurrency,
+      associated,
+      durableNonces: config.durableNonces ?? {},
+      policy,
+      feeCapRaw,
+      leastSlotMs: leastSlotSeconds * 1000,
+      log,
+      token,
+    }),
+    local,
+    feeCapRaw,
+    confirmations: finalDepth,
+    bumpAfterSeconds: patienceSeconds,
+    rpcUrl: () => rpc.url(),
+    nodes: () => rpc.nodes(),
+    address: canonicalAddress,
+    isTransactionId: isTransactionSignature,
+    head: (at) => withSignal(readHead(rpc, at), at.signal),
+    heads,
+    balances: (owner, tokens, at) => readBalances(rpc, associated, owner, tokens, at),
+    token,
+    async gas(units, _head, at) {
+      const [answer] = await rpc.batch([{ method: 'getRecentPrioritizationFees', params: [[]] }], at)
+      return gasOf(priceFees(unitsFor(Number(units)), readRecentFees(answer?.result) ?? [], { policy, feeCapRaw }))
+    },
+    decode: decodeLogs,
+    find: (id, at) => findTransaction(rpc, id, at),
+    altchain: { createToken: createTokenAccounts(rpc, associated) },
+    async start(signal) {
+      await withSignal(readHead(rpc, { signal }), signal)
+    },
+    stop: () => rpc.stop(),
+  }
+}
+
+/** The schema asks for the form; whether it is 32 bytes is seen here. */
+function refuseBadNonces(name: string, { durableNonces = {} }: SolanaChainConfig): void {
+  const wrong = Object.entries(durableNonces)
+    .flatMap(([wallet, accounts]) => [wallet, ...accounts])
+    .find((text) => canonicalAddress(text) === undefined)
+  if (wrong !== undefined) throw new Error(`${name}: durableNonces has "${wrong}", which is no address. Copy it anew, the whole of it.`)
+}

@@ -1,0 +1,93 @@
+import { badFields, SluiceError } from '../../core/contracts/index.ts'
+import type { Standing } from '../../core/contracts/index.ts'
+
+/** For one transaction, until a height is passed. */
+export type BlockhashSlot = {
+  /** Milliseconds since the Unix epoch at its claim, or one more than another's. */
+  readonly number: number
+  readonly blockhash: string
+  readonly lastValidBlockHeight: number
+  /** The slot at which the blockhash was told: what lands on it lands later. */
+  readonly since: number
+}
+/** For one transaction, for as long as the account says the same. */
+export type DurableSlot = {
+  /** Index of the account among the wallet's. */
+  readonly number: number
+  readonly nonceAccount: string
+  readonly nonce: string
+  readonly since: number
+}
+export type SolanaSlot = BlockhashSlot | DurableSlot
+
+/** One of a wallet's durable nonce accounts. */
+export type DurableNonce = {
+  readonly account: string
+  /** What is to be signed upon; null where the account is none that the wallet may advance. */
+  readonly nonce: string | null
+  /** The slot at which that was read: no older one has to have it yet. */
+  readonly slot: number
+}
+
+export type SolanaSynced = {
+  readonly nowMs: number
+  /** The slot that the rest holds for. */
+  readonly slot: number
+  readonly blockhash: string
+  readonly lastValidBlockHeight: number
+  readonly durable: readonly DurableNonce[]
+  /** Numbers of open transactions that are in a block: what they cost is paid. Absent: not looked at. */
+  readonly landed?: readonly number[]
+  /** The last word was older than this, and is believed when it is said again. */
+  readonly doubted?: true
+}
+
+export const isDurable = (slot: SolanaSlot): slot is DurableSlot => 'nonceAccount' in slot
+
+/** A blockhash that is older serves as well, but an older durable nonce may be used up: a node that lags is believed at its second word. */
+export function mergeSynced(known: SolanaSynced, news: SolanaSynced, held: readonly SolanaSlot[] = []): SolanaSynced {
+  const open = new Set(held.map(({ number }) => number))
+  const landed = news.landed ?? (known.landed ?? []).filter((number) => open.has(number))
+  if (news.slot < known.slot && !known.doubted) return { ...known, nowMs: news.nowMs, landed, doubted: true }
+  return { ...news, landed }
+}
+
+/** Every transaction has a number of its own, above those of all durable nonces; they share the newest blockhash. */
+export function claimSlots(synced: SolanaSynced, held: readonly SolanaSlot[], count: number): readonly SolanaSlot[] {
+  const { nowMs, blockhash, lastValidBlockHeight, slot: since } = synced
+  const first = Math.max(nowMs, ...held.map(({ number }) => number + 1))
+  return Array.from({ length: count }, (_, index) => ({ number: first + index, blockhash, lastValidBlockHeight, since }))
+}
+
+/** Those of the wallet's durable nonce accounts. @throws SluiceError INCOMPLETE_PARAMS, INVALID_NONCE */
+export function durableSlots({ durable }: SolanaSynced, nonce: number, count: number): readonly SolanaSlot[] {
+  return Array.from({ length: count }, (_, index) => {
+    const number = nonce + index
+    const found = durable[number]
+    if (!found) throw noSuchIndex(number, durable.length)
+    const { account, nonce: value, slot: since } = found
+    if (value === null) throw unusable(number, account)
+    return { number, nonceAccount: account, nonce: value, since }
+  })
+}
+
+/** A transaction on a durable nonce that has another value by now is over; the others stand for themselves. */
+export function standingOf({ durable, landed = [] }: SolanaSynced, slot: SolanaSlot): Standing {
+  if (!isDurable(slot)) return landed.includes(slot.number) ? 'past' : 'free'
+  const now = durable.find(({ account }) => account === slot.nonceAccount)
+  return now === undefined || now.nonce === slot.nonce ? 'free' : 'past'
+}
+
+function noSuchIndex(index: number, count: number): SluiceError {
+  const have = count === 0 ? 'the wallet has none' : `the wallet has ${count}, from 0`
+  const cure = 'leave nonce out to use a recent blockhash, or add the account to durableNonces in conf/chains'
+  return badFields([{ field: 'nonce', problem: `is the index of one of the wallet's durable nonce accounts, and ${have}: ${cure}` }])
+}
+
+function unusable(index: number, account: string): SluiceError {
+  return new SluiceError(
+    'INVALID_NONCE',
+    `Durable nonce account ${index}, ${account}, is not initialized with the wallet as its authority: create it so, or leave nonce out to use a recent blockhash.`,
+    { details: { nonce: index, nonceAccount: account } },
+  )
+}

@@ -1,0 +1,214 @@
+import type { Log } from 'sluice/plugin'
+import { WebSocket } from 'undici'
+import { anything, is, object, text, word } from './shape.ts'
+import { createMessageAllowance } from './books/message-allowance.ts'
+
+/** https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/timeouts-and-heartbeats: silent ones are cut after a minute. */
+const pingMs = 5_000
+const silentMs = 12_000
+const connectMs = 10_000
+const shortestPauseMs = 250
+/** The exchange takes thirty new connections a minute. */
+const longestPauseMs = 8_000
+/** A connection that nobody follows anything on is kept for so long. */
+const idleMs = 2_000
+
+/** To one IP address, each: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
+const mostSubscriptions = 1000
+const mostWallets = 10
+/** The last of what is left for coins. */
+const keptForBooks = 400
+const bookAlone: readonly string[] = ['l2Book']
+const allTopics: readonly string[] = [...bookAlone, 'trades', 'activeAssetCtx']
+
+const message = object({ channel: text }, { data: anything })
+const ofCoin = object({ coin: text })
+const subscribed = object({ method: word('subscribe'), subscription: object({ user: text }) })
+
+export interface Follower {
+  /** By the exchange's channel. */
+  news(channel: string, data: unknown): void
+  lost(reason: string): void
+  alive(): void
+}
+
+type Subscription = { readonly type: string; readonly coin: string } | { readonly type: string; readonly user: string }
+
+/** What is followed of a coin, or of a wallet. */
+interface Followed {
+  readonly of: 'coin' | 'wallet'
+  readonly subscriptions: readonly Subscription[]
+  readonly followers: Set<Follower>
+}
+
+/** One connection to the exchange for whatever is followed; comes back by itself, and then follows the same again. */
+export interface Feed {
+  /** Until the function that is given is called. */
+  follow(coin: string, follower: Follower): () => void
+  /**
+   * News of a wallet's orders as `orderUpdates`, which do not say whose they are, and `subscriptionResponse` whenever they begin anew.
+   * Undefined where the exchange tells of no more wallets.
+   */
+  followOrders(user: string, follower: Follower): (() => void) | undefined
+  stop(): void
+}
+
+export function createFeed(wsUrl: string, log: Log, allowance = createMessageAllowance()): Feed {
+  /** By the name of a coin, or a wallet's address. */
+  const followed = new Map<string, Followed>()
+  let socket: WebSocket | undefined
+  let isOpen = false
+  let heardAt = 0
+  let pauseMs = shortestPauseMs
+  let beat: NodeJS.Timeout | undefined
+  let later: NodeJS.Timeout | undefined
+
+  const send = (body: object) => {
+    if (!isOpen) return
+    allowance.spend(1)
+    socket?.send(JSON.stringify(body))
+  }
+  const say = (method: 'subscribe' | 'unsubscribe', name: string) => {
+    for (const subscription of followed.get(name)?.subscriptions ?? []) send({ method, subscription })
+  }
+  const subscriptions = () => [...followed.values()].reduce((sum, each) => sum + each.subscriptions.length, 0)
+  const wallets = () => [...followed.values()].filter((each) => each.of === 'wallet')
+  const followersOf = (some: Iterable<Followed>) => new Set([...some].flatMap((each) => [...each.followers]))
+  const all = () => followersOf(followed.values())
+
+  function connect(): void {
+    clearTimeout(later)
+    later = undefined
+    if (socket || followed.size === 0) return
+    const made = new WebSocket(wsUrl)
+    socket = made
+    heardAt = Date.now()
+    made.addEventListener('open', () => {
+      if (socket !== made) return
+      isOpen = true
+      heardAt = Date.now()
+      for (const name of followed.keys()) say('subscribe', name)
+    })
+    made.addEventListener('message', ({ data }) => {
+      if (socket === made) hear(data)
+    })
+    made.addEventListener('error', () => gone(made, 'the connection failed'))
+    made.addEventListener('close', () => gone(made, 'the connection was closed'))
+    clearInterval(beat)
+    beat = setInterval(() => check(made), Math.min(pingMs, silentMs) / 2)
+    beat.unref()
+  }
+
+  let pingedAt = 0
+  function check(made: WebSocket): void {
+    const now = Date.now()
+    if (now - heardAt > (isOpen ? silentMs : connectMs)) {
+      gone(made, isOpen ? 'the connection fell silent' : 'the connection was not made in time')
+    } else if (now - pingedAt >= pingMs) {
+      pingedAt = now
+      send({ method: 'ping' })
+    }
+  }
+
+  function gone(made: WebSocket, reason: string): void {
+    if (socket !== made) return
+    socket = undefined
+    isOpen = false
+    clearInterval(beat)
+    made.close()
+    for (const follower of all()) follower.lost(reason)
+    if (followed.size === 0) return
+    // Not all servers at the same moment, and not before all may be asked for again.
+    const waitMs = Math.max(pauseMs * (0.75 + Math.random() / 2), allowance.waitMs(subscriptions()))
+    log.warn({ reason, waitMs: Math.round(waitMs) }, "Hyperliquid's websocket went away")
+    later = setTimeout(connect, waitMs)
+    later.unref()
+    pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+  }
+
+  function hear(text: unknown): void {
+    heardAt = Date.now()
+    const said = typeof text === 'string' ? parsed(text) : undefined
+    if (!is(message, said)) return
+    if (said.channel === 'pong') {
+      pauseMs = shortestPauseMs
+      for (const follower of all()) follower.alive()
+    } else if (said.channel === 'error') log.warn({ said: String(said.data).slice(0, 200) }, "Hyperliquid's websocket refused something")
+    else for (const follower of concerned(said.channel, said.data)) follower.news(said.channel, said.data)
+  }
+
+  function concerned(channel: string, data: unknown): Iterable<Follower> {
+    if (channel === 'orderUpdates') return followersOf(wallets())
+    const name = channel === 'subscriptionResponse' ? walletOf(data) : coinOf(data)
+    return (name !== undefined && followed.get(name)?.followers) || []
+  }
+
+  /** What of a further coin can be followed. */
+  function roomFor(): readonly string[] {
+    const left = mostSubscriptions - (mostWallets - wallets().length) - subscriptions()
+    if (left > keptForBooks) return allTopics
+    return left > 0 ? bookAlone : []
+  }
+
+  function follow(name: string, of: Followed['of'], subscriptionsFor: () => readonly Subscription[], follower: Follower): () => void {
+    const known = followed.get(name)
+    if (known) known.followers.add(follower)
+    else followed.set(name, { of, subscriptions: subscriptionsFor(), followers: new Set([follower]) })
+    if (!socket && (followed.size === 1 || !later)) connect()
+    else {
+      // The exchange gives a snapshot for a subscription only: who joins what is followed already asks for one anew.
+      if (known) say('unsubscribe', name)
+      say('subscribe', name)
+    }
+    return () => forget(name, follower)
+  }
+
+  function forget(name: string, follower: Follower): void {
+    const here = followed.get(name)
+    if (!here?.followers.delete(follower) || here.followers.size > 0) return
+    say('unsubscribe', name)
+    followed.delete(name)
+    if (followed.size > 0) return
+    clearTimeout(later)
+    later = setTimeout(() => followed.size === 0 && stop(), idleMs)
+    later.unref()
+  }
+
+  function stop(): void {
+    clearTimeout(later)
+    later = undefined
+    clearInterval(beat)
+    const was = socket
+    socket = undefined
+    isOpen = false
+    was?.close()
+  }
+
+  return {
+    follow: (coin, follower) => follow(coin, 'coin', () => roomFor().map((type) => ({ type, coin })), follower),
+    followOrders(user, follower) {
+      if (!followed.has(user) && wallets().length >= mostWallets) return undefined
+      return follow(user, 'wallet', () => [{ type: 'orderUpdates', user }], follower)
+    },
+    stop() {
+      followed.clear()
+      stop()
+    },
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const walletOf = (data: unknown): string | undefined => (is(subscribed, data) ? data.subscription.user : undefined)
+
+/** Trades come as a list. */
+function coinOf(data: unknown): string | undefined {
+  const one: unknown = Array.isArray(data) ? data[0] : data
+  return is(ofCoin, one) ? one.coin : undefined
+}

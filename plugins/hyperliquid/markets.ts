@@ -1,0 +1,104 @@
+import type { At, BookMarket } from 'sluice/plugin'
+import type { Ask } from './api.ts'
+import { plain } from './decimal.ts'
+import { createKept } from './markets/kept.ts'
+import { meta, spotMeta, userFees } from './markets/market-answers.ts'
+
+/** A token of the exchange. */
+export interface ExchangeToken {
+  readonly name: string
+  readonly index: number
+  /** Of its smallest unit at the exchange. */
+  readonly weiDecimals: number
+  /** Its contract on the exchange's EVM chain, in lower case. */
+  readonly evmContract?: string
+}
+
+/** A market, and what the exchange's actions name it by. */
+export interface Listed {
+  readonly kind: 'spot' | 'perp'
+  readonly market: BookMarket
+  readonly asset: number
+  /** Only isolated positions. */
+  readonly onlyIsolated: boolean
+}
+
+export interface Listing {
+  /** By the id of their market, which is the exchange's coin. */
+  readonly byId: ReadonlyMap<string, Listed>
+  /** The very same arrays until the list is read anew. */
+  readonly markets: Readonly<Record<Listed['kind'], readonly BookMarket[]>>
+  readonly tokens: readonly ExchangeToken[]
+}
+
+/** https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/tick-and-lot-size */
+const significantFigures = 5
+const priceDecimals = { perp: 6, spot: 8 } as const
+/** https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/asset-ids */
+const firstSpotAsset = 10_000
+/** https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/error-responses */
+const minNotional = '10'
+const takes = { LIMIT: ['GTC', 'IOC'], LIMIT_MAKER: ['GTC'], MARKET: ['IOC'] } as const
+/** Fees depend on who trades; this one never did. */
+const nobody = '0x0000000000000000000000000000000000000000'
+const feesSeconds = 3600
+
+/** The exchange's list of markets; asked for again after a while. */
+export function createMarkets(ask: Ask, keptSeconds: number): (at: At) => Promise<Listing> {
+  const fees = createKept(feesSeconds, (at) => ask({ type: 'userFees', user: nobody }, userFees, at))
+  return createKept(keptSeconds, async (at) => {
+    const [perps, spot, rates] = await Promise.all([ask({ type: 'meta' }, meta, at), ask({ type: 'spotMeta' }, spotMeta, at), fees(at)])
+    const byId = new Map<string, Listed>()
+    perps.universe.forEach(({ name, szDecimals, maxLeverage, isDelisted, onlyIsolated, marginMode }, asset) => {
+      const market: BookMarket = {
+        id: name,
+        base: name,
+        quote: 'USD',
+        ...grid('perp', szDecimals),
+        makerFee: plain(rates.userAddRate),
+        takerFee: plain(rates.userCrossRate),
+        status: isDelisted ? 'closed' : 'open',
+        maxLeverage: String(maxLeverage),
+      }
+      byId.set(name, { kind: 'perp', market, asset, onlyIsolated: onlyIsolated === true || marginMode !== undefined })
+    })
+    const tokens = new Map(spot.tokens.map((token) => [token.index, token]))
+    const named = new Set<string>()
+    for (const { name: id, index, tokens: pair } of spot.universe) {
+      const [base, quote] = pair.map((token) => tokens.get(token))
+      // Names are unique at the exchange. Were they not, nobody could tell which market is meant, and the older one is.
+      if (!base || !quote || named.has(`${base.name}-${quote.name}`)) continue
+      named.add(`${base.name}-${quote.name}`)
+      const market: BookMarket = {
+        id,
+        base: base.name,
+        quote: quote.name,
+        ...grid('spot', base.szDecimals),
+        makerFee: plain(rates.userSpotAddRate),
+        takerFee: plain(rates.userSpotCrossRate),
+        status: 'open',
+      }
+      byId.set(id, { kind: 'spot', market, asset: firstSpotAsset + index, onlyIsolated: false })
+    }
+    const ofKind = (kind: Listed['kind']) => [...byId.values()].filter((each) => each.kind === kind).map(({ market }) => market)
+    return {
+      byId,
+      markets: { spot: ofKind('spot'), perp: ofKind('perp') },
+      tokens: spot.tokens.map(({ name, index, weiDecimals, evmContract }) => ({
+        name,
+        index,
+        weiDecimals,
+        ...(evmContract && { evmContract: evmContract.address.toLowerCase() }),
+      })),
+    }
+  })
+}
+
+function grid(kind: Listed['kind'], szDecimals: number): Pick<BookMarket, 'prices' | 'lotSize' | 'minNotional' | 'takes'> {
+  return {
+    prices: { significantFigures, maxDecimals: Math.max(0, priceDecimals[kind] - szDecimals) },
+    lotSize: szDecimals === 0 ? '1' : `0.${'1'.padStart(szDecimals, '0')}`,
+    minNotional,
+    takes,
+  }
+}

@@ -1,0 +1,81 @@
+import type { GasTerms, Rail } from 'sluice/plugin'
+import type { Ask } from './api.ts'
+import type { Budget } from './api/budget.ts'
+import type { ExchangeClock } from './api/clock.ts'
+import type { Post } from './api/post.ts'
+import type { HyperliquidNetwork } from './networks.ts'
+import type { OwnNews } from './order-updates.ts'
+import { draft, seal } from './actions.ts'
+import type { Library } from './rail/library.ts'
+import { createLook } from './rail/look.ts'
+import { createSend } from './send.ts'
+import { createClaim, slotsFrom } from './nonces.ts'
+import type { Slot, Synced } from './nonces.ts'
+import { isPlain } from './rail/step.ts'
+import type { Step } from './rail/step.ts'
+import { createUnsentNonces } from './rail/unsent-nonces.ts'
+import { createUsedNonces } from './rail/used-nonces.ts'
+
+export interface RailParts {
+  ask: Ask
+  post: Post
+  budget: Budget
+  clock: ExchangeClock
+  news: OwnNews
+  network: HyperliquidNetwork
+  /** @throws where the venue has not started */
+  library: () => Library
+}
+
+/** Actions pay no fees; what takes the place of another is marked. */
+export type Fees = null | 'noop'
+export type HyperliquidRail = Rail<Step, string, Slot, Synced, Fees>
+
+const noopLivesMs = 60_000
+/** Actions cost no gas. */
+const free: GasTerms = { gasLimit: 0n, gasPriceRaw: 0n, gasCostRaw: 0n }
+
+/** How signed actions of the exchange live: a nonce in milliseconds for each, and a time after which it is refused. */
+export function hyperliquidRail(parts: RailParts): HyperliquidRail {
+  const { clock, network, library } = parts
+  const used = createUsedNonces()
+  const unsent = createUnsentNonces()
+  const claim = createClaim()
+  const look = createLook({ ...parts, used })
+  const sync: HyperliquidRail['sync'] = async (_, at) => ({ aheadMs: await clock.aheadMs(at) })
+  return {
+    slots: 'increasing',
+    outline: () => ({ contracts: [], valueRaw: 0n }),
+    check: async (steps, _, from, __, at) => ({
+      prepared: steps.map((step) => ({ step, fees: step.action.type === 'noop' ? 'noop' : null, gas: free })),
+      synced: await sync(from, at),
+      beside: () => undefined,
+    }),
+    cost: () => 0n,
+    sync,
+    merge: (_, news) => news,
+    doubtful: () => false,
+    claim: (synced, held, count) => unsent.note(claim(synced, held, count)),
+    slotsFrom,
+    nonceOf: ({ nonce }) => nonce,
+    standing: () => 'free',
+    gaps: () => [],
+    draft: ({ step }, slot) => draft(step, slot, network, library()),
+    seal,
+    send: createSend({ ...parts, used, unsent }),
+    look: (open, _, at) => look(open, at),
+    // Two actions on one nonce exclude each other. Most die by themselves; one that does not gets one that does nothing in its place.
+    replace: {
+      outbids: (fees) => fees === 'noop',
+      least: () => 'a nonce of its own',
+      cancel: (from) => ({
+        user: from.toLowerCase(),
+        action: { type: 'noop' },
+        trace: { of: 'nothing' },
+        expiresAfter: clock.nowMs() + noopLivesMs,
+      }),
+      bump: () => undefined,
+      cancelIsCheaper: ({ action }) => isPlain(action),
+    },
+  }
+}

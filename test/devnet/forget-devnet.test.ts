@@ -1,0 +1,41 @@
+import { expect } from 'chai'
+import { forgetDevnet } from '../../core/boot/forget-devnet.ts'
+import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
+import { placeOrder } from '../../core/transactions/submit/place-order.ts'
+import { newEntries } from '../../core/transactions/submit/new-entries.ts'
+import { addressOf, freshStore, order, startSite } from '../transactions/site.ts'
+
+describe('a devnet that begins anew', () => {
+  it('leaves nothing in the journal of the one before, and everything of other networks', async () => {
+    const [store, site] = [await freshStore(), await startSite()]
+    try {
+      const journal = sqlJournal(store)
+      for (const network of ['local', 'sepolia']) {
+        const guard = { lane: `ethereum/${network}/0x1`, fence: 1 }
+        await store.write((tx) =>
+          tx
+            .insertInto('lanes')
+            .values({ ...guard, server: 'a', wanted_by: null })
+            .execute(),
+        )
+        const places = { slots: [0], given: [false], nonces: [0], ranks: [0], nowMs: 1 }
+        const on = { network: { chain: 'ethereum', network, impl: site.chain }, kind: 'order' as const, venue: { connector: 'book' } }
+        const [entry] = newEntries(placeOrder(order(site, on)), places)
+        if (!entry) throw new Error('An order makes an entry.')
+        await journal.open([entry], guard, undefined, [{ clientOrderId: 'a', type: 'CLOB', market: 'A-B', index: 0, about: null }])
+        const attempts = [{ id: '0xabc', raw: new Uint8Array(), fees: null, signedAt: 1, sends: 0 }]
+        await journal.write([{ ...entry, version: 2, state: 'SIGNED', attempts }], guard)
+      }
+      await forgetDevnet(store)
+      expect((await journal.list({})).entries.map(({ network }) => network)).to.deep.equal(['sepolia'])
+      expect(await journal.find('ethereum', 'local', '0xabc')).to.equal(undefined)
+      const taken = (network: string) =>
+        journal.orders.taken({ chain: 'ethereum', network, connector: 'book', address: addressOf(0) }, ['a'])
+      expect([await taken('local'), await taken('sepolia')]).to.deep.equal([undefined, 'a'])
+      expect(await journal.find('ethereum', 'sepolia', '0xabc')).to.include({ network: 'sepolia' })
+    } finally {
+      await site.stop()
+      await store.close()
+    }
+  })
+})

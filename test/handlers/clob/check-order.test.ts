@@ -1,0 +1,123 @@
+import { expect } from 'chai'
+import * as fc from 'fast-check'
+import { SluiceError } from '../../../core/api/index.ts'
+import type { BookMarket } from '../../../core/contracts/index.ts'
+import { compare } from '../../../core/verbs/clob/figures/exact.ts'
+import { isOnGrid } from '../../../core/handlers/clob/grids.ts'
+import { checkOrder, requireNotional } from '../../../core/handlers/clob/read-order.ts'
+import { callersLimit, slippageLimit } from '../../../core/verbs/clob/orders/market-bound.ts'
+import type { OrderFields } from '../../../core/verbs/clob/orders/order-fields.ts'
+
+const market: BookMarket = {
+  id: '1',
+  base: 'WETH',
+  quote: 'USDC',
+  prices: { step: '0.01' },
+  lotSize: '0.001',
+  minOrderSize: '0.005',
+  minNotional: '10',
+  takes: { LIMIT: ['GTC', 'IOC'], MARKET: ['FOK'] },
+  makerFee: '0',
+  takerFee: '0.001',
+  status: 'open',
+}
+const order: OrderFields = { side: 'BUY', orderType: 'LIMIT', price: '2000', amount: '1' }
+
+/** 200 and the time in force, or the error and the fields that it names. */
+function judged(change: Partial<OrderFields>, of: Partial<BookMarket> = {}): string {
+  try {
+    return checkOrder({ ...order, ...change }, { ...market, ...of })
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error
+    const details = Array.isArray(error.details) ? error.details : []
+    return [error.name, ...details.map(({ field, nearest = [] }) => [field, ...nearest].join(' '))].join(', ')
+  }
+}
+
+describe('an order', () => {
+  for (const [what, change, expected, of] of [
+    ['of a limit', {}, 'GTC'],
+    ['for a time that the market takes', { timeInForce: 'IOC' }, 'IOC'],
+    ['for a time that it does not take', { timeInForce: 'FOK' }, 'UNSUPPORTED'],
+    ['of a type that it does not take', { orderType: 'LIMIT_MAKER' }, 'UNSUPPORTED'],
+    ['that is leveraged where nothing is', { leverage: '2' }, 'UNSUPPORTED'],
+    ['that only reduces where nothing can be reduced', { reduceOnly: true }, 'UNSUPPORTED'],
+    ['that says it is not of that kind', { reduceOnly: false }, 'GTC'],
+    ['of a limit without a price', { price: undefined }, 'INCOMPLETE_PARAMS, price'],
+    ['at a price of nothing', { price: '0.000' }, 'INCOMPLETE_PARAMS, price'],
+    ['at a price off the grid', { price: '2000.005' }, 'INCOMPLETE_PARAMS, price 2000 2000.01'],
+    ['for an amount of nothing', { amount: '0' }, 'INCOMPLETE_PARAMS, amount'],
+    ['for an amount off the lots', { amount: '0.0105' }, 'INCOMPLETE_PARAMS, amount 0.01 0.011'],
+    ['for less than the market takes', { amount: '0.001' }, 'INCOMPLETE_PARAMS, amount 0.005'],
+    ['worth less than the market takes', { price: '1999.99', amount: '0.005' }, 'INCOMPLETE_PARAMS, amount'],
+    ['worth just as much as the market takes', { price: '2000', amount: '0.005' }, 'GTC'],
+    ['with everything wrong', { price: '0', amount: '0.00001', limitPrice: '1' }, 'INCOMPLETE_PARAMS, limitPrice, price, amount 0.005'],
+    ['at the market', { orderType: 'MARKET', price: undefined }, 'FOK'],
+    ['at the market with a price', { orderType: 'MARKET' }, 'INCOMPLETE_PARAMS, price'],
+    ['at the market with a limit of nothing', { orderType: 'MARKET', price: undefined, limitPrice: '0' }, 'INCOMPLETE_PARAMS, limitPrice'],
+    ['of a limit with a slippage', { allowedSlippage: '1/100' }, 'INCOMPLETE_PARAMS, allowedSlippage'],
+    ['on a market that is paused', {}, 'TRADE_FAILED', { status: 'paused' }],
+    ['with the leverage of the market', { leverage: '20', reduceOnly: true }, 'GTC', { maxLeverage: '20' }],
+    ['with more leverage than the market has', { leverage: '20.1' }, 'INCOMPLETE_PARAMS, leverage', { maxLeverage: '20' }],
+    ['with a leverage of less than one', { leverage: '0.5' }, 'INCOMPLETE_PARAMS, leverage', { maxLeverage: '20' }],
+    ['that only reduces, however little', { amount: '0.005', price: '1', reduceOnly: true }, 'GTC', { maxLeverage: '20' }],
+  ] satisfies [string, Partial<OrderFields>, string, Partial<BookMarket>?][]) {
+    it(`${what} is ${expected}`, () => {
+      expect(judged(change, of)).to.equal(expected)
+    })
+  }
+
+  it('says the worth that it lacks', () => {
+    expect(() => requireNotional(order, market, '9.99')).to.throw("9.99 is worth 9.99 USDC, below the market's minNotional of 10")
+  })
+})
+
+const level = (price: string) => ({ price, quantity: '1' })
+const book = { buys: [level('1999.5'), level('1990')], sells: [level('2000'), level('2100')] }
+
+describe('the bound of a MARKET order', () => {
+  it('is the best price moved by the slippage, on the grid', () => {
+    const slippage = { numerator: 1n, denominator: 300n }
+    expect(slippageLimit('BUY', market, book, slippage)).to.deep.equal({ price: '2006.66', reference: '2000' })
+    expect(slippageLimit('SELL', market, book, slippage)).to.deep.equal({ price: '1992.84', reference: '1999.5' })
+  })
+
+  it('is never looser than the slippage, and the best price is within it', () => {
+    const prices = fc.constantFrom({ step: '0.01' }, { step: '5' }, { significantFigures: 5, maxDecimals: 4 }, 'any' as const)
+    const slippages = fc.tuple(fc.bigInt({ min: 0n, max: 99n }), fc.constantFrom(100n, 1000n))
+    fc.assert(
+      fc.property(prices, fc.integer({ min: 1, max: 99_999 }), slippages, (grid, whole, [numerator, denominator]) => {
+        const best = String(whole * 5)
+        const of = { ...market, prices: grid }
+        const both = { buys: [level(best)], sells: [level(best)] }
+        const buy = slippageLimit('BUY', of, both, { numerator, denominator }).price
+        const sell = slippageLimit('SELL', of, both, { numerator, denominator }).price
+        const exact = (price: string) => BigInt(Math.round(Number(price) * 1e9))
+        expect(exact(buy) * denominator <= exact(best) * (denominator + numerator)).to.equal(true)
+        if (grid !== 'any') expect(exact(sell) * denominator >= exact(best) * (denominator - numerator)).to.equal(true)
+        expect([compare(buy, best) >= 0, compare(sell, best) <= 0]).to.deep.equal([true, true])
+        expect([isOnGrid(buy, grid), isOnGrid(sell, grid)]).to.deep.equal([true, true])
+      }),
+    )
+  })
+
+  it('is the limit of the caller on the grid, never looser', () => {
+    expect(callersLimit('BUY', market, book, '2000.019')).to.deep.equal({ price: '2000.01', reference: '2000' })
+    expect(callersLimit('SELL', market, undefined, '1999.001')).to.deep.equal({ price: '1999.01' })
+  })
+
+  it('is refused where the market is past it, where there is no such price, and where nobody trades', () => {
+    const name = (ask: () => unknown): string => {
+      try {
+        ask()
+        return 'nothing'
+      } catch (error) {
+        return error instanceof SluiceError ? error.name : 'a defect'
+      }
+    }
+    expect(name(() => callersLimit('BUY', market, book, '1999.999'))).to.equal('SWAP_PRICE_EXCEEDS_LIMIT_PRICE')
+    expect(name(() => callersLimit('SELL', market, book, '1999.501'))).to.equal('SWAP_PRICE_LOWER_THAN_LIMIT_PRICE')
+    expect(name(() => callersLimit('BUY', market, undefined, '0.001'))).to.equal('INCOMPLETE_PARAMS')
+    expect(name(() => slippageLimit('BUY', market, { ...book, sells: [] }, { numerator: 1n, denominator: 100n }))).to.equal('PRICE_FAILED')
+  })
+})

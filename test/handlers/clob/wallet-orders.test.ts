@@ -1,0 +1,79 @@
+import { expect } from 'chai'
+import type { BookOrder, CLOB } from '../../../core/contracts/index.ts'
+import { StoreUnavailable } from '../../../core/store/store-unavailable.ts'
+import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
+import type { Guard, Journal } from '../../../core/transactions/journal/journal.ts'
+import { aboutCancels } from '../../../core/verbs/clob/orders/about-order.ts'
+import { mergedOrders } from '../../../core/verbs/clob/orders/merged-orders.ts'
+import { walletOrders } from '../../../core/handlers/clob/wallet-orders.ts'
+import { places } from '../../store/stores.ts'
+import { giveLane, newEntry, next, wallet } from '../../transactions/journal/entries.ts'
+
+type Context = Parameters<typeof walletOrders>[2]
+
+const market = { id: 'weth', base: 'WETH', quote: 'USDC' } as Parameters<typeof aboutCancels>[1][number]['market']
+const about = { side: 'BUY', orderType: 'LIMIT', timeInForce: 'GTC', price: '1', amount: '1' }
+
+describe("a wallet's orders on an exchange", () => {
+  const { place } = places('embedded')
+  let journal: Journal
+  let guard: Guard
+  beforeEach(async () => {
+    const store = await place().open()
+    journal = sqlJournal(store)
+    guard = await giveLane(store)
+  })
+
+  const ordersBy = (orders: Pick<Journal['orders'], 'list' | 'note'> = journal.orders, CLOB: Partial<CLOB> = {}) =>
+    walletOrders('CLOB', wallet, {
+      network: { chain: 'ethereum', network: 'local' },
+      venue: { connector: 'exchange', impl: { CLOB } },
+      services: { transactions: { list: (filter: Parameters<Journal['list']>[0]) => journal.list(filter), orders } },
+      signal: AbortSignal.timeout(60_000),
+    } as unknown as Context)
+
+  it('are being cancelled by what is under way, however much else of the wallet is', async () => {
+    const cancel = newEntry({ kind: 'order-cancel', about: aboutCancels('CLOB', [{ market, order: { orderId: '7' } }]) })
+    await journal.open([cancel, ...Array.from({ length: 501 }, () => newEntry())], guard)
+    const cancels = await ordersBy().cancelling()
+    expect([cancels({ orderId: '7' }), cancels({ orderId: '8' }), cancels({ clientOrderId: '7' })]).to.deep.equal([true, false, false])
+  })
+
+  it('are listed once, however many of them nobody has asked for yet', async () => {
+    const entry = newEntry({ kind: 'order' })
+    const said = Array.from({ length: 1_002 }, (_, index) => ({ orderId: `order ${index}`, state: 'OPEN' as const }))
+    const placed = said.map((_, index) => ({ clientOrderId: `bot-${index}`, type: 'CLOB', market: 'WETH-USDC', index, about }))
+    await journal.open([entry], guard, undefined, placed)
+    await journal.write([next(entry, { state: 'CONFIRMED', landed: { id: '0x1', ok: true, blockNumber: -1, receipt: null } })], guard)
+    const { createdAt, updatedAt } = entry
+    const of = { market, side: 'BUY', orderType: 'LIMIT', price: '1', amount: '1', filledAmount: '0', createdAt, updatedAt } as const
+    const listed: readonly BookOrder[] = said.map((each) => ({ ...of, ...each }))
+    const untouched = { ...journal.orders, note: async () => {} }
+    const orders = ordersBy(untouched, { outcome: () => said, orders: async () => listed })
+    const merged = await mergedOrders(orders, undefined, { told: 0 }, 500, { signal: AbortSignal.timeout(60_000) })
+    const told: (string | undefined)[] = []
+    for (let each = await merged.next(); each; each = await merged.next()) told.push(each.clientOrderId)
+    expect(told).to.have.members(placed.map(({ clientOrderId }) => clientOrderId))
+  })
+
+  it('are told though the store takes no note of them, which is made another time', async () => {
+    const entry = newEntry({ kind: 'order' })
+    const order = { clientOrderId: 'a', type: 'CLOB', market: 'WETH-USDC', index: 0, about }
+    await journal.open([entry], guard, undefined, [order])
+    await journal.write([next(entry, { state: 'CONFIRMED', landed: { id: '0x1', ok: true, blockNumber: 1, receipt: null } })], guard)
+    let isAway = true
+    const orders = ordersBy({
+      list: (filter) => journal.orders.list(filter),
+      note: (of, said) => (isAway ? Promise.reject(new StoreUnavailable('the disk is full')) : journal.orders.note(of, said)),
+    })
+    const show = async () => {
+      const [found] = await orders.journaled({ limit: 1 })
+      if (!found) throw new Error('The order is not there.')
+      return [found.said?.state, (await orders.show(found, undefined, false)).state]
+    }
+    expect(await show()).to.deep.equal([undefined, 'OPEN'])
+    isAway = false
+    expect(await show()).to.deep.equal([undefined, 'OPEN'])
+    expect(await show()).to.deep.equal(['OPEN', 'OPEN'])
+  })
+})

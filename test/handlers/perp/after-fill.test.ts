@@ -1,0 +1,106 @@
+import { expect } from 'chai'
+import * as fc from 'fast-check'
+import { absolute, rescale, worth } from '../../../core/handlers/perp/figures.ts'
+import { afterFill } from '../../../core/verbs/perp-amm/trade/after-fill.ts'
+import { accounts, ethUsd, markets, positionsIn, quotesIn } from './perp-shapes.ts'
+
+const one = 10n ** 18n
+const mark = { numerator: 3000n, denominator: 1n }
+const account = {
+  decimals: 18,
+  valueRaw: 1000n * one,
+  freeCollateralRaw: 0n,
+  collateralRaw: 0n,
+  initialMarginRaw: 0n,
+  maintenanceMarginRaw: 0n,
+  notionalRaw: 0n,
+}
+const held = (size: bigint, openNotional: bigint) => ({
+  market: ethUsd,
+  sizeRaw: size * one,
+  openNotionalRaw: openNotional * one,
+  unrealizedProfitRaw: 0n,
+  pendingFundingRaw: 7n,
+  mark,
+})
+const order = (side: 'LONG' | 'SHORT', size: bigint, quote: bigint) => ({
+  order: { market: ethUsd, side, sizeRaw: size * one },
+  market: ethUsd,
+  quoteRaw: quote * one,
+  feeRaw: 0n,
+  prices: { mark, index: mark, indexTwap: mark },
+  gasUnits: 1n,
+  head: { number: 1n, timestamp: 1, hash: '0x' },
+})
+
+describe('the position that is expected after a fill', () => {
+  for (const [title, before, quote, size, openNotional] of [
+    ['is what was opened', held(0n, 0n), order('LONG', 2n, 6010n), 2n, -6010n],
+    ['is what was sold', held(0n, 0n), order('SHORT', 2n, 5990n), -2n, 5990n],
+    ['has both where it was added to', held(2n, -6000n), order('LONG', 1n, 3100n), 3n, -9100n],
+    ['keeps its entry price where it was reduced', held(3n, -9000n), order('SHORT', 1n, 3100n), 2n, -6000n],
+    ['is gone where all of it was sold', held(3n, -9000n), order('SHORT', 3n, 9300n), 0n, 0n],
+    ['has the new price where it was turned', held(1n, -3000n), order('SHORT', 3n, 9300n), -2n, 6200n],
+    ['has the new price where a short was turned', held(-1n, 3000n), order('LONG', 4n, 12_400n), 3n, -9300n],
+  ] as const) {
+    it(title, () => {
+      const { position } = afterFill(quote, before, account)
+      expect([position.sizeRaw, position.openNotionalRaw]).to.deep.equal([size * one, openNotional * one])
+      expect(position.pendingFundingRaw).to.equal(0n)
+    })
+  }
+
+  it('is what the exchange says that it is, where it does', () => {
+    const after = { sizeRaw: 5n, openNotionalRaw: -7n }
+    expect(afterFill({ ...order('LONG', 1n, 3000n), after }, held(0n, 0n), account).position).to.include(after)
+  })
+
+  it('is never reckoned as bought cheaper or sold dearer than in proportion', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt(1n, 1_000n),
+        fc.bigInt(1n, 1_000n),
+        fc.bigInt(1n, 10n ** 9n),
+        fc.boolean(),
+        (size, change, quoteRaw, isShort) => {
+          const sign = isShort ? -1n : 1n
+          const before = { ...held(0n, 0n), sizeRaw: sign * size, openNotionalRaw: -sign * 1_000_003n }
+          const reducing = order(isShort ? 'LONG' : 'SHORT', 1n, 1n)
+          const quote = { ...reducing, quoteRaw, order: { ...reducing.order, sizeRaw: change } }
+          const { openNotionalRaw } = afterFill(quote, before, account).position
+          const [paid, whole, left] =
+            change <= size ? [before.openNotionalRaw, size, size - change] : [sign * quoteRaw, change, change - size]
+          expect(openNotionalRaw * whole <= paid * left).to.equal(true)
+          expect((openNotionalRaw + 1n) * whole > paid * left).to.equal(true)
+        },
+      ),
+    )
+  })
+
+  it('makes the account poorer by what was paid above the mark price, and no more', () => {
+    expect(afterFill(order('LONG', 2n, 6010n), held(0n, 0n), account).account.valueRaw).to.equal(990n * one)
+    expect(afterFill(order('SHORT', 2n, 5990n), held(2n, -6000n), account).account.valueRaw).to.equal(990n * one)
+  })
+
+  it('is worth and weighs what its size is at the mark price, whatever was there before', () => {
+    fc.assert(
+      fc.property(
+        markets.chain((market) => fc.tuple(quotesIn(market), positionsIn(market), accounts)),
+        ([quote, before, account]) => {
+          const { market, prices } = quote
+          const { position, account: after } = afterFill(quote, { ...before, mark: prices.mark }, account)
+          const worthRaw = worth(market, position.sizeRaw, prices.mark)
+          expect(position.unrealizedProfitRaw).to.equal(worthRaw + position.openNotionalRaw)
+          expect(position.sizeRaw - before.sizeRaw).to.equal(quote.order.side === 'LONG' ? quote.order.sizeRaw : -quote.order.sizeRaw)
+          // A position never has got money for what it bought.
+          expect(position.sizeRaw > 0n ? position.openNotionalRaw <= 0n : position.openNotionalRaw >= 0n).to.equal(true)
+          const heavier = absolute(worthRaw) - absolute(worth(market, before.sizeRaw, prices.mark))
+          const margin = after.maintenanceMarginRaw - account.maintenanceMarginRaw
+          expect(heavier > 0n ? margin >= 0n : margin <= 0n).to.equal(true)
+          expect(absolute(margin) <= absolute(rescale(heavier, market.quoteDecimals, account.decimals))).to.equal(true)
+        },
+      ),
+      { numRuns: 2_000 },
+    )
+  })
+})

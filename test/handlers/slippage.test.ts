@@ -1,0 +1,74 @@
+import { expect } from 'chai'
+import { assert, bigInt, property, record } from 'fast-check'
+import type { ConnectorConfig, Hop, Quote } from '../../core/contracts/index.ts'
+import { effectiveSlippage, readSlippage, slippageBound, tighterBound, tradeRules } from '../../core/handlers/slippage.ts'
+
+const token = { symbol: 'T', address: '0x1', decimals: 6 }
+const head = { number: 1n, timestamp: 1 }
+const hop = (version: string): Hop => ({ pool: '0x3', version, tokenIn: '0x1', tokenOut: '0x2' })
+const quoteOf = (exact: 'in' | 'out', amountRaw: bigint): Quote => ({
+  swap: { tokenIn: token, tokenOut: token, exact, amountRaw: 1n },
+  amountRaw,
+  spotAmountRaw: amountRaw,
+  gasUnits: 1n,
+  route: [hop('v2')],
+  head,
+  spender: '0x4',
+})
+
+const config: ConnectorConfig = {
+  allowedSlippage: '1/50',
+  ttl: 900,
+  contractAddresses: {},
+  versions: { v2: { allowedSlippage: '1/100', ttl: 600 }, v3: { allowedSlippage: '1/200', ttl: 300 } },
+}
+const raw = bigInt({ min: 1n, max: 2n ** 128n })
+const slippage = record({ numerator: bigInt({ min: 0n, max: 1000n }), denominator: bigInt({ min: 1n, max: 1000n }) })
+
+describe('the bound of a trade', () => {
+  it('never allows more than the slippage says, to the unit, and is as wide as that', () => {
+    assert(
+      property(raw, slippage, (amountRaw, { numerator, denominator }) => {
+        const most = slippageBound(quoteOf('out', amountRaw), { numerator, denominator })
+        expect(most * denominator <= amountRaw * (denominator + numerator)).to.equal(true)
+        expect((most + 1n) * denominator > amountRaw * (denominator + numerator)).to.equal(true)
+        const least = slippageBound(quoteOf('in', amountRaw), { numerator, denominator })
+        expect(least * denominator >= amountRaw * (denominator - numerator) && least >= 1n).to.equal(true)
+        expect(least === 1n || (least - 1n) * denominator < amountRaw * (denominator - numerator)).to.equal(true)
+      }),
+    )
+  })
+
+  it('is the tighter of slippage and limit', () => {
+    expect(tighterBound(quoteOf('out', 100n), 101n, 105n, '2.5')).to.equal(101n)
+    expect(tighterBound(quoteOf('out', 100n), 101n, 100n, '2.5')).to.equal(100n)
+    expect(tighterBound(quoteOf('in', 100n), 99n, 95n, '2.5')).to.equal(99n)
+    expect(tighterBound(quoteOf('in', 100n), 99n, 100n, '2.5')).to.equal(100n)
+  })
+
+  it('is refused where the quote is past the limit by one smallest unit', () => {
+    expect(() => tighterBound(quoteOf('out', 100n), 101n, 99n, '2.5'))
+      .to.throw(/2\.5 now/)
+      .with.property('name', 'SWAP_PRICE_EXCEEDS_LIMIT_PRICE')
+    expect(() => tighterBound(quoteOf('in', 100n), 99n, 101n, '2.5'))
+      .to.throw(/2\.5 now/)
+      .with.property('name', 'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE')
+  })
+})
+
+describe('the rules of a trade', () => {
+  it('are the strictest slippage and the shortest ttl of the versions on the route', () => {
+    expect(tradeRules(config, [hop('v2')])).to.deep.include({ slippageText: '1/100', ttlSeconds: 600 })
+    expect(tradeRules(config, [hop('v2'), hop('v3'), hop('v2')])).to.deep.include({ slippageText: '1/200', ttlSeconds: 300 })
+  })
+
+  it("are the connector's own for a version without any, and for a route that is not told", () => {
+    for (const route of [[hop('v9')], []]) expect(tradeRules(config, route)).to.deep.include({ slippageText: '1/50', ttlSeconds: 900 })
+  })
+
+  it('are tightened by a request and never loosened', () => {
+    expect(effectiveSlippage(config, [hop('v2')], '1/1000')).to.deep.equal(readSlippage('1/1000'))
+    expect(effectiveSlippage(config, [hop('v2')], '2/200')).to.deep.equal(readSlippage('2/200'))
+    expect(() => effectiveSlippage(config, [hop('v2')], '1/99')).to.throw('may only tighten the configured 1/100')
+  })
+})

@@ -1,0 +1,297 @@
+import { expect } from 'chai'
+import * as fc from 'fast-check'
+import { bestRoute, spotAlong } from '../../../../core/kits/pools/routing/best-route.ts'
+import type { Course } from '../../../../kits/amm/routing/best-route.ts'
+import { waysOf } from '../../../../core/kits/pools/routing/ways.ts'
+import { along, boundless, carrying, everyOutcome, everyRoute, exchange, graphOf, someBaskets, tokens } from './graph.ts'
+
+const someCourse: fc.Arbitrary<Course> = fc.record({
+  tokenIn: fc.constant('A'),
+  tokenOut: fc.constant('B'),
+  // The ends may be intermediates of the network themselves.
+  between: fc.shuffledSubarray(['A', 'B', 'I', 'J', 'K'], { minLength: 2 }),
+  exact: fc.constantFrom('in' as const, 'out' as const),
+  amountRaw: fc.bigInt(1n, 10n ** 10n),
+})
+const runs = { numRuns: 2_000 }
+const free = () => 0n
+const costing = (gasPriceRaw: bigint) => (gasUnits: bigint) => (gasUnits * gasPriceRaw) / 10n ** 5n
+const waysFor = (exact: 'in' | 'out', version?: string) => waysOf(exchange, exact, version)
+
+describe('the best route through pools of several kinds', () => {
+  it('gives the most, or takes the least, of all that a router takes', () => {
+    let found = 0
+    fc.assert(
+      fc.property(someBaskets, someCourse, (baskets, course) => {
+        const lanes = graphOf(baskets)
+        const { best } = bestRoute(lanes, course, waysFor(course.exact), free)
+        const amounts = everyOutcome(lanes, course).map(({ amountRaw }) => amountRaw)
+        const most = amounts.reduce<bigint | undefined>(
+          (a, b) => (a === undefined || (course.exact === 'in' ? b > a : b < a) ? b : a),
+          undefined,
+        )
+        found += best && best.lanes.length > 1 ? 1 : 0
+        return best?.amountRaw === most
+      }),
+      runs,
+    )
+    expect(found).to.be.above(100)
+  })
+
+  it('leaves, net of gas, as much as the best that there is', () => {
+    let dearer = 0
+    fc.assert(
+      fc.property(someBaskets, someCourse, fc.bigInt(1n, 10n ** 6n), (baskets, course, gasPriceRaw) => {
+        const lanes = graphOf(baskets)
+        const gasCost = costing(gasPriceRaw)
+        const { best } = bestRoute(lanes, course, waysFor(course.exact), gasCost)
+        const net = (amountRaw: bigint, gasUnits: bigint) => (course.exact === 'in' ? amountRaw : -amountRaw) - gasCost(gasUnits)
+        const outcomes = everyOutcome(lanes, course)
+        if (!best) return outcomes.length === 0
+        const netOfBest = net(best.amountRaw, along(best.lanes, course)?.gasUnits ?? 0n)
+        const better = outcomes.filter(({ amountRaw }) => (course.exact === 'in' ? amountRaw > best.amountRaw : amountRaw < best.amountRaw))
+        dearer += better.length > 0 ? 1 : 0
+        // Gas is rounded down.
+        return outcomes.every(({ amountRaw, gasUnits }) => net(amountRaw, gasUnits) - netOfBest <= 1n)
+      }),
+      { numRuns: 10_000 },
+    )
+    expect(dearer).to.be.above(100)
+  })
+
+  it('is the same where pools are known little by little, and only those that could be on it', () => {
+    let spared = 0
+    fc.assert(
+      fc.property(someBaskets, someCourse, fc.array(fc.nat(13)), (baskets, course, hidden) => {
+        const unknown = new Set(hidden.map((index) => `pool ${index}`))
+        // What would be too much for a pool only at best is not read on for, where there is another way.
+        const pools = boundless(baskets)
+        const compare = () =>
+          bestRoute(
+            graphOf(pools, (pool) => !unknown.has(pool)),
+            course,
+            waysFor(course.exact),
+            free,
+          )
+        let found = compare()
+        while (found.wanted.length > 0) {
+          const before = unknown.size
+          for (const { missing } of found.wanted) unknown.delete(String(missing))
+          if (unknown.size === before) return false
+          found = compare()
+        }
+        spared += unknown.size
+        return found.best?.amountRaw === bestRoute(graphOf(pools), course, waysFor(course.exact), free).best?.amountRaw
+      }),
+      runs,
+    )
+    expect(spared).to.be.above(1_000)
+  })
+
+  const told = ({ best }: ReturnType<typeof bestRoute>) =>
+    best && [best.amountRaw, best.gasUnits, best.lanes.map(({ pool }) => pool.address)]
+
+  it('is the same where what could not be better by its prices is left out', () => {
+    const someGas = fc.bigInt(0n, 10n ** 4n)
+    // Pools of whose prices nothing is known keep those that lead to them from being left out.
+    const somePools = fc
+      .tuple(someBaskets, fc.boolean())
+      .map(([all, few]) => (few ? all.filter(({ version }) => version !== 'baskets') : all))
+    let [passes, passesOfAll] = [0, 0]
+    fc.assert(
+      fc.property(somePools, someCourse, someGas, fc.array(fc.nat(13)), (baskets, course, gasPriceRaw, hidden) => {
+        const isKnown = (pool: string) => !hidden.includes(Number(pool.split(' ')[1]))
+        const ways = waysFor(course.exact)
+        const found = bestRoute(
+          graphOf(baskets, (pool) => (passes += 1) > 0 && isKnown(pool)),
+          course,
+          ways,
+          costing(gasPriceRaw),
+        )
+        const ofAll = bestRoute(
+          graphOf(baskets, (pool) => (passesOfAll += 1) > 0 && isKnown(pool), false),
+          course,
+          ways,
+          costing(gasPriceRaw),
+        )
+        expect(told(found)).to.deep.equal(told(ofAll))
+      }),
+      { numRuns: 5_000 },
+    )
+    expect(passes).to.be.below(0.95 * passesOfAll)
+  })
+
+  it('is the same whatever was asked before', () => {
+    const question = fc.record({
+      exact: fc.constantFrom('in' as const, 'out' as const),
+      amountRaw: fc.nat(33).chain((digits) => fc.bigInt(1n, 10n ** BigInt(digits))),
+      version: fc.constantFrom(undefined, 'pairs', 'ticks'),
+      gasPriceRaw: fc.bigInt(0n, 10n ** 16n),
+    })
+    // As between tokens of 6 and of 18 decimals.
+    const scales = fc.tuple(...tokens.map(() => fc.constantFrom(1n, 10n ** 6n, 10n ** 18n)))
+    fc.assert(
+      fc.property(someBaskets, scales, fc.array(question, { minLength: 2, maxLength: 6 }), (baskets, scale, questions) => {
+        const scaleOf = (token: string | undefined) => scale[tokens.findIndex((each) => each === token)] ?? 1n
+        const pools = baskets.map((basket) => ({
+          ...basket,
+          reservesRaw: basket.reservesRaw.map((raw, index) => raw * scaleOf(basket.tokens[index])),
+        }))
+        const lanes = graphOf(pools)
+        for (const { exact, amountRaw, version, gasPriceRaw } of questions) {
+          const asked = { tokenIn: 'A', tokenOut: 'B', between: ['I', 'J', 'K'], exact, amountRaw }
+          const [ways, gasCost] = [waysFor(exact, version), costing(gasPriceRaw)]
+          const found = told(bestRoute(lanes, asked, ways, gasCost))
+          expect(found).to.deep.equal(told(bestRoute(graphOf(pools), asked, ways, gasCost)))
+          expect(found).to.deep.equal(told(bestRoute(graphOf(pools, undefined, false), asked, ways, gasCost)))
+        }
+      }),
+      runs,
+    )
+  })
+
+  it('passes no pool twice, and no token', () => {
+    fc.assert(
+      fc.property(someBaskets, someCourse, (baskets, course) => {
+        const { best } = bestRoute(graphOf(baskets), course, waysFor(course.exact), free)
+        if (!best) return true
+        const visited = [course.tokenIn, ...best.lanes.map(({ passage }) => passage.tokenOut)]
+        const passed = best.lanes.map(({ pool }) => pool.address)
+        return new Set(visited).size === visited.length && new Set(passed).size === passed.length && visited.at(-1) === course.tokenOut
+      }),
+      runs,
+    )
+  })
+
+  it('is of the version that was asked for', () => {
+    fc.assert(
+      fc.property(someBaskets, someCourse, (baskets, course) => {
+        const lanes = graphOf(baskets)
+        const { best } = bestRoute(lanes, course, waysFor(course.exact, 'ticks'), free)
+        const possible = everyRoute(lanes, course).some(
+          (route) => route.every(({ protocol }) => protocol.version === 'ticks') && along(route, course),
+        )
+        return best ? best.lanes.every(({ protocol }) => protocol.version === 'ticks') : !possible
+      }),
+      runs,
+    )
+  })
+
+  it('is taken by the first router that takes it', () => {
+    fc.assert(
+      fc.property(someBaskets, someCourse, (baskets, course) => {
+        const { best } = bestRoute(graphOf(baskets), course, waysFor(course.exact), free)
+        if (!best) return true
+        const versions = best.lanes.map(({ protocol }) => protocol.version)
+        return best.router === exchange.routers.find((router) => router.carries(versions, course.exact))
+      }),
+      runs,
+    )
+  })
+
+  it('is never better than its pools’ prices without fees', () => {
+    fc.assert(
+      fc.property(someBaskets, someCourse, (baskets, course) => {
+        const { best } = bestRoute(graphOf(baskets), course, waysFor(course.exact), free)
+        if (!best) return true
+        const spotRaw = spotAlong(best.lanes, course.exact, course.amountRaw)
+        return course.exact === 'in' ? best.amountRaw <= spotRaw : best.amountRaw >= spotRaw
+      }),
+      runs,
+    )
+  })
+
+  const pool = (version: string, tokens: readonly string[], held: bigint, gasUnits = 60_000n) => ({
+    version,
+    tokens,
+    reservesRaw: [held, held, held],
+    feePercent: 0n,
+    gasUnits,
+  })
+  const course = { tokenIn: 'A', tokenOut: 'B', between: ['I'], exact: 'in', amountRaw: 10n ** 6n } as const
+  const deepRoundabout = [
+    pool('pairs', ['A', 'B'], 10n ** 7n),
+    pool('pairs', ['A', 'I'], 10n ** 12n),
+    pool('pairs', ['I', 'B'], 10n ** 12n),
+  ]
+
+  for (const exact of ['in', 'out'] as const) {
+    it(`is the shorter one where gas costs more than the longer one brings (exact ${exact})`, () => {
+      const hops = (gasCost: (gasUnits: bigint) => bigint) =>
+        bestRoute(graphOf(deepRoundabout), { ...course, exact }, waysFor(exact), gasCost).best?.lanes.length
+      expect(hops(free)).to.equal(2)
+      expect(hops((gasUnits) => gasUnits * 10n)).to.equal(1)
+    })
+  }
+
+  it('goes by the cheaper of two pools at its last hop where the other brings less than its gas', () => {
+    const two = [pool('ticks', ['A', 'B'], 10n ** 8n), pool('ticks', ['A', 'B'], 10n ** 12n, 400_000n)]
+    const taken = (gasCost: (gasUnits: bigint) => bigint) =>
+      bestRoute(graphOf(two), course, waysFor('in'), gasCost).best?.lanes[0]?.pool.address
+    expect([taken(free), taken((gasUnits) => gasUnits)]).to.deep.equal(['pool 1', 'pool 0'])
+  })
+
+  it('mixes versions for an exact amount in, where a router takes that, and not for an exact amount out', () => {
+    const mixed = [pool('ticks', ['A', 'I'], 10n ** 12n), pool('pairs', ['I', 'B'], 10n ** 12n)]
+    expect(bestRoute(graphOf(mixed), course, waysFor('in'), free).best?.router.name).to.equal('mixing')
+    expect(bestRoute(graphOf(mixed), { ...course, exact: 'out' }, waysFor('out'), free).best).to.equal(undefined)
+    const untaken = [pool('baskets', ['A', 'I'], 10n ** 12n), pool('pairs', ['I', 'B'], 10n ** 12n)]
+    expect(bestRoute(graphOf(untaken), course, waysFor('in'), free).best).to.equal(undefined)
+  })
+
+  it('is found by few passes, though a pool that holds next to nothing shows the best price', () => {
+    const honest = Array.from({ length: 12 }, (_, index) => ({
+      ...pool('pairs', ['A', 'B'], 10n ** 10n),
+      feePercent: index === 11 ? 0n : 1n,
+    }))
+    const dust = { ...pool('pairs', ['A', 'B'], 1n), reservesRaw: [1_000n, 10_000n, 1n] }
+    let passes = 0
+    const lanes = graphOf([...honest, dust], () => (passes += 1) > 0)
+    const passesFor = (amountRaw: bigint) => {
+      passes = 0
+      expect(bestRoute(lanes, { ...course, amountRaw }, waysFor('in'), free).best?.lanes[0]?.pool.address).to.equal('pool 11')
+      return passes
+    }
+    // All of them where nothing is known but prices; then the one that was the best, and the one that shows a better price.
+    expect([passesFor(10n ** 7n), passesFor(10n ** 7n + 1n)]).to.deep.equal([13, 2])
+  })
+
+  for (const exact of ['in', 'out'] as const) {
+    it(`is better by half a millionth than the one with the best price (exact ${exact})`, () => {
+      const shallow = { ...pool('pairs', ['A', 'B'], 1n), reservesRaw: [10n ** 16n, 10n ** 16n + 10n ** 12n, 1n] }
+      const deep = { ...pool('pairs', ['A', 'B'], 1n), reservesRaw: [10n ** 21n, 10n ** 21n + 5n * 10n ** 14n, 1n] }
+      const { best } = bestRoute(graphOf([shallow, deep]), { ...course, exact, amountRaw: 10n ** 12n }, waysFor(exact), free)
+      expect(best?.lanes[0]?.pool.address).to.equal('pool 1')
+    })
+  }
+
+  it('is not hidden by a better one that no router takes', () => {
+    const [toB, fromA] = [pool('pairs', ['I', 'B'], 10n ** 12n), pool('pairs', ['A', 'I'], 10n ** 9n)]
+    const alone = ['pairs', 'ticks'].map((version) => carrying(version, (route) => route.every((each) => each === version)))
+    const oneWay = carrying('pairs before ticks', (route) => route.join() === 'pairs,ticks')
+    const ways = waysOf({ protocols: exchange.protocols, routers: [...alone, oneWay] }, 'in', undefined)
+    const { best } = bestRoute(graphOf([toB, fromA, pool('ticks', ['A', 'I'], 10n ** 12n)]), course, ways, free)
+    expect(best?.lanes.map(({ pool: { address } }) => address)).to.deep.equal(['pool 1', 'pool 0'])
+  })
+
+  it('is the certain one as long as nobody knows more of the other', () => {
+    const two = [pool('pairs', ['A', 'I'], 10n ** 8n), pool('pairs', ['A', 'I'], 10n ** 12n), pool('pairs', ['I', 'B'], 10n ** 12n)]
+    const { best, wanted } = bestRoute(
+      graphOf(two, (address) => address !== 'pool 1'),
+      course,
+      waysFor('in'),
+      free,
+    )
+    expect(best?.lanes.map(({ pool: { address } }) => address)).to.deep.equal(['pool 0', 'pool 2'])
+    expect(new Set(wanted.map(({ missing }) => missing))).to.deep.equal(new Set(['pool 1']))
+  })
+
+  it('goes round a pool of three tokens by another one, even where that gives less up to there', () => {
+    const shared = [pool('baskets', ['A', 'I', 'B'], 10n ** 12n), pool('baskets', ['A', 'I'], 10n ** 8n)]
+    // Without the direct lane, the basket is worth most at its second pass: nothing else leads from I to B.
+    const lanes = graphOf(shared)
+    const withoutDirect = { ...lanes, between: (from: string, to: string) => (from === 'A' && to === 'B' ? [] : lanes.between(from, to)) }
+    const { best } = bestRoute(withoutDirect, course, waysFor('in'), free)
+    expect(best?.lanes.map(({ pool: { address } }) => address)).to.deep.equal(['pool 1', 'pool 0'])
+  })
+})

@@ -1,0 +1,33 @@
+import { expect } from 'chai'
+import { gasCostIn } from '../../../../kits/amm/routing/gas-cost.ts'
+import { graphOf } from './graph.ts'
+
+const ether = 10n ** 18n
+const gwei = 10n ** 9n
+const pool = (wrappedRaw: bigint, tokenRaw: bigint, version = 'pairs') => ({
+  version,
+  tokens: ['wrapped', 'token'],
+  reservesRaw: [wrappedRaw, tokenRaw],
+  feePercent: 0n,
+  gasUnits: 60_000n,
+})
+const cost = (...pools: ReturnType<typeof pool>[]) => gasCostIn('token', 'wrapped', graphOf(pools), gwei)(10n ** 6n)
+
+describe('gas in a token', () => {
+  it('is converted by the price of its pool with the wrapped coin', () => {
+    expect(cost(pool(1000n * ether, 3n * 10n ** 12n))).to.equal(3n * 10n ** 6n)
+  })
+
+  it('is converted by the deepest of several, not by the one that gives most', () => {
+    expect(cost(pool(20n * ether, 30n * 10n ** 10n), pool(1000n * ether, 3n * 10n ** 12n, 'ticks'))).to.equal(3n * 10n ** 6n)
+  })
+
+  it('is itself in the wrapped coin', () => {
+    expect(gasCostIn('wrapped', 'wrapped', graphOf([]), 2n)(10n)).to.equal(20n)
+  })
+
+  it('is nothing where the pool is missing, or too shallow to tell', () => {
+    expect(cost()).to.equal(0n)
+    expect(cost(pool(ether / 1000n, 10n ** 30n))).to.equal(0n)
+  })
+})

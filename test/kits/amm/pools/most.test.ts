@@ -1,0 +1,59 @@
+import { expect } from 'chai'
+import * as fc from 'fast-check'
+import { explore, type Course } from '../../../../kits/amm/routing/best-route.ts'
+import { lanesOf } from '../../../../kits/amm/routing/graph.ts'
+import { mostIn, mostOut } from '../../../../core/kits/pools/routing/most.ts'
+import { pairProtocol } from '../../../../kits/amm/v2/pools.ts'
+import { graphOf } from './graph.ts'
+
+const pairs = pairProtocol('v2', [3n, 1000n], { factory: `0x${'1'.repeat(40)}`, initCodeHash: `0x${'2'.repeat(64)}` })
+const versions = new Set(['v2'])
+const course: Course = { tokenIn: 'A', tokenOut: 'B', between: ['I', 'J'], exact: 'out', amountRaw: 1n }
+const lanesThrough = (tokens: readonly string[], reserves: readonly (readonly [bigint, bigint])[]) =>
+  lanesOf(
+    reserves.map(([reserve0Raw, reserve1Raw], index) => ({
+      protocol: pairs,
+      pool: { address: `pool ${index}`, tokens: tokens.slice(index, index + 2), state: { reserve0Raw, reserve1Raw } },
+    })),
+  )
+const way = (hops: number) => ['A', ...['I', 'J'].slice(0, hops - 1), 'B']
+const reserve = fc.bigInt(1000n, 2n ** 111n)
+
+describe('the most that an exact amount may be', () => {
+  it('can be had, and a little more cannot by a single pool', () => {
+    let had = 0
+    fc.assert(
+      fc.property(fc.array(fc.tuple(reserve, reserve), { minLength: 1, maxLength: 3 }), (reserves) => {
+        const lanes = lanesThrough(way(reserves.length), reserves)
+        const mostRaw = mostOut(lanes, course, versions)
+        if (mostRaw === undefined) return true
+        had += 1
+        return explore(lanes, { ...course, amountRaw: mostRaw }, versions, true).arrivals.length > 0
+      }),
+    )
+    expect(had).to.be.above(50)
+    expect(mostOut(lanesThrough(way(1), [[10n ** 18n, 1000n]]), course, versions)).to.equal(999n)
+  })
+
+  it('is unknown where the divisions leave nothing over, so that it cannot be had after all', () => {
+    // The second pool gives 1 for 1000 exactly, and getAmountIn asks 1001 for it: more than the first pool has to give.
+    const lanes = lanesThrough(way(2), [
+      [10n ** 18n, 1001n],
+      [997n, 2n],
+    ])
+    expect(mostOut(lanes, course, versions)).to.equal(undefined)
+  })
+
+  it('is all that the first pool takes in', () => {
+    const lanes = lanesThrough(way(1), [[10n ** 24n, 10n ** 24n]])
+    const mostRaw = mostIn(lanes, { ...course, exact: 'in' }, versions) ?? 0n
+    const taken = (amountRaw: bigint) => explore(lanes, { ...course, exact: 'in', amountRaw }, versions, true).arrivals.length
+    expect([taken(mostRaw), taken(mostRaw + 1n)]).to.deep.equal([1, 0])
+  })
+
+  it('is unknown where a pool does not say what it takes', () => {
+    const silent = graphOf([{ version: 'pairs', tokens: ['A', 'B'], reservesRaw: [10n ** 9n, 10n ** 9n], feePercent: 0n, gasUnits: 1n }])
+    expect(mostOut(silent, course, new Set(['pairs']))).to.equal(undefined)
+    expect(mostIn(silent, course, new Set(['pairs']))).to.equal(undefined)
+  })
+})

@@ -1,0 +1,178 @@
+import { expect } from 'chai'
+import type { AMM, Swap, Venue } from '../../../../core/contracts/index.ts'
+import type { Evm } from '../../../../kits/evm/index.ts'
+import { poolAMM, type PoolExchange, type PoolProtocol } from '../../../../kits/amm/index.ts'
+import { uniswapV2 } from '../../../../kits/amm/v2/index.ts'
+import { uniswapV3 } from '../../../../kits/amm/v3/index.ts'
+import { v2Deployments, v3Deployments } from '../../../../plugins/uniswap/deployments.ts'
+import { addresses } from '../../../devnet/addresses.ts'
+import { rejection } from '../v2/rejection.ts'
+import { at, openTradingFloor, tokens, type TradingFloor } from '../v2/trading-floor.ts'
+
+const { WETH, USDC, DAI, WBTC, USDT } = tokens
+const contracts = {
+  v2RouterAddress: addresses.exchanges.uniswap.router,
+  v3RouterAddress: addresses.rangeExchanges.uniswap.router,
+  positionManagerAddress: addresses.rangeExchanges.uniswap.positionManager,
+}
+const v2Options = { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments } as const
+const v3Options = { deployments: v3Deployments, mixedWith: { version: 'v2', deployments: v2Deployments } }
+const sell = { tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n } as const
+
+describe('an exchange made of pools of several kinds', () => {
+  let floor: TradingFloor
+  let amm: AMM<Evm> & { readonly spenders: Readonly<Record<string, string>> }
+
+  const both = (venue: Venue<Evm>) => poolAMM(venue, uniswapV2(venue, v2Options), uniswapV3(venue, v3Options))
+
+  before(async () => {
+    floor = await openTradingFloor()
+    amm = both(floor.venue(contracts))
+  })
+  after(() => floor.close())
+
+  it('names its versions, and its routers as spenders', () => {
+    expect(amm.versions).to.deep.equal(['v2', 'v3'])
+    expect(amm.spenders).to.deep.equal({ v2: contracts.v2RouterAddress, v3: contracts.v3RouterAddress })
+  })
+
+  it('has no versions to choose from where there is one and none is named', () => {
+    const alone = floor.venue({ routerAddress: contracts.v2RouterAddress })
+    expect(poolAMM(alone, uniswapV2(alone, { ...v2Options, version: undefined })).versions).to.deep.equal([])
+    const listed = { ...floor.venue(contracts), config: { versions: { v2: {} } } }
+    expect(poolAMM(listed, uniswapV2(listed, v2Options)).versions).to.deep.equal(['v2'])
+  })
+
+  it('leaves out what the configuration does not list, and needs no addresses of it', async () => {
+    const { v3RouterAddress, positionManagerAddress } = contracts
+    const listed = both({ ...floor.venue({ v3RouterAddress, positionManagerAddress }), config: { versions: { v3: {} } } })
+    expect([listed.versions, Object.keys(listed.spenders)]).to.deep.equal([['v3'], ['v3']])
+    expect((await listed.quote({ ...sell, tokenOut: USDT }, {}, at())).route.every(({ version }) => version === 'v3')).to.equal(true)
+    expect(() => both({ ...floor.venue(contracts), config: { versions: { v9: {} } } })).to.throw(/no pools that a router/)
+  })
+
+  for (const exact of ['in', 'out'] as const) {
+    it(`quotes the better version, and the one that is asked for (exact ${exact})`, async () => {
+      const swap: Swap = { ...sell, exact, amountRaw: exact === 'in' ? 10n ** 19n : 10n ** 10n }
+      const [best, v2, v3] = await Promise.all([{}, { version: 'v2' }, { version: 'v3' }].map((choice) => amm.quote(swap, choice, at())))
+      expect(v2?.route.map(({ version }) => version)).to.deep.equal(['v2'])
+      expect([v2?.spender, v3?.spender]).to.deep.equal([contracts.v2RouterAddress, contracts.v3RouterAddress])
+      expect(best?.amountRaw).to.equal(v3?.amountRaw)
+      expect(exact === 'in' ? (v3?.amountRaw ?? 0n) > (v2?.amountRaw ?? 0n) : (v3?.amountRaw ?? 0n) < (v2?.amountRaw ?? 0n)).to.equal(true)
+    })
+  }
+
+  it('plans by the router of the quote', async () => {
+    const terms = { recipient: floor.trader.address, boundRaw: 1n, deadline: 9 }
+    for (const version of ['v2', 'v3']) {
+      const quote = await amm.quote(sell, { version }, at())
+      expect(amm.swap(quote, terms).steps.map(({ to }) => to)).to.deep.equal([amm.spenders[version]])
+    }
+  })
+
+  it('is read at one block by one call for each quote, whatever the number of kinds', async () => {
+    for (const [tokenIn, tokenOut] of [
+      [WETH, USDC],
+      [DAI, WBTC],
+      [floor.chain.nativeCurrency, USDT],
+    ] as const) {
+      const before = floor.counted.rpc
+      for (const version of [undefined, 'v2', 'v3'])
+        await amm.quote({ tokenIn, tokenOut, exact: 'in', amountRaw: 10n ** 18n / 10n ** BigInt(18 - tokenIn.decimals) }, { version }, at())
+      expect(floor.counted.rpc - before).to.equal(3)
+    }
+  })
+
+  it('is read on where a swap could go beyond what is known, and at once the next time', async () => {
+    const venue = floor.venue(contracts)
+    const v2 = uniswapV2(venue, v2Options)
+    const reserved = (protocol: PoolProtocol): PoolProtocol => {
+      let whole = false
+      return {
+        ...protocol,
+        read(pairs, missing) {
+          whole = missing.length > 0
+          return protocol.read(pairs, missing)
+        },
+        pass: (...asked) => (whole ? protocol.pass(...asked) : { missing: 'all' }),
+      }
+    }
+    const fresh = poolAMM(venue, { ...v2, protocols: v2.protocols.map(reserved) })
+    const calls = async () => {
+      const before = floor.counted.rpc
+      await fresh.quote(sell, {}, at())
+      return floor.counted.rpc - before
+    }
+    expect([await calls(), await calls()]).to.deep.equal([2, 1])
+  })
+
+  it('is not read on for others because somebody asked for more than there is', async () => {
+    const venue = floor.venue(contracts)
+    const v3 = uniswapV3(venue, v3Options)
+    const farther: number[] = []
+    const watched = (protocol: PoolProtocol): PoolProtocol => ({
+      ...protocol,
+      read(pairs, missing) {
+        farther.push(missing.length)
+        return protocol.read(pairs, missing)
+      },
+    })
+    const fresh = poolAMM(venue, { ...v3, protocols: v3.protocols.map(watched) })
+    // More than all positions take.
+    const large = { ...sell, amountRaw: 100_000n * 10n ** 18n }
+    expect(await rejection(fresh.quote(large, {}, at()))).to.include({ name: 'PRICE_FAILED' })
+    expect(farther.length).to.be.within(2, 4)
+    await fresh.quote(sell, {}, at())
+    expect(farther.at(-1)).to.equal(0)
+  })
+
+  it('counts a pool that is never known enough as unable, after four reads', async () => {
+    const venue = floor.venue(contracts)
+    const wanting = (protocol: PoolProtocol): PoolProtocol => ({ ...protocol, pass: () => ({ missing: 'all' }) })
+    const v2 = uniswapV2(venue, v2Options)
+    const never: PoolExchange = { ...v2, protocols: v2.protocols.map(wanting) }
+    const before = floor.counted.rpc
+    expect(await rejection(poolAMM(venue, never).quote(sell, {}, at()))).to.include({ name: 'PRICE_FAILED' })
+    expect(floor.counted.rpc - before).to.equal(4)
+    // With others that are able, it is passed over.
+    const quote = await poolAMM(venue, never, uniswapV3(venue, v3Options)).quote(sell, {}, at())
+    expect(quote.route.map(({ version }) => version)).to.deep.equal(['v3'])
+  })
+
+  it('is not read on for a pool that cannot be the best', async () => {
+    const venue = floor.venue(contracts)
+    const v2 = uniswapV2(venue, v2Options)
+    const hopeless = (protocol: PoolProtocol): PoolProtocol => ({ ...protocol, pass: () => ({ missing: 'all', atBestRaw: 1n }) })
+    const amm = poolAMM(venue, { ...v2, protocols: v2.protocols.map(hopeless) }, uniswapV3(venue, { deployments: v3Deployments }))
+    const before = floor.counted.rpc
+    await amm.quote(sell, {}, at())
+    expect(floor.counted.rpc - before).to.equal(1)
+  })
+
+  it('is refused while a router that could be taken is another exchange’s, and not for its other versions', async () => {
+    const misled = both(floor.venue({ ...contracts, v3RouterAddress: addresses.exchanges.sushiswap.router }))
+    const error = await rejection(misled.quote(sell, {}, at()))
+    expect(error).to.include({ name: 'SERVICE_UNINITIALIZED' })
+    expect(error.message).to.contain(addresses.exchanges.sushiswap.router)
+    expect((await misled.quote(sell, { version: 'v2' }, at())).spender).to.equal(contracts.v2RouterAddress)
+  })
+
+  it('says what there is no way through', async () => {
+    const alone = { symbol: 'ALONE', address: '0x00000000000000000000000000000000000000AA', decimals: 18 }
+    const error = await rejection(amm.quote({ ...sell, tokenIn: alone }, { version: 'v3' }, at()))
+    expect(error).to.include({ name: 'PRICE_FAILED' })
+    expect(error.message).to.match(/no pool of version v3 from ALONE to USDC, .* Leave version out, or try another connector/)
+    const nowhere = {
+      ...v2Options,
+      deployments: { 'ethereum/local': { ...v2Deployments['ethereum/local'], initCodeHash: `0x${'0'.repeat(64)}` } },
+    }
+    const venue = floor.venue(contracts)
+    expect(await rejection(poolAMM(venue, uniswapV2(venue, nowhere)).quote(sell, {}, at()))).to.include({ name: 'PAIR_NOT_FOUND' })
+  })
+
+  it('tells a token that takes a fee from others by a pool of any kind that lends it', async () => {
+    const taxed = await floor.list('FeeOnTransferToken', 'TAX', 1000n * 10n ** 18n, WETH, 10n ** 18n)
+    const error = await rejection(amm.quote({ tokenIn: taxed, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 17n }, {}, at()))
+    expect(error).to.include({ name: 'TOKEN_NOT_SUPPORTED' })
+  })
+})

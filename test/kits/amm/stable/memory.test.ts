@@ -1,0 +1,142 @@
+import { expect } from 'chai'
+import { isError } from 'ethers'
+import type { Quote, Swap } from '../../../../core/contracts/index.ts'
+import { rpcTo } from '../../evm/test-chain.ts'
+import { keptByLogs } from '../pools/kept-by-logs.ts'
+import { randomBits } from '../v3/math/random-bits.ts'
+import { tokens } from '../v2/trading-floor.ts'
+import { drawing, type Random } from '../walk/any-swap.ts'
+import { heldAgainst } from '../walk/given-or-refused.ts'
+import { msOf, quotesOf, walkInMemory } from '../walk/walk-in-memory.ts'
+import { poolActs, type Act } from './pool-acts.ts'
+import { openStableFloor, type StableFloor } from './stable-floor.ts'
+
+type Acts = Awaited<ReturnType<typeof poolActs>>
+
+const { WETH, USDC, DAI, USDT } = tokens
+const all = [WETH, USDC, DAI, USDT]
+const quotes = quotesOf(0.1)
+const quotesEach = 10
+const fees = { fee: 4_000_000n, adminFee: 5_000_000_000n }
+
+describe('stable pools in memory', function () {
+  this.timeout(180_000)
+  let floor: StableFloor
+  let acts: Acts
+  before(async () => {
+    floor = await openStableFloor()
+    acts = await poolActs(floor)
+    // Half of the fee leaves the pool.
+    await acts.block([0, 1].map((pool) => acts.commit(pool, 256n, fees.fee, fees.adminFee)))
+    await acts.wait()()
+    await acts.block([0, 1].map((pool) => acts.change(pool)))
+  })
+  after(() => floor.close())
+
+  const kept = () => keptByLogs(floor, floor.amm, all)
+  const told: readonly (readonly [what: string, done: () => readonly Act[]])[] = [
+    ['swaps', () => [acts.swap(0, 0, 1), acts.swap(0, 2, 3, 77n), acts.swapUnderlying(0, 1, 0, 123n), acts.swap(1, 1, 0)]],
+    ['what is put in', () => [acts.add(0, [0, 1, 2, 3]), acts.add(0, [1]), acts.swap(0, 3, 2), acts.add(1, [0, 3])]],
+    ['what is taken out', () => [acts.remove(0), acts.removeSome(0, [2]), acts.swap(0, 2, 1), acts.removeSome(1, [0, 1])]],
+    ['what its owner takes, which is not of the pool any more', () => [acts.swap(0, 0, 2), acts.takeFees(0), acts.swap(0, 2, 0)]],
+  ]
+  for (const [what, done] of told) {
+    it(`are told by their logs alone, several in a block: ${what}`, async () => {
+      const memory = await kept()
+      const doing = done()
+      expect(await acts.block(doing)).to.deep.equal(doing.map(() => '0x1'))
+      await memory.follow()
+      expect(memory.counted.logs).to.be.above(1)
+      expect(memory.counted.reloads).to.equal(0)
+    })
+  }
+
+  it('are told when other fees and another amplification begin, not when they are put down', async () => {
+    const memory = await kept()
+    await acts.block([acts.commit(0, 300n, 7_000_000n, 1_234_567_890n), acts.swap(0, 0, 1)])
+    await memory.follow()
+    await acts.wait()()
+    expect(await acts.block([acts.swap(0, 1, 2), acts.change(0), acts.swap(0, 1, 2)])).to.deep.equal(['0x1', '0x1', '0x1'])
+    await memory.follow()
+    expect(memory.counted).to.include({ reloads: 0, logs: 4 })
+  })
+
+  it('are read again where a swap gave what it would not have by what is in memory', async () => {
+    const memory = await kept()
+    const [{ address }] = floor.pools
+    // As where the owner of a later pool gives it the fees: nothing is logged then.
+    const key = address.toLowerCase()
+    const held = memory.states.get(key)
+    await acts.block([acts.add(0, [0, 1, 2, 3], 2n)])
+    await memory.follow()
+    memory.states.set(key, held)
+    await acts.block([acts.swap(0, 0, 1)])
+    await memory.follow()
+    expect(memory.counted.reloads).to.equal(1)
+  })
+
+  it(`give ${quotes} quotes that are the contracts’ own after every block, whatever is done to them, over reorganisations`, async function () {
+    this.timeout(msOf(quotes))
+    const random = randomBits(20200825)
+    const { anySwap } = drawing(all, WETH.address, random)
+    const { hold, counted } = heldAgainst(expectOwn)
+    const { reload } = await walkInMemory(
+      {
+        chain: floor.chain,
+        amm: floor.amm,
+        rpc: rpcTo(floor.devnet.rpcUrl),
+        happen: () => acts.block(Array.from({ length: 1 + random.below(4) }, () => anything(acts, random))),
+        anySwap: () => withoutDust(anySwap(4)),
+        hold,
+      },
+      random,
+      quotes,
+      quotesEach,
+    )
+    expect(reload, 'reloads').to.equal(0)
+    expect(counted.given, 'quotes').to.be.above(quotes / 2)
+  })
+
+  /** What a swap gives that is not carried out; for an amount out, that the amount in is the least that gives it. */
+  async function expectOwn({ swap, amountRaw, route, head }: Quote, what: string): Promise<void> {
+    const hops = route.map(({ pool, tokenIn, tokenOut }) => {
+      const coins = floor.pools.find(({ address }) => address === pool)?.coins ?? []
+      return [pool, ...[tokenIn, tokenOut].map((token) => coins.findIndex(({ address }) => address === token)), tokenOut]
+    })
+    const terms = [route[0]?.tokenIn, floor.trader.address, false, 2n ** 60n]
+    const gives = async (inRaw: bigint): Promise<bigint> =>
+      floor.router.getFunction('sell').staticCall(terms, inRaw, 0n, hops, { blockTag: Number(head.number) })
+    if (swap.exact === 'in') return void expect(await gives(swap.amountRaw), what).to.equal(amountRaw)
+    expect((await gives(amountRaw)) >= swap.amountRaw, what).to.equal(true)
+    const refused = (error: unknown) => {
+      if (!isError(error, 'CALL_EXCEPTION')) throw error
+      return 0n
+    }
+    if (amountRaw > 1n) expect((await gives(amountRaw - 1n).catch(refused)) < swap.amountRaw, what).to.equal(true)
+  }
+})
+
+function anything(acts: Acts, { below, bits }: Random): Act {
+  const [pool, from, part] = [below(2), below(4), 5n + bits(20)]
+  const to = (from + 1 + below(3)) % 4
+  const coins = [0, 1, 2, 3].filter(() => below(2) === 0)
+  const choices: readonly (() => Act)[] = [
+    () => acts.swap(pool, from, to, part),
+    () => acts.swap(pool, from, to, part),
+    () => acts.swapUnderlying(pool, from, to, part),
+    () => acts.add(pool, coins, part),
+    () => acts.remove(pool, part + 20n),
+    () => acts.removeSome(pool, coins, part + 20n),
+    () => acts.takeFees(pool),
+    () => acts.commit(pool, 100n + bits(10), bits(26), bits(32)),
+    () => acts.wait(),
+    () => acts.change(pool),
+  ]
+  return (choices[below(choices.length)] ?? (() => acts.swap(pool, from, to)))()
+}
+
+/** For nothing at all the contracts give a unit or two of a coin with fine ones. */
+function withoutDust(swap: Swap): Swap {
+  const { decimals } = swap.exact === 'in' ? swap.tokenIn : swap.tokenOut
+  return { ...swap, amountRaw: swap.amountRaw + 10n ** BigInt(decimals / 2 + 3) }
+}

@@ -1,0 +1,103 @@
+import { expect } from 'chai'
+import type { AMM, Token } from '../../../../core/contracts/index.ts'
+import type { Evm } from '../../../../kits/evm/index.ts'
+import { exactTransfers } from '../../../../kits/amm/fee-on-transfer.ts'
+import { tryTransfers } from '../../../../core/kits/pools/exact-transfers/trial.ts'
+import { loanOf } from '../../../../core/kits/uniswap-v2/loan.ts'
+import { v2Deployments } from '../../../../plugins/uniswap/deployments.ts'
+import { addresses } from '../../../devnet/addresses.ts'
+import { pairAMM } from './pair-amm.ts'
+import { rejection } from './rejection.ts'
+import { at, openTradingFloor, tokens, type TradingFloor } from './trading-floor.ts'
+
+const { WETH, USDC } = tokens
+const ether = 10n ** 18n
+const revertsAlways = '0x60006000fd'
+
+describe('tokens that take a fee on transfer', () => {
+  let floor: TradingFloor
+  let amm: AMM<Evm>
+  let taxed: Token
+  let plain: Token
+  let paused: Token
+  let drained: Token
+
+  before(async () => {
+    floor = await openTradingFloor()
+    amm = pairAMM(floor.venue({ v2RouterAddress: addresses.exchanges.uniswap.router }), {
+      version: 'v2',
+      fee: [3n, 1000n],
+      deployments: v2Deployments,
+    })
+    taxed = await floor.list('FeeOnTransferToken', 'TAX', 1000n * ether, WETH, ether)
+    plain = await floor.list('TestToken', 'PLAIN', 1000n * ether, WETH, ether)
+    paused = await floor.list('TestToken', 'STOP', 1000n * ether, WETH, ether)
+    await floor.provider.send('anvil_setCode', [paused.address, revertsAlways])
+    drained = await floor.list('TestToken', 'DRY', 1n, WETH, ether)
+  })
+  after(() => floor.close())
+
+  const poolOf = (address: string, token: string, reserveRaw: bigint) => {
+    const tokenFirst = token.toLowerCase() < WETH.address.toLowerCase()
+    return tokenFirst
+      ? { address, tokens: [token, WETH.address], state: { reserve0Raw: reserveRaw, reserve1Raw: ether } }
+      : { address, tokens: [WETH.address, token], state: { reserve0Raw: ether, reserve1Raw: reserveRaw } }
+  }
+  const buy = (token: Token) => amm.quote({ tokenIn: USDC, tokenOut: token, exact: 'in', amountRaw: 10n ** 7n }, {}, at())
+  const sell = (token: Token) => amm.quote({ tokenIn: token, tokenOut: WETH, exact: 'in', amountRaw: ether }, {}, at())
+
+  it('are refused when bought and when sold, with the fee named', async () => {
+    for (const error of [await rejection(buy(taxed)), await rejection(sell(taxed))]) {
+      expect(error).to.include({ name: 'TOKEN_NOT_SUPPORTED' })
+      expect(error.message).to.match(/^TAX \(0x[0-9a-fA-F]{40}\) takes a fee on transfer \(2 % when bought, 2 % when sold\)/)
+    }
+  })
+
+  it('are told from others by one call, at the first quote only', async () => {
+    await sell(plain)
+    const before = floor.counted.rpc
+    await sell(plain)
+    await buy(plain)
+    expect(floor.counted.rpc - before).to.equal(2)
+    const untried = await floor.list('TestToken', 'NEW', 1000n * ether, WETH, ether)
+    const beforeNew = floor.counted.rpc
+    await sell(untried)
+    expect(floor.counted.rpc - beforeNew).to.equal(2)
+  })
+
+  it('are not looked for in the network’s own intermediates', async () => {
+    await amm.quote({ tokenIn: USDC, tokenOut: WETH, exact: 'in', amountRaw: 10n ** 9n }, {}, at())
+    const before = floor.counted.rpc
+    await amm.quote({ tokenIn: tokens.USDT, tokenOut: tokens.WBTC, exact: 'in', amountRaw: 10n ** 9n }, {}, at())
+    expect(floor.counted.rpc - before).to.equal(1)
+  })
+
+  it('are not confused with a token that cannot be tried, which is refused with that reason', async () => {
+    const error = await rejection(sell(paused))
+    expect(error).to.include({ name: 'TOKEN_NOT_SUPPORTED' })
+    expect(error.message).to.match(/a trial transfer out of its pool failed/)
+  })
+
+  it('are not suspected where no pool has any to lend, and so none to sell', async () => {
+    expect((await sell(drained)).amountRaw > 0n).to.equal(true)
+  })
+
+  it('are measured to the unit, without a balance and without leaving a trace', async () => {
+    const address = (await sell(plain)).route[0]?.pool ?? ''
+    const reserveRaw = await floor.balance(plain, address)
+    const loan = loanOf(poolOf(address, plain.address, reserveRaw), plain.address)
+    expect(loan && (await tryTransfers(floor.chain.reader, loan, at()))).to.deep.equal({
+      sentRaw: reserveRaw / 100_000n,
+      arrivedRaw: reserveRaw / 100_000n,
+      returnedRaw: reserveRaw / 100_000n,
+    })
+    expect(await floor.balance(plain, address)).to.equal(reserveRaw)
+  })
+
+  it('are not a verdict when the node is away: the caller gets the node’s error', async () => {
+    const away = { ...floor.chain.reader, call: () => Promise.reject(new Error('away')) }
+    const loan = () => loanOf(poolOf(plain.address, plain.address, ether), plain.address)
+    const outcome = await exactTransfers(away)([{ token: plain, loan }], at())?.catch(String)
+    expect(outcome).to.equal('Error: away')
+  })
+})

@@ -1,0 +1,17 @@
+import { outBetween, paidBetween, stepIn, stepOut, type SwapStep } from '../../../../../core/kits/uniswap-v3/math/swap-math.ts'
+
+/** The contract's computeSwapStep, put together of its parts as swaps do it. The target's side says the direction. */
+export function computeSwapStep(
+  current: bigint,
+  target: bigint,
+  liquidity: bigint,
+  exact: 'in' | 'out',
+  remaining: bigint,
+  feePips: bigint,
+): SwapStep {
+  const zeroForOne = current >= target
+  const paidRaw = paidBetween(current, target, liquidity, feePips, zeroForOne)
+  const outRaw = outBetween(current, target, liquidity, zeroForOne)
+  if (remaining >= (exact === 'in' ? paidRaw : outRaw)) return { sqrtRatioNextX96: target, paidRaw, outRaw }
+  return (exact === 'in' ? stepIn : stepOut)(current, liquidity, remaining, feePips, zeroForOne)
+}

@@ -1,0 +1,94 @@
+import * as fc from 'fast-check'
+import { getAmount0Delta, getAmount1Delta } from '../../../../../core/kits/uniswap-v3/math/sqrt-price-math.ts'
+import { getAmountsForLiquidity, getLiquidityForAmounts } from '../../../../../core/kits/uniswap-v3/math/liquidity-amounts.ts'
+import { getSqrtRatioAtTick, getTickAtSqrtRatio, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick } from '../../../../../kits/amm/v3/math.ts'
+import { wholeFeePips, withoutFee } from '../../../../../core/kits/uniswap-v3/math/swap-math.ts'
+import { computeSwapStep } from './compute-swap-step.ts'
+
+const price = fc.bigInt(minSqrtRatioX96, maxSqrtRatioX96 - 1n)
+// Prices that pools have: all magnitudes alike, where the plain range would give the highest only.
+const anyPrice = fc
+  .tuple(fc.integer({ min: minTick, max: maxTick - 1 }), fc.double({ min: 0, max: 1, noNaN: true }))
+  .map(([tick, part]) => {
+    const [lower, upper] = [getSqrtRatioAtTick(tick), getSqrtRatioAtTick(tick + 1)]
+    return lower + ((upper - lower) * BigInt(Math.floor(part * 1_000_000))) / 1_000_001n
+  })
+const liquidity = fc.bigInt(1n, 2n ** 110n)
+const amount = fc.bigInt(1n, 2n ** 120n)
+const feePips = fc.constantFrom(0n, 100n, 500n, 2500n, 3000n, 10_000n)
+
+describe('the mathematics of concentrated liquidity', () => {
+  it('finds for every price the tick that is not above it, and the next one is', () => {
+    fc.assert(
+      fc.property(fc.oneof(price, anyPrice), (at) => {
+        const tick = getTickAtSqrtRatio(at)
+        return getSqrtRatioAtTick(tick) <= at && at < getSqrtRatioAtTick(tick + 1)
+      }),
+    )
+  })
+
+  it('never takes more than is left to go in, and never gives more than is left to come out', () => {
+    fc.assert(
+      fc.property(anyPrice, anyPrice, liquidity, amount, feePips, (from, to, available, left, fee) => {
+        const into = computeSwapStep(from, to, available, 'in', left, fee)
+        const out = computeSwapStep(from, to, available, 'out', left, fee)
+        return into.paidRaw <= left && out.outRaw <= left
+      }),
+    )
+  })
+
+  it('stops between the price and its target, and uses up all where it stops short', () => {
+    fc.assert(
+      fc.property(anyPrice, anyPrice, liquidity, amount, feePips, (from, to, available, left, fee) =>
+        (['in', 'out'] as const).every((exact) => {
+          const { sqrtRatioNextX96: next, paidRaw, outRaw } = computeSwapStep(from, to, available, exact, left, fee)
+          const between = from <= to ? from <= next && next <= to : to <= next && next <= from
+          return between && (next === to || (exact === 'in' ? paidRaw : outRaw) === left)
+        }),
+      ),
+    )
+  })
+
+  it('gives for an exact input no more than what that output would cost', () => {
+    fc.assert(
+      fc.property(anyPrice, anyPrice, liquidity, amount, feePips, (from, to, available, left, fee) => {
+        const { outRaw } = computeSwapStep(from, to, available, 'in', left, fee)
+        if (outRaw === 0n) return true
+        const back = computeSwapStep(from, to, available, 'out', outRaw, fee)
+        // What equals all that there is up to the target, rounded down, takes the price to the target.
+        return back.sqrtRatioNextX96 === to || back.paidRaw <= left
+      }),
+    )
+  })
+
+  it('keeps at least its fee of what goes in, and just that where it does not stop short of what was left to go in', () => {
+    fc.assert(
+      fc.property(anyPrice, anyPrice, liquidity, amount, feePips, (from, to, available, left, fee) =>
+        (['in', 'out'] as const).every((exact) => {
+          const { sqrtRatioNextX96: next, paidRaw } = computeSwapStep(from, to, available, exact, left, fee)
+          const amountIn = (from >= to ? getAmount0Delta : getAmount1Delta)(from, next, available, true)
+          const isJust = withoutFee(paidRaw, fee) === amountIn
+          return (paidRaw - amountIn) * wholeFeePips >= paidRaw * fee && (isJust || (exact === 'in' && next !== to))
+        }),
+      ),
+    )
+  })
+
+  it('makes of a deposit liquidity that asks no more than the deposit, and gives back no more', () => {
+    fc.assert(
+      fc.property(anyPrice, anyPrice, anyPrice, amount, amount, (at, a, b, most0, most1) => {
+        fc.pre(a !== b)
+        let made: bigint
+        try {
+          made = getLiquidityForAmounts(at, a, b, most0, most1)
+        } catch (error) {
+          // More than 128 bits: a range so narrow takes no such amounts.
+          return error instanceof RangeError
+        }
+        const taken = getAmountsForLiquidity(at, a, b, made, true)
+        const given = getAmountsForLiquidity(at, a, b, made)
+        return taken.amount0 <= most0 && taken.amount1 <= most1 && given.amount0 <= taken.amount0 && given.amount1 <= taken.amount1
+      }),
+    )
+  })
+})

@@ -1,0 +1,193 @@
+import { expect } from 'chai'
+import { Interface } from 'ethers'
+import * as fc from 'fast-check'
+import { isDeepStrictEqual } from 'node:util'
+import type { FoundLog } from '../../../../../kits/evm/index.ts'
+import type { Pool } from '../../../../../kits/amm/index.ts'
+import { v3Events } from '../../../../../kits/amm/v3/index.ts'
+import { getSqrtRatioAtTick } from '../../../../../kits/amm/v3/math.ts'
+import { KnownTicks } from '../../../../../core/kits/uniswap-v3/pools/known-ticks.ts'
+import type { RangePoolState } from '../../../../../core/kits/uniswap-v3/pools/range-pool-state.ts'
+import { swap } from '../../../../../kits/amm/v3/swap.ts'
+import { v3Protocol } from '../../../../../kits/amm/v3/pools.ts'
+
+const address = '0x00000000000000000000000000000000000000AA'
+const tokens = ['0x0000000000000000000000000000000000000001', '0x0000000000000000000000000000000000000002'] as const
+const someone = '0x0000000000000000000000000000000000000003'
+const protocol = v3Protocol({ version: 'v3', factory: address, initCodeHash: `0x${'00'.repeat(32)}`, fees: [3000] })
+const abi = new Interface([...v3Events, 'event Initialize(uint160 sqrtPriceX96, int24 tick)'])
+const spacing = 60
+// What is known when it was read first at tick 30: eight words of 256 ticks of that spacing each way.
+const [from, to] = [-107_580, 122_880]
+
+/** A pool with one position of a thousand from -600 to 600. */
+function aPool(change: Partial<RangePoolState> = {}): Pool<RangePoolState> {
+  const [grosses, nets] = [
+    [1000n, 1000n],
+    [1000n, -1000n],
+  ]
+  const ticks = new KnownTicks(from, to, [-600, 600], { gross: (index) => grosses[index] ?? 0n, net: (index) => nets[index] ?? 0n })
+  const state = { sqrtPriceX96: getSqrtRatioAtTick(30), tick: 30, liquidity: 1000n, fee: 3000, tickSpacing: spacing, ticks, ...change }
+  return { address, tokens, state }
+}
+
+function log(name: string, ...args: readonly unknown[]): FoundLog {
+  const event = abi.getEvent(name)
+  if (!event) throw new Error(`There is no event ${name}.`)
+  return { address, ...abi.encodeEventLog(event, args), transactionHash: '0x', blockNumber: 1 }
+}
+const swapped = (tick: number, liquidity: bigint) =>
+  log('Swap(address,address,int256,int256,uint160,uint128,int24)', someone, someone, 1n, -1n, getSqrtRatioAtTick(tick), liquidity, tick)
+const minted = (lower: number, upper: number, liquidity: bigint) => log('Mint', someone, someone, lower, upper, liquidity, 1n, 1n)
+const burnt = (lower: number, upper: number, liquidity: bigint) => log('Burn', someone, lower, upper, liquidity, 1n, 1n)
+
+const apply = (pool: Pool<RangePoolState> | null, ...logs: readonly FoundLog[]) => {
+  let now: Pool<RangePoolState> | null | 'reload' | undefined = pool
+  for (const each of logs) if (now !== 'reload' && now !== undefined) now = protocol.memory?.apply(now, each, { number: 1n, timestamp: 1 })
+  return now
+}
+const stateAfter = (...logs: readonly FoundLog[]): RangePoolState => {
+  const after = apply(aPool(), ...logs)
+  if (!after || after === 'reload') throw new Error(`The pool is ${String(after)}.`)
+  return after.state
+}
+const tableOf = ({ ticks }: RangePoolState) =>
+  ticks.ticks.map((tick, index) => [tick, ticks.liquidity.gross(index), ticks.liquidity.net(index)])
+const missingOf = (pool: Pool<RangePoolState>, zeroForOne = true) => {
+  const [tokenIn, tokenOut] = zeroForOne ? tokens : [tokens[1], tokens[0]]
+  const passed = protocol.pass(pool, { tokenIn, tokenOut }, 'in', 10n ** 30n)
+  return passed && 'missing' in passed ? passed.missing : undefined
+}
+
+const mintedBetween = ({ ends: [a, b], liquidity }: { ends: readonly [number, number]; liquidity: bigint }) =>
+  minted(Math.min(a, b) * spacing, (Math.max(a, b) + (a === b ? 1 : 0)) * spacing, liquidity)
+/** What a swap to a tick would leave in range. */
+function inRange({ ticks }: RangePoolState, tick: number): bigint {
+  return ticks.ticks.reduce((sum, each, index) => (each <= tick ? sum + ticks.liquidity.net(index) : sum), 0n)
+}
+
+describe('what a pool of concentrated liquidity logs', () => {
+  it('moves the price, what is in range there and nothing else where it is a swap', () => {
+    const { ticks } = aPool().state
+    const pool = aPool({ ticks })
+    const after = apply(pool, swapped(-700, 5n))
+    expect(after).to.deep.equal({ ...pool, state: { ...pool.state, sqrtPriceX96: getSqrtRatioAtTick(-700), tick: -700, liquidity: 5n } })
+    expect(after && after !== 'reload' && after.state.ticks).to.equal(ticks)
+  })
+
+  it('puts ticks where a position begins and ends, and counts it in range from its start up to its end', () => {
+    const inRange = (lower: number, upper: number) => {
+      const after = apply(aPool({ tick: 60 }), minted(lower, upper, 5n))
+      return after && after !== 'reload' && after.state.liquidity === 1005n
+    }
+    expect([inRange(0, 60), inRange(60, 120), inRange(0, 120), inRange(120, 180)]).to.deep.equal([false, true, true, false])
+    const state = stateAfter(minted(30 - 90, 0, 7n), minted(0, 60, 11n), minted(60, 600, 13n))
+    expect(state.liquidity).to.equal(1011n)
+    expect(tableOf(state)).to.deep.equal([
+      [-600, 1000n, 1000n],
+      [-60, 7n, 7n],
+      [0, 18n, 4n],
+      [60, 24n, 2n],
+      [600, 1013n, -1013n],
+    ])
+  })
+
+  it('takes ticks away with the last position that has an end there, and keeps one that two cancel out at', () => {
+    const state = stateAfter(minted(-600, 0, 5n), minted(0, 600, 5n), burnt(-600, 0, 5n))
+    expect(tableOf(state)).to.deep.equal([
+      [-600, 1000n, 1000n],
+      [0, 5n, 5n],
+      [600, 1005n, -1005n],
+    ])
+    expect(tableOf(stateAfter(minted(-60, 0, 5n), minted(0, 60, 5n)))[2]).to.deep.equal([0, 10n, 0n])
+    expect(tableOf(stateAfter(minted(-60, 0, 5n), burnt(-60, 0, 5n)))).to.deep.equal(tableOf(aPool().state))
+  })
+
+  it('changes nothing where fees are only counted', () => {
+    const pool = aPool()
+    expect(apply(pool, burnt(-600, 600, 0n))).to.equal(pool)
+  })
+
+  it('changes nothing of ticks beyond those that are known, but what is in range between them', () => {
+    const pool = aPool()
+    expect(apply(pool, minted(to, to + 60, 5n))).to.equal(pool)
+    const { liquidity, ticks } = stateAfter(minted(from, to, 5n))
+    expect(liquidity).to.equal(1005n)
+    expect(ticks.ticks).to.deep.equal([-600, 600])
+    expect(tableOf(stateAfter(minted(from, 0, 5n)))[1]).to.deep.equal([0, 5n, -5n])
+  })
+
+  it('is not all of it where the pool is new, was left by all, or had less than is taken: then it is read anew', () => {
+    for (const each of [log('Initialize', 1n, 0), swapped(0, 1n), minted(-60, 60, 1n)]) expect(apply(null, each)).to.equal('reload')
+    expect(apply(aPool(), log('Initialize', 1n, 0))).to.equal('reload')
+    expect(apply(aPool(), burnt(-600, 600, 1001n))).to.equal('reload')
+    expect(apply(aPool(), burnt(-60, 60, 1n))).to.equal('reload')
+  })
+
+  it('leaves no pool where the last position near its price goes, as if it was read then', () => {
+    expect(apply(aPool(), burnt(-600, 600, 1000n))).to.equal(null)
+    expect(apply(aPool(), burnt(-600, 600, 999n))).to.not.equal(null)
+    expect(apply(aPool(), swapped(700, 0n))).to.not.equal(null)
+    // So near to the end of what is known that there may be others.
+    expect(apply(aPool(), swapped(-15_361, 0n), burnt(-600, 600, 1000n))).to.equal('reload')
+  })
+
+  it('says of a swap that comes to the end of what is known what must be read, in the same words each time', () => {
+    const near = { pool: address, zeroForOne: true, reach: { words: 128, ticks: 64 } }
+    expect(missingOf(aPool())).to.deep.equal(near)
+    expect(isDeepStrictEqual(missingOf(aPool()), missingOf(aPool()))).to.equal(true)
+    const gone = apply(aPool(), swapped(from - 1, 1000n))
+    expect(gone && gone !== 'reload' && missingOf(gone)).to.deep.equal(near)
+    expect(gone && gone !== 'reload' && missingOf(gone, false)).to.deep.equal({ ...near, zeroForOne: false })
+  })
+
+  it('leaves quotes what they would be if nobody had swapped before', () => {
+    const end = fc.integer({ min: -20, max: 20 })
+    const change = fc.oneof(
+      fc.record({ is: fc.constant('swap' as const), tick: fc.integer({ min: -1200, max: 1199 }) }),
+      fc.record({ is: fc.constant('mint' as const), ends: fc.tuple(end, end), liquidity: fc.bigInt(1n, 10n ** 20n) }),
+    )
+    const asked = fc.record({
+      zeroForOne: fc.boolean(),
+      exact: fc.constantFrom('in' as const, 'out' as const),
+      amountRaw: fc.bigInt(1n, 10n ** 20n),
+    })
+    fc.assert(
+      fc.property(fc.array(fc.tuple(change, fc.array(asked, { minLength: 1, maxLength: 4 })), { maxLength: 20 }), (steps) => {
+        let pool = aPool()
+        for (const [each, swaps] of steps) {
+          const after = apply(pool, each.is === 'swap' ? swapped(each.tick, inRange(pool.state, each.tick)) : mintedBetween(each))
+          if (!after || after === 'reload') return false
+          pool = after
+          const { from, to, ticks, liquidity } = pool.state.ticks
+          const anew = { ...pool, state: { ...pool.state, ticks: new KnownTicks(from, to, ticks, liquidity) } }
+          for (const { zeroForOne, exact, amountRaw } of swaps)
+            if (!isDeepStrictEqual(swap(pool.state, zeroForOne, exact, amountRaw), swap(anew.state, zeroForOne, exact, amountRaw)))
+              return false
+        }
+        return true
+      }),
+    )
+  })
+
+  it('is for whoever compares with what was read anew: of ticks what both know counts', () => {
+    const same = (a: Partial<RangePoolState>, b: Partial<RangePoolState>) => protocol.memory?.same?.(aPool(a), aPool(b))
+    const { ticks } = aPool().state
+    const less = new KnownTicks(-600, 1200, [600], { gross: () => 1000n, net: () => -1000n })
+    const [none, elsewhere] = [new KnownTicks(-600, 1200, [], ticks.liquidity), new KnownTicks(to, to + 60, [], ticks.liquidity)]
+    expect([same({}, {}), same({}, { ticks: less }), same({ ticks: less }, {}), same({}, { ticks: elsewhere })]).to.deep.equal([
+      true,
+      true,
+      true,
+      true,
+    ])
+    expect([same({}, { ticks: none }), same({ ticks: none }, {})]).to.deep.equal([false, false])
+    for (const wrong of [
+      { gross: () => 999n, net: () => -1000n },
+      { gross: () => 1000n, net: () => 1000n },
+    ])
+      expect(same({}, { ticks: new KnownTicks(-600, 1200, [600], wrong) })).to.equal(false)
+    for (const change of [{ tick: 31 }, { liquidity: 1n }, { sqrtPriceX96: 1n }, { fee: 500 }, { tickSpacing: 10 }])
+      expect(same({}, change)).to.equal(false)
+  })
+})

@@ -1,0 +1,83 @@
+import { expect } from 'chai'
+import { Interface, toQuantity } from 'ethers'
+import { createGasTable } from '../../../../../core/kits/evm/rail/gas-table.ts'
+import type { EvmIntent } from '../../../../../kits/evm/types.ts'
+import { pathOf } from '../../../../../core/kits/uniswap-v3/pools/swap-path.ts'
+import { wallet } from '../../../evm/test-chain.ts'
+import { rangeDesk } from './range-desk.ts'
+import { openRangeMarket, type RangeMarket } from './range-market.ts'
+
+const routerAbi = new Interface([
+  'function exactInputSingle((address tokenIn, address tokenOut, uint24 fee, address recipient, uint256 amountIn, uint256 amountOutMinimum, uint160 sqrtPriceLimitX96)) payable returns (uint256)',
+  'function exactOutputSingle((address tokenIn, address tokenOut, uint24 fee, address recipient, uint256 amountOut, uint256 amountInMaximum, uint160 sqrtPriceLimitX96)) payable returns (uint256)',
+])
+const [e18, fee, mostGas] = [10n ** 18n, 3000, 200_000_000n]
+
+describe('a gas limit from the table, for ticks that nobody has crossed before', function () {
+  this.timeout(120_000)
+  let market: RangeMarket
+  before(async () => {
+    market = await openRangeMarket()
+    await market.open(fee, 0)
+    await market.provide(fee, -60_000, 60_000, 1_000n * e18)
+    // One beside the other, above the price.
+    for (let index = 0; index < 8; index += 1) await market.provide(fee, 60 + index * 120, 120 + index * 120, 10n * e18)
+    // What the pool keeps for both directions is written.
+    for (const zeroForOne of [true, false, true, false]) await market.trade(fee, zeroForOne, e18 / 100n)
+  })
+  after(() => market?.stop())
+
+  async function stepOf(amountRaw: bigint, exact: 'in' | 'out' = 'in'): Promise<EvmIntent & { crossed: bigint }> {
+    const [token0, token1] = market.tokens
+    const passed = await rangeDesk(market, [fee]).quote(fee, { zeroForOne: false, exact, amountRaw })
+    if (!passed) throw new Error('The pool does not take that.')
+    const { gasUnits, firstWriteUnits = 0n } = passed
+    const [name, boundRaw] = exact === 'in' ? ['exactInputSingle', 0n] : ['exactOutputSingle', 2n * e18 * 100n]
+    return {
+      to: market.router,
+      data: routerAbi.encodeFunctionData(name, [[token1, token0, fee, wallet, amountRaw, boundRaw, 0n]]),
+      value: '0',
+      alike: { kind: `${exact} v3`, units: String(gasUnits + 50_000n), firstWriteUnits: String(firstWriteUnits), through: ['pool'] },
+      crossed: firstWriteUnits / 70_000n - 1n,
+    }
+  }
+
+  /** With what the table says after a small one was simulated. */
+  async function isMined(step: EvmIntent, exact: 'in' | 'out' = 'in'): Promise<void> {
+    const table = createGasTable()
+    const small = await stepOf(e18 / 1000n, exact)
+    const estimate = BigInt(String(await market.rpc('eth_estimateGas', { from: wallet, to: small.to, data: small.data })))
+    table.learn(small, wallet, (estimate * 5n) / 4n, mostGas)
+    const snapshot = await market.rpc('evm_snapshot')
+    const gas = toQuantity(table.limitOf(step, wallet) ?? 0n)
+    const hash = await market.rpc('eth_sendTransaction', { from: wallet, to: step.to, data: step.data, gas })
+    await market.rpc('evm_mine')
+    const receipt = await market.rpc('eth_getTransactionReceipt', hash)
+    await market.rpc('evm_revert', snapshot)
+    expect(receipt).to.include({ status: '0x1' })
+  }
+
+  for (const [amount, crossed] of [
+    [1n, 0n],
+    [10n, 1n],
+    [30n, 3n],
+    [60n, 7n],
+    [100n, 11n],
+  ] as const) {
+    it(`is enough for ${crossed} of them`, async () => {
+      const step = await stepOf(amount * e18)
+      expect(step.crossed).to.equal(crossed)
+      await isMined(step)
+    })
+  }
+
+  for (const exact of ['in', 'out'] as const) {
+    it(`is enough for one that a swap of an exact amount ${exact} ends on, which is crossed and not counted`, async () => {
+      const { state } = await rangeDesk(market, [fee]).poolOf(fee)
+      const first = pathOf(state, false).step(0) ?? expect.fail('The pool has liquidity.')
+      const step = await stepOf(exact === 'in' ? first.stretch.paidRaw : first.stretch.outRaw, exact)
+      expect(step.crossed).to.equal(0n)
+      await isMined(step, exact)
+    })
+  }
+})

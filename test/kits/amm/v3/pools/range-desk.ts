@@ -1,0 +1,74 @@
+import { expect } from 'chai'
+import { maxSqrtRatioX96, minSqrtRatioX96 } from '../../../../../kits/amm/v3/math.ts'
+import type { RangePoolState } from '../../../../../core/kits/uniswap-v3/pools/range-pool-state.ts'
+import { v3Protocol } from '../../../../../kits/amm/v3/pools.ts'
+import type { Passed, Pool } from '../../../../../kits/amm/index.ts'
+import { at } from '../../../evm/test-chain.ts'
+import type { Asked, RangeMarket } from './range-market.ts'
+
+// UniswapV3Pool of @uniswap/v3-core@1.0.1.
+export const initCodeHash = '0xe34f199b19b2b4f47f68442619d555527d244f78a3297ea89325f843f87b8b54'
+export const fees = [100, 500, 3000, 10_000] as const
+export type FeeTier = (typeof fees)[number]
+export const spacings = { 100: 1, 500: 10, 3000: 60, 10_000: 200 } as const
+
+export type RangeDesk = ReturnType<typeof rangeDesk>
+
+/** Quotes of ours, and what the exchange says to them. */
+export function rangeDesk(market: RangeMarket, tiers: readonly number[] = fees) {
+  const protocol = v3Protocol({ version: 'v3', factory: market.factory, initCodeHash, fees: tiers })
+  const counted = { furtherReadings: 0 }
+
+  const read = async (missing: readonly unknown[] = []): Promise<readonly Pool<RangePoolState>[]> => {
+    const reading = protocol.read([market.tokens], missing)
+    const { results } = await market.reader.read(reading.calls, at)
+    return reading.pools(results)
+  }
+  const poolOf = async (fee: number, missing: readonly unknown[] = []): Promise<Pool<RangePoolState>> => {
+    const pool = (await read(missing)).find(({ state }) => state.fee === fee)
+    if (!pool) throw new Error(`There is no pool of ${fee}.`)
+    return pool
+  }
+  const pass = (pool: Pool<RangePoolState>, { zeroForOne, exact, amountRaw }: Asked) => {
+    const [token0, token1] = market.tokens
+    const passage = zeroForOne ? { tokenIn: token0, tokenOut: token1 } : { tokenIn: token1, tokenOut: token0 }
+    return protocol.pass(pool, passage, exact, amountRaw)
+  }
+
+  /** What comes of it after as many readings as it takes, each of which must have promised no worse. */
+  const quote = async (fee: number, asked: Asked): Promise<Passed | undefined> => {
+    const missing: unknown[] = []
+    const promisedRaw: bigint[] = []
+    for (let readings = 0; readings < 4; readings += 1) {
+      const passed = pass(await poolOf(fee, missing), asked)
+      if (!passed || 'amountRaw' in passed) {
+        const broken = promisedRaw.filter(
+          (bestRaw) => passed && (asked.exact === 'in' ? passed.amountRaw > bestRaw : passed.amountRaw < bestRaw),
+        )
+        expect(broken).to.deep.equal([])
+        return passed
+      }
+      missing.push(passed.missing)
+      promisedRaw.push(passed.atBestRaw ?? 0n)
+      counted.furtherReadings += 1
+    }
+    throw new Error('There is always more to read.')
+  }
+
+  /** What the exchange's own quoter says; undefined where it refuses, or does not take an input whole. */
+  const theirs = async (fee: number, asked: Asked): Promise<bigint | undefined> => {
+    const quoted = await market.quote(fee, asked)
+    // QuoterV2 does not say where an input was not taken whole; that the price went as far as it can does.
+    const ranOut = asked.exact === 'in' && quoted && [minSqrtRatioX96 + 1n, maxSqrtRatioX96 - 1n].includes(quoted.sqrtPriceX96)
+    return ranOut ? undefined : quoted?.amountRaw
+  }
+
+  /** Asks both, and gives what both say. */
+  const quoteAlike = async (fee: number, asked: Asked): Promise<bigint | undefined> => {
+    const [mine, expected] = [await quote(fee, asked), await theirs(fee, asked)]
+    expect(mine?.amountRaw, `${fee} ${asked.exact} ${asked.amountRaw} ${asked.zeroForOne ? '0→1' : '1→0'}`).to.equal(expected)
+    return expected
+  }
+
+  return { protocol, counted, read, poolOf, pass, quote, theirs, quoteAlike }
+}

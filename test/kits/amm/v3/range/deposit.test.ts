@@ -1,0 +1,141 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { RangeAmounts } from '../../../../../core/contracts/index.ts'
+import { getSqrtRatioAtTick, maxTick, minTick } from '../../../../../kits/amm/v3/math.ts'
+import { deposit } from '../../../../../kits/amm/v3/range-amounts.ts'
+import { offerOf } from '../../../../../core/kits/uniswap-v3/range/deposit/offer.ts'
+import { priceOf, spanAround } from '../../../../../kits/amm/v3/range-prices.ts'
+import { rangeOf } from '../../../../../core/kits/uniswap-v3/range/prices/range-around.ts'
+
+const tickSpacing = 10
+const amount = fc.oneof(fc.bigInt({ min: 0n, max: 10n ** 6n }), fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.constant(2n ** 255n))
+const slippage = fc
+  .tuple(fc.bigInt({ min: 0n, max: 3_000n }), fc.constantFrom(10n ** 4n, 10n ** 9n, 10n ** 14n))
+  .map(([numerator, denominator]) => ({ numerator, denominator }))
+
+/** A pool at any price, and a range that is likely to be near it. */
+const place = fc
+  .tuple(
+    fc.integer({ min: minTick + 30_000, max: maxTick - 30_000 }),
+    fc.integer({ min: -2000, max: 2000 }),
+    fc.integer({ min: 1, max: 2000 }),
+    fc.bigInt({ min: 0n, max: 999n }),
+  )
+  .map(([tick, offset, width, between]) => ({
+    tick,
+    between,
+    tickLower: (Math.floor(tick / tickSpacing) + offset) * tickSpacing,
+    width: width * tickSpacing,
+  }))
+  .filter(({ tickLower, width }) => tickLower >= minTick && tickLower + width <= maxTick)
+  .map(({ tick, between, tickLower, width }) => {
+    const [here, next] = [getSqrtRatioAtTick(tick), getSqrtRatioAtTick(tick + 1)]
+    return placeAt(here + ((next - here) * between) / 1000n, tick, tickLower, tickLower + width)
+  })
+
+function placeAt(sqrtPriceX96: bigint, tick: number, tickLower: number, tickUpper: number) {
+  return { pool: poolAt(sqrtPriceX96, tick), range: rangeOf(tickLower, tickUpper) }
+}
+
+function poolAt(sqrtPriceX96: bigint, tick: number) {
+  return {
+    address: '0x00000000000000000000000000000000000000AA',
+    version: 'v3',
+    token0: '0x00000000000000000000000000000000000000A0',
+    token1: '0x00000000000000000000000000000000000000A1',
+    fee: 500,
+    tickSpacing,
+    sqrtPriceX96,
+    tick,
+    liquidity: 1n,
+    price: priceOf(sqrtPriceX96),
+  }
+}
+
+/** Where a unit more of the one token would be more liquidity than may lie at a tick. */
+const asMuchAsAPoolTakes: [ReturnType<typeof placeAt>, bigint, bigint, { numerator: bigint; denominator: bigint }, bigint] = [
+  placeAt(1255142181149666682194375386329509445651206787n, 746066, 734200, 751790),
+  30123427387950320n,
+  2n ** 255n,
+  { numerator: 1n, denominator: 10n ** 14n },
+  1n,
+]
+
+describe('a deposit', () => {
+  it('never takes more than was offered, and no unit of liquidity less than it could', () => {
+    fc.assert(
+      fc.property(place, amount, amount, ({ pool, range }, amount0Raw, amount1Raw) => {
+        const made = deposit(pool, range, { amount0Raw, amount1Raw })
+        expect(made.amount0Raw <= amount0Raw && made.amount1Raw <= amount1Raw).to.equal(true)
+        expect(made.liquidity < 2n ** 128n).to.equal(true)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('of one side only where the price is outside of the range', () => {
+    const [below, above] = [poolAt(getSqrtRatioAtTick(-100), -100), poolAt(getSqrtRatioAtTick(100), 100)]
+    const range = rangeOf(-100, 100)
+    const most = { amount0Raw: 10n ** 18n, amount1Raw: 10n ** 18n }
+    expect(deposit(below, range, most).amount1Raw).to.equal(0n)
+    expect(deposit(above, range, most).amount0Raw).to.equal(0n)
+    expect(deposit(above, range, { amount0Raw: 10n ** 18n, amount1Raw: 0n }).liquidity).to.equal(0n)
+  })
+
+  it('offers what gives the same liquidity as the whole of what was offered, and never more than that', () => {
+    fc.assert(
+      fc.property(place, amount, amount, slippage, ({ pool, range }, amount0Raw, amount1Raw, slip) => {
+        const most = { amount0Raw, amount1Raw }
+        const { desired } = offerOf(pool, range, most, slip)
+        expect(desired.amount0Raw <= amount0Raw && desired.amount1Raw <= amount1Raw).to.equal(true)
+        expect(deposit(pool, range, desired)).to.deep.equal(deposit(pool, range, most))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('offers of a token without a limit no more than the slippage can ask for', () => {
+    const pool = poolAt(getSqrtRatioAtTick(7), 7)
+    for (const side of ['amount0Raw', 'amount1Raw'] as const) {
+      const most = { amount0Raw: 10n ** 18n, amount1Raw: 10n ** 18n, [side]: 2n ** 255n }
+      const taken = deposit(pool, rangeOf(-500, 500), most)
+      const { desired } = offerOf(pool, rangeOf(-500, 500), most, { numerator: 1n, denominator: 100n })
+      expect(desired[side] > taken[side] && desired[side] < taken[side] * 2n).to.equal(true)
+    }
+  })
+
+  it('is taken at every price within the slippage', () => {
+    const part = fc.bigInt({ min: 0n, max: 1000n })
+    fc.assert(
+      fc.property(place, amount, amount, slippage, part, ({ pool, range }, amount0Raw, amount1Raw, slip, share) => {
+        const { desired, least } = offerOf(pool, range, { amount0Raw, amount1Raw }, slip)
+        const { low, high } = spanAround(pool.sqrtPriceX96, slip)
+        for (const price of [low, high, pool.sqrtPriceX96, low + ((high - low) * share) / 1000n])
+          expect(covers(deposit(pool, range, desired, price), least)).to.equal(true)
+      }),
+      { numRuns: 3000, examples: [asMuchAsAPoolTakes] },
+    )
+  })
+
+  it('is refused at a price a little past the slippage, where the range reaches that far', () => {
+    const slip = { numerator: 1n, denominator: 100n }
+    const pool = poolAt(getSqrtRatioAtTick(7), 7)
+    const range = rangeOf(-500, 500)
+    const { low, high } = spanAround(pool.sqrtPriceX96, slip)
+    // Of both as much as the other needs, one of them the limit, and one without any.
+    for (const most of [
+      { amount0Raw: 10n ** 18n, amount1Raw: 10n ** 18n },
+      { amount0Raw: 10n ** 18n, amount1Raw: 10n ** 19n },
+      { amount0Raw: 10n ** 18n, amount1Raw: 2n ** 255n },
+      { amount0Raw: 2n ** 200n, amount1Raw: 10n ** 18n },
+    ]) {
+      const { desired, least } = offerOf(pool, range, most, slip)
+      expect(covers(deposit(pool, range, desired, low - low / 10_000_000n), least)).to.equal(false)
+      expect(covers(deposit(pool, range, desired, high + high / 10_000_000n), least)).to.equal(false)
+    }
+  })
+})
+
+function covers(taken: RangeAmounts, least: RangeAmounts): boolean {
+  return taken.amount0Raw >= least.amount0Raw && taken.amount1Raw >= least.amount1Raw
+}

@@ -1,0 +1,131 @@
+import { Contract, type Wallet } from 'ethers'
+import type {
+  AMMRange,
+  Plan,
+  RangeAmounts,
+  RangePool,
+  RangePosition,
+  RangeTerms,
+  TickRange,
+  Token,
+} from '../../../../../core/contracts/index.ts'
+import type { Evm, EvmReceipt } from '../../../../../kits/evm/index.ts'
+import { v3Range } from '../../../../../kits/amm/v3/range.ts'
+import { rangeOf } from '../../../../../core/kits/uniswap-v3/range/prices/range-around.ts'
+import { v3Deployments } from '../../../../../plugins/uniswap/deployments.ts'
+import { addresses } from '../../../../devnet/addresses.ts'
+import { at, openTradingFloor, tokens } from '../../v2/trading-floor.ts'
+
+export { at, tokens } from '../../v2/trading-floor.ts'
+
+const { positionManager, router } = addresses.rangeExchanges.uniswap
+const routerAbi = [
+  'function exactInputSingle((address tokenIn, address tokenOut, uint24 fee, address recipient, uint256 amountIn, uint256 amountOutMinimum, uint160 sqrtPriceLimitX96) params) payable returns (uint256)',
+]
+const managerAbi = [
+  'function collect((uint256 tokenId, address recipient, uint128 amount0Max, uint128 amount1Max) params) payable returns (uint256 amount0, uint256 amount1)',
+]
+const most128 = 2n ** 128n - 1n
+
+export const inTenMinutes = () => Math.floor(Date.now() / 1000) + 600
+
+export type RangeFloor = Awaited<ReturnType<typeof openRangeFloor>>
+
+/** The devnet's pools of concentrated liquidity, positions through the kit, and swaps past it. */
+export async function openRangeFloor() {
+  const floor = await openTradingFloor()
+  const exchange = {
+    version: 'v3',
+    ...v3Deployments['ethereum/local'],
+    fees: [100, 500, 3000, 10_000],
+    feeTiers: { LOWEST: 100, LOW: 500, MEDIUM: 3000, HIGH: 10_000 },
+    positionManager,
+    listed: new Set(Object.values(tokens).map(({ address }) => address)),
+  }
+  const range: AMMRange<Evm> = v3Range(exchange, floor.chain.reader)
+  for (const { address } of Object.values(tokens)) {
+    await floor.approve(address, positionManager)
+    await floor.approve(address, router)
+  }
+  const owner = floor.trader.address
+  const terms = (changed: Partial<RangeTerms> = {}): RangeTerms => ({
+    owner,
+    slippage: { numerator: 1n, denominator: 100n },
+    deadline: inTenMinutes(),
+    native: false,
+    ...changed,
+  })
+
+  const pool = async (a: Token, b: Token, fee: number): Promise<RangePool> => {
+    const { pools } = await range.rangePools([a, b], { fee }, at())
+    if (!pools[0]) throw new Error(`No pool of ${a.symbol} and ${b.symbol} at ${fee}.`)
+    return pools[0]
+  }
+
+  /** A range by how many spacings its bounds are from the price. */
+  const about = ({ tick, tickSpacing }: RangePool, below: number, above: number): TickRange => {
+    const nearest = Math.floor(tick / tickSpacing)
+    return rangeOf((nearest + below) * tickSpacing, (nearest + above) * tickSpacing)
+  }
+
+  const succeed = async (plan: Plan<Evm>): Promise<EvmReceipt> => {
+    const receipt = await floor.execute(plan)
+    if (receipt.status !== 1) throw new Error(`Reverted: ${receipt.transactionHash}`)
+    return receipt
+  }
+
+  const minted = async (of: RangePool, between: TickRange, most: RangeAmounts, changed: Partial<RangeTerms> = {}): Promise<bigint> => {
+    const plan = range.add({ pool: of, range: between, most }, terms(changed))
+    const fill = range.rangeFill(await succeed(plan), plan.memo)
+    if (!fill) throw new Error('No fill of a mint.')
+    return fill.tokenId
+  }
+
+  const position = async (tokenId: bigint): Promise<RangePosition> => {
+    const read = await range.position(tokenId, at())
+    if (!read) throw new Error(`No position ${tokenId}.`)
+    return read.position
+  }
+
+  /** What the manager itself says that a position may collect now. */
+  const collectable = async (tokenId: bigint, of = owner): Promise<RangeAmounts> => {
+    const manager = new Contract(positionManager, managerAbi, floor.provider)
+    const params = { tokenId, recipient: of, amount0Max: most128, amount1Max: most128 }
+    const [amount0Raw, amount1Raw] = await manager.getFunction('collect').staticCall(params, { from: of })
+    return { amount0Raw, amount1Raw }
+  }
+
+  /** As far as the amount goes, or until the pool's price is there. */
+  const swap = async (tokenIn: Token, tokenOut: Token, fee: number, amountInRaw: bigint, sqrtPriceLimitX96 = 0n): Promise<EvmReceipt> => {
+    const contract = new Contract(router, routerAbi, floor.trader)
+    const params = {
+      tokenIn: tokenIn.address,
+      tokenOut: tokenOut.address,
+      fee,
+      recipient: owner,
+      amountIn: amountInRaw,
+      amountOutMinimum: 0n,
+      sqrtPriceLimitX96,
+    }
+    const sent = await contract.getFunction('exactInputSingle')(params, { gasLimit: 5_000_000n })
+    const receipt = await floor.mined(sent.hash)
+    if (receipt.status !== 1) throw new Error(`The swap reverted: ${sent.hash}`)
+    return receipt
+  }
+
+  /** Swaps until the pool's price is that. */
+  const moveTo = async ({ token0, token1, fee }: RangePool, sqrtPriceX96: bigint): Promise<void> => {
+    const ends = [token0, token1].map((address) => Object.values(tokens).find((token) => token.address === address))
+    const [first, second] = ends
+    if (!first || !second) throw new Error('A pool of other tokens.')
+    const falls = sqrtPriceX96 < (await pool(first, second, fee)).sqrtPriceX96
+    await swap(falls ? first : second, falls ? second : first, fee, 10n ** (falls ? 28n : 28n), sqrtPriceX96)
+  }
+
+  const as = (wallet: Wallet, plan: Plan<Evm>) => {
+    const [{ to, data, value }] = plan.steps
+    return wallet.sendTransaction({ to, data, value, gasLimit: 1_000_000n }).then(({ hash }) => floor.mined(hash))
+  }
+
+  return { ...floor, range, exchange, owner, terms, pool, about, succeed, minted, position, collectable, swap, moveTo, as }
+}

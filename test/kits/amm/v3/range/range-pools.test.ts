@@ -1,0 +1,113 @@
+import { expect } from 'chai'
+import { AbiCoder, Contract } from 'ethers'
+import { v3Range } from '../../../../../kits/amm/v3/range.ts'
+import { readPool } from '../../../../../core/kits/uniswap-v3/range/reading/read-pool.ts'
+import { rejection } from '../../v2/rejection.ts'
+import { at, tokens } from '../../v2/trading-floor.ts'
+import { openRangeFloor, type RangeFloor } from './range-floor.ts'
+
+const { WETH, USDC, DAI, WBTC } = tokens
+
+describe('pools that can have positions', () => {
+  let floor: RangeFloor
+
+  before(async function () {
+    // The devnet is built first.
+    this.timeout(120_000)
+    floor = await openRangeFloor()
+  })
+  after(() => floor.close())
+
+  it('are all of a pair, deepest first, as the contracts say, in one round trip', async () => {
+    floor.counted.rpc = 0
+    const { pools } = await floor.range.rangePools([USDC, floor.chain.nativeCurrency], {}, at())
+    expect(floor.counted.rpc).to.equal(1)
+    // The devnet's widest ranges hold 4000, 2000 and 100 ether.
+    expect(pools.map(({ fee }) => fee)).to.deep.equal([500, 3000, 10_000])
+    for (const pool of pools) {
+      const contract = new Contract(
+        pool.address,
+        [
+          'function slot0() view returns (uint160, int24, uint16, uint16, uint16, uint8, bool)',
+          'function token0() view returns (address)',
+          'function token1() view returns (address)',
+          'function fee() view returns (uint24)',
+          'function tickSpacing() view returns (int24)',
+          'function liquidity() view returns (uint128)',
+        ],
+        floor.provider,
+      )
+      const [slot0, ...said] = await Promise.all(
+        ['slot0', 'token0', 'token1', 'fee', 'tickSpacing', 'liquidity'].map((view) => contract.getFunction(view).staticCall()),
+      )
+      const { sqrtPriceX96, tick, token0, token1, fee, tickSpacing, liquidity } = pool
+      expect([sqrtPriceX96, tick]).to.deep.equal([slot0[0], Number(slot0[1])])
+      expect([token0, token1, BigInt(fee), BigInt(tickSpacing), liquidity]).to.deep.equal(said)
+      expect(pool.price).to.deep.equal({ numerator: sqrtPriceX96 ** 2n, denominator: 2n ** 192n })
+    }
+  })
+
+  it('are those of one fee where it is given, and none where there is none', async () => {
+    const fees = async (fee: number) => (await floor.range.rangePools([WETH, USDC], { fee }, at())).pools.map((pool) => pool.fee)
+    expect(await fees(3000)).to.deep.equal([3000])
+    expect(await fees(100)).to.deep.equal([])
+    for (const fee of [0, 1234, 2 ** 24, -1, 0.5]) expect(await fees(fee)).to.deep.equal([])
+    expect((await floor.range.rangePools([DAI, WBTC], {}, at())).pools).to.deep.equal([])
+  })
+
+  it('leave out one without a price', async () => {
+    const factory = new Contract(floor.exchange.factory, ['function createPool(address,address,uint24)'], floor.trader)
+    await floor.mined((await factory.getFunction('createPool')(DAI.address, WBTC.address, 500)).hash)
+    expect((await floor.range.rangePools([DAI, WBTC], {}, at())).pools).to.deep.equal([])
+  })
+
+  it('are no deeper for liquidity in a single tick at a wrong price, which costs next to nothing', async () => {
+    const [genuine] = (await floor.range.rangePools([WETH, USDC], {}, at())).pools
+    if (!genuine) throw new Error('No pool of ether and dollars.')
+    const abi = ['function createAndInitializePoolIfNecessary(address, address, uint24, uint160) payable returns (address)']
+    const manager = new Contract(floor.exchange.positionManager, abi, floor.trader)
+    // A fifth beside the price of all others.
+    const { token0, token1, sqrtPriceX96 } = genuine
+    const sent = await manager.getFunction('createAndInitializePoolIfNecessary')(token0, token1, 100, (sqrtPriceX96 * 9n) / 10n)
+    await floor.mined(sent.hash)
+    const thin = await floor.pool(WETH, USDC, 100)
+    const most = { amount0Raw: 10n ** 24n, amount1Raw: 10n ** 24n }
+    const { liquidity } = floor.range.deposit(thin, floor.about(thin, -1, 2), most)
+    const share = (2n * genuine.liquidity * 10n ** 24n) / liquidity
+    await floor.minted(thin, floor.about(thin, -1, 2), { amount0Raw: share, amount1Raw: share })
+
+    const { pools } = await floor.range.rangePools([WETH, USDC], {}, at())
+    const found = pools.find(({ fee }) => fee === 100)
+    expect(found?.liquidity).to.satisfy((raw: bigint) => raw > genuine.liquidity)
+    expect(pools[0]?.fee).to.equal(genuine.fee)
+  })
+
+  it('read alike where a fork returns more, or other numbers behind the same beginning', () => {
+    const key = { address: '0xAA', token0: '0xA0', token1: '0xA1', fee: 2500, version: 'v3' }
+    const coder = AbiCoder.defaultAbiCoder()
+    const ok = (types: readonly string[], values: readonly unknown[]) => ({ ok: true, data: coder.encode(types, values) })
+    // PancakeSwap's feeProtocol has 32 bits: @pancakeswap/v3-core@1.0.2, IPancakeV3PoolState.
+    const slot0 = ok(
+      ['uint160', 'int24', 'uint16', 'uint16', 'uint16', 'uint32', 'bool'],
+      [2n ** 95n, -13_864, 7, 9, 11, 216_272_100, true],
+    )
+    const pool = readPool(key, [slot0, ok(['uint128'], [77n]), ok(['int24'], [50])])
+    expect(pool).to.deep.include({ ...key, sqrtPriceX96: 2n ** 95n, tick: -13_864, liquidity: 77n, tickSpacing: 50 })
+  })
+
+  it('are refused where the configured contract does not manage them', async () => {
+    for (const positionManager of [floor.exchange.factory, WETH.address, floor.owner]) {
+      const range = v3Range({ ...floor.exchange, positionManager }, floor.chain.reader)
+      for (const asked of [
+        () => range.rangePools([WETH, USDC], {}, at()),
+        () => range.position(1n, at()),
+        () => range.positions(floor.owner, at()),
+      ]) {
+        const error = await rejection(asked())
+        expect(error).to.include({ name: 'SERVICE_UNINITIALIZED' })
+      }
+    }
+    const elsewhere = v3Range({ ...floor.exchange, factory: WETH.address }, floor.chain.reader)
+    expect(await rejection(elsewhere.position(1n, at()))).to.include({ name: 'SERVICE_UNINITIALIZED' })
+  })
+})

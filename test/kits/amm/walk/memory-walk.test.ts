@@ -1,0 +1,62 @@
+import { expect } from 'chai'
+import { randomBits } from '../v3/math/random-bits.ts'
+import { drawing } from './any-swap.ts'
+import { poolLife } from './pool-life.ts'
+import { walkDesk } from './walk-desk.ts'
+import { openWalkFloor, type WalkFloor } from './walk-floor.ts'
+import { msOf, quotesOf, seed, walkInMemory, type Choice, type Remembered } from './walk-in-memory.ts'
+
+const quotes = quotesOf(0.8)
+/** After every block that something happened in. */
+const quotesEach = 40
+const inADay = () => Math.floor(Date.now() / 1000) + 86_400
+
+describe(`${quotes} quotes of Uniswap from memory (SLUICE_WALK_QUOTES) on a random walk, seed ${seed} (SLUICE_WALK_SEED)`, () => {
+  let floor: WalkFloor
+  before(async function () {
+    this.timeout(120_000)
+    floor = await openWalkFloor()
+  })
+  after(() => floor?.close())
+
+  it('equal the exchange’s own to the unit after every block, whatever is done to its pools, over reorganisations', async function () {
+    this.timeout(msOf(quotes))
+    const random = randomBits(seed)
+    const { pick, anySwap } = drawing(floor.tokens, floor.wrapped, random)
+    const desk = walkDesk(floor, pick)
+    const life = await poolLife(floor, random)
+    const swapNow = () => anySwap(random.below(24))
+
+    async function trade(remembered: Remembered): Promise<void> {
+      for (let tries = 0; tries < 20; tries += 1) {
+        const quote = await remembered(swapNow(), {}).catch(() => undefined)
+        if (!quote || quote.swap.exact === 'out' || quote.amountRaw * 2n < quote.spotAmountRaw) continue
+        const plan = floor.amm.swap(quote, { recipient: floor.trader, boundRaw: quote.amountRaw, deadline: inADay() })
+        expect((await floor.carryOut(plan)).status, 'a trade at the very price from memory').to.equal(1)
+        return
+      }
+    }
+
+    await walkInMemory(
+      {
+        ...floor,
+        happen: (round, remembered) => (round % 4 === 3 ? life.next() : trade(remembered)),
+        anySwap: swapNow,
+        anyChoice: () => pick<Choice>([{}, {}, { version: 'v3' }, { version: 'v2' }]),
+        hold: desk.holdAlike,
+      },
+      random,
+      quotes,
+      quotesEach,
+    )
+    const {
+      v2,
+      v3,
+      mixed,
+      split,
+      hops: [one, two, three],
+    } = desk.counted
+    const counted = { v2, v3, mixed, split, one, two, three, ...life.counted }
+    for (const [what, count] of Object.entries(counted)) expect(count, what).to.be.above(0)
+  })
+})

@@ -1,0 +1,93 @@
+import { expect } from 'chai'
+import type { AMM, Chain, FollowedPricing, Quote, Swap } from '../../../../core/contracts/index.ts'
+import type { Evm } from '../../../../kits/evm/index.ts'
+import { createMarket } from '../../../../core/live-state/live-state.ts'
+import { type QuoteVenue } from '../../../../core/live-state/quotes.ts'
+import { temporaryFolder } from '../../../devnet/test-devnet.ts'
+import { until } from '../../../live-state/recorder.ts'
+import type { TestChain } from '../../evm/test-chain.ts'
+import { at } from '../v2/trading-floor.ts'
+import type { Random } from './any-swap.ts'
+
+export type Choice = Parameters<AMM['quote']>[1]
+export type Remembered = (swap: Swap, choice: Choice) => Promise<Quote>
+
+/** An exchange, what may happen to it, and how what it gives is held against itself. */
+export interface Walked {
+  readonly chain: Chain<Evm>
+  readonly amm: AMM<Evm>
+  readonly rpc: TestChain['rpc']
+  /**
+   * In blocks of its own, which nothing else makes. Where a pool must be read anew after one of them, that is to be the last: a node of
+   * anvil that makes a block while it is asked about the one before answers by what is in both.
+   */
+  happen(round: number, remembered: Remembered): Promise<unknown>
+  anySwap(): Swap
+  anyChoice?(): Choice
+  hold(give: () => Promise<Quote>, swap: Swap, choice: Choice, what: string): Promise<unknown>
+}
+
+export const seed = Number(process.env['SLUICE_WALK_SEED'] ?? 1)
+const wanted = Number(process.env['SLUICE_WALK_QUOTES'] ?? 5_000)
+/** Of the quotes of all walks (SLUICE_WALK_QUOTES), those of one. */
+export const quotesOf = (share: number): number => Math.ceil(wanted * share)
+export const msOf = (quotes: number): number => 180_000 + quotes * 100
+
+const deepest = 5
+/** One of so many blocks begins a reorganisation. */
+const reorganised = 11
+
+/**
+ * So many quotes from memory, some after every block of a random walk, over reorganisations; samples are compared all the while. Gives
+ * what was told of the memory.
+ */
+export async function walkInMemory(walked: Walked, { below }: Random, quotes: number, quotesEach: number) {
+  const { chain, amm, rpc, happen, anySwap, anyChoice = () => ({}), hold } = walked
+  const told = { different: 0, equal: 0, defect: 0, reload: 0, reorganisation: 0 }
+  const count = (what: string) => {
+    if (Object.hasOwn(told, what)) told[what as keyof typeof told] += 1
+  }
+  const counters = { trouble: (_: unknown, what: string) => count(what), check: (_: unknown, what: string) => count(what), update() {} }
+  const place = await temporaryFolder()
+  const market = createMarket(
+    { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 60, checkSeconds: 1 },
+    place.folder,
+    { info() {}, warn() {} },
+    counters,
+  )
+  // As the directory hands a family's plugins to who knows no family.
+  const pricing = amm.followed as unknown as FollowedPricing
+  const chainImpl = chain as unknown as QuoteVenue['chainImpl']
+  const venue: QuoteVenue = { chain: 'ethereum', network: 'local', connector: 'walked', chainImpl, pricing }
+  const remembered: Remembered = async (swap, choice) => market.quotes.quote(venue, swap, choice, at())
+
+  /** What the chain has now is what is in memory. */
+  async function caughtUp(): Promise<void> {
+    const block = await rpc('eth_getBlockByNumber', 'latest', false)
+    const hash = typeof block === 'object' && block !== null && 'hash' in block ? block.hash : undefined
+    await until(() => market.following.all()[0]?.synchroniser.tip?.hash === hash, 'the newest block in memory')
+  }
+
+  try {
+    await remembered(anySwap(), {}).catch(() => undefined)
+    for (let [round, asked] = [0, 0]; asked < quotes; round += 1) {
+      if (round % reorganised === 5) await rpc('anvil_reorg', 1 + below(deepest), [])
+      else await happen(round, remembered)
+      await caughtUp()
+      const questions = Array.from({ length: quotesEach }, () => ({ swap: anySwap(), choice: anyChoice() }))
+      await Promise.all(
+        questions.map(({ swap, choice }, index) =>
+          hold(() => remembered(swap, choice), swap, choice, `seed ${seed}, round ${round}, quote ${index}`),
+        ),
+      )
+      asked += quotesEach
+    }
+    await until(() => told.equal > 0, 'a sample that was compared')
+    expect(told.reorganisation, 'reorganisations').to.be.above(0)
+    expect([told.different, told.defect]).to.deep.equal([0, 0])
+    return told
+  } finally {
+    await market.stop()
+    await place.remove()
+  }
+}

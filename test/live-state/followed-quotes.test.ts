@@ -1,0 +1,216 @@
+import { expect } from 'chai'
+import { SluiceError } from '../../core/api/index.ts'
+import type { FollowedPricing, Swap } from '../../core/contracts/index.ts'
+import { createFollowing, type Following } from '../../core/market/following/following.ts'
+import type { QuoteNews } from '../../core/market/quotes/quote-news.ts'
+import { createQuotes, type Quotes, type QuoteVenue } from '../../core/live-state/quotes.ts'
+import { createForkChain, type ForkChain, type Happened } from './fork-chain.ts'
+import { keeping } from './keeping.ts'
+import { createRecorder, until } from './recorder.ts'
+
+const [one, two, coin] = ['0x1', '0x2', '0xc'].map((address) => ({ symbol: address, address, decimals: 0 }))
+if (!one || !two || !coin) throw new Error('There are three.')
+const sell = (tokenIn: typeof one, amountRaw: bigint): Swap => ({ tokenIn, tokenOut: coin, exact: 'in', amountRaw })
+const priced = ({ address }: typeof one, price: string): Happened => ({ topic: 'price', key: address, what: price })
+
+describe('quotes that are followed', () => {
+  let test: ForkChain
+  let following: Following
+  let quotes: Quotes
+  let venue: QuoteVenue
+  let computed: bigint[]
+  /** What changes all quotes beside the states, such as the price of gas. */
+  let conditions = 0
+  let vet: () => Promise<void> | undefined
+  const ends: (() => void)[] = []
+
+  beforeEach(() => {
+    test = createForkChain()
+    test.make(0, [[priced(one, '10'), priced(two, '20')]])
+    start()
+    computed = []
+    vet = () => undefined
+    venue = { chain: 'ethereum', network: 'local', connector: 'dex', chainImpl: test.chain as QuoteVenue['chainImpl'], pricing: invented() }
+  })
+  afterEach(async () => {
+    for (const end of ends.splice(0)) end()
+    await quotes.stop()
+    following.stop()
+  })
+
+  function start(options: Partial<typeof keeping> = {}): void {
+    following = createFollowing({ witness: createRecorder().witness, ...keeping, ...options })
+    quotes = createQuotes({ following, pairs: { known: [], keep: async () => {} } })
+  }
+
+  /** An exchange of one price for each token, whatever the amount: what it was set to last. */
+  function invented(): FollowedPricing {
+    const followed = {
+      follow: ['price'],
+      keysOf: (change: Happened) => [change.key],
+      async load(keys: readonly string[], after: QuoteHead, { signal }: { signal: AbortSignal }) {
+        await test.read('load', signal)
+        return { head: after, states: new Map(keys.map((key) => [key, test.replay(key, after.hash ?? '').at(-1) ?? '0'])) }
+      },
+      apply: (_state: string, { what }: Happened) => what,
+    }
+    return {
+      basis: ({ tokenIn }) => [{ followed, key: tokenIn.address }],
+      quote(swap, _choice, [price], head) {
+        computed.push(swap.amountRaw)
+        if (price === '0') throw new SluiceError('PRICE_FAILED', 'Nobody buys that.')
+        const amountRaw = swap.amountRaw * BigInt(String(price))
+        return { swap, amountRaw, spotAmountRaw: amountRaw, gasUnits: 1n, route: [], head, spender: '0x5' }
+      },
+      conditions: () => String(conditions),
+      vet: () => vet(),
+    }
+  }
+  type QuoteHead = typeof test.tip
+
+  function follow(swap: Swap) {
+    const told: (string | number)[][] = []
+    const end = quotes.follow(venue, swap, {}, (news) => void told.push(shown(news)))
+    ends.push(end)
+    return { told, end }
+  }
+  const shown = (news: QuoteNews): (string | number)[] =>
+    news === undefined ? ['unknown'] : news instanceof SluiceError ? [news.name] : [Number(news.amountRaw), Number(news.head.number)]
+  const number = () => Number(test.tip.number)
+  /** Until all of a block is told. */
+  const settled = () => until(() => following.of(venue).tip?.hash === test.tip.hash && !isBusy())
+  const isBusy = () => computed.length !== seen && ((seen = computed.length), true)
+  let seen = 0
+
+  it('are told at once, and after the blocks in which they became others, and not after the others', async () => {
+    const { told } = follow(sell(one, 2n))
+    await until(() => told.length === 1)
+    const first = number()
+    test.make(0, [[priced(one, '11')]])
+    await until(() => told.length === 2)
+    test.make(0, [[]])
+    test.make(0, [[priced(two, '21')]])
+    test.make(0, [[priced(one, '12'), priced(one, '13')]])
+    await until(() => told.length === 3)
+    expect(told).to.deep.equal([
+      [20, first],
+      [22, first + 1],
+      [26, first + 4],
+    ])
+  })
+
+  it('are computed once a block for all who follow the same, and not at all when nobody does', async () => {
+    const several = [follow(sell(one, 2n)), follow(sell(one, 2n)), follow(sell(one, 3n))]
+    await until(() => several.every(({ told }) => told.length === 1))
+    computed.length = 0
+    test.make(0, [[priced(one, '11')]])
+    await until(() => several.every(({ told }) => told.length === 2))
+    expect(computed).to.have.members([2n, 3n]).and.have.length(2)
+    expect(several[0]?.told).to.deep.equal(several[1]?.told)
+    const late = follow(sell(one, 2n))
+    expect(late.told).to.deep.equal([[22, number()]])
+    for (const { end } of [...several, late]) end()
+    test.make(0, [[priced(one, '12')]])
+    await settled()
+    expect(computed).to.have.length(2)
+  })
+
+  it('of pools that have changed are computed before those of others', async () => {
+    let told = 0
+    const count = () => (told += 1)
+    for (let amount = 1n; amount <= 50n; amount++)
+      ends.push(quotes.follow(venue, sell(one, amount), {}, count), quotes.follow(venue, sell(two, 1_000n + amount), {}, count))
+    await until(() => told === 100)
+    for (const [token, isChanged] of [
+      [two, (amount: bigint) => amount > 1_000n],
+      [one, (amount: bigint) => amount < 1_000n],
+    ] as const) {
+      computed.length = 0
+      conditions += 1
+      test.make(0, [[priced(token, String(told))]])
+      await until(() => computed.length === 100)
+      expect(computed.map(isChanged)).to.deep.equal(Array.from({ length: 100 }, (_, index) => index < 50))
+    }
+  })
+
+  it('are not computed where neither what they go by nor the price of gas has changed', async () => {
+    const [a, b] = [follow(sell(one, 2n)), follow(sell(two, 3n))]
+    await until(() => a.told.length === 1 && b.told.length === 1)
+    computed.length = 0
+    test.make(0, [[]])
+    test.make(0, [[priced(one, '11')]])
+    await until(() => a.told.length === 2)
+    expect(computed).to.deep.equal([2n])
+    conditions += 1
+    test.make(0, [[]])
+    await until(() => computed.length === 3)
+    expect(computed.slice(1)).to.have.members([2n, 3n])
+    expect([a.told.length, b.told.length]).to.deep.equal([2, 1])
+  })
+
+  it('go back with a reorganisation', async () => {
+    const { told } = follow(sell(one, 2n))
+    await until(() => told.length === 1)
+    test.make(0, [[priced(one, '11')], [priced(one, '12')]])
+    await until(() => told.at(-1)?.[0] === 24)
+    test.make(2, [[], [], []])
+    await until(() => told.at(-1)?.[0] === 20)
+    expect(told.at(-1)).to.deep.equal([20, number()])
+  })
+
+  it('are unknown while the network is away, and told again when it is back, changed or not', async () => {
+    const { told } = follow(sell(one, 2n))
+    await until(() => told.length === 1)
+    test.fail()
+    await until(() => told.length === 2)
+    expect(told[1]).to.deep.equal(['unknown'])
+    const late = follow(sell(one, 2n))
+    expect(late.told).to.deep.equal([['unknown']])
+    test.heal()
+    await until(() => told.length === 3 && late.told.length === 2)
+    expect(told[2]).to.deep.equal(late.told[1])
+    expect(told[2]?.[0]).to.equal(20)
+  })
+
+  it('are unknown where the network is away when they are asked for', async () => {
+    test.fail()
+    const { told } = follow(sell(one, 2n))
+    await until(() => told.length === 1)
+    test.heal()
+    await until(() => told.length === 2)
+    expect(told).to.deep.equal([['unknown'], [20, number()]])
+  })
+
+  it('are tried again, block or not, where what must be asked about them was not answered', async () => {
+    vet = () => Promise.reject(new SluiceError('NETWORK', 'nobody there'))
+    const { told } = follow(sell(one, 2n))
+    await until(() => told.length === 1)
+    vet = () => undefined
+    await until(() => told.length === 2)
+    expect(told).to.deep.equal([['unknown'], [20, number()]])
+  })
+
+  it('are what the exchange says where it gives none, until it gives one', async () => {
+    test.make(0, [[priced(one, '0')]])
+    const { told } = follow(sell(one, 2n))
+    await until(() => told.length === 1)
+    test.make(0, [[]])
+    await settled()
+    test.make(0, [[priced(one, '7')]])
+    await until(() => told.length === 2)
+    expect(told).to.deep.equal([['PRICE_FAILED'], [14, number()]])
+  })
+
+  it('keep what they go by in memory, also where no block comes', async () => {
+    following.stop()
+    start({ idleSeconds: 0, mostKeys: 1 })
+    const { told, end } = follow(sell(one, 2n))
+    await until(() => told.length === 1)
+    test.asked.length = 0
+    await new Promise((resolve) => setTimeout(resolve, 2_500))
+    expect(test.asked.filter((what) => what === 'load')).to.deep.equal([])
+    expect(() => quotes.follow(venue, sell(two, 1n), {}, () => {})).to.throw('is the most')
+    end()
+    await until(() => following.of(venue).kept === 0)
+  })
+})

@@ -1,0 +1,207 @@
+import { rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { Contract, MaxUint256 } from 'ethers'
+import type { FollowedPricing, Quote, Swap } from '../../core/contracts/index.ts'
+import type { EvmReader } from '../../kits/evm/index.ts'
+import { createMarket, type Market } from '../../core/live-state/live-state.ts'
+import { type QuoteVenue } from '../../core/live-state/quotes.ts'
+import { roundTripsTo } from '../../testkit/round-trips.ts'
+import ethereum from '../../plugins/ethereum/index.ts'
+import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
+import { addresses } from '../devnet/addresses.ts'
+import { pairAMM } from '../kits/amm/v2/pair-amm.ts'
+import { at, openTradingFloor, tokens, type TradingFloor } from '../kits/amm/v2/trading-floor.ts'
+import { temporaryFolder } from '../devnet/test-devnet.ts'
+import { healthy, startFaultyProxy } from '../http/trouble/faulty-proxy.ts'
+import { until } from './recorder.ts'
+
+const { router } = addresses.exchanges.uniswap
+const { WETH, USDC, DAI } = tokens
+const ether = 10n ** 18n
+
+describe('quotes from memory', function () {
+  this.timeout(120_000)
+  let floor: TradingFloor
+  let place: Awaited<ReturnType<typeof temporaryFolder>>
+  let market: Market
+  let venue: QuoteVenue
+  let own: Contract
+  before(async () => {
+    floor = await openTradingFloor()
+    place = await temporaryFolder()
+    market = openMarket()
+    venue = {
+      chain: 'ethereum',
+      network: 'local',
+      connector: 'uniswap',
+      chainImpl: floor.chain as unknown as QuoteVenue['chainImpl'],
+      pricing: pricingOver(floor.chain.reader),
+    }
+    own = new Contract(
+      router,
+      [
+        'function getAmountsOut(uint256,address[]) view returns (uint256[])',
+        'function swapExactETHForTokens(uint256,address[],address,uint256) payable',
+      ],
+      floor.trader,
+    )
+    await floor.approve(WETH.address, router)
+  })
+  after(async () => {
+    await market.stop()
+    await floor.close()
+    await place.remove()
+  })
+
+  function pricingOver(reader: EvmReader): FollowedPricing {
+    const options = { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments } as const
+    const { followed } = pairAMM({ ...floor.venue({ v2RouterAddress: router }), reader }, options)
+    // As the directory hands a family's plugins to who knows no family.
+    return followed as unknown as FollowedPricing
+  }
+  const openMarket = () =>
+    createMarket(
+      { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 10, checkSeconds: 60 },
+      place.folder,
+      { info() {}, warn() {} },
+      { trouble() {}, check() {}, update() {} },
+    )
+  const sell = (amountRaw: bigint): Swap => ({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw })
+  const quote = async (swap: Swap) => market.quotes.quote(venue, swap, {}, at())
+  async function caughtUp(): Promise<void> {
+    const number = BigInt(await floor.provider.getBlockNumber())
+    await until(() => (market.following.of(venue).tip?.number ?? 0n) >= number, `block ${number} in memory`)
+  }
+  /** The exchange's own, along the route that was quoted, at its block. */
+  async function ownAmount(amountRaw: bigint, path: readonly string[], blockTag: bigint): Promise<bigint> {
+    const amounts: readonly bigint[] = await own.getFunction('getAmountsOut')(amountRaw, path, { blockTag })
+    return amounts.at(-1) ?? 0n
+  }
+
+  it('equal the exchange’s own at their block, before and after it was traded with', async () => {
+    const isOwn = async ({ amountRaw, route, head }: Quote) =>
+      expect(await ownAmount(ether, [WETH.address, ...route.map(({ tokenOut }) => tokenOut)], head.number)).to.equal(amountRaw)
+    for (let trades = 0; trades < 5; trades += 1) {
+      const before = await quote(sell(ether))
+      await isOwn(before)
+      const swap = await own.getFunction('swapExactETHForTokens')(0n, [WETH.address, USDC.address], floor.trader.address, MaxUint256, {
+        value: ether * BigInt(trades + 1),
+      })
+      await floor.mined(swap.hash)
+      await caughtUp()
+      const after = await quote(sell(ether))
+      expect(after.head.number > before.head.number).to.equal(true)
+      // Perhaps another route is the best now, as the price of gas is.
+      await isOwn(after)
+    }
+  })
+
+  it('are not older than a block that somebody was told of', async () => {
+    await quote(sell(ether))
+    for (let trades = 0; trades < 3; trades += 1) {
+      const value = ether / 10n
+      const swap = await own.getFunction('swapExactETHForTokens')(0n, [WETH.address, USDC.address], floor.trader.address, MaxUint256, {
+        value,
+      })
+      const number = BigInt((await floor.mined(swap.hash)).blockNumber)
+      market.following.heardOf(venue, number)
+      expect((await quote(sell(ether))).head.number >= number).to.equal(true)
+    }
+    // One that no node has is not waited for twice.
+    market.following.heardOf(venue, 10n ** 9n)
+    await quote(sell(ether))
+    const asked = floor.counted.rpc
+    await quote(sell(ether))
+    expect(floor.counted.rpc - asked).to.be.lessThan(2)
+  })
+
+  it('ask the node nothing for whatever amount, and the same question twice gives the same', async () => {
+    await quote(sell(ether))
+    const asked = floor.counted.rpc
+    const amounts = Array.from({ length: 50 }, (_, index) => (ether * BigInt(100 + index)) / 100n)
+    const quotes = await Promise.all(amounts.map((amountRaw) => quote(sell(amountRaw))))
+    expect(floor.counted.rpc).to.equal(asked)
+    expect(new Set(quotes.map(({ amountRaw }) => amountRaw)).size).to.be.greaterThan(1)
+    expect(await quote(sell(ether))).to.equal(await quote(sell(ether)))
+  })
+
+  it('take two round trips to the node where nothing is known yet', async () => {
+    await market.stop()
+    await rm(place.folder, { recursive: true })
+    market = openMarket()
+    // It looks for no other block meanwhile, however long that is.
+    const config = { rpcUrls: [floor.devnet.rpcUrl], pollingSeconds: 60 }
+    const chain = ethereum.create({ chain: 'ethereum', network: 'local', config, log: { info() {}, warn() {} }, meter: { rpc() {} } })
+    await chain.start?.(at().signal)
+    const trips = roundTripsTo(floor.devnet.rpcUrl)
+    trips.record()
+    await market.quotes.quote({ ...venue, chainImpl: chain as unknown as QuoteVenue['chainImpl'] }, sell(ether), {}, at())
+    const steps = trips.take().map(({ step }) => step)
+    expect(Math.max(...steps)).to.be.at.most(2)
+    await market.stop()
+    await chain.stop?.()
+    market = openMarket()
+  })
+
+  it('are brought back for what was asked about when the server ran last, and what was not kept whole is left', async () => {
+    await quote(sell(ether))
+    await market.stop()
+    market = openMarket()
+    await market.quotes.recall(venue)
+    const asked = floor.counted.rpc
+    await quote(sell(ether))
+    expect(floor.counted.rpc).to.equal(asked)
+
+    await market.stop()
+    await writeFile(path.join(place.folder, 'quoted-pairs.json'), '[{"chain":')
+    market = openMarket()
+    await market.quotes.recall(venue)
+    expect(market.following.all()).to.deep.equal([])
+  })
+
+  it('are there at once where four blocks come in a second, and the node is a third of one away', async () => {
+    const proxy = await startFaultyProxy()
+    proxy.target = floor.devnet.rpcUrl
+    await proxy.become(async (exchange) => {
+      await sleep(333)
+      await healthy(exchange)
+    })
+    const place = { chain: 'ethereum', network: 'far' }
+    const config = { rpcUrls: [`http://127.0.0.1:${proxy.port}`] }
+    const chain = ethereum.create({ ...place, network: 'local', config, log: { info() {}, warn() {} }, meter: { rpc() {} } })
+    const far = { ...venue, ...place, chainImpl: chain as unknown as QuoteVenue['chainImpl'], pricing: pricingOver(chain.reader) }
+    const mining = setInterval(() => void floor.provider.send('evm_mine', []), 250)
+    try {
+      await market.quotes.quote(far, sell(ether), {}, at())
+      const numbers: bigint[] = []
+      let waits = 0
+      for (let asked = 1n; asked <= 40n; asked += 1n) {
+        await sleep(100)
+        const given = market.quotes.quote(far, sell(ether + asked), {}, at())
+        if (given instanceof Promise) waits += 1
+        numbers.push((await given).head.number)
+      }
+      expect(waits).to.be.at.most(2)
+      expect((numbers.at(-1) ?? 0n) - (numbers[0] ?? 0n) >= 8n).to.equal(true)
+    } finally {
+      clearInterval(mining)
+      market.following.of(far).stop()
+      await chain.stop?.()
+      await proxy.stop()
+    }
+  })
+
+  it('notice a pool that was not there', async () => {
+    await quote(sell(ether))
+    const fresh = await floor.list('TestToken', 'FRSH', 10n * ether, WETH, ether / 100n)
+    await caughtUp()
+    const before = await quote({ tokenIn: fresh, tokenOut: DAI, exact: 'in', amountRaw: ether })
+    expect(before.route.length).to.equal(2)
+    await floor.pool(fresh.address, 10n * ether, DAI.address, 1000n * ether)
+    await caughtUp()
+    const after = await quote({ tokenIn: fresh, tokenOut: DAI, exact: 'in', amountRaw: ether })
+    expect(after.route.length).to.equal(1)
+  })
+})

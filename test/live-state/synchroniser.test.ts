@@ -1,0 +1,553 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { expect } from 'chai'
+import { array, assert, asyncProperty, boolean, constantFrom, nat, record } from 'fast-check'
+import { SluiceError } from '../../core/api/index.ts'
+import { createSynchroniser, type Synchroniser } from '../../core/live-state/synchroniser.ts'
+import type { Seen, Source } from '../../core/live-state/tracked-states.ts'
+import { createForkChain, type ForkChain, type Happened } from './fork-chain.ts'
+import { keeping } from './keeping.ts'
+import { createRecorder, until } from './recorder.ts'
+
+const at = { signal: new AbortController().signal }
+type State = readonly string[]
+
+/** An exchange whose states are the list of what happened to them. */
+function exchange(test: ForkChain, topic = 'a', connector = 'dex') {
+  const loads: string[][] = []
+  const wrong: State[] = []
+  const followed = {
+    follow: [topic],
+    keysOf: (change: Happened) => (change.topic === topic ? [change.key] : []),
+    async load(keys: readonly string[], after: { hash?: string; number: bigint; timestamp: number }, { signal }: { signal: AbortSignal }) {
+      loads.push([...keys])
+      await test.read('load', signal)
+      return { head: after, states: new Map(keys.map((key) => [key, test.replay(key, after.hash ?? '')])) }
+    },
+    apply: (state: State, { what }: Happened): State | 'reload' => (what === 'unclear' ? 'reload' : [...state, what]),
+    foundWrong: (state: State) => void wrong.push(state),
+  }
+  const source: Source = {
+    place: { chain: 'ethereum', network: 'local', connector },
+    followed,
+    same: (_key, a, b) => isDeepStrictEqual(a, b),
+  }
+  return { source, followed, loads, wrong }
+}
+
+const happened = (key: string, what: string, topic = 'a'): Happened => ({ topic, key, what })
+
+describe('state that follows a chain', () => {
+  let test: ForkChain
+  let sync: Synchroniser
+  let told: string[]
+  // By blocks of ten seconds the network is not asked whether it is still there where this process stands still for two.
+  const start = (options: Partial<Parameters<typeof createSynchroniser>[0]> = {}, blockSeconds = 10, bornAt = 0, local = true) => {
+    test = createForkChain(blockSeconds, bornAt)
+    const recorder = createRecorder()
+    told = recorder.told
+    const place = { chain: 'ethereum', network: 'local' }
+    const chain = { ...test.chain, local }
+    sync = createSynchroniser({ chain, place, witness: recorder.witness, ...keeping, ...options })
+  }
+  beforeEach(() => start())
+  afterEach(() => sync.stop())
+  /** Until memory is at the newest block. */
+  const settled = () => until(() => sync.tip?.hash === test.tip.hash, `${sync.tip?.number} is ${test.tip.number}`)
+  const stateOf = async (source: Source, key: string) => (await sync.read(source, key, at)).state
+
+  it('is loaded when it is asked for first, moved by what happens, and asks the network nothing for being read', async () => {
+    const { source, loads } = exchange(test)
+    test.make(0, [[happened('x', 'before')]])
+    expect(await sync.read(source, 'x', at)).to.deep.equal({ state: ['before'], head: test.tip })
+    test.make(0, [[happened('x', '1'), happened('y', 'other'), happened('x', '2')]])
+    await settled()
+    test.asked.length = 0
+    for (let i = 0; i < 100; i++) expect(await stateOf(source, 'x')).to.deep.equal(['before', '1', '2'])
+    expect(test.asked).to.deep.equal([])
+    expect(loads).to.deep.equal([['x']])
+  })
+
+  it('is one question a block for all exchanges and keys of a network, and none while nobody follows any', async () => {
+    const [one, other] = [exchange(test, 'a', 'one'), exchange(test, 'b', 'other')]
+    expect(test.following).to.equal(0)
+    for (let i = 0; i < 20; i++) await Promise.all([sync.read(one.source, `x${i}`, at), sync.read(other.source, `y${i}`, at)])
+    test.asked.length = 0
+    for (let i = 0; i < 5; i++) {
+      test.make(0, [[happened('x3', String(i)), happened('y4', String(i), 'b')]])
+      await settled()
+    }
+    expect(test.asked).to.deep.equal(Array.from({ length: 5 }, () => 'changes'))
+    expect(await stateOf(one.source, 'x3')).to.deep.equal(['0', '1', '2', '3', '4'])
+    expect(await stateOf(other.source, 'y4')).to.deep.equal(['0', '1', '2', '3', '4'])
+    sync.stop()
+    await until(() => test.following === 0)
+  })
+
+  it('loads together what is asked for together', async () => {
+    const { source, loads } = exchange(test)
+    await Promise.all(['x', 'y', 'z', 'x'].map((key) => sync.read(source, key, at)))
+    expect(loads).to.deep.equal([['x', 'y', 'z']])
+  })
+
+  it('goes back to the state before a fork, and is not loaded for it', async () => {
+    const { source, loads } = exchange(test)
+    await stateOf(source, 'x')
+    for (const what of ['1', '2', '3']) {
+      test.make(0, [[happened('x', what)]])
+      await settled()
+    }
+    test.make(2, [[happened('x', 'two')], [], [happened('x', 'four')]])
+    await settled()
+    expect(await stateOf(source, 'x')).to.deep.equal(['1', 'two', 'four'])
+    test.make(2, [])
+    await settled()
+    expect(await stateOf(source, 'x')).to.deep.equal(['1', 'two'])
+    expect(loads).to.deep.equal([['x']])
+    expect(told).to.deep.equal(['reorganisation', 'reorganisation'])
+  })
+
+  it('is loaded again where a fork goes back behind its loading, where too much was missed, and where what happened does not tell', async () => {
+    const { source, loads } = exchange(test)
+    test.make(0, [[happened('x', '1')]])
+    await stateOf(source, 'x')
+    test.make(1, [[happened('x', 'one')], []])
+    await settled()
+    expect(await stateOf(source, 'x')).to.deep.equal(['one'])
+    test.make(
+      0,
+      Array.from({ length: 70 }, (_, index) => [happened('x', String(index))]),
+    )
+    await settled()
+    expect(await stateOf(source, 'x')).to.have.length(71)
+    test.make(0, [[happened('x', 'unclear')]])
+    await settled()
+    expect(await stateOf(source, 'x')).to.have.length(72)
+    expect(loads).to.deep.equal([['x'], ['x'], ['x'], ['x']])
+  })
+
+  it('misses nothing that happens while it is loaded, in a block that was asked about before it was followed too', async () => {
+    const [one, other] = [exchange(test, 'a', 'one'), exchange(test, 'b', 'other')]
+    await sync.read(one.source, 'x', at)
+    let release = test.hold()
+    // Under way with the topics of one alone.
+    test.make(0, [[happened('y', 'missed', 'b')]])
+    await until(() => test.asked.at(-1) === 'changes')
+    const reading = sync.read(other.source, 'y', at)
+    await until(() => test.asked.at(-1) === 'load')
+    release()
+    expect((await reading).state).to.deep.equal(['missed'])
+    release = test.hold('load')
+    const again = sync.read(other.source, 'z', at)
+    await until(() => other.loads.flat().includes('z'))
+    test.make(0, [[happened('z', 'during', 'b')]])
+    await settled()
+    release()
+    expect((await again).state).to.deep.equal(['during'])
+    expect(other.loads.flat().filter((key) => key === 'z')).to.have.length(1)
+  })
+
+  it('misses nothing of a block that was being read without it when it was loaded, where each key has its own question', async () => {
+    const { source, followed } = exchange(test)
+    Object.assign(followed, { follow: [], followOf: (key: string) => [key], keysOf: ({ key }: Happened) => [key] })
+    await sync.read(source, 'x', at)
+    const release = test.hold('changes')
+    test.make(0, [[happened('y', 'missed', 'y'), happened('x', 'told', 'x')]])
+    await until(() => test.asked.at(-1) === 'changes')
+    expect(await stateOf(source, 'y')).to.deep.equal([])
+    release()
+    await settled()
+    expect(await stateOf(source, 'y')).to.deep.equal(['missed'])
+    expect(await stateOf(source, 'x')).to.deep.equal(['told'])
+  })
+
+  it('misses nothing of a block that only those were asked about who had been named', async () => {
+    const { source, followed, loads } = exchange(test)
+    Object.assign(followed, { emitters: (keys: readonly string[]) => keys })
+    test.nameKeys()
+    await sync.read(source, 'x', at)
+    const release = test.hold('changes')
+    test.make(0, [[happened('y', 'missed'), happened('x', 'told')]])
+    await until(() => test.asked.at(-1) === 'changes')
+    expect(await stateOf(source, 'y')).to.deep.equal([])
+    release()
+    await settled()
+    expect(await stateOf(source, 'y')).to.deep.equal(['missed'])
+    test.make(0, [[happened('y', 'more')]])
+    await settled()
+    expect(await stateOf(source, 'y')).to.deep.equal(['missed', 'more'])
+    expect(await stateOf(source, 'x')).to.deep.equal(['told'])
+    expect(loads).to.deep.equal([['x'], ['y'], ['y']])
+  })
+
+  it('tells its watchers every new state, and nothing where none is new', async () => {
+    const { source } = exchange(test)
+    const seen: unknown[] = []
+    const unwatch = sync.watch(source, 'x', (each) => void seen.push(each && [each.head.number, each.state]))
+    await until(() => seen.length === 1)
+    test.make(0, [[happened('x', '1')], [happened('x', '2')]])
+    await settled()
+    test.make(0, [[happened('y', '1')]])
+    await settled()
+    test.make(2, [[happened('x', 'two')]])
+    await settled()
+    expect(seen).to.deep.equal([
+      [100n, []],
+      [102n, ['1', '2']],
+      [102n, ['1', 'two']],
+    ])
+    unwatch()
+    test.make(0, [[happened('x', '3')]])
+    await settled()
+    expect(seen).to.have.length(3)
+  })
+
+  it('is an error while the network is away for longer than it may be, told to its watchers, and comes back by itself', async function () {
+    this.timeout(60_000)
+    const { source } = exchange(test)
+    const seen: (Seen | undefined)[] = []
+    sync.watch(source, 'x', (each) => void seen.push(each))
+    await until(() => seen.length === 1)
+    test.fail()
+    await until(() => seen.length === 2, 'the watcher hears of it')
+    expect(seen[1]).to.equal(undefined)
+    const refused = await sync.read(source, 'x', at).catch((error: unknown) => error)
+    expect(refused).to.include({ name: 'NETWORK', retryAfterSeconds: 1 })
+    test.heal()
+    expect(await stateOf(source, 'x')).to.deep.equal([])
+    await until(() => seen.length === 3, 'the watcher hears of it again')
+    expect(seen[2]?.state).to.deep.equal([])
+  })
+
+  it('is an error where the nodes stand still: their newest block is too old by the clock, and than ten blocks take', async () => {
+    const stale = { staleBlockSeconds: 5 }
+    const born = (ageSeconds: number) => Date.now() / 1000 - 100 * 10 - ageSeconds
+    const { source } = exchange(test)
+    start(stale, 10, born(30), false)
+    const refused = await sync.read(source, 'x', at).catch((error: unknown) => error)
+    expect(refused).to.include({ name: 'NETWORK' })
+    expect(refused)
+      .to.have.property('message')
+      .that.matches(/is too old to be shown: the newest block .* is 3\d s old by this machine/)
+    test.make(0, [[], []])
+    expect((await sync.read(source, 'x', at)).head).to.equal(test.tip)
+    sync.stop()
+    start(stale, 10, born(500), false)
+    test.make(0, [[], []])
+    expect(await sync.read(source, 'x', at).catch((error: unknown) => error)).to.include({ name: 'NETWORK' })
+  })
+
+  it('is told to its watchers once the network is there, where it was away at first', async () => {
+    const { source } = exchange(test)
+    const seen: unknown[] = []
+    test.fail()
+    sync.watch(source, 'x', (each) => void seen.push(each?.state))
+    await until(() => seen.length === 1)
+    test.make(0, [[happened('x', '1')]], false)
+    test.heal()
+    await until(() => isDeepStrictEqual(seen.at(-1), ['1']))
+    expect(seen.filter((each) => each === undefined)).to.have.length(1)
+  })
+
+  it('is loaded again where its loading took so long that what happened meanwhile is forgotten', async () => {
+    const { source, loads } = exchange(test)
+    await sync.read(source, 'x', at)
+    const release = test.hold('load')
+    const reading = sync.read(source, 'y', at)
+    await until(() => loads.length === 2)
+    for (let i = 0; i < 12; i++) {
+      test.make(0, [[happened('y', String(i))]])
+      await settled()
+    }
+    release()
+    expect((await reading).state).to.have.length(12)
+    expect(loads).to.deep.equal([['x'], ['y'], ['y']])
+  })
+
+  it('is an error where blocks are told of whose changes cannot be read, once it is more behind than it may be', async () => {
+    const { source } = exchange(test)
+    await stateOf(source, 'x')
+    test.fail()
+    for (let i = 0; i < 2; i++) test.make(0, [[happened('x', String(i))]])
+    await until(() => told.includes('lost'))
+    expect(await stateOf(source, 'x')).to.deep.equal([])
+    test.make(0, [[happened('x', '2')]])
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(await sync.read(source, 'x', at).catch((error: unknown) => error)).to.include({ name: 'NETWORK' })
+    test.fail(new TypeError('https://key@node'), 'changes')
+    const refused = await sync.read(source, 'x', at).catch((error: unknown) => error)
+    expect(refused).to.include({ name: 'NETWORK' })
+    expect(refused).to.have.property('message').that.does.not.contain('key')
+    test.heal()
+    await settled()
+    expect(await stateOf(source, 'x')).to.deep.equal(['0', '1', '2'])
+  })
+
+  it('is waited for where more blocks came while others were read than it may be behind', async () => {
+    start({
+      chain: {
+        local: true,
+        head: (...args) => test.chain.head(...args),
+        heads: (...args) => test.chain.heads(...args),
+        async changes(...args) {
+          await sleep(60)
+          return test.chain.changes?.(...args) ?? 'forked'
+        },
+      },
+    })
+    const { source } = exchange(test)
+    await sync.read(source, 'x', at)
+    test.make(0, [[], [], [happened('x', '1')]])
+    await sleep(5)
+    test.make(0, [[], [], [], [happened('x', '2')]])
+    await sleep(5)
+    expect(await stateOf(source, 'x')).to.deep.equal(['1', '2'])
+  })
+
+  it('is waited for where the network takes long for the first question', async () => {
+    const { source } = exchange(test)
+    const release = test.hold('head')
+    const reading = sync.bundle([{ source, key: 'x' }]).read(at)
+    await sleep(1_500)
+    release()
+    expect((await reading).states).to.deep.equal([[]])
+  })
+
+  it('is shown at once for two seconds of the chain’s time, where blocks come faster than what happened in them is read', async () => {
+    start({}, 0.25)
+    const { source } = exchange(test)
+    await stateOf(source, 'x')
+    const release = test.hold('changes')
+    test.make(0, [[], [], [], [happened('x', '1')]])
+    await until(() => test.asked.at(-1) === 'changes')
+    test.asked.length = 0
+    expect((await sync.read(source, 'x', at)).head.number).to.equal(100n)
+    expect(test.asked).to.deep.equal([])
+    test.make(0, [...Array.from({ length: 7 }, () => []), [happened('x', '2')]])
+    await sleep(5)
+    const waiting = sync.read(source, 'x', at)
+    await until(() => test.asked.at(-1) === 'head')
+    release()
+    expect((await waiting).head.number >= 104n).to.equal(true)
+    await settled()
+    expect(await stateOf(source, 'x')).to.deep.equal(['1', '2'])
+  })
+
+  it('is cut off where what happens cannot be read: after a few tries nobody waits for the next, until one works', async () => {
+    const { source } = exchange(test)
+    await stateOf(source, 'x')
+    test.fail(undefined, 'changes')
+    test.make(0, [[], [], [happened('x', '1')]])
+    await until(() => sync.isCutOff)
+    const isRefusedAtOnce = async () => {
+      test.asked.length = 0
+      expect(await sync.read(source, 'x', at).catch((error: unknown) => error)).to.include({ name: 'NETWORK' })
+      return !test.asked.includes('head')
+    }
+    while (!(await isRefusedAtOnce())) continue
+    test.heal()
+    await settled()
+    expect(sync.isCutOff).to.equal(false)
+    expect(await stateOf(source, 'x')).to.deep.equal(['1'])
+  })
+
+  it('is out by itself where its connector fails on it: the others are not, and it comes back', async () => {
+    const { source, followed } = exchange(test)
+    const { load, apply } = followed
+    let broken = true
+    followed.load = async (keys, after, within) => {
+      if (broken && keys.includes('bad')) throw new TypeError('of the connector')
+      return load(keys, after, within)
+    }
+    const [bad, good] = await Promise.allSettled([sync.read(source, 'bad', at), sync.read(source, 'good', at)])
+    expect(bad).to.have.nested.property('reason.name', 'UNKNOWN_ERROR')
+    expect(good).to.have.property('status', 'fulfilled')
+    expect(told).to.deep.equal(['defect dex bad'])
+    broken = false
+    await until(() => sync.kept === 2)
+    while ((await sync.read(source, 'bad', at).catch(() => undefined)) === undefined)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+
+    followed.apply = (state, change) => {
+      if (change.what === 'bad') throw new TypeError('of the connector')
+      return apply(state, change)
+    }
+    test.make(0, [[happened('bad', 'bad'), happened('good', '1')]])
+    await settled()
+    expect(await stateOf(source, 'good')).to.deep.equal(['1'])
+    expect(await stateOf(source, 'bad')).to.deep.equal(['bad'])
+    expect(told.filter((each) => each === 'defect dex bad')).to.have.length(2)
+
+    followed.keysOf = () => {
+      throw new TypeError('of the connector')
+    }
+    test.make(0, [[happened('good', '2')]])
+    await settled()
+    expect(await stateOf(source, 'good')).to.deep.equal(['1', '2'])
+  })
+
+  it('is refused where the connector read another block than it was asked for, gave nothing, or has no such key', async () => {
+    const { source, followed } = exchange(test)
+    const { load } = followed
+    const outcome = async (key: string) => sync.read(source, key, at).catch((error: unknown) => error)
+    followed.load = async (...args) => ({ ...(await load(...args)), head: { number: 1n, timestamp: 1 } })
+    expect(await outcome('x')).to.include({ name: 'UNKNOWN_ERROR' })
+    followed.load = async (...args) => ({ ...(await load(...args)), states: new Map() })
+    expect(await outcome('y')).to.include({ name: 'PAIR_NOT_FOUND' })
+    // @ts-expect-error -- a plugin
+    followed.load = async () => undefined
+    expect(await outcome('z')).to.include({ name: 'UNKNOWN_ERROR' })
+    followed.load = async () => {
+      throw new SluiceError('RATE_LIMIT', 'later', { retryAfterSeconds: 1 })
+    }
+    expect(await outcome('w')).to.include({ name: 'RATE_LIMIT' })
+    expect(told).to.deep.equal(['defect dex x', 'defect dex z'])
+  })
+
+  it('is waited for where it is loaded again, instead of what went wrong the last time', async () => {
+    const { source } = exchange(test)
+    test.fail(undefined, 'load')
+    expect(await sync.read(source, 'x', at).catch((error: unknown) => error)).to.include({ name: 'NETWORK' })
+    test.heal()
+    const release = test.hold('load')
+    test.make(0, [[happened('x', '1')]])
+    await settled()
+    const reading = stateOf(source, 'x')
+    release()
+    expect(await reading).to.deep.equal(['1'])
+  })
+
+  it('is loaded with what a reader found wanting though a load without it was under way', async () => {
+    const { source, followed } = exchange(test)
+    const asked: unknown[] = []
+    const { load } = followed
+    Object.assign(followed, {
+      load: (keys: string[], after: typeof test.tip, when: typeof at, known?: ReadonlyMap<string, { more: readonly unknown[] }>) => {
+        asked.push(known?.get('x')?.more)
+        return load(keys, after, when)
+      },
+    })
+    const bundle = sync.bundle([{ source, key: 'x' }])
+    await bundle.read(at)
+    const release = test.hold('load')
+    const widen = async (more: string) => {
+      await bundle.widen([{ index: 0, more }], at)
+      return asked.length
+    }
+    const down = widen('down')
+    await until(() => asked.length === 2)
+    const up = widen('up')
+    await sleep(10)
+    const upToo = widen('up')
+    await sleep(10)
+    release()
+    expect(await Promise.all([down, up, upToo])).to.deep.equal([2, 3, 3])
+    expect(asked).to.deep.equal([undefined, ['down'], ['down', 'up']])
+  })
+
+  it('is compared with the chain now and then; what differs is told and read anew', async function () {
+    this.timeout(60_000)
+    start({ checkSeconds: 0.5 })
+    const { source, followed, wrong } = exchange(test)
+    await sync.read(source, 'x', at)
+    await until(() => told.includes('equal dex x'))
+    const { apply } = followed
+    followed.apply = (state, change) => [...state, `${change.what}, wrongly`]
+    test.make(0, [[happened('x', '1')]])
+    await settled()
+    followed.apply = apply
+    await until(() => told.includes('different dex x'))
+    expect(await stateOf(source, 'x')).to.deep.equal(['1'])
+    expect(wrong).to.deep.equal([['1, wrongly']])
+  })
+
+  it('is not taken for wrong by what a node says once and not again of the same block', async function () {
+    this.timeout(60_000)
+    start({ checkSeconds: 0.5 })
+    const { source, followed, loads, wrong } = exchange(test)
+    await sync.read(source, 'x', at)
+    const { load } = followed
+    followed.load = async (keys, after, when) => {
+      const answer = await load(keys, after, when)
+      return loads.length === 2 ? { ...answer, states: new Map(keys.map((key) => [key, ['of the next block']])) } : answer
+    }
+    await until(() => told.includes('equal dex x'))
+    expect(told.slice(0, 2)).to.deep.equal(['unclear dex x', 'equal dex x'])
+    expect(wrong).to.deep.equal([])
+    expect(loads.length).to.be.at.least(4)
+  })
+
+  it('is let go when nobody asked for it for long, and nothing is asked of the network then', async function () {
+    this.timeout(60_000)
+    start({ idleSeconds: 0.5 })
+    const { source } = exchange(test)
+    const unwatch = sync.watch(source, 'watched', () => {})
+    await sync.read(source, 'x', at)
+    await until(() => sync.kept === 1)
+    expect(test.following).to.equal(1)
+    unwatch()
+    await until(() => sync.kept === 0 && test.following === 0)
+    test.make(0, [[happened('x', '1')]])
+    expect(await stateOf(source, 'x')).to.deep.equal(['1'])
+  })
+
+  it('is no more than there is room for: what was asked for longest ago goes, and what is watched stays', async () => {
+    start({ mostKeys: 3 })
+    const { source, loads } = exchange(test)
+    sync.watch(source, 'watched', () => {})
+    for (const key of ['x', 'y', 'x', 'z', 'x']) await sync.read(source, key, at)
+    expect(sync.kept).to.equal(3)
+    expect(loads.flat().filter((key) => key === 'x')).to.have.length(1)
+    for (const key of ['x', 'z']) sync.watch(source, key, () => {})
+    expect(await sync.read(source, 'more', at).catch((error: unknown) => error)).to.include({ name: 'OVERLOADED' })
+  })
+
+  it('equals a replay of its chain from the beginning, after any forks, gaps and failures', async () => {
+    const keys = ['x', 'y', 'z']
+    const block = array(record({ key: constantFrom(...keys), what: constantFrom('1', '2', 'unclear') }), { maxLength: 3 })
+    const move = record({
+      back: nat(6),
+      blocks: array(block, { minLength: 1, maxLength: 6 }),
+      tell: boolean(),
+      fail: nat(9),
+      wait: boolean(),
+      read: constantFrom(...keys),
+    })
+    await assert(
+      asyncProperty(array(move, { minLength: 1, maxLength: 12 }), async (moves) => {
+        sync.stop()
+        start()
+        const { source } = exchange(test)
+        const watched: unknown[] = []
+        sync.watch(
+          source,
+          'x',
+          (seen) => void (seen && watched.push(isDeepStrictEqual(seen.state, test.replay('x', seen.head.hash ?? '')))),
+        )
+        for (const { back, blocks, tell, fail, wait, read } of moves) {
+          if (fail === 0) test.fail()
+          else if (fail === 1) test.fail(new TypeError('of the chain plugin'), 'changes')
+          test.make(
+            back,
+            blocks.map((each) => each.map(({ key, what }) => happened(key, what))),
+            tell,
+          )
+          await new Promise((resolve) => setImmediate(resolve))
+          test.heal()
+          const seen = await sync.read(source, read, at).catch(() => undefined)
+          if (seen) expect(seen.state).to.deep.equal(test.replay(read, seen.head.hash ?? ''))
+          if (wait && tell) await settled()
+        }
+        test.make(0, [[]])
+        await settled()
+        for (const key of keys) {
+          const { state, head } = await sync.read(source, key, at)
+          expect(head).to.equal(test.tip)
+          expect(state).to.deep.equal(test.replay(key, test.tip.hash ?? ''))
+        }
+        expect(watched).to.not.include(false)
+      }),
+      { numRuns: 60 },
+    )
+  }).timeout(180_000)
+})

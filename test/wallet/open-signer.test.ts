@@ -1,0 +1,46 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { expect } from 'chai'
+import pino from 'pino'
+import { askPassphrase, openSigner } from '../../core/boot/signer.ts'
+import { loadSettings } from '../../core/config/settings.ts'
+
+describe('opening the keystore beside the rest of the start', () => {
+  const home = mkdtempSync(path.join(tmpdir(), 'sluice-open-'))
+  const conf = path.join(home, 'conf')
+  before(() => {
+    mkdirSync(conf)
+    mkdirSync(path.join(home, 'data', 'keystore', 'ethereum'), { recursive: true })
+    writeFileSync(path.join(home, 'data', 'keystore', 'ethereum', `0x${'1'.repeat(40)}.json`), '{}')
+    writeFileSync(path.join(home, 'passphrase'), 'correct horse\n')
+  })
+  after(() => rmSync(home, { recursive: true, force: true }))
+
+  it('says at once which file should have the passphrase, from the folder above conf wherever the command was run', async () => {
+    const settings = loadSettings({ confDir: conf, env: { SLUICE_WALLET_PASSPHRASE_FILE: 'passphrase' } })
+    expect(await askPassphrase(settings)).to.equal('correct horse')
+    rmSync(path.join(home, 'passphrase'))
+    const error = await askPassphrase(settings).catch((thrown: unknown) => thrown)
+    expect(error).to.have.property('name', 'StartError')
+    expect(String(error)).to.contain(path.join(home, 'passphrase'))
+  })
+
+  it("fails for whoever awaits it later, and is nobody's unhandled rejection until then", async () => {
+    const settings = loadSettings({ confDir: conf, env: {} })
+    const unhandled: unknown[] = []
+    const note = (thrown: unknown) => unhandled.push(thrown)
+    process.on('unhandledRejection', note)
+    try {
+      // The key file is none.
+      const opening = openSigner({ settings, log: pino({ level: 'silent' }), passphrase: 'correct horse' })
+      const error = await opening.catch((thrown: unknown) => thrown)
+      for (let turn = 0; turn < 5; turn += 1) await setImmediate()
+      expect(unhandled).to.deep.equal([])
+      expect(error).to.have.property('name', 'StartError')
+    } finally {
+      process.off('unhandledRejection', note)
+    }
+  })
+})

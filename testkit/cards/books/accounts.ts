@@ -1,0 +1,157 @@
+import { expect } from 'chai'
+import type { MarginBookOperator } from '../../../core/contracts/devnet.ts'
+import { exact, plain } from '../../../core/testing/cards/books/exact.ts'
+import { expectSame } from './orders.ts'
+import type { Desk, Fields } from './fixture.ts'
+import { until } from '../../../core/testing/cards/books/until.ts'
+
+type MarginDesk = Desk<MarginBookOperator>
+export type MarginCard = readonly [title: string, run: (desk: MarginDesk) => Promise<void>]
+
+const figures = ['equity', 'collateral', 'borrowed', 'freeCollateral', 'initialMargin', 'maintenanceMargin'] as const
+
+export const marginCards: readonly MarginCard[] = [
+  [
+    "MARGIN-01 the account's figures and its margin ratio equal the exchange's own, with and without a loan",
+    async (desk) => {
+      await holdAccount(desk)
+      await withLoan(desk, async () => holdAccount(desk))
+      await holdAccount(desk)
+    },
+  ],
+  [
+    'MARGIN-02 a borrow raises `borrowed` by what was asked for, and a repay with interest brings it to zero',
+    async (desk) => {
+      const { operator, owner, market, funds } = desk
+      const before = await account(desk)
+      expectSame(before.tokens[market.quote]?.borrowed ?? '0', '0', 'borrowed before')
+      const had = await funds()
+      const amount = loanOf(desk)
+      await move(desk, 'borrow', amount)
+      const borrowed = await account(desk)
+      expect(Number(borrowed.borrowed)).to.be.above(Number(before.borrowed))
+      expectSame(borrowed.tokens[market.quote]?.borrowed ?? '0', await operator.owed(owner, market.quote), 'borrowed')
+      expect((await funds()).quote.free - had.quote.free).to.equal(exact(amount))
+
+      await operator.pass(86_400)
+      const owed = await operator.owed(owner, market.quote)
+      expect(Number(owed), 'owed with the interest of a day').to.be.above(Number(amount))
+      const rate = Number(borrowed.tokens[market.quote]?.borrowRate)
+      const interest = (Number(owed) - Number(amount)) / Number(amount)
+      expect(interest / (rate / 365), 'the interest of a day by the rate that was told').to.be.within(0.98, 1.02)
+
+      // More than is owed by then: what is too much stays where it is.
+      await move(desk, 'repay', roundedUp(owed))
+      await until(
+        'nothing is owed',
+        () => account(desk),
+        ({ tokens }) => Number(tokens[market.quote]?.borrowed ?? 0) === 0,
+      )
+      expectSame(await operator.owed(owner, market.quote), '0', 'owed by the exchange')
+      expectSame((await account(desk)).borrowed, before.borrowed, 'borrowed after')
+      const lost = had.quote.free - (await funds()).quote.free
+      expect(lost >= exact(owed) - exact(amount), `${plain(lost)} was paid in interest`).to.equal(true)
+    },
+  ],
+  [
+    'MARGIN-03 what is owed and what may be taken out are told by token, within its cap',
+    async (desk) => {
+      await withLoan(desk, async () => {
+        const { tokens, mode, sharedWith } = await account(desk)
+        expect(mode).to.be.a('string')
+        expect(sharedWith).to.be.an('array')
+        const quote = tokens[desk.market.quote]
+        if (!quote) throw new Error(`The account does not tell of ${desk.market.quote}`)
+        expect(Number(quote.borrowRate)).to.be.above(0)
+        if (quote.borrowCap !== undefined) expect(Number(quote.borrowed)).to.be.at.most(Number(quote.borrowCap))
+      })
+    },
+  ],
+  [
+    'MARGIN-04 more than is free, than can be borrowed, or than is owed is refused',
+    async (desk) => {
+      const { market } = desk
+      for (const verb of ['deposit', 'withdraw', 'borrow', 'repay']) {
+        for (const amount of ['0', '-1', 'one', '1e-40', '1e80']) await refused(desk, verb, { amount }, '400 INCOMPLETE_PARAMS', 'amount')
+        await refused(desk, verb, { token: 'NOPE' }, '404 TOKEN_NOT_SUPPORTED')
+      }
+      await refused(desk, 'repay', { amount: loanOf(desk) }, '422 TRADE_FAILED')
+      for (const verb of ['borrow', 'withdraw']) {
+        const { body } = await refused(desk, verb, { token: market.quote, amount: '100000000' }, '422 INSUFFICIENT_MARGIN')
+        expect(body.details).to.include.all.keys('free', 'needed')
+      }
+    },
+  ],
+  [
+    'MARGIN-05 what is taken out is in the wallet, to the unit',
+    async (desk) => {
+      const { funds, market, operator, owner } = desk
+      const before = await funds()
+      const amount = loanOf(desk)
+      const deposited = async () => exact((await account(desk)).tokens[market.quote]?.deposited ?? '0')
+      const held = await deposited()
+      await move(desk, 'withdraw', amount)
+      await until('it is taken out', deposited, (now) => held - now === exact(amount))
+      await move(desk, 'deposit', amount)
+      await until('it is put back', deposited, (now) => now === held)
+      expect((await funds()).quote).to.deep.equal(before.quote)
+      expectSame(await operator.owed(owner, market.quote), '0', 'owed')
+    },
+  ],
+]
+
+interface AccountAnswer extends Record<(typeof figures)[number], string> {
+  mode: string
+  sharedWith: string[]
+  marginRatio: string
+  tokens: Record<string, { deposited: string; borrowed: string; available: string; borrowRate: string; borrowCap?: string }>
+}
+
+const account = async ({ answered, read, owner }: MarginDesk): Promise<AccountAnswer> => answered(read('account', { address: owner }))
+
+/** Worth some fifty units, in few digits. */
+const loanOf = ({ fair, unit }: MarginDesk) => Math.ceil(fair * Number(unit) * 5).toFixed(0)
+
+async function holdAccount(desk: MarginDesk): Promise<void> {
+  const shown = await account(desk)
+  const views = await desk.operator.views(desk.owner)
+  for (const key of figures) expectSame(shown[key], views[key], key)
+  expectSame(shown.marginRatio, views.marginRatio ?? '0', 'margin ratio')
+}
+
+/** Waits until the exchange has done it. */
+async function move({ act, answered, owner, market }: MarginDesk, verb: string, amount: string): Promise<void> {
+  const { state, reason } = await answered(act(verb, { address: owner, token: market.quote, amount }))
+  expect(state, `${verb} ${amount}: ${reason}`).to.be.oneOf(['PENDING', 'DONE'])
+}
+
+async function withLoan(desk: MarginDesk, during: () => Promise<void>): Promise<void> {
+  const { operator, owner, market } = desk
+  await move(desk, 'borrow', loanOf(desk))
+  await until(
+    'it is owed',
+    () => operator.owed(owner, market.quote),
+    (owed) => Number(owed) > 0,
+  )
+  try {
+    await during()
+  } finally {
+    await move(desk, 'repay', roundedUp(await operator.owed(owner, market.quote)))
+    await until(
+      'nothing is owed',
+      () => operator.owed(owner, market.quote),
+      (owed) => Number(owed) === 0,
+    )
+  }
+}
+
+/** To four decimals, and one of them more: for what grows until it is paid. */
+const roundedUp = (owed: string) => (Math.ceil(Number(owed) * 10_000 + 1) / 10_000).toFixed(4)
+
+async function refused({ act, owner, market }: MarginDesk, verb: string, fields: Fields, outcome: string, field?: string) {
+  const answer = await act(verb, { address: owner, token: market.quote, amount: '1', ...fields })
+  const { status, body, text } = answer
+  expect(`${status} ${body?.name}`, `${verb} ${JSON.stringify(fields)}: ${text}`).to.equal(outcome)
+  if (field !== undefined) expect(body.details[0].field, text).to.equal(field)
+  return answer
+}

@@ -1,0 +1,49 @@
+import { exact, plain } from '../../../core/testing/cards/books/exact.ts'
+
+/** A market as `/clob/markets` tells of it. */
+export interface Market {
+  market: string
+  base: string
+  quote: string
+  tickSize?: string
+  priceSignificantFigures?: number
+  priceDecimals?: number
+  lotSize?: string
+  minOrderSize?: string
+  minNotional?: string
+  maxLeverage?: string
+  orderTypes: readonly string[]
+  /** Times in force by order type. */
+  takes: Readonly<Record<string, readonly string[]>>
+  status: string
+}
+
+/** The price of the market's grid that is next to a number. */
+export function onGrid({ tickSize, priceSignificantFigures, priceDecimals = 20 }: Market, price: number): string {
+  if (tickSize !== undefined) return plain(BigInt(Math.round(price / Number(tickSize))) * exact(tickSize))
+  const figures = Number(price.toPrecision(priceSignificantFigures ?? 5))
+  return plain(exact(figures.toFixed(Math.min(priceDecimals, 20))))
+}
+
+/** A price between two of the grid; undefined where the market takes any. */
+export function offGrid(market: Market, price: number): string | undefined {
+  const { tickSize, priceSignificantFigures } = market
+  if (tickSize !== undefined) return plain(exact(onGrid(market, price)) + exact(tickSize) / 2n)
+  if (priceSignificantFigures === undefined) return undefined
+  // One digit more than it takes. Whole numbers fit in any case.
+  const digit = Math.floor(Math.log10(price)) - priceSignificantFigures
+  return plain(exact(onGrid(market, price)) + exact(digit >= 0 ? '0.5' : `1e${digit}`))
+}
+
+/** The least amount of lots that is at least a number. */
+export function lotsOf({ lotSize = '0.00000001' }: Market, amount: number): string {
+  const lot = exact(lotSize)
+  const wanted = exact(amount.toFixed(18))
+  return plain(((wanted + lot - 1n) / lot) * lot)
+}
+
+/** What the cards trade at once: well above the least that the market takes, with few digits, and worth some 20 in quote. */
+export function unitOf(market: Market, price: number): string {
+  const least = Math.max(Number(market.minOrderSize ?? 0) * 4, (Number(market.minNotional ?? 0) * 4) / price, 20 / price)
+  return lotsOf(market, Number(least.toPrecision(2)))
+}

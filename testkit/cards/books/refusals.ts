@@ -1,0 +1,153 @@
+import { expect } from 'chai'
+import { exact, plain } from '../../../core/testing/cards/books/exact.ts'
+import { offGrid, type Market } from './grid.ts'
+import { becomes } from './orders.ts'
+import type { Fields } from './fixture.ts'
+import type { Card } from '../books.ts'
+
+const bad = '400 INCOMPLETE_PARAMS'
+const unknown = '404 UNKNOWN_ORDER'
+
+export const refusalCards: readonly Card[] = [
+  [
+    'BOOK-20 a price and an amount that the market does not have are refused, with the nearest that it has',
+    async ({ market, order, refused, place, cancel, fair, unit }) => {
+      const price = offGrid(market, fair * 0.99)
+      if (price !== undefined) {
+        const { body } = await refused(order('BUY', 0.99, { price }), bad, 'price')
+        const [below, above] = nearestIn(body.details)
+        expect(Number(below)).to.be.below(Number(price))
+        expect(Number(above)).to.be.above(Number(price))
+        for (const each of [below, above]) await cancel(await place(order('BUY', 0.99, { price: each })))
+      }
+      const off = plain(exact(unit) + exact(market.lotSize ?? '1') / 2n)
+      const { body } = await refused(order('BUY', 0.99, { amount: off }), bad, 'amount')
+      const [below, above] = nearestIn(body.details)
+      expect(exact(below)).to.equal(exact(unit))
+      expect(exact(above)).to.equal(exact(unit) + exact(market.lotSize ?? '1'))
+    },
+  ],
+  [
+    'BOOK-21 an order that is too small, has no price or a price of zero, or one where it has none, is refused by its field',
+    async ({ market, order, refused, act, at, owner, fair }) => {
+      for (const amount of ['0', '0.000', '-1', 'one', '1e-40']) await refused(order('BUY', 0.99, { amount }), bad, 'amount')
+      for (const price of ['0', '0.0', '-1', 'one']) await refused(order('BUY', 0.99, { price }), bad, 'price')
+      await refused(order('BUY', 0.99, { price: undefined }), bad, 'price')
+      await refused(order('BUY', 0.99, { amount: undefined }), bad, 'amount')
+      await refused(order('BUY', 0.99, { limitPrice: at(0.99) }), bad, 'limitPrice')
+      if (market.orderTypes.includes('MARKET')) await refused(order('BUY', 0.99, { orderType: 'MARKET' }), bad, 'price')
+      for (const side of ['UP', '', 'BUYSELL']) await refused(order('BUY', 0.99, { side }), bad, 'side')
+      for (const orderType of ['STOP', '']) await refused(order('BUY', 0.99, { orderType }), bad, 'orderType')
+      await refused(order('BUY', 0.99, { timeInForce: 'GTD' }), bad, 'timeInForce')
+      for (const clientOrderId of ['with a space', 'x'.repeat(65), 'ä'])
+        await refused(order('BUY', 0.99, { clientOrderId }), bad, 'clientOrderId')
+      await refused(order('BUY', 0.99, { size: '1' }), bad, 'size')
+      for (const address of ['0x1234', `${owner.slice(0, -1)}g`]) await refused(order('BUY', 0.99, { address }), bad, 'address')
+      await refused(order('BUY', 0.99, { address: `0x${'00'.repeat(19)}01` }), '404 LOAD_WALLET')
+      for (const huge of [{ amount: '1e80' }, { price: '1e80' }]) {
+        const { status, body, text } = await act('orders', order('BUY', 0.99, huge))
+        expect(status, text).to.be.within(400, 422)
+        expect(body.name, text).to.not.equal('UNKNOWN_ERROR')
+      }
+      for (const amount of tooSmall(market, fair * 0.99)) await refused(order('BUY', 0.99, { amount }), bad, 'amount')
+    },
+  ],
+  [
+    'BOOK-22 a market that there is not is refused by name, wherever one is asked for',
+    async ({ market, order, refused, read, remove, owner }) => {
+      const names = ['NOPE-NONE', `${market.quote}-${market.base}`, `${market.base}${market.quote}`, `${market.base}-`]
+      for (const name of names) {
+        await refused(order('BUY', 0.99, { market: name }), unknown)
+        for (const [verb, fields] of [
+          ['orderBook', {}],
+          ['ticker', {}],
+          ['markets', {}],
+          ['trades', { address: owner }],
+          ['orders', { address: owner }],
+        ] as const) {
+          const { status, body, text } = await read(verb, { ...fields, market: name })
+          expect(`${status} ${body?.name}`, `${verb} of ${name}: ${text}`).to.equal(unknown)
+        }
+        const { status, body, text } = await remove({ market: name, clientOrderId: 'any' })
+        expect(`${status} ${body?.name}`, text).to.equal(unknown)
+      }
+      // In any letter case it is the same.
+      const { status, body, text } = await read('orderBook', { market: market.market.toLowerCase() })
+      expect(status, text).to.equal(200)
+      expect(body.market).to.equal(market.market)
+    },
+  ],
+  [
+    "BOOK-23 an order of another wallet's, and one that there is not, cannot be cancelled",
+    async ({ place, order, remove, find, rest, other, owner }) => {
+      const theirs = await place(order('BUY', 0.99, { address: other }))
+      const strange = await rest('SELL', 1.02)
+      const names: readonly Fields[] = [
+        { orderId: theirs.orderId },
+        { clientOrderId: theirs.clientOrderId },
+        { orderId: strange },
+        { orderId: '987654321987' },
+        { clientOrderId: 'nobody-made-it' },
+      ]
+      for (const name of names) {
+        const { status, body, text } = await remove({ address: owner, ...name })
+        expect(`${status} ${body?.name}`, `${JSON.stringify(name)}: ${text}`).to.equal(unknown)
+      }
+      expect(await find(theirs, { address: other })).to.include({ state: 'OPEN' })
+      const { status, body, text } = await remove({})
+      expect(`${status} ${body?.name}`, text).to.equal(bad)
+    },
+  ],
+  [
+    'BOOK-24 a clientOrderId is used once by a wallet, also where the first order is over, and each wallet has its own',
+    async (desk) => {
+      const { place, order, refused, cancel, other, find, act, orders } = desk
+      const clientOrderId = `once-${Date.now()}`
+      const first = await place(order('BUY', 0.99, { clientOrderId }))
+      expect(first.clientOrderId).to.equal(clientOrderId)
+      const { body } = await refused(order('BUY', 0.98, { clientOrderId }), '422 IDEMPOTENCY_CONFLICT')
+      expect(body.details.clientOrderId).to.equal(clientOrderId)
+      // The same order again is no other case.
+      await refused(order('BUY', 0.99, { clientOrderId }), '422 IDEMPOTENCY_CONFLICT')
+      await cancel(first)
+      await refused(order('BUY', 0.99, { clientOrderId }), '422 IDEMPOTENCY_CONFLICT')
+      expect(await find(first)).to.include({ state: 'CANCELED' })
+      expect((await place(order('BUY', 0.97, { clientOrderId, address: other }))).state).to.equal('OPEN')
+
+      // Of many at once one wins.
+      const fields = order('BUY', 0.96, { clientOrderId: `${clientOrderId}-race` })
+      const answers = await Promise.all(Array.from({ length: 5 }, () => act('orders', fields)))
+      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([200, 422, 422, 422, 422])
+      await becomes(desk, await desk.settled({ clientOrderId: `${clientOrderId}-race` }), 'OPEN')
+      expect(await orders({ state: 'OPEN' })).to.have.length(1)
+    },
+  ],
+  [
+    'BOOK-25 a request with an Idempotency-Key places one order, whatever number of times it is sent',
+    async ({ act, order, orders, settled }) => {
+      const key = { headers: { 'idempotency-key': `book-${Date.now()}` } }
+      const fields: Fields = order('BUY', 0.99)
+      const first = await act('orders', fields, key)
+      expect(first.status, first.text).to.equal(200)
+      const again = await act('orders', fields, key)
+      expect(again.text).to.equal(first.text)
+      await settled(first.body)
+      const conflict = await act('orders', { ...fields, price: order('BUY', 0.98)['price'] }, key)
+      expect(`${conflict.status} ${conflict.body.name}`).to.equal('422 IDEMPOTENCY_CONFLICT')
+      expect(await orders({ state: 'OPEN' })).to.have.length(1)
+    },
+  ],
+]
+
+/** Whole lots below what the market takes at least, where it names a least. */
+function tooSmall({ lotSize = '1', minOrderSize = '0', minNotional = '0' }: Market, price: number): string[] {
+  const least = [exact(minOrderSize) - exact(lotSize), exact(((Number(minNotional) / price) * 0.9).toFixed(18))]
+  return least.flatMap((amount) => (amount >= exact(lotSize) ? [plain(amount - (amount % exact(lotSize)))] : []))
+}
+
+/** The nearest valid values, below and above: wherever in `details` they are told. */
+function nearestIn(details: readonly { nearest?: readonly string[] }[]): readonly [string, string] {
+  const [below, above] = details.flatMap(({ nearest = [] }) => nearest)
+  if (below === undefined || above === undefined) throw new Error(`The nearest valid values are not told: ${JSON.stringify(details)}`)
+  return [below, above]
+}

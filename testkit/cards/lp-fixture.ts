@@ -1,0 +1,124 @@
+import { expect } from 'chai'
+import type { AMMLiquidityAddResponse, AMMLiquidityPositionResponse, AMMLiquidityPriceResponse } from '../../core/api/index.ts'
+import type { Answer } from '../client.ts'
+import { approve, mined, raw, venueOf, type Bench } from './venue.ts'
+import { findGround, type Ground } from '../../core/testing/cards/lp/ground.ts'
+
+/** What a change of liquidity really did, as `/network/poll` tells it. */
+export interface LiquidityFill {
+  tokenId: string
+  liquidity: string
+  amount0: string
+  amount1: string
+}
+
+/** What was answered to a request, and what the mined transaction did. */
+export interface Done<A = { liquidity: string; deadline: number; txHash: string }> {
+  answer: A
+  fill: LiquidityFill
+  /** Of the native coin, smallest units. */
+  gasRaw: bigint
+}
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** What the cards do with positions, as a bot would: by the interface alone. */
+export interface Desk {
+  readonly bench: Bench
+  readonly ground: Ground
+  /** The wallet whose positions they are. */
+  readonly owner: string
+  /** Another one, which swaps. */
+  readonly other: string
+  ask(verb: string, fields: Fields): Promise<Answer>
+  price(fields?: Fields): Promise<AMMLiquidityPriceResponse>
+  position(tokenId: string): Promise<AMMLiquidityPositionResponse>
+  /** A request for a position of the owner's between two parts of the current price. */
+  around(below: number, above: number, fields?: Fields): Promise<Fields>
+  /** Takes it as given that the request is answered, mined, and not reverted. */
+  add(fields: Fields): Promise<Done<AMMLiquidityAddResponse>>
+  remove(fields: Fields): Promise<Done>
+  collect(fields: Fields): Promise<Done>
+  /** Sells token0 into the pool, unless the fields say otherwise. */
+  sell(amount: string, fields?: Fields): Promise<Answer>
+  /** The same, once it is mined: what went in. */
+  sold(amount: string, fields?: Fields): Promise<{ amountInRaw: bigint }>
+  /** Smallest units. */
+  balances(symbols: readonly string[]): Promise<bigint[]>
+  /** Sees to it that a request is refused so, naming the field, and that nothing was made of it. */
+  refused(verb: string, fields: Fields, outcome: string, field?: string): Promise<Answer>
+}
+
+export async function openDesk(bench: Bench): Promise<Desk> {
+  const { client, chain, network } = bench
+  const [other, , owner] = bench.wallets
+  const ground = await findGround(bench)
+  const { token0, token1, fee, version } = ground
+  for (const address of [owner, other]) for (const token of [token0, token1]) await approve(bench, address, token)
+
+  const ask: Desk['ask'] = (verb, fields) => client.post(`/amm/liquidity/${verb}`, { ...venueOf(bench), ...fields })
+  const answered = async (verb: string, fields: Fields) => {
+    const { status, text, body } = await ask(verb, fields)
+    expect(status, `${verb} ${JSON.stringify(fields)}: ${text}`).to.equal(200)
+    return body
+  }
+  const act = async (verb: string, fields: Fields) => {
+    const answer = await answered(verb, { address: owner, ...fields })
+    const { fill, txReceipt, reason } = await mined(bench, answer.txHash)
+    expect(txReceipt.status, `${verb} ${JSON.stringify(fields)} reverted: ${reason}`).to.equal(1)
+    return { answer, fill, gasRaw: BigInt(txReceipt.gasUsed) * BigInt(txReceipt.effectiveGasPrice) }
+  }
+  const price: Desk['price'] = (fields = {}) => answered('price', { token0, token1, fee, ...fields })
+  const nonce = async () => (await client.get('/evm/nonce', { chain, network, address: owner })).body.nonce
+  const sell: Desk['sell'] = (amount, fields = {}) =>
+    client.post('/amm/trade', {
+      ...venueOf(bench),
+      ...(version !== undefined && { version }),
+      address: other,
+      base: token0,
+      quote: token1,
+      side: 'SELL',
+      amount,
+      ...fields,
+    })
+
+  return {
+    bench,
+    ground,
+    owner,
+    other,
+    ask,
+    price,
+    sell,
+    position: (tokenId) => answered('position', { tokenId }),
+    add: (fields) => act('add', fields),
+    remove: (fields) => act('remove', fields),
+    collect: (fields) => act('collect_fees', fields),
+    async around(below, above, fields = {}) {
+      const now = Number((await price()).price)
+      const bounds = { lowerPrice: String(now * below), upperPrice: String(now * above) }
+      // Six decimals are what each of the devnet's tokens has.
+      return { address: owner, token0, token1, fee, ...bounds, amount0: '0.5', amount1: (now / 2).toFixed(6), ...fields }
+    },
+    async sold(amount, fields) {
+      const { status, text, body } = await sell(amount, fields)
+      expect(status, text).to.equal(200)
+      const { fill } = await mined(bench, body.txHash)
+      return { amountInRaw: raw(fill.amountIn) }
+    },
+    async balances(tokenSymbols) {
+      const { body, status, text } = await client.get('/network/balances', { chain, network, address: owner, tokenSymbols })
+      expect(status, text).to.equal(200)
+      return tokenSymbols.map((symbol) => raw(body.balances[symbol]))
+    },
+    async refused(verb, fields, outcome, field) {
+      const before = await nonce()
+      const answer = await ask(verb, fields)
+      const { status, body, text } = answer
+      expect(`${status} ${body?.name}`, `${verb} ${JSON.stringify(fields)}: ${text}`).to.equal(outcome)
+      if (field !== undefined) expect(body.details[0].field, text).to.equal(field)
+      expect(await nonce()).to.equal(before)
+      return answer
+    },
+  }
+}

@@ -1,0 +1,127 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { createClient, type Client } from '../../../testkit/client.ts'
+import { cpuMsOf } from '../cpu-of.ts'
+import { makeHome, type Home } from '../home.ts'
+import { ms, times, type Row } from '../report.ts'
+import { median } from '../statistics.ts'
+import { freePort } from '../../../test/free-port.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const rounds = 3
+const mostSeconds = 60
+const pollMs = 5
+
+/** Wall-clock time, and processor time of the process itself: on a busy machine the latter says more. */
+interface Cost {
+  wallMs: number
+  cpuMs: number
+}
+
+/** From the spawn of the command line to the first answer of /health/ready, in a home where it has been started before. */
+export async function startToReady(): Promise<Row[]> {
+  const home = await makeHome()
+  try {
+    const ports = { server: await freePort(), devnet: await freePort() }
+    const first = await startOnce(home, ports, true)
+    const costs = { second: [] as Cost[], without: [] as Cost[], empty: [] as Cost[], imports: [] as Cost[] }
+    for (let round = 0; round < rounds; round += 1) {
+      costs.second.push(await startOnce(home, ports, true))
+      costs.without.push(await startOnce(home, ports, false))
+      costs.empty.push(await runOnce(''))
+      costs.imports.push(await runOnce("await import('koa'); await import('ethers')"))
+    }
+    const reference = middle(costs.imports)
+    const row = (name: string, cost: Cost): Row => ({
+      name,
+      value: shown(cost),
+      reference: shown(reference),
+      ratio: times(cost.wallMs, reference.wallMs),
+    })
+    return [
+      row('first start: makes certificates, deploys the devnet', first),
+      row('second start, with the devnet', middle(costs.second)),
+      row('second start, without the devnet', middle(costs.without)),
+      row('node with an empty module', middle(costs.empty)),
+    ]
+  } finally {
+    await home.remove()
+  }
+}
+
+const shown = ({ wallMs, cpuMs }: Cost) => `${ms(wallMs)} (CPU ${ms(cpuMs)})`
+
+const middle = (costs: readonly Cost[]): Cost => ({
+  wallMs: median(costs.map(({ wallMs }) => wallMs)),
+  cpuMs: median(costs.map(({ cpuMs }) => cpuMs)),
+})
+
+async function startOnce({ folder, confDir }: Home, ports: { server: number; devnet: number }, devnet: boolean): Promise<Cost> {
+  const settings = [
+    `server.port=${ports.server}`,
+    `devnet.port=${ports.devnet}`,
+    `devnet.enabled=${devnet}`,
+    'log.level=error',
+    `data.dir=${path.join(folder, 'data')}`,
+    `plugins.folders=${path.join(root, 'plugins')}`,
+  ]
+  const flags = ['--conf', confDir, ...settings.flatMap((each) => ['--set', each])]
+  const startedAt = performance.now()
+  const server = spawn(process.execPath, [path.join(root, 'bin/launch.mjs'), 'start', ...flags], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  try {
+    await ready(server, `https://127.0.0.1:${ports.server}`, path.join(folder, 'certs'))
+    return { wallMs: performance.now() - startedAt, cpuMs: cpuMsOf(server.pid) }
+  } finally {
+    await end(server)
+  }
+}
+
+/** Asks until it is answered with 200. */
+async function ready(server: ChildProcess, url: string, certsDir: string): Promise<void> {
+  const until = performance.now() + mostSeconds * 1000
+  while (performance.now() < until) {
+    if (server.exitCode !== null) throw new Error(`The server ended with ${server.exitCode} before it was ready.`)
+    if (await isReady(url, certsDir)) return
+    await sleep(pollMs)
+  }
+  throw new Error(`The server was not ready after ${mostSeconds} s.`)
+}
+
+async function isReady(url: string, certsDir: string): Promise<boolean> {
+  let client: Client | undefined
+  try {
+    client = createClient(url, certsDir)
+    return (await client.get('/health/ready')).status === 200
+  } catch {
+    // No certificates yet, or nobody listens yet.
+    return false
+  } finally {
+    client?.close()
+  }
+}
+
+async function end(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return
+  const ended = once(server, 'exit')
+  server.kill('SIGTERM')
+  await ended
+}
+
+/** A module that does nothing but tell its processor time. */
+async function runOnce(code: string): Promise<Cost> {
+  const startedAt = performance.now()
+  const node = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', `${code}; const { user, system } = process.cpuUsage(); console.log((user + system) / 1000)`],
+    { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const [printed] = await Promise.all([textOf(node.stdout), once(node, 'exit')])
+  return { wallMs: performance.now() - startedAt, cpuMs: Number(printed) }
+}

@@ -1,0 +1,92 @@
+// Quotes of one pool in memory, by the arithmetic of its kind alone.
+import type { FoundLog } from '../../../kits/evm/index.ts'
+import type { Passage, Pool, PoolProtocol } from '../../../kits/amm/index.ts'
+import { getSqrtRatioAtTick } from '../../../kits/amm/v3/math.ts'
+import { changeTopics } from '../../../kits/amm/v3/logs.ts'
+import { KnownTicks } from '../../../core/kits/uniswap-v3/pools/known-ticks.ts'
+import type { RangePoolState } from '../../../core/kits/uniswap-v3/pools/range-pool-state.ts'
+import { pathOf } from '../../../core/kits/uniswap-v3/pools/swap-path.ts'
+import { v3Protocol } from '../../../kits/amm/v3/pools.ts'
+import { pairProtocol } from '../../../kits/amm/v2/pools.ts'
+import { serve } from '../child.ts'
+
+export interface PoolAsking {
+  exact: 'in' | 'out'
+  zeroForOne: boolean
+  /** Of the pool of concentrated liquidity. */
+  ticksCrossed: number
+  quotes: number
+}
+
+const tokens = ['0x0000000000000000000000000000000000000001', '0x0000000000000000000000000000000000000002'] as const
+const origin = { factory: '0x0000000000000000000000000000000000000003', initCodeHash: `0x${'00'.repeat(32)}` }
+const address = '0x0000000000000000000000000000000000000004'
+const pairs = pairProtocol('v2', [3n, 1000n], origin)
+const ranges = v3Protocol({ version: 'v3', fees: [3000], ...origin })
+
+// As between tokens of 6 and 18 decimals; every tick spacing has a tick at which liquidity comes or goes.
+const [middle, spacing, ticksAround] = [199_800, 60, 50]
+const held = 10n ** 22n
+const ticks = Array.from({ length: 2 * ticksAround }, (_, place) => middle + (place - ticksAround + 1) * spacing)
+const known = new KnownTicks(middle - (ticksAround + 1) * spacing, middle + (ticksAround + 1) * spacing, ticks, {
+  gross: () => held / 10n,
+  net: (index) => (index % 2 === 0 ? held / 10n : -held / 10n),
+})
+const tick = middle + spacing / 2
+const sqrtPriceX96 = getSqrtRatioAtTick(tick) + 12_345n
+const rangePool = { address, tokens, state: { sqrtPriceX96, tick, liquidity: held, fee: 3000, tickSpacing: spacing, ticks: known } }
+// What has such liquidity at the same price.
+const pair = { address, tokens, state: { reserve0Raw: (held << 96n) / sqrtPriceX96, reserve1Raw: (held * sqrtPriceX96) >> 96n } }
+
+/** The same price, as a swap of nothing would log it: whatever was found of the state before serves no more. */
+const word = (value: bigint) => value.toString(16).padStart(64, '0')
+const swapLog: FoundLog = {
+  address,
+  topics: changeTopics.slice(0, 1),
+  data: `0x${[0n, 0n, sqrtPriceX96, held, BigInt(tick)].map(word).join('')}`,
+  transactionHash: '',
+  blockNumber: 1,
+}
+const head = { number: 1n, timestamp: 0 }
+
+export type PoolQuotesProcess = typeof handlers
+const handlers = serve({
+  pair: (asking: PoolAsking) => timed(pairs, asking, () => pair),
+  /** By one state, as all quotes between two swaps are. */
+  range: (asking: PoolAsking) => timed(ranges, asking, () => rangePool),
+  /** Each by a state of its own. */
+  rangeAnew: (asking: PoolAsking) => timed(ranges, asking, afterSwap),
+})
+
+function afterSwap(): Pool<RangePoolState> {
+  const after = ranges.memory?.apply(rangePool, swapLog, head)
+  if (!after || after === 'reload') throw new Error('The swap was not applied.')
+  return after
+}
+
+/** Nanoseconds of one. */
+function timed<S>(protocol: PoolProtocol<S>, asking: PoolAsking, poolNow: () => Pool<S>): number {
+  const { exact, zeroForOne, quotes } = asking
+  const [tokenIn, tokenOut] = zeroForOne ? tokens : [tokens[1], tokens[0]]
+  const passage: Passage = { tokenIn, tokenOut }
+  const amountRaw = amountOf(asking)
+  const pools = Array.from({ length: quotes }, poolNow)
+  const startedAt = performance.now()
+  for (const [index, pool] of pools.entries()) {
+    // Differs each time, as amounts of bots do.
+    const passed = protocol.pass(pool, passage, exact, amountRaw + BigInt(index))
+    if (!passed || 'missing' in passed) throw new Error('There was no quote.')
+  }
+  return ((performance.now() - startedAt) * 1e6) / quotes
+}
+
+/** Ends half way between two ticks. */
+function amountOf({ exact, zeroForOne, ticksCrossed }: PoolAsking): bigint {
+  const path = pathOf(rangePool.state, zeroForOne)
+  for (let index = 0; ; index += 1) {
+    const step = path.step(index)
+    if (!step) throw new Error(`The pool has no ${ticksCrossed} ticks.`)
+    const { stretch, paidRaw, outRaw } = step
+    if (step.ticksCrossed === ticksCrossed) return exact === 'in' ? paidRaw + stretch.paidRaw / 2n : outRaw + stretch.outRaw / 2n
+  }
+}

@@ -1,0 +1,71 @@
+// The connector by itself over the devnet, without the server around it, and the exchange's own quoter on the same node.
+import { Pool } from 'undici'
+import type { Swap } from '../../../core/contracts/index.ts'
+import uniswap from '../../../plugins/uniswap/index.ts'
+import { addresses } from '../../../test/devnet/addresses.ts'
+import { at, openTradingFloor, tokens } from '../../../test/kits/amm/v2/trading-floor.ts'
+import { serve } from '../child.ts'
+import { amountOf, isSale, quoterCall, requireResult } from '../quoter-call.ts'
+import { percentile } from '../statistics.ts'
+
+export interface Asking {
+  /** Absent: all of the connector's. */
+  version?: string
+  inFlight: number
+  quotes: number
+}
+
+const { WETH, USDC } = tokens
+const floor = await openTradingFloor()
+const { positionManager, router } = addresses.rangeExchanges.uniswap
+const contracts = { v2RouterAddress: addresses.exchanges.uniswap.router, v3RouterAddress: router, positionManagerAddress: positionManager }
+const config = { allowedSlippage: '1/100', ttl: 600, contractAddresses: {} }
+const { AMM } = uniswap.create({ ...floor.venue(contracts), config })
+if (!AMM) throw new Error('The connector trades no AMM.')
+const node = new Pool(floor.devnet.rpcUrl)
+
+export type QuotingProcess = typeof handlers
+const handlers = serve(
+  {
+    connector: ({ version, ...load }: Asking) => measure(load, (index) => AMM.quote(swapOf(index), version ? { version } : {}, at())),
+    quoterV2: (load: Asking) => measure(load, askQuoter),
+  },
+  async () => {
+    await node.close()
+    await floor.close()
+  },
+)
+
+function swapOf(index: number): Swap {
+  const [tokenIn, tokenOut] = isSale(index) ? [WETH, USDC] : [USDC, WETH]
+  return { tokenIn, tokenOut, exact: isSale(index) ? 'in' : 'out', amountRaw: amountOf(index) }
+}
+
+async function askQuoter(index: number): Promise<void> {
+  const headers = { 'content-type': 'application/json' }
+  const { body } = await node.request({ method: 'POST', path: '/', headers, body: quoterCall(index) })
+  requireResult(await body.json())
+}
+
+async function measure({ inFlight, quotes }: Asking, ask: (index: number) => Promise<unknown>) {
+  const eachMs: number[] = []
+  const [calls, cpu, startedAt] = [floor.counted.rpc, process.cpuUsage(), performance.now()]
+  let next = 0
+  await Promise.all(
+    Array.from({ length: inFlight }, async () => {
+      while (next < quotes) {
+        const sentAt = performance.now()
+        await ask((next += 1))
+        eachMs.push(performance.now() - sentAt)
+      }
+    }),
+  )
+  const { user, system } = process.cpuUsage(cpu)
+  const seconds = (performance.now() - startedAt) / 1000
+  return {
+    rate: quotes / seconds,
+    p50Ms: percentile(eachMs, 0.5),
+    cpuMicros: (user + system) / quotes,
+    calls: (floor.counted.rpc - calls) / quotes,
+  }
+}

@@ -1,0 +1,66 @@
+// The search for the best of a connector's ways over its pools in memory, without the server around it: with swaps that may go several ways
+// at once, and with none that may.
+import type { FollowedPricing, Swap, Token } from '../../../core/contracts/index.ts'
+import type { Evm } from '../../../kits/evm/index.ts'
+import { poolAMM, type PoolExchange } from '../../../kits/amm/index.ts'
+import { uniswapV2 } from '../../../kits/amm/v2/index.ts'
+import { uniswapV3 } from '../../../kits/amm/v3/index.ts'
+import { v2Deployments, v3Deployments } from '../../../plugins/uniswap/deployments.ts'
+import { addresses } from '../../../test/devnet/addresses.ts'
+import { at, openTradingFloor, tokens } from '../../../test/kits/amm/v2/trading-floor.ts'
+import { serve } from '../child.ts'
+
+export interface RouteAsking {
+  readonly splits: boolean
+  readonly exact: 'in' | 'out'
+  /** Of WETH; amounts are between it and its double. */
+  readonly ether: number
+  readonly quotes: number
+}
+
+const { WETH, USDC } = tokens
+const floor = await openTradingFloor()
+const { positionManager, router } = addresses.rangeExchanges.uniswap
+const contracts = { v2RouterAddress: addresses.exchanges.uniswap.router, v3RouterAddress: router, positionManagerAddress: positionManager }
+const venue = floor.venue(contracts)
+const v2 = uniswapV2(venue, { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments })
+const v3 = uniswapV3(venue, { deployments: v3Deployments, mixedWith: { version: 'v2', deployments: v2Deployments } })
+const alone = { ...v3, routers: v3.routers.map(({ address, name, carries, plan, fill }) => ({ address, name, carries, plan, fill })) }
+const [several, single] = await Promise.all([pricingOf(v2, v3), pricingOf(v2, alone)])
+
+export type RoutesProcess = typeof handlers
+const handlers = serve({ ask }, () => floor.close())
+
+async function pricingOf(...exchanges: readonly PoolExchange[]) {
+  const { followed } = poolAMM(venue, ...exchanges)
+  if (!followed) throw new Error('The pools cannot be kept in memory.')
+  return { followed, out: await loaded(followed, WETH, USDC), in: await loaded(followed, USDC, WETH) }
+}
+
+async function loaded(pricing: FollowedPricing<Evm>, tokenIn: Token, tokenOut: Token) {
+  const { head } = await venue.reader.read([], at())
+  const parts = pricing.basis({ tokenIn, tokenOut }, {})
+  const loads = parts.map(async ({ followed, key, about }) => {
+    const { states } = await followed.load([key], head, at(), new Map([[key, { about, more: [] }]]))
+    return states.get(key)
+  })
+  return { states: await Promise.all(loads), head }
+}
+
+/** Microseconds of one, and the fraction of them that went several ways. */
+function ask({ splits, exact, ether, quotes }: RouteAsking) {
+  const pricing = splits ? several : single
+  const [tokenIn, tokenOut] = exact === 'in' ? [WETH, USDC] : [USDC, WETH]
+  const { states, head } = exact === 'in' ? pricing.out : pricing.in
+  const leastRaw = BigInt(ether) * 10n ** 18n
+  let split = 0
+  const startedAt = process.cpuUsage()
+  for (let index = 0; index < quotes; index += 1) {
+    // No two the same.
+    const swap: Swap = { tokenIn, tokenOut, exact, amountRaw: leastRaw + (leastRaw * BigInt(index)) / BigInt(quotes) }
+    const quote = pricing.followed.quote(swap, {}, states, head, 0)
+    if ('parts' in quote) split += 1
+  }
+  const { user, system } = process.cpuUsage(startedAt)
+  return { micros: (user + system) / quotes, split: split / quotes }
+}

@@ -1,0 +1,72 @@
+// The whole server with the devnet, in a process of its own that tells what it costs.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { rpcTo } from '../../../core/devnet/rpc-to.ts'
+import { startServer } from '../../../testkit/server.ts'
+import { serve } from '../child.ts'
+import { profiler } from '../profiler.ts'
+import { quotePath } from '../quote-path.ts'
+import { healthy, startFaultyProxy } from '../../../test/http/trouble/faulty-proxy.ts'
+import { roundTripsTo } from '../../../testkit/round-trips.ts'
+
+const [, , isBehindProxy] = process.argv
+let delayMs = 0
+const proxy = isBehindProxy === undefined ? undefined : await startFaultyProxy()
+await proxy?.become(async (exchange) => {
+  await sleep(delayMs)
+  await healthy(exchange)
+})
+const server = await startServer({
+  ...(proxy && {
+    async between(url) {
+      proxy.target = url
+      return `http://127.0.0.1:${proxy.port}`
+    },
+  }),
+})
+const { kernel, settings, client, rpcUrl } = server
+await firstQuote()
+const roundTrips = roundTripsTo(rpcUrl)
+
+export type SluiceProcess = typeof handlers
+const handlers = serve(
+  {
+    where: () => ({
+      url: kernel.url,
+      rpcUrl,
+      certsDir: settings.ssl.certsDir,
+      wallet: kernel.services.wallets.all().find(({ devnet }) => devnet)?.address ?? '',
+    }),
+    /** Microseconds of processor time so far. */
+    cpu: () => process.cpuUsage(),
+    /** Resident set size after a garbage collection, and the heap that is in use of it. */
+    memory() {
+      global.gc?.()
+      const { rss, heapUsed } = process.memoryUsage()
+      return { rss, heapUsed }
+    },
+    /** What a transaction called, and with what, for whoever sends the like. */
+    async callOf(txHash: string): Promise<Record<string, string>> {
+      const { from, to, input, value, gas } = Object(await rpcTo(rpcUrl)('eth_getTransactionByHash', txHash))
+      return { from, to, data: input, value, gas }
+    },
+    recordRoundTrips: () => roundTrips.record(),
+    /** The methods of each HTTP request to the node since the recording began, which it ends. */
+    takeRoundTrips: () => roundTrips.take(),
+    /** How long each answer of the node takes longer, where it is behind a proxy. */
+    delayNode: (ms: number) => void (delayMs = ms),
+    ...profiler(),
+  },
+  async () => {
+    await server.stop()
+    await proxy?.stop()
+  },
+)
+
+/** Networks start beside the listener: a quote is there a moment later. */
+async function firstQuote(): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if ((await client.get(quotePath(0))).status === 200) return
+    await sleep(50)
+  }
+  throw new Error('The server gave no quote within 10 s.')
+}

@@ -1,0 +1,260 @@
+// `npm run bench`: each figure beside its reference, measured in the same run. Nothing here passes or fails.
+import { writeFile } from 'node:fs/promises'
+import { cpus, loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+import { createClient } from '../../testkit/client.ts'
+import { startChild, type Child } from './child.ts'
+import { blockLogs } from './figures/block-logs.ts'
+import { bookAnswers } from './figures/book-answers.ts'
+import { bookEvents } from './figures/book-events.ts'
+import { bookIncrements } from './figures/book-increments.ts'
+import { installedSize } from './figures/installed-size.ts'
+import { journaling } from './figures/journaling.ts'
+import { memory } from './figures/memory.ts'
+import { nodeDistance } from './figures/node-distance.ts'
+import { nodeCalls } from './figures/node-calls.ts'
+import { orderRate } from './figures/order-rate.ts'
+import { perpCalls } from './figures/perp-calls.ts'
+import { pluginLines } from './figures/plugin-lines.ts'
+import { pluginTrials } from './figures/plugin-trials.ts'
+import { poolQuotes } from './figures/pool-quotes.ts'
+import { poolsFollowed } from './figures/pools-followed.ts'
+import { priceEvents } from './figures/price-events.ts'
+import { priceRate } from './figures/price-rate.ts'
+import { routes } from './figures/routes.ts'
+import { signatures } from './figures/signatures.ts'
+import { soak } from './figures/soak.ts'
+import { solanaCalls } from './figures/solana-calls.ts'
+import { startToReady } from './figures/start-to-ready.ts'
+import { whereTimeGoes } from './figures/where-time-goes.ts'
+import { versionRates } from './figures/version-rates.ts'
+import { versionQuotes } from './figures/version-quotes.ts'
+import type { BareServerProcess } from './processes/bare-server.ts'
+import type { BookOrdersProcess } from './processes/book-orders.ts'
+import type { BookServerProcess } from './processes/book-server.ts'
+import type { BooksProcess } from './processes/books.ts'
+import type { HyperliquidProcess } from './processes/hyperliquid.ts'
+import { tradeRate } from './figures/trade-rate.ts'
+import type { LoadProcess } from './processes/load.ts'
+import type { OrdersProcess } from './processes/orders.ts'
+import type { SluiceProcess } from './processes/sluice.ts'
+import type { SteadyLoadProcess } from './processes/steady-load.ts'
+import type { TradersProcess } from './processes/traders.ts'
+import { flameGraph } from './flame-graph.ts'
+import { newQuotes, quotePath, sameQuote } from './quote-path.ts'
+import { report } from './report.ts'
+
+const figures: Readonly<Record<string, () => Promise<void>>> = {
+  start: async () => report('From the command to ready; reference: node importing koa and ethers', await startToReady()),
+  plugins: async () => report('Loading plugins, trials included; reference: a thread that does nothing', await pluginTrials()),
+  signatures: async () =>
+    report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
+  quotes,
+  prices,
+  distance: async () => report('/amm/price with 50 ms between the server and its node; reference: 0 ms', await nodeDistance()),
+  profile,
+  perpetuals,
+  solana: async () => report('What a node of Solana is asked', await solanaCalls()),
+  logs: async () => report('A block of 1,000 logs taken into 1,000 pools in memory; reference: the logs decoded alone', await blockLogs()),
+  followed,
+  pools: async () =>
+    report("A quote by one pool's arithmetic in memory, concentrated liquidity; reference: by a pair's", await poolQuotes()),
+  routes: async () => report('A quote in process, for a new amount; reference: where no swap may go several ways', await routes()),
+  versions: async () => report("Quotes by the connector alone; reference: one pool's by QuoterV2 on the same node", await versionQuotes()),
+  trades,
+  books,
+  orders,
+  journal: async () =>
+    report('Keeping a transaction: twice before it is sent; reference: two pages flushed to the same disk', await journaling()),
+  lines: async () => report('Lines of the plugins, from their sources', pluginLines()),
+  size: async () => report('Installed for production', await installedSize()),
+  soak: soaked,
+  flame,
+}
+/** What takes long, or writes files, only where it is named. */
+const named = ['soak', 'flame']
+
+const { positionals: wanted, values } = parseArgs({
+  allowPositionals: true,
+  options: { seconds: { type: 'string', default: '600' }, out: { type: 'string', default: '.' } },
+})
+const unknown = wanted.find((name) => !Object.hasOwn(figures, name))
+if (unknown !== undefined) {
+  console.error(
+    `There is no figure ${unknown}: ${Object.keys(figures).join(', ')}; without a name all of them are measured but ${named.join()}.`,
+  )
+  process.exit(1)
+}
+console.log(
+  `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, load average ${loadavg()[0]?.toFixed(1)}`,
+)
+const startedAt = performance.now()
+for (const [name, measure] of Object.entries(figures))
+  if (wanted.length === 0 ? !named.includes(name) : wanted.includes(name)) await measure()
+console.log(`\nMeasured in ${Math.round((performance.now() - startedAt) / 1000)} s.`)
+
+/** Those that share one running server. */
+async function quotes(): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice')
+  try {
+    const { url, certsDir } = await sluice.ask('where')
+    const client = createClient(url, certsDir)
+    const { text } = await client.get(quotePath(1))
+    client.close()
+    const bare = await startChild<BareServerProcess>('bare-server', [certsDir, text])
+    const load = await startChild<LoadProcess>('load', [certsDir])
+    try {
+      report(
+        '/amm/price over mutual TLS; reference: a bare node:https server that answers as many bytes',
+        await priceRate(sluice, bare, load),
+      )
+      report(
+        '/amm/price of the versions, 16 connections; reference: the router of v2, and QuoterV2, by eth_call on the same node',
+        await versionRates(sluice, load),
+      )
+      const { rows, note } = await nodeCalls(sluice)
+      report('What the node is asked', rows, note)
+      report('Memory', await memory(sluice, load))
+    } finally {
+      await Promise.all([bare.end(), load.end()])
+    }
+  } finally {
+    await sluice.end()
+  }
+}
+
+/** Prices that are pushed rather than asked for. */
+async function prices(): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice')
+  try {
+    report('5,000 prices in five streams of /events, a block a second; reference: the event of the block itself', await priceEvents(sluice))
+  } finally {
+    await sluice.end()
+  }
+}
+
+/** Pools that are kept in memory while nobody asks. */
+async function followed(): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice')
+  try {
+    report('Pairs of v2 followed, at a block a second with ten swaps; reference: 10 pools', await poolsFollowed(sluice))
+  } finally {
+    await sluice.end()
+  }
+}
+
+/** For ten minutes, or so many seconds. */
+async function soaked(): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice')
+  const load = await startChild<SteadyLoadProcess>('steady-load')
+  try {
+    report(`300 quotes a second over 50 pairs for ${values.seconds} s`, await soak(sluice, load, Number(values.seconds)))
+  } finally {
+    await Promise.all([load.end(), sluice.end()])
+  }
+}
+
+/** Two profiles of a running server. */
+async function profile(): Promise<void> {
+  await underLoad(async (sluice, load) => {
+    report('Where the time of a price goes, asked again', await whereTimeGoes(sluice, load, sameQuote()))
+    report('Where the time of a price goes, of another amount', await whereTimeGoes(sluice, load, newQuotes()))
+  })
+}
+
+/** The same two, drawn: flame-again.svg and flame-new.svg in the folder that `--out` names. */
+async function flame(): Promise<void> {
+  await underLoad(async (sluice, load) => {
+    const { url } = await sluice.ask('where')
+    for (const [name, path, what] of [
+      ['again', sameQuote(), 'the same question again and again'],
+      ['new', newQuotes(), 'an amount that nobody has asked for before'],
+    ] as const) {
+      const run = () => load.ask('run', { url, connections: 16, requests: 20_000, path })
+      await run()
+      await sluice.ask('startProfile')
+      await run()
+      const file = `${values.out}/flame-${name}.svg`
+      await writeFile(file, flameGraph(await sluice.ask('takeProfile'), `GET /amm/price, ${what}`))
+      console.log(file)
+    }
+  })
+}
+
+/** A running server, and what asks it. */
+async function underLoad(measure: (sluice: Child<SluiceProcess>, load: Child<LoadProcess>) => Promise<void>): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice')
+  try {
+    const { certsDir } = await sluice.ask('where')
+    const load = await startChild<LoadProcess>('load', [certsDir])
+    try {
+      await measure(sluice, load)
+    } finally {
+      await load.end()
+    }
+  } finally {
+    await sluice.end()
+  }
+}
+
+/** The chain is followed beside them, at its own pace. */
+async function perpetuals(): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice')
+  try {
+    report('What the node is asked about perpetuals', await perpCalls(sluice))
+  } finally {
+    await sluice.end()
+  }
+}
+
+/** The same for those that trade. */
+async function trades(): Promise<void> {
+  const traders = await startChild<TradersProcess>('traders')
+  const orders = await startChild<OrdersProcess>('orders')
+  try {
+    const title = 'Trades accepted over mutual TLS on 16 connections; reference: sending transactions like them that were signed before'
+    report(title, await tradeRate(traders, orders))
+  } finally {
+    await Promise.all([orders.end(), traders.end()])
+  }
+}
+
+/** Books of the exchange's websocket, which another program speaks for it. */
+async function books(): Promise<void> {
+  const title = 'Changes of five levels taken into books in memory; reference: parsed and put into maps'
+  report(title, await bookIncrements())
+  const exchange = await startChild<HyperliquidProcess>('hyperliquid')
+  const told = await startChild<BooksProcess>('books')
+  try {
+    const { sluice: wsUrl } = await told.ask('wsUrls')
+    const server = await startChild<BookServerProcess>('book-server', [JSON.stringify(await exchange.ask('server', wsUrl))])
+    try {
+      report(
+        '/clob/perp/orderBook over mutual TLS; reference: a bare node:https server that answers as many bytes',
+        await bookAnswers(server),
+      )
+      report('Books from a websocket to /events; reference: a program that passes on what it was told', await bookEvents(server, told))
+    } finally {
+      await server.end()
+    }
+  } finally {
+    await Promise.all([told.end(), exchange.end()])
+  }
+}
+
+/** Orders through the whole of the server to the exchange, which matches in a process of its own. */
+async function orders(): Promise<void> {
+  const exchange = await startChild<HyperliquidProcess>('hyperliquid')
+  const bots = await startChild<BookOrdersProcess>('book-orders')
+  try {
+    const server = await startChild<BookServerProcess>('book-server', [JSON.stringify(await exchange.ask('server'))])
+    try {
+      const { rows, note } = await orderRate(exchange, server, bots)
+      report("Orders over mutual TLS on 16 connections; reference: the exchange's client library, 16 at a time", rows, note)
+    } finally {
+      await server.end()
+    }
+  } finally {
+    await Promise.all([bots.end(), exchange.end()])
+  }
+}

@@ -1,0 +1,112 @@
+import { toQuantity } from 'ethers'
+import { startAnvil, type Anvil } from '../../../core/devnet/anvil.ts'
+import { devnetState } from './devnet-state.ts'
+
+/** A chain that outlives the servers, with the exchanges on it. Blocks come when we make them, so that what is pending stays so. */
+export interface Chain {
+  /** Where its node is now: a node that was restarted has another port. */
+  rpcUrl(): string
+  rpc(method: string, ...params: readonly unknown[]): Promise<unknown>
+  height(): Promise<number>
+  /** From now on a block every so often; 0: none. */
+  pace(blockMs: number): void
+  mine(blocks: number): Promise<void>
+  /** Takes the last blocks back: what was in them is in no block and in no mempool any more. */
+  reorganise(depth: number): Promise<void>
+  /** The base fee of every block from now on. */
+  holdBaseFee(wei: bigint): void
+  baseFee(): Promise<bigint>
+  /** Ends the node and starts another one on the same chain, without what was pending. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+// A state with thousands of transactions is loaded by one request.
+const flags = ['--no-mining', '--no-request-size-limit']
+
+export async function startChain({ blockMs }: { blockMs: number }): Promise<Chain> {
+  let anvil = await startFrom(await devnetState())
+  let firstOfNode = Number(await anvil.rpc('eth_blockNumber'))
+  let blockEveryMs = blockMs
+  let failure: unknown
+  let timer: NodeJS.Timeout | undefined
+  let heldBaseFee: bigint | undefined
+  /** One thing at a time: a reorganisation in the middle of a restart means nothing. */
+  let queue: Promise<unknown> = Promise.resolve()
+
+  const rpc: Chain['rpc'] = (method, ...params) => anvil.rpc(method, ...params)
+  const height = async () => Number(await rpc('eth_blockNumber'))
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = queue.then(() => {
+      if (failure !== undefined) throw failure
+      return work()
+    })
+    queue = turn.catch(() => {})
+    return turn
+  }
+
+  async function mineOne(): Promise<void> {
+    // Holds for one block.
+    if (heldBaseFee !== undefined) await rpc('anvil_setNextBlockBaseFeePerGas', toQuantity(heldBaseFee))
+    await rpc('evm_mine')
+  }
+
+  /** Without a chain nothing can be shown: whoever asks next is told why. */
+  function fail(error: unknown): void {
+    failure = error
+  }
+
+  function schedule(): void {
+    clearTimeout(timer)
+    if (blockEveryMs > 0) timer = setTimeout(() => void inTurn(mineOne).then(schedule, fail), blockEveryMs)
+  }
+  schedule()
+
+  return {
+    rpcUrl: () => anvil.rpcUrl,
+    rpc,
+    height,
+    pace(ms) {
+      blockEveryMs = ms
+      schedule()
+    },
+    mine: (blocks) =>
+      inTurn(async () => {
+        for (let mined = 0; mined < blocks; mined += 1) await mineOne()
+      }),
+    reorganise: (depth) =>
+      inTurn(async () => {
+        // A node knows no states from before its start.
+        while ((await height()) - firstOfNode < depth) await mineOne()
+        await rpc('anvil_reorg', depth, [])
+      }),
+    holdBaseFee(wei) {
+      heldBaseFee = wei
+    },
+    baseFee: async () => BigInt(String(Reflect.get(Object(await rpc('eth_getBlockByNumber', 'latest', false)), 'baseFeePerGas'))),
+    restart: () =>
+      inTurn(async () => {
+        const state = await rpc('anvil_dumpState')
+        await anvil.stop()
+        anvil = await startFrom(String(state)).catch((error: unknown) => {
+          fail(error)
+          throw error
+        })
+        firstOfNode = await height()
+      }),
+    async stop() {
+      blockEveryMs = 0
+      clearTimeout(timer)
+      await queue
+      await anvil.stop()
+    },
+  }
+}
+
+async function startFrom(state: string): Promise<Anvil> {
+  const anvil = await startAnvil(0, flags)
+  if ((await anvil.rpc('anvil_loadState', state)) !== true) throw new Error('anvil does not load the state that it dumped.')
+  // A block of now: the state has the clock of its making.
+  await anvil.rpc('evm_mine')
+  return anvil
+}

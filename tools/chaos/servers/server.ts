@@ -1,0 +1,20 @@
+// A program: a whole server on a chain that outlives it. Its settings are the argument, as JSON; it says where it listens in a
+// line of JSON, ends in order at SIGTERM, and ends at once when its input does.
+import { loadSettings } from '../../../core/config/settings.ts'
+import { type Flags } from '../../../core/config/settings/overrides.ts'
+import { startKernel } from '../../../core/kernel.ts'
+import { obeyOrders } from './patched/reached.ts'
+
+obeyOrders()
+process.stdin.resume().on('end', () => process.exit(0))
+// Who started it may be gone.
+process.stdout.on('error', () => process.exit(0))
+
+const { confDir, devnetUrl, flags, env }: { confDir: string; devnetUrl?: string; flags: Flags; env: Record<string, string> } = JSON.parse(
+  process.argv[2] ?? '{}',
+)
+const endless = { chainId: 31337, built: false, refused: [], ended: new Promise<void>(() => {}), stop: async () => {} } as const
+const devnet = devnetUrl === undefined ? {} : { devnet: { rpcUrl: devnetUrl, ...endless } }
+const kernel = await startKernel(loadSettings({ confDir, env, flags }), { say: () => {}, ...devnet })
+process.once('SIGTERM', () => void kernel.stop().then(() => process.exit(0)))
+console.log(JSON.stringify({ url: kernel.url }))

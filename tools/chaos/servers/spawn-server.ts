@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Flags } from '../../../core/config/settings/overrides.ts'
+import { createClient, type Client } from '../../../testkit/client.ts'
+import type { Home } from './home.ts'
+import { compiledServer } from './patched/compiled-tree.ts'
+
+/** A point in the source, and the how manieth time that the server comes there. */
+export interface Passing {
+  point: string
+  nth: number
+}
+
+export interface ServerOptions {
+  home: Home
+  /** Node of the devnet, where it is on one. */
+  devnetUrl?: string | undefined
+  /** Over those of the home. */
+  flags?: Flags
+  /** Changes of the source, by name: the defects that the checker must find, or the points where the server kills itself. */
+  patches?: readonly string[]
+  /** Where the server kills itself. */
+  dieAt?: Passing
+  /** Where the server stops itself, as SIGSTOP does. */
+  stopAt?: Passing
+}
+
+export interface Server {
+  pid: number
+  dieAt: Passing | undefined
+  client: Client
+  /** One with connections of its own, which end when it is closed. */
+  newClient(): Client
+  /** From the start of the process until it answered that it is ready. */
+  readyInMs: number
+  /** Settles when the process is gone, whoever ended it. */
+  ended: Promise<unknown>
+  hasEnded(): boolean
+  /** It ended and nobody had asked it to, or it did not end when it was asked. */
+  misbehaved(): boolean
+  signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void
+  /** SIGTERM, and until it is gone. */
+  stop(): Promise<void>
+  /** The end of its log. */
+  log(): string
+}
+
+/** It came to the point where it was to die before it was ready: while it took up what another one had left. */
+export class DiedAsOrdered extends Error {}
+
+const startTimeoutMs = 60_000
+/** It has 10 s, and a busy machine takes its own. */
+const stopTimeoutMs = 30_000
+
+/** Starts a server and waits until it is ready. */
+export async function spawnServer({ home, devnetUrl, flags = {}, patches = [], dieAt, stopAt }: ServerOptions): Promise<Server> {
+  const program = compiledServer(patches)
+  const startedAt = performance.now()
+  const settings = { confDir: home.confDir, devnetUrl, env: home.env, flags: { ...home.flags, ...flags } }
+  const child = spawn(process.execPath, [program, JSON.stringify(settings)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      TMPDIR: process.env['TMPDIR'],
+      CHAOS_DIE_AT: dieAt && `${dieAt.point}#${dieAt.nth}`,
+      CHAOS_STOP_AT: stopAt && `${stopAt.point}#${stopAt.nth}`,
+    },
+  })
+  const { pid } = child
+  if (pid === undefined) throw new Error('The server did not start.')
+  const ended = once(child, 'exit')
+  const said: string[] = []
+  child.stderr.setEncoding('utf8').on('data', (text: string) => keep(text))
+  // Writing to one that was killed is no error of ours.
+  child.stdin.on('error', () => {})
+  let wasAsked = dieAt !== undefined
+  let wasForced = false
+  const isGone = () => child.exitCode !== null || child.signalCode !== null
+
+  function keep(text: string): void {
+    said.push(text)
+    if (said.length > 400) said.splice(0, 200)
+  }
+  const log = () => said.join('').slice(-6000)
+  const died = () =>
+    dieAt && child.signalCode === 'SIGKILL'
+      ? new DiedAsOrdered(`The server died ${dieAt.point}, before it was ready.`)
+      : new Error(`The server ended (${child.signalCode ?? child.exitCode}) before it was ready. ${log()}`)
+
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).on('line', (line) => {
+      if (line.startsWith('{"url"')) resolve(String(JSON.parse(line).url))
+      else keep(`${line}\n`)
+    })
+    void ended.then(() => reject(died()))
+    setTimeout(() => reject(new Error(`The server did not start in ${startTimeoutMs / 1000} s. ${log()}`)), startTimeoutMs).unref()
+  })
+  const client = createClient(url, home.certsDir)
+  const end = performance.now() + startTimeoutMs
+  for (;;) {
+    if (isGone()) throw died()
+    const ready = await client.get('/health/ready').catch(() => undefined)
+    if (ready?.status === 200) break
+    if (performance.now() > end) throw new Error(`The server was not ready in ${startTimeoutMs / 1000} s: ${ready?.text} ${log()}`)
+    await sleep(20)
+  }
+  const connectors = await client.get('/connectors').catch(() => undefined)
+  // One that dies is heard of a moment later.
+  if (!connectors) await Promise.race([ended, sleep(1000)])
+  if (isGone()) throw died()
+  if (devnetUrl !== undefined && connectors?.body.uniswap === undefined) throw new Error(`The server has no exchange to trade on. ${log()}`)
+  return {
+    pid,
+    dieAt,
+    client,
+    newClient: () => createClient(url, home.certsDir),
+    readyInMs: performance.now() - startedAt,
+    ended,
+    hasEnded: isGone,
+    misbehaved: () => wasForced || (isGone() && !wasAsked),
+    signal(name) {
+      wasAsked ||= name === 'SIGKILL'
+      child.kill(name)
+    },
+    async stop() {
+      if (!isGone()) {
+        wasAsked = true
+        child.kill('SIGCONT')
+        child.kill('SIGTERM')
+        const force = setTimeout(() => {
+          wasForced = true
+          keep(`It did not end within ${stopTimeoutMs / 1000} s of SIGTERM.\n`)
+          child.kill('SIGKILL')
+        }, stopTimeoutMs)
+        await ended
+        clearTimeout(force)
+      }
+      client.close()
+    },
+    log,
+  }
+}

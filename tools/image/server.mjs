@@ -1,0 +1,64 @@
+import { createClient } from '../../testkit/client.ts'
+import { eventually } from './checks.mjs'
+import { startContainer } from './container.mjs'
+import { freePort } from '../../test/free-port.ts'
+
+/** Runs one command of the image to its end, on these volumes. */
+export async function runCommand(
+  { image, running, volumes, environment = {}, user = image.config.User, entrypoint = image.config.Entrypoint },
+  args,
+) {
+  const container = startContainer({
+    rootfs: image.rootfs,
+    config: { ...image.config, Entrypoint: entrypoint },
+    volumes,
+    environment,
+    args,
+    user,
+  })
+  track(running, container)
+  return { ...(await container.ended), output: container.output() }
+}
+
+/** The server on free ports of this machine; a client of it has the certificates of `bot`. */
+export async function startServer({ image, running, volumes, bot, environment = {}, user = image.config.User }) {
+  const port = await freePort()
+  const variables = { SLUICE_SERVER_PORT: port, SLUICE_DEVNET_PORT: await freePort(), ...environment }
+  const container = startContainer({ rootfs: image.rootfs, config: image.config, volumes, environment: variables, user })
+  track(running, container)
+  const url = `https://localhost:${port}`
+  return {
+    url,
+    container,
+    /** Waits for the summary of the start, when there are certificates too; gives a client. */
+    async ready() {
+      await eventually(
+        () => {
+          if (container.hasEnded()) throw new Error(`The server ended:\n${container.output()}`)
+          return container.output().includes('is ready at')
+        },
+        60,
+        container.output,
+      )
+      return createClient(url, bot)
+    },
+    /** As an engine asks it. */
+    health() {
+      const [, program, ...args] = image.config.Healthcheck.Test
+      return runCommand({ image, running, volumes, environment: variables, user, entrypoint: [program] }, args)
+    },
+    /** As an engine stops it: the signal, and force where ten seconds were not enough. */
+    async stop() {
+      container.signal(image.config.StopSignal)
+      const force = setTimeout(() => void container.kill(), 10_000)
+      const end = await container.ended
+      clearTimeout(force)
+      return end
+    },
+  }
+}
+
+function track(running, container) {
+  running.add(container)
+  void container.ended.then(() => running.delete(container))
+}

@@ -1,0 +1,76 @@
+// `npm run test:image`: builds the image without a Docker engine and runs it, as process 1 of its own process table, as
+// its user, with the root read-only and no privileges. Needs root and Debian's buildah and mmdebstrap, which it installs.
+// Shared with this machine, unlike under an engine: the network and the host name. No memory limit, no seccomp filter.
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { check, seconds, summary } from './checks.mjs'
+import { buildBase } from './base.mjs'
+import { buildImage } from './build-image.mjs'
+import { checkContents } from './check-contents.mjs'
+import { checkProduction } from './check-production.mjs'
+import { checkTrial } from './check-trial.mjs'
+import { composeProblems } from './compose.mjs'
+import { installPackages } from './packages.mjs'
+import { endRuns, inOwnProcessTable, run } from './run.mjs'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+if (process.getuid() !== 0) {
+  console.error('The image is built and run with namespaces of the kernel, which takes root: sudo npm run test:image')
+  process.exit(1)
+}
+
+const startedAt = performance.now()
+const folder = mkdtempSync(path.join(tmpdir(), 'sluice-image-'))
+chmodSync(folder, 0o755)
+const running = new Set()
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void endAll().then(() => process.exit(1)))
+
+try {
+  await installPackages(['buildah', 'mmdebstrap'])
+  const storage = ['--root', path.join(folder, 'storage'), '--runroot', path.join(folder, 'run'), '--storage-driver', 'vfs']
+  const buildah = (...args) =>
+    run(...inOwnProcessTable('buildah', [...storage, ...args]), { env: { ...process.env, BUILDAH_ISOLATION: 'chroot' } })
+  const base = await buildBase(buildah, folder)
+  console.log(`Base made of Debian's packages and Node from npm in ${seconds(startedAt)} s`)
+  const images = {}
+  for (const target of ['production', 'devnet']) {
+    const since = performance.now()
+    images[target] = await buildImage({ buildah, root, base, folder, target })
+    console.log(`Image "${target}" built in ${seconds(since)} s`)
+  }
+  const context = { images, running, newFolder }
+
+  console.log('\nThe compose file')
+  await check('fits the schema of the Compose specification', async () => {
+    const problems = await composeProblems(path.join(root, 'docker-compose.yml'), newFolder('compose'))
+    if (problems.length > 0) throw new Error(problems.join('\n'))
+  })
+  await checkContents(context)
+  await checkTrial(context)
+  await checkProduction(context)
+} catch (error) {
+  await check('gets to the end', () => Promise.reject(error))
+} finally {
+  await endAll()
+}
+
+const { passed, failed } = summary()
+console.log(`\nDone in ${seconds(startedAt)} s`)
+console.log(`${passed} passed, ${failed} failed`)
+process.exitCode = failed === 0 ? 0 : 1
+
+async function endAll() {
+  endRuns()
+  await Promise.all([...running].map((container) => container.kill()))
+}
+
+/** A folder for a volume, of the image's user unless said otherwise. */
+function newFolder(name, { uid = 10001 } = {}) {
+  const place = path.join(folder, 'volumes', name)
+  mkdirSync(place, { recursive: true })
+  chownSync(place, uid, uid)
+  return place
+}
