@@ -12,10 +12,10 @@ COPY package.json package-lock.json .npmrc ./
 # A registry of your own: --secret id=npmrc,src=.npmrc-of-yours
 RUN --mount=type=secret,id=npmrc npm install --userconfig=/run/secrets/npmrc --no-save --include=dev --include=optional
 COPY . .
-RUN node scripts/build.mjs --out /out/app --no-devnet && node scripts/build.mjs --out /out/devnet \
+RUN node tools/build.mjs --out /out/app --no-devnet && node tools/build.mjs --out /out/devnet \
   && mkdir -p /out/anvil && cp -r node_modules/@foundry-rs /out/anvil/
 RUN --mount=type=secret,id=npmrc npm install --userconfig=/run/secrets/npmrc --no-save --omit=dev --include=optional \
-  && node scripts/prebundle.mjs node_modules && node scripts/image/prune.mjs node_modules && mv node_modules /out/app/
+  && node tools/prebundle.mjs node_modules && node tools/image/prune.mjs node_modules && mv node_modules /out/app/
 
 FROM ${NODE_IMAGE} AS runtime
 LABEL org.opencontainers.image.title="Sluice" \
@@ -26,7 +26,7 @@ RUN echo 'sluice:x:10001:10001:sluice:/app:/usr/sbin/nologin' >> /etc/passwd && 
   && mkdir -p /app/certs /app/data && chown 10001:10001 /app/certs /app/data && chmod 700 /app/certs /app/data \
   && ln -s /app/bin/sluice /usr/local/bin/sluice
 WORKDIR /app
-COPY scripts/image/init.sh /usr/local/bin/init
+COPY tools/image/init.sh /usr/local/bin/init
 COPY --from=build /out/app /app
 ENV NODE_ENV=production \
     SLUICE_SERVER_HOST=0.0.0.0 \

@@ -8,16 +8,16 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const modules = path.join(root, 'node_modules')
 const stamp = path.join(modules, '.installed')
-const prebundle = path.join(root, 'scripts', 'prebundle.mjs')
+const prebundle = path.join(root, 'tools', 'prebundle.mjs')
 
 refuseOldNode()
 if (existsSync(path.join(root, 'package-lock.json'))) installWhenStale()
 
 const [, , command = 'help', ...args] = process.argv
-if (command === 'test' && args.length === 0) process.exit(node('scripts/test.mjs', []))
+if (command === 'test' && args.length === 0) process.exit(node('tools/test.mjs', []))
 else if (command === 'test') process.exit(node('node_modules/mocha/bin/mocha.js', testsIn(args)))
-else if (command === 'bench') process.exit(node('test/bench/run.ts', args, ['--import', 'tsx']))
-else if (command === 'chaos') process.exit(node('test/chaos/run.ts', args, ['--import', 'tsx']))
+else if (command === 'bench') process.exit(node('tools/bench/run.ts', args, ['--import', 'tsx']))
+else if (command === 'chaos') process.exit(node('tools/chaos/run.ts', args, ['--import', 'tsx']))
 else await sluice(command, args)
 
 /** A folder is all tests in it; where neither one nor a file is named, all there are. */

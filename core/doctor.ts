@@ -1,17 +1,24 @@
+import { existsSync, constants } from 'node:fs'
+import { access, mkdir, statfs } from 'node:fs/promises'
+import path from 'node:path'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import pino from 'pino'
-import { pluginOptions } from './boot/plugin-options.ts'
-import { pluginWarnings } from './boot/plugin-warnings.ts'
-import type { Settings } from './config/settings.ts'
-import { devnetNetwork } from './devnet/network.ts'
+import { SluiceError } from './api/index.ts'
+import { type Settings, devnetNetwork } from './config/settings.ts'
+import { tradingWallets } from './devnet/anvil.ts'
 import { createMetrics } from './http/metrics.ts'
-import { loadPlugins, type LoadResult } from './loader/load.ts'
-import { examineCertificates } from './doctor/certificates.ts'
-import { examineClients } from './doctor/clients.ts'
-import { examineDisk } from './doctor/disk.ts'
-import type { Finding } from './doctor/finding.ts'
-import { examineKeystore } from './doctor/keystore.ts'
-import { examineNetworks } from './doctor/networks.ts'
-import { examineStore } from './doctor/store.ts'
+import { pluginOptions, pluginWarnings, loadPlugins, type LoadResult } from './loader/load.ts'
+import type { LoadedChain } from './loader/loaded-plugin.ts'
+import { embeddedConnection } from './store/embedded/connection.ts'
+import { embeddedFaults } from './store/embedded/faults.ts'
+import { holdStore } from './store/embedded/open.ts'
+import { postgresFaults } from './store/postgres/faults.ts'
+import { postgresPool } from './store/postgres/pool.ts'
+import { StoreError } from './store/store.ts'
+import { CertificateError, certificateFiles } from './tls/certificate-files.ts'
+import { listClients } from './tls/certificates.ts'
+import { readServerCertificates } from './tls/server-certificates.ts'
+import { keystoreHasKeys, listWallets } from './wallet/keystore.ts'
 
 /** Looks at everything that a start needs, and starts nothing. */
 export async function examine(settings: Settings): Promise<readonly Finding[]> {
@@ -60,4 +67,291 @@ function configuration(settings: Settings, plugins: LoadResult): Finding[] {
   const all = [...settings.warnings, ...pluginWarnings(settings, plugins)]
   if (all.length === 0) return [{ part: 'configuration', state: 'good', what: `${settings.confDir} is in order.` }]
   return all.map((what) => ({ part: 'configuration', state: 'warn', what, cure: 'Remove or correct it.' }))
+}
+
+/** One thing that was looked at. `warn` can wait, `bad` cannot; `cure` says what to do where `what` does not. */
+export type Finding = { part: string; state: 'good'; what: string } | { part: string; state: 'warn' | 'bad'; what: string; cure?: string }
+
+const dayMs = 86_400_000
+const soonDays = 30
+const part = 'certificates'
+const renewAuthority = 'Move the certs folder away, run `bin/sluice certs init`, and give every bot its new certificate.'
+
+export async function examineCertificates({ ssl: { certsDir } }: Settings): Promise<Finding[]> {
+  if (!existsSync(certificateFiles(certsDir).caCert)) {
+    return [
+      {
+        part,
+        state: 'warn',
+        what: `There are none in ${certsDir} yet.`,
+        cure: 'The first start makes them; `bin/sluice certs init` does so now.',
+      },
+    ]
+  }
+  try {
+    const { serverValidTo, caValidTo } = await readServerCertificates(certsDir)
+    const clients = await listClients(certsDir)
+    return [
+      expiry('The server certificate', serverValidTo, 'Run `bin/sluice certs renew server`.'),
+      expiry('The certificate authority', caValidTo, renewAuthority),
+      ...clients.flatMap(({ state, certificate }) =>
+        state === 'valid' && certificate
+          ? [
+              expiry(
+                `The client certificate "${certificate.name}"`,
+                certificate.validTo,
+                `Run \`bin/sluice certs renew ${certificate.name}\`.`,
+              ),
+            ]
+          : [],
+      ),
+    ]
+  } catch (error) {
+    // Its message says what to do.
+    if (error instanceof CertificateError) return [{ part, state: 'bad', what: error.message }]
+    throw error
+  }
+}
+
+function expiry(what: string, validTo: Date, cure: string): Finding {
+  const days = Math.floor((validTo.getTime() - Date.now()) / dayMs)
+  const date = validTo.toISOString().slice(0, 10)
+  if (days < 0) return { part, state: 'bad', what: `${what} expired on ${date}.`, cure }
+  if (days < soonDays) return { part, state: 'warn', what: `${what} expires in ${days} days, on ${date}.`, cure }
+  return { part, state: 'good', what: `${what} is valid until ${date}.` }
+}
+
+const enoughBytes = 500_000_000
+const partOfDisk = 'disk'
+
+export async function examineDisk({ data: { dir } }: Settings): Promise<Finding[]> {
+  try {
+    await mkdir(dir, { recursive: true, mode: 0o700 })
+    await access(dir, constants.R_OK | constants.W_OK)
+    const { bavail, bsize } = await statfs(dir)
+    const free = bavail * bsize
+    const shown = `${(free / 1e9).toFixed(1)} GB free in ${dir}`
+    if (free < enoughBytes)
+      return [
+        {
+          part: partOfDisk,
+          state: 'warn',
+          what: `Only ${shown}.`,
+          cure: 'Make room, or move data.dir (conf/server.yml) to a larger disk.',
+        },
+      ]
+    return [{ part: partOfDisk, state: 'good', what: `${shown}.` }]
+  } catch (error) {
+    return [
+      {
+        part: partOfDisk,
+        state: 'bad',
+        what: `${dir} cannot be written: ${error instanceof Error ? error.message : String(error)}.`,
+        cure: 'Make it belong to the user that Sluice runs as, or correct data.dir in conf/server.yml.',
+      },
+    ]
+  }
+}
+
+const partOfStore = 'store'
+
+/** Whether transactions can be kept. Nothing is made and no table is changed: that is for a start to do. */
+export async function examineStore({ store: { url }, data: { dir } }: Settings): Promise<Finding[]> {
+  return url === undefined ? [examineEmbedded(dir)] : examinePostgres(url)
+}
+
+function examineEmbedded(dataDir: string): Finding {
+  const file = path.join(dataDir, 'sluice.db')
+  if (!existsSync(file)) return { part: partOfStore, state: 'good', what: 'None yet: the first start makes it.' }
+  try {
+    const hold = holdStore(dataDir, 'sluice doctor')
+    try {
+      return examineFile(file)
+    } finally {
+      hold.release()
+    }
+  } catch (error) {
+    const reason = embeddedFaults.of(error)?.reason
+    if (error instanceof StoreError)
+      return { part: partOfStore, state: 'good', what: 'A server runs on it; `sluice health --ready` says whether it can be written.' }
+    if (reason === undefined) throw error
+    return {
+      part: partOfStore,
+      state: 'bad',
+      what: `${file} cannot be used: ${reason}.`,
+      cure: 'docs/failures.md says what to do without it.',
+    }
+  }
+}
+
+function examineFile(file: string): Finding {
+  const connection = embeddedConnection(file)
+  try {
+    const [result] = connection.prepare('pragma quick_check(1)').all([])
+    if (JSON.stringify(result) !== '{"quick_check":"ok"}')
+      return {
+        part: partOfStore,
+        state: 'bad',
+        what: `${file} is damaged: ${JSON.stringify(result)}.`,
+        cure: 'docs/failures.md says what to do without it.',
+      }
+    connection.prepare('begin immediate').run([])
+    connection.prepare('rollback').run([])
+    return { part: partOfStore, state: 'good', what: `${file} is whole and can be written.` }
+  } finally {
+    connection.close()
+  }
+}
+
+const partOfPostgres = 'store'
+const oldestMajor = 13
+const mostSkewSeconds = 5
+
+interface Facts {
+  version: number
+  isStandby: boolean
+  mayCreate: boolean
+  fsync: string
+  fullPageWrites: string
+  synchronousCommit: string
+  skewSeconds: number
+}
+
+/** Whether the database can be written by this user, and keeps what it acknowledges. */
+export async function examinePostgres(url: string): Promise<Finding[]> {
+  const db = new Kysely<object>({
+    dialect: new PostgresDialect({ pool: postgresPool({ url, serverName: 'doctor', log: { info: () => {}, warn: () => {} } }) }),
+  })
+  try {
+    const { rows } = await sql<Facts>`
+      select current_setting('server_version_num')::int as "version",
+             pg_is_in_recovery() as "isStandby",
+             has_schema_privilege(current_schema(), 'create') as "mayCreate",
+             current_setting('fsync') as "fsync",
+             current_setting('full_page_writes') as "fullPageWrites",
+             current_setting('synchronous_commit') as "synchronousCommit",
+             extract(epoch from clock_timestamp())::float8 - ${Date.now() / 1000}::float8 as "skewSeconds"`.execute(db)
+    return rows.flatMap(findingsOf)
+  } catch (error) {
+    const reason = postgresFaults.of(error)?.reason
+    // Its own words may hold parts of the URL.
+    const what = `PostgreSQL cannot be used: ${reason ?? 'store.url is not understood'}.`
+    return [{ part: partOfPostgres, state: 'bad', what, cure: 'Start the database, or correct store.url; see docs/operations.md.' }]
+  } finally {
+    await db.destroy()
+  }
+}
+
+function findingsOf({ version, isStandby, mayCreate, fsync, fullPageWrites, synchronousCommit, skewSeconds }: Facts): Finding[] {
+  const major = Math.floor(version / 10_000)
+  const findings: Finding[] = []
+  const found = (state: 'warn' | 'bad', what: string, cure: string) => void findings.push({ part: partOfPostgres, state, what, cure })
+  if (major < oldestMajor) found('bad', `PostgreSQL ${major} is too old.`, `Use ${oldestMajor} or newer.`)
+  if (isStandby) found('bad', 'It is a standby, and may only be read.', 'Name the primary in store.url.')
+  else if (!mayCreate) found('bad', 'The user may not make tables.', 'Make the database belong to it: alter database … owner to ….')
+  for (const [name, value] of [
+    ['fsync', fsync],
+    ['full_page_writes', fullPageWrites],
+    ['synchronous_commit', synchronousCommit],
+  ] as const)
+    if (value === 'off')
+      found('bad', `${name} is off: after a power cut it forgets what it acknowledged.`, 'Turn it on in postgresql.conf.')
+  if (Math.abs(skewSeconds) > mostSkewSeconds)
+    found(
+      'warn',
+      `The database's clock is ${Math.abs(Math.round(skewSeconds))} s ${skewSeconds > 0 ? 'ahead of' : 'behind'} this machine's.`,
+      'Turn on time synchronisation (NTP) on both.',
+    )
+  return findings.length > 0
+    ? findings
+    : [{ part: partOfPostgres, state: 'good', what: `PostgreSQL ${major} answers, and keeps what it acknowledges.` }]
+}
+
+const partOfKeystore = 'keystore'
+
+export function examineKeystore({ data, wallet }: Settings): Finding[] {
+  const wallets = listWallets(data.dir)
+  if (wallets.length === 0)
+    return [{ part: partOfKeystore, state: 'good', what: 'No keys of your own; add one with `bin/sluice wallet add`.' }]
+  const findings = wallets.map(({ chain, address, problem }): Finding =>
+    problem === undefined
+      ? { part: partOfKeystore, state: 'good', what: `${chain} ${address}` }
+      : { part: partOfKeystore, state: 'bad', what: problem },
+  )
+  if (keystoreHasKeys(data.dir) && wallet.passphraseFile === undefined) {
+    findings.push({
+      part: partOfKeystore,
+      state: 'warn',
+      what: 'The passphrase is asked for at each start: no file holds it.',
+      cure: 'For unattended starts write it into a file (mode 600) and name that in SLUICE_WALLET_PASSPHRASE_FILE.',
+    })
+  }
+  return findings
+}
+
+/** Wallets that a client may use and nobody holds: probably misspelt, and the client would only be told that they are not its own. */
+export function examineClients({ clients, data, devnet }: Settings): Finding[] {
+  const held = [...listWallets(data.dir).map(({ address }) => address), ...(devnet.enabled ? tradingWallets : [])]
+  const known = new Set(held.map((address) => address.toLowerCase()))
+  return clients.flatMap(({ name, wallets }) =>
+    (wallets === 'all' ? [] : wallets)
+      .filter((address) => !known.has(address.toLowerCase()))
+      .map((address): Finding => ({
+        part: 'clients',
+        state: 'warn',
+        what: `${name} may use ${address}, and the server holds no such wallet.`,
+        cure: 'Correct it in conf/clients.yml, or add the wallet with `bin/sluice wallet add`.',
+      })),
+  )
+}
+
+const deadlineMs = 5_000
+const mostSkewSecondsOfNetworks = 120
+/** No network that trades is as slow as that. */
+const mostAgeSeconds = 300
+
+/** Whether the nodes answer, and whether this machine's clock is theirs: deadlines of trades are counted from the chain's. */
+export async function examineNetworks(
+  chains: readonly LoadedChain[],
+  required: (chain: string, network: string) => boolean,
+  { devnet }: Settings,
+): Promise<Finding[]> {
+  const venues = chains.flatMap((chain) => chain.venues)
+  return (
+    await Promise.all(
+      venues.map(async ({ chain, network, implementation }): Promise<Finding[]> => {
+        const name = `${chain}/${network}`
+        if (devnet.enabled && chain === devnetNetwork.chain && network === devnetNetwork.network)
+          return [{ part: 'nodes', state: 'good', what: `${name} is the devnet: it comes up with the server.` }]
+        try {
+          const { number, timestamp } = await implementation.head({ signal: AbortSignal.timeout(deadlineMs) })
+          const skew = timestamp - Date.now() / 1000
+          const answers: Finding = { part: 'nodes', state: 'good', what: `${name} answers at ${implementation.rpcUrl()}, block ${number}.` }
+          return [answers, ...clock(name, skew)]
+        } catch (error) {
+          const reason = error instanceof SluiceError ? error.message : `no answer within ${deadlineMs / 1000} s`
+          return [
+            {
+              part: 'nodes',
+              state: required(chain, network) ? 'bad' : 'warn',
+              what: `${name}: ${reason}`,
+              cure: `Check the network connection and rpcUrls in conf/chains/${chain}.yml; \`enabled: false\` leaves the network out.`,
+            },
+          ]
+        }
+      }),
+    )
+  ).flat()
+}
+
+/** @param skew seconds that the newest block is ahead of this machine's clock */
+function clock(name: string, skew: number): Finding[] {
+  const part = 'clock'
+  if (skew > mostSkewSecondsOfNetworks) {
+    const what = `This machine's clock is ${Math.round(skew)} s behind ${name}.`
+    return [{ part, state: 'bad', what, cure: 'Set the clock: turn on time synchronisation (NTP).' }]
+  }
+  if (skew > -mostAgeSeconds) return []
+  const what = `The newest block of ${name} is ${Math.round(-skew)} s old: the node is behind, or this machine's clock is ahead.`
+  return [{ part, state: 'warn', what, cure: 'Turn on time synchronisation (NTP); where the clock is right, ask another node.' }]
 }

@@ -2,47 +2,44 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
 import type { Logger } from 'pino'
-import { backgroundFailures } from './boot/background-failures.ts'
-import { directoryOf } from './registry.ts'
-import { forgetDevnet } from './boot/forget-devnet.ts'
-import { pluginOptions } from './boot/plugin-options.ts'
-import { pluginWarnings } from './boot/plugin-warnings.ts'
-import { recallQuotes } from './boot/recall-quotes.ts'
-import { failingParts } from './boot/readiness.ts'
-import { openServerStore } from './boot/server-store.ts'
-import { askPassphrase, openSigner } from './boot/signer.ts'
-import { draftOf } from './boot/signer-draft.ts'
-import { signerPolicy } from './signing.ts'
-import { sitesOf } from './boot/venue-actions.ts'
-import { startVenues } from './boot/venues.ts'
+import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
-import { bringUpDevnet } from './devnet/bring-up.ts'
-import type { Devnet } from './devnet/start-devnet.ts'
-import { createApp } from './http/app.ts'
-import { createIdempotency, type Idempotency } from './transactions/idempotency.ts'
-import { measureNodes } from './http/metrics/measure-nodes.ts'
-import { measureTransactions } from './http/metrics/measure-transactions.ts'
-import { countMarket, measureMarket, measureQuotes } from './http/metrics/market-metrics.ts'
-import { createMetrics, measureDirectory, measureStore, type Metrics } from './http/metrics.ts'
-import { observeJournal } from './http/metrics/observe-journal.ts'
-import { listen } from './http/server.ts'
-import { countChanges } from './http/transaction-metrics.ts'
-import { findPlugins } from './loader/find.ts'
-import { loadPlugins, type LoadResult } from './loader/load.ts'
-import { startWatchdog } from './loader/watchdog.ts'
-import { type LoadedPlugin } from './loader/loaded-plugin.ts'
-import { createLog } from './log.ts'
-import { createMarket } from './live-state/live-state.ts'
-import type { Store } from './store/store.ts'
-import { ensureCertificates } from './tls/ensure-certificates.ts'
-import { createTransactions, type Transactions } from './transactions/transactions.ts'
-import { sqlJournal } from './transactions/journal/sql-journal.ts'
-import { sqlLeases } from './transactions/leases/sql-leases.ts'
-import { type Journal } from './transactions/journal/journal.ts'
-import { type Leases } from './transactions/leases.ts'
-import { type Sign } from './transactions/submit-request.ts'
+import { forgetDevnet, bringUpDevnet, type Devnet } from './devnet/start-devnet.ts'
+import { quoteVenue } from './handlers/amm/price.ts'
 import type { Services, Verbs } from './handlers/context.ts'
-import { verbs } from './verbs/index.ts'
+import { verbs } from './handlers/handlers.ts'
+import { createApp } from './http/app.ts'
+import {
+  measureNodes,
+  countMarket,
+  measureMarket,
+  measureQuotes,
+  createMetrics,
+  measureDirectory,
+  measureStore,
+  type Metrics,
+} from './http/metrics.ts'
+import { listen } from './http/server.ts'
+import { measureTransactions, observeJournal, countChanges } from './http/transaction-metrics.ts'
+import { createMarket } from './live-state/live-state.ts'
+import { findPlugins } from './loader/find.ts'
+import { pluginOptions, pluginWarnings, loadPlugins, type LoadResult } from './loader/load.ts'
+import type { LoadedPlugin } from './loader/loaded-plugin.ts'
+import { startVenues } from './loader/start-venue.ts'
+import { backgroundFailures } from './loader/uncaught.ts'
+import { startWatchdog } from './loader/watchdog.ts'
+import { createLog } from './log.ts'
+import { directoryOf, failingParts, sitesOf } from './registry.ts'
+import { askPassphrase, openSigner, draftOf, signerPolicy } from './signing.ts'
+import { openStore } from './store/open-store.ts'
+import { type Store, StoreError } from './store/store.ts'
+import { ensureCertificates } from './tls/ensure-certificates.ts'
+import { createIdempotency, type Idempotency } from './transactions/idempotency.ts'
+import type { Journal } from './transactions/journal/journal.ts'
+import { sqlJournal } from './transactions/journal/sql-journal.ts'
+import { sqlLeases, type Leases } from './transactions/leases.ts'
+import type { Sign } from './transactions/submit-request.ts'
+import { createTransactions, type Transactions } from './transactions/transactions.ts'
 
 export interface Kernel {
   /** Where the server listens. */
@@ -201,5 +198,26 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** @throws StartError, where it cannot be opened: another server has it, or a newer version wrote it */
+export async function openServerStore({ data, store }: Settings, serverName: string, log: Logger): Promise<Store> {
+  try {
+    return await openStore({ dataDir: data.dir, url: store.url, serverName, log })
+  } catch (error) {
+    if (error instanceof StoreError) throw new StartError(error.message)
+    throw error
+  }
+}
+
+/** What was asked about before is in memory again soon after the start, on the networks that are required: others wake when they are asked for. */
+export function recallQuotes({ directory, quotes }: Pick<Services, 'directory' | 'quotes'>): void {
+  for (const network of directory.networks) {
+    if (!network.required) continue
+    for (const venue of directory.venuesOn(network.chain, network.network)) {
+      const followed = quoteVenue(network, venue)
+      if (followed) void venue.wake().then(() => (venue.notReady() === undefined ? quotes.recall(followed) : undefined))
+    }
   }
 }

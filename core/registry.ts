@@ -1,15 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SluiceError } from './api/index.ts'
 import { maskUrls } from './config/mask.ts'
-import type { ConnectorConfig } from './contracts/index.ts'
-import type { LoadedPlugin, LoadedVenue } from './loader/loaded-plugin.ts'
-import type { LoadResult } from './loader/load.ts'
-import type { Refusal } from './loader/refusal.ts'
-import type { RunningVenue } from './loader/start-venue.ts'
-import { createRecentQuotes } from './verbs/amm/recent-quotes.ts'
-import { createDirectory, type Directory, type NetworkEntry, type PluginEntry, type VenueEntry } from './handlers/registry.ts'
+import type { ConnectorConfig, Chain, Connector } from './contracts/index.ts'
+import {
+  createRecentQuotes,
+  createDirectory,
+  type Directory,
+  type NetworkEntry,
+  type PluginEntry,
+  type VenueEntry,
+} from './handlers/registry.ts'
 import { createTokenBook } from './handlers/tokens.ts'
 import { guarded } from './loader/boundary.ts'
-import { venueActions } from './boot/venue-actions.ts'
-import { version } from './version.ts'
+import { version } from './loader/code-layout.ts'
+import type { LoadResult } from './loader/load.ts'
+import type { LoadedPlugin, LoadedVenue } from './loader/loaded-plugin.ts'
+import type { Refusal } from './loader/refusal.ts'
+import type { RunningVenue } from './loader/start-venue.ts'
+import type { Store } from './store/store.ts'
+import type { Site } from './transactions/submit-request.ts'
+import type { Signer } from './wallet/signer.ts'
 
 /** What was loaded and what runs, as the verbs look it up. */
 export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMap<LoadedVenue<object>, RunningVenue>): Directory {
@@ -94,4 +104,69 @@ function refusedEntry({ name, kind, folder, version, trading_type, available_net
     state: 'refused',
     reason: maskUrls(`${step}: ${reason}${/[.!?]$/.test(reason) ? '' : '.'} ${cure}`),
   }
+}
+
+/** An exchange's own rail, as transactions go by it: what it does not have of its own is the chain's. Undefined where it has none. */
+export function venueActions(venue: LoadedVenue<Partial<Connector>>, on: Chain): Site | undefined {
+  const { plugin: connector, chain, network, implementation } = venue
+  const { actions } = implementation
+  if (!actions) return undefined
+  const own = guarded(actions, venue, 'actions.')
+  return {
+    chain,
+    network,
+    connector,
+    impl: {
+      rail: guarded(actions.rail, venue, 'actions.rail.'),
+      heads: (signal) => own.heads(signal),
+      // What an exchange says for good is final.
+      confirmations: 1,
+      bumpAfterSeconds: on.bumpAfterSeconds,
+      nativeCurrency: on.nativeCurrency,
+      address: (text) => on.address(text),
+      balances: (owner, tokens, at) => on.balances(owner, tokens, at),
+      head: (at) => on.head(at),
+    },
+  }
+}
+
+/** Where transactions are made: every network, and every exchange's own rail. */
+export function sitesOf({ networks, venuesOn }: Directory): readonly Site[] {
+  const venues = networks.flatMap(({ chain, network }) => venuesOn(chain, network))
+  return [...networks, ...venues.flatMap(({ actions }) => actions ?? [])]
+}
+
+const deadlineMs = 2_000
+
+/** What keeps the server from being ready: the store, the signer, and every required network. The listener is what asks. */
+export async function failingParts(
+  signer: Pick<Signer, 'isReady'>,
+  store: Pick<Store, 'failing'>,
+  directory: Pick<Directory, 'networks'>,
+): Promise<readonly { part: string; reason: string }[]> {
+  const required = directory.networks.filter((network) => network.required)
+  const [kept, ...networks] = await Promise.all([
+    keeping(store),
+    ...required.map(async ({ chain, network, impl, notReady }) => {
+      const part = `${chain}/${network}`
+      const starting = notReady()
+      if (starting !== undefined) return { part, reason: starting }
+      try {
+        await impl.head({ signal: AbortSignal.timeout(deadlineMs) })
+        return undefined
+      } catch (error) {
+        return { part, reason: error instanceof SluiceError ? error.message : 'its nodes do not answer' }
+      }
+    }),
+  ])
+  const signing = signer.isReady() ? undefined : { part: 'signer', reason: 'it is being started again' }
+  return [kept, signing, ...networks].filter((each) => each !== undefined)
+}
+
+/** A database that hangs answers nobody: it fails too. */
+async function keeping(store: Pick<Store, 'failing'>): Promise<{ part: string; reason: string } | undefined> {
+  const late = new AbortController()
+  const hangs = sleep(deadlineMs, 'it does not answer', { signal: late.signal }).catch(() => undefined)
+  const reason = await Promise.race([store.failing().catch(() => 'it failed to say'), hangs]).finally(() => late.abort())
+  return reason === undefined ? undefined : { part: 'store', reason }
 }

@@ -1,8 +1,14 @@
-import type { Chain, Family } from './contracts/index.ts'
+import type { Logger } from 'pino'
+import { StartError } from './config/problems.ts'
+import type { Settings } from './config/settings.ts'
+import { type Chain, type Family, SluiceError, type Signable } from './contracts/index.ts'
 import type { LoadedChain, LoadedConnector, LoadedVenue } from './loader/loaded-plugin.ts'
-import { StartError } from './start-error.ts'
 import { curves } from './wallet/keys.ts'
-import { type NetworkPolicy, type SignerPolicy } from './wallet/policy.ts'
+import { keystoreHasKeys } from './wallet/keystore.ts'
+import type { NetworkPolicy, SignerPolicy } from './wallet/policy.ts'
+import { getPassphrase, passphraseFromFile } from './wallet/prompt.ts'
+import { readTypedData, type SignRequest } from './wallet/signer-messages.ts'
+import { startSigner, type Signer } from './wallet/signer.ts'
 
 type Keys = Family['keys']
 
@@ -104,5 +110,52 @@ function spenderOf(text: string, venues: readonly LoadedVenue<Chain>[]): string 
   if (address !== undefined) return address
   throw new StartError(
     `wallet.allowedSpenders in conf/server.yml holds "${text}", which is no address: copy it anew, complete and with the right checksum, or write it in lower case.`,
+  )
+}
+
+interface SignerParts {
+  settings: Settings
+  log: Logger
+  passphrase: string | undefined
+}
+
+/** Asked for only when there is a real key, and before any plugin's code runs beside the prompt. */
+export async function askPassphrase({ data, wallet }: Settings): Promise<string | undefined> {
+  if (!keystoreHasKeys(data.dir)) return undefined
+  try {
+    return await getPassphrase('Passphrase of the keystore: ', passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile }))
+  } catch (error) {
+    return refuseStart(error)
+  }
+}
+
+/**
+ * The signer's process with the keystore unlocked. It signs nothing until it is told what the loaded plugins declare.
+ */
+export function openSigner(parts: SignerParts): Promise<Signer> {
+  const opening = open(parts)
+  // It is awaited later, after other steps of the start: until then a failure is nobody's unhandled rejection.
+  opening.catch(() => {})
+  return opening
+}
+
+const open = ({ settings: { data, devnet }, log, passphrase }: SignerParts): Promise<Signer> =>
+  startSigner({ dataDir: data.dir, passphrase, devnet: devnet.enabled, policy: { networks: [], allowedSpenders: [] }, log }).catch(
+    refuseStart,
+  )
+
+function refuseStart(error: unknown): never {
+  throw new StartError(error instanceof Error ? error.message : String(error))
+}
+
+/** How the signer is asked for the bytes that a rail drafts. @throws SluiceError where typed data is none: a defect of the plugin */
+export function draftOf({ scheme, bytes }: Signable): SignRequest['draft'] {
+  if (scheme === 'evm-transaction') return { scheme: 'secp256k1', bytes }
+  if (scheme === 'solana-message') return { scheme: 'ed25519', bytes }
+  const typedData = readTypedData(bytes)
+  if (typedData) return { scheme: 'eip712', typedData }
+  throw new SluiceError(
+    'UNKNOWN_ERROR',
+    'What is to be signed is no typed data (EIP-712): nothing was signed. This is a defect of the plugin.',
   )
 }

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { isPortFree } from '../core/devnet/is-port-free.ts'
+import { isPortFree } from '../core/devnet/anvil.ts'
 
 /**
  * For a server that has to be told its port, or comes back on the one that it had. Port 0 gives one of those that the system hands out

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { expect } from 'chai'
-import { tradingWallets } from '../core/devnet/trading-wallets.ts'
+import { tradingWallets } from '../core/devnet/anvil.ts'
 import type { LoadedVenue } from '../core/loader/loaded-plugin.ts'
 import type { Chain } from '../core/contracts/index.ts'
 import { startServer, type TestServer } from './server.ts'

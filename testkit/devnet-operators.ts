@@ -1,11 +1,12 @@
-import { parseUnits } from 'ethers'
-import type { Quoter, QuoterHop } from '../core/contracts/devnet.ts'
+import { parseUnits, type JsonRpcProvider } from 'ethers'
+import type { Quoter, QuoterHop, PerpOperator, BookOperators } from '../core/contracts/devnet.ts'
+import { deployerAddress, loadDevnetPlugin, devnetSite } from '../core/devnet/build-state.ts'
 
 /**
  * An exchange's quoter for swaps that go several ways at once, too: each is asked about its share of the amount, rounded down, the last about
  * what is left.
  */
-export function quoterByParts(quoter: Quoter): Quoter {
+function quoterByParts(quoter: Quoter): Quoter {
   const sum = async (
     route: readonly QuoterHop[],
     amountRaw: bigint,
@@ -34,4 +35,23 @@ function waysOf(route: readonly QuoterHop[]): readonly (readonly QuoterHop[])[] 
     else ways.at(-1)?.push(hop)
   }
   return ways
+}
+
+/** The quoter that a plugin's `devnet.ts` names, on a devnet that runs; undefined when it names none. */
+export async function devnetQuoter(devnetFile: string, provider: JsonRpcProvider): Promise<Quoter | undefined> {
+  const plugin = await loadDevnetPlugin(devnetFile)
+  const quoter = plugin.quoter?.({ provider, deployer: deployerAddress(plugin.name) })
+  return quoter && quoterByParts(quoter)
+}
+
+/** Who runs the perpetual exchange that a plugin's `devnet.ts` has deployed, on a devnet that runs; undefined when it names none. */
+export async function devnetPerpOperator(devnetFile: string, provider: JsonRpcProvider): Promise<PerpOperator | undefined> {
+  const plugin = await loadDevnetPlugin(devnetFile)
+  return plugin.perpOperator?.(await devnetSite(plugin.name, provider))
+}
+
+/** Who else trades on the order books that a plugin's `devnet.ts` has deployed, on a devnet that runs; undefined when it names none. */
+export async function devnetBookOperators(devnetFile: string, provider: JsonRpcProvider): Promise<BookOperators | undefined> {
+  const plugin = await loadDevnetPlugin(devnetFile)
+  return plugin.bookOperators?.(await devnetSite(plugin.name, provider))
 }

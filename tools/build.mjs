@@ -14,11 +14,12 @@ const { values } = parseArgs({
 const out = path.resolve(values.out)
 
 /** What a build makes anew. Whatever else is in the folder stays: conf, data and certs may be somebody's. */
-const made = ['core', 'plugins', 'bin', 'package.json']
+const sources = ['core', 'kits', 'testkit', 'plugins']
+const made = [...sources, 'bin', 'package.json']
 
 for (const name of made) rmSync(path.join(out, name), { recursive: true, force: true })
 compile()
-for (const folder of ['core', 'plugins']) copyData(folder)
+for (const folder of sources) copyData(folder)
 cpSync(path.join(root, 'bin'), path.join(out, 'bin'), { recursive: true })
 if (!existsSync(path.join(out, 'conf'))) cpSync(path.join(root, 'conf'), path.join(out, 'conf'), { recursive: true })
 writeFileSync(path.join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
@@ -26,7 +27,7 @@ console.log(`Compiled to ${path.relative(process.cwd(), out) || '.'}`)
 
 function compile() {
   const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const done = spawnSync(process.execPath, [compiler, '-p', path.join(root, 'scripts', 'build'), '--outDir', out], {
+  const done = spawnSync(process.execPath, [compiler, '-p', path.join(root, 'tools', 'build.tsconfig.json'), '--outDir', out], {
     stdio: ['ignore', 2, 2],
   })
   if (done.status !== 0) process.exit(done.status ?? 1)

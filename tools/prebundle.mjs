@@ -1,4 +1,4 @@
-// `node scripts/prebundle.mjs <node_modules>`: makes few files of packages that are made of hundreds, where they lie. Finding, reading and
+// `node tools/prebundle.mjs <node_modules>`: makes few files of packages that are made of hundreds, where they lie. Finding, reading and
 // linking a module takes Node up to a millisecond, and more from sources: three such packages were a quarter of what a start took.
 // Bundlers do it with the packages of what they serve, for the same reason: https://vite.dev/guide/dep-pre-bundling
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ const packages = { ethers: 'lib.esm', kysely: 'dist/esm', typebox: 'build' }
 
 const [, , modules] = process.argv
 if (modules === undefined || path.basename(modules) !== 'node_modules' || !existsSync(modules)) {
-  console.error('usage: node scripts/prebundle.mjs <folder called node_modules>')
+  console.error('usage: node tools/prebundle.mjs <folder called node_modules>')
   process.exit(1)
 }
 // Where it is left, the packages are neither what they were nor what they are to be: the launcher installs them anew.

@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { endpoint, enveloped, request } from './endpoint.ts'
-import { chainFields, TokenName, WalletAddress } from './fields.ts'
+import { endpoint, enveloped, request, chainFields, TokenName, WalletAddress } from './endpoint.ts'
 
 export const AltchainCreateTokenRequest = request({
   ...chainFields,

@@ -1,6 +1,17 @@
 import Type, { type Static } from 'typebox'
-import { endpoint, enveloped, request } from './endpoint.ts'
-import { connectorFields, Decimal, gasFields, Side, Slippage, TokenName, transactionFields, WalletAddress } from './fields.ts'
+import {
+  endpoint,
+  enveloped,
+  request,
+  connectorFields,
+  Decimal,
+  gasFields,
+  Side,
+  Slippage,
+  TokenName,
+  transactionFields,
+  WalletAddress,
+} from './endpoint.ts'
 
 export const Version = Type.String({
   minLength: 1,

@@ -1,12 +1,23 @@
 import Type, { type Static } from 'typebox'
-import { endpoint, request, response } from './endpoint.ts'
+import {
+  endpoint,
+  request,
+  response,
+  ChainName,
+  ConnectorName,
+  Decimal,
+  decimalPattern,
+  NetworkName,
+  Side,
+  TokenName,
+  WalletAddress,
+} from './endpoint.ts'
 import { Hop, Version } from './amm.ts'
 import { shownRangePosition } from './range.ts'
 import { shownBookPosition } from './clob/accounts.ts'
 import { MarketName } from './clob.ts'
-import { ChainName, ConnectorName, Decimal, decimalPattern, NetworkName, Side, TokenName, WalletAddress } from './fields.ts'
 import { shownPosition } from './perp-amm.ts'
-import { JournaledTransaction } from './transactions.ts'
+import { JournaledTransaction } from './service.ts'
 
 /** What can be followed. */
 export const eventTopics = ['transactions', 'blocks', 'orderBook', 'price', 'positions'] as const

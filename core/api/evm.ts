@@ -1,6 +1,16 @@
 import Type, { type Static } from 'typebox'
-import { endpoint, enveloped, request } from './endpoint.ts'
-import { chainFields, Decimal, Nonce, TokenName, TokenSymbols, transactionFields, WalletAddress } from './fields.ts'
+import {
+  endpoint,
+  enveloped,
+  request,
+  chainFields,
+  Decimal,
+  Nonce,
+  TokenName,
+  TokenSymbols,
+  transactionFields,
+  WalletAddress,
+} from './endpoint.ts'
 
 const Spender = Type.String({
   minLength: 1,

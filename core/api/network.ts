@@ -1,6 +1,16 @@
 import Type, { type Static } from 'typebox'
-import { endpoint, enveloped, request } from './endpoint.ts'
-import { chainFields, ChainName, ConnectorName, NetworkName, TokenSymbols, TransactionHash, WalletAddress } from './fields.ts'
+import {
+  endpoint,
+  enveloped,
+  request,
+  chainFields,
+  ChainName,
+  ConnectorName,
+  NetworkName,
+  TokenSymbols,
+  TransactionHash,
+  WalletAddress,
+} from './endpoint.ts'
 
 export const NetworkStatusRequest = request({ chain: Type.Optional(ChainName), network: Type.Optional(NetworkName) })
 export const NetworkStatusResponse = Type.Array(

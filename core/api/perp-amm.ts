@@ -1,6 +1,17 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
-import { endpoint, enveloped, request, type Endpoint } from './endpoint.ts'
-import { connectorFields, Decimal, gasFields, Slippage, TokenName, transactionFields, WalletAddress } from './fields.ts'
+import {
+  endpoint,
+  enveloped,
+  request,
+  type Endpoint,
+  connectorFields,
+  Decimal,
+  gasFields,
+  Slippage,
+  TokenName,
+  transactionFields,
+  WalletAddress,
+} from './endpoint.ts'
 
 const Name = (description: string) =>
   Type.String({ minLength: 1, maxLength: 64, expects: 'the name of what is priced, such as ETH', description })

@@ -1,6 +1,16 @@
 import Type, { type Static } from 'typebox'
-import { endpoint, enveloped, request } from './endpoint.ts'
-import { connectorFields, Decimal, gasFields, Slippage, TokenName, transactionFields, WalletAddress } from './fields.ts'
+import {
+  endpoint,
+  enveloped,
+  request,
+  connectorFields,
+  Decimal,
+  gasFields,
+  Slippage,
+  TokenName,
+  transactionFields,
+  WalletAddress,
+} from './endpoint.ts'
 
 const TokenId = Type.String({
   minLength: 1,

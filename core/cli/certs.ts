@@ -1,13 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import { caKeyIsEncrypted } from '../tls/authority.ts'
-import { CertificateError } from '../tls/certificate-error.ts'
-import { certificateFiles } from '../tls/certificate-files.ts'
+import { CertificateError, certificateFiles } from '../tls/certificate-files.ts'
 import { ensureCertificates } from '../tls/ensure-certificates.ts'
-import { listClients, type ClientCertificate } from '../tls/list-clients.ts'
-import { newClient, renew, type MadeCertificate } from '../tls/certificates.ts'
-import { revoke } from '../tls/revoke.ts'
-import { askHidden, hasTerminal } from '../wallet/keystore/prompt.ts'
+import { listClients, type ClientCertificate, newClient, renew, type MadeCertificate, revoke } from '../tls/certificates.ts'
+import { askHidden, hasTerminal } from '../wallet/prompt.ts'
 
 interface CaOptions {
   caPassphraseFile?: string

@@ -1,5 +1,5 @@
 /** A row of a table, and what is said below it. */
-export interface Row {
+interface Row {
   cells: readonly string[]
   below?: readonly string[]
 }

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
 import type { LoadResult } from '../loader/load.ts'
-import { pluginTestCommand } from './plugin-test.ts'
-import { tryPlugins } from './try-plugins.ts'
 import { table } from './output.ts'
 
 /** `sluice plugin list`: what a start would load and refuse; starts nothing. */
@@ -42,4 +44,55 @@ function pluginTable({ loaded, refused }: LoadResult, disabled: readonly string[
 
 function networkList(available: readonly { chain: string; networks: readonly string[] }[]): string {
   return available.flatMap(({ chain, networks }) => networks.map((network) => `${chain}/${network}`)).join(',') || '-'
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const spec = fileURLToPath(new URL('../../testkit/contract-spec.ts', import.meta.url))
+
+/** `sluice plugin test`: the contract tests for one folder, anywhere. */
+function pluginTestCommand(settingsOf: () => Settings): Command {
+  return new Command('test')
+    .description('run the contract tests on the plugin in a folder: the whole server, on the devnet')
+    .argument('<folder>', "the plugin's folder")
+    .option('--network <name>', 'of a chain: the network that has a node here')
+    .action(async (given: string, { network }: { network?: string }) => {
+      const folder = path.resolve(given)
+      const kind = await kindOf(folder, settingsOf())
+      process.exitCode =
+        kind === undefined
+          ? 1
+          : await runMocha({ PLUGIN_FOLDER: folder, PLUGIN_KIND: kind, ...(network !== undefined && { PLUGIN_NETWORK: network }) })
+    })
+}
+
+/** Loads it beside Sluice's own plugins, on trial first; says why where it is refused. */
+async function kindOf(folder: string, settings: Settings): Promise<'chain' | 'connector' | undefined> {
+  const { loaded, refused } = await tryPlugins(settings, [path.join(root, 'plugins'), folder])
+  const refusal = refused.find((each) => each.folder === folder)
+  if (refusal) console.error(`${refusal.name} is refused (${refusal.step}): ${refusal.reason}\n${refusal.cure}`)
+  return loaded.find((each) => each.folder === folder)?.kind
+}
+
+async function runMocha(environment: Record<string, string>): Promise<number> {
+  const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
+  const child = spawn(process.execPath, [mocha, '--no-config', '--node-option', 'import=tsx/esm', '--timeout', '60000', spec], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ...environment },
+  })
+  return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
+}
+
+/** What a start with these settings would load and refuse; nothing is started. */
+async function tryPlugins(settings: Settings, folders = settings.plugins.folders): Promise<LoadResult> {
+  // Only here: `--help` must not wait for them.
+  const [{ default: pino }, { pluginOptions }, { createMetrics }, { loadPlugins }] = await Promise.all([
+    import('pino'),
+    import('../loader/load.ts'),
+    import('../http/metrics.ts'),
+    import('../loader/load.ts'),
+  ])
+  // Where the devnet will be: its network is there as if it were up.
+  const devnet = settings.devnet.enabled ? { rpcUrl: `http://127.0.0.1:${settings.devnet.port}` } : undefined
+  return loadPlugins({ ...pluginOptions({ settings, log: pino({ level: 'silent' }), metrics: createMetrics(), devnet }), folders })
 }

@@ -1,18 +1,16 @@
+import { styleText } from 'node:util'
 import { Command } from 'commander'
-import { loadSettings, type Settings } from '../config/settings.ts'
-import { type Flags } from '../config/settings/overrides.ts'
+import { loadSettings, type Settings, type Flags } from '../config/settings.ts'
+import type { Finding } from '../doctor.ts'
+import { version } from '../loader/code-layout.ts'
+import { holdsKey } from '../wallet/keys.ts'
+import { passphraseFromFile } from '../wallet/prompt.ts'
 import { certsCommand } from './certs.ts'
-import { chainNames } from './chain-names.ts'
-import { devnetCommand } from './devnet.ts'
-import { doctorCommand } from './doctor.ts'
-import { healthCommand } from './health.ts'
 import { pluginCommand } from './plugin.ts'
+import { serverClient } from './server-client.ts'
 import { startCommand } from './start.ts'
 import { txCommand } from './tx.ts'
-import { passphraseFromFile } from '../wallet/prompt.ts'
-import { version } from '../version.ts'
-import { holdsKey } from '../wallet/keys/secrets.ts'
-import { walletCommand, type WalletContext } from './wallet.ts'
+import { chainNames, walletCommand, type WalletContext } from './wallet.ts'
 
 interface GlobalOptions {
   conf?: string
@@ -63,3 +61,87 @@ const walletContext = (settings: Settings): WalletContext => ({
   chains: () => chainNames(settings),
   passphrase: passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: settings.wallet.passphraseFile }),
 })
+
+/** Its own certificate, when there is one, needs no right but to read; else the one made in set-up. */
+const clients = ['health', 'client']
+
+interface Health {
+  ok: boolean
+  what: string
+}
+
+/** `sluice health`: asks the running server how it is, over mutual TLS, and exits with 0 or 1. For supervisors. */
+function healthCommand(settingsOf: () => Settings): Command {
+  return new Command('health')
+    .description('ask the running server whether it is alive; exits with 1 when not')
+    .option('--ready', 'whether it can serve: the store, the signer and every required network are there too')
+    .option('--timeout <seconds>', 'how long to wait for the answer', '4')
+    .addHelpText(
+      'after',
+      '\nThe certificate of the client "health" is used when there is one (sluice certs new health), else that of "client".',
+    )
+    .action(async ({ ready, timeout }: { ready?: true; timeout: string }) => {
+      const { ok, what } = await askHealth(settingsOf(), ready ? '/health/ready' : '/health/live', Number(timeout) * 1000)
+      console.log(what)
+      process.exit(ok ? 0 : 1)
+    })
+}
+
+async function askHealth(settings: Settings, target: string, timeoutMs: number): Promise<Health> {
+  try {
+    const { status, text } = await serverClient({ settings, clients, timeoutMs }).get(target)
+    return { ok: status === 200, what: text }
+  } catch (error) {
+    return { ok: false, what: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+const signs = { good: styleText('green', '✓'), warn: styleText('yellow', '!'), bad: styleText('red', '✗') }
+
+/** `sluice doctor`: what is wrong and what to do about it; exits with 1 when something must be done. */
+function doctorCommand(settingsOf: () => Settings): Command {
+  return new Command('doctor')
+    .description('check configuration, certificates, keystore, store, plugins, nodes, disk and clock')
+    .action(async () => {
+      const settings = settingsOf()
+      const { examine } = await import('../doctor.ts')
+      const findings = await examine(settings)
+      console.log(findings.map(show).join('\n'))
+      const bad = findings.filter(({ state }) => state === 'bad').length
+      console.log(bad === 0 ? '\nNothing stops the server from starting.' : `\n${bad} ${bad === 1 ? 'thing' : 'things'} to mend.`)
+      process.exit(bad === 0 ? 0 : 1)
+    })
+}
+
+function show(finding: Finding): string {
+  const line = `${signs[finding.state]} ${finding.part.padEnd(13)} ${finding.what}`
+  return finding.state === 'good' || finding.cure === undefined ? line : `${line}\n  ${' '.repeat(13)} → ${finding.cure}`
+}
+
+/** `sluice devnet`: the local chain alone, until it is stopped. */
+function devnetCommand(settingsOf: (flags?: Flags) => Settings): Command {
+  return new Command('devnet')
+    .description('run the local chain alone, with the exchanges of the loaded plugins deployed on it')
+    .option('--port <number>', 'port of its node (devnet.port)')
+    .action(async ({ port }: { port?: string }) => {
+      const settings = settingsOf(port === undefined ? {} : { 'devnet.port': port })
+      const { bringUpDevnet } = await import('../devnet/start-devnet.ts')
+      const { DevnetError } = await import('../devnet/anvil.ts')
+      try {
+        const devnet = await bringUpDevnet(settings, (line) => console.log(line))
+        console.log(`The devnet (chain id ${devnet.chainId}) answers at ${devnet.rpcUrl}; Ctrl-C ends it.`)
+        const ended = devnet.ended.then(() => 'The devnet ended.')
+        const stopped = new Promise<string>((resolve) => {
+          for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('Stopped.'))
+        })
+        const outcome = await Promise.race([ended, stopped])
+        await devnet.stop()
+        console.log(outcome)
+        process.exit(outcome === 'Stopped.' ? 0 : 1)
+      } catch (error) {
+        if (!(error instanceof DevnetError)) throw error
+        console.error(error.message)
+        process.exit(1)
+      }
+    })
+}

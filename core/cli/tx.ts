@@ -1,10 +1,11 @@
 import { Command } from 'commander'
+import { closest } from 'fastest-levenshtein'
+import type { JournaledTransaction } from '../api/service.ts'
 import type { Settings } from '../config/settings.ts'
-import { serverClient, type ServerClient } from './server-client.ts'
-import { journalClient, type JournalClient } from './tx/journal-client.ts'
-import { listTransactions, transactionTable, type ListOptions } from './tx/list.ts'
-import { cancelling, replace, speedingUp, type ReplaceOptions } from './tx/replace.ts'
-import { describe, findTransactions } from './tx/show.ts'
+import type { TransactionState } from '../transactions/entry.ts'
+import { ask, hasTerminal } from '../wallet/prompt.ts'
+import { table } from './output.ts'
+import { serverClient, type ServerClient, journalClient, type JournalClient, type TransactionFilter } from './server-client.ts'
 
 interface AccessOptions {
   url?: string
@@ -100,4 +101,238 @@ async function run(action: () => Promise<string>): Promise<void> {
     process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`)
     process.exitCode = 1
   }
+}
+
+interface ListOptions {
+  state?: string
+  address?: string
+  chain?: string
+  network?: string
+  open?: true
+  limit: string
+}
+
+interface Listed {
+  transactions: JournaledTransaction[]
+  isMore: boolean
+}
+
+/** Newest first. @throws Error that says which option is wrong and how */
+async function listTransactions(journal: JournalClient, options: ListOptions): Promise<Listed> {
+  const atMost = readLimit(options.limit)
+  const { chain, network, address } = options
+  const filter: TransactionFilter = {
+    ...(chain !== undefined && { chain }),
+    ...(network !== undefined && { network }),
+    ...(address !== undefined && { address }),
+  }
+  if (options.state === undefined && !options.open) return journal.list(filter, atMost)
+  if (options.state !== undefined && options.open) throw new Error('Give --state or --open, not both.')
+  if (options.state !== undefined) return journal.list({ ...filter, state: readState(options.state) }, atMost)
+
+  // In the order in which transactions go through them, so that one that moves on meanwhile is not missed; it may be met twice.
+  const found = new Map<string, JournaledTransaction>()
+  let isMore = false
+  for (const state of openStates) {
+    const page = await journal.list({ ...filter, state }, atMost)
+    for (const each of page.transactions) found.set(identityOf(each), each)
+    isMore ||= page.isMore
+  }
+  const transactions = [...found.values()].toSorted((a, b) => b.createdAt - a.createdAt)
+  return { transactions: transactions.slice(0, atMost), isMore: isMore || transactions.length > atMost }
+}
+
+const identityOf = ({ chain, network, address, nonce, requestId, createdAt }: JournaledTransaction) =>
+  [chain, network, address, nonce, requestId, createdAt].join(' ')
+
+function readLimit(given: string): number {
+  const limit = Number(given)
+  if (/^\d{1,6}$/.test(given) && limit > 0) return limit
+  throw new Error(`--limit is "${given}", and takes a whole number from 1 to 999999.`)
+}
+
+function readState(given: string): string {
+  const state = given.toUpperCase()
+  if (stateNames.includes(state)) return state
+  throw new Error(`There is no state "${given}"; did you mean ${closest(state, [...stateNames])}? There are: ${stateNames.join(', ')}.`)
+}
+
+/** A line for each, with the hash in full: it is what the other commands take. */
+function transactionTable(transactions: readonly JournaledTransaction[], nowMs: number): string {
+  const rows = transactions.map(({ createdAt, txState, kind, connector, chain, network, address, nonce, txHash, reason, replacedBy }) => ({
+    cells: [
+      age(nowMs - createdAt),
+      txState,
+      connector === undefined ? kind : `${kind} (${connector})`,
+      `${chain}/${network}`,
+      short(address),
+      String(nonce),
+      txHash ?? 'not signed',
+    ],
+    below: [...(replacedBy === undefined ? [] : [`replaced by ${replacedBy}`]), ...(reason === undefined ? [] : [reason])],
+  }))
+  const all = [{ cells: ['AGE', 'STATE', 'WHAT', 'WHERE', 'WALLET', 'NONCE', 'TRANSACTION'], below: [] }, ...rows]
+  return table(all)
+}
+
+const short = (address: string) => (address.length <= 14 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`)
+
+/** "3 min", "2 d". */
+function age(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000))
+  if (seconds < 120) return `${seconds} s`
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`
+  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`
+  return `${Math.round(seconds / 86_400)} d`
+}
+
+/** More than a plan has steps. */
+const mostOfOneRequest = 100
+
+/** By the hash of any attempt, by the id of the request, or by its idempotency key. @throws Error where there is none */
+async function findTransactions(journal: JournalClient, given: string): Promise<JournaledTransaction[]> {
+  const fields = isHash(given) ? ['txHash'] : ['requestId', 'idempotencyKey']
+  for (const field of fields) {
+    const { transactions } = await journal.list({ [field]: given }, mostOfOneRequest)
+    if (transactions.length > 0) return transactions
+  }
+  const half = /^0x[0-9a-f]*$/i.test(given) && !isHash(given) ? ' A hash has 0x and 64 hexadecimal digits.' : ''
+  throw new Error(
+    `The journal has no transaction "${given}" that this certificate may see.${half} It takes a transaction's hash, a request's id or an Idempotency-Key; "sluice tx list" shows what there is.`,
+  )
+}
+
+const isHash = (text: string): boolean => /^0x[0-9a-f]{64}$/i.test(text)
+
+/** Everything that is known of it, and what happens next. */
+function describe(transaction: JournaledTransaction, nowMs: number): string {
+  const { txHash, txState, kind, connector, chain, network, address, nonce, txBlock, replacedBy, reason, attempts } = transaction
+  const { requestId, idempotencyKey, createdAt, updatedAt, deadline } = transaction
+  const lines: [string, string | undefined][] = [
+    ['state', txState],
+    ['next', whatIsNext(transaction)],
+    ['what', `${kind}${connector === undefined ? '' : ` on ${connector}`}`],
+    ['where', `${chain}/${network}`],
+    ['wallet', address],
+    ['nonce', String(nonce)],
+    ['block', txBlock < 0 ? undefined : String(txBlock)],
+    ['replaced by', replacedBy],
+    ['reason', reason],
+    ['request', requestId],
+    ['key', idempotencyKey],
+    ['made', at(createdAt, nowMs)],
+    ['changed', at(updatedAt, nowMs)],
+    ['deadline', deadline === undefined ? undefined : at(deadline * 1000, nowMs)],
+    ...attempts.map((each, index): [string, string] => [
+      index === 0 ? 'signed' : '',
+      `${each.txHash}, ${at(each.signedAt, nowMs)}, ${sent(each.sends)}`,
+    ]),
+  ]
+  const shown = lines.flatMap(([name, value]) => (value === undefined ? [] : [`  ${name.padEnd(11)}  ${value}`]))
+  return [txHash ?? 'not signed', ...shown].join('\n')
+}
+
+const sent = (times: number) => (times === 0 ? 'not sent yet' : times === 1 ? 'sent once' : `sent ${times} times`)
+
+function at(ms: number, nowMs: number): string {
+  const date = new Date(ms).toISOString().replace('T', ' ').slice(0, 19)
+  return `${date} UTC (${ms <= nowMs ? `${age(nowMs - ms)} ago` : `in ${age(ms - nowMs)}`})`
+}
+
+interface ReplaceOptions {
+  maxFee?: string
+  tip?: string
+  yes?: true
+}
+
+interface Way {
+  path: string
+  verb: string
+  /** What it does, for who is asked. */
+  means: string
+  done(txHash: string): string
+}
+
+const cancelling: Way = {
+  path: '/evm/cancel',
+  verb: 'Cancel',
+  means: 'A transfer of nothing to oneself takes its nonce, at higher fees; until that is mined, the transaction may still be.',
+  done: (txHash) => `${txHash} is to take its place; "sluice tx show ${txHash}" says what came of it.`,
+}
+
+const speedingUp: Way = {
+  path: '/evm/speedUp',
+  verb: 'Speed up',
+  means: 'The same is signed again on its nonce, at higher fees: one of the two is mined.',
+  done: (txHash) => `Signed again as ${txHash}, at higher fees; "sluice tx show ${txHash}" says what came of it.`,
+}
+
+/** Asks the server to put something else on the nonce of a transaction. @throws Error where nothing is to be done, or the server refuses */
+async function replace(
+  journal: JournalClient,
+  given: string,
+  { path, verb, means, done }: Way,
+  { maxFee, tip, yes }: ReplaceOptions,
+): Promise<{ txHash: string; nonce: number; said: string }> {
+  const transaction = await theOpenOne(journal, given)
+  const { chain, network, address, nonce, kind, txHash, txState } = transaction
+  const name = `${kind} ${txHash ?? ''} (nonce ${nonce} of ${address} on ${chain}/${network}, ${txState})`
+  if (!yes) {
+    if (!hasTerminal()) throw new Error(`There is no terminal to ask at; say --yes to do it: ${verb.toLowerCase()} ${name}.`)
+    const answer = await ask(`${verb} the ${name}? ${means} Type yes to go on: `)
+    if (answer.trim().toLowerCase() !== 'yes') throw new Error('Nothing was done.')
+  }
+  const fees = { ...(maxFee !== undefined && { maxFeePerGas: maxFee }), ...(tip !== undefined && { maxPriorityFeePerGas: tip }) }
+  const answer = await journal.act(path, { chain, network, address, nonce, ...fees })
+  return { ...answer, said: done(answer.txHash) }
+}
+
+async function theOpenOne(journal: JournalClient, given: string): Promise<JournaledTransaction> {
+  const found = await findTransactions(journal, given)
+  const [open, ...others] = found.filter(isOpen)
+  const [first] = found
+  if (!open) throw new Error(`It is ${first?.txState}. ${first ? whatIsNext(first) : ''}`)
+  if (others.length > 0)
+    throw new Error(
+      `Several are open of that: say which by its hash. ${[open, ...others].map(({ txHash }) => txHash ?? 'not signed yet').join(', ')}`,
+    )
+  if (open.txState === 'QUEUED') throw new Error('It is not signed yet, and nothing has left: ask again in a moment.')
+  if (open.txState === 'MINED') throw new Error(`It is mined already. ${whatIsNext(open)}`)
+  if (open.replacedBy !== undefined) throw new Error(`${open.replacedBy} is to take its place already: name that one.`)
+  return open
+}
+
+/** What happens next, by state; the first four are open. */
+const sentences: Readonly<Record<TransactionState, (transaction: JournaledTransaction) => string>> = {
+  QUEUED: () =>
+    'It is being signed, and nothing has left yet. If the server dies before it is signed, it becomes EXPIRED and has no effect.',
+  SIGNED: () => 'It is signed and kept; the server sends the same bytes until a node has them.',
+  BROADCAST: ({ txStatus, replacedBy, kind }) =>
+    replacedBy !== undefined
+      ? `One of the two on its nonce will be mined, this or ${replacedBy}: what comes first ends the other.`
+      : txStatus === 3
+        ? `It pays too little for the next block. The server raises its fees after a while, unless the request set them; "sluice tx speed-up" does so now${kind === 'cancel' ? '' : ', "sluice tx cancel" gives it up'}.`
+        : 'It waits for a block, and the server sends it again if the nodes forget it.',
+  MINED: ({ txBlock }) => `It is in block ${txBlock}, and final once enough blocks follow; until then a reorganisation can move it back.`,
+  CONFIRMED: () => 'Nothing: it is final, and had its effect.',
+  REVERTED: () => 'Nothing: it is final. The chain refused it, so that it had no effect but its gas.',
+  REPLACED: ({ replacedBy }) => `Nothing: it is final, and had no effect. ${replacedBy ?? 'Another'} took its nonce.`,
+  CANCELLED: () => 'Nothing: it is final, and had no effect. It was cancelled.',
+  DROPPED: () => 'Nothing: it is final, and had no effect. A transaction of other software took its nonce.',
+  EXPIRED: () => 'Nothing: it is final, and had no effect. It was never signed, or can never be mined.',
+}
+
+const next = new Map<string, (transaction: JournaledTransaction) => string>(Object.entries(sentences))
+
+const stateNames: readonly string[] = [...next.keys()]
+/** In the order that a transaction goes through them. */
+const openStates: readonly string[] = ['QUEUED', 'SIGNED', 'BROADCAST', 'MINED']
+
+const isOpen = ({ txState }: Pick<JournaledTransaction, 'txState'>): boolean => openStates.includes(txState)
+
+function whatIsNext(transaction: JournaledTransaction): string {
+  return (
+    next.get(transaction.txState)?.(transaction) ??
+    'This version of the command does not know that state: use the one that came with the server.'
+  )
 }

@@ -1,14 +1,10 @@
 import { Command } from 'commander'
 import { closest } from 'fastest-levenshtein'
-import { devnetNetwork } from '../devnet/network.ts'
-import { walletAddress, type CurveName } from '../wallet/keys.ts'
-import { holdsKey, looksLikeSecret } from '../wallet/keys/secrets.ts'
+import { devnetNetwork, type Settings } from '../config/settings.ts'
 import { importKey, type KeySource } from '../wallet/import-key.ts'
-import { findWallets, keystoreFolder, listWallets } from '../wallet/keystore.ts'
-import { passphraseForNewKey } from '../wallet/prompt.ts'
-import { ask, hasTerminal } from '../wallet/keystore/prompt.ts'
-import { removeKey, saveKey } from '../wallet/keystore/save-key.ts'
-import { useNativeScrypt } from '../wallet/keystore/scrypt.ts'
+import { walletAddress, type CurveName, holdsKey, looksLikeSecret } from '../wallet/keys.ts'
+import { findWallets, keystoreFolder, listWallets, removeKey, saveKey, useNativeScrypt } from '../wallet/keystore.ts'
+import { passphraseForNewKey, ask, hasTerminal } from '../wallet/prompt.ts'
 
 export interface WalletContext {
   readonly dataDir: string
@@ -150,4 +146,25 @@ async function remove(given: string, { chain, yes }: { chain?: string; yes?: tru
   }
   await removeKey(found.file)
   return `Removed ${address} of ${found.chain}. A running server uses it until it is restarted.`
+}
+
+/**
+ * The chains that the plugins bring, with the curve of their keys. They are asked in threads that have ended when this
+ * returns: where a key is handled next, in this process, no code of a plugin may be loaded.
+ */
+export async function chainNames({ plugins, limits }: Settings): Promise<ReadonlyMap<string, CurveName>> {
+  const [{ findPlugins }, { startTrials }] = await Promise.all([import('../loader/find.ts'), import('../loader/trials.ts')])
+  const { found } = findPlugins(plugins.folders, plugins.disabled)
+  const trials = startTrials(limits.pluginLoadSeconds * 1000)
+  try {
+    const tried = await Promise.allSettled(found.map(async (plugin) => ({ name: plugin.name, ...(await trials.describe(plugin)) })))
+    // One that is refused is told by `plugin list` and at start.
+    return new Map(
+      tried.flatMap((each) =>
+        each.status === 'fulfilled' && each.value.kind === 'chain' ? [[each.value.name, each.value.keys] as const] : [],
+      ),
+    )
+  } finally {
+    await trials.close()
+  }
 }

@@ -1,14 +1,12 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
-import { checkValue } from './checks/check-value.ts'
-import type { Environment } from './settings/environment.ts'
 import { shownCopy } from './mask.ts'
-import type { Override } from './settings/overrides.ts'
-import { schemaProblems } from './checks/schema-problems.ts'
-import { substitute, type Trouble } from './yaml/substitute.ts'
-import { isSection, setAt, type Section } from './tree.ts'
+import { schemaProblems, type ConfigProblem } from './problems.ts'
+import type { Override } from './settings.ts'
+import { type Environment, substitute, type Trouble, isSection, setAt, type Section, getAt, upwards, layOver } from './tree.ts'
+import { place, type YamlFile } from './yaml.ts'
 
-export interface Checked<T> {
+interface Checked<T> {
   value: T
   /** Fit to be shown. */
   shown: Section
@@ -49,4 +47,72 @@ export function checkTree<T>(
   if (checkValue(validate, value, textual) && troubles.length === 0) return { value, shown: shownCopy(value, shown) }
   const told = new Set(troubles.map(({ pointer }) => pointer))
   return { troubles: [...troubles, ...schemaProblems(validate.errors ?? [], alsoKnown).filter(({ pointer }) => !told.has(pointer))] }
+}
+
+/**
+ * Validates in place. Text that came from the environment is turned into the number, truth value or list that the
+ * schema asks for at its place; what stands in a file must have its type already.
+ * @param textual JSON pointers of the texts from the environment
+ */
+function checkValue<T>(validate: ValidateFunction<T>, value: Section, textual: ReadonlySet<string>): value is Section & T {
+  if (validate(value)) return true
+  let changed = false
+  for (const { keyword, instancePath, params } of validate.errors ?? []) {
+    if (keyword !== 'type' || !textual.has(instancePath)) continue
+    const text = getAt(value, instancePath)
+    const typed = typeof text === 'string' ? fromText(text, params['type']) : undefined
+    if (typed === undefined) continue
+    setAt(value, instancePath, typed)
+    changed = true
+  }
+  return changed && validate(value)
+}
+
+function fromText(text: string, type: unknown): number | boolean | readonly string[] | undefined {
+  const trimmed = text.trim()
+  if (type === 'boolean') return trimmed === 'true' ? true : trimmed === 'false' ? false : undefined
+  if (type === 'array') return listFromText(trimmed)
+  if (type !== 'integer' && type !== 'number') return undefined
+  const number = /^-?(0|[1-9]\d*)(\.\d+)?$/.test(trimmed) ? Number(trimmed) : undefined
+  return number !== undefined && Number.isInteger(number) && !Number.isSafeInteger(number) ? undefined : number
+}
+
+/** `a, b` or `["a","b"]`. */
+function listFromText(text: string): readonly string[] | undefined {
+  if (!text.startsWith('['))
+    return text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
+  try {
+    const list: unknown = JSON.parse(text)
+    return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What goes over one another, from lowest to highest: defaults, what the file says, what flags and environment say. */
+interface Layers {
+  file: string
+  defaults?: Section
+  yaml: YamlFile | undefined
+  overrides?: readonly Override[]
+}
+
+/** Lays the layers over one another and validates; undefined when there is a problem. */
+export function checkFile<T>(
+  validate: ValidateFunction<T>,
+  { file, defaults = {}, yaml, overrides = [] }: Layers,
+  env: Environment,
+  problems: ConfigProblem[],
+): Checked<T> | undefined {
+  const checked = checkTree(layOver(defaults, yaml?.value ?? {}), { validate, env, overrides })
+  if ('value' in checked) return checked
+  for (const { pointer, problem, cure } of checked.troubles) {
+    const override = overrides.find((one) => upwards(pointer).includes(one.pointer))
+    const where = override ? { file: override.file, path: override.path } : place(pointer, yaml ? [yaml] : [], file)
+    problems.push({ ...where, problem, cure })
+  }
+  return undefined
 }

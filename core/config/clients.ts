@@ -1,13 +1,11 @@
 import { Type, type Static } from 'typebox'
 import type { ConfigProblem } from './problems.ts'
-import { checkFile } from './checks/check-file.ts'
-import { compile } from './check.ts'
-import type { Environment } from './settings/environment.ts'
+import { checkFile, compile } from './check.ts'
+import type { Environment, Section } from './tree.ts'
 import type { YamlFile } from './yaml.ts'
-import type { Section } from './tree.ts'
 
 const permission = Type.Enum(['read', 'trade', 'admin'])
-export type Permission = Static<typeof permission>
+type Permission = Static<typeof permission>
 
 /** `conf/clients.yml`: by the common name of a client certificate, or by its SHA-256 fingerprint. */
 const clientsSchema = Type.Object(

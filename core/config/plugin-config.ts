@@ -1,14 +1,12 @@
-import { basename, dirname, join } from 'node:path'
-import { chainConfig } from './plugins/chain-config.ts'
-import { checkTree } from './check.ts'
-import { compilePluginSchema } from './plugins/compile-plugin-schema.ts'
-import { ConfigError, type ConfigProblem } from './problems.ts'
-import type { Environment } from './settings/environment.ts'
-import type { NetworkSettings } from './plugins/network-settings.ts'
-import { place } from './yaml/place.ts'
-import { readYaml } from './yaml.ts'
-import type { Trouble } from './yaml/substitute.ts'
-import { layOver, type Section } from './tree.ts'
+import { basename, dirname, join, resolve } from 'node:path'
+import { Ajv, type ValidateFunction } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Type, type Static } from 'typebox'
+import { checkTree, type Check, compile } from './check.ts'
+import { shownCopy } from './mask.ts'
+import { ConfigError, type ConfigProblem, suggestion } from './problems.ts'
+import { type Environment, type Trouble, layOver, type Section, pointerOf, isSection } from './tree.ts'
+import { place, readYaml } from './yaml.ts'
 
 export interface PluginConfigSources {
   kind: 'chain' | 'connector'
@@ -67,4 +65,141 @@ export function loadPluginConfig({
 
 function connectorConfig(checked: ReturnType<typeof checkTree<Section>>): PluginConfig | { troubles: readonly Trouble[] } {
   return 'value' in checked ? { config: checked.value, shown: checked.shown, networks: {} } : checked
+}
+
+interface ChainCheck extends Pick<Check<Section>, 'validate' | 'env'> {
+  networks: readonly string[] | undefined
+  home: string
+}
+
+/** A chain's file: network → entry, in which the kernel's keys and the family's stand side by side. */
+function chainConfig(tree: Section, { validate, env, networks, home }: ChainCheck): PluginConfig | { troubles: readonly Trouble[] } {
+  const troubles: Trouble[] = []
+  const config: Section = {}
+  const shown: Section = {}
+  const kernel: Record<string, NetworkSettings> = {}
+
+  for (const network of Object.keys(tree)) {
+    if (networks && !networks.includes(network))
+      troubles.push({ pointer: pointerOf([network]), problem: 'is not a network of this chain', cure: suggestion(network, networks) })
+  }
+  for (const network of networks ?? Object.keys(tree)) {
+    const at = pointerOf([network])
+    const entry = Object.hasOwn(tree, network) ? tree[network] : {}
+    if (!isSection(entry)) {
+      troubles.push({
+        pointer: at,
+        problem: 'is of the wrong type',
+        cure: "Write the network's settings as a mapping (`key: value` lines).",
+      })
+      continue
+    }
+    const parts = splitEntry(entry)
+    const own = checkTree(parts.kernel, { validate: validateNetwork, env })
+    if ('value' in own) kernel[network] = networkSettings(own.value, home)
+    if (kernel[network]?.enabled === false) {
+      // Its variables need not be set, and a half-written entry does no harm.
+      shown[network] = shownCopy(entry, new Map())
+      continue
+    }
+    const family = checkTree(parts.family, { validate, env, alsoKnown: networkKeys })
+    for (const part of [own, family]) if ('troubles' in part) troubles.push(...within(at, part.troubles))
+    if ('value' in family) config[network] = family.value
+    if ('value' in family && 'value' in own) shown[network] = { ...own.shown, ...family.shown }
+  }
+  return troubles.length > 0 ? { troubles } : { config, shown, networks: kernel }
+}
+
+function within(at: string, troubles: readonly Trouble[]): Trouble[] {
+  return troubles.map((trouble) => ({ ...trouble, pointer: at + trouble.pointer }))
+}
+
+const remoteList = Type.Object(
+  {
+    url: Type.String({ pattern: '^https://', description: 'an https:// URL' }),
+    sha256: Type.String({ pattern: '^[0-9a-fA-F]{64}$', description: 'SHA-256 of the list, 64 hexadecimal digits' }),
+  },
+  { additionalProperties: false, description: 'url and sha256' },
+)
+
+/** What the kernel itself reads of a network's entry in `conf/chains/<chain>.yml`; the rest is the chain family's. */
+const networkSchema = Type.Object(
+  {
+    required: Type.Optional(Type.Boolean({ description: 'Whether the server is ready only when this network is' })),
+    enabled: Type.Optional(Type.Boolean({ description: 'false: the network is not loaded, and its entry not checked' })),
+    tokenLists: Type.Optional(
+      Type.Array(Type.Union([Type.String({ minLength: 1, description: 'a file' }), remoteList]), {
+        description: 'Token lists that go over the chain’s own',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export const networkKeys = Object.keys(networkSchema.properties)
+const validateNetwork = compile(networkSchema)
+
+/** A file (absolute path), or a list fetched once that must have this hash. */
+export type TokenListSource = string | { url: string; sha256: string }
+
+export interface NetworkSettings {
+  required: boolean
+  enabled: boolean
+  tokenLists: readonly TokenListSource[]
+}
+
+/** An entry's keys, the kernel's and the family's apart. */
+function splitEntry(entry: Section): { kernel: Section; family: Section } {
+  const of = (isKernel: boolean) => Object.fromEntries(Object.entries(entry).filter(([key]) => networkKeys.includes(key) === isKernel))
+  return { kernel: of(true), family: of(false) }
+}
+
+function networkSettings(
+  { required = false, enabled = true, tokenLists = [] }: Static<typeof networkSchema>,
+  home: string,
+): NetworkSettings {
+  const lists = tokenLists.map((source) =>
+    typeof source === 'string' ? resolve(home, source) : { url: source.url, sha256: source.sha256.toLowerCase() },
+  )
+  return { required, enabled, tokenLists: lists }
+}
+
+/** Not strict: what a plugin's schema says beyond JSON Schema is its own affair. `format` is not checked. */
+const options = { strict: false, allErrors: true, verbose: true, useDefaults: true, validateFormats: false, logger: false } as const
+
+// Making one takes as long as loading a plugin: they are shared, and hold no schema after it was compiled.
+let ajv2020: Ajv2020 | undefined
+let ajv7: Ajv | undefined
+/** By their text: all chains of a family have one. */
+const compiled = new Map<string, ValidateFunction<Section>>()
+
+/** Compiles the schema of a plugin's manifest (JSON Schema 2020-12, or draft 7 where `$schema` says so). @throws ConfigError */
+function compilePluginSchema(schema: unknown, plugin: string): ValidateFunction<Section> {
+  const refuse = (problem: string) =>
+    new ConfigError([
+      {
+        file: `plugin ${plugin}`,
+        path: 'manifest.schema',
+        problem,
+        cure: 'This is a defect of the plugin: tell its author, or disable it in plugins.disabled.',
+      },
+    ])
+  if (!isSection(schema)) throw refuse('is not a JSON Schema object')
+  // Such a schema would validate by a promise.
+  if (schema['$async'] === true) throw refuse('is an asynchronous schema')
+  const text = JSON.stringify(schema)
+  const known = compiled.get(text)
+  if (known) return known
+  const isDraft7 = typeof schema['$schema'] === 'string' && schema['$schema'].includes('draft-07')
+  const ajv = isDraft7 ? (ajv7 ??= new Ajv(options)) : (ajv2020 ??= new Ajv2020(options))
+  // A copy: the plugin's own object may be frozen, or change.
+  const copy = structuredClone(schema)
+  try {
+    const validate = ajv.compile<Section>(copy)
+    compiled.set(text, validate)
+    return validate
+  } catch (error) {
+    throw refuse(`is not a valid JSON Schema: ${error instanceof Error ? error.message : String(error)}`)
+  } finally {
+    ajv.removeSchema(copy)
+  }
 }

@@ -1,3 +1,7 @@
+import type { ErrorObject } from 'ajv'
+import { distance } from 'fastest-levenshtein'
+import { pointerOf, type Trouble, isSection } from './tree.ts'
+
 /** One thing that is wrong in the configuration, and what to do about it. Never holds a value: it could be a secret. */
 export interface ConfigProblem {
   /** A file (relative to the home folder where it lies inside), `environment` or `command line`. */
@@ -30,4 +34,168 @@ export class ConfigError extends Error {
 export function describeProblem({ file, line, path, problem, cure }: ConfigProblem): string {
   const place = line === undefined ? file : `${file}:${line}`
   return `${[place, path].filter(Boolean).join('  ')}: ${problem}\n→ ${cure}`
+}
+
+/** Why the server cannot start, for the operator: what is wrong and what to do. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+}
+
+/**
+ * What ajv found, in words for the person who wrote the file. Needs ajv's options `allErrors` and `verbose`.
+ * @param alsoKnown keys that are known at a place although the schema there does not have them
+ */
+export function schemaProblems(errors: readonly ErrorObject[], alsoKnown: readonly string[] = []): Trouble[] {
+  const all = errors.map((error) => ({ error, trouble: trouble(error, alsoKnown) }))
+  const told = all.filter((one) => isWorthTelling(one, all)).map((one) => one.trouble)
+  // Branches of a schema can find the same thing twice.
+  return told.filter((one, index) => told.findIndex((other) => other.pointer === one.pointer && other.problem === one.problem) === index)
+}
+
+interface Found {
+  error: ErrorObject
+  trouble: Trouble
+}
+
+function isWorthTelling({ error, trouble }: Found, all: readonly Found[]): boolean {
+  // What made them fail is told by errors of their own.
+  if (error.keyword === 'if' || error.propertyName !== undefined) return false
+  // Of a choice, only the branch that matched so far that it fails inside is of interest.
+  if (isChoice(error)) return !all.some((one) => isBranchOf(one.error, error) && one.trouble.pointer.startsWith(`${error.instancePath}/`))
+  const choice = all.find((one) => isChoice(one.error) && isBranchOf(error, one.error))
+  return choice === undefined || trouble.pointer.length > choice.error.instancePath.length
+}
+
+function isBranchOf(error: ErrorObject, choice: ErrorObject): boolean {
+  return error.schemaPath.startsWith(`${choice.schemaPath}/`)
+}
+
+function trouble({ keyword, instancePath, params, parentSchema, data, message }: ErrorObject, alsoKnown: readonly string[]): Trouble {
+  const name = (key: string) => String(Object.hasOwn(params, key) ? params[key] : '')
+  const schema: unknown = parentSchema
+  const properties = isSection(schema) && isSection(schema['properties']) ? schema['properties'] : {}
+  switch (keyword) {
+    case 'additionalProperties':
+    case 'unevaluatedProperties': {
+      const key = name(keyword === 'additionalProperties' ? 'additionalProperty' : 'unevaluatedProperty')
+      const patterns = isSection(schema) && isSection(schema['patternProperties']) ? Object.keys(schema['patternProperties']) : []
+      const known = [...Object.keys(properties), ...alsoKnown]
+      const cure = known.length === 0 && patterns.length > 0 ? `Use a key that matches ${patterns.join(' or ')}.` : suggestion(key, known)
+      return { pointer: instancePath + pointerOf([key]), problem: 'is not a known key', cure }
+    }
+    case 'required': {
+      const key = name('missingProperty')
+      return { pointer: instancePath + pointerOf([key]), problem: 'is missing', cure: `Add it: ${expected(properties[key])}.` }
+    }
+    case 'propertyNames':
+      return {
+        pointer: instancePath + pointerOf([name('propertyName')]),
+        problem: 'is not a key that can stand here',
+        cure: `Use ${isSection(schema) ? expected(schema['propertyNames']) : 'another key'}.`,
+      }
+    case 'uniqueItems':
+      return { pointer: instancePath, problem: 'lists the same entry twice', cure: 'Keep one of them.' }
+    default:
+      return {
+        pointer: instancePath,
+        problem: problemOf(keyword, message),
+        cure: `Write ${expected(schema)}.${typeHint(keyword, data, params['type'])}`,
+      }
+  }
+}
+
+function problemOf(keyword: string, message: string | undefined): string {
+  switch (keyword) {
+    case 'type':
+      return 'is of the wrong type'
+    case 'enum':
+    case 'const':
+      return 'is not one of the possible values'
+    case 'pattern':
+    case 'format':
+      return 'is not written in the expected form'
+    case 'anyOf':
+    case 'oneOf':
+      return 'has none of the possible forms'
+    default:
+      return message ?? 'is not valid'
+  }
+}
+
+function typeHint(keyword: string, data: unknown, type: unknown): string {
+  if (keyword !== 'type' || typeof data !== 'string') return ''
+  if (type === 'boolean' && /^(y|n|yes|no|on|off)$/i.test(data)) return ' (YAML 1.2 takes yes, no, on and off for text.)'
+  if ((type === 'integer' || type === 'number') && /^-?\d/.test(data)) return ' (Without quotes, in decimal digits.)'
+  return ''
+}
+
+function isChoice({ keyword }: ErrorObject): boolean {
+  return keyword === 'anyOf' || keyword === 'oneOf'
+}
+
+/** Says in words what a JSON Schema asks for: "a whole number from 1 to 65535 (TCP port), for example 15888". */
+export function expected(schema: unknown): string {
+  if (!isSection(schema)) return 'a value'
+  const description = typeof schema['description'] === 'string' ? ` (${schema['description'].replace(/\.$/, '')})` : ''
+  const value = schema['default']
+  const example = ['string', 'number', 'boolean'].includes(typeof value) ? `, for example ${String(value)}` : ''
+  return shape(schema) + description + example
+}
+
+function shape(schema: Record<string, unknown>): string {
+  const { type, pattern } = schema
+  if (Array.isArray(schema['enum'])) return `one of: ${schema['enum'].map((value) => JSON.stringify(value)).join(', ')}`
+  if ('const' in schema) return JSON.stringify(schema['const'])
+  const choices = schema['anyOf'] ?? schema['oneOf']
+  if (Array.isArray(choices)) return choices.map((choice) => expected(choice)).join(', or ')
+  if (Array.isArray(type)) return type.map((one) => shape({ ...schema, type: one })).join(', or ')
+  switch (type) {
+    case 'integer':
+      return `a whole number${range(schema)}`
+    case 'number':
+      return `a number${range(schema)}`
+    case 'boolean':
+      return 'true or false'
+    case 'array':
+      return `a list${typeof schema['minItems'] === 'number' ? ` of at least ${schema['minItems']}` : ''}${schema['items'] ? `, each ${expected(schema['items'])}` : ''}`
+    case 'object':
+      return 'a mapping (`key: value` lines)'
+    case 'string':
+      return typeof pattern === 'string' && typeof schema['description'] !== 'string' ? `text that matches ${pattern}` : 'text'
+    default:
+      return 'a value that the schema allows'
+  }
+}
+
+function range(schema: Record<string, unknown>): string {
+  const { minimum, maximum, exclusiveMinimum } = schema
+  if (typeof minimum === 'number' && typeof maximum === 'number') return ` from ${minimum} to ${maximum}`
+  const low =
+    typeof minimum === 'number' ? ` of at least ${minimum}` : typeof exclusiveMinimum === 'number' ? ` above ${exclusiveMinimum}` : ''
+  return typeof maximum === 'number' ? `${low}${low ? ' and' : ' of'} at most ${maximum}` : low
+}
+
+/** Comparing takes time by the product of the lengths. */
+const longestName = 64
+
+/** The known name that was probably meant, or undefined when none is near. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > longestName) return undefined
+  const ranked = known
+    .map((candidate) => ({ candidate, edits: distance(plain(name), plain(candidate)) }))
+    .toSorted((a, b) => a.edits - b.edits)
+  const best = ranked[0]
+  // A third of the letters may be wrong (two that changed places count twice); more than that is another word.
+  return best && best.edits <= Math.max(name.length > 3 ? 2 : 1, Math.floor(name.length / 3)) ? best.candidate : undefined
+}
+
+/** "Did you mean …?" where there is a near name, else the list of what is known. */
+export function suggestion(name: string, known: readonly string[]): string {
+  if (known.length === 0) return 'Remove it: nothing can be set here.'
+  const near = nearest(name, known)
+  return near === undefined ? `Remove it, or use one of: ${known.join(', ')}.` : `Did you mean "${near}"?`
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[-_]/g, '')
 }

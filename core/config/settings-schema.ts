@@ -1,4 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
+import { type ConfigProblem, expected } from './problems.ts'
+import { isSection, type Section, variable, type Environment } from './tree.ts'
+import { place, type YamlFile } from './yaml.ts'
 
 const closed = <P extends Record<string, TSchema>>(properties: P) => Type.Object(properties, { additionalProperties: false })
 const seconds = (value: number, description: string) => Type.Number({ exclusiveMinimum: 0, maximum: 3600, default: value, description })
@@ -86,3 +89,128 @@ export const sslSchema = closed({
   certsDir: path('certs', 'Folder of the certificates and keys'),
 })
 export type SslSettings = Static<typeof sslSchema>
+
+/** One thing that an operator can set. */
+export interface SettingKey {
+  /** E.g. `server.port`; those of ssl.yml begin with `ssl.`. */
+  name: string
+  /** Place inside its file. */
+  pointer: string
+  environmentName: string
+  /** Its piece of JSON Schema. */
+  schema: Section
+}
+
+export interface SettingsFile {
+  file: 'server.yml' | 'ssl.yml'
+  keys: readonly SettingKey[]
+  /** The tree that holds with an empty file. */
+  defaults: Section
+}
+
+export const serverFile = settingsFile('server.yml', serverSchema, '')
+export const sslFile = settingsFile('ssl.yml', sslSchema, 'ssl.')
+export const settingKeys: readonly SettingKey[] = [...serverFile.keys, ...sslFile.keys]
+
+/** `server.requestTimeoutSeconds` → `SLUICE_SERVER_REQUEST_TIMEOUT_SECONDS`. */
+function environmentName(name: string): string {
+  return `SLUICE_${name.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase()}`
+}
+
+function settingsFile(file: SettingsFile['file'], schema: unknown, prefix: string): SettingsFile {
+  return { file, keys: keysOf(schema, '', prefix), defaults: defaultsOf(schema) }
+}
+
+function propertiesOf(schema: unknown): [string, Section][] {
+  const properties = isSection(schema) && isSection(schema['properties']) ? schema['properties'] : {}
+  return Object.entries(properties).flatMap(([key, value]) => (isSection(value) ? [[key, value]] : []))
+}
+
+function keysOf(schema: unknown, pointer: string, prefix: string): SettingKey[] {
+  return propertiesOf(schema).flatMap(([key, inner]) => {
+    const name = prefix + key
+    const at = `${pointer}/${key}`
+    return inner['type'] === 'object'
+      ? keysOf(inner, at, `${name}.`)
+      : [{ name, pointer: at, environmentName: environmentName(name), schema: inner }]
+  })
+}
+
+function defaultsOf(schema: unknown): Section {
+  const defaults: Section = {}
+  for (const [key, inner] of propertiesOf(schema)) {
+    if (inner['type'] === 'object') defaults[key] = defaultsOf(inner)
+    else if ('default' in inner) defaults[key] = structuredClone(inner['default'])
+  }
+  return defaults
+}
+
+/** The only way in for the passphrase besides a terminal: files can be kept from others, variables and settings are copied about. */
+export const passphraseVariable = 'SLUICE_WALLET_PASSPHRASE_FILE'
+
+const cure = `Write it into a file that only the user of Sluice can read, and name that file in ${passphraseVariable}.`
+
+/** Reports a passphrase in a place where it must not stand, and takes it out of what was read. */
+export function refusePassphrase(yaml: YamlFile | undefined, env: Environment, problems: ConfigProblem[]): void {
+  const wallet = yaml?.value['wallet']
+  if (yaml && isSection(wallet) && wallet['passphrase'] !== undefined) {
+    const pointer = '/wallet/passphrase'
+    problems.push({ ...place(pointer, [yaml], yaml.file), problem: 'may not stand in a file of settings', cure })
+    delete wallet['passphrase']
+  }
+  const name = passphraseVariable.replace(/_FILE$/, '')
+  if (variable(env, name) !== undefined)
+    problems.push({ file: 'environment', path: name, problem: 'may not hold the passphrase itself', cure })
+}
+
+interface SettingRow {
+  name: string
+  file: string
+  /** As it would be written in the file; empty where there is none. */
+  default: string
+  environmentName: string
+  /** What may be set, and what for. */
+  description: string
+}
+
+/** Every setting with its default and its name in the environment, from the schemas that validate them. */
+export function describeSettings(): SettingRow[] {
+  const rows = settingKeys.map((key) => ({
+    name: key.name,
+    file: serverFile.keys.includes(key) ? 'conf/server.yml' : 'conf/ssl.yml',
+    default: defaultOf(key),
+    environmentName: key.environmentName,
+    description: expected({ ...key.schema, default: undefined }),
+  }))
+  const passphrase = {
+    name: 'wallet.passphrase',
+    file: 'none',
+    default: '',
+    environmentName: passphraseVariable,
+    description: 'file that holds the passphrase of the keystore; without it, it is asked for at a terminal',
+  }
+  const after = rows.findLastIndex(({ name }) => name.startsWith('wallet.')) + 1
+  return rows.toSpliced(after, 0, passphrase)
+}
+
+/** The same as a table in Markdown. */
+export function settingsTable(): string {
+  const rows = describeSettings().map(
+    (row) => `| \`${row.name}\` | ${code(row.default)} | \`${row.environmentName}\` | ${cell(row.description)} |`,
+  )
+  return ['| setting | default | environment | value |', '|---|---|---|---|', ...rows].join('\n')
+}
+
+function defaultOf({ schema }: SettingKey): string {
+  const value = schema['default']
+  if (Array.isArray(value)) return `[${value.join(', ')}]`
+  return typeof value === 'string' ? value : JSON.stringify(value ?? '').replace(/^""$/, '')
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|')
+}
+
+function code(text: string): string {
+  return text === '' ? '' : `\`${text}\``
+}

@@ -1,19 +1,24 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, type Dirent } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { checkFile, compile } from './check.ts'
 import { readClients, type Client } from './clients.ts'
-import { checkFile } from './checks/check-file.ts'
-import { compile } from './check.ts'
-import { confFolderWarnings } from './settings/conf-folder.ts'
-import { ConfigError, type ConfigProblem } from './problems.ts'
-import { variable, type Environment } from './settings/environment.ts'
-import { overridesOf, readSecretFile, type Flags } from './settings/overrides.ts'
-import { readYaml } from './yaml.ts'
-import { serverFile, sslFile, type SettingsFile } from './settings/setting-keys.ts'
-import { serverSchema, sslSchema, type ServerSettings, type SslSettings } from './settings-schema.ts'
-import type { Section } from './tree.ts'
-import { unknownFlags, unknownVariables } from './settings/unknown-names.ts'
-import { passphraseVariable, refusePassphrase } from './settings/wallet-passphrase.ts'
+import { ConfigError, type ConfigProblem, nearest, suggestion } from './problems.ts'
+import {
+  serverFile,
+  sslFile,
+  type SettingsFile,
+  serverSchema,
+  sslSchema,
+  type ServerSettings,
+  type SslSettings,
+  passphraseVariable,
+  refusePassphrase,
+  type SettingKey,
+  settingKeys,
+} from './settings-schema.ts'
+import { variable, type Environment, type Section } from './tree.ts'
+import { readYaml, readTextFile } from './yaml.ts'
 
 /** Everything that an operator set, checked; every path is absolute. */
 export type Settings = ServerSettings & {
@@ -32,7 +37,7 @@ export type Settings = ServerSettings & {
   warnings: readonly string[]
 }
 
-export interface SettingsSources {
+interface SettingsSources {
   flags?: Flags
   env?: Environment
   /** What `--conf` says; else `SLUICE_CONF`, else `conf` in the working directory. */
@@ -98,3 +103,149 @@ function pluginFolder(home: string, path: string): string {
   const folder = resolve(home, path)
   return path === 'plugins' && !existsSync(folder) ? ownPlugins : folder
 }
+
+/** Values of the command line by the setting's name, e.g. `{ 'server.port': '9000' }`; text is read as the environment's is. */
+export type Flags = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
+
+/** A value that goes over the file's. */
+export interface Override {
+  pointer: string
+  value: unknown
+  /** Where it came from, for problems. */
+  file: 'environment' | 'command line'
+  path: string
+  /** Not to be shown. */
+  secret: boolean
+}
+
+/** What flags and environment say about these keys; the flag wins. */
+function overridesOf(keys: readonly SettingKey[], flags: Flags, env: Environment, home: string, problems: ConfigProblem[]): Override[] {
+  return keys.flatMap(({ name, pointer, environmentName }): Override[] => {
+    const flag = flags[name]
+    if (flag !== undefined) return [{ pointer, value: flag, file: 'command line', path: name, secret: false }]
+    const value = fromEnvironment(environmentName, env, home, problems)
+    return value === undefined ? [] : [{ pointer, value: value.text, file: 'environment', path: value.name, secret: true }]
+  })
+}
+
+function fromEnvironment(
+  name: string,
+  env: Environment,
+  home: string,
+  problems: ConfigProblem[],
+): { name: string; text: string } | undefined {
+  const text = variable(env, name)
+  const fileName = `${name}_FILE`
+  if (variable(env, fileName) === undefined) return text === undefined ? undefined : { name, text }
+  if (text !== undefined) {
+    problems.push({ file: 'environment', path: name, problem: `is set, and so is ${fileName}`, cure: 'Set only one of the two.' })
+    return undefined
+  }
+  const secret = readSecretFile(fileName, env, home, problems)
+  return secret === undefined ? undefined : { name: fileName, text: secret }
+}
+
+/** What stands in the file that a variable names, without the newline at its end; undefined when there is no such variable, or a problem. */
+function readSecretFile(name: string, env: Environment, home: string, problems: ConfigProblem[]): string | undefined {
+  const path = variable(env, name)
+  if (path === undefined) return undefined
+  const problem = (what: string, cure: string) => void problems.push({ file: 'environment', path: name, problem: what, cure })
+  const read = readTextFile(resolve(home, path))
+  if (read.is === 'absent') problem(`names ${path}, which does not exist`, 'Make that file, or correct its name.')
+  else if (read.is === 'bad') problem(`names ${path}, which ${read.problem}`, read.cure)
+  else {
+    const text = read.text.replace(/\r?\n$/, '')
+    if (text !== '') return text
+    problem(`names ${path}, which is empty`, 'Write the value into that file.')
+  }
+  return undefined
+}
+
+const knownVariables = [
+  'SLUICE_CONF',
+  passphraseVariable,
+  ...settingKeys.flatMap(({ environmentName }) => [environmentName, `${environmentName}_FILE`]),
+]
+
+/** A warning for each variable that looks as if it should set something, and does not. */
+function unknownVariables(env: Environment): string[] {
+  return Object.keys(env)
+    .filter((name) => name.startsWith('SLUICE_') && variable(env, name) !== undefined && !knownVariables.includes(name))
+    .map((name) => {
+      const near = nearest(name, knownVariables)
+      return `The environment variable ${name} sets nothing.${near === undefined ? '' : ` Did you mean ${near}?`}`
+    })
+}
+
+function unknownFlags(flags: Flags): ConfigProblem[] {
+  const known = settingKeys.map(({ name }) => name)
+  return Object.keys(flags)
+    .filter((name) => !known.includes(name))
+    .map((name) => ({ file: 'command line', path: name, problem: 'is not a known setting', cure: suggestion(name, known) }))
+}
+
+const files = ['server.yml', 'ssl.yml', 'clients.yml']
+const folders = ['chains', 'connectors', 'tokens']
+
+/** A warning for whatever lies in the conf folder as if it set something, and is not read. */
+function confFolderWarnings(folder: string): string[] {
+  const entries = entriesOf(folder)
+  if (entries === undefined) {
+    return [
+      `There is no folder ${folder}: everything has its default. Go to Sluice's folder, or name the conf folder by --conf or SLUICE_CONF.`,
+    ]
+  }
+  return entries
+    .filter((entry) => !files.includes(entry.name) && !folders.includes(entry.name))
+    .flatMap((entry) => {
+      const near = nearest(entry.name, entry.isDirectory() ? folders : files)
+      const looksRead = entry.isDirectory() ? near !== undefined : /\.(ya?ml|json)$/i.test(entry.name)
+      if (!looksRead || entry.name.startsWith('.')) return []
+      return [notRead(join(folder, entry.name), near)]
+    })
+}
+
+/** A warning for each file of `chains/` and `connectors/` that belongs to no plugin: its name is probably misspelt. */
+export function pluginFileWarnings(confDir: string, plugins: { chains: readonly string[]; connectors: readonly string[] }): string[] {
+  return (['chains', 'connectors'] as const).flatMap((folder) =>
+    (entriesOf(join(confDir, folder)) ?? [])
+      .filter(({ name }) => /\.(ya?ml|json)$/i.test(name) && !plugins[folder].some((plugin) => name === `${plugin}.yml`))
+      .map(({ name }) =>
+        notRead(
+          join(confDir, folder, name),
+          nearest(
+            name,
+            plugins[folder].map((plugin) => `${plugin}.yml`),
+          ),
+        ),
+      ),
+  )
+}
+
+function entriesOf(folder: string): Dirent[] | undefined {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return undefined
+  }
+}
+
+function notRead(path: string, near: string | undefined): string {
+  return `${path} is not read.${near === undefined ? '' : ` Did you mean ${near}?`}`
+}
+
+/** The network that the devnet is, of the chain whose plugin brings its tokens. */
+export const devnetNetwork = { chain: 'ethereum', network: 'local' } as const
+
+export { clientOf } from './clients.ts'
+export type { Client } from './clients.ts'
+export { ConfigError, describeProblem } from './problems.ts'
+export type { ConfigProblem } from './problems.ts'
+export { describeSettings, settingsTable } from './settings-schema.ts'
+export { loadPluginConfig } from './plugin-config.ts'
+export type { PluginConfigSources } from './plugin-config.ts'
+export { maskUrl, maskUrls } from './mask.ts'
+export { nearest } from './problems.ts'
+export type { TokenListSource } from './plugin-config.ts'
+export { loadTokens } from './token-list.ts'
+export type { TokenSources } from './token-list.ts'

@@ -1,11 +1,15 @@
-import { basename, join, relative } from 'node:path'
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { basename, join, relative, dirname } from 'node:path'
+import { Type } from 'typebox'
+import { request, type Dispatcher } from 'undici'
 import type { Token } from '../contracts/index.ts'
-import { ConfigError, type ConfigProblem } from './problems.ts'
-import { fetchTokenList, type FetchOptions } from './tokens/fetch-token-list.ts'
-import type { TokenListSource } from './plugins/network-settings.ts'
-import { maskUrl } from './mask.ts'
-import { parseTokenList, tokenKey } from './tokens/parse-token-list.ts'
-import { readTextFile } from './yaml/read-text-file.ts'
+import { compile } from './check.ts'
+import { maskUrl, maskUrls } from './mask.ts'
+import type { TokenListSource } from './plugin-config.ts'
+import { ConfigError, type ConfigProblem, schemaProblems } from './problems.ts'
+import { dotted } from './tree.ts'
+import { readTextFile } from './yaml.ts'
 
 const maxBytes = 10_000_000
 
@@ -69,4 +73,190 @@ export async function loadTokens({
 function shorter(path: string, home: string): string {
   const inside = relative(home, path)
   return inside.startsWith('..') ? path : inside
+}
+
+// The parts of the Uniswap Token Lists format that are used; the rest (name, logoURI, tags …) may say what it likes.
+// No invisible characters in symbols: a symbol that looks like another one must not be another one.
+const validate = compile(
+  Type.Object({
+    tokens: Type.Array(
+      Type.Object({
+        chainId: Type.Integer({ minimum: 1, description: 'the number of the chain' }),
+        address: Type.String({ pattern: '^[!-~]{1,128}$', description: 'the address, without spaces' }),
+        symbol: Type.String({
+          pattern: '^[^\\s\\p{C}]([^\\p{C}]{0,62}[^\\s\\p{C}])?$',
+          description: 'the symbol, up to 64 visible characters',
+        }),
+        decimals: Type.Integer({ minimum: 0, maximum: 255, description: 'the decimals of the token' }),
+      }),
+    ),
+  }),
+)
+
+/** So that a wholly wrong file does not fill the screen. */
+const mostProblems = 10
+
+interface TokenListScope {
+  chainId: number
+  /** A list of this network alone, where an entry of another chain is a mistake. */
+  own: boolean
+}
+
+/** Reads a list in the Uniswap Token Lists format and picks the chain's tokens. Problems are added to `problems`. */
+function parseTokenList(text: string, file: string, { chainId, own }: TokenListScope, problems: ConfigProblem[]): Token[] {
+  const report = (path: string, problem: string, cure: string) => void problems.push({ file, path, problem, cure })
+  const list = fromJson(text)
+  if (list instanceof Error) {
+    report('', `is not JSON: ${list.message}`, 'Correct the file; it is in the Uniswap Token Lists format.')
+    return []
+  }
+  if (!validate(list)) {
+    const found = schemaProblems(validate.errors ?? [])
+    for (const { pointer, problem, cure } of found.slice(0, mostProblems)) report(dotted(pointer), problem, cure)
+    if (found.length > mostProblems)
+      report('', `has ${found.length - mostProblems} more such problems`, 'Correct the file; it is in the Uniswap Token Lists format.')
+    return []
+  }
+  const tokens = new Map<string, Token>()
+  for (const [index, { chainId: of, symbol, address, decimals }] of list.tokens.entries()) {
+    const entry = `tokens[${index}]`
+    if (of !== chainId) {
+      if (own)
+        report(
+          `${entry}.chainId`,
+          `(${symbol}) is ${of}, and this network's is ${chainId}`,
+          `Write ${chainId}, or move the entry to its own network's file.`,
+        )
+      continue
+    }
+    const before = tokens.get(tokenKey(address))
+    if (before && (before.decimals !== decimals || before.symbol !== symbol))
+      report(
+        `${entry}.address`,
+        `(${symbol}) is also that of another entry, ${before.symbol} with ${before.decimals} decimals`,
+        'Keep the right one.',
+      )
+    tokens.set(tokenKey(address), { symbol, address, decimals })
+  }
+  return [...tokens.values()]
+}
+
+/** What makes two spellings of an address one: the case of hexadecimal digits is only a checksum, that of other alphabets counts. */
+function tokenKey(address: string): string {
+  return /^0x[0-9a-f]+$/i.test(address) ? address.toLowerCase() : address
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+const maxBytesOfFetchTokenList = 10_000_000
+const timeoutMs = 15_000
+
+interface RemoteTokenList {
+  url: string
+  /** Lower-case hex. */
+  sha256: string
+}
+
+interface FetchOptions {
+  /** Where what was fetched is kept. */
+  dataDir: string
+  signal?: AbortSignal
+  /** How to reach the host, e.g. through a proxy. */
+  dispatcher?: Dispatcher
+}
+
+/**
+ * The text of a list, from the cache or by HTTPS. It is taken only when its SHA-256 is the given one; redirects are
+ * not followed. Undefined when there is a problem, which is added to `problems`.
+ */
+async function fetchTokenList(
+  { url, sha256 }: RemoteTokenList,
+  options: FetchOptions,
+  problems: ConfigProblem[],
+): Promise<string | undefined> {
+  const cached = join(options.dataDir, 'token-lists', `${sha256}.json`)
+  const report = (problem: string, cure: string, temporary?: true) =>
+    void problems.push({ file: maskUrl(url), path: '', problem, cure, ...(temporary ? { temporary } : {}) })
+
+  const kept = await readFile(cached).catch(() => undefined)
+  if (kept && sha256Of(kept) === sha256) return kept.toString('utf8')
+  if (!url.startsWith('https://')) {
+    report('is not fetched without TLS', 'Give an https:// URL.')
+    return undefined
+  }
+  let bytes
+  try {
+    bytes = await download(url, options)
+  } catch (error) {
+    report(
+      `cannot be fetched: ${reason(error)}`,
+      'Try again when the host can be reached, or save the list to a file and name that in tokenLists.',
+      true,
+    )
+    return undefined
+  }
+  if ('problem' in bytes) {
+    report(bytes.problem, bytes.cure)
+    return undefined
+  }
+  if (sha256Of(bytes.body) !== sha256) {
+    report(
+      `has the SHA-256 ${sha256Of(bytes.body)}, not the expected one`,
+      'The list was changed: read what changed, then write the new hash.',
+    )
+    return undefined
+  }
+  await keep(cached, bytes.body)
+  return bytes.body.toString('utf8')
+}
+
+async function download(url: string, { dispatcher, signal }: FetchOptions): Promise<{ body: Buffer } | { problem: string; cure: string }> {
+  const deadline = AbortSignal.timeout(timeoutMs)
+  const response = await request(url, {
+    signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+    ...(dispatcher ? { dispatcher } : {}),
+  })
+  if (response.statusCode !== 200) {
+    // Ending it is an error to the stream, which would end the process.
+    response.body.on('error', () => {}).destroy()
+    const redirect = response.statusCode >= 300 && response.statusCode < 400
+    if (!redirect) throw new Error(`the host answers ${response.statusCode}`)
+    return { problem: `answers with a redirect (${response.statusCode}), which is not followed`, cure: 'Give the URL of the list itself.' }
+  }
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response.body) {
+    const bytes = Buffer.from(chunk)
+    size += bytes.length
+    // Leaving the loop ends the connection.
+    if (size > maxBytesOfFetchTokenList)
+      return { problem: `is larger than ${maxBytesOfFetchTokenList} bytes`, cure: 'Give the URL of a token list.' }
+    chunks.push(bytes)
+  }
+  return { body: Buffer.concat(chunks) }
+}
+
+/** The cache only saves the next fetch: a disk that cannot be written is another's to report. */
+async function keep(file: string, body: Buffer): Promise<void> {
+  const temporary = `${file}.${randomUUID()}`
+  await mkdir(dirname(file), { recursive: true })
+    .then(() => writeFile(temporary, body))
+    .then(() => rename(temporary, file))
+    .catch(() => undefined)
+}
+
+function sha256Of(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** A refused connection has no message of its own, only a code. */
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return maskUrls(error.message || ('code' in error ? String(error.code) : error.name))
 }

@@ -1,5 +1,3 @@
-import { pointerOf, segmentsOf } from './yaml/pointer.ts'
-
 /** A mapping of a configuration file. */
 export interface Section {
   [key: string]: unknown
@@ -46,4 +44,92 @@ export function mapTexts(value: unknown, change: (text: string, pointer: string)
   if (Array.isArray(value)) return value.map((item, index) => mapTexts(item, change, pointer + pointerOf([index])))
   if (!isSection(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, change, pointer + pointerOf([key]))]))
+}
+
+/** JSON pointers (RFC 6901), as ajv writes them in `instancePath`. */
+export function pointerOf(segments: readonly (string | number)[]): string {
+  return segments.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+function segmentsOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** For people: `/mainnet/rpcUrls/0` → `mainnet.rpcUrls[0]`. */
+export function dotted(pointer: string): string {
+  return segmentsOf(pointer)
+    .map((segment, index) => (/^\d+$/.test(segment) && index > 0 ? `[${segment}]` : `${index > 0 ? '.' : ''}${segment}`))
+    .join('')
+}
+
+/** The pointer itself and everything above it, deepest first: where to look for what a problem belongs to. */
+export function upwards(pointer: string): string[] {
+  const segments = segmentsOf(pointer)
+  return segments.map((_, index) => pointerOf(segments.slice(0, segments.length - index))).concat('')
+}
+
+/** A problem by its place in the tree; which file that is in, is known elsewhere. */
+export interface Trouble {
+  pointer: string
+  problem: string
+  cure: string
+}
+
+interface Substituted {
+  value: unknown
+  /** The texts that were changed, by JSON pointer, with `***` for what came from outside. */
+  shown: Map<string, string>
+  troubles: Trouble[]
+}
+
+const reference = /\$(\$?)\{([^}]*)(\}?)/g
+const variableName = /^[A-Za-z_]\w*$/
+
+/** Puts the environment's values in the place of `${NAME}`; `$${` stands for `${` itself. */
+export function substitute(tree: unknown, env: Environment): Substituted {
+  const shown = new Map<string, string>()
+  const troubles: Trouble[] = []
+  const value = mapTexts(tree, (text, pointer) => {
+    if (!text.includes('${')) return text
+    const from = (look: (name: string) => string) =>
+      text.replace(reference, (whole, escaped: string, name: string) => (escaped ? whole.slice(1) : look(name)))
+    for (const [, escaped, name = '', closed] of text.matchAll(reference)) {
+      const problem = escaped ? undefined : wrong(name, closed === '}', env)
+      if (problem) troubles.push({ pointer, ...problem })
+      else if (!escaped)
+        shown.set(
+          pointer,
+          from(() => '***'),
+        )
+    }
+    return from((name) => variable(env, name) ?? '')
+  })
+  return { value, shown, troubles }
+}
+
+function wrong(name: string, closed: boolean, env: Environment): { problem: string; cure: string } | undefined {
+  if (!closed) return { problem: 'has ${ without a closing }', cure: 'Close it, or write $${ for the characters themselves.' }
+  if (!variableName.test(name)) {
+    return {
+      problem: `has \${${name}}, which does not name a variable`,
+      cure: 'Write ${NAME} with letters, digits and _, or $${ for the characters themselves.',
+    }
+  }
+  if (variable(env, name) !== undefined) return undefined
+  return {
+    problem: `needs the environment variable ${name}, which is not set`,
+    cure: `Set ${name} before the start, or remove this value.`,
+  }
+}
+
+/** The variables of a process, as `process.env` has them. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The value of a variable; one that is set to nothing counts as not set (`${X:-}` of Compose files makes such). */
+export function variable(env: Environment, name: string): string | undefined {
+  const value = Object.hasOwn(env, name) ? env[name] : undefined
+  return value === '' ? undefined : value
 }

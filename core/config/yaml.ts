@@ -1,9 +1,7 @@
-import { LineCounter, parseDocument } from 'yaml'
+import { readFileSync, statSync } from 'node:fs'
+import { LineCounter, parseDocument, isAlias, isMap, isScalar, isSeq, type Document } from 'yaml'
 import type { ConfigProblem } from './problems.ts'
-import { dotted } from './yaml/pointer.ts'
-import { plainYaml, maxDepth } from './yaml/plain-yaml.ts'
-import { readTextFile } from './yaml/read-text-file.ts'
-import { isSection, type Section } from './tree.ts'
+import { dotted, isSection, type Section, pointerOf, type Trouble, upwards } from './tree.ts'
 
 /** A configuration file that was read: its mapping, and where in the file each key stands. */
 export interface YamlFile {
@@ -83,4 +81,137 @@ function openBrackets(text: string): number {
     else if ((character === ']' || character === '}') && open > 0) open -= 1
   }
   return most
+}
+
+/** Aliases can make a small file expand without bound, and refer to themselves. */
+const maxValues = 20_000
+const maxDepth = 40
+
+const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
+
+interface PlainYaml {
+  value: unknown
+  /** By JSON pointer. */
+  lines: Map<string, number>
+  /** What YAML allows and hardly anyone means. */
+  traps: (Trouble & { line: number | undefined })[]
+}
+
+/** A parsed document as plain values. */
+function plainYaml(document: Document, lineAt: (offset: number) => number): PlainYaml {
+  const lines = new Map<string, number>()
+  const traps: PlainYaml['traps'] = []
+  let values = 0
+  let gaveUp = false
+
+  const lineOf = (node: unknown) => (isNode(node) && node.range ? lineAt(node.range[0]) : undefined)
+  const trap = (pointer: string, node: unknown, problem: string, cure: string) =>
+    void traps.push({ pointer, line: lineOf(node), problem, cure })
+
+  function plain(node: unknown, pointer: string, depth: number): unknown {
+    if (gaveUp) return null
+    if (++values > maxValues || depth > maxDepth) {
+      gaveUp = true
+      trap(pointer, node, 'holds too much: too many values, too deep, or an alias inside of itself', 'Write fewer aliases.')
+    } else if (isAlias(node)) {
+      const target = node.resolve(document)
+      if (target) return plain(target, pointer, depth + 1)
+      trap(
+        pointer,
+        node,
+        'begins with *, as an alias does, and there is no such anchor before it',
+        'Put quotes around the value, or define the anchor.',
+      )
+    } else if (isSeq(node)) {
+      return node.items.map((item, index) => child(item, item, pointer + pointerOf([index]), depth))
+    } else if (isMap(node)) {
+      const section: Section = {}
+      for (const { key, value } of node.items) {
+        const name = isScalar(key) ? String(key.value) : ''
+        const at = pointer + pointerOf([name])
+        if (forbiddenKeys.has(name)) trap(at, key, 'is not allowed as a key', 'Remove it.')
+        else section[name] = child(key, value, at, depth)
+      }
+      return section
+    } else if (isScalar(node)) {
+      const problem = numberTrap(node.value, node.source ?? '')
+      if (problem) trap(pointer, node, ...problem)
+      return node.value
+    }
+    return null
+  }
+
+  function child(place: unknown, node: unknown, pointer: string, depth: number): unknown {
+    const line = lineOf(place)
+    if (line !== undefined && !lines.has(pointer)) lines.set(pointer, line)
+    return plain(node, pointer, depth + 1)
+  }
+
+  return { value: plain(document.contents, '', 0), lines, traps }
+}
+
+function numberTrap(value: unknown, source: string): [problem: string, cure: string] | undefined {
+  if (typeof value !== 'number') return undefined
+  if (/^[-+]?0\d/.test(source))
+    return ['is a number with leading zeros, which some take for octal', 'Write it without leading zeros, or put quotes around it.']
+  if (!Number.isFinite(value)) return ['is not a finite number', 'Write a number.']
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return ['is a number too large to be exact', 'Put quotes around it.']
+  return undefined
+}
+
+function isNode(value: unknown): value is { range?: [number, number, number] | null } {
+  return isScalar(value) || isMap(value) || isSeq(value) || isAlias(value)
+}
+
+/** Where a key stands, for people: the topmost file that has it, or has what it would be in. */
+export function place(pointer: string, layers: readonly YamlFile[], otherwise: string): { file: string; line?: number; path: string } {
+  const path = dotted(pointer)
+  for (const at of upwards(pointer)) {
+    const layer = layers.findLast(({ lines }) => lines.has(at))
+    const line = layer?.lines.get(at)
+    if (layer && line !== undefined) return { file: layer.file, line, path }
+  }
+  return { file: otherwise, path }
+}
+
+/** More than any configuration needs; a token list has its own bound. */
+const maxBytes = 1_000_000
+
+type TextFile = { is: 'text'; text: string } | { is: 'absent' } | { is: 'bad'; problem: string; cure: string }
+
+/** Reads a regular UTF-8 file. Whatever stands in the way comes back as a problem with its cure, never as a throw. */
+export function readTextFile(file: string, limitBytes = maxBytes): TextFile {
+  try {
+    const stats = statSync(file)
+    // A FIFO or a device would block the start for ever.
+    if (!stats.isFile())
+      return bad(stats.isDirectory() ? 'is a folder, not a file' : 'is not a regular file', `Put a file in its place, or remove it.`)
+    if (stats.size > limitBytes) return bad(`is larger than ${limitBytes} bytes`, 'Put the right file in its place.')
+    // The decoder drops a byte order mark.
+    return { is: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file)) }
+  } catch (error) {
+    return failure(error)
+  }
+}
+
+function failure(error: unknown): TextFile {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  switch (code) {
+    case 'ENOENT':
+      return { is: 'absent' }
+    case 'EACCES':
+    case 'EPERM':
+      return bad(
+        'cannot be read: permission denied',
+        `Let the user that runs Sluice${process.getuid ? ` (uid ${process.getuid()})` : ''} read it.`,
+      )
+    case 'ERR_ENCODING_INVALID_ENCODED_DATA':
+      return bad('is not UTF-8 text', 'Save it with the encoding UTF-8.')
+    default:
+      return bad(`cannot be read (${String(code ?? error)})`, 'Check the file and the disk that it is on.')
+  }
+}
+
+function bad(problem: string, cure: string): TextFile {
+  return { is: 'bad', problem, cure }
 }

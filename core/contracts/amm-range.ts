@@ -1,5 +1,5 @@
 import type { At, Head, Json, Token, Types } from './family.ts'
-import type { Plan } from './plan.ts'
+import type { Plan } from './rail.ts'
 
 /** Smallest units of the pool's token1 per smallest unit of its token0, exact. Both are more than 0. */
 export interface RangePrice {

@@ -1,6 +1,6 @@
 import type { At, Head, Json, Token, Types } from './family.ts'
 import type { Followed } from './followed.ts'
-import type { Plan } from './plan.ts'
+import type { Plan } from './rail.ts'
 
 /** Side, symbols and slippage are settled before: a swap is tokens and an exact amount of one of them. */
 export interface Swap {

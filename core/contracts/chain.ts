@@ -1,6 +1,5 @@
 import type { At, Head, Json, Life, Log, Token, Types } from './family.ts'
-import type { Plan } from './plan.ts'
-import type { GasTerms, Rail } from './rail.ts'
+import type { Plan, GasTerms, Rail } from './rail.ts'
 
 export interface Transaction<F extends Types = Types> {
   tx: Json
@@ -129,3 +128,13 @@ export interface ChainVenue<C = Json> {
   /** Counts a call to a node. */
   readonly meter: { rpc(method: string, outcome: 'ok' | 'error'): void }
 }
+
+/** Letters and digits together, longer than words are. */
+const keyLike = /^(?=.*\d)(?=.*[a-z]).{24,}$|^[^.]{40,}$/i
+
+/** A URL's host without the labels that are keys: some providers put the key into the host's name. */
+export const shownHost = (host: string): string =>
+  host
+    .split('.')
+    .map((label) => (keyLike.test(label) ? '***' : label))
+    .join('.')

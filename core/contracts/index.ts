@@ -18,7 +18,7 @@ export type {
 export type { AltchainVerbs, Chain, ChainVenue, EvmVerbs, HeadChanges, Interest, NodeState, Transaction } from './chain.ts'
 export type { At, Family, Head, Json, Life, Log, Token, Types } from './family.ts'
 export type { Followed, KnownOf } from './followed.ts'
-export type { MarginAccount, MarginCLOB, MarginMove, MarginToken } from './margin-clob.ts'
+export type { MarginAccount, MarginCLOB, MarginMove, MarginToken } from './order-books.ts'
 export { orderStates, orderTypes, timesInForce } from './order-books.ts'
 export type {
   ActionOutcome,
@@ -45,7 +45,7 @@ export type {
   PriceGrid,
   TimeInForce,
 } from './order-books.ts'
-export type { FundingPayment, PerpBookAccount, PerpBookPosition, PerpCLOB, PerpMarketPrices } from './perp-clob.ts'
+export type { FundingPayment, PerpBookAccount, PerpBookPosition, PerpCLOB, PerpMarketPrices } from './order-books.ts'
 export type {
   PerpAccount,
   PerpAMM,
@@ -63,7 +63,7 @@ export type {
   PerpTerms,
   Ratio,
 } from './perp-amm.ts'
-export type { BridgePlan, Need, Plan, VenuePlan } from './plan.ts'
+export type { BridgePlan, Need, Plan, VenuePlan } from './rail.ts'
 export { apiVersion, defineChain, defineConnector, tradingVerbs } from './plugin.ts'
 export type {
   Bridge,
@@ -97,5 +97,5 @@ export type {
   Signable,
   Standing,
 } from './rail.ts'
-export { shownHost } from './shown-host.ts'
+export { shownHost } from './chain.ts'
 export { addressesSchema, bridgesSchema, singleRouterSchema, versionedSchema } from './schemas.ts'

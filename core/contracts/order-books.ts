@@ -1,6 +1,6 @@
 import type { At, Json, Token, Types } from './family.ts'
 import type { Followed } from './followed.ts'
-import type { BridgePlan, Plan, VenuePlan } from './plan.ts'
+import type { BridgePlan, Plan, VenuePlan } from './rail.ts'
 
 /** A number as people write it: digits with at most one point, and a minus where it can be below 0. Never an exponent. */
 export type Decimal = string
@@ -221,4 +221,106 @@ export interface CLOB<F extends Types = Types> {
    * (`bridges` of its configuration). The token is that chain's. Refuses what the exchange would not credit. Absent where deposits are moves only.
    */
   depositFrom?(chain: string, token: Token, amountRaw: bigint, owner: F['address'], at: At): Promise<Plan<F> | BridgePlan>
+}
+
+/** What a wallet has and owes of one token in a margin account. */
+export interface MarginToken {
+  readonly symbol: string
+  readonly deposited: Decimal
+  readonly borrowed: Decimal
+  /** What may be taken out now. */
+  readonly available: Decimal
+  /** Per year: "0.05" is 5 %. */
+  readonly borrowRate: Decimal
+  /** The most of it that the wallet may owe, where there is such a bound. */
+  readonly borrowCap?: Decimal
+}
+
+/** In the exchange's unit of account; below 0 is against the wallet. */
+export interface MarginAccount {
+  /** By the exchange's own name. */
+  readonly mode: string
+  /** What it shares its equity with, such as perpetual positions. */
+  readonly sharedWith: readonly string[]
+  readonly equity: Decimal
+  readonly collateral: Decimal
+  readonly borrowed: Decimal
+  readonly freeCollateral: Decimal
+  readonly initialMargin: Decimal
+  readonly maintenanceMargin: Decimal
+  /** Absent where nothing is at stake. */
+  readonly marginRatio?: Decimal
+  readonly tokens: readonly MarginToken[]
+}
+
+export type MarginMove = 'deposit' | 'withdraw' | 'borrow' | 'repay'
+
+export interface MarginCLOB<F extends Types = Types> extends Omit<CLOB<F>, 'move'> {
+  account(owner: F['address'], at: At): Promise<MarginAccount>
+  move(token: Token, amountRaw: bigint, how: MarginMove, owner: F['address'], at: At): Promise<BookPlan<F>>
+}
+
+export interface PerpMarketPrices {
+  readonly indexPrice: Decimal
+  readonly markPrice: Decimal
+  /** Per funding interval; above 0 where longs pay shorts. */
+  readonly fundingRate: Decimal
+  /** Milliseconds since the Unix epoch. */
+  readonly nextFundingTimestamp: number
+}
+
+export interface FundingPayment {
+  readonly market: BookMarket
+  /** In quote; above 0 where the wallet received it. */
+  readonly amount: Decimal
+  readonly rate: Decimal
+  /** Milliseconds since the Unix epoch. */
+  readonly timestamp: number
+}
+
+export interface PerpCLOB<F extends Types = Types> extends CLOB<F> {
+  positions(owner: F['address'], at: At): Promise<readonly PerpBookPosition[]>
+  account(owner: F['address'], at: At): Promise<PerpBookAccount>
+  leverage(
+    market: BookMarket,
+    leverage: Decimal,
+    marginMode: 'cross' | 'isolated' | undefined,
+    owner: F['address'],
+    at: At,
+  ): Promise<BookPlan<F>>
+  prices(market: BookMarket, at: At): Promise<PerpMarketPrices>
+  /** Newest first, at most `limit` before a time in milliseconds. */
+  fundingPayments(
+    owner: F['address'],
+    query: { market?: BookMarket; limit: number; before?: number },
+    at: At,
+  ): Promise<readonly FundingPayment[]>
+}
+
+/** A position as the exchange shows it. Prices are quote per one base, other amounts are in quote; below 0 is against the wallet. */
+export interface PerpBookPosition {
+  readonly market: BookMarket
+  readonly side: 'LONG' | 'SHORT'
+  /** Of base, above 0. */
+  readonly amount: Decimal
+  readonly entryPrice: Decimal
+  readonly markPrice: Decimal
+  readonly unrealizedProfit: Decimal
+  /** Above 0 where the wallet will receive it; "0" where funding is paid as it comes about. */
+  readonly pendingFunding: Decimal
+  readonly leverage: Decimal
+  readonly marginMode: 'cross' | 'isolated'
+  /** Absent where no price liquidates it. */
+  readonly liquidationPrice?: Decimal
+}
+
+/** In the exchange's unit of account; below 0 is against the wallet. */
+export interface PerpBookAccount {
+  readonly accountValue: Decimal
+  readonly freeCollateral: Decimal
+  readonly collateral: Decimal
+  readonly initialMargin: Decimal
+  readonly maintenanceMargin: Decimal
+  /** What its positions are worth together, without signs. */
+  readonly notional: Decimal
 }

@@ -1,5 +1,5 @@
 import type { At, Head, Json, Token, Types } from './family.ts'
-import type { Plan } from './plan.ts'
+import type { Plan } from './rail.ts'
 
 /** A number as a fraction; the denominator is more than 0. Prices are quote per one base in human units, and more than 0. */
 export interface Ratio {

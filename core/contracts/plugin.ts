@@ -2,10 +2,8 @@ import type { AMM } from './amm.ts'
 import type { AMMRange } from './amm-range.ts'
 import type { Chain, ChainVenue } from './chain.ts'
 import type { Family, Head, Life, Log, Token, Types } from './family.ts'
-import type { MarginCLOB } from './margin-clob.ts'
-import type { CLOB } from './order-books.ts'
+import type { MarginCLOB, CLOB, PerpCLOB } from './order-books.ts'
 import type { PerpAMM } from './perp-amm.ts'
-import type { PerpCLOB } from './perp-clob.ts'
 import type { Rail } from './rail.ts'
 
 /** Version of these contracts, `major.minor`. A plugin's major must be the same and its minor not above. */

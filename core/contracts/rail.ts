@@ -1,7 +1,6 @@
 import type { SluiceError } from '../errors.ts'
 import type { Basis, Wanting } from './amm.ts'
-import type { At, Head, Json } from './family.ts'
-import type { Need } from './plan.ts'
+import type { At, Head, Json, Types } from './family.ts'
 
 /**
  * Unsigned bytes, in a form that the signer can read and check by itself. Of `typed-data` (EIP-712) they are JSON in UTF-8 of
@@ -196,4 +195,38 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
     /** Whether doing nothing in its place costs less than letting a step be mined that the chain will refuse. */
     cancelIsCheaper(step: I, fees: Fees, head: Head): boolean
   }
+}
+
+/** What must hold of a wallet before a plan is signed. `token` is an address; the native coin is its zero address. */
+export type Need<A = string> =
+  | { is: 'balance'; token: A; amountRaw: bigint }
+  | { is: 'allowance'; token: A; spender: A; amountRaw: bigint }
+  /** No more than that: where the spender could take the token besides what the plan gives it. */
+  | { is: 'allowance-at-most'; token: A; spender: A; amountRaw: bigint }
+
+/** What every acting verb returns: what is to be done, never a transaction. All of it but the needs goes into the journal. */
+export interface Plan<F extends Types = Types> {
+  /** Several steps take consecutive slots, claimed at once. */
+  steps: readonly [F['intent'], ...F['intent'][]]
+  needs: readonly Need<F['address']>[]
+  /** Seconds since the Unix epoch, after which the chain refuses the steps; absent where they do not expire. */
+  deadline?: number
+  /** What `fill` needs to read the outcome from a receipt, also after a restart. */
+  memo: Json
+}
+
+/** What is done by the exchange's own rail (`Connector.actions`) rather than by the chain's: actions that are signed, and cost no gas. */
+export interface VenuePlan<A = string> {
+  via: 'venue'
+  /** Whose key signs: an agent's that the wallet allowed to act for it. Absent: the wallet's own. */
+  signer?: A
+  steps: readonly [Json, ...Json[]]
+  /** Seconds since the Unix epoch, after which the exchange refuses the steps. */
+  deadline?: number
+  memo: Json
+}
+
+/** What is done on another chain by the venue's bridge from it: the amount that was asked for is transferred there, and nothing else. */
+export interface BridgePlan {
+  readonly via: 'bridge'
 }

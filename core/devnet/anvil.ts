@@ -1,8 +1,8 @@
-import { DevnetError } from './devnet-error.ts'
-import { anvilBinary } from './anvil-binary.ts'
-import { isPortFree } from './is-port-free.ts'
-import { rpcTo, type Rpc } from './rpc-to.ts'
-import { endWatched, spawnWatched, type WatchedProcess } from './spawn-watched.ts'
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import type { Readable, Writable } from 'node:stream'
 
 export const host = '127.0.0.1'
 export const chainId = 31337
@@ -83,3 +83,128 @@ async function listeningPort(child: WatchedProcess, wanted: number): Promise<num
     for (const stream of streams) stream.removeAllListeners('data').resume()
   }
 }
+
+/** Something that keeps the devnet from starting. `message` is for the operator and says what to do. */
+export class DevnetError extends Error {
+  override readonly name = 'DevnetError'
+}
+
+/** The first three accounts of anvil's well-known mnemonic: the wallets that trade on the devnet. */
+export const tradingWallets: readonly string[] = [
+  '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+]
+
+export interface AnvilBinary {
+  path: string
+  version: string
+}
+
+// npm's names for the processor and those of the packages.
+const packageArch: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64', arm64: 'arm64' }
+
+/** The anvil that npm installed for this machine, without the Node program around it. */
+export function anvilBinary(): AnvilBinary {
+  const arch = packageArch[process.arch]
+  // The watchdog is a script of the POSIX shell.
+  if (!arch || process.platform === 'win32') throw missing('There is no devnet for this system')
+  try {
+    // From the package that depends on it, since npm need not put the binary's package at the top.
+    const anvil = createRequire(createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json'))
+    const platform = `@foundry-rs/anvil-${process.platform}-${arch}`
+    const manifest: unknown = anvil(`${platform}/package.json`)
+    return { path: anvil.resolve(`${platform}/bin/anvil`), version: versionOf(manifest) }
+  } catch (cause) {
+    throw missing('The devnet needs anvil, and it is not installed', cause)
+  }
+}
+
+function missing(what: string, cause?: unknown): DevnetError {
+  const system = `${process.platform}-${process.arch}`
+  const cure = 'run `npm install --include=dev --include=optional`, or do without the devnet: devnet.enabled: false in conf/server.yml'
+  return new DevnetError(`${what} (${system}): ${cure} (environment: SLUICE_DEVNET_ENABLED=false).`, { cause })
+}
+
+function versionOf(manifest: unknown): string {
+  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest && typeof manifest.version === 'string')
+    return manifest.version
+  throw new Error('The package of anvil has no version.')
+}
+
+export type Rpc = (method: string, ...params: readonly unknown[]) => Promise<unknown>
+
+/** Calls a JSON-RPC node; throws what it answers as an error. */
+export function rpcTo(url: string, timeoutMs = 10_000): Rpc {
+  return async (method, ...params) => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    const answer: unknown = await response.json()
+    if (typeof answer === 'object' && answer !== null && 'result' in answer) return answer.result
+    throw new Error(`${method}: ${JSON.stringify(answer).slice(0, 500)}`)
+  }
+}
+
+export type WatchedProcess = ChildProcessByStdio<Writable, Readable, Readable>
+
+// A program outlives a parent that is killed, so a shell between them waits for the end of its standard input, which
+// the system closes whatever way the parent ends. `read` never gets a line; 3 is the parent's pipe, as what a shell
+// puts in the background loses its standard input. The second `wait` is for a signal that came during the first.
+const watchdog = `
+exec 3<&0
+"$@" </dev/null 3<&- & program=$!
+{ read -r never <&3; kill "$program"; } >/dev/null 2>&1 & guard=$!
+exec 3<&-
+trap 'kill "$program" 2>/dev/null' TERM INT HUP
+wait "$program"; code=$?
+wait "$program" 2>/dev/null
+kill "$guard" 2>/dev/null
+exit "$code"
+`
+
+/** The server's own holds keys of nodes. */
+function environment(): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR } = process.env
+  return { PATH, HOME, TMPDIR }
+}
+
+/**
+ * Runs a program that ends when this process does, in whatever way, kill -9 included. It is in a process group of its
+ * own, so that a Ctrl-C at the terminal reaches it only through this process.
+ */
+export function spawnWatched(program: string, args: readonly string[]): WatchedProcess {
+  return spawn('/bin/sh', ['-c', watchdog, 'sh', program, ...args], { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env: environment() })
+}
+
+/** Ends it and waits until it is gone; by force when it does not go by itself. */
+export async function endWatched(child: WatchedProcess, patienceMs = 3000): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
+  const group = -child.pid
+  const gone = new Promise<void>((resolve) => void child.once('exit', () => resolve()))
+  child.stdin.end()
+  const force = setTimeout(() => process.kill(group, 'SIGKILL'), patienceMs)
+  await gone
+  clearTimeout(force)
+}
+
+/** Whether a server could listen there now. */
+export async function isPortFree(host: string, port: number): Promise<boolean> {
+  const server = createServer()
+  try {
+    server.listen({ host, port, exclusive: true })
+    await once(server, 'listening')
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return false
+    throw error
+  } finally {
+    server.close()
+  }
+}
+
+export type { Devnet } from './start-devnet.ts'
+export { devnetNetwork } from '../config/settings.ts'

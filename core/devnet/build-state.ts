@@ -1,14 +1,38 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL, fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { JsonRpcProvider, isHexString } from 'ethers'
-import type { DevnetPlugin, DevnetSite, DevnetToken, DevnetTokenSymbol, DevnetTokens, MintableToken } from '../contracts/devnet.ts'
-import { DevnetError } from './devnet-error.ts'
-import { devnetSite } from './devnet-site.ts'
-import { chainId, startAnvil } from './anvil.ts'
+import {
+  JsonRpcProvider,
+  isHexString,
+  Contract,
+  ContractFactory,
+  toQuantity,
+  type BaseContract,
+  type TransactionReceipt,
+  type TransactionRequest,
+  Wallet,
+  computeAddress,
+  id,
+  type Provider,
+  Interface,
+  type InterfaceAbi,
+} from 'ethers'
+import type {
+  DevnetPlugin,
+  DevnetSite,
+  DevnetToken,
+  DevnetTokenSymbol,
+  DevnetTokens,
+  MintableToken,
+  Artifact,
+} from '../contracts/devnet.ts'
+import { DevnetError, chainId, startAnvil, tradingWallets } from './anvil.ts'
 
 const pluginTimeoutMs = 60_000
 
 /** A plugin's own deployment failed, not the devnet. */
-export class DeploymentFailure extends DevnetError {
+class DeploymentFailure extends DevnetError {
   readonly plugin: DevnetPlugin
 
   constructor(plugin: DevnetPlugin, cause: unknown) {
@@ -18,7 +42,7 @@ export class DeploymentFailure extends DevnetError {
 }
 
 /** Deploys everything on a fresh chain of its own and gives the state of that chain, as anvil dumps it (JSON, gzipped). */
-export async function buildState(plugins: readonly DevnetPlugin[]): Promise<Buffer> {
+async function buildState(plugins: readonly DevnetPlugin[]): Promise<Buffer> {
   const [chain, ...others] = plugins.filter((plugin) => plugin.tokens)
   if (!chain?.tokens || others.length > 0)
     throw new DevnetError('The devnet needs exactly one devnet.ts with `tokens`: the one of its chain.')
@@ -73,4 +97,157 @@ function mintedBy(site: DevnetSite, tokens: Record<DevnetTokenSymbol, MintableTo
     mint: (to, amountRaw) => mint(site, to, amountRaw),
   })
   return { WETH: bind(tokens.WETH), USDC: bind(tokens.USDC), DAI: bind(tokens.DAI), WBTC: bind(tokens.WBTC), USDT: bind(tokens.USDT) }
+}
+
+export interface Refusal {
+  file: string
+  reason: string
+}
+
+/** Deploys every plugin that can be; one that fails is left out and the rest is deployed anew, as if it had never been. */
+export async function deployPlugins(devnetFiles: readonly string[]): Promise<{ state: Buffer; refused: readonly Refusal[] }> {
+  const files = new Map<DevnetPlugin, string>()
+  const refused: Refusal[] = []
+  for (const file of devnetFiles) {
+    try {
+      const plugin = await loadDevnetPlugin(file)
+      const namesake = [...files].find(([{ name }]) => name === plugin.name)
+      if (namesake) throw new Error(`${namesake[1]} has the name ${plugin.name} already`)
+      files.set(plugin, file)
+    } catch (error) {
+      refused.push({ file, reason: error instanceof Error ? error.message : String(error) })
+    }
+  }
+  for (;;) {
+    try {
+      return { state: await buildState([...files.keys()]), refused }
+    } catch (error) {
+      const file = error instanceof DeploymentFailure && !error.plugin.tokens ? files.get(error.plugin) : undefined
+      if (!(error instanceof DeploymentFailure) || file === undefined) throw error
+      files.delete(error.plugin)
+      refused.push({ file, reason: error.message })
+    }
+  }
+}
+
+const deployerEther = 1_000_000n
+
+/** What one plugin gets to deploy with. Transactions are sent one after the other, so nonces follow the order of calls. */
+export async function devnetSite(pluginName: string, provider: JsonRpcProvider): Promise<DevnetSite> {
+  const signer = deployer(pluginName, provider)
+  await provider.send('anvil_setBalance', [signer.address, toQuantity(deployerEther * 10n ** 18n)])
+  return {
+    provider,
+    signer,
+    wallets: tradingWallets,
+    artifact: readArtifact,
+    async deploy({ abi, bytecode }, ...constructorArguments) {
+      const creation = await new ContractFactory(abi, bytecode).getDeployTransaction(...constructorArguments)
+      const { contractAddress } = await mined(provider, signer, creation)
+      if (contractAddress === null) throw new Error('The creation of a contract gave none.')
+      return new Contract(contractAddress, abi, signer)
+    },
+    async send(contract: BaseContract, method: string, ...args: unknown[]): Promise<TransactionReceipt> {
+      const call = contract.connect(signer).getFunction(method)
+      return mined(provider, signer, await call.populateTransaction(...args))
+    },
+  }
+}
+
+// Said beforehand: to ask the chain for each takes longer than the transaction. It is half of a block's gas, and many times the
+// base fee that the chain begins with.
+const gasLimit = 15_000_000n
+const maxFeePerGas = 100_000_000_000n
+const askAgainMs = 2
+
+/**
+ * Asks until it is there. To wait for the next block instead, as ethers does, is to wait for ever where the transaction was in
+ * the last one: this chain makes a block for a transaction only.
+ */
+async function mined(provider: JsonRpcProvider, signer: Wallet, wanted: TransactionRequest): Promise<TransactionReceipt> {
+  const { chainId } = await provider.getNetwork()
+  const nonce = await provider.getTransactionCount(signer.address)
+  const fees = { type: 2, maxFeePerGas, maxPriorityFeePerGas: 0n }
+  const transaction = { gasLimit, ...wanted, ...fees, nonce, chainId, from: signer.address }
+  const signed = await signer.signTransaction(transaction)
+  const hash: unknown = await provider.send('eth_sendRawTransaction', [signed])
+  if (typeof hash !== 'string') throw new Error('The chain gave no hash of a transaction.')
+  for (;;) {
+    const receipt = await provider.getTransactionReceipt(hash)
+    if (receipt?.status === 0) {
+      // Called again it says why.
+      await provider.call({ ...transaction, nonce: null })
+      throw new Error(`The transaction ${hash} reverted.`)
+    }
+    if (receipt) return receipt
+    await sleep(askAgainMs)
+  }
+}
+
+/** The account that deploys a plugin's contracts: made from the plugin's name, so the same in every build. */
+export function deployer(pluginName: string, provider: Provider): Wallet {
+  return new Wallet(deployerKey(pluginName), provider)
+}
+
+export function deployerAddress(pluginName: string): string {
+  return computeAddress(deployerKey(pluginName))
+}
+
+// No secret: whoever reads this has it, and it holds nothing but the devnet's play money.
+function deployerKey(pluginName: string): string {
+  return id(`sluice devnet: ${pluginName}`)
+}
+
+/** Imports a plugin's `devnet.ts` and checks its default export. */
+export async function loadDevnetPlugin(file: string): Promise<DevnetPlugin> {
+  const module: unknown = await import(pathToFileURL(file).href)
+  if (typeof module === 'object' && module !== null && 'default' in module && isDevnetPlugin(module.default)) return module.default
+  throw new Error('its default export must be defineDevnet({ name, deploy })')
+}
+
+function isDevnetPlugin(value: unknown): value is DevnetPlugin {
+  if (typeof value !== 'object' || value === null) return false
+  if (!('name' in value) || typeof value.name !== 'string' || value.name === '') return false
+  const methods = [
+    'tokens' in value ? value.tokens : undefined,
+    'deploy' in value ? value.deploy : undefined,
+    'quoter' in value ? value.quoter : undefined,
+    'perpOperator' in value ? value.perpOperator : undefined,
+    'bookOperators' in value ? value.bookOperators : undefined,
+  ]
+  return methods.every((method) => method === undefined || typeof method === 'function') && methods.some((method) => method !== undefined)
+}
+
+/** Reads `artifacts/<name>.json` in the folder of the module that asks for it. */
+export async function readArtifact(name: string, moduleUrl: string): Promise<Artifact> {
+  const file = fileURLToPath(new URL(`artifacts/${name}.json`, moduleUrl))
+  const artifact: unknown = JSON.parse(await readFile(file, 'utf8'))
+  if (!isArtifact(artifact))
+    throw new DevnetError(
+      `${file} is no artifact: it needs contractName, abi, bytecode and license. Write it again with tools/artifacts/artifacts.mjs.`,
+    )
+  return artifact
+}
+
+function isArtifact(value: unknown): value is Artifact {
+  if (typeof value !== 'object' || value === null) return false
+  return (
+    'contractName' in value &&
+    typeof value.contractName === 'string' &&
+    'license' in value &&
+    typeof value.license === 'string' &&
+    'bytecode' in value &&
+    isHexString(value.bytecode) &&
+    'abi' in value &&
+    isAbi(value.abi)
+  )
+}
+
+function isAbi(value: unknown): value is InterfaceAbi {
+  if (!Array.isArray(value)) return false
+  try {
+    return Interface.from(value).fragments.length === value.length
+  } catch {
+    return false
+  }
 }

@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { deployPlugins, type Refusal } from './deploy-plugins.ts'
-import { DevnetError } from './devnet-error.ts'
-import { inputsHash } from './inputs-hash.ts'
-import { keepState, readKeptState } from './saved-state.ts'
-import { chainId, refuseTakenPort, startAnvil, type Anvil } from './anvil.ts'
+import { type Settings, devnetNetwork } from '../config/settings.ts'
+import { registerHook } from '../loader/compile.ts'
+import { findPlugins } from '../loader/find.ts'
+import type { Store } from '../store/store.ts'
+import { DevnetError, chainId, refuseTakenPort, startAnvil, type Anvil } from './anvil.ts'
+import { deployPlugins, type Refusal } from './build-state.ts'
+import { inputsHash, keepState, readKeptState } from './saved-state.ts'
 
 export interface DevnetOptions {
   /** 0 takes any free one. */
@@ -71,4 +74,36 @@ async function chainFrom(state: Buffer, port: number): Promise<Anvil | undefined
 
 function devnet({ rpcUrl, ended, stop }: Anvil, how: Pick<Devnet, 'built' | 'refused'>): Devnet {
   return { rpcUrl, chainId, ended, stop, ...how }
+}
+
+/** The devnet of these settings: everything that the plugins' `devnet.ts` put there. */
+export async function bringUpDevnet({ plugins, data, devnet }: Settings, say: (line: string) => void): Promise<Devnet> {
+  const { found } = findPlugins(plugins.folders, plugins.disabled)
+  await registerHook(found.map(({ folder }) => folder))
+  const devnetFiles = found.flatMap(({ folder }) =>
+    ['devnet.ts', 'devnet.js']
+      .map((name) => path.join(folder, name))
+      .filter((file) => existsSync(file))
+      .slice(0, 1),
+  )
+  return startDevnet({ port: devnet.port, dataDir: data.dir, devnetFiles, log: say })
+}
+
+/**
+ * A devnet that the server brings up begins anew: what the journal has of the one before did not happen on it, its nonces are
+ * free again, and the same bytes may be signed a second time. What events told of it stays. A key that was used there alone is free
+ * again too: its answer names a transaction that is nowhere any more.
+ */
+export async function forgetDevnet(store: Store): Promise<void> {
+  const { chain, network } = devnetNetwork
+  await store.write(async (tx) => {
+    const keys = tx.selectFrom('entries').select('idempotency_key').where('idempotency_key', 'is not', null)
+    await tx
+      .deleteFrom('requests')
+      .where('key', 'in', keys.where('chain', '=', chain).where('network', '=', network).$castTo<{ idempotency_key: string }>())
+      .where('key', 'not in', keys.where((of) => of.not(of.and({ chain, network }))).$castTo<{ idempotency_key: string }>())
+      .execute()
+    for (const table of ['hashes', 'orders', 'entries'] as const)
+      await tx.deleteFrom(table).where('chain', '=', chain).where('network', '=', network).execute()
+  })
 }

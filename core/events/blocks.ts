@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Block } from '../api/index.ts'
-import type { News } from '../http/events/frame.ts'
+import type { News } from './stream.ts'
 import type { Told } from './topic.ts'
 import type { Head } from '../contracts/index.ts'
 import type { NetworkEntry } from '../handlers/registry.ts'

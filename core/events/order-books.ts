@@ -1,10 +1,10 @@
-import { badFields, SluiceError, type BookSet, type EventsRequest } from '../api/index.ts'
+import { badFields, SluiceError, type BookSet, type EventsRequest, type OrderBookNews } from '../api/index.ts'
 import type { At, BookMarket } from '../contracts/index.ts'
-import { bookOf } from '../verbs/clob/book-type.ts'
-import { marketsOf } from '../handlers/clob/markets.ts'
+import { bookOf, marketsOf, nameOf } from '../handlers/clob/markets.ts'
 import type { Directory, NetworkEntry, VenueEntry } from '../handlers/registry.ts'
-import type { NamedBook } from '../http/events/book-news.ts'
-import { onEachNetwork } from '../http/events/on-each-network.ts'
+import type { BookVenue, NewestBook } from '../live-state/book-feed.ts'
+import type { Books } from '../live-state/books.ts'
+import { onEachNetwork, createSharedNews, type SharedNews } from './topic.ts'
 
 const types: readonly BookSet[] = ['CLOB', 'MARGIN_CLOB', 'PERP_CLOB']
 const usualDepth = 20
@@ -59,3 +59,33 @@ const bookVenue = ({ chain, network, impl }: NetworkEntry, venue: VenueEntry, ty
   books: bookOf(type, venue).books,
   chainImpl: impl,
 })
+
+/** A book that somebody wants to hear of, and how much of it. */
+interface NamedBook {
+  readonly venue: BookVenue
+  readonly market: BookMarket
+  readonly depth: number
+}
+
+export const createBookNews = (books: Pick<Books, 'follow'>): SharedNews<NamedBook> =>
+  createSharedNews<NamedBook, NewestBook>({
+    event: 'orderBook',
+    keyOf: ({ venue: { chain, network, connector, type }, market, depth }) => [chain, network, connector, type, market.id, depth].join('/'),
+    follow: ({ venue, market }, changed) => books.follow(venue, market, changed),
+    show,
+  })
+
+function show({ venue: { chain, network, connector, type }, market, depth }: NamedBook, newest: NewestBook): OrderBookNews {
+  const of = { chain, network, connector, type, market: nameOf(market) }
+  const view = newest()
+  if (!view) return { ...of, stale: true, buys: [], sells: [], timestamp: Date.now() }
+  const { buys, sells, sequence, timestamp, blockNumber } = view
+  return {
+    ...of,
+    buys: buys.slice(0, depth),
+    sells: sells.slice(0, depth),
+    sequence,
+    timestamp,
+    ...(blockNumber !== undefined && { blockNumber }),
+  }
+}

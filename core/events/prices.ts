@@ -1,9 +1,11 @@
-import { badFields, SluiceError, type EventsRequest } from '../api/index.ts'
+import { badFields, SluiceError, type EventsRequest, type PriceNews } from '../api/index.ts'
 import type { At } from '../contracts/index.ts'
-import { ammOf, quoteVenue, readOrder, requireVersion, type Order } from '../verbs/amm/swap.ts'
+import { fromRaw } from '../decimal.ts'
+import { ammOf, quoteVenue, readOrder, requireVersion, type Order, choiceOf, orderPrice, swapOf } from '../handlers/amm/price.ts'
 import type { Directory, NetworkEntry } from '../handlers/registry.ts'
-import { onEachNetwork } from '../http/events/on-each-network.ts'
-import type { NamedPrice } from '../http/events/price-news.ts'
+import type { QuoteNews } from '../live-state/pair-quoter.ts'
+import type { Quotes, QuoteVenue } from '../live-state/quotes.ts'
+import { onEachNetwork, createSharedNews, type SharedNews } from './topic.ts'
 
 interface Question {
   asked: string
@@ -63,5 +65,66 @@ async function orderOf(question: Question, network: NetworkEntry, at: At): Promi
   } catch (error) {
     if (!question.listed || !(error instanceof SluiceError) || error.name !== 'INCOMPLETE_PARAMS') throw error
     throw badFields([{ field: 'price', problem: `${question.asked}: ${error.message}` }])
+  }
+}
+
+/** A price that somebody wants to hear of. */
+interface NamedPrice {
+  readonly venue: QuoteVenue
+  readonly order: Order
+  readonly version: string | undefined
+  /** As it was asked for, by which it is told. */
+  readonly asked: string
+}
+
+/** What each event of it says. */
+type About = Pick<PriceNews, 'asked' | 'chain' | 'network' | 'connector' | 'version' | 'base' | 'quote' | 'side' | 'amount'>
+
+export function createPriceNews(quotes: Pick<Quotes, 'follow'>): SharedNews<NamedPrice> {
+  const abouts = new WeakMap<NamedPrice, About>()
+
+  function aboutOf(named: NamedPrice): About {
+    const known = abouts.get(named) ?? about(named)
+    abouts.set(named, known)
+    return known
+  }
+
+  return createSharedNews<NamedPrice, QuoteNews>({
+    event: 'price',
+    keyOf: ({ venue: { chain, network, connector }, version = '', asked }) => JSON.stringify([chain, network, connector, version, asked]),
+    follow: ({ venue, order, version }, changed) => quotes.follow(venue, swapOf(order), choiceOf(version), changed),
+    show: (named, news) => ({ ...aboutOf(named), ...show(named, news) }),
+  })
+}
+
+function about({ venue: { chain, network, connector }, order, version, asked }: NamedPrice): About {
+  const { base, quote, side, amountRaw } = order
+  return {
+    asked,
+    chain,
+    network,
+    connector,
+    ...(version !== undefined && { version }),
+    base: base.address,
+    quote: quote.address,
+    side,
+    amount: fromRaw(amountRaw, base.decimals),
+  }
+}
+
+function show({ order }: NamedPrice, news: QuoteNews): Omit<PriceNews, keyof About> {
+  if (news === undefined) return { stale: true, timestamp: Date.now() }
+  if (news instanceof SluiceError) {
+    const { code: errorCode, name, message } = news
+    return { error: { errorCode, name, message }, timestamp: Date.now() }
+  }
+  const { amountRaw, route, head } = news
+  return {
+    price: orderPrice(order, amountRaw),
+    expectedAmount: fromRaw(amountRaw, order.quote.decimals),
+    route: [...route],
+    blockNumber: Number(head.number),
+    timestamp: head.timestamp * 1000,
+    source: 'memory',
   }
 }

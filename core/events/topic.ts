@@ -1,4 +1,6 @@
-import type { News } from '../http/events/frame.ts'
+import { SluiceError, type EventsRequest } from '../api/index.ts'
+import { type Directory, type NetworkEntry, type VenueEntry, networksNamed } from '../handlers/registry.ts'
+import type { News } from './stream.ts'
 
 /** What a stream has of something that it tells only the newest of. */
 export interface Told {
@@ -7,7 +9,7 @@ export interface Told {
   end(): void
 }
 
-export interface SharedNewsOptions<T, S> {
+interface SharedNewsOptions<T, S> {
   event: string
   /** What is followed as one. */
   keyOf(each: T): string
@@ -73,4 +75,77 @@ export function createSharedNews<T, S>({ event, keyOf, follow, show }: SharedNew
       }
     },
   }
+}
+
+/** All that one stream tells only the newest of: of thousands it looks only at those that rang. */
+export interface Newest {
+  follow(begin: (ring: () => void) => Told): void
+  /** What is news to the stream, each as it is when its turn comes. */
+  take(): Generator<News>
+  end(): void
+}
+
+interface Each {
+  newest: Told['newest']
+  told?: News
+}
+
+export function createNewest(ring: () => void): Newest {
+  const rung = new Set<Each>()
+  const ends: (() => void)[] = []
+  return {
+    follow(begin) {
+      const each: Each = { newest: () => undefined }
+      const { newest, end } = begin(() => {
+        rung.add(each)
+        ring()
+      })
+      each.newest = newest
+      rung.add(each)
+      ends.push(end)
+    },
+    *take() {
+      const now = [...rung]
+      rung.clear()
+      for (const each of now) {
+        const news = each.newest()
+        if (!news || news === each.told) continue
+        each.told = news
+        yield news
+      }
+    },
+    end() {
+      for (const end of ends.splice(0)) end()
+    },
+  }
+}
+
+type Names = Pick<EventsRequest, 'chain' | 'network'>
+
+/** What a connector has of what is asked for, on all networks that the request does not rule out. @throws SluiceError where it is on none */
+export async function onEachNetwork<T>(
+  directory: Directory,
+  connector: string,
+  names: Names,
+  find: (network: NetworkEntry, venue: VenueEntry) => Promise<readonly T[]>,
+): Promise<readonly T[]> {
+  const found = await Promise.allSettled(
+    networksOf(directory, connector, names).map(async ({ chain, network }) => {
+      await directory.woken(chain, network, connector)
+      return find(directory.network(chain, network), directory.venue(connector, chain, network))
+    }),
+  )
+  const there = found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
+  // That one network has no such thing, or has no nodes, is no reason to say nothing of another.
+  if (there.length > 0) return there
+  const failures: unknown[] = found.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
+  throw failures.find((error) => error instanceof SluiceError && error.http < 500) ?? failures[0]
+}
+
+function networksOf(directory: Directory, connector: string, { chain, network }: Names): readonly NetworkEntry[] {
+  const networks = networksNamed(directory, { ...(chain !== undefined && { chain }), ...(network !== undefined && { network }) })
+  const serving = networks.filter((each) => directory.venuesOn(each.chain, each.network).some((venue) => venue.connector === connector))
+  if (serving.length > 0) return serving
+  const asked = [chain, network].filter((each) => each !== undefined).join('/')
+  throw new SluiceError('UNKNOWN_CHAIN_ERROR', `The connector ${connector} does not serve ${asked}; GET /connectors lists what it serves.`)
 }

@@ -2,7 +2,7 @@ import { setImmediate as soon, setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { JournalEvent } from '../transactions/journal/journal.ts'
 import type { TransactionEvents } from '../transactions/transactions.ts'
-import { createBell } from '../http/events/bell.ts'
+import { createBell } from '../async.ts'
 
 /** Which changes a stream is for. */
 export interface Wanted {
@@ -13,7 +13,7 @@ export interface Wanted {
 }
 
 /** A change, with its event as it goes over the wire. */
-export interface Change {
+interface Change {
   id: number
   chain: string
   network: string
@@ -22,7 +22,7 @@ export interface Change {
 }
 
 /** What came after a position, oldest first, and how far that goes: nothing wanted was left out up to there. */
-export interface Taken {
+interface Taken {
   changes: readonly Change[]
   upTo: number
 }

@@ -1,8 +1,9 @@
 import type { AnswerOf, EndpointName, EndpointNamed, RequestOf, Target } from '../api/index.ts'
 import type { Settings } from '../config/settings.ts'
+import type { At } from '../contracts/index.ts'
 import type { Books } from '../live-state/books.ts'
-import type { Following } from '../market/following/following.ts'
 import type { Quotes } from '../live-state/quotes.ts'
+import type { Following } from '../live-state/synchroniser.ts'
 import type { Recalls } from '../live-state/wallets.ts'
 import type { Keyed } from '../transactions/submit-request.ts'
 import type { Transactions } from '../transactions/transactions.ts'
@@ -47,3 +48,17 @@ export type Verb<N extends EndpointName> = (
 ) => AnswerOf<EndpointNamed<N>> | Promise<AnswerOf<EndpointNamed<N>>>
 
 export type Verbs = { readonly [N in EndpointName]: Verb<N> }
+
+/**
+ * What follows from a value: at once where it is there, else when it comes. A price from memory waits for nothing, not even for a turn of the
+ * event loop, and so costs no promise and no timer.
+ */
+export const after = <T, R>(value: T | Promise<T>, make: (value: T) => R | Promise<R>): R | Promise<R> =>
+  value instanceof Promise ? value.then(make) : make(value)
+
+/** The signal of a call, which nobody has asked for yet, for those who may never need it. */
+export const atOf = (call: Pick<Call, 'signal'>): At => ({
+  get signal() {
+    return call.signal
+  },
+})

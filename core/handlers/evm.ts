@@ -1,13 +1,12 @@
 import { badFields, SluiceError } from '../api/index.ts'
-import type { Plan, Token } from '../contracts/index.ts'
-import type { Submitted } from '../transactions/submit-request.ts'
-import type { Verb } from './context.ts'
+import type { Plan, Token, EvmVerbs } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
+import type { Submitted } from '../transactions/submit-request.ts'
 import { may, type Caller } from './caller.ts'
-import { readFees } from '../verbs/fees.ts'
-import { readRaw } from './tokens.ts'
-import { readAddress, requireKey } from './wallets.ts'
-import { evmOf, readSpenders, type Spenders } from '../verbs/evm/spenders.ts'
+import type { Verb } from './context.ts'
+import type { Directory, NetworkEntry } from './registry.ts'
+import { readRaw, answerKey, didYouMean } from './tokens.ts'
+import { readFees, readAddress, requireKey, readWallet } from './wallets.ts'
 
 export const evmApprove: Verb<'EVMApprove'> = async (request, context) => {
   const { network, services, caller, signal } = context
@@ -73,3 +72,82 @@ function readAllowance(text: string | undefined, token: Token): bigint | undefin
   if (token.native) throw badFields([{ field: 'token', problem: `${token.symbol} is the native coin: it needs no allowance` }])
   return text === undefined ? undefined : readRaw(text, token, 'amount')
 }
+
+export const evmAllowances: Verb<'EVMAllowances'> = async (request, { network, services: { directory }, signal }) => {
+  const at = { signal }
+  const evm = evmOf(network)
+  const owner = readAddress(network, request.address)
+  const { addresses } = await readSpenders(request.spender, network, directory)
+  const tokens = await network.tokens.resolveAll(request.tokenSymbols, 'tokenSymbols', at)
+  const raws = await evm.allowances(owner, addresses, tokens, at)
+
+  const show = (of: (tokenIndex: number) => bigint) =>
+    Object.fromEntries(tokens.map((token, i) => [answerKey(request.tokenSymbols[i], token), fromRaw(of(i), token.decimals)]))
+  const least = show((i) => raws.map((row) => row[i] ?? 0n).reduce((a, b) => (a < b ? a : b)))
+  const each = Object.fromEntries(addresses.map((address, row) => [address, show((i) => raws[row]?.[i] ?? 0n)]))
+  return { spender: addresses[0] ?? '', approvals: least, ...(addresses.length > 1 && { spenders: each }) }
+}
+
+interface Spenders {
+  addresses: readonly string[]
+  /** Named by a registered connector, so that everybody may approve it. */
+  registered: boolean
+}
+
+/** What `spender` stands for: a connector's name (all of its spenders), `name/version`, or an address. */
+async function readSpenders(text: string, { impl, chain, network }: NetworkEntry, directory: Directory): Promise<Spenders> {
+  const [name = '', ...rest] = text.split('/')
+  const version = rest.length === 0 ? undefined : rest.join('/')
+  if (directory.hasConnector(name)) {
+    // For the request itself only the network was woken.
+    await directory.woken(chain, network, name)
+    const spenders = directory.venue(name, chain, network).impl.spenders ?? {}
+    const addresses = version === undefined ? Object.values(spenders) : Object.hasOwn(spenders, version) ? [spenders[version] ?? ''] : []
+    if (addresses.length > 0) return { addresses: [...new Set(addresses)], registered: true }
+    const known =
+      Object.keys(spenders)
+        .map((each) => `${name}/${each}`)
+        .join(', ') || 'none'
+    throw badFields([{ field: 'spender', problem: `"${text}" names no contract of ${name} (${known})` }])
+  }
+  const address = impl.address(text)
+  if (address !== undefined) {
+    const own = directory.venuesOn(chain, network).flatMap((venue) => Object.values(venue.impl.spenders ?? {}))
+    return { addresses: [address], registered: own.includes(address) }
+  }
+  const connectors = directory.connectors.map((each) => each.name)
+  throw badFields([
+    { field: 'spender', problem: `"${text}" is neither a registered connector${didYouMean(name, connectors)} nor an address` },
+  ])
+}
+
+/** @throws SluiceError UNSUPPORTED on a chain of another family */
+export function evmOf({ impl, chain }: NetworkEntry): EvmVerbs {
+  if (impl.evm) return impl.evm
+  throw new SluiceError('UNSUPPORTED', `${chain} is no EVM chain: it has no allowances and no nonces of that kind.`)
+}
+
+export const evmNonce: Verb<'EVMNonce'> = async (request, context) => {
+  const { network, services, signal } = context
+  evmOf(network)
+  const address = readAddress(network, request.address)
+  requireKey(services.wallets, network, address)
+  return { nonce: await services.transactions.nextNonce({ network, address }, signal) }
+}
+
+/** What is done to a wallet's pending transaction: that on `nonce`, or the lowest. */
+const onPending =
+  (what: 'cancel' | 'speedUp'): Verb<'EVMCancel'> & Verb<'EVMSpeedUp'> =>
+  async (request, context) => {
+    const { network, services, signal } = context
+    evmOf(network)
+    const origin = { ...context, ...readWallet(request, context) }
+    const { txHash, nonce } = await services.transactions[what](origin, signal)
+    return { txHash, nonce }
+  }
+
+/** Has a pending transaction do nothing. */
+export const evmCancel = onPending('cancel')
+
+/** Raises the fees of a pending transaction. */
+export const evmSpeedUp = onPending('speedUp')

@@ -1,24 +1,24 @@
 import type { BookSet, EndpointName } from '../api/index.ts'
-import type { Verbs } from './context.ts'
-import { balances } from './clob/accounts.ts'
-import { deposit } from './clob/funds.ts'
-import { fundingPayments } from '../verbs/clob/account/funding-payments.ts'
-import { leverage } from '../verbs/clob/account/leverage.ts'
-import { marginAccount } from '../verbs/clob/account/margin-account.ts'
-import { move } from '../verbs/clob/account/move.ts'
-import { perpAccount } from '../verbs/clob/account/perp-account.ts'
-import { positions } from '../verbs/clob/account/positions.ts'
-import { estimateGas } from '../verbs/clob/market/estimate-gas.ts'
-import { fundingInfo } from '../verbs/clob/market/funding-info.ts'
-import { lastTradePrice } from '../verbs/clob/market/last-trade-price.ts'
-import { markets } from '../verbs/clob/market/markets.ts'
-import { orderBook } from '../verbs/clob/market/order-book.ts'
-import { ticker } from './clob/market-data.ts'
-import { trades } from '../verbs/clob/market/trades.ts'
+import { altchainCreateToken } from './altchain.ts'
+import { ammEstimateGas, ammPrice } from './amm/price.ts'
+import { ammLiquidityAdd, ammLiquidityCollectFees, ammLiquidityRemove } from './amm/range-changes.ts'
+import { ammLiquidityPrice } from './amm/range-pools.ts'
+import { ammLiquidityPosition, ammLiquidityPositions } from './amm/range-positions.ts'
+import { ammTrade } from './amm/trade.ts'
+import { balances, fundingPayments, marginAccount, perpAccount, positions } from './clob/accounts.ts'
 import { batchOrders } from './clob/batch-orders.ts'
-import { cancelOrder } from './clob/orders.ts'
+import { deposit, leverage, move } from './clob/funds.ts'
 import { listOrders } from './clob/list-orders.ts'
-import { placeOrder } from '../verbs/clob/orders/place.ts'
+import { estimateGas, fundingInfo, lastTradePrice, markets, orderBook, ticker, trades } from './clob/market-data.ts'
+import { cancelOrder, placeOrder } from './clob/orders.ts'
+import type { Verbs } from './context.ts'
+import { evmAllowances, evmApprove, evmCancel, evmNonce, evmSpeedUp } from './evm.ts'
+import { networkBalances, networkChainConfig, networkStatus, networkTokens } from './network.ts'
+import { balance, funding, margin, move as moveInIndex, position } from './perp/account.ts'
+import { estimateGas as estimateGasInIndex, marketPrices, marketStatus, pairs } from './perp/markets.ts'
+import { price, close, open } from './perp/trade.ts'
+import { networkPoll } from './poll.ts'
+import { connectorConfig, serviceVerbs } from './service.ts'
 
 /** What every kind of order book answers. */
 const ofEvery = (type: BookSet) => ({
@@ -36,7 +36,7 @@ const ofEvery = (type: BookSet) => ({
   EstimateGas: estimateGas(type),
 })
 
-const margin = {
+const marginOfHandlers = {
   ...ofEvery('MARGIN_CLOB'),
   Account: marginAccount,
   Borrow: move('MARGIN_CLOB', 'borrow'),
@@ -59,8 +59,70 @@ type Named<Prefix extends string, V> = { [K in keyof V & string as `${Prefix}${K
 const named = <const Prefix extends string, V extends object>(prefix: Prefix, verbs: V) =>
   Object.fromEntries(Object.entries(verbs).map(([name, verb]) => [`${prefix}${name}`, verb])) as Named<Prefix, V>
 
-export const bookVerbs: Pick<Verbs, Extract<EndpointName, `CLOB${string}`>> = {
+const bookVerbs: Pick<Verbs, Extract<EndpointName, `CLOB${string}`>> = {
   ...named('CLOB', ofEvery('CLOB')),
-  ...named('CLOBMargin', margin),
+  ...named('CLOBMargin', marginOfHandlers),
   ...named('CLOBPerp', perp),
+}
+
+type PerpVerbs = Pick<Verbs, Extract<keyof Verbs, `Perp${string}`>>
+
+const [depositOfIndex, withdraw] = [moveInIndex('deposit'), moveInIndex('withdraw')]
+
+/** Both prefixes answer every verb. */
+const perpVerbs: PerpVerbs = {
+  PerpAMMPrice: price,
+  PerpPrice: price,
+  PerpAMMPosition: position,
+  PerpPosition: position,
+  PerpAMMMargin: margin,
+  PerpMargin: margin,
+  PerpAMMFunding: funding,
+  PerpFunding: funding,
+  PerpAMMOpen: open,
+  PerpOpen: open,
+  PerpAMMClose: close,
+  PerpClose: close,
+  PerpAMMMarketPrices: marketPrices,
+  PerpMarketPrices: marketPrices,
+  PerpAMMMarketStatus: marketStatus,
+  PerpMarketStatus: marketStatus,
+  PerpAMMPairs: pairs,
+  PerpPairs: pairs,
+  PerpAMMBalance: balance,
+  PerpBalance: balance,
+  PerpAMMEstimateGas: estimateGasInIndex,
+  PerpEstimateGas: estimateGasInIndex,
+  PerpAMMDeposit: depositOfIndex,
+  PerpDeposit: depositOfIndex,
+  PerpAMMWithdraw: withdraw,
+  PerpWithdraw: withdraw,
+}
+
+/** The function behind each endpoint. One that is missing does not compile. */
+export const verbs: Verbs = {
+  ...serviceVerbs,
+  ...perpVerbs,
+  ...bookVerbs,
+  NetworkStatus: networkStatus,
+  NetworkChainConfig: networkChainConfig,
+  NetworkTokens: networkTokens,
+  NetworkBalances: networkBalances,
+  NetworkPoll: networkPoll,
+  EVMAllowances: evmAllowances,
+  EVMNonce: evmNonce,
+  EVMCancel: evmCancel,
+  EVMSpeedUp: evmSpeedUp,
+  EVMApprove: evmApprove,
+  AltchainCreateToken: altchainCreateToken,
+  ConnectorConfig: connectorConfig,
+  AMMPrice: ammPrice,
+  AMMTrade: ammTrade,
+  AMMEstimateGas: ammEstimateGas,
+  AMMLiquidityAdd: ammLiquidityAdd,
+  AMMLiquidityRemove: ammLiquidityRemove,
+  AMMLiquidityCollectFees: ammLiquidityCollectFees,
+  AMMLiquidityPrice: ammLiquidityPrice,
+  AMMLiquidityPosition: ammLiquidityPosition,
+  AMMLiquidityPositions: ammLiquidityPositions,
 }

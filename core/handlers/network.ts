@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { NetworkStatusResponse } from '../api/index.ts'
+import { type NetworkStatusResponse, SluiceError } from '../api/index.ts'
+import { fromRaw } from '../decimal.ts'
 import type { Verb } from './context.ts'
-import type { NetworkEntry } from './registry.ts'
-import { networksNamed } from '../verbs/network/networks-named.ts'
-import { SluiceError } from '../api/index.ts'
+import { type NetworkEntry, networksNamed } from './registry.ts'
+import { didYouMean, answerKey } from './tokens.ts'
+import { readAddress } from './wallets.ts'
 
 /**
  * Each network has this long to answer; one that is down holds up nobody. Its nodes go on for as long as they have by themselves: what is
@@ -33,5 +34,33 @@ async function statusOf({ chain, network, impl }: NetworkEntry, signal: AbortSig
     return down(cause instanceof SluiceError ? cause.message : noAnswer)
   } finally {
     over.abort()
+  }
+}
+
+export const networkChainConfig: Verb<'NetworkChainConfig'> = async ({ chain }, { services: { directory } }) => {
+  const chains = directory.plugins.filter(({ kind, state }) => kind === 'chain' && state === 'loaded')
+  const plugin = chains.find(({ name }) => name === chain)
+  if (plugin) return { ...plugin.shownConfig }
+  throw new SluiceError(
+    'UNKNOWN_CHAIN_ERROR',
+    `There is no chain "${chain}"${didYouMean(
+      chain,
+      chains.map(({ name }) => name),
+    )}.`,
+  )
+}
+
+export const networkTokens: Verb<'NetworkTokens'> = async ({ tokenSymbols }, { network: { chain, network, tokens }, signal }) => {
+  const wanted = tokenSymbols === undefined ? tokens.listed : await tokens.resolveAll(tokenSymbols, 'tokenSymbols', { signal })
+  return wanted.map(({ symbol, address, decimals }) => ({ chain, network, symbol, address, decimals }))
+}
+
+export const networkBalances: Verb<'NetworkBalances'> = async ({ address, tokenSymbols }, { network, signal }) => {
+  const at = { signal }
+  const owner = readAddress(network, address)
+  const tokens = await network.tokens.resolveAll(tokenSymbols, 'tokenSymbols', at)
+  const raws = await network.impl.balances(owner, tokens, at)
+  return {
+    balances: Object.fromEntries(tokens.map((token, i) => [answerKey(tokenSymbols[i], token), fromRaw(raws[i] ?? 0n, token.decimals)])),
   }
 }

@@ -13,7 +13,7 @@ export function readLimit(limit: number | undefined, { limits: { pageSize } }: P
 export const badCursor = () => badFields([{ field: 'cursor', problem: 'is no nextCursor of an earlier answer' }])
 
 /** A page of what comes newest first, and is told from before a time on: several may be of one millisecond. */
-export interface TimedPage {
+interface TimedPage {
   limit: number
   before?: number
   /** So many of the first ones were on the page before. */

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
 import { badFields, type FieldProblem } from '../api/index.ts'
-import { nearest } from '../config/checks/nearest.ts'
+import { nearest } from '../config/problems.ts'
 
 type Fields = Record<string, unknown>
 interface FieldSchema {

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
-import type { Bridge, Chain, Connector, ConnectorConfig, NetworkNames } from '../contracts/index.ts'
+import type { Bridge, Chain, Connector, ConnectorConfig, NetworkNames, Quote } from '../contracts/index.ts'
 import type { Site } from '../transactions/submit-request.ts'
-import type { RecentQuotes } from '../verbs/amm/recent-quotes.ts'
-import { didYouMean } from '../verbs/did-you-mean.ts'
-import type { TokenBook } from './tokens.ts'
+import { didYouMean, type TokenBook } from './tokens.ts'
 
 /** What is not there by then is still starting. */
 const firstStartMs = 3_000
@@ -166,4 +164,53 @@ function ready<T extends { notReady(): string | undefined }>(entry: T, what: () 
   throw new SluiceError('SERVICE_UNINITIALIZED', `${what()} is still starting; try again shortly. It says: ${reason}`, {
     retryAfterSeconds: 2,
   })
+}
+
+const keptMs = 10_000
+const mostKept = 1_000
+
+/** The last quote for each question that was asked of an exchange a moment ago: a bot asks for the price, and then it trades. */
+interface RecentQuotes {
+  put(question: string, quote: Quote): void
+  /** Never to be traded on as it is: prices move. */
+  get(question: string): Quote | undefined
+  /** How many the exchange has given since the start: from memory, and those that the chain was asked for. */
+  readonly given: { memory: number; rpc: number }
+}
+
+export function createRecentQuotes(nowMs: () => number = () => performance.now()): RecentQuotes {
+  const kept = new Map<string, { quote: Quote; at: number }>()
+  return {
+    given: { memory: 0, rpc: 0 },
+    put(question, quote) {
+      // Put again, it is the youngest: the oldest is always the first.
+      kept.delete(question)
+      kept.set(question, { quote, at: nowMs() })
+      const [oldest] = kept.keys()
+      if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest)
+    },
+    get(question) {
+      const found = kept.get(question)
+      return found && nowMs() - found.at < keptMs ? found.quote : undefined
+    },
+  }
+}
+
+interface Names {
+  chain?: string
+  network?: string
+}
+
+/** The networks of a chain, those of a name, or all of them. @throws SluiceError UNKNOWN_CHAIN_ERROR for a name that none has */
+export function networksNamed({ networks }: Pick<Directory, 'networks'>, { chain, network }: Names): readonly NetworkEntry[] {
+  const wanted = networks.filter((each) => (chain ?? each.chain) === each.chain && (network ?? each.network) === each.network)
+  if (wanted.length > 0 || (chain === undefined && network === undefined)) return wanted
+  const names = networks.map((each) =>
+    chain === undefined ? each.network : network === undefined ? each.chain : `${each.chain}/${each.network}`,
+  )
+  const name = [chain, network].filter((each) => each !== undefined).join('/')
+  throw new SluiceError(
+    'UNKNOWN_CHAIN_ERROR',
+    `There is no network "${name}"${didYouMean(name, names)}; known: ${[...new Set(names)].join(', ')}.`,
+  )
 }

@@ -1,8 +1,8 @@
 import { badFields, type JournaledTransaction } from '../api/index.ts'
 import { txHashOf, type Entry } from '../transactions/entry.ts'
-import { type Transactions } from '../transactions/transactions.ts'
-import { visibleWallets } from './caller.ts'
-import type { Verb } from './context.ts'
+import type { Transactions } from '../transactions/transactions.ts'
+import { visibleWallets, mayUseWallet } from './caller.ts'
+import type { Verb, Verbs } from './context.ts'
 
 /** What an entry's key looks like: a cursor is one. */
 const cursorPattern = /^[0-9a-z]+(-[0-9a-z]+)+$/
@@ -10,7 +10,7 @@ const cursorPattern = /^[0-9a-z]+(-[0-9a-z]+)+$/
 const usualLimit = 100
 
 /** From the journal alone: it answers also for networks that are down, or whose plugin is gone. */
-export const transactions: Verb<'Transactions'> = async (request, { services, caller }) => {
+const transactions: Verb<'Transactions'> = async (request, { services, caller }) => {
   const { pageSize } = services.settings.limits
   const { cursor, limit = Math.min(usualLimit, pageSize) } = request
   if (cursor !== undefined && !cursorPattern.test(cursor))
@@ -50,3 +50,54 @@ export function showTransaction(entry: Entry, status: Transactions['status']): J
     ...(deadline !== undefined && { deadline }),
   }
 }
+
+export const connectorConfig: Verb<'ConnectorConfig'> = async ({ connector }, { services: { directory } }) => {
+  const { name, trading_type, available_networks, shownConfig } = directory.connector(connector)
+  return { ...shownConfig, name, trading_type, available_networks }
+}
+
+const status: Verb<'Status'> = async () => ({ status: 'ok' })
+
+const connectors: Verb<'Connectors'> = async (_request, { services }) =>
+  Object.fromEntries(
+    services.directory.connectors.map(({ name, available_networks }) => [
+      name,
+      available_networks.map(({ chain, networks }) => ({ chain, networks: [...networks] })),
+    ]),
+  )
+
+const plugins: Verb<'Plugins'> = async (_request, { services: { directory } }) =>
+  directory.plugins.map(({ name, kind, version, trading_type, available_networks, state, reason, starting }) => ({
+    name,
+    kind,
+    version,
+    trading_type: [...trading_type],
+    available_networks: available_networks.map(({ chain, networks }) => ({ chain, networks: [...networks] })),
+    state,
+    ...(reason !== undefined && { reason }),
+    ...(starting && starting().length > 0 && { starting: starting() }),
+  }))
+
+const healthLive: Verb<'HealthLive'> = async () => ({ status: 'ok' })
+
+const healthReady: Verb<'HealthReady'> = async (_request, { services }) => {
+  const failing = [...(await services.failing())]
+  return failing.length === 0 ? { status: 'ok' } : { status: 'failing', failing }
+}
+
+/** The addresses that the caller may use: those of its certificate that the server has keys of. */
+const wallet: Verb<'Wallet'> = async (_request, { services, caller }) =>
+  services.wallets
+    .all()
+    .filter(({ address }) => mayUseWallet(caller, address))
+    .map(({ chain, address, label }) => ({ chain, address, ...(label !== undefined && { label }) }))
+
+export const serviceVerbs = {
+  Status: status,
+  Connectors: connectors,
+  Plugins: plugins,
+  HealthLive: healthLive,
+  HealthReady: healthReady,
+  Wallet: wallet,
+  Transactions: transactions,
+} satisfies Partial<Verbs>

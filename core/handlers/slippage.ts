@@ -1,5 +1,5 @@
 import { badFields, SluiceError } from '../api/index.ts'
-import type { ConnectorConfig } from '../contracts/index.ts'
+import type { ConnectorConfig, Head } from '../contracts/index.ts'
 import { divide } from '../decimal.ts'
 
 export interface Slippage {
@@ -90,4 +90,21 @@ export function tighterBound({ swap, amountRaw }: Quoted, slippage: bigint, limi
       `The price is ${price} now, below limitPrice: nothing was sent. Lower limitPrice or wait.`,
     )
   return slippage > limit ? slippage : limit
+}
+
+/**
+ * Until when the chain takes a trade, in seconds since the Unix epoch: the latest block's time plus the ttl.
+ * @throws SluiceError NETWORK where that is past already: a node so far behind would only have gas spent on a revert
+ */
+export function deadlineAfter(head: Head, ttlSeconds: number, nowSeconds = Date.now() / 1000): number {
+  const deadline = head.timestamp + ttlSeconds
+  if (deadline > nowSeconds) return deadline
+  const age = Math.round(nowSeconds - head.timestamp)
+  throw new SluiceError(
+    'NETWORK',
+    `The node's latest block is ${age} s old, more than the trade's ttl of ${ttlSeconds} s: it is behind. Nothing was sent; try again, or check rpcUrls.`,
+    {
+      retryAfterSeconds: 5,
+    },
+  )
 }

@@ -1,7 +1,7 @@
 import { badFields, SluiceError } from '../api/index.ts'
+import { nearest } from '../config/problems.ts'
 import type { At, Chain, Token } from '../contracts/index.ts'
 import { mostRaw, toRaw } from '../decimal.ts'
-import { didYouMean } from '../verbs/did-you-mean.ts'
 
 const mostUnlisted = 10_000
 
@@ -102,4 +102,10 @@ function groupBy(tokens: readonly Token[], keyOf: (token: Token) => string): Map
     else groups.set(keyOf(token), [token])
   }
   return groups
+}
+
+/** ' (did you mean "x"?)', or nothing. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const candidate = nearest(name, known)
+  return candidate === undefined ? '' : ` (did you mean "${candidate}"?)`
 }

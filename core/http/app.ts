@@ -6,19 +6,15 @@ import Koa from 'koa'
 import type { Logger } from 'pino'
 import { endpoints, eventsEndpoint, SluiceError } from '../api/index.ts'
 import type { Settings } from '../config/settings.ts'
-import { didYouMean } from '../verbs/did-you-mean.ts'
-import { docsPage } from './pages/docs-page.ts'
-import { errorBody } from './error-body.ts'
 import { createEvents, type Events } from '../events/events.ts'
-import { idsOf, type Exchange } from './request.ts'
-import { identify } from './identity.ts'
-import { inFlightBound, rateLimit } from './admission.ts'
+import { didYouMean } from '../handlers/tokens.ts'
+import { identify, inFlightBound, rateLimit } from './admission.ts'
 import type { Metrics } from './metrics.ts'
-import { openapi } from './openapi.ts'
-import { bodyReader } from './request/read-body.ts'
+import { docsPage, openapi } from './openapi.ts'
+import { idsOf, type Exchange, bodyReader } from './request.ts'
 import { alsoPosts, routes, type RouteParts } from './routes.ts'
 
-export interface AppParts extends RouteParts {
+interface AppParts extends RouteParts {
   settings: Settings
   metrics: Metrics
   log: Logger
@@ -148,3 +144,17 @@ function readPath(ctx: Koa.Context): string {
 /** The caller's own id where it is short and plain, else one of ours. */
 const readRequestId = (header: string | string[] | undefined) =>
   typeof header === 'string' && /^[\w.:-]{1,64}$/.test(header) ? header : randomUUID()
+
+/** What a caller sees of an error. What is not meant for callers becomes 1099, and the log has the rest. */
+export function errorBody(error: unknown, requestId: string) {
+  const { name, code, http, message, details, retryAfterSeconds } = error instanceof SluiceError ? error : defect
+  return {
+    http,
+    code,
+    name,
+    retryAfterSeconds,
+    body: { errorCode: code, name, message, httpErrorCode: http, requestId, ...(details !== undefined && { details }) },
+  }
+}
+
+const defect = new SluiceError('UNKNOWN_ERROR', 'Something is wrong in the server or a plugin; its log has more under this requestId.')

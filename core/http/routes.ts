@@ -1,20 +1,15 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import fastJsonStringify from 'fast-json-stringify'
 import type Koa from 'koa'
-import { badFields, endpoints, type AnyEndpoint, type Endpoint } from '../api/index.ts'
+import { badFields, endpoints, type AnyEndpoint, type Endpoint, SluiceError } from '../api/index.ts'
 import type { Settings } from '../config/settings.ts'
+import { requirePermission, requireWallet } from '../handlers/caller.ts'
+import { type Services, type Verb, type Verbs, after } from '../handlers/context.ts'
+import type { FieldsReader } from '../handlers/read-fields.ts'
+import { readIdempotencyKey, type Idempotency, type Answer } from '../transactions/idempotency.ts'
 import type { KeyClaim } from '../transactions/journal/journal.ts'
 import type { Keyed } from '../transactions/submit-request.ts'
-import { requirePermission, requireWallet } from '../handlers/caller.ts'
-import type { Services, Verb, Verbs } from '../handlers/context.ts'
-import type { FieldsReader } from '../handlers/read-fields.ts'
-import { after } from '../verbs/after.ts'
-import { createDeadline } from './deadline.ts'
-import { readIdempotencyKey, type Idempotency } from '../transactions/idempotency.ts'
-import { idsOf, type Exchange } from './request.ts'
-import { createOutbox, type Outbox } from './outbox.ts'
-import type { Answer } from './idempotency/kept-requests.ts'
-import { rememberQueries } from './request/remember-queries.ts'
-import { requestReader } from './request/read-request.ts'
+import { idsOf, type Exchange, rememberQueries, requestReader } from './request.ts'
 
 export interface RouteParts {
   services: Services
@@ -30,7 +25,7 @@ export const alsoPosts = ({ method, set, path }: Endpoint) =>
 type Fields = Record<string, unknown>
 
 /** Answers a request of one endpoint. */
-export type EndpointAnswer = (ctx: Koa.ParameterizedContext<Exchange>) => void | Promise<void>
+type EndpointAnswer = (ctx: Koa.ParameterizedContext<Exchange>) => void | Promise<void>
 
 /** One loop over the endpoints makes routes, validators and serializers. Gives who answers a request of a method and path. */
 export function routes(parts: RouteParts): (method: string, path: string) => EndpointAnswer | undefined {
@@ -149,3 +144,100 @@ const secondsSince = (startedAtMs: number) => Math.round((performance.now() - st
 
 /** Health endpoints answer 503 with the failing part named. */
 const statusOf = (answer: object) => ('status' in answer && answer.status === 'failing' ? 503 : 200)
+
+/** Whoever does the work sees the signal too, and knows better what became of it: it gets this long to say so. */
+const graceMs = 100
+
+/** The time of one request. It begins when somebody first waits for something: what is answered at once needs no timer. */
+interface Deadline {
+  /** Aborted when the time is over. */
+  readonly signal: AbortSignal
+  /** The work's outcome, at once where it is there; TIMEOUT when the time is over, and the work itself goes on to its own end. */
+  bound<T>(work: () => T | Promise<T>): T | Promise<T>
+}
+
+export function createDeadline(seconds: number): Deadline {
+  let over: AbortController | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  return {
+    get signal() {
+      if (over) return over.signal
+      const begun = new AbortController()
+      over = begun
+      timer = setTimeout(() => begun.abort(), seconds * 1000)
+      return begun.signal
+    },
+    bound(work) {
+      // Its timer ends with the work: thousands of requests a second must not leave theirs behind.
+      let waits = false
+      try {
+        const outcome = work()
+        waits = outcome instanceof Promise
+        return outcome instanceof Promise ? inTime(outcome, this.signal, seconds).finally(() => clearTimeout(timer)) : outcome
+      } finally {
+        if (!waits) clearTimeout(timer)
+      }
+    },
+  }
+}
+
+async function inTime<T>(work: Promise<T>, signal: AbortSignal, seconds: number): Promise<T> {
+  let graceTimer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => (graceTimer = setTimeout(() => reject(timeout(seconds)), graceMs)), { once: true })
+  })
+  // Whoever loses the race must not become an unhandled rejection.
+  work.catch(() => {})
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(graceTimer)
+  }
+}
+
+const timeout = (seconds: number) =>
+  new SluiceError(
+    'TIMEOUT',
+    `No answer within ${seconds} s (server.requestTimeoutSeconds). If the request was to make a transaction, GET /transactions?requestId=… with the requestId of this answer shows it, and the same request with the same Idempotency-Key gives its answer.`,
+  )
+
+/** An answer that comes this much later than the first that waits does not wait for the end of the turn. */
+const mostMs = 1
+
+interface Outgoing {
+  readonly response: ServerResponse
+  readonly headers: OutgoingHttpHeaders
+  readonly body: string
+}
+
+/** Takes the status of an answer at once, and writes it with the others of the same turn of the event loop. */
+type Outbox = (response: ServerResponse, status: number, headers: OutgoingHttpHeaders, body: string) => void
+
+/**
+ * Whoever waits for an answer sleeps, and to wake somebody can cost more than to make the answer: where several are made in a turn of the
+ * event loop, the writes come together at its end, when the first of those who are woken are still awake for the last.
+ */
+export function createOutbox(): Outbox {
+  let waiting: Outgoing[] = []
+  let firstAt = 0
+
+  function send(): void {
+    const due = waiting
+    waiting = []
+    for (const { response, headers, body } of due) {
+      // What failed meanwhile has had its answer.
+      if (response.headersSent) continue
+      response.writeHead(response.statusCode, headers).end(body)
+    }
+  }
+
+  return (response, status, headers, body) => {
+    response.statusCode = status
+    waiting.push({ response, headers, body })
+    if (waiting.length === 1) {
+      firstAt = performance.now()
+      setImmediate(send)
+    } else if (performance.now() - firstAt > mostMs) send()
+  }
+}

@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES, type IncomingMessage, type Server as ServerInRefuseMalformed, type ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
+import { SluiceError } from '../api/index.ts'
+import { StartError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
-import { StartError } from '../start-error.ts'
 import { createTlsServer } from '../tls/tls-server.ts'
-import type { App } from './app.ts'
-import { refuseMalformed } from './request/refuse-malformed.ts'
+import { type App, errorBody } from './app.ts'
 
-export interface Listener {
+interface Listener {
   url: string
   /** Takes no new connection, lets requests under way end within the time, then cuts what is left. */
   stop(withinMs: number): Promise<void>
@@ -71,4 +74,39 @@ function refusal(error: NodeJS.ErrnoException, host: string, port: number): stri
   if (error.code === 'EADDRNOTAVAIL')
     return `This machine has no address ${host}. Correct server.host in conf/server.yml; 127.0.0.1 is this machine alone, 0.0.0.0 every address.`
   return `Listening on ${host}:${port} failed: ${error.message}`
+}
+
+/** What never becomes a request, since HTTP itself is broken, too large or asks for the impossible, gets a body like all other errors. */
+function refuseMalformed(server: ServerInRefuseMalformed, mostHeaderBytes: number): void {
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const { http, body } = errorBody(
+      new SluiceError('INCOMPLETE_PARAMS', 'The header Expect asks for what this server does not do; leave it out.', { http: 417 }),
+      randomUUID(),
+    )
+    response.writeHead(http, { 'content-type': 'application/json; charset=utf-8', connection: 'close' }).end(JSON.stringify(body))
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    const refusal = socket.writable ? refusalOf(error.code ?? '', mostHeaderBytes) : undefined
+    // Anything else is of the connection, such as a refused handshake: nobody listens there.
+    if (!refusal) return void socket.destroy()
+    const { http, body } = errorBody(refusal, randomUUID())
+    const json = JSON.stringify(body)
+    socket.end(
+      `HTTP/1.1 ${http} ${STATUS_CODES[http]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(json)}\r\nConnection: close\r\n\r\n${json}`,
+    )
+  })
+}
+
+function refusalOf(code: string, mostHeaderBytes: number): SluiceError | undefined {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new SluiceError(
+      'INCOMPLETE_PARAMS',
+      `The URL and headers are over ${mostHeaderBytes} bytes together; send long lists as a JSON body by POST.`,
+      { http: 431 },
+    )
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new SluiceError('TIMEOUT', 'The request did not arrive in full in time; nothing was done. Send it again.', { http: 408 })
+  if (code.startsWith('HPE_')) return new SluiceError('INCOMPLETE_PARAMS', 'This is no request of HTTP/1.1.')
+  return undefined
 }

@@ -1,10 +1,9 @@
 import { SluiceError } from '../api/index.ts'
 import type { At, BookMarket, BookStream, FollowedBooks } from '../contracts/index.ts'
-import type { Following } from '../market/following/following.ts'
+import type { Following } from './synchroniser.ts'
 import type { Witness } from './telemetry.ts'
 import type { BookChanged, BookVenue, BookView, Feed } from './book-feed.ts'
-import { createBookSource, type BookSource } from '../market/books/book-source.ts'
-import { createFollowedFeed } from './chain-feed.ts'
+import { createBookSource, type BookSource, createFollowedFeed } from './chain-feed.ts'
 import { createStreamFeed } from './stream-feed.ts'
 
 /** The books of all order-book exchanges, in memory as long as somebody wants them. */

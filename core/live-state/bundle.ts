@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { At, Head, Wanting } from '../contracts/index.ts'
 import { within } from '../async.ts'
-import type { KeptTrack } from '../market/following/kept-tracks.ts'
-import { failureOf, type Group, type Source, type Track } from './tracked-states.ts'
+import { type KeptTrack, failureOf, type Group, type Source, type Track } from './tracked-states.ts'
 
 export interface BundlePart {
   readonly source: Source
@@ -29,7 +28,7 @@ export interface Bundle {
 }
 
 /** What a bundle needs of whoever follows its states. */
-export interface BundleHost {
+interface BundleHost {
   readonly version: number
   readonly tip: Head | undefined
   /** Whether what is in memory may be read at once. */

@@ -1,14 +1,13 @@
 import { SluiceError } from '../api/index.ts'
 import type { Book, BookMarket, FollowedBooks, LastTrades } from '../contracts/index.ts'
+import { bookName, type BookVenue, type BookView, type Feed, type NewestBook, createFollowers } from './book-feed.ts'
+import { compare, createLadder } from './price-levels.ts'
+import { lastTradesOf } from './stream-book.ts'
 import type { Synchroniser } from './synchroniser.ts'
-import type { Seen } from './tracked-states.ts'
-import type { BookSource } from '../market/books/book-source.ts'
-import type { Witness } from './telemetry.ts'
-import { bookName, type BookVenue, type BookView, type Feed, type NewestBook } from './book-feed.ts'
-import { createFollowers } from '../market/books/followers.ts'
-import { readBook } from '../market/books/read-book.ts'
+import type { Witness, Place } from './telemetry.ts'
+import type { Seen, Source } from './tracked-states.ts'
 
-export interface FollowedFeedOptions {
+interface FollowedFeedOptions {
   venue: BookVenue
   books: FollowedBooks
   source: BookSource
@@ -100,3 +99,43 @@ const lastOf = ({ lastPrice, volume24h }: LastTrades): LastTrades => ({
   ...(lastPrice !== undefined && { lastPrice }),
   ...(volume24h !== undefined && { volume24h }),
 })
+
+/** The books of one exchange on a chain, as they are followed. */
+export interface BookSource extends Source {
+  keyOf(market: BookMarket): string
+}
+
+export function createBookSource(books: FollowedBooks, place: Place): BookSource {
+  const markets = new Map<string, BookMarket>()
+  return {
+    place,
+    followed: books,
+    keyOf(market) {
+      const key = books.keyOfMarket(market)
+      markets.set(key, market)
+      return key
+    },
+    // What was traded last cannot always be read again: it is no part of the book.
+    same(key, inMemory, loaded) {
+      const market = markets.get(key)
+      if (!market || loaded === undefined) return false
+      const [ours, theirs] = [inMemory, loaded].map((state) => {
+        const { buys, sells } = readBook(books.show(state, market))
+        return JSON.stringify([buys, sells])
+      })
+      return ours === theirs
+    },
+  }
+}
+
+/** A book as a connector gave it, in the one spelling of its numbers. Throws where it is none. */
+function readBook(given: Book & LastTrades): Book & LastTrades {
+  const [buys, sells] = [createLadder('buys'), createLadder('sells')]
+  if (!buys.replace(given.buys) || !sells.replace(given.sells))
+    throw new Error('its levels are not sorted best first with each price once, or are no numbers above 0')
+  if (buys.best !== undefined && sells.best !== undefined && compare(buys.best, sells.best) >= 0)
+    throw new Error(`the best bid ${buys.best} is not below the best ask ${sells.best}`)
+  const last = lastTradesOf(given)
+  if (!last) throw new Error('the last price or the volume is no number')
+  return { ...last, buys: buys.levels(), sells: sells.levels() }
+}

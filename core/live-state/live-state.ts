@@ -1,22 +1,21 @@
 // State in memory that follows chains and exchanges.
 import type { Log } from '../contracts/index.ts'
 import { createBooks, type Books } from './books.ts'
-import { createFollowing, type Following } from '../market/following/following.ts'
-import { createQuotes, type Quotes } from './quotes.ts'
-import { quotedPairs } from '../market/quotes/quoted-pairs.ts'
+import { createFollowing, type Following } from './synchroniser.ts'
+import { createQuotes, type Quotes, quotedPairs } from './quotes.ts'
 import { createRecalls, type Recalls } from './wallets.ts'
 import { createWitness, type MarketCounters } from './telemetry.ts'
 
 export type { Books } from './books.ts'
 export type { BookChanged, BookType, BookVenue, BookView, NewestBook } from './book-feed.ts'
-export type { Following } from '../market/following/following.ts'
-export { newsOfFailure } from '../market/quotes/quote-news.ts'
-export type { QuoteChanged, QuoteNews } from '../market/quotes/quote-news.ts'
+export type { Following } from './synchroniser.ts'
+export { newsOfFailure } from './pair-quoter.ts'
+export type { QuoteChanged, QuoteNews } from './pair-quoter.ts'
 export type { Quotes, QuoteVenue } from './quotes.ts'
 export type { Recalls } from './wallets.ts'
 export type { MarketCounters } from './telemetry.ts'
 
-export interface MarketSettings {
+interface MarketSettings {
   staleBlocks: number
   staleBlockSeconds: number
   staleSeconds: number

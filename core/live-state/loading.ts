@@ -1,20 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
+import { withDeadline, within } from '../async.ts'
 import type { Head, KnownOf } from '../contracts/index.ts'
-import { withDeadline } from '../contracts/with-deadline.ts'
-import { within } from '../async.ts'
+import type { Trail } from './blocks.ts'
 import type { Witness } from './telemetry.ts'
-import { applyBlock } from '../market/following/apply-block.ts'
-import { unasked, type Group, type Track } from './tracked-states.ts'
-import type { Trail } from '../market/following/trail.ts'
+import { applyBlock, unasked, type Group, type Track, loadingOf } from './tracked-states.ts'
 
 const loadMs = 15_000
 const againMs = 100
 /** So many keys are loaded at once. */
-export const mostAtOnce = 250
+const mostAtOnce = 250
 
 /** What the states of some keys were after a block. */
-export async function loadStates(
+async function loadStates(
   { source, tracks }: Group,
   keys: readonly string[],
   after: Head,
@@ -35,7 +33,7 @@ export async function loadStates(
 }
 
 /** Whether it is the network or the node that failed, rather than the plugin. */
-export const isOutside = (error: unknown): boolean =>
+const isOutside = (error: unknown): boolean =>
   error instanceof SluiceError ? error.name !== 'UNKNOWN_ERROR' : error instanceof DOMException && error.name === 'TimeoutError'
 
 /** Whether it passes with the network's trouble. */
@@ -45,7 +43,7 @@ export const isNetworks = (error: unknown): boolean => error instanceof SluiceEr
  * Loads what is wanted of a group, at the newest block, and moves it on by what happened while it was loaded. Where one key makes the
  * connector fail, the others are loaded without it.
  */
-export async function loadGroup(
+async function loadGroup(
   group: Group,
   tracks: readonly Track[],
   trail: Trail,
@@ -118,4 +116,89 @@ function errorOf({ source: { place } }: Group, { key }: Track, error: unknown, w
   return new SluiceError('UNKNOWN_ERROR', `The connector ${place.connector} has failed to read ${key}. The server's log has the reason.`, {
     cause: error,
   })
+}
+
+interface LoadingOptions {
+  trail: Trail
+  witness: Witness
+  /** Until it is aborted; undefined where nothing is followed. */
+  running(): AbortSignal | undefined
+  /** Told whenever some of what was wanted is there, or could not be loaded. */
+  loaded(): void
+}
+
+/** Loads states: all that is wanted of an exchange at the same time together. Settles once there is one, or why there is none. */
+type Want = (group: Group, track: Track) => Promise<void>
+
+export function createLoading({ trail, witness, running, loaded }: LoadingOptions): Want {
+  async function load(group: Group): Promise<void> {
+    group.due = false
+    const signal = running()
+    for (;;) {
+      if (!signal || signal.aborted || !trail.tip || group.wanted.size === 0) return
+      const some = [...group.wanted].slice(0, mostAtOnce)
+      for (const track of some) {
+        group.wanted.delete(track)
+        if (track.loading) track.loading.asked = [...track.more]
+      }
+      await loadGroup(group, some, trail, witness, signal)
+      loaded()
+    }
+  }
+
+  return (group, track) => {
+    const { done, isNew } = loadingOf(track)
+    if (isNew) group.wanted.add(track)
+    if (group.wanted.size > 0 && !group.due) {
+      group.due = true
+      setImmediate(() => void load(group))
+    }
+    return done
+  }
+}
+
+/** So many states of an exchange are compared at once: those that were not for the longest time. */
+const sampleSize = 4
+
+/**
+ * Reads some states anew, compares them with those in memory after the same block, and lets go what differs. What differs is read a second
+ * time first: a node that makes a block while it is asked about the one before may answer by what is in both.
+ */
+export async function checkSample(
+  group: Group,
+  trail: Trail,
+  witness: Witness,
+  over: AbortSignal,
+  again: (track: Track) => void,
+): Promise<void> {
+  const { source, tracks } = group
+  const after = trail.tip
+  const sample = [...tracks.values()].filter(({ history }) => after && history.at(after.number) !== undefined).slice(0, sampleSize)
+  if (!after || sample.length === 0) return
+  // They come last the next time.
+  for (const track of sample) {
+    tracks.delete(track.key)
+    tracks.set(track.key, track)
+  }
+  const inMemory = new Map(sample.map((track) => [track, track.history.newest()]))
+  const differing = async (among: readonly Track[]): Promise<readonly Track[]> => {
+    const keys = among.map(({ key }) => key)
+    const states = keys.length === 0 ? new Map<string, unknown>() : await loadStates(group, keys, after, over)
+    return among.filter((track) => !source.same(track.key, inMemory.get(track), states.get(track.key)))
+  }
+  try {
+    const suspects = await differing(sample)
+    const different = await differing(suspects)
+    for (const track of sample) {
+      const outcome = different.includes(track) ? 'different' : suspects.includes(track) ? 'unclear' : 'equal'
+      witness.check({ ...source.place, what: track.key }, outcome)
+      if (outcome !== 'different') continue
+      again(track)
+      source.followed.foundWrong?.(inMemory.get(track))
+    }
+  } catch (error) {
+    if (over.aborted) return
+    witness.check(source.place, 'unclear')
+    if (!isOutside(error)) witness.trouble(source.place, 'defect', 'the connector failed to read states for a comparison', error)
+  }
 }

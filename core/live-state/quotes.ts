@@ -1,11 +1,12 @@
-import type { At, Followed, FollowedPricing, Quote, QuoteChoice, Swap } from '../contracts/index.ts'
-import type { Following, Site } from '../market/following/following.ts'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { rename, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import Type, { type Static } from 'typebox'
+import { Value } from 'typebox/value'
+import type { At, Followed, FollowedPricing, Quote, QuoteChoice, Swap, Log } from '../contracts/index.ts'
+import { createDesk, type Desk, createFollowedQuotes, type FollowedQuotes, type QuoteChanged } from './pair-quoter.ts'
+import type { Following, Site, Synchroniser } from './synchroniser.ts'
 import { sourceOf, type Source } from './tracked-states.ts'
-import type { Synchroniser } from './synchroniser.ts'
-import { createDesk, type Desk } from './pair-quoter.ts'
-import { createFollowedQuotes, type FollowedQuotes } from '../market/quotes/followed-quotes.ts'
-import type { QuoteChanged } from '../market/quotes/quote-news.ts'
-import type { QuotedPair, QuotedPairs } from '../market/quotes/quoted-pairs.ts'
 
 /** A connector on a network, whose pools are followed. */
 export interface QuoteVenue extends Site {
@@ -34,7 +35,7 @@ export interface Quotes {
   stop(): Promise<void>
 }
 
-export interface QuotesOptions {
+interface QuotesOptions {
   following: Following
   pairs: QuotedPairs
 }
@@ -133,3 +134,67 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
 }
 
 const placeOf = ({ chain, network, connector }: Pick<QuotedPair, 'chain' | 'network' | 'connector'>) => `${connector} ${chain}/${network}`
+
+const Token = Type.Object({
+  symbol: Type.String(),
+  address: Type.String(),
+  decimals: Type.Integer({ minimum: 0, maximum: 255 }),
+  native: Type.Optional(Type.Literal(true)),
+})
+
+/** Two tokens that an exchange was asked about. */
+const QuotedPair = Type.Object({
+  chain: Type.String(),
+  network: Type.String(),
+  connector: Type.String(),
+  version: Type.Optional(Type.String()),
+  tokenIn: Token,
+  tokenOut: Token,
+})
+const KeptOfQuotedPairs = Type.Array(QuotedPair)
+
+type QuotedPair = Static<typeof QuotedPair>
+
+/** What was asked about when the server ran last, newest first: so that its pools are in memory before it is asked about again. */
+interface QuotedPairs {
+  readonly known: readonly QuotedPair[]
+  /** Never fails: what cannot be kept is only read anew. */
+  keep(pairs: readonly QuotedPair[]): Promise<void>
+}
+
+/** In one file of the server's data; what is damaged is left. */
+export function quotedPairs(dataDir: string, log: Log): QuotedPairs {
+  const file = path.join(dataDir, 'quoted-pairs.json')
+  let writing = Promise.resolve()
+  return {
+    known: readPairs(file, log),
+    keep(pairs) {
+      writing = writing.then(async () => {
+        try {
+          mkdirSync(dataDir, { recursive: true })
+          await writeFile(`${file}.new`, JSON.stringify(pairs))
+          await rename(`${file}.new`, file)
+        } catch (cause) {
+          log.warn({ err: cause, file }, 'which pairs were asked about cannot be remembered')
+        }
+      })
+      return writing
+    },
+  }
+}
+
+function readPairs(file: string, log: Log): readonly QuotedPair[] {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    // Nobody asked yet, or what there is cannot be read, which keeping it will say.
+    return []
+  }
+  try {
+    return Value.Parse(KeptOfQuotedPairs, JSON.parse(text))
+  } catch (cause) {
+    log.warn({ err: cause, file }, 'which pairs were asked about is not in the file that should have it')
+    return []
+  }
+}

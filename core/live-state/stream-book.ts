@@ -1,6 +1,6 @@
 import type { Book, BookUpdate, LastTrades } from '../contracts/index.ts'
-import { canonical, compare } from '../market/books/decimal.ts'
-import { createLadder } from './price-levels.ts'
+import { canonical, compare, createLadder } from './price-levels.ts'
+import type { CheckOutcome } from './telemetry.ts'
 
 type Snapshot = BookUpdate & { is: 'snapshot' }
 type Change = BookUpdate & { is: 'change' }
@@ -18,10 +18,10 @@ export type Standing = 'waiting' | 'good' | 'gap' | 'lost' | 'faulty'
  * What an update was: another book, or none any more (`changed`); a word that the one in memory is still so (`confirmed`); another last
  * trade, which says nothing of the book (`traded`); nothing that could be used (`passed`).
  */
-export type Taken = 'changed' | 'confirmed' | 'traded' | 'passed'
+type Taken = 'changed' | 'confirmed' | 'traded' | 'passed'
 
 /** The book that an exchange's stream tells of. No time passes here, and nothing is asked. */
-export interface StreamBook {
+interface StreamBook {
   take(update: BookUpdate): Taken
   readonly standing: Standing
   readonly fault: string
@@ -176,4 +176,50 @@ export function lastTradesOf({ lastPrice, volume24h }: LastTrades): LastTrades |
   const [price, volume] = [lastPrice, volume24h].map((each) => (each === undefined ? undefined : canonical(each)))
   if ((lastPrice !== undefined && price === undefined) || (volume24h !== undefined && volume === undefined)) return undefined
   return { ...(price !== undefined && { lastPrice: price }), ...(volume !== undefined && { volume24h: volume }) }
+}
+
+/** How many books are kept while a check waits for the exchange's answer. */
+const mostKept = 256
+
+/** Compares the books in memory with one that the exchange gives: of the same sequence, whichever of both is there first. */
+export interface StreamCheck {
+  /** A book that there was in memory since the check began. */
+  saw(sequence: number, book: Book): void
+  /** What the exchange gave. */
+  answered(snapshot: BookUpdate & { is: 'snapshot' }): void
+  /** Undefined until it can be said. */
+  outcome(): CheckOutcome | undefined
+}
+
+export function createStreamCheck(): StreamCheck {
+  const kept = new Map<number, Book>()
+  let newest = -1
+  let theirs: { sequence: number; book: Book } | undefined
+  return {
+    saw(sequence, { buys, sells }) {
+      newest = sequence
+      if (theirs && sequence < theirs.sequence) return
+      kept.set(sequence, { buys, sells })
+      for (const each of kept.keys()) if (kept.size > mostKept) kept.delete(each)
+    },
+    answered({ sequence, book }) {
+      theirs = { sequence, book: plain(book) }
+    },
+    outcome() {
+      if (!theirs || newest < theirs.sequence) return undefined
+      const ours = kept.get(theirs.sequence)
+      if (!ours) return 'unclear'
+      return JSON.stringify(plain(ours)) === JSON.stringify(theirs.book) ? 'equal' : 'different'
+    },
+  }
+}
+
+/** In the one spelling of its numbers, and with nothing else in it. */
+function plain({ buys, sells }: Book): Book {
+  const levels = (side: 'buys' | 'sells', given: Book['buys']) => {
+    const ladder = createLadder(side)
+    ladder.replace(given)
+    return ladder.levels()
+  }
+  return { buys: levels('buys', buys), sells: levels('sells', sells) }
 }

@@ -1,17 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
 import type { BookMarket, BookStream, BookUpdate } from '../contracts/index.ts'
-import { withDeadline } from '../contracts/with-deadline.ts'
-import { createBackoff } from '../market/backoff.ts'
-import { createNews } from '../market/news.ts'
-import { within } from '../async.ts'
+import { withDeadline, createBackoff, createNews, within } from '../async.ts'
 import type { Place, Witness } from './telemetry.ts'
-import { bookName, noBook, type BookVenue, type BookView, type Feed, type NewestBook } from './book-feed.ts'
-import { createFollowers } from '../market/books/followers.ts'
-import { createStreamBook, type Standing } from './stream-book.ts'
-import { createStreamCheck, type StreamCheck } from '../market/books/stream-check.ts'
+import { bookName, noBook, type BookVenue, type BookView, type Feed, type NewestBook, createFollowers } from './book-feed.ts'
+import { createStreamBook, type Standing, createStreamCheck, type StreamCheck } from './stream-book.ts'
 
-export interface StreamFeedOptions {
+interface StreamFeedOptions {
   venue: BookVenue
   stream: BookStream
   market: BookMarket

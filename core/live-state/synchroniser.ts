@@ -1,19 +1,23 @@
 import type { SluiceError } from '../api/index.ts'
-import type { At, Chain, Head } from '../contracts/index.ts'
 import { within } from '../async.ts'
-import type { Place, Witness } from './telemetry.ts'
-import { applyBlock } from '../market/following/apply-block.ts'
+import type { At, Chain, Head } from '../contracts/index.ts'
+import { type Way, createFreshness, createHeadChaser, createTrail, type Freshness, type Trail } from './blocks.ts'
 import { createBundle, type Bundle, type BundlePart } from './bundle.ts'
-import { checkSample } from '../market/following/check-sample.ts'
-import type { Way } from '../market/following/find-way.ts'
-import { createFreshness } from '../market/following/freshness.ts'
-import { createHeadChaser } from './blocks.ts'
-import { createKeptTracks } from '../market/following/kept-tracks.ts'
-import { isNetworks } from './loading.ts'
-import { createLoading } from '../market/following/loading.ts'
-import { failureOf, interestIn, unasked, type Changed, type Group, type Seen, type Source, type Track } from './tracked-states.ts'
-import { createTrail } from '../market/following/trail.ts'
-import { createWatchers } from '../market/following/watchers.ts'
+import { checkSample, isNetworks, createLoading } from './loading.ts'
+import type { Place, Witness } from './telemetry.ts'
+import {
+  applyBlock,
+  createKeptTracks,
+  failureOf,
+  interestIn,
+  unasked,
+  type Changed,
+  type Group,
+  type Seen,
+  type Source,
+  type Track,
+  type KeptTracks,
+} from './tracked-states.ts'
 
 /**
  * What is followed on one network, moved from block to block: one query of what happened for all of it. Nothing is asked while nothing is
@@ -239,6 +243,105 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     stop() {
       for (const each of tracks.all()) tracks.letGo(each)
       end()
+    },
+  }
+}
+
+/** Who is told of what is followed on one network. */
+interface Watchers {
+  /** Told with every new state of a key, and with `undefined` while there is none that may be shown; first with what there is. */
+  add(track: Track, changed: Changed): void
+  /** Told whenever anything may have changed, or must not be shown any more. Until the function given is called. */
+  onMove(moved: () => void): () => void
+  /** Each what is new to it. */
+  tell(): void
+  /** Has it told where states may not be shown any more, or may be again. */
+  look(): void
+  /** Nothing is followed any more: whoever comes next may be shown what there is. */
+  reset(): void
+}
+
+function createWatchers(tracks: KeptTracks, trail: Trail, freshness: Freshness, hidden: () => void): Watchers {
+  const movers = new Set<() => void>()
+  let shown = true
+
+  function tell(): void {
+    for (const moved of movers) moved()
+    const { tip } = trail
+    for (const group of tracks.groups()) {
+      for (const track of group.tracks.values()) {
+        if (track.watchers.size === 0) continue
+        const state = shown ? track.history.newest() : undefined
+        if (state === track.told || (state === undefined && shown && track.error === undefined)) continue
+        track.told = state
+        for (const changed of track.watchers) changed(state === undefined || !tip ? undefined : { state, head: tip })
+      }
+    }
+  }
+
+  return {
+    add(track, changed) {
+      const state = track.history.newest()
+      if (state !== undefined && trail.tip && shown) {
+        track.told = state
+        changed({ state, head: trail.tip })
+      } else if (!shown || track.told === undefined) changed(undefined)
+      track.watchers.add(changed)
+    },
+    onMove(moved) {
+      movers.add(moved)
+      return () => void movers.delete(moved)
+    },
+    tell,
+    look() {
+      if (shown === freshness.isFresh()) return
+      shown = !shown
+      if (!shown) hidden()
+      tell()
+    },
+    reset() {
+      shown = true
+    },
+  }
+}
+
+/** Where something is followed: a network, and its chain as it runs. */
+export interface Site {
+  readonly chain: string
+  readonly network: string
+  readonly chainImpl: Chain
+}
+
+/** All networks of which something is followed. */
+export interface Following {
+  /** The one of a network, for all that is followed there. */
+  of(site: Site): Synchroniser
+  /** Somebody was told of a block of a network. */
+  heardOf(network: Pick<Site, 'chain' | 'network'>, number: bigint): void
+  all(): readonly { readonly chain: string; readonly network: string; readonly synchroniser: Synchroniser }[]
+  stop(): void
+}
+
+export function createFollowing(
+  options: { witness: Witness } & Pick<
+    SynchroniserOptions,
+    'staleBlocks' | 'staleBlockSeconds' | 'checkSeconds' | 'idleSeconds' | 'mostKeys'
+  >,
+): Following {
+  const known = new Map<string, { chain: string; network: string; synchroniser: Synchroniser }>()
+  return {
+    of({ chain, network, chainImpl }) {
+      const name = `${chain}/${network}`
+      const there = known.get(name)
+      if (there) return there.synchroniser
+      const synchroniser = createSynchroniser({ ...options, chain: chainImpl, place: { chain, network } })
+      known.set(name, { chain, network, synchroniser })
+      return synchroniser
+    },
+    heardOf: ({ chain, network }, number) => known.get(`${chain}/${network}`)?.synchroniser.heardOf(number),
+    all: () => [...known.values()],
+    stop() {
+      for (const { synchroniser } of known.values()) synchroniser.stop()
     },
   }
 }

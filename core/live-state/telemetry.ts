@@ -17,7 +17,7 @@ export interface Place {
  * - `reload`: states were read anew, because what happened did not tell all of them, or too much was missed
  * - `reorganisation`: blocks were taken back
  */
-export type Trouble = 'defect' | 'gap' | 'lost' | 'reload' | 'reorganisation'
+type Trouble = 'defect' | 'gap' | 'lost' | 'reload' | 'reorganisation'
 
 /** What a sample in memory was, compared with the exchange itself; `unclear` where both could not be had of the same moment, or the exchange says two things of it. */
 export type CheckOutcome = 'equal' | 'different' | 'unclear'

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Followed, Head, Interest } from '../contracts/index.ts'
-import { createBackoff, type Backoff } from '../market/backoff.ts'
-import type { Place } from './telemetry.ts'
-import { History } from '../market/following/history.ts'
-import type { TrailBlock } from '../market/following/trail.ts'
+import { SluiceError } from '../api/index.ts'
+import { createBackoff, type Backoff } from '../async.ts'
+import type { Followed, Head, Interest, HeadChanges } from '../contracts/index.ts'
+import type { TrailBlock } from './blocks.ts'
+import type { Place, Witness } from './telemetry.ts'
 
 /** What is followed of one exchange on its network. The same object for the same exchange. */
 export interface Source {
@@ -62,7 +62,7 @@ export interface Group {
   due: boolean
 }
 
-export const createGroup = (source: Source): Group => ({ source, tracks: new Map(), wanted: new Set(), due: false })
+const createGroup = (source: Source): Group => ({ source, tracks: new Map(), wanted: new Set(), due: false })
 
 /** What is asked of every block for all that is followed. */
 export function interestIn(groups: readonly Group[]): Interest {
@@ -94,7 +94,7 @@ export function unasked(
 
 const untold = Symbol('untold')
 
-export const createTrack = (key: string, about: unknown): Track => ({
+const createTrack = (key: string, about: unknown): Track => ({
   key,
   about,
   more: [],
@@ -125,4 +125,183 @@ export function loadingOf(track: Track): { done: Promise<void>; isNew: boolean }
     },
   }
   return { done, isNew: true }
+}
+
+export interface KeptTrack {
+  readonly group: Group
+  readonly track: Track
+}
+
+/** What is followed on one network, and no more of it than there is room for. */
+export interface KeptTracks {
+  /** Made where it is not there yet. @throws SluiceError OVERLOADED where all that is kept is watched */
+  of(source: Source, key: string, about?: unknown): KeptTrack
+  find(source: Source, key: string): Track | undefined
+  /** One after the other: they may be let go meanwhile. */
+  all(): Iterable<KeptTrack>
+  groups(): readonly Group[]
+  letGo(each: KeptTrack): void
+  readonly size: number
+}
+
+/** So much of what there is room for is made free at once: whoever asks for ever new things does not have all sorted for each. */
+const madeFree = 1 / 32
+
+/** @param gone told of each that was let go */
+export function createKeptTracks(network: string, mostKeys: number, gone: () => void): KeptTracks {
+  const groups = new Map<object, Group>()
+  let size = 0
+
+  function* all(): Generator<KeptTrack> {
+    for (const group of groups.values()) for (const track of group.tracks.values()) yield { group, track }
+  }
+
+  function makeRoom(): void {
+    const oldest = [...all()]
+      .filter(({ track }) => track.watchers.size === 0)
+      .toSorted((a, b) => a.track.usedAt - b.track.usedAt)
+      .slice(0, Math.ceil(mostKeys * madeFree))
+    if (oldest.length === 0)
+      throw new SluiceError('OVERLOADED', `${mostKeys} states of ${network} are followed, which is the most.`, { retryAfterSeconds: 5 })
+    for (const each of oldest) letGo(each)
+  }
+
+  function letGo({ group, track }: KeptTrack): void {
+    size -= 1
+    group.tracks.delete(track.key)
+    group.wanted.delete(track)
+    track.loading?.settle(new SluiceError('NETWORK', `${track.key} is not followed any more. Try again.`, { retryAfterSeconds: 1 }))
+    if (group.tracks.size === 0) groups.delete(group.source.followed)
+    gone()
+  }
+
+  return {
+    of(source, key, about) {
+      const known = groups.get(source.followed)?.tracks.get(key)
+      const there = known && groups.get(source.followed)
+      if (known && there) return { group: there, track: known }
+      if (size >= mostKeys) makeRoom()
+      const group = groups.get(source.followed) ?? createGroup(source)
+      groups.set(source.followed, group)
+      const track = createTrack(key, about)
+      group.tracks.set(key, track)
+      size += 1
+      return { group, track }
+    },
+    find: (source, key) => groups.get(source.followed)?.tracks.get(key),
+    all,
+    groups: () => [...groups.values()],
+    letGo,
+    get size() {
+      return size
+    },
+  }
+}
+
+/** A state, and the block that brought it about. */
+interface Version {
+  readonly from: bigint
+  readonly state: unknown
+  before: Version | undefined
+  after: Version | undefined
+}
+
+/**
+ * The states of one key, each from the block on that brought it about. They are never changed, so that to go back is to drop. Linked to each
+ * other: thousands of keys get a new state with a block, and what a link takes lies beside the state, where an array would be far off.
+ */
+class History {
+  #newest: Version | undefined
+  #oldest: Version | undefined
+
+  /** Undefined where there is none. */
+  newest(): unknown {
+    return this.#newest?.state
+  }
+
+  /** As it was after a block; undefined where that is not known any more, or not yet. */
+  at(number: bigint): unknown {
+    let version = this.#newest
+    while (version && version.from > number) version = version.before
+    return version?.state
+  }
+
+  put(from: bigint, state: unknown): void {
+    const newest = this.#newest
+    const before = newest?.from === from ? newest.before : newest
+    const version: Version = { from, state, before, after: undefined }
+    if (before) before.after = version
+    else this.#oldest = version
+    this.#newest = version
+  }
+
+  /** Forgets what came after a block. */
+  rollBack(number: bigint): void {
+    while (this.#newest && this.#newest.from > number) this.#newest = this.#newest.before
+    if (this.#newest) this.#newest.after = undefined
+    else this.#oldest = undefined
+  }
+
+  /** Forgets what nobody goes back to behind a block. */
+  prune(oldest: bigint): void {
+    for (let next = this.#oldest?.after; next && next.from <= oldest; next = next.after) {
+      next.before = undefined
+      this.#oldest = next
+    }
+  }
+
+  clear(): void {
+    this.#newest = undefined
+    this.#oldest = undefined
+  }
+}
+
+/** Moves states on by what happened in a block. Gives those of which that does not tell all: they are to be loaded anew. */
+export function applyBlock(group: Group, block: HeadChanges, witness: Witness, only?: ReadonlySet<Track>): readonly Track[] {
+  const { followed, place } = group.source
+  const { number } = block.head
+  const lost: Track[] = []
+  let moved = 0
+  for (const change of block.changes) {
+    let keys: readonly string[]
+    try {
+      keys = followed.keysOf(change)
+    } catch (cause) {
+      witness.trouble(place, 'defect', 'the connector failed to say what an event is about; all that it follows is read anew', cause)
+      for (const track of group.tracks.values()) track.history.clear()
+      return [...group.tracks.values()]
+    }
+    for (const key of keys) {
+      const track = group.tracks.get(key)
+      if (!track || (only && !only.has(track))) continue
+      const state = track.history.newest()
+      if (state === undefined) continue
+      const next = applied(group, key, state, change, block, witness)
+      if (next === undefined) {
+        track.history.clear()
+        lost.push(track)
+      } else if (next !== state) {
+        track.history.put(number, next)
+        moved += 1
+      }
+    }
+  }
+  if (moved > 0) witness.update(place, moved)
+  return lost
+}
+
+type Change = HeadChanges['changes'][number]
+
+/** Undefined where it is to be loaded anew. */
+function applied(group: Group, key: string, state: unknown, change: Change, { head }: HeadChanges, witness: Witness): unknown {
+  const { followed, place } = group.source
+  try {
+    const next = followed.apply(state, change, head)
+    if (next === undefined) throw new Error('apply gave nothing')
+    if (next !== 'reload') return next
+    witness.trouble({ ...place, what: key }, 'reload', 'what happened does not tell all of the state; it is read anew')
+  } catch (cause) {
+    witness.trouble({ ...place, what: key }, 'defect', 'the connector failed to apply an event; the state is read anew', cause)
+  }
+  return undefined
 }

@@ -1,6 +1,6 @@
 import { SluiceError } from '../api/index.ts'
 import type { Checked, FeeWish, Plan } from '../contracts/index.ts'
-import type { Following, Site } from '../market/following/following.ts'
+import type { Following, Site } from './synchroniser.ts'
 import { sourceOf } from './tracked-states.ts'
 
 /** Checks of plans by what is in memory of wallets, on networks of which something is followed in any case. */

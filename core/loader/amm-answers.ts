@@ -1,4 +1,31 @@
-import { checkHead, checkPlan, isAmount, object, wrong, type Check } from '../boot/answers/check.ts'
+/** Throws where what a verb gave is not what the contract says. `args` is what it was called with. */
+export type Check = (answer: unknown, args: readonly unknown[]) => void
+
+export function object(what: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (isObject(value)) return value
+  throw new Error(`${what} is no object`)
+}
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
+
+export const isAmount = (value: unknown): value is bigint => typeof value === 'bigint' && value >= 0n
+
+export const wrong = (what: string, key: string, right: string) => new Error(`${what}.${key} must be ${right}`)
+
+export function checkHead(of: string, head: unknown): void {
+  const { number, timestamp } = object(`${of}.head`, head)
+  if (typeof number !== 'bigint' || !Number.isSafeInteger(timestamp)) {
+    throw wrong(of, 'head', 'the head of what was read: { number: bigint, timestamp: seconds }')
+  }
+}
+
+/** A plan of any trading type. */
+export function checkPlan(answer: unknown): void {
+  const plan = object('plan', answer)
+  for (const key of ['steps', 'needs']) if (!Array.isArray(plan[key])) throw wrong('plan', key, 'an array')
+  if (plan.deadline !== undefined && !Number.isSafeInteger(plan.deadline)) throw wrong('plan', 'deadline', 'seconds since the Unix epoch')
+  if (plan.memo === undefined) throw wrong('plan', 'memo', 'JSON; null where there is nothing to keep')
+}
 
 /** A quote of less than nothing would be a trade at any price. */
 const checkQuote: Check = (answer, [swap]) => {
@@ -66,4 +93,87 @@ export const followedPricingChecks: Readonly<Record<string, Check>> = {
         throw wrong('quote', 'wanting', 'of indexes of the states that were given')
     }
   },
+}
+
+/** By verb of AMM_RANGE. */
+export const ammRangeChecks: Readonly<Record<string, Check>> = {
+  rangePools: (answer) => {
+    const { head, pools } = object('rangePools', answer)
+    checkHead('rangePools', head)
+    checkEach('rangePools', 'pools', pools, checkPool)
+  },
+  rangeAround: (answer) => {
+    if (answer !== undefined) checkRange('rangeAround', answer)
+  },
+  deposit: (answer) => checkAmounts('deposit', answer, ['amount0Raw', 'amount1Raw', 'liquidity']),
+  add: checkPlan,
+  position: (answer, [tokenId]) => {
+    if (answer === undefined) return
+    const { head, position } = object('position', answer)
+    checkHead('position', head)
+    checkPosition(position)
+    if (object('position', position).tokenId !== tokenId) throw wrong('position', 'tokenId', 'the one that was asked for')
+  },
+  positions: (answer) => {
+    const { head, positions } = object('positions', answer)
+    checkHead('positions', head)
+    checkEach('positions', 'positions', positions, checkPosition)
+  },
+  remove: checkPlan,
+  collect: checkPlan,
+  history: (answer, [, secondsAgo]) => {
+    const { is, prices, holdsSeconds } = object('history', answer)
+    if (is === 'beyond') {
+      if (!Number.isSafeInteger(holdsSeconds)) throw wrong('history', 'holdsSeconds', 'a whole number')
+      return
+    }
+    if (is !== 'prices') throw wrong('history', 'is', "'prices' or 'beyond'")
+    checkEach('history', 'prices', prices, (each) => checkPrice('history.prices', each))
+    if (Array.isArray(prices) && Array.isArray(secondsAgo) && prices.length !== secondsAgo.length - 1)
+      throw wrong('history', 'prices', 'one for each span between two given times')
+  },
+  rangeFill: (answer) => {
+    if (answer !== undefined) checkAmounts('rangeFill', answer, ['tokenId', 'liquidity', 'amount0Raw', 'amount1Raw'])
+  },
+}
+
+function checkEach(of: string, key: string, values: unknown, check: (value: unknown) => void): void {
+  if (!Array.isArray(values)) throw wrong(of, key, 'an array')
+  for (const each of values) check(each)
+}
+
+function checkAmounts(what: string, value: unknown, keys: readonly string[]): void {
+  const amounts = object(what, value)
+  for (const key of keys) if (!isAmount(amounts[key])) throw wrong(what, key, 'a bigint of 0 or more')
+}
+
+/** It is divided by, either way round. */
+function checkPrice(what: string, value: unknown): void {
+  const { numerator, denominator } = object(what, value)
+  for (const each of [numerator, denominator])
+    if (!isAmount(each) || each === 0n) throw new Error(`${what} must be { numerator, denominator }, each a bigint above 0`)
+}
+
+function checkPool(value: unknown): void {
+  const pool = object('pool', value)
+  for (const key of ['address', 'version', 'token0', 'token1']) if (typeof pool[key] !== 'string') throw wrong('pool', key, 'text')
+  for (const key of ['fee', 'tick']) if (!Number.isSafeInteger(pool[key])) throw wrong('pool', key, 'a whole number')
+  checkAmounts('pool', pool, ['sqrtPriceX96', 'liquidity'])
+  checkPrice('pool.price', pool.price)
+}
+
+function checkRange(what: string, value: unknown): void {
+  const range = object(what, value)
+  for (const key of ['tickLower', 'tickUpper']) if (!Number.isSafeInteger(range[key])) throw wrong(what, key, 'a whole number')
+  for (const key of ['lowerPrice', 'upperPrice']) checkPrice(`${what}.${key}`, range[key])
+}
+
+function checkPosition(value: unknown): void {
+  const position = object('position', value)
+  checkAmounts('position', position, ['tokenId', 'liquidity'])
+  if (typeof position.owner !== 'string') throw wrong('position', 'owner', 'an address')
+  if (typeof position.inRange !== 'boolean') throw wrong('position', 'inRange', 'true or false')
+  checkPool(position.pool)
+  checkRange('position', position)
+  for (const key of ['amounts', 'unclaimed']) checkAmounts(`position.${key}`, position[key], ['amount0Raw', 'amount1Raw'])
 }

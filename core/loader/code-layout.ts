@@ -1,4 +1,8 @@
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
+import { register } from 'node:module'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { HookData, HookNews } from './hook.ts'
 
 /** Whether the core runs from TypeScript sources or compiled. */
 const inSource = import.meta.url.endsWith('.ts')
@@ -8,7 +12,7 @@ const extension = inSource ? '.ts' : '.js'
 const codeRoot = new URL('../../', import.meta.url)
 
 /** The URL of a module of this folder, for what is started by its address: hooks and threads. */
-export function moduleHere(name: string): URL {
+function moduleHere(name: string): URL {
   return new URL(`./${name}${extension}`, import.meta.url)
 }
 
@@ -21,7 +25,7 @@ export function threadHere(name: string): URL {
 }
 
 /** `sluice/plugin` and the others of the package's `exports` → the running core's files, so that one core exists. */
-export function entryPoints(): Record<string, string> {
+function entryPoints(): Record<string, string> {
   const { name, targets } = readExports()
   return Object.fromEntries(
     targets.map(([subpath, target]) => [`${name}${subpath.slice(1)}`, new URL(target.replace(/\.(ts|js)$/, extension), codeRoot).href]),
@@ -46,3 +50,31 @@ function readExports(): { name: string; targets: [string, string][] } {
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+let port: MessagePort | undefined
+let queue: Promise<void> = Promise.resolve()
+
+/** Tells this thread's module hook of plugins; registers it the first time. Hooks are not inherited by threads: each has its own. */
+export function tellHook(news: HookNews): Promise<void> {
+  queue = queue.then(() => tell(news))
+  return queue
+}
+
+async function tell(news: HookNews): Promise<void> {
+  port ??= start()
+  port.ref()
+  const taken = once(port, 'message')
+  port.postMessage(news)
+  await taken
+  port.unref()
+}
+
+function start(): MessagePort {
+  const { port1, port2 } = new MessageChannel()
+  const data: HookData = { entryPoints: entryPoints(), port: port2 }
+  register(moduleHere('hook'), { data, transferList: [port2] })
+  return port1
+}
+
+/** Sluice's own version, from its package.json: in a checkout and in a compiled tree it lies above this folder. */
+export const version: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version

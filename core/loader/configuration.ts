@@ -1,7 +1,10 @@
-import type { Manifest } from '../contracts/index.ts'
-import { PluginFault } from './refusal.ts'
+import { Ajv } from 'ajv'
+import { ConfigError } from '../config/problems.ts'
+import { type Manifest, type Bridge, type ConnectorConfig, bridgesSchema } from '../contracts/index.ts'
+import type { LoadedChain } from './loaded-plugin.ts'
+import { PluginFault, faultOf } from './refusal.ts'
 
-export interface NetworkName {
+interface NetworkName {
   readonly chain: string
   readonly network: string
 }
@@ -20,7 +23,7 @@ export function contractsOf(name: string, config: unknown, { chain, network }: N
 }
 
 /** What stands under a network's name, the short one or the long. Throws PluginFault. */
-export function entryOf<T>(
+function entryOf<T>(
   all: ReadonlyMap<string, T>,
   of: 'contractAddresses' | 'bridges',
   name: string,
@@ -83,4 +86,109 @@ function isAddresses(entry: unknown): entry is Addresses {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * What deposits come by from other chains to a connector on this network, by chain: its entry of `bridges`, named as those of
+ * `contractAddresses`. Addresses are spelt as that chain does, where it is there. Throws PluginFault.
+ */
+export function bridgesOf(
+  name: string,
+  { bridges = {} }: Pick<ConnectorConfig, 'bridges'>,
+  at: NetworkName,
+  manifest: Manifest,
+  chains: readonly LoadedChain[],
+): Readonly<Record<string, Bridge>> {
+  const here = entryOf(new Map(Object.entries(bridges)), 'bridges', name, at, manifest) ?? {}
+  if (Object.hasOwn(here, at.chain))
+    throw new PluginFault(
+      'configuration',
+      `bridges: '${at.chain}' is the connector's own chain`,
+      `Deposits from there need no bridge: take it out of conf/connectors/${name}.yml.`,
+    )
+  return Object.fromEntries(Object.entries(here).map(([chain, bridge]) => [chain, spelt(name, chain, bridge, chains)]))
+}
+
+function spelt(name: string, chain: string, { network, ...addresses }: Bridge, chains: readonly LoadedChain[]): Bridge {
+  const on = chains.find((each) => each.name === chain)?.venues.find((venue) => venue.network === network)
+  const spell = (key: keyof typeof addresses): string => {
+    const text = addresses[key]
+    const address = on ? on.implementation.address(text) : text
+    if (address !== undefined) return address
+    throw new PluginFault(
+      'configuration',
+      `bridges: ${key} '${text}' is no address on ${chain} ${network}`,
+      `Correct it in conf/connectors/${name}.yml: quoted, complete, and with the right checksum where it has one.`,
+    )
+  }
+  return { network, token: spell('token'), recipient: spell('recipient') }
+}
+
+const rules = {
+  allowedSlippage: { type: 'string', pattern: '^\\d{1,9}/[1-9]\\d{0,8}$' },
+  ttl: { type: 'integer', minimum: 1 },
+} as const
+
+/** The keys that the kernel itself trades by, whatever the manifest's schema asks for. */
+const isBase = new Ajv({ allErrors: true }).compile<ConnectorConfig>({
+  type: 'object',
+  properties: {
+    ...rules,
+    contractAddresses: { type: 'object' },
+    bridges: bridgesSchema,
+    versions: { type: 'object', additionalProperties: { type: 'object', properties: rules, required: Object.keys(rules) } },
+  },
+  required: [...Object.keys(rules), 'contractAddresses'],
+})
+
+/** Throws PluginFault. */
+export function checkBaseKeys(name: string, config: unknown): asserts config is ConnectorConfig {
+  if (!isBase(config)) {
+    const wrong = (isBase.errors ?? []).map(({ instancePath, params, message }) => {
+      const place = [...instancePath.split('/').slice(1), params.missingProperty ?? []].flat().join('.')
+      return `${place}: ${message ?? 'is wrong'}`
+    })
+    throw new PluginFault(
+      'configuration',
+      [...new Set(wrong)].join('; '),
+      `Every connector has these keys: write them in conf/connectors/${name}.yml, or in the plugin's defaults.yml.`,
+    )
+  }
+  checkSlippage(name, 'allowedSlippage', config.allowedSlippage)
+  for (const [version, { allowedSlippage }] of Object.entries(config.versions ?? {})) {
+    checkSlippage(name, `versions.${version}.allowedSlippage`, allowedSlippage)
+  }
+}
+
+/** A slippage of all or more leaves a SELL without a bound; such a fraction is most likely written upside down. */
+function checkSlippage(name: string, key: string, slippage: string): void {
+  const [numerator = '', denominator = ''] = slippage.split('/')
+  if (BigInt(numerator) < BigInt(denominator)) return
+  throw new PluginFault(
+    'configuration',
+    `${key} ${slippage} is the whole price or more: trades would have no bound`,
+    `Write a fraction below 1 in conf/connectors/${name}.yml, such as 1/100 for one percent.`,
+  )
+}
+
+/** Does what reads configuration; what it throws is a fault of the configuration. */
+export async function asConfiguration<T>(read: () => Promise<T>, cure: string): Promise<T> {
+  try {
+    return await read()
+  } catch (thrown) {
+    throw configurationFault(thrown, cure)
+  }
+}
+
+/** What the settings said of a plugin's configuration, as a refusal says it: every problem with its place, every cure once. */
+function configurationFault(thrown: unknown, cure: string): PluginFault {
+  if (!(thrown instanceof ConfigError)) return faultOf(thrown, 'configuration', cure)
+  const { problems } = thrown
+  const reason = problems
+    .map(
+      ({ file, line, path, problem }) => `${[line === undefined ? file : `${file}:${line}`, path].filter(Boolean).join(' ')}: ${problem}`,
+    )
+    .join('; ')
+  const step = problems.some(({ path }) => path === 'manifest.schema') ? 'manifest' : 'configuration'
+  return new PluginFault(step, reason, [...new Set(problems.map((problem) => problem.cure))].join(' '))
 }

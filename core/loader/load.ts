@@ -1,12 +1,17 @@
 import path from 'node:path'
+import type { Logger } from 'pino'
+import { loadPluginConfig, type TokenListSource } from '../config/plugin-config.ts'
+import { ConfigError, nearest } from '../config/problems.ts'
+import { type Settings, devnetNetwork, pluginFileWarnings } from '../config/settings.ts'
+import { loadTokens } from '../config/token-list.ts'
+import type { Devnet } from '../devnet/start-devnet.ts'
+import type { Metrics } from '../http/metrics.ts'
 import { makeCandidate, type Candidate, type Known } from './candidate.ts'
+import { registerHook } from './compile.ts'
 import { findPlugins, type FoundPlugin } from './find.ts'
-import { chainVenues, loadChain } from './load-chain.ts'
-import { connectorVenues, loadConnector, trialVenues } from './load-venues.ts'
-import type { LoadedChain, LoadedConnector, LoadedPlugin } from './loaded-plugin.ts'
-import type { LoadOptions } from './load-options.ts'
+import { chainVenues, loadChain, connectorVenues, loadConnector, trialVenues } from './load-venues.ts'
+import type { LoadedChain, LoadedConnector, LoadedPlugin, LoadOptions } from './loaded-plugin.ts'
 import { PluginFault, faultOf, type Refusal } from './refusal.ts'
-import { registerHook } from './register-hook.ts'
 import { startTrials } from './trials.ts'
 
 export interface LoadResult {
@@ -110,3 +115,82 @@ function refusalOf({ name, folder }: FoundPlugin, { kind, manifest }: Known, thr
     ...(manifest?.version !== undefined && { version: manifest.version }),
   }
 }
+
+export interface PluginSources {
+  settings: Settings
+  log: Logger
+  metrics: Metrics
+  devnet: Pick<Devnet, 'rpcUrl'> | undefined
+}
+
+/** What the loader asks the settings: configurations, token lists, logs and meters. */
+export function pluginOptions({ settings, log, metrics, devnet }: PluginSources): LoadOptions {
+  const { plugins, limits, confDir, home, data } = settings
+  return {
+    folders: plugins.folders,
+    disabled: plugins.disabled,
+    deadlineMs: limits.pluginLoadSeconds * 1000,
+    log,
+    logOf: (plugin) => log.child({ plugin }),
+    meterOf: (chain, network) => ({ rpc: (method, outcome) => metrics.rpcCalls.inc({ chain, network, method, outcome }) }),
+    configOf({ kind, name, folder, schema, networks }) {
+      const configuration = loadPluginConfig({ kind, name, confDir, pluginFolder: folder, schema, ...(networks && { networks }) })
+      if (kind !== 'chain' || name !== devnetNetwork.chain) return configuration
+      return { ...configuration, config: withDevnet(configuration.config, devnet), shown: withDevnet(configuration.shown, devnet) }
+    },
+    async tokensOf({ chain, network, folder, implementation: { chainId }, settings: own }) {
+      const tokensWith = (tokenLists: readonly TokenListSource[]) =>
+        loadTokens({ pluginFolder: folder, confDir, chain, network, chainId, home, tokenLists, dataDir: data.dir })
+      const tokenLists = own?.tokenLists ?? []
+      return tokensWith(tokenLists).catch((error: unknown) => {
+        // A host that is away is no mistake of the operator's: the network works with the lists that are here.
+        if (!(error instanceof ConfigError) || !error.problems.every(({ temporary }) => temporary)) throw error
+        log.warn({ chain, network, reason: error.message }, 'token lists from elsewhere are left out until the next start')
+        return tokensWith(tokenLists.filter((each) => typeof each === 'string'))
+      })
+    },
+  }
+}
+
+/** The devnet's network is there when the devnet is, at the devnet's address. */
+function withDevnet<C extends Record<string, unknown>>(config: C, devnet: PluginSources['devnet']): C {
+  const { [devnetNetwork.network]: local, ...others } = config
+  if (!devnet || typeof local !== 'object' || local === null) return others as C
+  return { ...config, [devnetNetwork.network]: { ...local, rpcUrls: [devnet.rpcUrl] } }
+}
+
+/** What the settings say of plugins that are not there: probably misspelt names. */
+export function pluginWarnings({ confDir, plugins }: Settings, { loaded, refused }: LoadResult): string[] {
+  const ofKind = (kind: 'chain' | 'connector') => loaded.filter((plugin) => plugin.kind === kind).map(({ name }) => name)
+  // A refused plugin's kind may be unknown, and a disabled one is not looked into. Their files wait for them.
+  const waiting = [...refused.map(({ name }) => name), ...plugins.disabled]
+  return [
+    ...pluginFileWarnings(confDir, { chains: [...ofKind('chain'), ...waiting], connectors: [...ofKind('connector'), ...waiting] }),
+    ...disabledWarnings(plugins),
+  ]
+}
+
+function disabledWarnings({ folders, disabled }: Settings['plugins']): string[] {
+  if (disabled.length === 0) return []
+  const all = findPlugins(folders, [])
+  const names = [...all.found, ...all.refused].map(({ name }) => name)
+  return disabled
+    .filter((name) => !names.includes(name))
+    .map((name) => {
+      const near = nearest(name, names)
+      return `plugins.disabled names "${name}", and there is no such plugin.${near === undefined ? '' : ` Did you mean ${near}?`}`
+    })
+}
+
+export { watchBackgroundFailures } from './uncaught.ts'
+export { callPlugin, callPluginSync } from './boundary.ts'
+export type { Callee } from './boundary.ts'
+export { findPlugins } from './find.ts'
+export type { LoadedChain, LoadedConnector, LoadedPlugin, LoadedVenue } from './loaded-plugin.ts'
+export type { LoadOptions } from './loaded-plugin.ts'
+export type { Refusal } from './refusal.ts'
+export { registerHook } from './compile.ts'
+export { startVenue } from './start-venue.ts'
+export type { RunningVenue } from './start-venue.ts'
+export { startWatchdog } from './watchdog.ts'
+export { withholdExit } from './uncaught.ts'

@@ -3,11 +3,10 @@ import { setImmediate } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
 import type { Chain, ChainVenue, Log } from '../contracts/index.ts'
 import type { FoundPlugin } from './find.ts'
-import { importPlugin } from './import-plugin.ts'
-import { instantiateChain, instantiateConnector } from './instantiate.ts'
+import { importPlugin, instantiateChain, instantiateConnector } from './instantiate.ts'
 import { PluginFault, faultOf } from './refusal.ts'
-import { tellHook } from './tell-hook.ts'
-import type { TrialReply, TrialRequest, TrialVenue } from './trial-messages.ts'
+import { tellHook } from './code-layout.ts'
+import type { TrialReply, TrialRequest, TrialVenue } from './trials.ts'
 
 const silent: Log = { info: () => {}, warn: () => {} }
 const chains = new Map<string, Chain>()

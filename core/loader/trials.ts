@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import type { Token, TradingType } from '../contracts/index.ts'
 import { threadHere } from './code-layout.ts'
+import { hookNews } from './compile.ts'
 import type { FoundPlugin } from './find.ts'
-import type { Description } from './import-plugin.ts'
-import { hookNews } from './register-hook.ts'
+import type { HookNews } from './hook.ts'
+import type { Description } from './instantiate.ts'
 import { PluginFault, messageOf, type Step } from './refusal.ts'
-import type { TrialReply, TrialRequest, TrialVenue } from './trial-messages.ts'
 
 /** Tries plugins in threads of their own. What fails throws a PluginFault. */
 export interface Trials {
@@ -163,3 +164,29 @@ function reasonOf(error: unknown, when: string): string {
     return `It took more than ${heapMegabytes} MB ${when}`
   return `Failed in the background ${when}: ${messageOf(error)}`
 }
+
+/** A venue as data: what a thread needs to build one of its own. */
+export interface TrialVenue {
+  readonly chain: string
+  readonly network: string
+  readonly config: unknown
+  /** Absent for a chain's own networks. */
+  readonly connector?: {
+    readonly contracts: Readonly<Record<string, string>>
+    readonly tokens: readonly Token[]
+    readonly tradingTypes: readonly TradingType[]
+    /** The chain whose reader the connector gets. */
+    readonly on: { readonly plugin: FoundPlugin; readonly config: unknown }
+  }
+}
+
+export type TrialRequest = {
+  readonly plugin: FoundPlugin
+  /** Of the plugin, and of the chains that its venues are on. */
+  readonly news: HookNews
+} & ({ readonly do: 'describe' } | { readonly do: 'create'; readonly venues: readonly TrialVenue[] })
+
+export type TrialReply =
+  | { readonly is: 'ready' }
+  | { readonly is: 'passed'; readonly description: Description }
+  | { readonly is: 'refused'; readonly step: Step; readonly reason: string; readonly cure: string }

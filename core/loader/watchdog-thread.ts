@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs'
 import inspector from 'node:inspector'
 import { hostname } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { pluginOfStack, type PluginFolder } from './plugin-of-stack.ts'
+import { pluginOfStack, type PluginFolder } from './uncaught.ts'
 
 export interface WatchdogData {
   /** Heartbeats of the main thread; whether a debugger is attached. */

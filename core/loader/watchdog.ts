@@ -1,10 +1,10 @@
 import inspector from 'node:inspector'
 import { Worker } from 'node:worker_threads'
 import { threadHere } from './code-layout.ts'
-import type { PluginFolder } from './plugin-of-stack.ts'
+import type { PluginFolder } from './uncaught.ts'
 import type { WatchdogData } from './watchdog-thread.ts'
 
-export interface Watchdog {
+interface Watchdog {
   /** The plugins that may be found to be at fault. */
   watch(plugins: readonly PluginFolder[]): void
   stop(): Promise<void>

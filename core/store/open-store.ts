@@ -7,7 +7,7 @@ export interface StoreLog {
   warn(fields: object, message?: string): void
 }
 
-export interface StoreOptions {
+interface StoreOptions {
   /** Where the embedded store is. */
   dataDir: string
   /** Of PostgreSQL, for several servers; absent: embedded. */
@@ -21,3 +21,8 @@ export interface StoreOptions {
 export async function openStore({ dataDir, url, serverName, log }: StoreOptions): Promise<Store> {
   return url === undefined ? openEmbedded({ dataDir, serverName }) : openPostgres({ url, serverName, log })
 }
+
+export type { Store } from './store.ts'
+export { StoreError } from './store.ts'
+export { StoreUnavailable } from './store.ts'
+export type { Tables } from './tables.ts'

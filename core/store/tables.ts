@@ -66,7 +66,7 @@ export interface OrderRow {
 }
 
 /** What came with an Idempotency-Key, by certificate and path. */
-export interface RequestRow {
+interface RequestRow {
   client: string
   path: string
   key: string
@@ -86,7 +86,7 @@ export interface RequestRow {
 }
 
 /** A server that runs: alive for as long as it renews its row. */
-export interface ServerRow {
+interface ServerRow {
   id: string
   /** Host and process, for people. */
   name: string
@@ -95,7 +95,7 @@ export interface ServerRow {
 }
 
 /** Who owns a lane. */
-export interface LaneRow {
+interface LaneRow {
   lane: string
   server: string
   /** Raised by one with every change of owner. */
@@ -117,7 +117,7 @@ export interface EventRow {
 }
 
 /** Its one row is written to see whether the store can be. */
-export interface ProbeRow {
+interface ProbeRow {
   id: number
   tries: number
   ballast: string

@@ -1,14 +1,13 @@
-import { createPrivateKey, createPublicKey, KeyObject, webcrypto, X509Certificate } from 'node:crypto'
-import { CertificateError } from './certificate-error.ts'
-import { certificateFiles } from './certificate-files.ts'
-import { readCertificateFile } from './read-certificate-file.ts'
-import { newSerial } from './serial-number.ts'
-import { algorithm, nameOf, x509 } from './x509.ts'
+import { createPrivateKey, createPublicKey, KeyObject, webcrypto, X509Certificate, randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
+import * as x509 from '@peculiar/x509'
+import 'reflect-metadata'
+import { CertificateError, certificateFiles, readCertificateFile } from './certificate-files.ts'
 
 const dayMs = 86_400_000
 const caYears = 10
 /** Certificates begin a little in the past, so that a machine whose clock is behind takes them too. */
-export const clockSkewMs = 3_600_000
+const clockSkewMs = 3_600_000
 
 /** The CA with its private key open: what signs certificates and the revocation list. */
 export interface Authority {
@@ -62,7 +61,7 @@ export async function caKeyIsEncrypted(certsDir: string): Promise<boolean> {
   return isEncrypted(await readCertificateFile(certificateFiles(certsDir).caKey))
 }
 
-export function newKeys(): Promise<webcrypto.CryptoKeyPair> {
+function newKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
 }
 
@@ -88,4 +87,121 @@ function decrypt(keyPem: string, file: string, passphrase: string | undefined): 
     const problem = isEncrypted(keyPem) ? 'the passphrase does not open it' : 'it is not a private key in PEM'
     throw new CertificateError(`${file} cannot be read: ${problem}.`, { cause })
   }
+}
+
+const yearMs = 365 * 86_400_000
+
+interface CertificateRequest {
+  commonName: string
+  usage: 'server' | 'client'
+  /** Names and IP addresses that a server certificate is for. */
+  hostnames?: readonly string[]
+  notBefore?: Date
+  /** A year from now when absent; never later than the CA's own end. */
+  notAfter?: Date
+}
+
+/** A certificate and its unencrypted key, both PEM. */
+export interface IssuedPair {
+  certPem: string
+  keyPem: string
+}
+
+/** Makes a new key and a certificate for it, signed by the CA. */
+export async function issueCertificate(authority: Authority, request: CertificateRequest): Promise<IssuedPair> {
+  const keys = await newKeys()
+  const now = Date.now()
+  const usages = { server: x509.ExtendedKeyUsage.serverAuth, client: x509.ExtendedKeyUsage.clientAuth }
+  const notAfter = request.notAfter ?? new Date(now + yearMs)
+  const names = (request.hostnames ?? []).map((name) => ({ type: isIP(name) ? ('ip' as const) : ('dns' as const), value: name }))
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: newSerial(),
+    subject: nameOf(request.commonName),
+    issuer: authority.certificate.subjectName,
+    notBefore: request.notBefore ?? new Date(now - clockSkewMs),
+    notAfter: notAfter < authority.certificate.notAfter ? notAfter : authority.certificate.notAfter,
+    publicKey: keys.publicKey,
+    signingKey: authority.keys.privateKey,
+    signingAlgorithm: algorithm,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([usages[request.usage]], true),
+      ...(names.length > 0 ? [new x509.SubjectAlternativeNameExtension(names)] : []),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+      await x509.AuthorityKeyIdentifierExtension.create(authority.keys.publicKey),
+    ],
+  })
+  return { certPem: `${certificate.toString('pem')}\n`, keyPem: keyToPem(keys.privateKey) }
+}
+
+/** What `revoked.pem` says: serial number (normal form) to the moment of revocation. */
+export type Revocations = ReadonlyMap<string, Date>
+
+/**
+ * Makes the revocation list. It stays current until the CA itself ends: OpenSSL refuses every client once a list is past
+ * its `nextUpdate`, and this one is a local file that is read again on change, so its age says nothing.
+ */
+export async function makeRevocationList(authority: Authority, revocations: Revocations): Promise<string> {
+  const entries = [...revocations].map(([serialNumber, revocationDate]) => ({ serialNumber: evenHex(serialNumber), revocationDate }))
+  const list = await x509.X509CrlGenerator.create({
+    issuer: authority.certificate.subjectName,
+    thisUpdate: new Date(Date.now() - clockSkewMs),
+    nextUpdate: authority.certificate.notAfter,
+    signingAlgorithm: algorithm,
+    signingKey: authority.keys.privateKey,
+    // An empty list of entries must be absent, not empty (RFC 5280 §5.1.2.6).
+    ...(entries.length > 0 ? { entries } : {}),
+    extensions: [await x509.AuthorityKeyIdentifierExtension.create(authority.keys.publicKey)],
+  })
+  // RFC 7468 §6 and OpenSSL call the block `X509 CRL`; the library writes `CRL`.
+  return `${list.toString('pem').replaceAll(' CRL-----', ' X509 CRL-----')}\n`
+}
+
+/** Reads a revocation list and checks that the CA signed it; `file` is for the error only. */
+export async function readRevocationList(pem: string, caCertPem: string, file: string): Promise<Revocations> {
+  let list: x509.X509Crl
+  try {
+    list = new x509.X509Crl(pem)
+  } catch (cause) {
+    throw new CertificateError(`${file} is not a revocation list in PEM: put it back from a backup.`, { cause })
+  }
+  if (!(await list.verify({ publicKey: new x509.X509Certificate(caCertPem) }))) {
+    throw new CertificateError(`${file} was not signed by the CA beside it: put back the files that belong together.`)
+  }
+  return new Map(list.entries.map((entry) => [normalSerial(entry.serialNumber), entry.revocationDate]))
+}
+
+function evenHex(serial: string): string {
+  return serial.length % 2 === 0 ? serial : `0${serial}`
+}
+
+/** A serial number as everything here compares it: upper-case hex without leading zeros (Node shows it so), colons or spaces. */
+export function normalSerial(serial: string): string {
+  return serial
+    .replaceAll(/[:\s]/g, '')
+    .replace(/^0+(?=.)/, '')
+    .toUpperCase()
+}
+
+/** 126 random bits in 16 octets: positive, and always shown with 32 digits (RFC 5280 §4.1.2.2 wants at most 20 octets). */
+function newSerial(): string {
+  const bytes = randomBytes(16)
+  bytes[0] = (bytes[0]! & 0x7f) | 0x40
+  return bytes.toString('hex')
+}
+
+// The library keeps its ASN.1 types by decorators, so the metadata polyfill has to be there before it.
+// oxlint-disable-next-line import/no-unassigned-import
+
+x509.cryptoProvider.set(webcrypto)
+
+export { x509 }
+
+/** Every key here is EC P-256, every signature ECDSA with SHA-256. */
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+
+/** A distinguished name of nothing but a common name. Given as a plain string, quotes and `#` in it would be interpreted. */
+function nameOf(commonName: string): x509.Name {
+  return new x509.Name([{ CN: [{ utf8String: commonName }] }])
 }

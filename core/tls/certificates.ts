@@ -1,19 +1,30 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { openAuthority, type Authority } from './authority.ts'
-import { CertificateError } from './certificate-error.ts'
-import { certificateFiles, checkClientName, pairFiles } from './certificate-files.ts'
-import { withFolderLock } from './folder-lock.ts'
-import { hasCode } from './has-code.ts'
-import { issueCertificate, type IssuedPair } from './issue-certificate.ts'
-import { issuedWith } from './issued-certificates.ts'
-import { listClients } from './list-clients.ts'
-import { normalSerial } from './serial-number.ts'
-import { serverNames } from './server-names.ts'
-import { finishWriting, writeTogether } from './write-together.ts'
+import {
+  openAuthority,
+  type Authority,
+  issueCertificate,
+  type IssuedPair,
+  normalSerial,
+  makeRevocationList,
+  readRevocationList,
+} from './authority.ts'
+import {
+  CertificateError,
+  certificateFiles,
+  checkClientName,
+  pairFiles,
+  withFolderLock,
+  hasCode,
+  finishWriting,
+  writeTogether,
+  readCertificateFile,
+  namesIn,
+} from './certificate-files.ts'
+import { serverNames } from './ensure-certificates.ts'
 
-export interface CaAccess {
+interface CaAccess {
   /** Needed when the CA's key is encrypted. */
   caPassphrase?: string
 }
@@ -67,19 +78,19 @@ export async function renew(
 }
 
 /** Runs `work` with the CA open and nobody else writing in the folder. */
-export async function withAuthority<T>(certsDir: string, access: CaAccess, work: (authority: Authority) => Promise<T>): Promise<T> {
+async function withAuthority<T>(certsDir: string, access: CaAccess, work: (authority: Authority) => Promise<T>): Promise<T> {
   return withFolderLock(certsDir, async () => {
     await finishWriting(certsDir)
     return work(await openAuthority(certsDir, access.caPassphrase))
   })
 }
 
-export function unknownClient(wanted: string, known: readonly string[]): CertificateError {
+function unknownClient(wanted: string, known: readonly string[]): CertificateError {
   const names = known.length > 0 ? `Known are: ${known.join(', ')}.` : 'No client is known.'
   return new CertificateError(`There is no client "${wanted}". ${names} "sluice certs list" shows them all.`)
 }
 
-export async function namesOfClients(certsDir: string): Promise<string[]> {
+async function namesOfClients(certsDir: string): Promise<string[]> {
   return [...new Set((await listClients(certsDir)).flatMap((client) => client.certificate?.name ?? []))]
 }
 
@@ -111,3 +122,131 @@ async function presentServerNames(certsDir: string): Promise<string[]> {
     throw error
   }
 }
+
+/**
+ * Revokes all certificates of a client by its name, or one by serial number or SHA-256 fingerprint. A running server
+ * takes notice by itself. `revoked` is empty when all of them were revoked before.
+ */
+export async function revoke(
+  certsDir: string,
+  which: string,
+  access: CaAccess = {},
+): Promise<{ revoked: ClientCertificate[]; before: ClientCertificate[] }> {
+  if (['server', 'ca'].includes(which.toLowerCase())) {
+    throw new CertificateError(
+      `The ${which} certificate cannot be revoked, since clients do not read the list: for a new server key run "sluice certs renew server".`,
+    )
+  }
+  return withAuthority(certsDir, access, async (authority) => {
+    const clients = await listClients(certsDir)
+    const meant = chosen(clients, which)
+    if (meant.length === 0) throw unknownClient(which, await namesOfClients(certsDir))
+    const before = meant.filter((client) => client.state === 'revoked')
+    const revoking = meant.filter((client) => client.state !== 'revoked')
+    if (revoking.length === 0) return { revoked: [], before }
+
+    const files = certificateFiles(certsDir)
+    const revocations = new Map(
+      await readRevocationList(await readCertificateFile(files.revoked), await readCertificateFile(files.caCert), files.revoked),
+    )
+    const now = new Date()
+    for (const { serialNumber } of revoking) revocations.set(serialNumber, now)
+    await writeTogether(certsDir, { 'revoked.pem': await makeRevocationList(authority, revocations) })
+    return { revoked: revoking.map((client) => ({ ...client, state: 'revoked', revokedAt: now })), before }
+  })
+}
+
+function chosen(clients: readonly ClientCertificate[], which: string): ClientCertificate[] {
+  const named = clients.filter((client) => client.certificate?.name === which)
+  if (named.length > 0) return named
+  const hex = normalSerial(which)
+  return clients.filter(
+    (client) => client.serialNumber === hex || (client.certificate && normalSerial(client.certificate.fingerprint256) === hex),
+  )
+}
+
+/** A client certificate as `sluice certs list` shows it. A client that was renewed has several. */
+export interface ClientCertificate {
+  serialNumber: string
+  state: 'valid' | 'expired' | 'not yet valid' | 'revoked'
+  revokedAt?: Date
+  /** Absent when only the serial number is left, in the revocation list. */
+  certificate?: { name: string; fingerprint256: string; validFrom: Date; validTo: Date }
+}
+
+/** Every client certificate known in the folder, by name, the newest of a name first; those known by serial alone last. */
+export async function listClients(certsDir: string, now = new Date()): Promise<ClientCertificate[]> {
+  const files = certificateFiles(certsDir)
+  const [revokedPem, caPem] = await Promise.all([readCertificateFile(files.revoked), readCertificateFile(files.caCert)])
+  const revocations = await readRevocationList(revokedPem, caPem, files.revoked)
+  const known = (await issuedCertificates(certsDir)).map((certificate) =>
+    describe(certificate, revocations.get(normalSerial(certificate.serialNumber)), now),
+  )
+  const serials = new Set(known.map((client) => client.serialNumber))
+  const bySerialOnly = [...revocations]
+    .filter(([serialNumber]) => !serials.has(serialNumber))
+    .map(([serialNumber, revokedAt]): ClientCertificate => ({ serialNumber, state: 'revoked', revokedAt }))
+  return [...known.toSorted(byNameThenNewest), ...bySerialOnly]
+}
+
+function describe(certificate: X509Certificate, revokedAt: Date | undefined, now: Date): ClientCertificate {
+  const validFrom = new Date(certificate.validFrom)
+  const validTo = new Date(certificate.validTo)
+  return {
+    serialNumber: normalSerial(certificate.serialNumber),
+    state: revokedAt !== undefined ? 'revoked' : now > validTo ? 'expired' : now < validFrom ? 'not yet valid' : 'valid',
+    ...(revokedAt === undefined ? {} : { revokedAt }),
+    certificate: { name: commonNameOf(certificate), fingerprint256: certificate.fingerprint256, validFrom, validTo },
+  }
+}
+
+function byNameThenNewest(a: ClientCertificate, b: ClientCertificate): number {
+  const byName = (a.certificate?.name ?? '').localeCompare(b.certificate?.name ?? '')
+  return byName !== 0 ? byName : (b.certificate?.validTo.getTime() ?? 0) - (a.certificate?.validTo.getTime() ?? 0)
+}
+
+const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
+/** Every client certificate that the CA is known to have made: those in `issued.pem` and those lying in the folder. */
+async function issuedCertificates(certsDir: string): Promise<X509Certificate[]> {
+  const files = certificateFiles(certsDir)
+  const ca = new X509Certificate(await readCertificateFile(files.caCert))
+  const found = new Map<string, X509Certificate>()
+  const notClients = new Set([files.caCert, files.serverCert].map((file) => path.basename(file)))
+  const names = (await namesIn(certsDir)).filter((name) => name.endsWith('_cert.pem') && !notClients.has(name))
+  for (const name of ['issued.pem', ...names]) {
+    for (const certificate of await certificatesIn(path.join(certsDir, name))) {
+      if (certificate.verify(ca.publicKey)) found.set(certificate.fingerprint256, certificate)
+    }
+  }
+  return [...found.values()]
+}
+
+/** The content of `issued.pem` with one more certificate. */
+async function issuedWith(certsDir: string, certPem: string): Promise<string> {
+  const known = await issuedCertificates(certsDir)
+  return [...known.map((certificate) => certificate.toString()), certPem].join('')
+}
+
+/** The common name of a certificate, which is the client's name. */
+function commonNameOf(certificate: X509Certificate): string {
+  return /^CN=(.*)$/m.exec(certificate.subject)?.[1] ?? ''
+}
+
+async function certificatesIn(file: string): Promise<X509Certificate[]> {
+  try {
+    const pem = await readFile(file, 'utf8')
+    return [...pem.matchAll(pemBlock)].map(([block]) => new X509Certificate(block))
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return []
+    throw error
+  }
+}
+
+export { caKeyIsEncrypted } from './authority.ts'
+export { CertificateError } from './certificate-files.ts'
+export { certificateFiles } from './certificate-files.ts'
+export { createTlsServer } from './tls-server.ts'
+export { ensureCertificates } from './ensure-certificates.ts'
+export { peerIdentity } from './tls-server.ts'
+export { readServerCertificates } from './server-certificates.ts'

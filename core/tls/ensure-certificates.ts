@@ -1,14 +1,18 @@
 import { chmod, mkdir } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { hostname } from 'node:os'
 import path from 'node:path'
-import { createAuthority, keyToPem } from './authority.ts'
-import { CertificateError } from './certificate-error.ts'
-import { certificateFiles } from './certificate-files.ts'
-import { withFolderLock } from './folder-lock.ts'
-import { hasCode } from './has-code.ts'
-import { issueCertificate } from './issue-certificate.ts'
-import { makeRevocationList } from './revocation-list.ts'
-import { serverNames } from './server-names.ts'
-import { finishWriting, isUnfinished, namesIn, writeTogether } from './write-together.ts'
+import { createAuthority, keyToPem, issueCertificate, makeRevocationList } from './authority.ts'
+import {
+  CertificateError,
+  certificateFiles,
+  withFolderLock,
+  hasCode,
+  finishWriting,
+  isUnfinished,
+  namesIn,
+  writeTogether,
+} from './certificate-files.ts'
 
 export interface SetUp {
   certsDir: string
@@ -82,4 +86,24 @@ async function makeFolder(certsDir: string): Promise<void> {
     // A mounted volume may belong to another user; the key files are 0600 all the same.
     if (!hasCode(error, 'EPERM')) throw error
   }
+}
+
+const dnsName = /^(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?$/
+
+/** What a server certificate is valid for: this machine by all its usual names, and the names that were asked for. */
+export function serverNames(wanted: readonly string[] = []): string[] {
+  const asked = wanted.map((name) => name.trim().toLowerCase())
+  const wrong = asked.find((name) => !isServerName(name))
+  if (wrong !== undefined) {
+    throw new CertificateError(
+      `"${wrong}" is neither a host name nor an IP address: give names such as sluice.example.org or 10.0.0.7, without a port.`,
+    )
+  }
+  // A machine's own name may be something that no certificate can hold; then it is left out.
+  const machine = [hostname().toLowerCase()].filter(isServerName)
+  return [...new Set(['localhost', '127.0.0.1', '::1', ...machine, ...asked])]
+}
+
+function isServerName(name: string): boolean {
+  return isIP(name) !== 0 || (name.length <= 253 && dnsName.test(name))
 }

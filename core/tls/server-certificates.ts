@@ -1,8 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { CertificateError } from './certificate-error.ts'
-import { certificateFiles } from './certificate-files.ts'
-import { readCertificateFile } from './read-certificate-file.ts'
-import { readRevocationList, type Revocations } from './revocation-list.ts'
+import { watch } from 'node:fs'
+import { readRevocationList, type Revocations } from './authority.ts'
+import { CertificateError, certificateFiles, readCertificateFile } from './certificate-files.ts'
 
 /** What a server serves with: read from a certs directory and found to fit together. */
 export interface ServerCertificates {
@@ -15,7 +14,7 @@ export interface ServerCertificates {
 }
 
 /** The files that a server serves with, as text. */
-export interface ServerPems {
+interface ServerPems {
   ca: string
   cert: string
   key: string
@@ -27,7 +26,7 @@ export async function readServerCertificates(certsDir: string): Promise<ServerCe
   return checkServerCertificates(certsDir, await readServerPems(certsDir))
 }
 
-export async function readServerPems(certsDir: string): Promise<ServerPems> {
+async function readServerPems(certsDir: string): Promise<ServerPems> {
   const files = certificateFiles(certsDir)
   const [ca, cert, key, crl] = await Promise.all([
     readCertificateFile(files.caCert),
@@ -38,7 +37,7 @@ export async function readServerPems(certsDir: string): Promise<ServerPems> {
   return { ca, cert, key, crl }
 }
 
-export async function checkServerCertificates(certsDir: string, pems: ServerPems): Promise<ServerCertificates> {
+async function checkServerCertificates(certsDir: string, pems: ServerPems): Promise<ServerCertificates> {
   const files = certificateFiles(certsDir)
   const ca = parse(files.caCert, () => new X509Certificate(pems.ca))
   const server = parse(files.serverCert, () => new X509Certificate(pems.cert))
@@ -68,5 +67,75 @@ function parse<T>(file: string, parser: () => T): T {
     return parser()
   } catch (cause) {
     throw new CertificateError(`${file} is not what its name says, in PEM: put it back from a backup.`, { cause })
+  }
+}
+
+// Notifications do not come from every mount (NFS, some containers' volumes), so the four small files are also read now and then.
+const pollMs = 2_000
+// A renewal replaces two files: reading between them would find a pair that does not fit.
+const settleMs = 30
+
+interface WatchEvents {
+  /** The files are a new usable set. A throw refuses it. */
+  changed(certificates: ServerCertificates): void
+  /** The files are no usable set; the server goes on with what it has. */
+  refused(error: unknown): void
+}
+
+/** Reports every change of the server's certificate files since `current` was read. Returns what stops it. */
+export function watchCertificates(certsDir: string, current: ServerCertificates, events: WatchEvents): () => void {
+  let seen = JSON.stringify(current.pems)
+  let lastRefusal: string | undefined
+  let turn = Promise.resolve()
+  let settling: NodeJS.Timeout | undefined
+  let stopped = false
+
+  async function look(): Promise<void> {
+    if (stopped) return
+    try {
+      const pems = await readServerPems(certsDir)
+      const content = JSON.stringify(pems)
+      if (content === seen) return
+      seen = content
+      const certificates = await checkServerCertificates(certsDir, pems)
+      if (stopped) return
+      events.changed(certificates)
+      lastRefusal = undefined
+    } catch (error) {
+      // Files that stay away are found away at every poll: said once.
+      if (!stopped && String(error) !== lastRefusal) events.refused(error)
+      lastRefusal = String(error)
+    }
+  }
+
+  function lookSoon(): void {
+    settling ??= setTimeout(() => {
+      settling = undefined
+      turn = turn.then(look)
+    }, settleMs)
+    settling.unref()
+  }
+
+  const stopNotifications = notifications(certsDir, lookSoon)
+  const poll = setInterval(lookSoon, pollMs).unref()
+  lookSoon()
+
+  return () => {
+    stopped = true
+    stopNotifications()
+    clearInterval(poll)
+    clearTimeout(settling)
+  }
+}
+
+/** File system notifications where there are any: the poll notices everything too, only later. */
+function notifications(folder: string, changed: () => void): () => void {
+  try {
+    const watcher = watch(folder, { persistent: false }, changed)
+    watcher.on('error', () => watcher.close())
+    return () => watcher.close()
+  } catch {
+    // The limit of watches is reached, or the file system has none.
+    return () => {}
   }
 }

@@ -1,19 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Log } from '../contracts/index.ts'
-import { StoreUnavailable } from '../store/store-unavailable.ts'
-import { txHashOf } from './entry.ts'
-import type { Entry } from './entry.ts'
-import type { Guard, KeptAnswer } from './journal/journal.ts'
-import type { Change, Recorder } from './journal/recorder.ts'
-import { Superseded } from './journal/superseded.ts'
-import { outcomeUnknown } from './submit/timeout.ts'
+import { withDeadline } from '../async.ts'
+import { type Log, SluiceError, type Json, type Reception } from '../contracts/index.ts'
+import { StoreUnavailable } from '../store/store.ts'
+import { txHashOf, type Entry, holderOf, type Attempt, isFinal } from './entry.ts'
+import { type Guard, type KeptAnswer, type Change, type Recorder, Superseded } from './journal/journal.ts'
+import { outcomeUnknown, type Sign, type Site, type LandedAtOnce } from './submit-request.ts'
 
 const longestPauseMs = 2_000
 /** Every write of one entry in a row is won by somebody, so this many losses are a defect. */
 const maxTries = 100
 
 /** Signed bytes that are to be journaled. */
-export interface Signed {
+interface Signed {
   /** What gets them, and what else changes with it: as it is now. Asked again where somebody wrote in between; a throw gives it up. */
   changes: () => Promise<{ own: readonly Change[]; beside?: readonly Change[] }>
   /** What an entry becomes when its bytes are certain not to be kept; another version in any case. */
@@ -99,4 +97,107 @@ async function findOut(
 function hasAttemptOf({ attempts }: Entry, kept: Entry | undefined): boolean {
   const id = attempts.at(-1)?.id
   return kept !== undefined && kept.attempts.some((each) => each.id === id)
+}
+
+/** Signs an entry's step on its slot, at these fees. Nothing leaves by it. */
+export type SignAttempt = (entry: Entry, fees: Json) => Promise<Attempt>
+
+/** An exchange's own rail has actions signed and nothing else: what the chain takes goes by the chain's lanes, and is judged there. */
+export function createSignAttempt(
+  { connector, impl: { rail } }: Pick<Site, 'connector' | 'impl'>,
+  sign: Sign,
+  nowMs: () => number,
+): SignAttempt {
+  return async (entry, fees) => {
+    const { chain, network, slot, step, admin } = entry
+    const address = holderOf(entry)
+    const signable = rail.draft({ step, fees }, slot)
+    if (connector !== undefined && signable.scheme !== 'typed-data') throw noAction(connector)
+    const { id, raw } = rail.seal(signable, await sign({ chain, network, address, signable, ...(admin && { admin }) }))
+    return { id, raw, fees, signedAt: nowMs(), sends: 0 }
+  }
+}
+
+const noAction = (connector: string) =>
+  new SluiceError(
+    'UNKNOWN_ERROR',
+    `The connector ${connector} would have a transaction signed as an action: nothing was signed. This is a defect of the plugin.`,
+  )
+
+/** Longer than any node may take; who waits has a shorter one. */
+const sendTimeoutMs = 30_000
+
+/**
+ * Sends journaled bytes and notes what the network said. Never rejects: whatever happens, the watcher stays on it. Gives what came of it,
+ * where an exchange said that at once.
+ */
+export type Dispatch = (entry: Entry, attempt: Attempt, guard: Guard) => Promise<LandedAtOnce | undefined>
+
+interface DispatchParts {
+  site: Site
+  recorder: Recorder
+  /** Told of an entry that ended by what the network said. */
+  ended: (entry: Entry) => void
+  closing: AbortSignal
+  log: Log
+  nowMs: () => number
+}
+
+export function createDispatch({ site, recorder, ended, closing, log, nowMs }: DispatchParts): Dispatch {
+  const underWay = new Set<string>()
+  return async (entry, { id, raw }, guard) => {
+    const { address, nonce } = entry
+    // The watcher may find it unseen while it is on its way.
+    if (underWay.has(id)) return undefined
+    underWay.add(id)
+    try {
+      const reception = await withDeadline(closing, sendTimeoutMs, (signal) => site.impl.rail.send({ id, raw }, { signal }))
+      const reason = reception.is === 'accepted' ? undefined : reception.reason
+      if (reason !== undefined)
+        log.warn({ txHash: id, address, nonce, reception: reception.is, reason }, 'the nodes did not take a transaction')
+      const kept = await recorder.amend(entry, (now) => received(now, id, reception, nowMs()), guard)
+      if (isFinal(kept)) ended(kept)
+      return reception.is === 'accepted' ? reception.landed : undefined
+    } catch (error) {
+      // The lane's new owner sends what it finds and notes it.
+      if (error instanceof Superseded) return undefined
+      log.warn(
+        { txHash: id, reason: error instanceof Error ? error.message : 'unknown' },
+        'what became of sending a transaction could not be noted',
+      )
+      return undefined
+    } finally {
+      underWay.delete(id)
+    }
+  }
+}
+
+function received(entry: Entry, id: string, reception: Reception, nowMs: number): Entry {
+  const { reason, meaning: refused } = reception.is === 'accepted' ? {} : reception
+  const attempts = entry.attempts.map((each) => (each.id === id ? { ...sentAgain(each, nowMs), refused } : each))
+  if (reception.is === 'accepted' && reception.landed && !isFinal(entry)) return landedAtOnce({ ...entry, attempts }, id, reception.landed)
+  const waits = entry.state === 'SIGNED' || entry.state === 'BROADCAST'
+  if (!waits) return { ...entry, attempts }
+  // Why it is to be replaced matters more than what nodes say of it.
+  const said = entry.replacedBy === undefined ? { reason } : {}
+  // Its fees were checked a moment ago; the next look tells how it really stands.
+  if (reason === undefined) return { ...entry, ...said, attempts, state: 'BROADCAST', seen: entry.seen ?? 'pays' }
+  return { ...entry, ...said, attempts }
+}
+
+/** There is nothing that could take it back: neither a block nor another on its slot. */
+function landedAtOnce(entry: Entry, id: string, { ok, receipt, reason }: LandedAtOnce): Entry {
+  return {
+    ...entry,
+    landed: { id, ok, blockNumber: -1, receipt },
+    state: ok ? 'CONFIRMED' : 'REVERTED',
+    reason: ok ? undefined : reason,
+    replacedBy: undefined,
+  }
+}
+
+function sentAgain(attempt: Attempt, nowMs: number): Attempt {
+  const { sends, sendsSinceLost } = attempt
+  const sent = { ...attempt, sentAt: nowMs, sends: sends + 1 }
+  return sendsSinceLost === undefined ? sent : { ...sent, sendsSinceLost: sendsSinceLost + 1 }
 }

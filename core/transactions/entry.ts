@@ -1,12 +1,11 @@
-import type { Json, RefusalMeaning } from '../contracts/index.ts'
-import type { RailPlace } from './lanes/lane-name.ts'
+import type { Json, RefusalMeaning, Transaction } from '../contracts/index.ts'
 
 /**
  * QUEUED → SIGNED → BROADCAST → MINED → CONFIRMED, and the other ends. A reorganisation moves MINED back to BROADCAST;
  * an end is final.
  */
 export type TransactionState = 'QUEUED' | 'SIGNED' | 'BROADCAST' | 'MINED' | FinalState
-export type FinalState = 'CONFIRMED' | 'REVERTED' | 'REPLACED' | 'CANCELLED' | 'DROPPED' | 'EXPIRED'
+type FinalState = 'CONFIRMED' | 'REVERTED' | 'REPLACED' | 'CANCELLED' | 'DROPPED' | 'EXPIRED'
 
 /**
  * What it is for. `order` and `order-cancel` are those of order books, `funds` what they hold and lend. A `cancel` does nothing in the place
@@ -46,7 +45,7 @@ export interface Attempt {
 }
 
 /** Where an attempt is in a block. */
-export interface Landed {
+interface Landed {
   /** The attempt's id. */
   readonly id: string
   readonly ok: boolean
@@ -131,4 +130,38 @@ export function isFinal({ state }: Pick<Entry, 'state'>): boolean {
 /** The hash of the attempt that landed, or of the newest; undefined before it is signed. */
 export function txHashOf({ landed, attempts }: Pick<Entry, 'landed' | 'attempts'>): string | undefined {
   return landed?.id ?? attempts.at(-1)?.id
+}
+
+/** Whose slots transactions take: those of a network, or of an exchange's own rail on it. */
+export interface RailPlace {
+  readonly chain: string
+  readonly network: string
+  /** Whose own rail; absent: the chain's. */
+  readonly connector?: string
+}
+
+export const railName = ({ chain, network, connector }: RailPlace): string =>
+  connector === undefined ? `${chain}/${network}` : `${chain}/${network}/${connector}`
+
+/** @param address of the wallet, or of whose key signs on an exchange's own rail */
+export const laneName = (place: RailPlace, address: string): string => `${railName(place)}/${address}`
+
+/** Hexadecimal digits say the same in either case of letters; in base58 another case is another signature. */
+export const canonicalHash = (txHash: string): string => (/^0x/i.test(txHash) ? txHash.toLowerCase() : txHash)
+
+/** -1 certain never to be mined, 0 accepted by the server, 1 mined, 2 pending and pays enough, 3 pending and pays too little. */
+export type TxStatus = -1 | 0 | 1 | 2 | 3
+
+/**
+ * The number that `/network/poll` shows of a journaled transaction.
+ * @param found what the chain has of it now, where that was asked
+ */
+export function txStatus({ state, landed, replacedBy, seen }: Entry, found?: Pick<Transaction, 'blockNumber' | 'pays'>): TxStatus {
+  if (landed || found?.blockNumber !== undefined) return 1
+  if (state === 'REPLACED' || state === 'CANCELLED' || state === 'DROPPED' || state === 'EXPIRED') return -1
+  // Whatever took its place is not final, so it may still be mined.
+  if (replacedBy !== undefined || seen === 'lost') return 3
+  if (found) return found.pays === false ? 3 : 2
+  if (seen === undefined) return 0
+  return seen === 'pays' ? 2 : 3
 }

@@ -1,4 +1,8 @@
-import type { Guard } from './journal/journal.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../contracts/index.ts'
+import { databaseSession, leaseTable, type LeaseTable } from '../store/postgres/leases.ts'
+import { type Store, soleSession, type LeaseSession, type OwnedLane } from '../store/store.ts'
+import { type Guard, Superseded } from './journal/journal.ts'
 
 /**
  * Which lanes this server owns. A lane has one owner at a time, everywhere; with every change of owner its fence rises by one.
@@ -17,4 +21,242 @@ export interface Leases {
   adopt(lane: string): Promise<Guard | undefined>
   /** Gives every lane back, so that others need not wait. After the last `use`. */
   stop(): Promise<void>
+}
+
+interface SqlLeasesOptions {
+  store: Store
+  /** The database that the store is in; absent where it is embedded. */
+  url?: string
+  /** Of this process alone, and never used again. */
+  serverId: string
+  /** For people. */
+  serverName: string
+  log: Log
+  onChange?: (change: LaneChange) => void
+}
+
+/** Leases in the store's tables. In an embedded store every lane is there for the taking; in PostgreSQL servers ask each other. */
+export function sqlLeases({ store, url, serverId, serverName, log, onChange = () => {} }: SqlLeasesOptions): Leases {
+  const table = leaseTable(store, serverId)
+  const seats = new Map<string, LaneSeat>()
+  const session = sessionOf(store, url)
+  let isStopped = false
+
+  function sessionOf({ kind }: Store, database: string | undefined): LeaseSession {
+    if (kind === 'embedded') return soleSession
+    if (database === undefined) throw new Error('Leases in PostgreSQL need its url: they have a connection of their own.')
+    return databaseSession(
+      { url: database, serverId, serverName, log },
+      {
+        wished: (lane) => seatOf(lane).wished(),
+        given: (lane) => seatOf(lane).given(true),
+        freed,
+        ours,
+      },
+    )
+  }
+
+  function seatOf(lane: string): LaneSeat {
+    const seat = seats.get(lane) ?? createLaneSeat({ lane, table, session, log, onChange })
+    seats.set(lane, seat)
+    return seat
+  }
+
+  function freed(): void {
+    for (const seat of seats.values()) seat.given(false)
+  }
+
+  /** The net under the notices, and under what we believed without a reason. */
+  function ours(lanes: readonly OwnedLane[], askedAt: number): void {
+    const fences = new Map(lanes.map(({ lane, fence }) => [lane, fence]))
+    for (const [lane, seat] of seats) seat.seen(fences.get(lane), askedAt)
+    for (const { lane, wished } of lanes) if (wished) seatOf(lane).wished()
+  }
+
+  return {
+    async use(lane, signal, work) {
+      if (isStopped) throw new Superseded('The server is stopping.')
+      const seat = seatOf(lane)
+      const guard = await seat.enter(signal)
+      try {
+        return await work(guard)
+      } catch (error) {
+        if (error instanceof Superseded && error.lost === 'lane') seat.doubt(guard)
+        throw error
+      } finally {
+        seat.leave()
+      }
+    },
+    held: (lane) => (isStopped ? undefined : seats.get(lane)?.held()),
+    adopt: async (lane) => (isStopped ? undefined : seatOf(lane).adopt()),
+    async stop() {
+      isStopped = true
+      freed()
+      await session.stop()
+    },
+  }
+}
+
+/** So long a lane is kept after it came, though others wait: two busy servers would else only pass it to and fro. */
+const tenureMs = 50
+/** Who waits asks again this often, if no news come before. */
+const pollMs = 250
+
+interface Hold {
+  guard: Guard
+  /** The session's, when it was asked for. */
+  term: number
+  /** `performance.now()` */
+  since: number
+}
+
+/** One lane, as this server stands to it. */
+interface LaneSeat {
+  held(): Guard | undefined
+  /** Waits until the lane is ours and may be used, and counts a use of it. */
+  enter(signal: AbortSignal): Promise<Guard>
+  leave(): void
+  /** Takes it where nobody living has it. */
+  adopt(): Promise<Guard | undefined>
+  /** Another server asks for it. */
+  wished(): void
+  /** It was given to us, or else may be free. */
+  given(toUs: boolean): void
+  /** What the store said of it at some moment after `askedAt`: its fence where it is ours. */
+  seen(fence: number | undefined, askedAt: number): void
+  /** A write under this guard was refused: the store must be asked. */
+  doubt(guard: Guard): void
+}
+
+/** Why a lane's owner is another one: nobody living had it; its owner gave it to us; we gave it away. */
+type LaneChange = 'taken' | 'received' | 'given'
+
+interface SeatParts {
+  lane: string
+  table: LeaseTable
+  session: LeaseSession
+  log: Log
+  onChange: (change: LaneChange) => void
+}
+
+function createLaneSeat({ lane, table, session, log, onChange }: SeatParts): LaneSeat {
+  let hold: Hold | undefined
+  let lastFence: number | undefined
+  let wasGiven = false
+  let users = 0
+  let waiting = 0
+  let isLeaving = false
+  let handingOver: Promise<void> | undefined
+  let gaining: Promise<void> | undefined
+  let turn: Promise<unknown> = Promise.resolve()
+  let wake = () => {}
+  let emptied = () => {}
+
+  const isWanted = () => waiting > 0
+  const current = () => (hold && hold.term === session.term() && session.lives() ? hold : undefined)
+
+  /** One statement after the other: of two answers the later is the newer. */
+  function inTurn<T>(ask: () => Promise<T>): Promise<T> {
+    const answer = turn.then(ask)
+    turn = answer.catch(() => {})
+    return answer
+  }
+
+  const take = () =>
+    inTurn(async () => {
+      if (current()) return true
+      hold = undefined
+      const term = session.term()
+      const fence = await table.take(lane)
+      if (fence === undefined) return false
+      hold = { guard: { lane, fence }, term, since: performance.now() }
+      if (fence !== lastFence) onChange(wasGiven ? 'received' : 'taken')
+      lastFence = fence
+      wasGiven = false
+      return true
+    })
+
+  /** For all that wait at once. */
+  async function gain(): Promise<void> {
+    while (isWanted()) {
+      await handingOver
+      await session.revive()
+      const news = new Promise<void>((resolve) => (wake = resolve))
+      if (await take()) return
+      await table.wish(lane)
+      await Promise.race([news, sleep(pollMs)])
+    }
+  }
+
+  async function handOver(): Promise<void> {
+    try {
+      if (hold) await sleep(Math.max(0, hold.since + tenureMs - performance.now()))
+      // Who comes now waits behind the other server, which would else never get it.
+      isLeaving = true
+      if (users > 0) await new Promise<void>((resolve) => (emptied = resolve))
+      await inTurn(async () => {
+        hold = undefined
+        if (await table.give(lane)) onChange('given')
+      })
+    } catch (error) {
+      log.warn({ lane, reason: error instanceof Error ? error.message : 'unknown' }, 'a lane could not be handed over; it is tried again')
+    } finally {
+      isLeaving = false
+      handingOver = undefined
+    }
+  }
+
+  return {
+    held: () => current()?.guard,
+    async enter(signal) {
+      for (;;) {
+        signal.throwIfAborted()
+        const now = isLeaving ? undefined : current()
+        if (now) {
+          users += 1
+          return now.guard
+        }
+        waiting += 1
+        try {
+          await orAbort((gaining ??= gain().finally(() => (gaining = undefined))), signal)
+        } finally {
+          waiting -= 1
+        }
+      }
+    },
+    leave() {
+      users -= 1
+      if (users === 0) emptied()
+    },
+    async adopt() {
+      if (!current()) {
+        await session.revive()
+        await take()
+      }
+      return current()?.guard
+    },
+    wished() {
+      // On its way to us, for work that waits: who asks will ask again.
+      if (!current() && isWanted()) return
+      handingOver ??= handOver()
+    },
+    given(toUs) {
+      wasGiven = toUs
+      wake()
+    },
+    seen(fence, askedAt) {
+      if (hold && hold.since < askedAt && hold.guard.fence !== fence) hold = undefined
+    },
+    doubt(guard) {
+      if (hold?.guard === guard) hold = undefined
+    },
+  }
+}
+
+function orAbort(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }

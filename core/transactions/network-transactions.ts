@@ -1,27 +1,17 @@
 import type { Log } from '../contracts/index.ts'
-import { createCancel } from './replace/cancel.ts'
-import { createDispatch } from './submit/dispatch.ts'
-import type { Dispatch } from './submit/dispatch.ts'
-import { createLanes } from './leased-queues.ts'
+import { createCancel, createRaise, createSpeedUp } from './replace.ts'
+import { createDispatch, type Dispatch, createSignAttempt } from './attempts.ts'
+import { createLanes, givenUp } from './leased-queues.ts'
 import type { Leases } from './leases.ts'
-import type { Origin, PlacedOrder, Sign, Site, Submitted } from './submit-request.ts'
-import { createRaise } from './replace.ts'
-import { holderOf } from './entry.ts'
-import type { Entry } from './entry.ts'
-import { givenUp } from './lanes/rebuild-lane.ts'
-import type { Recorder } from './journal/recorder.ts'
-import { createSignAttempt } from './submit/sign-attempt.ts'
-import { createSpeedUp } from './replace/speed-up.ts'
-import { createKeepIds } from './submit/order-ids.ts'
-import { createSubmission } from './submit.ts'
-import type { Manner } from './submit.ts'
-import { Superseded } from './journal/superseded.ts'
-import { syncLane } from './lanes/sync-lane.ts'
-import { nothingSent, orTimeout } from './submit/timeout.ts'
+import { type Origin, type PlacedOrder, type Sign, type Site, type Submitted, nothingSent, orTimeout } from './submit-request.ts'
+import { holderOf, type Entry } from './entry.ts'
+import { type Recorder, Superseded } from './journal/journal.ts'
+import { createKeepIds, createSubmission, type Manner } from './submit.ts'
+import { syncLane } from './nonce-queue.ts'
 import { createUpkeep } from './upkeep.ts'
 import { createWatcher } from './watcher.ts'
 
-export interface NetworkParts {
+interface NetworkParts {
   site: Site
   recorder: Recorder
   leases: Leases

@@ -1,5 +1,7 @@
-import type { Json, Rail, Standing } from '../contracts/index.ts'
-import type { Kind } from './entry.ts'
+import { type Json, type Rail, type Standing, SluiceError } from '../contracts/index.ts'
+import { type Kind, txHashOf } from './entry.ts'
+import type { Recorder } from './journal/journal.ts'
+import { nothingSent, orTimeout, type Site } from './submit-request.ts'
 
 /** Our newest transaction on a slot. */
 export interface Occupant {
@@ -48,7 +50,7 @@ export interface Claimed {
 }
 
 /** Why a nonce cannot be had. */
-export interface Conflict {
+interface Conflict {
   is: 'past' | 'claimed' | 'not-meant' | 'outbid' | 'foreign' | 'far'
   nonce: number
   /** What the server would assign. */
@@ -229,5 +231,60 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
       for (const key of vacated) if (!suspects.has(key)) vacated.delete(key)
       return sure
     },
+  }
+}
+
+/** What one node says alone and nothing bears out is asked for so many times more. */
+const mostDoubts = 2
+
+/** Asks the chain for a wallet's nonces, and tells its lane. */
+export async function syncLane(rail: Rail, lane: Lane, signal: AbortSignal): Promise<void> {
+  await ask(rail, lane, signal)
+  await askAgain(rail, lane, signal)
+}
+
+/** Until the lane believes what it was told. */
+export async function askAgain(rail: Rail, lane: Lane, signal: AbortSignal): Promise<void> {
+  for (let doubts = 0; doubts < mostDoubts && lane.doubtful(); doubts += 1) await ask(rail, lane, signal)
+}
+
+async function ask(rail: Rail, lane: Lane, signal: AbortSignal): Promise<void> {
+  const news = lane.asking()
+  news(await orTimeout(rail.sync(lane.address, { signal }), signal, nothingSent))
+}
+
+/** What a caller is told about a nonce that cannot be had. */
+export async function nonceConflict(
+  { is, nonce, next, holder, requestId }: Conflict,
+  { recorder, site, address }: { recorder: Recorder; site: Site; address: string },
+): Promise<SluiceError> {
+  const { rail } = site.impl
+  const txHash = holder?.txHash ?? (is === 'past' ? await minedOn(nonce) : undefined)
+  const least = holder && rail.replace ? rail.replace.least(holder.fees) : undefined
+  const replace = least === undefined ? '' : ` To replace it offer at least ${least}.`
+  const isOrdered = rail.slots === 'ordered'
+  const free = isOrdered ? ` The next free one is ${next}.` : ' Leave nonce out where it need not be this one.'
+  const held = txHash === undefined ? 'a transaction that is not in the journal' : txHash
+  const messages: Record<Conflict['is'], string> = {
+    past: `Nonce ${nonce} is used: ${held} is mined on it.${isOrdered ? ` The next is ${next}; leave nonce out to have it assigned.` : ' Try again.'}`,
+    claimed: `Nonce ${nonce} is being signed for the request ${requestId ?? ''}: try again when that is answered, or leave nonce out.`,
+    'not-meant': `Nonce ${nonce} is held by ${held}, which is pending.${replace}${free}`,
+    outbid: `Nonce ${nonce} is held by ${held}, and the fees are too low to replace it.${replace}`,
+    foreign: `Nonce ${nonce} is held by ${held}, sent by other software. To try to replace it give maxFeePerGas and maxPriorityFeePerGas; the next free one is ${next}.`,
+    far: `Nonce ${nonce} is too far ahead: the next is ${next}, and everything up to it would have to be sent first.`,
+  }
+  return new SluiceError('INVALID_NONCE', messages[is], {
+    details: { nonce, ...(isOrdered && { next }), ...(txHash !== undefined && { txHash }) },
+  })
+
+  async function minedOn(used: number): Promise<string | undefined> {
+    const { entries } = await recorder.list({
+      chain: site.chain,
+      network: site.network,
+      on: { connector: site.connector, address },
+      nonce: used,
+    })
+    const mined = entries.find(({ landed }) => landed)
+    return mined && txHashOf(mined)
   }
 }

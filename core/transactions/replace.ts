@@ -1,17 +1,22 @@
-import { SluiceError } from '../contracts/index.ts'
-import type { Json, Log } from '../contracts/index.ts'
-import type { Dispatch } from './submit/dispatch.ts'
-import { isFinal } from './entry.ts'
-import type { Entry } from './entry.ts'
-import { keepSigned } from './attempts.ts'
-import type { Kept } from './attempts.ts'
-import type { HeldLane, Lanes } from './leased-queues.ts'
-import { nonceConflict } from './lanes/nonce-conflict.ts'
-import type { Keyed, Site } from './submit-request.ts'
-import { hold, occupantOf } from './lanes/rebuild-lane.ts'
-import type { Change, Recorder } from './journal/recorder.ts'
-import type { SignAttempt } from './submit/sign-attempt.ts'
-import { nothingSent, orTimeout, outcomeUnknown, stillUnderWay } from './submit/timeout.ts'
+import { SluiceError, type Json, type Log, type Rail } from '../contracts/index.ts'
+import { type Dispatch, keepSigned, type Kept, type SignAttempt } from './attempts.ts'
+import { isFinal, type Entry } from './entry.ts'
+import type { Change, Recorder } from './journal/journal.ts'
+import { type HeldLane, type Lanes, hold, occupantOf } from './leased-queues.ts'
+import { nonceConflict, syncLane, type Lane } from './nonce-queue.ts'
+import {
+  type Keyed,
+  type Site,
+  nothingSent,
+  orTimeout,
+  outcomeUnknown,
+  stillUnderWay,
+  namesFees,
+  type Origin,
+  type PlacedOrder,
+  type Submitted,
+} from './submit-request.ts'
+import type { Manner } from './submit.ts'
 
 export interface RaiseParts {
   site: Site
@@ -115,3 +120,148 @@ const tooDear = (address: string, symbol: string) =>
     'OUT_OF_GAS',
     `${address} does not hold the ${symbol} that it would cost at most with higher fees, so nothing more was signed: fund it, or wait.`,
   )
+
+interface SpeedUpParts {
+  site: Site
+  recorder: Recorder
+  raise: (wanted: Wanted, signal: AbortSignal) => Promise<{ txHash: string; nonce: number }>
+}
+
+/** A caller's wish to have a transaction mined sooner: the one on a nonce, or the lowest pending one. */
+export function createSpeedUp({ site, recorder, raise }: SpeedUpParts) {
+  const { rail } = site.impl
+
+  async function pick(nonce: number | undefined, { lane }: HeldLane, signal: AbortSignal): Promise<Entry> {
+    await syncLane(rail, lane, signal)
+    const key = nonce === undefined ? undefined : lane.occupant(nonce)?.key
+    const [lowest] = nonce === undefined ? await pendingOn(lane, { recorder, site }) : []
+    const entry = key === undefined ? lowest : await recorder.read(key)
+    if (entry) return entry
+    throw await nothingPending(lane, nonce, 'speed up', { recorder, site })
+  }
+
+  return async function speedUp(
+    { address, requestId, keyed, nonce, wish }: Origin,
+    signal: AbortSignal,
+  ): Promise<{ txHash: string; nonce: number }> {
+    const replace = replaceOf(rail, site.chain)
+    const head = await orTimeout(site.impl.head({ signal }), signal, nothingSent)
+    const feesGiven = namesFees(wish)
+    return raise(
+      {
+        address,
+        requestId,
+        keyed,
+        feesGiven,
+        pick: (held) => pick(nonce, held, signal),
+        feesOver(over) {
+          const fees = replace.bump(over, head, feesGiven ? wish : undefined)
+          if (fees) return fees
+          throw new SluiceError(
+            'TRANSACTION_GAS_PRICE_TOO_LOW',
+            `To replace it ${replace.least(over)} would have to be offered, which is above the network's feeCap: wait, or raise feeCap in its settings.`,
+          )
+        },
+      },
+      signal,
+    )
+  }
+}
+
+export interface CancelParts {
+  site: Site
+  lanes: Lanes
+  recorder: Recorder
+  submit: (order: PlacedOrder, manner: Manner, signal: AbortSignal) => Promise<Submitted>
+}
+
+export interface Cancelling extends Origin {
+  /** Key of the one entry that is meant: nothing else that may be on its nonce by then. */
+  only?: string
+}
+
+/** Replaces what is on a nonce by a transfer of nothing to oneself; without a nonce the lowest pending one. */
+export function createCancel({ site, lanes, recorder, submit }: CancelParts) {
+  const { rail } = site.impl
+
+  /** What was not cancelled yet comes first, so that asking again cancels the next one. */
+  async function nonceOf(nonce: number | undefined, lane: Lane): Promise<number> {
+    if (nonce === undefined) {
+      const [lowest] = (await pendingOn(lane, { recorder, site })).toSorted(
+        (a, b) => Number(a.kind === 'cancel') - Number(b.kind === 'cancel'),
+      )
+      if (lowest) return lowest.nonce
+    } else {
+      // Where nothing is ours another program's may be, or it is mined: what comes next tells.
+      const mayBeThere = lane.occupant(nonce) !== undefined || lane.standing({ nonce }) !== 'free'
+      if (mayBeThere) return nonce
+    }
+    throw await nothingPending(lane, nonce, 'cancel', { recorder, site })
+  }
+
+  return async function cancel({ only, ...origin }: Cancelling, signal: AbortSignal): Promise<{ txHash: string; nonce: number }> {
+    const { address } = origin
+    const nonce = await lanes.use(address, signal, async ({ lane }) => {
+      await syncLane(rail, lane, signal)
+      return nonceOf(origin.nonce, lane)
+    })
+    return submitNothing(
+      { ...origin, nonce, signer: address },
+      'cancel',
+      { replaces: true, ...(only !== undefined && { only }) },
+      { site, submit },
+      signal,
+    )
+  }
+}
+
+/** A transfer of nothing to oneself, on a nonce. */
+export async function submitNothing(
+  origin: Origin & { nonce: number; signer: string },
+  kind: 'cancel' | 'fill',
+  manner: Manner,
+  { site, submit }: Pick<CancelParts, 'site' | 'submit'>,
+  signal: AbortSignal,
+): Promise<{ txHash: string; nonce: number }> {
+  const { signer } = origin
+  const answer = ({ txHash, nonce }: Submitted) => ({ txHash, nonce })
+  const order = { ...origin, plan: planOf(site, signer), scope: { contracts: [signer], valueRaw: 0n }, kind, answer }
+  return answer(await submit(order, manner, signal))
+}
+
+function planOf({ chain, impl: { rail } }: Site, signer: string): PlacedOrder['plan'] {
+  return { steps: [replaceOf(rail, chain).cancel(signer)], needs: [], memo: null }
+}
+
+/** @throws SluiceError UNSUPPORTED where nothing that was signed can be replaced */
+export function replaceOf({ replace }: Rail, chain: string): NonNullable<Rail['replace']> {
+  if (replace) return replace
+  throw new SluiceError('UNSUPPORTED', `${chain} cannot replace a transaction once it was sent.`)
+}
+
+interface Parts {
+  recorder: Recorder
+  site: Site
+}
+
+/** What of a wallet waits to be mined and nothing is to replace, lowest nonce first. The lane must be ours, and in sync with the chain. */
+async function pendingOn(lane: Lane, { recorder, site: { chain, network, connector } }: Parts): Promise<readonly Entry[]> {
+  const unfinished = await recorder.unfinished({ chain, network, connector, address: lane.address })
+  return unfinished
+    .filter(({ attempts, landed, replacedBy }) => attempts.length > 0 && !landed && replacedBy === undefined)
+    .filter(({ slot }) => lane.standing({ slot }) !== 'past')
+    .toSorted((a, b) => a.nonce - b.nonce)
+}
+
+/** Why nothing of ours is pending, there or anywhere: what is being signed will be in a moment, what was mined is not any more. */
+async function nothingPending(lane: Lane, nonce: number | undefined, toDo: string, { recorder, site }: Parts): Promise<SluiceError> {
+  const { address } = lane
+  const conflict = (found: Pick<Parameters<typeof nonceConflict>[0], 'is' | 'nonce' | 'requestId'>) =>
+    nonceConflict({ next: lane.next(), ...found }, { recorder, site, address })
+  const signing = lane.signing(nonce)
+  if (signing) return conflict({ is: 'claimed', ...signing })
+  if (nonce !== undefined && lane.standing({ nonce }) === 'past') return conflict({ is: 'past', nonce })
+  const what =
+    nonce === undefined ? `${address} has no pending transaction in the journal` : `Nothing of ${address} is pending on nonce ${nonce}`
+  return new SluiceError('UNKNOWN_TRANSACTION', `${what}: there is nothing to ${toDo}.`)
+}

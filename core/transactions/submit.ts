@@ -1,27 +1,26 @@
-import { SluiceError } from '../contracts/index.ts'
-import type { Checked, Json, Log, Prepared } from '../contracts/index.ts'
-import { StoreUnavailable } from '../store/store-unavailable.ts'
-import { checkPlan } from './submit/check-plan.ts'
-import type { Dispatch } from './submit/dispatch.ts'
-import { isFinal } from './entry.ts'
-import type { Entry } from './entry.ts'
-import { keepSigned } from './attempts.ts'
-import type { Kept } from './attempts.ts'
-import type { Claim, Lane, Occupant } from './nonce-queue.ts'
-import type { HeldLane, Lanes } from './leased-queues.ts'
-import { newEntries } from './submit/new-entries.ts'
-import { nonceConflict } from './lanes/nonce-conflict.ts'
-import { namesFees } from './submit-request.ts'
-import type { LandedAtOnce, PlacedOrder, Site, Submitted } from './submit-request.ts'
-import { givenUp, hold } from './lanes/rebuild-lane.ts'
-import type { Change, Recorder } from './journal/recorder.ts'
-import type { KeepIds } from './submit/order-ids.ts'
-import type { SignAttempt } from './submit/sign-attempt.ts'
-import { answerTo, hashOf, submittedOf } from './submit/submitted.ts'
-import { askAgain } from './lanes/sync-lane.ts'
-import { nothingSent, orTimeout, outcomeUnknown, stillUnderWay } from './submit/timeout.ts'
+import { SluiceError, type Checked, type Json, type Log, type Prepared, type GasTerms } from '../contracts/index.ts'
+import { StoreUnavailable } from '../store/store.ts'
+import { type Dispatch, keepSigned, type Kept, type SignAttempt } from './attempts.ts'
+import { OrderTaken } from './book-orders.ts'
+import { isFinal, type Entry, txHashOf } from './entry.ts'
+import type { Change, Recorder, KeptAnswer } from './journal/journal.ts'
+import { type HeldLane, type Lanes, givenUp, hold } from './leased-queues.ts'
+import { type Claim, type Lane, type Occupant, nonceConflict, askAgain } from './nonce-queue.ts'
+import {
+  checkPlan,
+  newEntries,
+  namesFees,
+  type LandedAtOnce,
+  type PlacedOrder,
+  type Site,
+  type Submitted,
+  nothingSent,
+  orTimeout,
+  outcomeUnknown,
+  stillUnderWay,
+} from './submit-request.ts'
 
-export interface SubmissionParts {
+interface SubmissionParts {
   site: Site
   lanes: Lanes
   recorder: Recorder
@@ -267,3 +266,68 @@ export function createSubmission(parts: SubmissionParts) {
 
 /** Whether what memory says still holds beside all that the lane knows: that coins do not suffice is told by the chain alone. */
 const isBorneOut = ({ synced, beside }: Checked, lane: Lane) => lane.bearsOut(synced) && !beside(lane.committedRaw(synced, []))
+
+/** All that can go wrong in making the answer goes wrong before anything is kept. */
+function answerTo({ answer, keyed }: PlacedOrder, submitted: Submitted): KeptAnswer | undefined {
+  const body = answer(submitted)
+  return keyed && { claim: keyed.claim, ...keyed.answerOf(body) }
+}
+
+/** Once it is signed. */
+function submittedOf(signed: readonly Entry[], prepared: readonly Prepared[]): Submitted {
+  const transactions = signed.map((entry) => ({ txHash: hashOf(entry), nonce: entry.nonce }))
+  const last = transactions.at(-1)
+  if (!last) throw new Error('A plan has no steps.')
+  return { transactions, ...last, gas: total(prepared) }
+}
+
+function hashOf(entry: Entry): string {
+  const txHash = txHashOf(entry)
+  if (txHash === undefined) throw new Error(`${entry.key} was never signed.`)
+  return txHash
+}
+
+function total(prepared: readonly Prepared[]): GasTerms {
+  const sum = (field: 'gasLimit' | 'gasCostRaw') => prepared.reduce((all, { gas }) => all + gas[field], 0n)
+  return { gasPriceRaw: 0n, ...prepared[0]?.gas, gasLimit: sum('gasLimit'), gasCostRaw: sum('gasCostRaw') }
+}
+
+/**
+ * Keeps an order's client order ids for it while it is on its way into the journal, until the function that it gives is called.
+ * @throws OrderTaken where another has one of them
+ */
+type KeepIds = (order: PlacedOrder) => Promise<() => void>
+
+/**
+ * Before anything is asked or claimed, so that what is refused leaves no slot empty. The journal itself says so again, of two servers to one.
+ * What nobody is signing any more gives its id up first.
+ */
+export function createKeepIds(recorder: Recorder, giveUpLeftovers: () => Promise<void>): KeepIds {
+  const kept = new Set<string>()
+
+  return async ({ clientOrders = [], venue, address, network: { chain, network } }) => {
+    if (!venue || clientOrders.length === 0) return () => {}
+    const ids = clientOrders.map(({ clientOrderId }) => clientOrderId)
+    const names = ids.map((id) => JSON.stringify([venue.connector, address.toLowerCase(), id]))
+    const other = names.findIndex((name) => kept.has(name))
+    if (other >= 0) throw new OrderTaken(ids[other] ?? '')
+    for (const name of names) kept.add(name)
+    const leave = () => {
+      for (const name of names) kept.delete(name)
+    }
+    try {
+      await checkUnused({ chain, network, connector: venue.connector, address }, ids)
+      return leave
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  async function checkUnused(on: Parameters<Recorder['orders']['taken']>[0], ids: readonly string[]): Promise<void> {
+    if ((await recorder.orders.taken(on, ids)) === undefined) return
+    await giveUpLeftovers()
+    const used = await recorder.orders.taken(on, ids)
+    if (used !== undefined) throw new OrderTaken(used)
+  }
+}

@@ -1,22 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SluiceError } from '../contracts/index.ts'
-import type { Log, Transaction } from '../contracts/index.ts'
-import type { Entry } from './entry.ts'
-import type { Filter, Journal, JournalEvent, Page } from './journal/journal.ts'
-import type { Leases } from './leases.ts'
-import { startAdoption } from './lanes/adoption.ts'
-import { createNetworkTransactions } from './network-transactions.ts'
-import type { NetworkTransactions } from './network-transactions.ts'
-import type { Order, Origin, Sign, Site, Submitted } from './submit-request.ts'
+import { SluiceError, type Log, type Transaction } from '../contracts/index.ts'
 import type { ClientOrders } from './book-orders.ts'
-import type { Cancelling } from './replace/cancel.ts'
-import { placeOrder } from './submit/place-order.ts'
-import { railName } from './lanes/lane-name.ts'
-import { createRecorder } from './journal/recorder.ts'
-import { txStatus } from './tx-status.ts'
-import type { TxStatus } from './tx-status.ts'
+import { type Entry, railName, txStatus, type TxStatus, txHashOf, type RailPlace } from './entry.ts'
+import { type Filter, type Journal, type JournalEvent, type Page, createRecorder, type Recorder, Superseded } from './journal/journal.ts'
+import type { Leases } from './leases.ts'
+import { createNetworkTransactions, type NetworkTransactions } from './network-transactions.ts'
+import type { Cancelling } from './replace.ts'
+import { type Order, type Origin, type Sign, type Site, type Submitted, placeOrder } from './submit-request.ts'
 
-export interface TransactionsOptions {
+interface TransactionsOptions {
   journal: Journal
   leases: Leases
   /** Every network, and every exchange's own rail, that transactions may be open on: those that a server before left are gone on with. */
@@ -171,3 +163,99 @@ async function within(work: Promise<unknown>, milliseconds: number): Promise<voi
   const late = sleep(milliseconds, undefined, { signal: over.signal }).catch(() => {})
   await Promise.race([work, late]).finally(() => over.abort())
 }
+
+const roundMs = 2_000
+/** Wallets that are taken up at once: each is a few questions to the store, which may be far away. */
+const atOnce = 8
+
+interface AdoptionParts {
+  recorder: Recorder
+  /** By the names of their rails. */
+  networks: ReadonlyMap<string, NetworkTransactions>
+  closing: AbortSignal
+  log: Log
+}
+
+/** Takes up what nobody alive looks after: at once, and again now and then. */
+interface Adoption {
+  /** Settles after the first round, whatever came of it. */
+  firstRound: Promise<void>
+  /** After `closing`. */
+  idle(): Promise<void>
+}
+
+/**
+ * At the start what a server before left; later what one beside left when it died. And what was never signed on lanes of ours, for
+ * which the store did not take the note that it was given up. Asks the journal only: no node can hold it up.
+ */
+function startAdoption({ recorder, networks, closing, log }: AdoptionParts): Adoption {
+  const unserved = new Set<string>()
+  let troublesBefore: readonly string[] = []
+
+  async function round(): Promise<void> {
+    const troubles: string[] = []
+    /** One wallet's trouble is not another's. */
+    async function attempt(what: object, work: () => Promise<unknown>): Promise<void> {
+      try {
+        if (!closing.aborted) await work()
+      } catch (error) {
+        // Another server was quicker.
+        if (error instanceof Superseded) return
+        const reason = error instanceof Error ? error.message : 'unknown'
+        // Said once for as long as it lasts.
+        if (!troublesBefore.includes(reason) && !closing.aborted)
+          log.warn({ ...what, reason }, 'open transactions could not be taken up; tried again')
+        troubles.push(reason)
+      }
+    }
+    await attempt({}, async () => {
+      const open = (await recorder.openLanes()).values()
+      async function takeUp(): Promise<void> {
+        // All of them take from the same one.
+        for (const { address, ...place } of open) {
+          const served = networks.get(railName(place))
+          await attempt({ ...place, address }, () => (served ? served.adopt(address) : warnOnce(place)))
+        }
+      }
+      await Promise.all(Array.from({ length: atOnce }, takeUp))
+    })
+    for (const network of networks.values()) await attempt({}, () => network.giveUpLeftovers())
+    troublesBefore = troubles
+  }
+
+  /** Nobody can look after them until the plugin is there again. */
+  async function warnOnce(place: RailPlace): Promise<void> {
+    const name = railName(place)
+    if (unserved.has(name)) return
+    unserved.add(name)
+    const open = await recorder.unfinished(place)
+    const transactions = open.map((entry) => ({ address: entry.address, nonce: entry.nonce, txHash: txHashOf(entry) }))
+    log.warn(
+      { ...place, transactions },
+      'transactions are open on a network that no plugin serves: add it again to have them seen to their end',
+    )
+  }
+
+  const firstRound = round()
+  async function goOn(): Promise<void> {
+    await firstRound
+    while (!closing.aborted) {
+      await sleep(roundMs, undefined, { signal: closing, ref: false }).catch(() => {})
+      if (!closing.aborted) await round()
+    }
+  }
+  const rounds = goOn()
+  return { firstRound, idle: () => rounds }
+}
+
+export { canonicalHash } from './entry.ts'
+export { holderOf, isFinal, placeOf, txHashOf } from './entry.ts'
+export { railName } from './entry.ts'
+export type { Entry, Kind, TransactionState } from './entry.ts'
+export type { Filter, Guard, Journal, JournalEvent, KeptAnswer, KeyClaim, Page } from './journal/journal.ts'
+export type { Leases } from './leases.ts'
+export { sqlJournal } from './journal/sql-journal.ts'
+export { sqlLeases } from './leases.ts'
+export type { Keyed, Order, Origin, Scope, Sign, Site, Submitted } from './submit-request.ts'
+export { Superseded } from './journal/journal.ts'
+export type { ClientOrder, ClientOrders, JournaledOrder, OrderFilter, SaidOfOrder } from './book-orders.ts'

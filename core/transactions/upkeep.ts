@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { SluiceError } from '../contracts/index.ts'
-import type { Head } from '../contracts/index.ts'
-import { withDeadline } from '../contracts/with-deadline.ts'
-import { replaceOf, submitNothing } from './replace/cancel.ts'
-import type { CancelParts } from './replace/cancel.ts'
-import { holderOf } from './entry.ts'
-import type { Entry } from './entry.ts'
-import type { RaiseParts, Wanted } from './replace.ts'
+import { SluiceError, type Head } from '../contracts/index.ts'
+import { withDeadline } from '../async.ts'
+import { replaceOf, submitNothing, type CancelParts, type RaiseParts, type Wanted } from './replace.ts'
+import { holderOf, type Entry } from './entry.ts'
 
 const timeoutMs = 15_000
 /** What failed is tried again after so long, and twice as long each time. */
 const shortestPauseMs = 1_000
 const longestPauseMs = 60_000
 
-export interface UpkeepParts extends CancelParts, Pick<RaiseParts, 'goOn' | 'closing' | 'log'> {
+interface UpkeepParts extends CancelParts, Pick<RaiseParts, 'goOn' | 'closing' | 'log'> {
   raise: (wanted: Wanted, signal: AbortSignal) => Promise<{ txHash: string; nonce: number }>
   nowMs: () => number
 }

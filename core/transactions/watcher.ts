@@ -1,23 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { abortWith, withDeadline } from '../async.ts'
 import type { Head, Log, Sighting } from '../contracts/index.ts'
-import { abortWith, withDeadline } from '../contracts/with-deadline.ts'
-import type { Dispatch } from './submit/dispatch.ts'
-import { holderOf, isFinal } from './entry.ts'
-import type { Entry } from './entry.ts'
-import { firstInLine, leftOutOf } from './watch/first-in-line.ts'
-import type { FirstInLine } from './watch/first-in-line.ts'
-import type { HeldLane, Lanes } from './leased-queues.ts'
-import { hold } from './lanes/rebuild-lane.ts'
-import { StoreUnavailable } from '../store/store-unavailable.ts'
-import { advance } from './lifecycle.ts'
-import type { Action } from './watch/next-actions.ts'
-import type { Step } from './lifecycle.ts'
+import { StoreUnavailable } from '../store/store.ts'
+import type { Dispatch } from './attempts.ts'
+import { holderOf, isFinal, type Entry, txHashOf } from './entry.ts'
+import { type Recorder, Superseded } from './journal/journal.ts'
+import { type HeldLane, type Lanes, hold } from './leased-queues.ts'
+import { firstInLine, leftOutOf, type FirstInLine, advance, type Action, type Step, type Rival } from './lifecycle.ts'
 import type { Site } from './submit-request.ts'
-import { withPulse } from './watch/pulse.ts'
-import type { Recorder } from './journal/recorder.ts'
-import { rivalsAmong } from './watch/rivals.ts'
-import type { RivalOf } from './watch/rivals.ts'
-import { Superseded } from './journal/superseded.ts'
 import type { Upkeep } from './upkeep.ts'
 
 const lookTimeoutMs = 30_000
@@ -27,7 +17,7 @@ const pauseAfterTroubleMs = 1_000
 /** Without a new head for so long the old one is looked at again: what did not reach a node then goes out all the same. */
 const pulseMs = 5_000
 
-export interface WatcherParts {
+interface WatcherParts {
   site: Site
   recorder: Recorder
   lanes: Lanes
@@ -38,7 +28,7 @@ export interface WatcherParts {
   nowMs: () => number
 }
 
-export interface Watcher {
+interface Watcher {
   /** There is something to watch. */
   wake: () => void
   /** Settles when the loop has ended: after `closing`, or with nothing left to watch. */
@@ -221,3 +211,80 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
 }
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown')
+
+/** Another of ours that is in a block on an entry's slot; `gone` where what was to take its place ended without doing so. */
+type RivalOf = (entry: Entry) => Rival | 'gone' | undefined
+
+/** Among the open ones, or what was to take a place and is final already. */
+export async function rivalsAmong(
+  open: readonly Entry[],
+  sightings: ReadonlyMap<string, Sighting>,
+  { recorder, confirmations }: { recorder: Recorder; confirmations: number },
+): Promise<RivalOf> {
+  const landed = new Map<string, Rival & { key: string }>()
+  for (const { key, kind, rank, attempts, ...entry } of open) {
+    const sighting = attempts.map(({ id }) => sightings.get(id)).find((each) => each?.is === 'landed')
+    if (sighting?.is !== 'landed' || !takesSlot(entry, sighting)) continue
+    landed.set(slotOf(entry), { key, txHash: sighting.id, kind, rank, final: sighting.depth >= confirmations })
+  }
+  const openIds = new Set(open.flatMap(({ attempts }) => attempts.map(({ id }) => id)))
+  const final = new Map<string, Rival | 'gone'>()
+  for (const entry of open)
+    for (const id of takersOf(entry, sightings)) {
+      if (openIds.has(id) || final.has(id)) continue
+      const heir = await recorder.find(entry.chain, entry.network, id)
+      if (!heir || !isFinal(heir) || slotOf(heir) !== slotOf(entry)) continue
+      if (endedInVain(heir)) final.set(id, 'gone')
+      else if (heir.landed) final.set(id, { txHash: txHashOf(heir) ?? heir.landed.id, kind: heir.kind, rank: heir.rank, final: true })
+    }
+  return (entry) => {
+    const rival = landed.get(slotOf(entry))
+    if (rival && rival.key !== entry.key) return rival
+    const takers = takersOf(entry, sightings).map((id) => final.get(id))
+    return takers.find((each) => each !== undefined && each !== 'gone') ?? takers.find((each) => each !== undefined)
+  }
+}
+
+/** In a block what reverted used its nonce, too; what an exchange refused may have used none, and kept nothing else from being done. */
+const takesSlot = ({ signer }: Pick<Entry, 'signer'>, { ok }: { ok: boolean }): boolean => ok || signer === undefined
+
+/** In a block something takes a nonce sooner or later; an action that an exchange never did leaves it as it was. */
+const endedInVain = ({ signer, landed }: Entry): boolean => signer !== undefined && landed?.ok !== true
+
+/** What was to take its place, and what was seen in a block there: of several that were to, it may be another one of ours. */
+function takersOf({ replacedBy, attempts }: Entry, sightings: ReadonlyMap<string, Sighting>): readonly string[] {
+  const seen = attempts.flatMap(({ id }) => {
+    const sighting = sightings.get(id)
+    return sighting?.is === 'dead' ? (sighting.by ?? []) : []
+  })
+  return replacedBy === undefined ? seen : [replacedBy, ...seen]
+}
+
+const slotOf = (entry: Pick<Entry, 'address' | 'signer' | 'slot'>) => `${holderOf(entry)}/${JSON.stringify(entry.slot)}`
+
+/**
+ * Gives the last value again when no new one came for so long: a chain without traffic may make no blocks at all.
+ * The source ends when its own signal is aborted, for what waits for a value cannot be told to return.
+ */
+export async function* withPulse<T>(source: AsyncIterable<T>, pauseMs: number): AsyncGenerator<T, void> {
+  const values = source[Symbol.asyncIterator]()
+  let next = values.next()
+  let last: { value: T } | undefined
+  try {
+    for (;;) {
+      const waited = new AbortController()
+      const pause = sleep(pauseMs, undefined, { signal: waited.signal }).catch(() => {})
+      const came = await Promise.race([next, pause]).finally(() => waited.abort())
+      if (came) {
+        if (came.done) return
+        last = { value: came.value }
+        next = values.next()
+      }
+      if (last) yield last.value
+    }
+  } finally {
+    // Not waited for: it comes after a value that may be long in coming. Whoever stops listening leaves that one behind.
+    next.catch(() => {})
+    values.return?.().catch(() => {})
+  }
+}

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { open } from 'node:fs/promises'
-import { decryptKey, KeyFileError } from './keystore/decrypt-key.ts'
-import { curves, type CurveName } from './keys.ts'
-import { isSecp256k1Key, refuseWellKnown } from './keys/secp256k1-key.ts'
-import { askHidden, hasTerminal } from './keystore/prompt.ts'
+import { decryptKey, KeyFileError } from './keystore.ts'
+import { curves, type CurveName, isSecp256k1Key, refuseWellKnown } from './keys.ts'
+import { askHidden, hasTerminal } from './prompt.ts'
 
 /** Where a key to add comes from. Never an argument. */
 export type KeySource =

@@ -1,8 +1,10 @@
+import { SigningKey } from 'ethers/crypto'
+import { HDNodeWallet } from 'ethers/wallet'
+import { devnetWalletCount, wellKnownMnemonic, wellKnownPath } from './keys.ts'
+import type { LockedWallet, UnlockedWallet } from './keystore.ts'
 import { signEvm } from './policy-evm.ts'
-import { Refusal } from './signer/refusal.ts'
-import { networkKey, type SignerRules } from './policy.ts'
-import type { SignRequest } from './signer/sign-request.ts'
-import type { LockedWallet, UnlockedWallet } from './keystore/unlock-keystore.ts'
+import { Refusal, networkKey, type SignerRules } from './policy.ts'
+import type { SignRequest } from './signer-messages.ts'
 
 export interface Keyring {
   /** @returns the signature, in its curve's form. @throws Refusal */
@@ -35,4 +37,12 @@ function missing({ chain, address }: SignRequest, problem: string | undefined): 
   if (problem === undefined)
     return new Refusal(`there is no key for ${address} on ${chain}; add it with "sluice wallet add" and restart the server`, 'LOAD_WALLET')
   return new Refusal(`the key of ${address} is locked: ${problem}`, 'SERVICE_UNINITIALIZED')
+}
+
+/** The devnet's trading wallets: anvil's accounts 0, 1 and 2, in memory only. For the signer's process only. */
+export function devnetWallets(): UnlockedWallet[] {
+  return Array.from({ length: devnetWalletCount }, (_, index) => {
+    const { address, privateKey } = HDNodeWallet.fromPhrase(wellKnownMnemonic, '', wellKnownPath(index))
+    return { chain: 'ethereum', address, label: `devnet ${index}`, devnet: true, curve: 'secp256k1', key: new SigningKey(privateKey) }
+  })
 }

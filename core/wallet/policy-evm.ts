@@ -1,11 +1,11 @@
-import type { SigningKey } from 'ethers/crypto'
-import { getBytes } from 'ethers/utils'
-import { Refusal } from './signer/refusal.ts'
-import type { EvmRules } from './policy.ts'
-import type { SignRequest } from './signer/sign-request.ts'
-import { isWellKnown } from './signer/well-known-keys.ts'
-import { checkTransaction } from './signer/secp256k1/check-transaction.ts'
-import { checkTypedData } from './signer/secp256k1/check-typed-data.ts'
+import { ZeroAddress } from 'ethers/constants'
+import { type SigningKey, keccak256 } from 'ethers/crypto'
+import { TypedDataEncoder } from 'ethers/hash'
+import { Transaction } from 'ethers/transaction'
+import { getBytes, hexlify } from 'ethers/utils'
+import { isWellKnown } from './keys.ts'
+import { Refusal, type EvmRules, type TypedDataRules } from './policy.ts'
+import type { SignRequest, TypedData } from './signer-messages.ts'
 
 /** @returns r, s and the parity of y: 65 bytes. @throws Refusal */
 export function signEvm(key: SigningKey, request: SignRequest, rules: EvmRules): Uint8Array {
@@ -26,3 +26,221 @@ function checkDraft({ draft, address, admin = false }: SignRequest, rules: EvmRu
   if (draft.scheme === 'secp256k1') return checkTransaction({ bytes: draft.bytes, from: address, admin, rules })
   throw new Refusal(`${rules.name} has transactions of EVM chains, and what is to be signed is none`)
 }
+
+/** Legacy and EIP-1559. The others carry blobs or, worse, hand over the account itself (EIP-7702). */
+const signedTypes: readonly (number | null)[] = [0, 2]
+
+interface TransactionRequest {
+  readonly bytes: Uint8Array
+  readonly from: string
+  readonly admin: boolean
+  readonly rules: EvmRules
+}
+
+/**
+ * Decides whether the bytes of an unsigned transaction may be signed, from the bytes alone.
+ * @returns the digest to sign
+ * @throws Refusal
+ */
+export function checkTransaction({ bytes, from, admin, rules }: TransactionRequest): string {
+  const tx = decode(bytes)
+  if (!signedTypes.includes(tx.type)) throw new Refusal(`transactions of type ${tx.type} are not signed, only legacy (0) and EIP-1559 (2)`)
+  if (tx.chainId !== rules.chainId) {
+    throw new Refusal(`the transaction is for chain id ${tx.chainId}, and ${rules.name} has ${rules.chainId}`)
+  }
+  checkFees(tx, rules)
+  checkCanonical(tx, bytes)
+  checkTarget(tx, from.toLowerCase(), admin, rules)
+  return keccak256(bytes)
+}
+
+function decode(bytes: Uint8Array): Transaction {
+  let tx: Transaction
+  try {
+    tx = Transaction.from(hexlify(bytes))
+  } catch {
+    throw new Refusal('the bytes are not a transaction')
+  }
+  if (tx.isSigned()) throw new Refusal('the transaction already has a signature; send the unsigned bytes')
+  return tx
+}
+
+/** One meaning per byte string: what is signed must be exactly what was looked at. */
+function checkCanonical(tx: Transaction, bytes: Uint8Array): void {
+  let canonical: string
+  try {
+    canonical = tx.unsignedSerialized
+  } catch {
+    throw new Refusal('the transaction contradicts itself')
+  }
+  if (canonical !== hexlify(bytes)) throw new Refusal('the bytes are not in the canonical encoding')
+}
+
+function checkFees(tx: Transaction, { feeCapRaw, name }: EvmRules): void {
+  const feeRaw = tx.type === 2 ? tx.maxFeePerGas : tx.gasPrice
+  if (feeRaw === null) throw new Refusal('the transaction names no fee')
+  if (feeRaw > feeCapRaw) {
+    throw new Refusal(`the transaction may pay ${feeRaw} wei per gas, and the fee cap of ${name} is ${feeCapRaw} wei`)
+  }
+  if (tx.maxPriorityFeePerGas !== null && tx.maxPriorityFeePerGas > feeRaw) {
+    throw new Refusal(`the tip (${tx.maxPriorityFeePerGas} wei) is above the most it may pay (${feeRaw} wei)`)
+  }
+}
+
+function checkTarget({ to, value, data }: Transaction, from: string, admin: boolean, rules: EvmRules): void {
+  if (to === null) throw new Refusal('creating a contract is never signed')
+  const target = to.toLowerCase()
+  const declared = rules.contracts.has(target)
+  if (target === from && !declared) {
+    if (value !== 0n || data !== '0x') throw new Refusal('a transfer to oneself (cancel) must have no value and no data')
+    return
+  }
+  if (isDeposit({ target, value, data }, rules)) return
+  const rights = tokenRights.get(data.slice(0, 10))
+  if (rights) checkTokenRights(rights, { data, declared, admin, rules })
+  else if (!declared) throw new Refusal(`${to} is no contract that a connector declares on ${rules.name}`)
+  if (value !== 0n && !declared) throw new Refusal(`an allowance must have no value; this one sends ${value} wei to ${to}`)
+}
+
+function checkTokenRights(
+  { call, holderArgument }: { call: string; holderArgument: number },
+  { data, declared, admin, rules }: { data: string; declared: boolean; admin: boolean; rules: EvmRules },
+): void {
+  const isApprove = data.startsWith(approveSelector)
+  if (!declared && !isApprove) throw new Refusal(`${call} is not signed: only approve is, on tokens that no connector declares`)
+  if (isApprove && data.length !== 2 + 2 * (4 + 32 + 32)) throw new Refusal('the data of approve has the wrong length')
+  const holder = addressArgument(data, holderArgument)
+  if (holder === undefined) throw new Refusal(`${call} is malformed: argument ${holderArgument + 1} is no address`)
+  if (rules.spenders.has(holder) || (isApprove && admin)) return
+  const cure = isApprove
+    ? 'add it to wallet.allowedSpenders or use a certificate with the permission admin'
+    : 'it is not signed for anybody else'
+  throw new Refusal(`${call} goes to ${holder}, which is no registered connector's spender on ${rules.name}; ${cure}`)
+}
+
+/**
+ * Calls that hand tokens, or rights over them, to somebody: which argument says to whom.
+ * They are checked on every target, a declared contract too: a connector may declare a token (to wrap it), and
+ * "the target is declared" must not become "the token may be sent anywhere".
+ */
+export const tokenRights: ReadonlyMap<string, { readonly call: string; readonly holderArgument: number }> = new Map([
+  ['0x095ea7b3', { call: 'approve(address,uint256)', holderArgument: 0 }],
+  ['0x39509351', { call: 'increaseAllowance(address,uint256)', holderArgument: 0 }],
+  ['0xa22cb465', { call: 'setApprovalForAll(address,bool)', holderArgument: 0 }],
+  ['0xa9059cbb', { call: 'transfer(address,uint256)', holderArgument: 0 }],
+  ['0x23b872dd', { call: 'transferFrom(address,address,uint256)', holderArgument: 1 }],
+  ['0x42842e0e', { call: 'safeTransferFrom(address,address,uint256)', holderArgument: 1 }],
+  ['0xb88d4fde', { call: 'safeTransferFrom(address,address,uint256,bytes)', holderArgument: 1 }],
+  // ERC-1155
+  ['0xf242432a', { call: 'safeTransferFrom(address,address,uint256,uint256,bytes)', holderArgument: 1 }],
+  ['0x2eb2c2d6', { call: 'safeBatchTransferFrom(address,address,uint256[],uint256[],bytes)', holderArgument: 1 }],
+  // ERC-677 and ERC-1363
+  ['0x4000aea0', { call: 'transferAndCall(address,uint256,bytes)', holderArgument: 0 }],
+  ['0x1296ee62', { call: 'transferAndCall(address,uint256)', holderArgument: 0 }],
+  ['0xc1d34b89', { call: 'transferFromAndCall(address,address,uint256,bytes)', holderArgument: 1 }],
+  ['0xd8fbe994', { call: 'transferFromAndCall(address,address,uint256)', holderArgument: 1 }],
+  ['0xcae9ca51', { call: 'approveAndCall(address,uint256,bytes)', holderArgument: 0 }],
+  ['0x3177029f', { call: 'approveAndCall(address,uint256)', holderArgument: 0 }],
+  // ERC-777
+  ['0x9bd9bbc6', { call: 'send(address,uint256,bytes)', holderArgument: 0 }],
+  ['0x959b8c3f', { call: 'authorizeOperator(address)', holderArgument: 0 }],
+  // Permit2: rights over every token that it may move
+  ['0x87517c45', { call: 'approve(address,address,uint160,uint48)', holderArgument: 1 }],
+])
+
+const approveSelector = '0x095ea7b3'
+
+/** The address in the n-th 32-byte argument of a call, lower-case; undefined where there is none (short data, dirty upper bytes). */
+function addressArgument(data: string, index: number): string | undefined {
+  const start = 10 + index * 64
+  const word = data.slice(start, start + 64)
+  return /^0{24}[0-9a-f]{40}$/.test(word) ? `0x${word.slice(24)}` : undefined
+}
+
+/** transfer(address,uint256) */
+const transferSelector = '0xa9059cbb'
+const dataLength = 2 + 2 * (4 + 32 + 32)
+
+/**
+ * Whether a call is a deposit to an exchange as a connector declares it: a transfer of that very token to that very address, and nothing
+ * besides. The pairs stay pairs: what one exchange takes is no other's.
+ * @param target in lower case, as `data`
+ */
+function isDeposit(
+  { target, value, data }: { target: string; value: bigint; data: string },
+  { deposits }: Pick<EvmRules, 'deposits'>,
+): boolean {
+  if (value !== 0n || data.length !== dataLength || !data.startsWith(transferSelector)) return false
+  const holder = addressArgument(data, 0)
+  return deposits.some(({ token, recipient }) => token === target && recipient === holder)
+}
+
+/**
+ * Decides whether typed data (EIP-712) may be signed: its domain and primary type must be declared by a connector
+ * of that network, it must be for the chain id that goes with them and for no contract but declared ones, and where money goes it must go
+ * to the signer's own address.
+ * @returns the digest to sign
+ * @throws Refusal
+ */
+export function checkTypedData({ domain, types, primaryType, message }: TypedData, from: string, rules: EvmRules): string {
+  const kind = `${primaryType} of the domain "${domain.name ?? ''}"`
+  if (givesRights(primaryType)) throw new Refusal(`typed data ${kind} gives rights away by a signature alone, and is never signed`)
+  const declared = rules.typedData.filter((each) => each.domain === domain.name && each.primaryType === primaryType)
+  if (declared.length === 0) throw new Refusal(`typed data ${kind} is of no kind that a connector declares on ${rules.name}`)
+  const { chainId } = domain
+  if (chainId === undefined) throw new Refusal(`typed data ${kind} names no chain id: it would be good on every chain`)
+  const forChain = declared.filter((each) => BigInt(chainId) === idFor(each, rules))
+  if (forChain.length === 0) throw new Refusal(`typed data ${kind} is for chain id ${chainId}, which is not that of ${rules.name}`)
+  checkContract(domain, kind, rules)
+  // What several connectors declare alike is bound by what any of them says of it.
+  for (const field of forChain.flatMap(({ own = [] }) => own)) checkOwn(message[field], field, kind, from)
+  return digestOf({ domain, types, primaryType, message }, kind)
+}
+
+const idFor = ({ chainId }: TypedDataRules, rules: EvmRules): bigint => (chainId === undefined ? rules.chainId : BigInt(chainId))
+
+/** Contracts that no connector declares are tokens, or worse; and those of another chain nobody knows. */
+function checkContract({ verifyingContract, chainId }: TypedData['domain'], kind: string, rules: EvmRules): void {
+  if (verifyingContract === undefined || verifyingContract === ZeroAddress) return
+  const isHere = chainId !== undefined && BigInt(chainId) === rules.chainId
+  if (isHere && rules.contracts.has(verifyingContract.toLowerCase())) return
+  throw new Refusal(`typed data ${kind} is for the contract ${verifyingContract}, which no connector declares on ${rules.name}`)
+}
+
+function checkOwn(value: unknown, field: string, kind: string, from: string): void {
+  if (typeof value === 'string' && value.toLowerCase() === from.toLowerCase()) return
+  throw new Refusal(`${field} of typed data ${kind} is not the wallet's own address`)
+}
+
+function digestOf({ domain, types, primaryType, message }: TypedData, kind: string): string {
+  // ethers derives the domain's type itself and takes it for a second primary type.
+  const { EIP712Domain: _, ...structs } = types
+  let digest: string
+  let encodedType: string
+  try {
+    encodedType = TypedDataEncoder.from(structs).primaryType
+    digest = TypedDataEncoder.hash(domain, structs, message)
+  } catch {
+    throw new Refusal(`typed data ${kind} does not match its own types`)
+  }
+  // What is hashed is the root of the types, whatever the request calls it.
+  if (encodedType !== primaryType) throw new Refusal(`typed data says ${primaryType}, and its types make it ${encodedType}`)
+  return digest
+}
+
+/**
+ * Primary types by which a signature alone hands over tokens, rights over them, or whatever the wallet can do. A contract takes them only
+ * under these very names, so that no other name stands for them.
+ */
+const names: readonly RegExp[] = [
+  // ERC-2612, DAI and ERC-4494 (Permit); Permit2 (PermitSingle, PermitBatch, PermitTransferFrom, PermitWitnessTransferFrom, …)
+  /permit/i,
+  // ERC-3009: TransferWithAuthorization, ReceiveWithAuthorization, CancelAuthorization
+  /authorization/i,
+  // Any call in the wallet's name: tokens of Polygon (NativeMetaTransaction), ERC-2771 forwarders, Safe, ERC-4337
+  /^(MetaTransaction|ForwardRequest\w*|SafeTx|SafeMessage|PackedUserOperation|UserOperation)$/i,
+  // ERC-5805 (votes) and ERC-7710
+  /^(Delegation|Delegate)$/i,
+]
+
+const givesRights = (primaryType: string): boolean => names.some((each) => each.test(primaryType))

@@ -1,6 +1,7 @@
 import { getAddress } from 'ethers/address'
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
+import type { ErrorName } from '../errors.ts'
 
 const address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
 
@@ -92,7 +93,7 @@ export interface SolanaRules {
   readonly contracts: ReadonlySet<string>
 }
 
-export type NetworkRules = EvmRules | SolanaRules
+type NetworkRules = EvmRules | SolanaRules
 export type SignerRules = ReadonlyMap<string, NetworkRules>
 
 export const networkKey = (chain: string, network: string): string => `${chain}/${network}`
@@ -137,3 +138,14 @@ function rulesOf(name: string, policy: NetworkPolicy, allowed: readonly string[]
 const canonical = (address: string): string => getAddress(address).toLowerCase()
 
 const lowerCase = (addresses: readonly string[]): string[] => addresses.map(canonical)
+
+/** Why the signer does not sign: a sentence for the caller and the log, without any secret, and its name in the table of errors. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly errorName: ErrorName
+
+  constructor(message: string, errorName: ErrorName = 'FORBIDDEN') {
+    super(message)
+    this.errorName = errorName
+  }
+}

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { decryptKey } from './keystore/decrypt-key.ts'
-import { listWallets } from './keystore.ts'
-import { askHidden, hasTerminal } from './keystore/prompt.ts'
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { decryptKey, listWallets } from './keystore.ts'
 
-export const passphraseVariable = 'SLUICE_WALLET_PASSPHRASE_FILE'
+const passphraseVariable = 'SLUICE_WALLET_PASSPHRASE_FILE'
 
 const shortestPassphrase = 8
 
@@ -54,4 +54,38 @@ export async function passphraseForNewKey(dataDir: string, given?: string): Prom
     throw new Error(`The passphrase has fewer than ${shortestPassphrase} characters; take a longer one.`)
   if (asked && (await askHidden('The same again: ')) !== passphrase) throw new Error('The two do not match; nothing was changed.')
   return passphrase
+}
+
+interface Terminal {
+  readonly input: NodeJS.ReadableStream & { isTTY?: boolean }
+  readonly output: NodeJS.WritableStream
+}
+
+// Questions go to stderr: what a command prints may be piped on.
+const terminal: Terminal = { input: process.stdin, output: process.stderr }
+
+export const hasTerminal = ({ input }: Terminal = terminal): boolean => input.isTTY === true
+
+/** Asks a question at the terminal. @throws Error when it is ended with Ctrl-C or Ctrl-D */
+export const ask = (question: string, at: Terminal = terminal): Promise<string> => readLine(question, at, at.output)
+
+/** As `ask`, and nothing of the answer is shown. */
+export async function askHidden(question: string, at: Terminal = terminal): Promise<string> {
+  at.output.write(question)
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  try {
+    return await readLine('', at, silent)
+  } finally {
+    at.output.write('\n')
+  }
+}
+
+function readLine(question: string, { input }: Terminal, output: NodeJS.WritableStream): Promise<string> {
+  // With `terminal` readline takes over the echo, and so `output` decides what is seen. No history: an answer is asked once.
+  const lines = createInterface({ input, output, terminal: true, historySize: 0 })
+  return new Promise<string>((resolve, reject) => {
+    lines.question(question, resolve)
+    lines.once('SIGINT', () => lines.close())
+    lines.once('close', () => reject(new Error('Cancelled; nothing was changed.')))
+  }).finally(() => lines.close())
 }

@@ -1,7 +1,6 @@
 // A process of its own between the server and the signer. It holds the passphrase, so that the server need not and a
 // signer that died can be started again, and passes every message on: the signer is who reads them. It never sees a key.
-import { keepProcessManners, tellParent } from './signer/process-manners.ts'
-import { keepRunning } from './supervisor.ts'
+import { keepProcessManners, tellParent, keepRunning } from './supervisor.ts'
 
 let open: object | undefined
 

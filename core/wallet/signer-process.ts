@@ -1,13 +1,9 @@
 // The signer's process: the only one that decrypts keys and holds them. It loads no plugin and talks to its parent only.
-import { devnetWallets } from './signer/devnet-wallets.ts'
-import { createKeyring, type Keyring } from './key-source.ts'
-import { keepProcessManners, tellParent } from './signer/process-manners.ts'
-import { Refusal } from './signer/refusal.ts'
-import { useNativeScrypt } from './keystore/scrypt.ts'
-import { readToSigner, type FromSigner, type OpenMessage, type ToSigner } from './signer-messages.ts'
-import { readPolicy, type SignerRules } from './policy.ts'
-import { isSignRequest } from './signer/sign-request.ts'
-import { unlockKeystore, type UnlockedWallet } from './keystore/unlock-keystore.ts'
+import { devnetWallets, createKeyring, type Keyring } from './key-source.ts'
+import { keepProcessManners, tellParent } from './supervisor.ts'
+import { Refusal, readPolicy, type SignerRules } from './policy.ts'
+import { useNativeScrypt, unlockKeystore, type UnlockedWallet } from './keystore.ts'
+import { readToSigner, type FromSigner, type OpenMessage, type ToSigner, isSignRequest } from './signer-messages.ts'
 
 let keyring: Keyring | undefined
 let rules: SignerRules = new Map()

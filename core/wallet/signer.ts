@@ -1,12 +1,10 @@
 import { SluiceError } from '../errors.ts'
-import { keepRunning } from './supervisor.ts'
-import { createOpenCalls, unavailable } from './signer/open-calls.ts'
-import { readFromSigner, type FromSigner, type ToSigner, type Wallet } from './signer-messages.ts'
 import { readPolicy, type SignerPolicy } from './policy.ts'
-import type { SignRequest } from './signer/sign-request.ts'
+import { readFromSigner, type FromSigner, type ToSigner, type Wallet, type SignRequest } from './signer-messages.ts'
+import { keepRunning } from './supervisor.ts'
 
 /** What the signer logs through: pino's shape. */
-export interface SignerLog {
+interface SignerLog {
   info(fields: object, message?: string): void
   warn(fields: object, message?: string): void
   error(fields: object, message?: string): void
@@ -139,3 +137,75 @@ function superviseSigner({ dataDir, devnet, policy: firstPolicy, log }: Omit<Sig
     },
   }
 }
+
+/** Nothing can be signed now, and nothing was. */
+const unavailable = (message: string): SluiceError => new SluiceError('SERVICE_UNINITIALIZED', message, { retryAfterSeconds: 1 })
+
+interface OpenCall {
+  resolve(signature: Uint8Array | undefined): void
+  reject(error: unknown): void
+  readonly survivesRestart: boolean
+}
+
+interface OpenCalls {
+  /** Calls `send` with a new id, and waits for what becomes of it. `survivesRestart`: it is done even when the signer ends before it says so. */
+  ask(send: (id: number) => void, survivesRestart: boolean): Promise<Uint8Array | undefined>
+  resolve(id: number, signature: Uint8Array | undefined): void
+  reject(id: number, error: Error): void
+  /** The other side is gone: every call ends in a definite way. */
+  endAll(message: string): void
+}
+
+/** The calls to another process that have no answer yet; none waits longer than the timeout. */
+function createOpenCalls(timeoutMs: number): OpenCalls {
+  const open = new Map<number, OpenCall>()
+  let lastId = 0
+
+  const take = (id: number): OpenCall | undefined => {
+    const call = open.get(id)
+    open.delete(id)
+    return call
+  }
+
+  return {
+    ask(send, survivesRestart) {
+      const id = ++lastId
+      return new Promise<Uint8Array | undefined>((resolve, reject) => {
+        const timer = setTimeout(() => {
+          take(id)?.reject(unavailable(`The signer did not answer within ${timeoutMs / 1000} s: nothing was signed that could be sent.`))
+        }, timeoutMs)
+        open.set(id, {
+          resolve: (signature) => {
+            clearTimeout(timer)
+            resolve(signature)
+          },
+          reject: (error) => {
+            clearTimeout(timer)
+            reject(error)
+          },
+          survivesRestart,
+        })
+        try {
+          send(id)
+        } catch (error) {
+          take(id)?.reject(error)
+        }
+      })
+    },
+    resolve: (id, signature) => take(id)?.resolve(signature),
+    reject: (id, error) => take(id)?.reject(error),
+    endAll(message) {
+      for (const id of open.keys()) {
+        const call = take(id)
+        if (call?.survivesRestart) call.resolve(undefined)
+        else call?.reject(unavailable(message))
+      }
+    },
+  }
+}
+
+export { curves } from './keys.ts'
+export { keystoreHasKeys, listWallets } from './keystore.ts'
+export { getPassphrase, passphraseFromFile } from './prompt.ts'
+export type { NetworkPolicy, SignerPolicy } from './policy.ts'
+export { readTypedData, type SignRequest } from './signer-messages.ts'

@@ -1,15 +1,11 @@
-import type { At, Basis, FollowedPricing, Head, Quote, QuoteChoice, Swap } from '../../core/contracts/index.ts'
-import type { Evm } from '../evm/types.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { At, Basis, FollowedPricing, Head, Quote, QuoteChoice, Swap, Followed } from '../../core/contracts/index.ts'
+import type { Evm, EvmReader } from '../evm/types.ts'
+import { suspectsOf } from './fee-on-transfer.ts'
 import { poolToken, price } from './price.ts'
-import { suspectsOf } from '../../core/kits/pools/exact-transfers/suspects.ts'
-import { followedPools, isHeldPool, keyOf } from '../../core/kits/pools/followed-pools.ts'
-import { poolAsOf } from '../../core/kits/pools/pool-as-of.ts'
-import type { Pool, PoolProtocol } from './protocol.ts'
-import type { QuoterParts } from './quoter.ts'
-import { pairsOf } from '../../core/kits/pools/reading/pairs-of.ts'
-import { requireTwo } from '../../core/kits/pools/require-two.ts'
-import { lanesOf, type Lane, type Lanes } from './routing/graph.ts'
-import { waysOf } from '../../core/kits/pools/routing/ways.ts'
+import { poolAsOf, type Pool, type PoolProtocol, type Place, type PoolMemory } from './protocol.ts'
+import { type QuoterParts, pairsOf, requireTwo } from './quoter.ts'
+import { lanesOf, type Lane, type Lanes, waysOf } from './routing/graph.ts'
 
 /** What a quote was made of, to be vetted by. */
 interface Made {
@@ -104,5 +100,50 @@ function rememberedWays<T>(make: (exact: 'in' | 'out', version: string | undefin
     // Versions are checked before they come here, so there are few.
     known.set(key, made)
     return made
+  }
+}
+
+/** What is in memory under the key of a pool. */
+export interface HeldPool {
+  readonly protocol: PoolProtocol
+  /** Null where there is none, or an empty one. */
+  readonly pool: Pool | null
+}
+
+const isHeldPool = (state: unknown): state is HeldPool =>
+  typeof state === 'object' && state !== null && 'protocol' in state && 'pool' in state
+
+const isPlace = (about: unknown): about is Place => typeof about === 'object' && about !== null && 'address' in about
+
+const keyOf = ({ address }: Place): string => address.toLowerCase()
+
+/** The pools of one protocol, for whoever keeps them in memory. */
+export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader: Pick<EvmReader, 'read'>): Followed<Evm, HeldPool> {
+  const none: HeldPool = { protocol, pool: null }
+  const held = (pool: Pool | null): HeldPool => (pool === null ? none : { protocol, pool })
+  return {
+    follow: memory.follow,
+    emitters: (keys) => [...keys, ...(memory.emitters ?? [])],
+    keysOf: (log) => memory.poolsOf(log),
+    async load(keys, after, at, known) {
+      const places = keys.map((key) => {
+        const about = known?.get(key)?.about
+        if (!isPlace(about)) throw new Error(`Nothing was said of where ${key} is.`)
+        return about
+      })
+      const missing = known ? [...known.values()].flatMap(({ more }) => more) : []
+      const reading = memory.read(places, missing)
+      const { head, results } = await reader.read(reading.calls, at, after)
+      const pools = reading.pools(results)
+      return { head, states: new Map(keys.map((key, index) => [key, held(pools[index] ?? null)])) }
+    },
+    apply(state, log, head) {
+      const next = memory.apply(state.pool, log, head)
+      return next === 'reload' ? next : next === state.pool ? state : held(next)
+    },
+    same(inMemory, loaded) {
+      if (inMemory.pool === null || loaded.pool === null) return inMemory.pool === loaded.pool
+      return memory.same ? memory.same(inMemory.pool, loaded.pool) : isDeepStrictEqual(inMemory.pool, loaded.pool)
+    },
   }
 }

@@ -1,13 +1,10 @@
-import { SluiceError, type AMM, type Venue } from '../../core/contracts/index.ts'
+import { SluiceError, type AMM, type Venue, type NetworkNames } from '../../core/contracts/index.ts'
 import type { Evm } from '../evm/types.ts'
 import { exactTransfers } from './fee-on-transfer.ts'
 import { followedPricing } from './followed-pricing.ts'
-import { listedVersions } from '../../core/kits/pools/listed-versions.ts'
-import { partsOf } from '../../core/kits/pools/parts/parts-of.ts'
-import type { PoolExchange } from '../../core/kits/pools/pool-exchange.ts'
-import { quoter } from './quoter.ts'
-import { routerChecks } from '../../core/kits/pools/reading/router-checks.ts'
-import type { Router } from '../../core/kits/pools/router.ts'
+import type { PoolExchange, Router } from './protocol.ts'
+import { quoter, routerChecks } from './quoter.ts'
+import { partsOf } from './swap-plan.ts'
 
 /**
  * The trading type AMM of an exchange made of pools, of one kind or of several. `spenders` are its routers, by name.
@@ -64,4 +61,21 @@ export function poolAMM(
       return undefined
     },
   }
+}
+
+/** The labels under `versions` of a connector's configuration; undefined where it has none. */
+export function listedVersions(config: unknown): readonly string[] | undefined {
+  if (typeof config !== 'object' || config === null || !('versions' in config)) return undefined
+  const { versions } = config
+  return typeof versions === 'object' && versions !== null ? Object.keys(versions) : undefined
+}
+
+/** The networks that deployments are for, as a manifest names them; their keys are `<chain>/<network>`. */
+export function networksIn(deployments: Readonly<Record<string, unknown>>): readonly NetworkNames[] {
+  const byChain = new Map<string, string[]>()
+  for (const place of Object.keys(deployments)) {
+    const [chain = '', network = ''] = place.split('/')
+    byChain.set(chain, [...(byChain.get(chain) ?? []), network])
+  }
+  return [...byChain].map(([chain, networks]) => ({ chain, networks }))
 }

@@ -1,16 +1,12 @@
-import type { Head, Hop, Quote, Swap, Token } from '../../core/contracts/index.ts'
-import { noPrice } from '../../core/kits/pools/no-price.ts'
-import type { Wanted } from '../../core/kits/pools/routing/arrival.ts'
-import { bestRoute, spotAlong } from '../../core/kits/pools/routing/best-route.ts'
-import type { Course } from './routing/best-route.ts'
+import { formatUnits } from 'ethers'
+import { type Head, type Hop, type Quote, type Swap, type Token, SluiceError } from '../../core/contracts/index.ts'
+import { type Wanted, bestRoute, spotAlong, type Course, mostHops, explore } from './routing/best-route.ts'
 import { gasCostIn } from './routing/gas-cost.ts'
-import type { Lane, Lanes } from './routing/graph.ts'
-import { shareDecimal, wholeShare } from '../../core/kits/pools/routing/share.ts'
-import { bestSplit } from './routing/split.ts'
-import type { Ways } from '../../core/kits/pools/routing/ways.ts'
+import type { Lane, Lanes, Ways } from './routing/graph.ts'
+import { shareDecimal, wholeShare, bestSplit } from './routing/split.ts'
 
 /** What a swap is quoted by: the pools that it may go through, after one block. */
-export interface Board {
+interface Board {
   readonly head: Head
   readonly lanes: Lanes
   readonly ways: Ways
@@ -21,7 +17,7 @@ export interface Board {
   readonly gasPriceRaw: bigint
 }
 
-export interface Priced {
+interface Priced {
   readonly quote: Quote
   readonly lanes: readonly Lane[]
 }
@@ -73,3 +69,119 @@ const hopOf = ({ protocol, pool, passage }: Lane, share: number): Hop => ({
   fee: protocol.fee(pool),
   ...(share < wholeShare && { share: shareDecimal(share) }),
 })
+
+interface NoRoute {
+  readonly swap: Swap
+  readonly course: Course
+  readonly lanes: Lanes
+  readonly ways: Ways
+  /** A pool took the amount and gave nothing for it. */
+  readonly tooLittle: boolean
+  readonly intermediates: readonly Token[]
+  /** The only version that was asked for. */
+  readonly version: string | undefined
+}
+
+/** Why no route gives a price, for the caller. `details.most` is what could be had, where that is the reason and known. */
+function noPrice({ swap, course, lanes, ways, tooLittle, intermediates, version }: NoRoute): SluiceError {
+  const { tokenIn, tokenOut, exact, amountRaw } = swap
+  const mixes = ways.mixes.filter((mix) => leadsThrough(lanes, course, mix))
+  if (mixes.length === 0) {
+    if (version === undefined && lanes.none) {
+      return new SluiceError(
+        'PAIR_NOT_FOUND',
+        `None of the pools that could lead from ${tokenIn.symbol} to ${tokenOut.symbol} exists on this network. Try another connector.`,
+      )
+    }
+    const through = intermediates.map(({ symbol }) => symbol).join(', ')
+    const [kind, cure] = version === undefined ? ['', 'Try'] : [` of version ${version}`, 'Leave version out, or try']
+    return new SluiceError(
+      'PRICE_FAILED',
+      `The exchange has no pool${kind} from ${tokenIn.symbol} to ${tokenOut.symbol}, neither of the two nor through ${through || 'other tokens'}. ${cure} another connector.`,
+    )
+  }
+  const limited = exact === 'in' ? tokenIn : tokenOut
+  if (tooLittle) {
+    return new SluiceError(
+      'PRICE_FAILED',
+      `${formatUnits(amountRaw, limited.decimals)} ${limited.symbol} is too little: it is worth less than the smallest unit of ${tokenOut.symbol}. Ask for a larger amount.`,
+    )
+  }
+  const verb = exact === 'in' ? 'take' : 'give'
+  const limits = mixes.map((mix) => (exact === 'in' ? mostIn : mostOut)(lanes, course, mix))
+  const mostRaw = limits.reduce((a, b) => (a === undefined || b === undefined ? undefined : a > b ? a : b))
+  // Where less than the most is refused, it is a later pool that refuses it.
+  if (mostRaw === undefined || mostRaw >= amountRaw) {
+    return new SluiceError('PRICE_FAILED', `The pools cannot ${verb} that much ${limited.symbol}, at any price. Ask for a smaller amount.`)
+  }
+  const most = formatUnits(mostRaw, limited.decimals)
+  return new SluiceError(
+    'PRICE_FAILED',
+    `The pools cannot ${verb} that much: at most ${most} ${limited.symbol}, at any price. Ask for a smaller amount.`,
+    { details: { token: limited.symbol, most } },
+  )
+}
+
+/** Whether pools of these versions connect the two at all, for whatever amount. */
+function leadsThrough(lanes: Lanes, { tokenIn, tokenOut, between }: Course, versions: ReadonlySet<string>): boolean {
+  let here: readonly string[] = [tokenIn]
+  for (let hop = 1; hop <= mostHops; hop += 1) {
+    const connects = (to: string) => here.some((from) => lanes.between(from, to).some(({ protocol }) => versions.has(protocol.version)))
+    if (connects(tokenOut)) return true
+    here = between.filter(connects)
+  }
+  return false
+}
+
+/** The most that an exact amount in may be, by the pools that it could go into first; undefined where one of them does not say. */
+export function mostIn(lanes: Lanes, { tokenIn, tokenOut, between }: Course, versions: ReadonlySet<string>): bigint | undefined {
+  const first = [tokenOut, ...between].flatMap((token) => taking(lanes, tokenIn, token, versions))
+  return greatest(first.map(roomOf))
+}
+
+/**
+ * The most that an exact amount out may be, whatever it costs: all that goes into the first pools, and what comes of it at
+ * the end. Undefined where a pool does not say what goes into it, or the result cannot be had after all.
+ */
+export function mostOut(lanes: Lanes, course: Course, versions: ReadonlySet<string>): bigint | undefined {
+  const { tokenIn, tokenOut, between } = course
+  const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
+  let here = new Map<string, bigint | 'unlimited'>([[tokenIn, 'unlimited']])
+  let mostRaw = 0n
+  for (let hop = 1; hop <= mostHops; hop += 1) {
+    const next = new Map<string, bigint>()
+    for (const to of hop < mostHops ? [...via, tokenOut] : [tokenOut]) {
+      const given: (bigint | undefined)[] = [...here].flatMap(([from, heldRaw]) =>
+        taking(lanes, from, to, versions).map((lane) => givenAtMost(lane, heldRaw)),
+      )
+      const reachedRaw = greatest(given)
+      if (reachedRaw === undefined) return undefined
+      if (to !== tokenOut) next.set(to, reachedRaw)
+      else if (reachedRaw > mostRaw) mostRaw = reachedRaw
+    }
+    here = next
+  }
+  const had =
+    mostRaw > 0n && explore(lanes, { ...course, amountRaw: mostRaw }, versions, true).arrivals.some(({ doubts }) => doubts.length === 0)
+  return had ? mostRaw : undefined
+}
+
+const taking = (lanes: Lanes, from: string, to: string, versions: ReadonlySet<string>) =>
+  from === to ? [] : lanes.between(from, to).filter(({ protocol }) => versions.has(protocol.version))
+
+const roomOf = ({ protocol, pool, passage }: Lane) => protocol.mostIn?.(pool, passage)
+
+function givenAtMost(lane: Lane, heldRaw: bigint | 'unlimited'): bigint | undefined {
+  const roomRaw = roomOf(lane)
+  if (roomRaw === undefined) return undefined
+  // One less than fits, since contracts ask for one more than they need.
+  const amountInRaw = (heldRaw === 'unlimited' || heldRaw > roomRaw ? roomRaw : heldRaw) - 1n
+  if (amountInRaw <= 0n) return 0n
+  const passed = lane.pass('in', amountInRaw)
+  return passed && !('missing' in passed) ? passed.amountRaw : 0n
+}
+
+/** Nothing of none; undefined where one is unknown. */
+function greatest(amounts: readonly (bigint | undefined)[]): bigint | undefined {
+  return amounts.reduce((a, b) => (a === undefined || b === undefined ? undefined : a > b ? a : b), 0n)
+}

@@ -1,5 +1,5 @@
-import type { Head } from '../../core/contracts/index.ts'
-import type { Call, CallResult, FoundLog, Probe } from '../evm/types.ts'
+import type { Head, Fill, Json, Plan, Quote, Swap, SwapTerms } from '../../core/contracts/index.ts'
+import type { Call, CallResult, FoundLog, Probe, Evm, EvmReceipt } from '../evm/types.ts'
 
 /** Two tokens' addresses, the wrapped coin in place of the native one, in the canonical spelling (EIP-55). */
 export type Pair = readonly [string, string]
@@ -107,4 +107,46 @@ export interface PoolProtocol<State = unknown> {
   readonly memory?: PoolMemory<State>
   /** A little of a token that the pool lends for a moment, to see whether it moves exactly; absent or undefined where it lends none. */
   loan?(pool: Pool<State>, token: string): Loan | undefined
+}
+
+/** A contract that takes swaps along routes. */
+export interface Router {
+  readonly address: string
+  /** Its label among the connector's spenders: "v3". */
+  readonly name: string
+  /** Whether it can carry out a route through pools of these versions, in this order. */
+  carries(versions: readonly string[], exact: 'in' | 'out'): boolean
+  /**
+   * Whether it can carry out several routes of these versions at once, all or nothing: quotes then have `parts`. Of a single one: whether it
+   * may be one of several. Absent: never.
+   */
+  splits?(parts: readonly (readonly string[])[], swap: Pick<Swap, 'tokenIn' | 'tokenOut' | 'exact'>): boolean
+  plan(quote: Quote, terms: SwapTerms): Plan<Evm>
+  /** What its own swap gave; undefined where the receipt shows none, or the memo is another router's. */
+  fill(receipt: EvmReceipt, memo: Json): Fill | undefined
+  /** Asked once, with the first quote: whether the configured contract trades with the pools that are read. */
+  readonly check?: {
+    readonly calls: readonly Call[]
+    /** @throws SluiceError SERVICE_UNINITIALIZED where it does not */ verify(answers: readonly CallResult[]): void
+  }
+}
+
+/** What a kit makes of one exchange on one network: pools to quote from, and routers to trade through. */
+export interface PoolExchange {
+  readonly protocols: readonly PoolProtocol[]
+  /** In order of preference where several carry a route. */
+  readonly routers: readonly Router[]
+}
+
+/** Pools that can be kept in memory are read for a single quote as they are loaded into it. */
+export const readBy =
+  <State, At extends Place>(memory: PoolMemory<State, At>): PoolProtocol<State>['read'] =>
+  (pairs, missing) => {
+    const { calls, pools } = memory.read(memory.places(pairs), missing)
+    return { calls, pools: (results) => pools(results).filter((pool) => pool !== null) }
+  }
+
+/** A pool as it is after a block, with what the time alone makes of it; null where there is none, or it can do nothing. */
+export function poolAsOf({ protocol, pool }: { readonly protocol: PoolProtocol; readonly pool: Pool | null }, head: Head): Pool | null {
+  return pool && protocol.memory?.asOf ? protocol.memory.asOf(pool, head) : pool
 }

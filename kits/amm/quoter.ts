@@ -1,15 +1,10 @@
-import type { At, Quote, Swap } from '../../core/contracts/index.ts'
-import type { EvmReader } from '../evm/types.ts'
+import { type At, type Quote, type Swap, badFields, type Head } from '../../core/contracts/index.ts'
+import type { EvmReader, CallResult, Call } from '../evm/types.ts'
+import { type exactTransfers, suspectsOf } from './fee-on-transfer.ts'
 import { poolToken, price } from './price.ts'
-import type { exactTransfers } from './fee-on-transfer.ts'
-import { suspectsOf } from '../../core/kits/pools/exact-transfers/suspects.ts'
-import type { PoolExchange } from '../../core/kits/pools/pool-exchange.ts'
-import { pairsOf } from '../../core/kits/pools/reading/pairs-of.ts'
-import { poolLoader } from '../../core/kits/pools/reading/pool-loader.ts'
-import { rememberWanted } from '../../core/kits/pools/reading/remember-wanted.ts'
-import type { RouterChecks } from '../../core/kits/pools/reading/router-checks.ts'
-import { requireTwo } from '../../core/kits/pools/require-two.ts'
-import { waysOf } from '../../core/kits/pools/routing/ways.ts'
+import { type PoolExchange, type Pair, poolAsOf, type Router } from './protocol.ts'
+import type { Wanted } from './routing/best-route.ts'
+import { waysOf, lanesOf, type Lanes, type Ways } from './routing/graph.ts'
 
 // The first, and some more where pools turn out to be wanting. What is unknown after that counts as unable.
 const mostReads = 4
@@ -49,5 +44,103 @@ export function quoter({ exchange, reader, checks, requireExact, trusted }: Quot
       await requireExact(suspectsOf(swap, priced.lanes, lanes, trusted), at)
       return priced.quote
     }
+  }
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS where a swap's tokens are one in the pools */
+export function requireTwo(tokenIn: string, tokenOut: string): void {
+  if (tokenIn === tokenOut) throw badFields([{ field: 'quote', problem: 'is the same token as base, or its wrapped form: give another' }])
+}
+
+/** Every two tokens that may follow one another on a route of up to three hops through `between`; each two once. */
+export function pairsOf(tokenIn: string, tokenOut: string, between: readonly string[]): readonly Pair[] {
+  const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
+  return [
+    [tokenIn, tokenOut],
+    ...via.flatMap((token): readonly Pair[] => [
+      [tokenIn, token],
+      [token, tokenOut],
+    ]),
+    ...via.flatMap((first, index) => via.slice(index + 1).map((second): Pair => [first, second])),
+  ]
+}
+
+interface Loaded {
+  readonly head: Head
+  readonly lanes: Lanes
+}
+
+/** Loads the pools of all protocols at one block, in one round trip, and checks the routers that may be chosen with it. */
+function poolLoader(reader: EvmReader, checks: RouterChecks) {
+  return async (ways: Ways, pairs: readonly Pair[], wanted: readonly Wanted[], at: At): Promise<Loaded> => {
+    const readings = ways.protocols.map((protocol) => {
+      const missing = wanted.filter((each) => each.protocol === protocol).map((each) => each.missing)
+      return { protocol, reading: protocol.read(pairs, missing) }
+    })
+    const due = checks.due(ways.routers)
+    const calls = [...readings.flatMap(({ reading }) => reading.calls), ...checks.calls(due)]
+    const { head, results } = await reader.read(calls, at)
+
+    let taken = 0
+    const take = (count: number) => results.slice(taken, (taken += count))
+    const pools = readings.flatMap(({ protocol, reading }) =>
+      reading.pools(take(reading.calls.length)).flatMap((read) => {
+        const pool = poolAsOf({ protocol, pool: read }, head)
+        return pool ? [{ protocol, pool }] : []
+      }),
+    )
+    checks.verify(due, results.slice(taken))
+    return { head, lanes: lanesOf(pools) }
+  }
+}
+
+/**
+ * Which routers were checked: a configured address of another exchange would give the prices of one and the trades of the other. Each is
+ * checked once, before what it would carry out is shown.
+ */
+interface RouterChecks {
+  /** Of those that were not checked yet. */
+  due(routers: readonly Router[]): readonly Router[]
+  calls(due: readonly Router[]): readonly Call[]
+  /** @throws SluiceError SERVICE_UNINITIALIZED where one trades with other pools than those that are read */
+  verify(due: readonly Router[], answers: readonly CallResult[]): void
+}
+
+export function routerChecks(): RouterChecks {
+  const checked = new Set<Router>()
+  return {
+    due: (routers) => routers.filter((router) => router.check && !checked.has(router)),
+    calls: (due) => due.flatMap(({ check }) => check?.calls ?? []),
+    verify(due, answers) {
+      let taken = 0
+      for (const router of due) {
+        const count = router.check?.calls.length ?? 0
+        router.check?.verify(answers.slice(taken, (taken += count)))
+        checked.add(router)
+      }
+    },
+  }
+}
+
+const rememberedMs = 60_000
+const mostRemembered = 1_000
+const mostOfOne = 256
+
+/**
+ * What the last quoted swap of two tokens had to read on: who asks for much of them once will do so again, and is spared the
+ * further round trips.
+ */
+function rememberWanted(nowMs: () => number = () => performance.now()) {
+  const known = new Map<string, { readonly wanted: readonly Wanted[]; readonly expires: number }>()
+  return {
+    of(tokenIn: string, tokenOut: string): readonly Wanted[] {
+      if (known.size === 0) return []
+      const found = known.get(`${tokenIn} ${tokenOut}`)
+      return found && found.expires > nowMs() ? found.wanted : []
+    },
+    put(tokenIn: string, tokenOut: string, wanted: readonly Wanted[]): void {
+      if (known.size >= mostRemembered) known.clear()
+      known.set(`${tokenIn} ${tokenOut}`, { wanted: wanted.slice(-mostOfOne), expires: nowMs() + rememberedMs })
+    },
   }
 }

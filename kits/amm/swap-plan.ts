@@ -1,8 +1,8 @@
-import type { Json, Need, Plan, Quote, SwapTerms } from '../../core/contracts/index.ts'
+import type { Json, Need, Plan, Quote, SwapTerms, Hop } from '../../core/contracts/index.ts'
 import type { Alike, Evm } from '../evm/types.ts'
 
 /** How one router does a swap. */
-export interface RouterCall {
+interface RouterCall {
   router: string
   /** With the bound and the deadline in it, which the router enforces. */
   data: string
@@ -34,4 +34,38 @@ function alikeOf({ swap: { tokenIn, tokenOut, exact }, route, parts = [], gasUni
     firstWriteUnits: firstWriteUnits.toString(),
     through: route.map((hop) => `${hop.pool} ${hop.tokenIn} ${hop.tokenOut}`),
   }
+}
+
+/** One way of a swap, in order, with what goes in and comes out of it. */
+export interface RoutePart {
+  readonly route: readonly Hop[]
+  /** Of the exact amount. */
+  readonly exactRaw: bigint
+  /** Of the other side. */
+  readonly otherRaw: bigint
+}
+
+/** The ways that a quote goes: one, where it has no `parts`. */
+export function partsOf({ swap, amountRaw, route, parts }: Pick<Quote, 'swap' | 'amountRaw' | 'route' | 'parts'>): readonly RoutePart[] {
+  if (!parts) return [{ route, exactRaw: swap.amountRaw, otherRaw: amountRaw }]
+  let from = 0
+  return parts.map(({ hops, exactRaw, otherRaw }) => ({ route: route.slice(from, (from += hops)), exactRaw, otherRaw }))
+}
+
+/**
+ * A swap's bound, divided among its parts by what each was quoted: together they are the bound, to the unit, so that what it says is what
+ * the chain holds to. As long as the quote keeps within the bound, each part of it keeps within its own: what rounding left goes where
+ * there is room for it.
+ */
+export function boundsOf(parts: readonly Pick<RoutePart, 'otherRaw'>[], boundRaw: bigint): readonly bigint[] {
+  const quotedRaw = parts.reduce((sum, { otherRaw }) => sum + otherRaw, 0n)
+  const bounds = parts.map(({ otherRaw }) => (otherRaw * boundRaw) / quotedRaw)
+  let leftRaw = boundRaw - bounds.reduce((sum, each) => sum + each, 0n)
+  return parts.map(({ otherRaw }, index) => {
+    const ownRaw = bounds[index] ?? 0n
+    const roomRaw = otherRaw > ownRaw ? otherRaw - ownRaw : 0n
+    const moreRaw = index === parts.length - 1 || leftRaw < roomRaw ? leftRaw : roomRaw
+    leftRaw -= moreRaw
+    return ownRaw + moreRaw
+  })
 }

@@ -1,29 +1,39 @@
-import { SluiceError } from '../../core/contracts/index.ts'
-import type { At, Chain, ChainVenue, GasTerms, Head, Token } from '../../core/contracts/index.ts'
-import { ask } from '../../core/kits/nodes/ask.ts'
+import {
+  SluiceError,
+  type At,
+  type Chain,
+  type ChainVenue,
+  type GasTerms,
+  type Head,
+  type Token,
+  defineChain,
+  type ChainPlugin,
+} from '../../core/contracts/index.ts'
+import { withSignal } from '../nodes/dialect.ts'
 import { createHeadFeed } from '../nodes/head-feed.ts'
+import { ask } from '../nodes/rpc.ts'
 import { defaultPollingSeconds, defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
-import { withSignal } from '../../core/kits/nodes/with-signal.ts'
-import { canonicalAddress, isTransactionHash, nativeAddress } from '../../core/kits/evm/address.ts'
-import { createApprovals } from './tokens.ts'
 import { createChanges } from './changes.ts'
-import { readBalances, noResult } from '../../core/kits/evm/reading/balances.ts'
-import { defaultBumpAfterSeconds, defaultFeeCapGwei, gweiRaw } from '../../core/kits/evm/chain-config.ts'
-import type { EvmChainConfig } from '../../core/kits/evm/chain-config.ts'
-import { decodeLogs } from '../../core/kits/evm/reading/decode-logs.ts'
-import { decimalsCall, symbolCall } from '../../core/kits/evm/reading/erc20.ts'
+import { canonicalAddress, isTransactionHash, nativeAddress } from './encoding.ts'
 import { createFees } from './fee-oracle.ts'
-import { findTransaction } from '../../core/kits/evm/reading/find-transaction.ts'
-import type { EvmNetwork } from './network.ts'
-import { evmRail } from './rail.ts'
-import { defaultFeePolicy, min } from './fees.ts'
-import type { FeePolicy } from './fees.ts'
-import { createReader } from './reader.ts'
-import { createRollupFees } from '../../core/kits/evm/reading/rollup-fees.ts'
-import { evmRpc } from './rpc.ts'
-import { readToken } from '../../core/kits/evm/reading/token-metadata.ts'
-import type { Evm } from './types.ts'
+import { defaultFeePolicy, min, type FeePolicy } from './fees.ts'
 import { limitFromUsed } from './gas-limit.ts'
+import {
+  defaultBumpAfterSeconds,
+  defaultFeeCapGwei,
+  gweiRaw,
+  type EvmChainConfig,
+  type EvmNetwork,
+  evmChainSchema,
+  multicall3,
+} from './network.ts'
+import { createRollupFees } from './op-stack.ts'
+import { evmRail } from './rail.ts'
+import { createReader } from './reader.ts'
+import { decodeLogs, findTransaction } from './receipts.ts'
+import { evmRpc } from './rpc.ts'
+import { createApprovals, readBalances, noResult, decimalsCall, symbolCall, readToken } from './tokens.ts'
+import { type Evm, evm } from './types.ts'
 
 /** One network of an EVM chain, from what is true of it and what the operator set. Connects on first use. */
 export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmChainConfig>, definition: EvmNetwork): Chain<Evm> {
@@ -128,4 +138,64 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     },
     stop: () => rpc.stop(),
   }
+}
+
+/** One network as a chain plugin writes it down: its tokens are symbols of the plugin's `tokens.json`. */
+export interface EvmNetworkTable extends Omit<EvmNetwork, 'wrapped' | 'intermediates' | 'multicall'> {
+  /** The token that wraps the native coin, or with `coinIsToken` is it, then those that routes usually pass through. */
+  readonly tokens: readonly [string, ...string[]]
+  /** Where Multicall3 lies elsewhere than usual. */
+  readonly multicall?: string
+}
+
+export interface EvmChainTables {
+  /** The chain's, and its folder's. */
+  readonly name: string
+  /** The version of the plugin interface that it is written for. */
+  readonly apiVersion: string
+  readonly version?: string
+  readonly networks: Readonly<Record<string, EvmNetworkTable>>
+  /** `tokens.json`, in the Uniswap Token Lists format. */
+  readonly list: { readonly tokens: readonly ListedToken[] }
+}
+
+interface ListedToken {
+  readonly chainId: number
+  readonly address: string
+  readonly symbol: string
+  readonly decimals: number
+}
+
+/** A whole chain plugin: what is true of its networks, and a list of tokens. Throws where the two do not fit. */
+export function evmChainPlugin({ name, apiVersion, version, networks, list }: EvmChainTables): ChainPlugin<Evm, EvmChainConfig> {
+  const tables = new Map(Object.entries(networks).map(([network, table]) => [network, definitionOf(table, list.tokens)]))
+  return defineChain({
+    family: evm,
+    manifest: {
+      name,
+      apiVersion,
+      ...(version !== undefined && { version }),
+      trading_type: [],
+      available_networks: [{ chain: name, networks: [...tables.keys()] }],
+      schema: evmChainSchema,
+    },
+    create(venue: ChainVenue<EvmChainConfig>): Chain<Evm> {
+      const definition = tables.get(venue.network)
+      if (!definition) throw new Error(`Chain ${name} has no network "${venue.network}": it has ${[...tables.keys()].join(', ')}.`)
+      return evmChain(venue, definition)
+    },
+  })
+}
+
+function definitionOf({ tokens, ...table }: EvmNetworkTable, list: readonly ListedToken[]): EvmNetwork {
+  const [wrapped, ...others] = tokens
+  const coin = tokenNamed(list, table.chainId, wrapped)
+  const intermediates = [coin, ...others.map((symbol) => tokenNamed(list, table.chainId, symbol))]
+  return { multicall: multicall3, ...table, wrapped: coin, intermediates }
+}
+
+function tokenNamed(list: readonly ListedToken[], chainId: number, symbol: string): Token {
+  const found = list.find((token) => token.chainId === chainId && token.symbol === symbol)
+  if (!found) throw new Error(`tokens.json has no ${symbol} for chain id ${chainId}.`)
+  return { symbol, address: found.address, decimals: found.decimals }
 }

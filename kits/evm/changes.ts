@@ -1,15 +1,12 @@
 import { toQuantity } from 'ethers/utils'
-import { SluiceError } from '../../core/contracts/index.ts'
-import type { At, Chain, Head, HeadChanges, Interest } from '../../core/contracts/index.ts'
-import { isObject } from '../../core/kits/nodes/is-object.ts'
-import { nodeLied, resultOf } from '../../core/kits/nodes/ask.ts'
-import { type Rpc, type RpcAnswer } from '../../core/kits/nodes/types.ts'
-import { numberOf, quantityOf } from '../../core/kits/evm/quantity.ts'
+import { SluiceError, type At, type Chain, type Head, type HeadChanges, type Interest } from '../../core/contracts/index.ts'
+import { isObject, type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
+import { nodeLied, resultOf } from '../nodes/rpc.ts'
+import { numberOf, quantityOf } from './encoding.ts'
 import type { Evm, FoundLog } from './types.ts'
-import { accountCalls, accountNews, accountsOf } from './wallets.ts'
-import { askedOf, logFilters } from '../../core/kits/evm/wallets/wallet-logs.ts'
-import { readBlock } from '../../core/kits/evm/reading/block.ts'
-import { foundLog } from '../../core/kits/evm/reading/logs.ts'
+import { accountCalls, accountNews, accountsOf, askedOf, logFilters } from './wallets.ts'
+import { readBlock } from './rpc.ts'
+import { foundLog } from './reader.ts'
 
 /** So long nodes that tell of nobody who is not named are not asked what anybody says: others may answer by then. */
 const namingMs = 60_000

@@ -1,21 +1,28 @@
-import { SluiceError } from '../../core/contracts/index.ts'
-import type { At, Checked, FeeWish, Need } from '../../core/contracts/index.ts'
-import { isObject } from '../../core/kits/nodes/is-object.ts'
-import { nodeLied, resultOf } from '../../core/kits/nodes/ask.ts'
-import type { RpcAnswer } from '../../core/kits/nodes/types.ts'
-import { fundsCommitted, gasTooDear } from '../nodes/rails.ts'
+import { ZeroAddress } from 'ethers/constants'
+import {
+  SluiceError,
+  type At,
+  type Checked,
+  type FeeWish,
+  type Need,
+  type Token,
+  type Head,
+  type Recall,
+} from '../../core/contracts/index.ts'
+import { isObject, type RpcAnswer } from '../nodes/dialect.ts'
+import { fundsCommitted, gasTooDear, balanceTooSmall, shortage } from '../nodes/rails.ts'
+import { nodeLied, resultOf } from '../nodes/rpc.ts'
+import { isBytes, quantityOf } from './encoding.ts'
 import { tipMethod } from './fee-oracle.ts'
-import { packAggregate3, unpackAggregate3 } from './multicall.ts'
-import { chargeCalls, chargesOf } from './op-stack.ts'
-import { checkWish, costOf, feesOf, min, priceFees } from './fees.ts'
-import type { EvmFees } from './fees.ts'
-import type { GasTable } from '../../core/kits/evm/rail/gas-table.ts'
-import { needsCalls, judgeNeeds, nativeAddress } from '../../core/kits/evm/rail/needs.ts'
-import type { EvmRailOptions } from './rail.ts'
-import { readGas, simulationCalls } from './gas-limit.ts'
+import { checkWish, costOf, feesOf, min, priceFees, type EvmFees, type PricedFees } from './fees.ts'
+import { type GasTable, readGas, simulationCalls } from './gas-limit.ts'
+import { packAggregate3, unpackAggregate3, ethBalanceCall } from './multicall.ts'
 import type { EvmSynced } from './nonces.ts'
-import { isBytes, quantityOf } from '../../core/kits/evm/quantity.ts'
-import type { EvmIntent } from './types.ts'
+import { chargeCalls, chargesOf } from './op-stack.ts'
+import type { EvmRailOptions } from './rail.ts'
+import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
+import type { EvmIntent, Call, CallResult, EvmReader } from './types.ts'
+import { followedAccounts, isAccount, createHoldings, isHolding } from './wallets.ts'
 
 /** Everything there is to ask before signing, in one JSON-RPC batch; what is wrong is told in the order in which a person would cure it. */
 export async function check(
@@ -67,7 +74,7 @@ export async function check(
 }
 
 /** Whether a wallet with so much of the native coin bears what is needed beside what its other transactions may take. */
-export const besideOf =
+const besideOf =
   ({ nativeCurrency }: Pick<EvmRailOptions, 'nativeCurrency'>, nativeRaw: bigint, neededRaw: bigint): Checked['beside'] =>
   (committedRaw) =>
     nativeRaw < committedRaw + neededRaw ? fundsCommitted(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
@@ -102,4 +109,137 @@ function blockField({ rpc, network }: EvmRailOptions, block: unknown, field: 'ga
 
 function sum(values: readonly bigint[]): bigint {
   return values.reduce((total, value) => total + value, 0n)
+}
+
+/** The native coin, as plans name it. */
+const nativeAddress = ZeroAddress
+
+/** What reads what all needs are about. */
+function needsCalls(needs: readonly Need[], owner: string, multicall: string): readonly Call[] {
+  return needs.map((need) => {
+    if (need.is !== 'balance') return allowanceCall(need.token, owner, need.spender)
+    return need.token === nativeAddress ? ethBalanceCall(multicall, owner) : balanceOfCall(need.token, owner)
+  })
+}
+
+/**
+ * Throws what the wallet lacks, balances before allowances: who has nothing to trade need not approve.
+ * @returns the wallet's native balance, the last of the needs
+ */
+async function judgeNeeds(
+  { nativeCurrency, token }: EvmRailOptions,
+  needs: readonly Need[],
+  results: readonly CallResult[],
+  at: At,
+): Promise<bigint> {
+  // What has no balances holds none.
+  const current = results.map((result) => uintOf(result) ?? 0n)
+  const lacking = needs
+    .map((need, index) => ({ need, currentRaw: current[index] ?? 0n }))
+    .filter(({ need, currentRaw }) => (need.is === 'allowance-at-most' ? currentRaw > need.amountRaw : currentRaw < need.amountRaw))
+  const first = lacking.find(({ need }) => need.is === 'balance') ?? lacking[0]
+  if (first) {
+    const { need, currentRaw } = first
+    const named = need.token === nativeAddress ? nativeCurrency : ((await token(need.token, at)) ?? unnamed(need.token))
+    if (need.is === 'allowance-at-most') throw allowanceTooLarge(named, need.spender)
+    throw need.is === 'balance'
+      ? balanceTooSmall(named, currentRaw, need.amountRaw)
+      : allowanceTooSmall(named, need.spender, currentRaw, need.amountRaw)
+  }
+  return current.at(-1) ?? 0n
+}
+
+/** Something without symbol and decimals: its smallest units are all there is to say. */
+function unnamed(address: string): Token {
+  return { symbol: address, address, decimals: 0 }
+}
+
+function allowanceTooSmall(token: Token, spender: string, currentRaw: bigint, neededRaw: bigint): SluiceError {
+  const details = { spender, ...shortage(token, currentRaw, neededRaw) }
+  return new SluiceError(
+    'INSUFFICIENT_ALLOWANCE',
+    `${spender} may move ${details.current} ${token.symbol} of the wallet and needs ${details.needed}: approve it with /evm/approve.`,
+    { details },
+  )
+}
+
+function allowanceTooLarge({ symbol, address }: Token, spender: string): SluiceError {
+  return new SluiceError(
+    'TRADE_FAILED',
+    `${spender} may move ${symbol} of the wallet, and takes it where the coin that is sent is gone: the code of a token that is on no list could have it take both. Give ${symbol} instead of the coin, or set that allowance to 0 by /evm/approve, or put the token on the network's list if you trust it.`,
+    { details: { reason: 'the coin could be taken twice', token: symbol, tokenAddress: address, spender } },
+  )
+}
+
+/** One call that is like some that were simulated, by a wallet whose coins, tokens and nonces are in memory. */
+export function createRecall(
+  options: EvmRailOptions,
+  gasTable: Pick<GasTable, 'limitOf'>,
+  reader: Pick<EvmReader, 'read' | 'wrapped'>,
+): Recall<EvmIntent, string, EvmSynced, EvmFees> {
+  const accounts = followedAccounts(options.rpc)
+  const holdings = createHoldings(reader)
+
+  /** As the network would be asked now; undefined where it would refuse: that it may say itself. */
+  function priceAt({ baseFeeRaw }: Head, wish: FeeWish): PricedFees | undefined {
+    const { policy, feeCapRaw, knownTipRaw } = options
+    const tipRaw = knownTipRaw?.()
+    if (tipRaw === undefined || (baseFeeRaw === undefined && !policy.legacy)) return undefined
+    try {
+      checkWish(wish, feeCapRaw)
+      return priceFees(wish, undefined, { baseFeeRaw: policy.legacy ? 0n : (baseFeeRaw ?? 0n), tipRaw, policy, feeCapRaw })
+    } catch (error) {
+      if (error instanceof SluiceError) return undefined
+      throw error
+    }
+  }
+
+  return {
+    basis(steps, needs, from) {
+      if (steps.length !== 1 || !steps[0]?.alike) return undefined
+      if (needs.some(({ is, token }) => is === 'allowance-at-most' || token === options.coinToken || holdings.isUntold(token)))
+        return undefined
+      return [
+        { followed: accounts, key: from.toLowerCase() },
+        ...tokensOf(needs).map((token) => ({
+          followed: holdings.followed,
+          key: holdings.keyOf(from, token),
+          about: spenderOf(needs, token),
+        })),
+      ]
+    },
+
+    check([step], needs, from, wish, [account, ...held], head) {
+      const limit = step && gasTable.limitOf(step, from)
+      const price = priceAt(head, wish)
+      // What was not read after this very block may be older than that.
+      if (!step || limit === undefined || !price || !isAccount(account) || account.number !== head.number) return undefined
+      const { nativeRaw, latest, pending } = account
+      const tokens = tokensOf(needs)
+      const wanting = needs.flatMap((need) => {
+        if (need.token === nativeAddress) return []
+        const index = tokens.indexOf(need.token)
+        if (bears(held[index], need)) return []
+        return [{ index: index + 1, more: need.is === 'balance' ? null : need.spender }]
+      })
+      if (wanting.length > 0) return { wanting }
+      const prepared = { step, ...feesOf(limit, price, options.policy) }
+      const neededRaw = costOf(step, prepared.fees)
+      const coinsRaw = needs.flatMap((need) => (need.token === nativeAddress ? need.amountRaw : []))
+      if ([neededRaw, ...coinsRaw].some((raw) => nativeRaw < raw)) return undefined
+      return { prepared: [prepared], synced: { latest, pending }, beside: besideOf(options, nativeRaw, neededRaw) }
+    },
+  }
+}
+
+const tokensOf = (needs: readonly Need[]) => [...new Set(needs.map(({ token }) => token))].filter((token) => token !== nativeAddress)
+
+const spenderOf = (needs: readonly Need[], token: string) =>
+  needs.flatMap((need) => (need.is === 'allowance' && need.token === token ? [need.spender] : []))[0]
+
+/** What is in memory is never more than there is: that an allowance is small enough is not known by it. */
+function bears(holding: unknown, need: Need): boolean {
+  if (!isHolding(holding) || need.is === 'allowance-at-most') return false
+  const raw = need.is === 'balance' ? holding.balanceRaw : holding.allowances.get(need.spender.toLowerCase())
+  return raw !== undefined && raw >= need.amountRaw
 }

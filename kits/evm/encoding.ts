@@ -1,4 +1,5 @@
 // What logs and answers are made of, read without an interface: a decoder makes objects of each, of which blocks have thousands.
+import { getAddress } from 'ethers'
 
 const prefix = '0x'.length
 const digits = 64
@@ -28,3 +29,37 @@ export const addressInTopic = (topic = ''): string => `0x${topic.slice(-addressD
 
 /** The address in a word, in lower case. */
 export const addressOf = (word: bigint): string => `0x${word.toString(16).padStart(addressDigits, '0')}`
+
+/** JSON-RPC's hexadecimal number, or undefined where the value is none. */
+export function quantityOf(value: unknown): bigint | undefined {
+  return isQuantity(value) ? BigInt(value) : undefined
+}
+
+/** The same as a number: of a block, or of a log in it. */
+export function numberOf(value: unknown): number | undefined {
+  return isQuantity(value) ? Number(value) : undefined
+}
+
+const isQuantity = (value: unknown): value is string => typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)
+
+/** Bytes as JSON-RPC writes them: any even number of digits. */
+export function isBytes(value: unknown): value is string {
+  return typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(value)
+}
+
+/** The checksummed spelling (EIP-55); undefined where the text is no address or its checksum is wrong. */
+export function canonicalAddress(text: string): string | undefined {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return undefined
+  try {
+    return getAddress(text)
+  } catch {
+    return undefined
+  }
+}
+
+export function isTransactionHash(text: string): boolean {
+  return /^0x[0-9a-fA-F]{64}$/.test(text)
+}
+
+/** What stands for the native coin in answers. */
+export const nativeAddress = '0x0000000000000000000000000000000000000000'

@@ -1,11 +1,8 @@
 import type { At, Head, Log } from '../../core/contracts/index.ts'
-import { isObject } from '../../core/kits/nodes/is-object.ts'
-import { nodeLied, resultOf } from '../../core/kits/nodes/ask.ts'
-import { withSignal } from '../../core/kits/nodes/with-signal.ts'
-import type { Rpc } from '../../core/kits/nodes/types.ts'
-import { readBlock } from '../../core/kits/evm/reading/block.ts'
-import type { Block } from '../../core/kits/evm/reading/block.ts'
-import { quantityOf } from '../../core/kits/evm/quantity.ts'
+import { isObject, withSignal, type Rpc } from '../nodes/dialect.ts'
+import { nodeLied, resultOf } from '../nodes/rpc.ts'
+import { readBlock, type Block } from './rpc.ts'
+import { quantityOf } from './encoding.ts'
 import { max } from './fees.ts'
 
 /** How many blocks' base fees are remembered. */
@@ -37,7 +34,7 @@ export interface Fees {
   refresh(): Promise<Block>
 }
 
-export interface FeesOptions {
+interface FeesOptions {
   rpc: Rpc
   /** Take the tip from what was paid, at this percentile, rather than from the node's suggestion. */
   tipPercentile?: number | undefined

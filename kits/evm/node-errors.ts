@@ -1,3 +1,9 @@
+import { AbiCoder } from 'ethers/abi'
+import { isObject, type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
+import { quoteNode, nodeLied, resultOf } from '../nodes/rpc.ts'
+import { isBytes } from './encoding.ts'
+import type { CallResult } from './types.ts'
+
 /** What a node's error to a transaction or its simulation means. */
 export type Meaning =
   | 'known'
@@ -231,4 +237,60 @@ export function meaningOf({ code, message, data }: NodeError): Meaning | undefin
 /** Of an error to signed bytes, for which the code of a revert says nothing: zkSync gives it to transactions that it has. */
 export function meaningOfSending({ code, message }: NodeError): Meaning | undefined {
   return codes.get(code) ?? byWords(message)
+}
+
+/** Selectors of Solidity's two built-in errors: `Error(string)` and `Panic(uint256)`. */
+const errorSelector = '0x08c379a0'
+const panicSelector = '0x4e487b71'
+
+/** https://docs.soliditylang.org/en/latest/control-structures.html#panic-via-assert-and-error-via-require */
+const panics: ReadonlyMap<bigint, string> = new Map([
+  [0x01n, 'an assertion failed'],
+  [0x11n, 'arithmetic overflow or underflow'],
+  [0x12n, 'division by zero'],
+  [0x21n, 'a value outside of an enumeration'],
+  [0x22n, 'broken storage of bytes'],
+  [0x31n, 'pop of an empty array'],
+  [0x32n, 'an index outside of an array'],
+  [0x41n, 'too much memory'],
+  [0x51n, 'a call of an uninitialized function'],
+])
+
+/** What a revert's data says, for people. */
+export function revertReason(data: unknown): string {
+  if (typeof data !== 'string' || data === '0x') return 'reverted without a reason'
+  const selector = data.slice(0, 10).toLowerCase()
+  const body = `0x${data.slice(10)}`
+  try {
+    if (selector === errorSelector) return quoteNode(String(AbiCoder.defaultAbiCoder().decode(['string'], body)[0]))
+    if (selector === panicSelector) {
+      const code = BigInt(AbiCoder.defaultAbiCoder().decode(['uint256'], body)[0])
+      return `panic 0x${code.toString(16).padStart(2, '0')}: ${panics.get(code) ?? 'of an unknown kind'}`
+    }
+  } catch {
+    // A contract may revert with bytes of its own that begin like one of these.
+  }
+  return `custom error ${selector}`
+}
+
+/** JSON-RPC error codes that say "the call itself failed": geth's with revert data, geth's without any, Nethermind's. */
+const executionCodes: ReadonlySet<number> = new Set([3, -32000, -32015])
+
+/** What a reverted call gave back, `0x` where it gave nothing; undefined where the error is of another kind. */
+export function revertData({ code, data }: { code: number; data?: unknown }): string | undefined {
+  // Some nodes wrap it once more: { data: '0x…' }.
+  const inner = isObject(data) ? data['data'] : data
+  // Nethermind writes "Reverted 0x…".
+  const bytes = typeof inner === 'string' ? inner.replace(/^Reverted /, '') : inner
+  if (isBytes(bytes)) return bytes
+  return executionCodes.has(code) ? '0x' : undefined
+}
+
+/** What one `eth_call` of a batch gave: a revert is a result too. */
+export function callResultOf(rpc: Rpc, answer: RpcAnswer | undefined): CallResult {
+  if (isBytes(answer?.result)) return { ok: true, data: answer.result }
+  const reverted = answer?.error && revertData(answer.error)
+  if (reverted !== undefined) return { ok: false, data: reverted }
+  resultOf(rpc, 'eth_call', answer)
+  throw nodeLied(rpc, 'answered eth_call with something that is no bytes')
 }

@@ -1,8 +1,9 @@
 import { id } from 'ethers/hash'
 import { Transaction } from 'ethers/transaction'
-import type { Call, CallResult, EvmIntent } from './types.ts'
-import { uintOf } from '../../core/kits/evm/reading/erc20.ts'
 import { packBytes, word } from './multicall.ts'
+import type { EvmNetwork } from './network.ts'
+import { uintOf } from './tokens.ts'
+import type { Call, CallResult, EvmIntent } from './types.ts'
 
 // https://specs.optimism.io/protocol/predeploys.html#gaspriceoracle
 const gasPriceOracle = '0x420000000000000000000000000000000000000F'
@@ -57,7 +58,7 @@ function unsignedOf({ to, data, value }: EvmIntent, chainId: number): string {
 const someAddress = (name: string) => `0x${id(name).slice(-40)}`
 
 /** A swap over one pool as routers take it, `swapExactTokensForTokens(uint256,uint256,address[],address,uint256)`: what a quote's data fee is taken from. */
-export const typicalSwap: EvmIntent = {
+const typicalSwap: EvmIntent = {
   to: someAddress('router'),
   data: [
     '0x38ed1739',
@@ -65,4 +66,39 @@ export const typicalSwap: EvmIntent = {
     ...['base', 'quote'].map((name) => word(BigInt(someAddress(name)))),
   ].join(''),
   value: '0',
+}
+
+/** What a rollup charges for a typical swap on top of gas, as the last reading saw it. */
+export interface RollupFees {
+  /** They ride along with every reading. */
+  readonly calls: readonly Call[]
+  /** False where these are no answers to the calls. */
+  saw(results: readonly CallResult[]): boolean
+  /** Wei for a transaction of so much gas; undefined where that is not known, or is older than `ms`. */
+  costRaw(gas: bigint, ms: number): bigint | undefined
+}
+
+export function createRollupFees(chainId: number): RollupFees {
+  let last: { charge: Charge; atMs: number } | undefined
+  return {
+    calls: chargeCalls([typicalSwap], chainId),
+    saw(results) {
+      const [charge] = chargesOf(results) ?? []
+      if (charge) last = { charge, atMs: performance.now() }
+      return charge !== undefined
+    },
+    costRaw: (gas, ms) => (last && performance.now() - last.atMs <= ms ? chargeRaw(last.charge, gas) : undefined),
+  }
+}
+
+/** What is true of every network of a rollup of the OP stack whose coin is ether. */
+export function opStackRollup(blockSeconds: number) {
+  return {
+    nativeCurrency: 'ETH',
+    blockSeconds,
+    // A minute. What a sequencer that fails over loses has not reached layer 1, where its batches go every few minutes at most: seen are seconds.
+    confirmations: 60 / blockSeconds,
+    feeCapGwei: 100,
+    rollup: 'op-stack',
+  } satisfies Partial<EvmNetwork>
 }

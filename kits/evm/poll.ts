@@ -1,18 +1,14 @@
 import { toQuantity } from 'ethers/utils'
-import { SluiceError } from '../../core/contracts/index.ts'
-import type { At, Head, Look, Sighting } from '../../core/contracts/index.ts'
-import { isObject } from '../../core/kits/nodes/is-object.ts'
-import { resultOf } from '../../core/kits/nodes/ask.ts'
-import type { Rpc, RpcAnswer } from '../../core/kits/nodes/types.ts'
-import { createRemembered } from '../../core/kits/rails/remembered.ts'
-import { readBlock } from '../../core/kits/evm/reading/block.ts'
-import { quantityOf } from '../../core/kits/evm/quantity.ts'
-import { sight } from '../../core/kits/evm/rail/sight.ts'
-import type { Attempt, Ousted, View } from '../../core/kits/evm/rail/sight.ts'
-import type { EvmSynced } from './nonces.ts'
-import { tookNonce } from '../../core/kits/evm/rail/took-nonce.ts'
-import type { Taker } from '../../core/kits/evm/rail/took-nonce.ts'
-import { whyReverted } from '../../core/kits/evm/rail/why-reverted.ts'
+import { SluiceError, type At, type Head, type Look, type Sighting, type OpenAttempt } from '../../core/contracts/index.ts'
+import { isObject, type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
+import { createRemembered } from '../nodes/rails.ts'
+import { resultOf } from '../nodes/rpc.ts'
+import { quantityOf, isBytes } from './encoding.ts'
+import type { EvmFees } from './fees.ts'
+import { revertData, revertReason, meaningOf } from './node-errors.ts'
+import { type EvmSynced, tookNonce, type Taker } from './nonces.ts'
+import { readReceipt } from './receipts.ts'
+import { readBlock, type Block } from './rpc.ts'
 
 type Landed = Sighting & { is: 'landed' }
 
@@ -142,4 +138,100 @@ function verdict({ id }: Attempt, taker: Taker): Sighting | undefined {
 function countOf(answer: RpcAnswer | undefined): number | undefined {
   const count = quantityOf(answer?.result)
   return count === undefined ? undefined : Number(count)
+}
+
+type Attempt = Omit<OpenAttempt<string, number, EvmFees>, 'step'>
+
+/** The block that a look holds for. */
+interface View {
+  latest: Block
+  /** The node does not know the newest blocks: that it has something is news, that it lacks something is not. */
+  lags: boolean
+  /** What is mined up to here has all its confirmations. */
+  finalBlock: number
+  /** The lower one of the head that was known before and the node's: neither alone makes anything final. */
+  newest: number
+}
+
+/** An account's counts: at the final block and at the latest; undefined where the node did not say. */
+interface Counts {
+  final: number | undefined
+  latest: number | undefined
+}
+
+/** In no block and in no mempool, and the count at the final block is beyond its nonce: it seems that something else has that. */
+type Ousted = { is: 'ousted' }
+
+/** What the answers about one attempt say; undefined where they say nothing. */
+function sight(
+  { id, slot, fees }: Attempt,
+  { latest, lags, newest, finalBlock }: View,
+  counts: Counts | undefined,
+  receipt: RpcAnswer | undefined,
+  tx: RpcAnswer | undefined,
+): Sighting | Ousted | undefined {
+  if (!receipt || !tx || receipt.error || tx.error) return undefined
+  if (receipt.result !== null) {
+    const read = readReceipt(receipt.result)
+    if (!read || !isHash(read.transactionHash, id)) return undefined
+    const { status, blockNumber, blockHash } = read
+    // The receipt of a block that a reorganisation undid: caches and backends keep such.
+    if (blockNumber <= finalBlock && counts?.final !== undefined && counts.final <= slot) return undefined
+    return { id, is: 'landed', ok: status === 1, blockNumber, blockHash, depth: Math.max(1, newest - blockNumber + 1), receipt: read }
+  }
+  if (lags) return undefined
+  const underpriced = BigInt(fees.maxFeePerGas) < (latest.nextBaseFeeRaw ?? 0n)
+  if (tx.result !== null) {
+    // Another's, or in a block whose receipts the node does not have yet: the next look tells.
+    if (!isObject(tx.result) || !isHash(tx.result['hash'], id) || typeof tx.result['blockNumber'] === 'string') return undefined
+    return { id, is: 'pending', underpriced, next: counts?.latest === slot }
+  }
+  // Where the node has lost the state of the final block the count of the latest stands in: it has to hold for as long as makes final.
+  if (counts?.final === undefined && counts?.latest !== undefined && counts.latest > slot) return { id, is: 'dead' }
+  return counts?.final !== undefined && counts.final > slot ? { is: 'ousted' } : { id, is: 'unseen', underpriced }
+}
+
+const isHash = (value: unknown, id: string) => typeof value === 'string' && value.toLowerCase() === id.toLowerCase()
+
+/** Calls for one transaction. */
+const calls = 2
+
+interface Failed {
+  /** As `eth_getTransactionByHash` gave it. */
+  tx: unknown
+  /** As `eth_getTransactionReceipt` gave it. */
+  receipt: unknown
+  blockNumber: number
+}
+
+/**
+ * Why transactions failed in their block, as far as the same calls tell that again: at the end of that block, which knows its
+ * time and all that came before, else at the end of the one before. One batch; undefined where the node cannot, or where it would not fail.
+ */
+async function whyReverted(rpc: Rpc, failed: readonly Failed[], at: At): Promise<readonly (string | undefined)[]> {
+  const answers = await rpc.batch(
+    failed.flatMap(({ tx, blockNumber }) => [blockNumber, blockNumber - 1].map((number) => callAgain(tx, number))),
+    at,
+  )
+  return failed.map(({ tx, receipt }, index) => {
+    const [inBlock, before] = answers.slice(index * calls, (index + 1) * calls).map(reasonOf)
+    // An invalid instruction takes all of it, too.
+    const gas = isObject(tx) ? quantityOf(tx['gas']) : undefined
+    const isSpent = gas !== undefined && isObject(receipt) && quantityOf(receipt['gasUsed']) === gas
+    return inBlock ?? before ?? (isSpent ? 'it used up all of its gas' : undefined)
+  })
+}
+
+function callAgain(tx: unknown, blockNumber: number) {
+  const { from, to, input, value, gas } = isObject(tx) ? tx : {}
+  return { method: 'eth_call', params: [{ from, to, data: input, value, gas }, toQuantity(Math.max(0, blockNumber))] }
+}
+
+function reasonOf(answer: RpcAnswer): string | undefined {
+  if (!answer.error) return undefined
+  const meaning = meaningOf(answer.error)
+  if (meaning === 'out-of-gas') return 'out of gas'
+  const data = revertData(answer.error)
+  // Codes that stand for a revert stand for a lost state, too: without words or data it is none.
+  return meaning === 'reverted' || (isBytes(data) && data !== '0x') ? revertReason(data) : undefined
 }

@@ -1,16 +1,26 @@
-import type { At, Head, Rail, Token } from '../../core/contracts/index.ts'
-import type { Rpc } from '../../core/kits/nodes/types.ts'
-import { bumpFees, cancelIsCheaper, wishedFees } from '../../core/kits/evm/rail/bump.ts'
-import { check, sync } from './check.ts'
-import { draft, seal } from '../../core/kits/evm/rail/draft.ts'
-import { costOf, defaultFeePolicy, outbids, sayLeast } from './fees.ts'
-import type { EvmFees, FeePolicy, Prices } from './fees.ts'
-import { createGasTable } from '../../core/kits/evm/rail/gas-table.ts'
+import { Signature } from 'ethers/crypto'
+import { Transaction } from 'ethers/transaction'
+import { getBytes, hexlify } from 'ethers/utils'
+import type { At, Head, Rail, Token, Prepared, Sealed, Signable, Reception, RefusalMeaning } from '../../core/contracts/index.ts'
+import type { Rpc, RpcAnswer } from '../nodes/dialect.ts'
+import { quoteNode, sendToAll } from '../nodes/rpc.ts'
+import { check, sync, createRecall } from './check.ts'
+import {
+  bumpFees,
+  cancelIsCheaper,
+  wishedFees,
+  costOf,
+  defaultFeePolicy,
+  outbids,
+  sayLeast,
+  type EvmFees,
+  type FeePolicy,
+  type Prices,
+} from './fees.ts'
+import { createGasTable } from './gas-limit.ts'
+import { meaningOfSending, type Meaning } from './node-errors.ts'
+import { claimNonces, isDoubtful, mergeSynced, nonceGaps, noncesFrom, nonceStanding, type EvmSynced } from './nonces.ts'
 import { createLook } from './poll.ts'
-import { createRecall } from '../../core/kits/evm/rail/recall.ts'
-import { send } from '../../core/kits/evm/rail/send.ts'
-import { claimNonces, isDoubtful, mergeSynced, nonceGaps, noncesFrom, nonceStanding } from './nonces.ts'
-import type { EvmSynced } from './nonces.ts'
 import type { EvmIntent, EvmReader } from './types.ts'
 
 export interface EvmRailOptions {
@@ -46,7 +56,7 @@ export interface EvmRailOptions {
 }
 
 /** The slot of an EVM transaction is its nonce; attempts on one nonce exclude each other. */
-export type EvmRail = Rail<EvmIntent, string, number, EvmSynced, EvmFees>
+type EvmRail = Rail<EvmIntent, string, number, EvmSynced, EvmFees>
 
 export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Partial<FeePolicy> }): EvmRail {
   const settled = { ...options, policy: { ...defaultFeePolicy, ...options.policy } }
@@ -92,4 +102,50 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
       cancelIsCheaper: (step, fees, head) => cancelIsCheaper(step, fees, pricesAt(head)),
     },
   }
+}
+
+/** The unsigned bytes of a transaction of type 2 (EIP-1559), or 0 where the network has no base fee. */
+function draft({ step, fees }: Pick<Prepared<EvmIntent, EvmFees>, 'step' | 'fees'>, nonce: number, chainId: number): Signable {
+  const { to, data, value } = step
+  const { gasLimit, maxFeePerGas, maxPriorityFeePerGas, legacy = false } = fees
+  const price = legacy ? { type: 0, gasPrice: maxFeePerGas } : { type: 2, maxFeePerGas, maxPriorityFeePerGas }
+  const tx = Transaction.from({ chainId, nonce, to, data, value, gasLimit, ...price })
+  return { scheme: 'evm-transaction', bytes: getBytes(tx.unsignedSerialized) }
+}
+
+/** @param signature 65 bytes: r, s, v */
+function seal({ bytes }: Signable, signature: Uint8Array): Sealed {
+  const tx = Transaction.from(hexlify(bytes))
+  tx.signature = Signature.from(hexlify(signature))
+  if (tx.hash === null) throw new Error('A signed transaction has no hash: ethers could not serialize it.')
+  return { id: tx.hash, raw: getBytes(tx.serialized) }
+}
+
+/** The same bytes to every node; one that has them is enough. */
+export function send(rpc: Rpc, { id, raw }: Sealed, at: At): Promise<Reception> {
+  const isTaken = (result: unknown) => String(result).toLowerCase() === id.toLowerCase()
+  return sendToAll(rpc, { id, raw: hexlify(raw) }, { isTaken, error: judge }, at)
+}
+
+/** What a node says of the bytes, for those who do not know EVM; `unclear` is what may be said of bytes that are in a pool or a block. */
+const verdicts: Readonly<Record<Exclude<Meaning, 'known'>, { is: 'refused' | 'unclear'; meaning?: RefusalMeaning }>> = {
+  // By this very transaction, it may be.
+  'nonce-too-low': { is: 'unclear', meaning: 'slot-used' },
+  'nonce-too-high': { is: 'refused', meaning: 'slot-ahead' },
+  'replacement-underpriced': { is: 'refused', meaning: 'outbid' },
+  'fee-too-low': { is: 'refused', meaning: 'underpriced' },
+  'insufficient-funds': { is: 'refused', meaning: 'unfunded' },
+  'out-of-gas': { is: 'refused', meaning: 'invalid' },
+  'not-now': { is: 'refused', meaning: 'not-now' },
+  invalid: { is: 'refused', meaning: 'invalid' },
+  // A pool runs nothing; whoever says this does more than take transactions, and nobody knows what.
+  reverted: { is: 'unclear' },
+}
+
+function judge(error: NonNullable<RpcAnswer['error']>): Reception {
+  const meaning = meaningOfSending(error)
+  if (meaning === 'known') return { is: 'accepted' }
+  const reason = quoteNode(error.message)
+  // Words that nobody knows may mean anything.
+  return { ...(meaning === undefined ? { is: 'unclear' } : verdicts[meaning]), reason }
 }

@@ -1,17 +1,16 @@
 import { toQuantity } from 'ethers'
-import { SluiceError } from '../../core/contracts/index.ts'
-import type { At, Head, Token } from '../../core/contracts/index.ts'
-import { ask, nodeLied, resultOf } from '../../core/kits/nodes/ask.ts'
-import type { Rpc, RpcAnswer } from '../../core/kits/nodes/types.ts'
-import { batchParts, isProbe, packBatch } from '../../core/kits/evm/reading/batch.ts'
-import { callResultOf, revertData } from '../../core/kits/evm/reading/call-result.ts'
+import { toQuantity as toQuantityInLogs } from 'ethers/utils'
+import { SluiceError, type At, type Head, type Token } from '../../core/contracts/index.ts'
+import type { Rpc, RpcAnswer } from '../nodes/dialect.ts'
+import { ask, nodeLied, resultOf } from '../nodes/rpc.ts'
+import { isBytes, quantityOf, numberOf } from './encoding.ts'
 import type { Fees } from './fee-oracle.ts'
-import { findLogs } from '../../core/kits/evm/reading/logs.ts'
-import { multicallViews, packAggregate3, unpackAggregate3 } from './multicall.ts'
+import { batchParts, isProbe, packBatch, multicallViews, packAggregate3, unpackAggregate3 } from './multicall.ts'
 import type { EvmNetwork } from './network.ts'
-import { isBytes, quantityOf } from '../../core/kits/evm/quantity.ts'
-import type { RollupFees } from '../../core/kits/evm/reading/rollup-fees.ts'
-import type { Call, CallResult, EvmReader, Probe } from './types.ts'
+import { callResultOf, revertData } from './node-errors.ts'
+import type { RollupFees } from './op-stack.ts'
+import { isLog } from './receipts.ts'
+import type { Call, CallResult, EvmReader, Probe, FoundLog, LogFilter } from './types.ts'
 
 /** The second is of one block already, where the node has that. */
 const mostTries = 3
@@ -26,7 +25,7 @@ interface Reading {
   results: readonly CallResult[]
 }
 
-export interface ReaderOptions {
+interface ReaderOptions {
   rpc: Rpc
   fees: Fees
   /** Where the network is a rollup that charges more than gas. */
@@ -121,4 +120,54 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
     logs: async (filter, at) => findLogs(rpc, filter, (await read([], at)).head.number, at),
     gasPriceRaw: (head) => fees.priceRaw(head),
   }
+}
+
+const mostCalls = 10
+/** What public nodes look through in one call, where they have a limit at all. */
+const blocksPerCall = 10_000
+
+/** The newest 100,000 blocks since the one asked for, in one batch: who wants what is older asks somebody who keeps an index. */
+export async function findLogs(
+  rpc: Rpc,
+  { address, topics, fromBlock }: LogFilter,
+  newest: bigint,
+  at: At,
+  mostBlocks = blocksPerCall,
+): Promise<readonly FoundLog[]> {
+  const first = Math.max(fromBlock, 0, Number(newest) - mostBlocks * mostCalls + 1)
+  const starts: number[] = []
+  for (let start = first; start <= Number(newest); start += mostBlocks) starts.push(start)
+  if (starts.length === 0) return []
+  const answers = await rpc.batch(
+    starts.map((start, index) => ({
+      method: 'eth_getLogs',
+      params: [
+        {
+          address,
+          topics,
+          fromBlock: toQuantityInLogs(start),
+          // What came meanwhile counts, too.
+          toBlock: index === starts.length - 1 ? 'latest' : toQuantityInLogs(start + mostBlocks - 1),
+        },
+      ],
+    })),
+    at,
+  )
+  return answers.flatMap((answer) => {
+    const raw = resultOf(rpc, 'eth_getLogs', answer)
+    const logs = Array.isArray(raw) ? raw.map(foundLog) : [undefined]
+    return logs.map((log) => {
+      if (!log) throw nodeLied(rpc, 'answered eth_getLogs with something else than logs')
+      return log
+    })
+  })
+}
+
+/** Undefined where it is none. */
+export function foundLog(raw: unknown): FoundLog | undefined {
+  if (!isLog(raw)) return undefined
+  const { address, topics, data, transactionHash } = raw
+  const blockNumber = numberOf(raw['blockNumber'])
+  if (blockNumber === undefined || typeof transactionHash !== 'string') return undefined
+  return { address, topics, data, transactionHash, blockNumber }
 }

@@ -1,7 +1,10 @@
-import { isObject } from '../../core/kits/nodes/is-object.ts'
-import { isBytes, numberOf, quantityOf } from '../../core/kits/evm/quantity.ts'
-import { jsonFieldsOfNode } from '../../core/kits/evm/reading/json-of-node.ts'
-import type { EvmLog, EvmReceipt } from './types.ts'
+import { Interface, Result, type EventFragment } from 'ethers'
+import type { At, Transaction, Json } from '../../core/contracts/index.ts'
+import { isObject, type Rpc } from '../nodes/dialect.ts'
+import { nodeLied, resultOf } from '../nodes/rpc.ts'
+import { isBytes, numberOf, quantityOf } from './encoding.ts'
+import { readBlock } from './rpc.ts'
+import type { EvmLog, EvmReceipt, Evm } from './types.ts'
 
 /** Reads what `eth_getTransactionReceipt` gave; undefined where that is no receipt. */
 export function readReceipt(raw: unknown): EvmReceipt | undefined {
@@ -41,3 +44,146 @@ export const isLog = (raw: unknown): raw is EvmLog & Record<string, unknown> =>
   isBytes(raw['data']) &&
   Array.isArray(raw['topics']) &&
   raw['topics'].every(isBytes)
+
+/** A transaction with its receipt, and whether a pending one pays the next block's base fee: one round trip. */
+export async function findTransaction(rpc: Rpc, hash: string, at: At): Promise<Transaction<Evm> | undefined> {
+  const calls = [
+    { method: 'eth_getTransactionByHash', params: [hash] },
+    { method: 'eth_getTransactionReceipt', params: [hash] },
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+  ]
+  const answers = await rpc.batch(calls, at)
+  const [tx, rawReceipt, block] = calls.map(({ method }, index) => resultOf(rpc, method, answers[index]))
+  if (!isObject(tx) && !isObject(rawReceipt)) return undefined
+  const receipt = isObject(rawReceipt) ? readReceipt(rawReceipt) : null
+  if (receipt === undefined) throw nodeLied(rpc, 'answered with something that is no receipt')
+  const shown = jsonOfNode(tx)
+  if (receipt) return { tx: shown, receipt, blockNumber: receipt.blockNumber }
+  const { nextBaseFeeRaw = 0n } = readBlock(rpc, block)
+  const offered = isObject(tx) ? (quantityOf(tx['maxFeePerGas']) ?? quantityOf(tx['gasPrice'])) : undefined
+  return { tx: shown, receipt: null, pays: (offered ?? 0n) >= nextBaseFeeRaw }
+}
+
+/** What tokens and wrapped coins emit: EIP-20, EIP-721 (indexes one more), WETH9. */
+const commonEvents = [
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+  'event Approval(address indexed owner, address indexed spender, uint256 value)',
+  'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)',
+  'event Approval(address indexed owner, address indexed approved, uint256 indexed tokenId)',
+  'event Deposit(address indexed dst, uint256 wad)',
+  'event Withdrawal(address indexed src, uint256 wad)',
+]
+
+interface Known {
+  codec: Interface
+  fragment: EventFragment
+}
+/** Signature → fragment. Connectors' lists are constants, so it stays small. */
+const known = new Map<string, Known>()
+
+/**
+ * The receipt with each log that one of the events explains getting `name` and `events: [{ name, value }]`; integers are decimal
+ * strings. The first event whose topics fit wins, the exchange's own before the common ones.
+ * @param events signatures: "event Sync(uint112 reserve0, uint112 reserve1)"
+ */
+export function decodeLogs(receipt: EvmReceipt, events: readonly string[]): Json {
+  const all = [...events, ...commonEvents].map(knownEvent)
+  return { ...receipt, logs: receipt.logs.map((log) => explain(log, all)) }
+}
+
+function explain(log: EvmLog, all: readonly Known[]): Json {
+  for (const { codec, fragment } of all) {
+    const indexed = fragment.inputs.filter((input) => input.indexed).length
+    if (log.topics[0] !== fragment.topicHash || log.topics.length !== indexed + 1) continue
+    try {
+      const values = codec.decodeEventLog(fragment, log.data, [...log.topics])
+      return {
+        ...log,
+        name: fragment.name,
+        events: fragment.inputs.map((input, index) => ({ name: input.name, value: jsonOf(values[index]) })),
+      }
+    } catch {
+      // Another contract's event of that name, or a lie: it stays as it is.
+    }
+  }
+  return log
+}
+
+function knownEvent(signature: string): Known {
+  const found = known.get(signature)
+  if (found) return found
+  const codec = new Interface([signature])
+  const [fragment] = codec.fragments.filter((one) => one.type === 'event')
+  const event = fragment && codec.getEvent(fragment.format())
+  if (!event)
+    throw new Error(
+      `"${signature}" is no event signature: write it like "event Transfer(address indexed from, address indexed to, uint256 value)".`,
+    )
+  known.set(signature, { codec, fragment: event })
+  return { codec, fragment: event }
+}
+
+function jsonOf(value: unknown): Json {
+  if (typeof value === 'bigint') return value.toString()
+  if (value instanceof Result) return value.toArray().map(jsonOf)
+  // An indexed string or array is there as its hash only.
+  if (typeof value === 'object' && value !== null && 'hash' in value) return jsonOf(value.hash)
+  return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' ? value : null
+}
+
+/** Fields that fit a number. */
+const small: ReadonlySet<string> = new Set([
+  'blockNumber',
+  'transactionIndex',
+  'logIndex',
+  'nonce',
+  'type',
+  'chainId',
+  'status',
+  'yParity',
+  'blockTimestamp',
+  'l1BlockNumber',
+  'l1BaseFeeScalar',
+  'l1BlobBaseFeeScalar',
+  'operatorFeeScalar',
+])
+/** Fields that may not: decimal strings. Those of rollups' receipts included. */
+const big: ReadonlySet<string> = new Set([
+  'value',
+  'gas',
+  'gasPrice',
+  'maxFeePerGas',
+  'maxPriorityFeePerGas',
+  'maxFeePerBlobGas',
+  'gasUsed',
+  'cumulativeGasUsed',
+  'effectiveGasPrice',
+  'blobGasUsed',
+  'blobGasPrice',
+  'gasUsedForL1',
+  'l1Fee',
+  'l1GasPrice',
+  'l1GasUsed',
+  'l1BlobBaseFee',
+  'operatorFeeConstant',
+])
+/** Half a kilobyte that only helps those who search blocks. */
+const dropped: ReadonlySet<string> = new Set(['logsBloom'])
+
+/** A transaction, receipt or log as a node gave it, with its quantities as people and JSON read them. */
+export function jsonOfNode(value: unknown): Json {
+  if (Array.isArray(value)) return value.map(jsonOfNode)
+  if (isObject(value)) return jsonFieldsOfNode(value)
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null
+}
+
+function jsonFieldsOfNode(value: Record<string, unknown>): Record<string, Json> {
+  const fields = Object.entries(value).filter(([key]) => !dropped.has(key))
+  return Object.fromEntries(fields.map(([key, field]) => [key, fieldOfNode(key, field)]))
+}
+
+function fieldOfNode(key: string, value: unknown): Json {
+  const quantity = small.has(key) || big.has(key) ? quantityOf(value) : undefined
+  if (quantity === undefined) return jsonOfNode(value)
+  return small.has(key) && quantity <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(quantity) : quantity.toString()
+}

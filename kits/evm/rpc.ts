@@ -1,9 +1,126 @@
-import { createRpc } from '../nodes/rpc.ts'
-import type { Rpc } from '../../core/kits/nodes/types.ts'
-import type { RpcOptions } from '../nodes/rpc.ts'
-import { evmDialect } from '../../core/kits/evm/rpc/evm-dialect.ts'
+import type { Head } from '../../core/contracts/index.ts'
+import { type Rpc, type Dialect, isObject, type RpcAnswer, type RpcCall, type SeenHead, NodeFailure } from '../nodes/dialect.ts'
+import { createRpc, type RpcOptions, nodeLied } from '../nodes/rpc.ts'
+import { quantityOf, isBytes } from './encoding.ts'
 
 /** The nodes of one EVM network. */
 export function evmRpc({ chainId, ...options }: Omit<RpcOptions, 'dialect'> & { chainId: number }): Rpc {
   return createRpc({ ...options, dialect: evmDialect(chainId) })
+}
+
+const block = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })
+
+/** How nodes of EVM chains are spoken to. */
+function evmDialect(chainId: number): Dialect {
+  return {
+    identity: {
+      call: { method: 'eth_chainId', params: [] },
+      fault(result) {
+        const theirs = Number(result)
+        return theirs === chainId
+          ? undefined
+          : { is: Number.isNaN(theirs) ? 'garbage' : 'other', what: `serves chain id ${theirs}, not ${chainId}` }
+      },
+    },
+    headCall: block('latest'),
+    headIn: headInAnswers,
+    fork: { call: (number) => block(`0x${number.toString(16)}`), read: (result) => blockOf(result)?.hash },
+    sendCall: (raw) => ({ method: 'eth_sendRawTransaction', params: [raw] }),
+    isPlausible,
+    refusal,
+  }
+}
+
+/** The chain's head where the answers tell it by the way: what is asked for another reason says how far a node is. */
+function headInAnswers(calls: readonly RpcCall[], answers: readonly RpcAnswer[]): SeenHead | undefined {
+  const index = calls.findIndex(({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === 'latest')
+  return index < 0 ? undefined : blockOf(answers[index]?.result)
+}
+
+function blockOf(result: unknown): (SeenHead & { hash: string }) | undefined {
+  if (!isObject(result) || typeof result['hash'] !== 'string') return undefined
+  const number = quantityOf(result['number'])
+  const timestamp = quantityOf(result['timestamp'])
+  return number === undefined || timestamp === undefined
+    ? undefined
+    : { number: Number(number), hash: result['hash'], timestamp: Number(timestamp) }
+}
+
+type Form = (result: unknown, params: readonly unknown[]) => boolean
+
+const isQuantity = (result: unknown) => quantityOf(result) !== undefined
+const isObjectOrNull = (result: unknown) => result === null || isObject(result)
+
+/** The form that the result of a method has from any working node. Methods that are not here are left to those who ask. */
+const forms: ReadonlyMap<string, Form> = new Map<string, Form>([
+  // A node without a latest block has no chain.
+  ['eth_getBlockByNumber', (result, [tag]) => blockOf(result) !== undefined || (result === null && tag !== 'latest')],
+  ['eth_blockNumber', isQuantity],
+  ['eth_getTransactionCount', isQuantity],
+  ['eth_getBalance', isQuantity],
+  ['eth_estimateGas', isQuantity],
+  ['eth_gasPrice', isQuantity],
+  ['eth_call', isBytes],
+  ['eth_getCode', isBytes],
+  ['eth_getTransactionReceipt', isObjectOrNull],
+  ['eth_getTransactionByHash', isObjectOrNull],
+])
+
+/** Whether a node may have meant this result; one that did not is broken, and another is asked in its place. */
+function isPlausible({ method, params }: RpcCall, result: unknown): boolean {
+  return forms.get(method)?.(result, params) ?? true
+}
+
+/**
+ * Codes that mean "too many requests": HTTP's own number, EIP-1474's "limit exceeded", and those of Optimism's
+ * proxyd (`proxyd/backend.go`: over capacity, over rate limit, sender over rate limit), which fronts many public nodes.
+ */
+const limitExceeded = -32005
+const rateLimitCodes: ReadonlySet<number> = new Set([429, limitExceeded, -32012, -32016, -32017])
+/**
+ * Methods for which "limit exceeded" is about the call: Infura and others say it for logs that are too many, besu for a transaction
+ * with more gas than a block has (`RpcErrorType.EXCEEDS_BLOCK_GAS_LIMIT`).
+ */
+const ownLimits: ReadonlySet<string> = new Set(['eth_getLogs', 'eth_sendRawTransaction'])
+/** proxyd: "no backend is currently healthy to serve traffic". */
+const unhealthyCodes: ReadonlySet<number> = new Set([-32011])
+
+/** What an error's code says of the node itself. */
+function refusal(code: number, method: string | undefined): NodeFailure | undefined {
+  if (unhealthyCodes.has(code)) return new NodeFailure('unreachable', `has no healthy backend (code ${code})`)
+  if (rateLimitCodes.has(code) && !(code === limitExceeded && method !== undefined && ownLimits.has(method)))
+    return new NodeFailure('rate-limited', `is over its limit (code ${code})`)
+  return undefined
+}
+
+/** A block's head, and the base fee that the block after it will have. */
+export interface Block extends Head {
+  hash: string
+  /** Absent where the chain has no base fee. */
+  nextBaseFeeRaw?: bigint
+}
+
+/** Reads what `eth_getBlockByNumber` gave. */
+export function readBlock(rpc: Rpc, raw: unknown): Block {
+  const block = isObject(raw) ? raw : {}
+  const number = quantityOf(block['number'])
+  const timestamp = quantityOf(block['timestamp'])
+  const { hash, parentHash } = block
+  if (number === undefined || timestamp === undefined || typeof hash !== 'string')
+    throw nodeLied(rpc, 'answered with something that is no block')
+  const head = { number, timestamp: Number(timestamp), hash, ...(typeof parentHash === 'string' && { parentHash }) }
+  const baseFeeRaw = quantityOf(block['baseFeePerGas'])
+  const gasUsed = quantityOf(block['gasUsed'])
+  const gasLimit = quantityOf(block['gasLimit'])
+  if (baseFeeRaw === undefined || gasUsed === undefined || gasLimit === undefined) return head
+  return { ...head, baseFeeRaw, nextBaseFeeRaw: nextBaseFee(baseFeeRaw, gasUsed, gasLimit) }
+}
+
+/** https://eips.ethereum.org/EIPS/eip-1559, with ELASTICITY_MULTIPLIER 2 and BASE_FEE_MAX_CHANGE_DENOMINATOR 8. */
+function nextBaseFee(baseFeeRaw: bigint, gasUsed: bigint, gasLimit: bigint): bigint {
+  const target = gasLimit / 2n
+  if (gasUsed === target || target === 0n) return baseFeeRaw
+  if (gasUsed < target) return baseFeeRaw - (baseFeeRaw * (target - gasUsed)) / target / 8n
+  const rise = (baseFeeRaw * (gasUsed - target)) / target / 8n
+  return baseFeeRaw + (rise > 1n ? rise : 1n)
 }

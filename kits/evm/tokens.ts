@@ -1,9 +1,9 @@
-import { badFields, SluiceError } from '../../core/contracts/index.ts'
-import type { At, EvmVerbs, Plan, Token } from '../../core/contracts/index.ts'
-import type { Rpc } from '../../core/kits/nodes/types.ts'
-import { noResult, notAToken } from '../../core/kits/evm/reading/balances.ts'
-import { callResultOf } from '../../core/kits/evm/reading/call-result.ts'
-import { allowanceCall, approveCall, maxAmountRaw, transferCall, uintOf } from '../../core/kits/evm/reading/erc20.ts'
+import { MaxUint256, AbiCoder } from 'ethers'
+import { badFields, SluiceError, type At, type EvmVerbs, type Plan, type Token } from '../../core/contracts/index.ts'
+import type { Rpc } from '../nodes/dialect.ts'
+import { quantityOf } from './encoding.ts'
+import { addressWord, word, ethBalanceCall } from './multicall.ts'
+import { callResultOf } from './node-errors.ts'
 import type { Call, CallResult, Evm, EvmIntent, EvmReader } from './types.ts'
 
 /** The verbs that only EVM chains have. */
@@ -77,4 +77,87 @@ function approves({ ok, data }: CallResult): boolean {
 
 function intentOf({ to, data }: Call): EvmIntent {
   return { to, data, value: '0' }
+}
+
+// https://eips.ethereum.org/EIPS/eip-20
+const maxAmountRaw = MaxUint256
+
+export function balanceOfCall(token: string, owner: string): Call {
+  return { to: token, data: `0x70a08231${addressWord(owner)}` }
+}
+
+export function allowanceCall(token: string, owner: string, spender: string): Call {
+  return { to: token, data: `0xdd62ed3e${addressWord(owner)}${addressWord(spender)}` }
+}
+
+function approveCall(token: string, spender: string, amountRaw: bigint): Call {
+  return { to: token, data: `0x095ea7b3${addressWord(spender)}${word(amountRaw)}` }
+}
+
+function transferCall(token: string, recipient: string, amountRaw: bigint): Call {
+  return { to: token, data: `0xa9059cbb${addressWord(recipient)}${word(amountRaw)}` }
+}
+
+export const symbolCall = (token: string): Call => ({ to: token, data: '0x95d89b41' })
+export const decimalsCall = (token: string): Call => ({ to: token, data: '0x313ce567' })
+
+/** The number that a view gave; undefined where the contract has no such view, or there is no contract. */
+export function uintOf({ ok, data }: CallResult): bigint | undefined {
+  return ok && data.length >= 66 ? quantityOf(data.slice(0, 66)) : undefined
+}
+
+/** Native and token balances at one block, in one round trip. */
+export async function readBalances(
+  reader: EvmReader,
+  multicall: string,
+  owner: string,
+  tokens: readonly Token[],
+  at: At,
+): Promise<readonly bigint[]> {
+  if (tokens.length === 0) return []
+  const calls = tokens.map((token) => (token.native ? ethBalanceCall(multicall, owner) : balanceOfCall(token.address, owner)))
+  const { results } = await reader.read(calls, at)
+  return tokens.map((token, index) => uintOf(results[index] ?? noResult) ?? notAToken(token))
+}
+
+export const noResult = { ok: false, data: '0x' } as const
+
+/** A balance of 0 in its place would be a lie. */
+function notAToken({ symbol, address }: Token): never {
+  throw new SluiceError('TOKEN_NOT_SUPPORTED', `${symbol} at ${address} does not answer as a token on this network: check its address.`)
+}
+
+/** 10^77 is the largest power of ten in 256 bits. */
+const maxDecimals = 77
+const maxSymbolLength = 32
+
+/** A token from what its `symbol()` and `decimals()` gave; undefined where it has no decimals. */
+export function readToken(address: string, symbol: CallResult, decimals: CallResult): Token | undefined {
+  const places = uintOf(decimals)
+  if (places === undefined || places > BigInt(maxDecimals)) return undefined
+  return { symbol: readSymbol(symbol) || address, address, decimals: Number(places) }
+}
+
+/** Text of whoever deployed the token: nothing invisible, nothing that breaks a line or turns the writing direction. */
+export function readSymbol({ ok, data }: CallResult): string {
+  if (!ok) return ''
+  const text = data.length === 66 ? textOfBytes32(data) : textOfString(data)
+  return text
+    .normalize('NFKC')
+    .replace(/[^\p{L}\p{N}\p{P}\p{S}]/gu, '')
+    .slice(0, maxSymbolLength)
+}
+
+/** The oldest tokens (MKR) return bytes32. */
+function textOfBytes32(data: string): string {
+  return Buffer.from(data.slice(2), 'hex').toString('utf8').replace(/\0+$/, '')
+}
+
+function textOfString(data: string): string {
+  try {
+    const [text]: unknown[] = AbiCoder.defaultAbiCoder().decode(['string'], data)
+    return typeof text === 'string' ? text : ''
+  } catch {
+    return ''
+  }
 }

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SluiceError } from '../../core/contracts/index.ts'
-import type { Head, Log } from '../../core/contracts/index.ts'
-import { onAbort } from '../../core/kits/nodes/with-signal.ts'
+import { SluiceError, type Head, type Log } from '../../core/contracts/index.ts'
+import { onAbort } from './dialect.ts'
 
 /** Nodes that are put aside are not asked anyway. */
 const maxBackoffMs = 1_000
 
-export interface HeadFeedOptions {
+interface HeadFeedOptions {
   poll: () => Promise<Head>
   /** How many blocks a head is older than what was shown before; 0 for one of a reorganisation. */
   behind: (number: bigint) => number

@@ -1,6 +1,5 @@
 import { Pool } from 'undici'
-import { NodeFailure } from '../../core/kits/nodes/node/node-failure.ts'
-import { onAbort } from '../../core/kits/nodes/with-signal.ts'
+import { NodeFailure, onAbort, type Dialect, isObject, type RpcAnswer } from './dialect.ts'
 
 /** Enough for the logs of a busy block range; a node that sends more is cut off. */
 const maxResponseBytes = 32 * 1024 * 1024
@@ -11,7 +10,7 @@ const closedCodes: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET'
 /** The node closed a kept connection just as it was used: nothing is wrong with it, and what was asked can be asked again. */
 export class ConnectionClosed extends NodeFailure {}
 
-export interface Http {
+interface Http {
   /** Posts JSON and gives the body of the answer. Throws NodeFailure (ConnectionClosed), or the signal's reason. */
   post(json: string, signal: AbortSignal): Promise<string>
   close(): Promise<void>
@@ -93,4 +92,94 @@ function secondsOf(header: string | string[] | undefined): number | undefined {
 function codeOf(error: unknown): string {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
   return 'connection failed'
+}
+
+/** How the bodies of answers are read. */
+type Reading = Pick<Dialect, 'parse' | 'refusal'>
+
+interface Sent {
+  id: number
+  method: string
+}
+
+/** The answers of one HTTP response, in the order of the calls. Throws NodeFailure where the response is none. */
+export function parseAnswers(body: string, sent: readonly Sent[], batched: boolean, reading: Reading): readonly RpcAnswer[] {
+  const parsed = parsedBy(reading, body)
+  if (!batched) return [answerTo(sent[0], parsed, reading)]
+  // Nodes answer a batch that they refuse as a whole with a single object.
+  if (!Array.isArray(parsed)) throw refusalOf(parsed, reading) ?? garbage('answered a batch with something else than a list')
+  const byId = new Map<unknown, unknown>()
+  for (const entry of parsed) {
+    const id = isObject(entry) ? small(entry['id']) : undefined
+    // Of two answers nobody knows which one is meant.
+    if (typeof id === 'number' && byId.has(id)) throw garbage('answered a call twice')
+    byId.set(id, entry)
+  }
+  // Or with that object in a list; it has no id.
+  return sent.map((call) => answerTo(call, byId.get(call.id) ?? byId.get(null), reading))
+}
+
+function parsedBy({ parse = JSON.parse }: Reading, body: string): unknown {
+  try {
+    return parse(body)
+  } catch {
+    throw garbage('answered with something that is not JSON')
+  }
+}
+
+function answerTo(call: Sent | undefined, entry: unknown, reading: Reading): RpcAnswer {
+  if (call === undefined || !isObject(entry)) throw garbage('left a call without an answer')
+  const refusal = refusalOf(entry, reading, call.method)
+  if (refusal) throw refusal
+  if (small(entry['id']) !== call.id) throw garbage('answered another call than the one made')
+  const { error, result } = entry
+  if (error !== undefined && error !== null) {
+    const code = isObject(error) ? small(error['code']) : undefined
+    if (!isObject(error) || typeof code !== 'number') throw garbage('answered with a malformed error')
+    const { message, data } = error
+    return { error: { code, message: typeof message === 'string' ? message : '', data } }
+  }
+  if (result === undefined) throw garbage('answered with neither result nor error')
+  return { result }
+}
+
+/** A JSON-RPC error that is about the node and not about the call. */
+function refusalOf(entry: unknown, { refusal }: Reading, method?: string): NodeFailure | undefined {
+  const error = isObject(entry) ? entry['error'] : undefined
+  const code = isObject(error) ? small(error['code']) : undefined
+  return typeof code === 'number' ? refusal(code, method) : undefined
+}
+
+/** Ids and codes fit a number, also where all integers are read as bigints. */
+function small(value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value
+}
+
+function garbage(what: string): NodeFailure {
+  return new NodeFailure('unreachable', what)
+}
+
+interface Part<S> {
+  json: string
+  sent: readonly S[]
+}
+
+/**
+ * A batch as bodies of requests, its calls in their order: as few as keep each within what nodes take. One call alone is never cut.
+ * @param mostBytes Infinity where nodes take whatever comes
+ */
+export function bodiesOf<S>(sent: readonly S[], mostBytes: number): readonly Part<S>[] {
+  const parts: { texts: string[]; sent: S[]; bytes: number }[] = []
+  for (const each of sent) {
+    const text = JSON.stringify(each)
+    // With the comma, or the bracket, that follows.
+    const bytes = Buffer.byteLength(text) + 1
+    const last = parts.at(-1)
+    if (last && 1 + last.bytes + bytes <= mostBytes) {
+      last.texts.push(text)
+      last.sent.push(each)
+      last.bytes += bytes
+    } else parts.push({ texts: [text], sent: [each], bytes })
+  }
+  return parts.map(({ texts, sent: of }) => ({ json: `[${texts.join(',')}]`, sent: of }))
 }

@@ -1,18 +1,15 @@
-import type { Log } from '../../core/contracts/index.ts'
-import type { Dialect } from './dialect.ts'
-import { otherForks } from '../../core/kits/nodes/fleet/forks.ts'
-import { createHeadsSeen } from '../../core/kits/nodes/fleet/heads-seen.ts'
-import type { HeadsSeen } from '../../core/kits/nodes/fleet/heads-seen.ts'
-import type { HealthPolicy } from '../../core/kits/nodes/fleet/health-policy.ts'
+import type { Log, NodeState } from '../../core/contracts/index.ts'
+import type { Dialect, SeenHead } from './dialect.ts'
 import type { RpcNode } from './node.ts'
+import type { HealthPolicy } from './settings.ts'
 
-export type Standing = 'good' | 'slow' | 'shaky' | 'lagging' | 'forked'
+type Standing = 'good' | 'slow' | 'shaky' | 'lagging' | 'forked'
 
 /** From the one to ask to the one that is better than none. */
 const order: readonly Standing[] = ['good', 'slow', 'shaky', 'lagging', 'forked']
 
 /** The nodes that a network is read from, compared with one another. */
-export interface Fleet {
+interface Fleet {
   readonly heads: HeadsSeen<RpcNode>
   standing(node: RpcNode): Standing
   /** Those that can be asked, best first; of equally good ones the operator's order holds. */
@@ -103,4 +100,104 @@ export function createFleet(nodes: readonly RpcNode[], { headCall, headIn, fork 
       })
     },
   }
+}
+
+interface Lag {
+  blocks: number
+  seconds: number
+}
+
+/** A node's word on the chain's head. */
+interface Word extends SeenHead {
+  atMs: number
+}
+
+const remembered = 128
+const noLag: Lag = { blocks: 0, seconds: 0 }
+
+/**
+ * What the nodes of a network said of its head: which of them lag, and whether an answer is older than what was told before.
+ * A node is held only against what another one had already said when it was asked, so that a block that comes in between counts
+ * for nobody. Pure but for its memory: the time is the caller's.
+ */
+export function createHeadsSeen<N>({
+  maxLagBlocks,
+  maxLagSeconds,
+  memoryMs,
+  patienceMs,
+}: Pick<HealthPolicy, 'maxLagBlocks' | 'maxLagSeconds' | 'memoryMs' | 'patienceMs'>) {
+  const words = new Map<N, Word>()
+  const lags = new Map<N, Lag>()
+  const hashes = new Map<number, string>()
+  let told: { number: number; atMs: number } | undefined
+
+  function judge(node: N, block: SeenHead, askedAtMs: number): void {
+    const others = [...words].flatMap(([other, word]) =>
+      other !== node && word.atMs <= askedAtMs && askedAtMs - word.atMs < memoryMs ? word : [],
+    )
+    const best = others.toSorted((a, b) => b.number - a.number)[0]
+    const behind = best !== undefined && best.number > block.number
+    lags.set(node, behind ? { blocks: best.number - block.number, seconds: Math.max(0, best.timestamp - block.timestamp) } : noLag)
+  }
+
+  const lag = (node: N): Lag => lags.get(node) ?? noLag
+  const isLagging = (node: N): boolean => lag(node).blocks > maxLagBlocks && lag(node).seconds > maxLagSeconds
+
+  return {
+    /** @param told whether somebody gets the answer that it was in; what only a probe saw was told to nobody */
+    saw(node: N, block: SeenHead, at: { askedMs: number; answeredMs: number; told: boolean }): void {
+      judge(node, block, at.askedMs)
+      words.set(node, { ...block, atMs: at.answeredMs })
+      if (!at.told) return
+      const { hash } = block
+      const known = hashes.get(block.number)
+      const reorganised = known !== undefined && hash !== undefined && known !== hash && !isLagging(node)
+      if (reorganised) for (const number of hashes.keys()) if (number > block.number) hashes.delete(number)
+      if (hash !== undefined && (known === undefined || reorganised)) hashes.set(block.number, hash)
+      if (hashes.size > remembered) hashes.delete(Math.min(...hashes.keys()))
+      const wentBack = reorganised || (told && at.answeredMs - told.atMs >= patienceMs && !isLagging(node))
+      if (!told || block.number >= told.number || wentBack) told = { number: block.number, atMs: at.answeredMs }
+    },
+    lag,
+    isLagging,
+    head: (node: N): SeenHead | undefined => words.get(node),
+    /** How many blocks a head is older than the newest that was told; 0 after a reorganisation, which makes heads lower. */
+    behind: (number: number): number => Math.max(0, (told?.number ?? number) - number),
+  }
+}
+
+type HeadsSeen<N> = ReturnType<typeof createHeadsSeen<N>>
+
+/**
+ * Which nodes are on another fork than most, by the hash that each has for one block far below the head. Where two forks have
+ * equally many, the one of the node that comes first is taken: nobody can know better.
+ * @param hashes in order of preference; undefined where a node did not say
+ */
+export function otherForks<N>(hashes: ReadonlyMap<N, string | undefined>): ReadonlySet<N> {
+  const votes = new Map<string, number>()
+  for (const hash of hashes.values()) if (hash !== undefined) votes.set(hash, (votes.get(hash) ?? 0) + 1)
+  const most = Math.max(...votes.values())
+  const chosen = [...votes].find(([, count]) => count === most)?.[0]
+  return new Set([...hashes].flatMap(([node, hash]) => (hash === undefined || hash === chosen ? [] : node)))
+}
+
+/** What is known of each node now, for people and metrics; asks nobody. */
+export function nodeStates(fleet: Fleet, nodes: readonly RpcNode[], readers: readonly RpcNode[]): readonly NodeState[] {
+  const inUse = fleet.ready()[0]
+  return nodes.map((node) => {
+    const failure = node.failure()
+    const head = fleet.heads.head(node)
+    const latencyMs = node.record.latencyMs()
+    const reads = readers.includes(node)
+    return {
+      url: node.label,
+      state: node.ready() ? fleet.standing(node) : (failure?.kind ?? 'unchecked'),
+      inUse: node === inUse,
+      reads,
+      errorRate: node.record.errorRate(),
+      ...(failure && { trouble: failure.message }),
+      ...(latencyMs !== undefined && { latencyMs }),
+      ...(head && { headNumber: head.number, lagBlocks: fleet.heads.lag(node).blocks }),
+    }
+  })
 }

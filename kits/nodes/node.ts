@@ -1,13 +1,6 @@
-import type { At, Log } from '../../core/contracts/index.ts'
-import type { Dialect } from './dialect.ts'
-import { bodiesOf } from '../../core/kits/nodes/node/bodies.ts'
-import { maskUrl, secretsOf } from '../../core/kits/nodes/node/mask-url.ts'
-import { NodeFailure } from '../../core/kits/nodes/node/node-failure.ts'
-import { createRecord } from '../../core/kits/nodes/node/node-record.ts'
-import type { NodeRecord } from '../../core/kits/nodes/node/node-record.ts'
-import { parseAnswers } from '../../core/kits/nodes/node/rpc-answers.ts'
-import { ConnectionClosed, createHttp } from './json-rpc.ts'
-import type { Meter, RpcAnswer, RpcCall } from '../../core/kits/nodes/types.ts'
+import { type At, type Log, shownHost } from '../../core/contracts/index.ts'
+import { type Dialect, NodeFailure, type Meter, type RpcAnswer, type RpcCall } from './dialect.ts'
+import { bodiesOf, parseAnswers, ConnectionClosed, createHttp } from './json-rpc.ts'
 
 /** Open transactions wait for it: a question every two seconds is a burden to nobody, and who wants more quiet says so by `Retry-After`. */
 const maxBackoffMs = 2_000
@@ -37,7 +30,7 @@ export interface RpcNode {
   close(): Promise<void>
 }
 
-export interface NodeOptions {
+interface NodeOptions {
   url: string
   dialect: Dialect
   timeoutMs: number
@@ -169,4 +162,72 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
       return http.close()
     },
   }
+}
+
+/** How much the newest counts: about the last eight are seen. */
+const weight = 0.2
+const shakyAbove = 0.5
+const steadyBelow = 0.25
+
+/** How fast a node answers, and how often it does not: moving averages. */
+interface NodeRecord {
+  answered(ms: number): void
+  failed(): void
+  /** How long the same small question took, which every node of a network is asked: only that can be compared. */
+  probed(ms: number): void
+  latencyMs(): number | undefined
+  probeMs(): number | undefined
+  errorRate(): number
+  /** It fails so often that any other one is better; until it has answered well for a while. */
+  isShaky(): boolean
+}
+
+function createRecord(): NodeRecord {
+  let latencyMs: number | undefined
+  let probeMs: number | undefined
+  let errorRate = 0
+  let shaky = false
+
+  function count(error: 0 | 1): void {
+    errorRate = average(errorRate, error)
+    shaky = shaky ? errorRate > steadyBelow : errorRate > shakyAbove
+  }
+
+  return {
+    answered(ms) {
+      latencyMs = average(latencyMs, ms)
+      count(0)
+    },
+    failed: () => count(1),
+    probed(ms) {
+      probeMs = average(probeMs, ms)
+    },
+    latencyMs: () => latencyMs,
+    probeMs: () => probeMs,
+    errorRate: () => errorRate,
+    isShaky: () => shaky,
+  }
+}
+
+const average = (before: number | undefined, now: number) => (before === undefined ? now : before + weight * (now - before))
+
+/** Path segments that providers use as words, whatever the chain; anything else may be a key. */
+const plain = /^(v\d+|rpc|eth|evm|ext|bc|mainnet|sepolia|ethereum|public)$/i
+const hidden = '***'
+
+/** The URL without what may be secret in it: user info, query, and path segments that could be a key. */
+export function maskUrl(url: string): string {
+  if (!URL.canParse(url)) return hidden
+  const { protocol, host, pathname } = new URL(url)
+  const segments = pathname.split('/').filter((segment) => segment !== '')
+  return [`${protocol}//${shownHost(host)}`, ...segments.map((segment) => (plain.test(segment) ? segment : hidden))].join('/')
+}
+
+/** What `maskUrl` hides, for taking it out of texts that a node wrote itself. */
+export function secretsOf(url: string): readonly string[] {
+  if (!URL.canParse(url)) return [url]
+  const { username, password, host, pathname, searchParams } = new URL(url)
+  const segments = pathname.split('/').filter((segment) => !plain.test(segment))
+  const labels = host.split('.').filter((label) => shownHost(label) !== label)
+  return [username, password, ...labels, ...segments, ...searchParams.values()].filter((secret) => secret.length > 2)
 }

@@ -1,8 +1,7 @@
-import { SluiceError } from '../../core/contracts/index.ts'
-import type { Token } from '../../core/contracts/index.ts'
+import { SluiceError, type Token } from '../../core/contracts/index.ts'
 
 /** Padded to the token's decimals, as all amounts in answers are. */
-export function amountOf(amountRaw: bigint, { decimals }: Pick<Token, 'decimals'>): string {
+function amountOf(amountRaw: bigint, { decimals }: Pick<Token, 'decimals'>): string {
   if (decimals === 0) return amountRaw.toString()
   const digits = amountRaw.toString().padStart(decimals + 1, '0')
   return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
@@ -41,3 +40,24 @@ export function fundsCommitted(native: Token, currentRaw: bigint, committedRaw: 
 export function shortage(token: Token, currentRaw: bigint, neededRaw: bigint) {
   return { token: token.symbol, tokenAddress: token.address, current: amountOf(currentRaw, token), needed: amountOf(neededRaw, token) }
 }
+
+const most = 1000
+
+/** Answers that hold for good; the oldest are forgotten. */
+interface Remembered<T> {
+  get(key: string): T | undefined
+  set(key: string, value: T): void
+}
+
+export function createRemembered<T>(): Remembered<T> {
+  const values = new Map<string, T>()
+  return {
+    get: (key) => values.get(key),
+    set(key, value) {
+      values.set(key, value)
+      for (const oldest of values.keys()) if (values.size > most) values.delete(oldest)
+    },
+  }
+}
+
+// What the rails of all chain families share, for kits.

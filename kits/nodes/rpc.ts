@@ -1,17 +1,21 @@
-import type { At, Log } from '../../core/contracts/index.ts'
-import { broadcast } from '../../core/kits/nodes/broadcast.ts'
-import type { Dialect } from './dialect.ts'
-import { createFleet } from './node-ranking.ts'
-import { defaultHealthPolicy } from '../../core/kits/nodes/fleet/health-policy.ts'
-import type { HealthPolicy } from '../../core/kits/nodes/fleet/health-policy.ts'
-import { nodeStates } from '../../core/kits/nodes/fleet/node-states.ts'
-import { maskUrl } from '../../core/kits/nodes/node/mask-url.ts'
-import { NodeFailure, noNodeLeft } from '../../core/kits/nodes/node/node-failure.ts'
-import { RpcError } from '../../core/kits/nodes/node/rpc-error.ts'
-import { createNode } from './node.ts'
-import type { RpcNode } from './node.ts'
-import type { Ask, Meter, Rpc, RpcAnswer, RpcCall } from '../../core/kits/nodes/types.ts'
-import { withSignal } from '../../core/kits/nodes/with-signal.ts'
+import { type At, type Log, SluiceError, type Reception, type RefusalMeaning } from '../../core/contracts/index.ts'
+import {
+  type Dialect,
+  NodeFailure,
+  noNodeLeft,
+  RpcError,
+  type Ask,
+  type Meter,
+  type Rpc,
+  type RpcAnswer,
+  type RpcCall,
+  withSignal,
+  type Sent,
+  type Signed,
+} from './dialect.ts'
+import { createFleet, nodeStates } from './node-ranking.ts'
+import { maskUrl, createNode, type RpcNode } from './node.ts'
+import { defaultHealthPolicy, type HealthPolicy } from './settings.ts'
 
 export interface RpcOptions {
   rpcUrls: readonly string[]
@@ -128,3 +132,117 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
     },
   }
 }
+
+/** The same signed bytes to every node at once; an answer of each, or of those that were first once one took them: the others have them too. */
+async function broadcast(nodes: readonly RpcNode[], { sendCall }: Dialect, { id, raw }: Signed, at: At): Promise<readonly Sent[]> {
+  const call = sendCall(raw)
+  const answers: Sent[] = nodes.map((node) => ({ unreachable: `${node.label} did not answer in time` }))
+  await new Promise<void>((done) => {
+    let open = nodes.length
+    const take = (answer: Sent, index: number) => {
+      answers[index] = answer
+      open -= 1
+      if (open === 0 || ('result' in answer && answer.result === id)) done()
+    }
+    for (const [index, node] of nodes.entries()) void sendTo(node, call, at).then((answer) => take(answer, index))
+  })
+  return [...answers]
+}
+
+/**
+ * Never throws: what became of the bytes is for the caller to judge. A node in its backoff is tried too, for it may still listen;
+ * only one that may serve another network is asked for that first.
+ */
+async function sendTo(node: RpcNode, call: RpcCall, at: At): Promise<Sent> {
+  try {
+    if (!node.verified()) await withSignal(node.check(), at.signal)
+    const [answer] = await node.post([call], false, at)
+    return answer ?? { unreachable: `${node.label} gave no answer` }
+  } catch (error) {
+    return { unreachable: error instanceof NodeFailure ? error.message : `${node.label} did not answer in time` }
+  }
+}
+
+/** A request that a working node always answers: an error in its place is told to the caller as NETWORK. */
+export async function ask(rpc: Rpc, method: string, params: readonly unknown[], at: At): Promise<unknown> {
+  try {
+    return await rpc.request(method, params, at)
+  } catch (error) {
+    throw error instanceof RpcError ? nodeRefused(rpc, method, error) : error
+  }
+}
+
+/** The same for one answer of a batch. */
+export function resultOf(rpc: Rpc, method: string, answer: RpcAnswer | undefined): unknown {
+  if (answer?.error) throw nodeRefused(rpc, method, answer.error)
+  return answer?.result
+}
+
+/** The node answered with something that cannot be: another one is asked next, where there is one. */
+export function nodeLied(rpc: Rpc, what: string): SluiceError {
+  const error = new SluiceError('NETWORK', `The RPC node ${rpc.url()} ${what}. Try again, or check rpcUrls.`, { retryAfterSeconds: 1 })
+  rpc.distrust(what)
+  return error
+}
+
+function nodeRefused(rpc: Rpc, method: string, { code, message }: { code: number; message: string }): SluiceError {
+  return nodeLied(rpc, `refused ${method}: ${message.slice(0, 200)} (code ${code})`)
+}
+
+/** How a chain family reads what one node said to signed bytes. */
+interface Judge {
+  /** The result of a node that has them. */
+  isTaken(result: unknown): boolean
+  error(error: NonNullable<RpcAnswer['error']>): Reception
+}
+
+/** The same bytes to every node; one that has them is enough. Settles whatever the nodes do. */
+export async function sendToAll(rpc: Rpc, signed: Signed, judge: Judge, at: At): Promise<Reception> {
+  try {
+    return together((await rpc.broadcast(signed, at)).map((answer) => receptionOf(answer, judge)))
+  } catch (error) {
+    return { is: 'unclear', reason: error instanceof Error ? error.message : 'the nodes could not be asked' }
+  }
+}
+
+function receptionOf(answer: Sent, judge: Judge): Reception {
+  if ('unreachable' in answer) return { is: 'unclear', reason: answer.unreachable }
+  if (answer.error) return judge.error(answer.error)
+  if (judge.isTaken(answer.result)) return { is: 'accepted' }
+  return {
+    is: 'unclear',
+    reason: `a node answered with something else than the hash: ${quoteNode(JSON.stringify(answer.result ?? null, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)))}`,
+  }
+}
+
+/** A refusal counts only when every node said so: one that did not answer may have taken it. */
+function together(judged: readonly Reception[]): Reception {
+  const others = judged.flatMap((each) => (each.is === 'accepted' ? [] : each))
+  if (others.length < judged.length) return { is: 'accepted' }
+  const is = others.length > 0 && others.every((each) => each.is === 'refused') ? 'refused' : 'unclear'
+  const reason = [...new Set(others.map((each) => each.reason))].join('; ')
+  const meaning = telling.find((one) => others.some((each) => each.meaning === one))
+  return { is, reason: reason === '' ? 'no node was asked' : reason, ...(meaning && { meaning }) }
+}
+
+/** Where nodes differ, the first of these is what there is to know. */
+const telling: readonly RefusalMeaning[] = ['slot-used', 'unfunded', 'underpriced', 'outbid', 'invalid', 'slot-ahead', 'not-now']
+
+/** What a node said, fit for an error or the journal: one line, no control characters, not long. */
+export function quoteNode(message: string): string {
+  return message
+    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim()
+    .slice(0, 200)
+}
+
+// JSON-RPC over several nodes, for the kits of chain families.
+export type { Dialect, SeenHead } from './dialect.ts'
+export { createHeadFeed } from './head-feed.ts'
+export { isObject } from './dialect.ts'
+export { NodeFailure } from './dialect.ts'
+export { RpcError } from './dialect.ts'
+export { defaultPollingSeconds, defaultRequestTimeoutSeconds, nodeSettings, refuseBadUrls } from './settings.ts'
+export type { NodeSettings } from './settings.ts'
+export type { Ask, Meter, Rpc, RpcAnswer, RpcCall, Sent, Signed } from './dialect.ts'
+export { onAbort, withSignal } from './dialect.ts'

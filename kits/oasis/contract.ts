@@ -1,7 +1,6 @@
-import { getAddress, solidityPackedKeccak256 } from 'ethers'
+import { getAddress, solidityPackedKeccak256, Interface, type Result } from 'ethers'
 import { SluiceError, type BookMarket, type BookSide, type Token, type Venue } from '../../core/contracts/index.ts'
-import type { Evm } from '../evm/types.ts'
-import type { OasisOptions } from '../../core/kits/oasis/options.ts'
+import type { Evm, CallResult } from '../evm/types.ts'
 
 /** A market of the exchange: two tokens, and which of them is priced in the other. */
 export interface Pair {
@@ -54,3 +53,61 @@ export function pairOfMarket({ pairs }: Place, { id, base, quote }: BookMarket):
 /** What the offers of a side pay, and what they want for it. */
 export const tokensOf = ({ base, quote }: Pair, side: BookSide): readonly [pays: Token, wants: Token] =>
   side === 'sells' ? [base, quote] : [quote, base]
+
+/**
+ * What the matching market logs of offers. `pay` is what an offer's maker gives and `buy` what the maker wants; of a take, `take_amt` is
+ * what the taker got of `pay_gem`, `give_amt` what the taker gave of `buy_gem`.
+ */
+export const oasisEvents = [
+  'event LogMake(bytes32 indexed id, bytes32 indexed pair, address indexed maker, address pay_gem, address buy_gem, uint128 pay_amt, uint128 buy_amt, uint64 timestamp)',
+  'event LogTake(bytes32 id, bytes32 indexed pair, address indexed maker, address pay_gem, address buy_gem, address indexed taker, uint128 take_amt, uint128 give_amt, uint64 timestamp)',
+  'event LogKill(bytes32 indexed id, bytes32 indexed pair, address indexed maker, address pay_gem, address buy_gem, uint128 pay_amt, uint128 buy_amt, uint64 timestamp)',
+  'event LogSortedOffer(uint256 id)',
+  'event LogInsert(address keeper, uint256 id)',
+] as const
+
+/** All that is asked of the market: contracts of @dydxprotocol/solo@0.28.0 (TestOasisDex) and @makerdao/dai@0.42.4 (MatchingMarket) agree in it. */
+export const oasisAbi = new Interface([
+  'function offer(uint256 pay_amt, address pay_gem, uint256 buy_amt, address buy_gem, uint256 pos, bool rounding) returns (uint256)',
+  'function sellAllAmount(address pay_gem, uint256 pay_amt, address buy_gem, uint256 min_fill_amount) returns (uint256 fill_amt)',
+  'function buyAllAmount(address buy_gem, uint256 buy_amt, address pay_gem, uint256 max_fill_amount) returns (uint256 fill_amt)',
+  'function cancel(uint256 id) returns (bool success)',
+  'function offers(uint256) view returns (uint256 pay_amt, address pay_gem, uint256 buy_amt, address buy_gem, address owner, uint64 timestamp)',
+  'function getBestOffer(address sell_gem, address buy_gem) view returns (uint256)',
+  'function getWorseOffer(uint256 id) view returns (uint256)',
+  'function getMinSell(address pay_gem) view returns (uint256)',
+  'function isClosed() view returns (bool closed)',
+  'function matchingEnabled() view returns (bool)',
+  'function buyEnabled() view returns (bool)',
+  ...oasisEvents,
+])
+
+export const topicOf = (event: string): string => oasisAbi.getEvent(event)?.topicHash ?? ''
+
+/**
+ * What the market answered to a view.
+ * @throws SluiceError SERVICE_UNINITIALIZED where there is no such contract
+ */
+export function answered(market: string, method: string, result: CallResult | undefined): Result {
+  if (result?.ok && result.data !== '0x') return oasisAbi.decodeFunctionResult(method, result.data)
+  const cure = "Correct routerAddress in the connector's configuration of this network."
+  throw new SluiceError('SERVICE_UNINITIALIZED', `${market} is no matching market: it did not answer ${method}(). ${cure}`)
+}
+
+/** In what one exchange of this kind differs from another. */
+export interface OasisOptions {
+  /**
+   * Its markets by `<chain>/<network>`: base and quote by their addresses, which must be in the network's token list. The contract lists
+   * none, takes any two tokens, and knows neither base nor quote.
+   */
+  readonly markets: Readonly<Record<string, readonly (readonly [base: string, quote: string])[]>>
+}
+
+/** Why the market refuses, in words that go on from "it would fail: ". It gives a reason to cancels only. */
+export const oasisRefusals: Readonly<Record<string, string>> = {
+  'Offer was deleted or taken, or never existed.': 'the order is over: it was filled or cancelled',
+  'Offer can not be cancelled because user is not owner, and market is open, and offer sells required amount of tokens.':
+    "the order is another wallet's",
+  'reverted without a reason':
+    'the market refused it without a reason: it may be closed or paused, the order book may have moved past the bound, or have too little in it',
+}

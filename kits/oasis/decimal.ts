@@ -5,7 +5,7 @@ export type Rounding = 'down' | 'up'
 /** What prices are shown with: as many as callers are promised. */
 const significantDigits = 18
 
-export interface Ratio {
+interface Ratio {
   readonly numerator: bigint
   readonly denominator: bigint
 }

@@ -1,7 +1,7 @@
-import type { BookSide } from '../../core/contracts/index.ts'
-import type { FoundLog } from '../evm/types.ts'
-import { topicOf } from '../../core/kits/oasis/abi.ts'
-import { isSameAddress, type Pair, type Place } from './contract.ts'
+import { zeroPadValue } from 'ethers'
+import type { BookSide, At } from '../../core/contracts/index.ts'
+import type { FoundLog, EvmReader } from '../evm/types.ts'
+import { topicOf, isSameAddress, type Pair, type Place } from './contract.ts'
 
 const [make, take, kill, sort, insert] = ['LogMake', 'LogTake', 'LogKill', 'LogSortedOffer', 'LogInsert'].map(topicOf)
 
@@ -47,4 +47,58 @@ export function eventOf({ hashes }: Pair, { topics, data }: FoundLog): OfferEven
   if (side === undefined) return undefined
   if (isTake) return { is: 'taken', id: word(0), side, payRaw: word(3), buyRaw: word(4), timestamp: word(5) }
   return { is: event === make ? 'made' : 'killed', id: BigInt(first), side, payRaw: word(2), buyRaw: word(3), timestamp: word(4) }
+}
+
+/** What happened to an offer. `side` is the offer's; the amounts are in base and quote. */
+export interface OfferLog {
+  readonly is: 'made' | 'taken' | 'killed'
+  readonly id: string
+  readonly pair: Pair
+  readonly side: BookSide
+  readonly baseRaw: bigint
+  readonly quoteRaw: bigint
+  /** Milliseconds since the Unix epoch. */
+  readonly timestamp: number
+  readonly txHash: string
+}
+
+const makeOfOfferLogs = topicOf('LogMake')
+const takeOfOfferLogs = topicOf('LogTake')
+const killOfOfferLogs = topicOf('LogKill')
+
+/** What a wallet did as far back as nodes look (100,000 blocks), oldest first: its offers and what it took, and what others took of its. */
+export async function ownLogs(reader: EvmReader, place: Place, owner: string, at: At) {
+  const wallet = zeroPadValue(owner, 32).toLowerCase()
+  const find = async (topics: readonly (string | readonly string[] | null)[]) =>
+    offerLogs(place, await reader.logs({ address: place.market, topics, fromBlock: 0 }, at))
+  // The maker is the last topic of what is made and cancelled, where a take has its taker.
+  const [did, taken] = await Promise.all([
+    find([[makeOfOfferLogs, killOfOfferLogs, takeOfOfferLogs], null, null, wallet]),
+    find([takeOfOfferLogs, null, wallet]),
+  ])
+  return { did, taken }
+}
+
+/** What was taken of some pairs' offers from a block on, as far back as nodes look, oldest first. */
+export async function takesOf(
+  reader: EvmReader,
+  place: Place,
+  pairs: readonly Pair[],
+  fromBlock: number,
+  at: At,
+): Promise<readonly OfferLog[]> {
+  const topics = [takeOfOfferLogs, pairs.flatMap(({ hashes }) => [hashes.sells, hashes.buys])]
+  return offerLogs(place, await reader.logs({ address: place.market, topics, fromBlock }, at))
+}
+
+function offerLogs(place: Place, logs: readonly FoundLog[]): readonly OfferLog[] {
+  return logs.flatMap((log) => {
+    const [pair] = pairsOfLog(place, log)
+    const event = pair && eventOf(pair, log)
+    if (!pair || !event || !('side' in event)) return []
+    const { is, side, payRaw, buyRaw } = event
+    const [baseRaw, quoteRaw] = side === 'sells' ? [payRaw, buyRaw] : [buyRaw, payRaw]
+    const timestamp = Number(event.timestamp) * 1000
+    return [{ is, id: String(event.id), pair, side, baseRaw, quoteRaw, timestamp, txHash: log.transactionHash }]
+  })
 }

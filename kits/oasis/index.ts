@@ -1,6 +1,6 @@
 // "sluice/oasis": fully on-chain matching markets of the kind that Maker's Oasis is.
-export { oasisEvents } from '../../core/kits/oasis/abi.ts'
+export { oasisEvents } from './contract.ts'
 export { oasis } from './oasis.ts'
 export type { Oasis } from './oasis.ts'
-export type { OasisOptions } from '../../core/kits/oasis/options.ts'
-export { oasisRefusals } from '../../core/kits/oasis/refusals.ts'
+export type { OasisOptions } from './contract.ts'
+export { oasisRefusals } from './contract.ts'

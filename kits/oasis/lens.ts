@@ -14,7 +14,7 @@ export interface Offer {
 export type FoundOffer = Offer & { readonly timestamp: number }
 
 /** `whole`: nothing is behind the last one. */
-export interface SideOffers {
+interface SideOffers {
   readonly offers: readonly FoundOffer[]
   readonly whole: boolean
 }
@@ -22,7 +22,7 @@ export interface SideOffers {
 export type PairOffers = Readonly<Record<BookSide, SideOffers>>
 
 /** How many offers of a side are looked at, which costs some 15,000 gas each; half as many where a node allows less than 50 million. */
-export const mostOffers = 1000
+const mostOffers = 1000
 
 const nobody = '0x0000000000000000000000000000000000000000'
 

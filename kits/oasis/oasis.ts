@@ -1,18 +1,12 @@
-import type { CLOB, Venue } from '../../core/contracts/index.ts'
-import type { Evm } from '../evm/types.ts'
+import type { CLOB, Venue, At, BookMarket, Log } from '../../core/contracts/index.ts'
+import type { Evm, CallResult, EvmReader } from '../evm/types.ts'
 import { oasisBooks } from './book.ts'
-import { lockedBy } from '../../core/kits/oasis/history/locked.ts'
-import { ownLogs, takesOf } from '../../core/kits/oasis/history/offer-logs.ts'
-import { orderOf } from '../../core/kits/oasis/history/orders.ts'
-import { loggedOffers, ownOffers } from './own-orders.ts'
-import { tradesOfMakers, tradesOfTakers } from '../../core/kits/oasis/history/trades.ts'
-import { keepMarkets } from '../../core/kits/oasis/markets-kept.ts'
-import type { OasisOptions } from '../../core/kits/oasis/options.ts'
-import { act } from './plan.ts'
-import { typicalGasUnits } from '../../core/kits/oasis/orders/gas.ts'
+import { type OasisOptions, pairOfMarket, placeOf, oasisAbi, type Pair, type Place, answered } from './contract.ts'
+import { amountText } from './decimal.ts'
+import { ownLogs, takesOf } from './events.ts'
 import { outcome } from './outcome.ts'
-import { pairOfMarket, placeOf } from './contract.ts'
-import { readMarkets } from '../../core/kits/oasis/reading/rules.ts'
+import { lockedBy, orderOf, loggedOffers, ownOffers, tradesOfMakers, tradesOfTakers } from './own-orders.ts'
+import { act, typicalGasUnits } from './plan.ts'
 
 /** A matching market on one network. `spender`: what takes from wallets what their orders pay. */
 export type Oasis = CLOB<Evm> & { readonly spender: string }
@@ -53,5 +47,70 @@ export function oasis(venue: Venue<Evm>, options: OasisOptions): Oasis {
     balances: async (owner, at) => lockedBy(await ownOffers(reader, place, owner, at)),
     act: (owner, actions, at) => act(reader, place, owner, actions, at),
     outcome,
+  }
+}
+
+const flags = ['isClosed', 'matchingEnabled', 'buyEnabled'] as const
+
+/** The markets by the contract's own flags and least amounts, in one round trip. */
+async function readMarkets(reader: EvmReader, { market, pairs }: Place, at: At): Promise<readonly BookMarket[]> {
+  const tokens = [...new Set(pairs.flatMap(({ base, quote }) => [base.address, quote.address]))]
+  const call = (method: string, ...args: readonly unknown[]) => ({ to: market, data: oasisAbi.encodeFunctionData(method, [...args]) })
+  const { results } = await reader.read([...flags.map((flag) => call(flag)), ...tokens.map((token) => call('getMinSell', token))], at)
+  const value = (method: string, result: CallResult | undefined): unknown => answered(market, method, result)[0]
+  const [isClosed, matches, sells] = flags.map((flag, index) => value(flag, results[index]) === true)
+  // Offers are taken where matching is off, too, but none is matched with another one; where buying is off none can be taken.
+  const status = isClosed ? 'closed' : matches && sells ? 'open' : 'paused'
+  const least = new Map(tokens.map((token, index) => [token, BigInt(String(value('getMinSell', results[flags.length + index])))]))
+  return pairs.map((pair) => toMarket(pair, status, least))
+}
+
+function toMarket({ id, base, quote }: Pair, status: BookMarket['status'], least: ReadonlyMap<string, bigint>): BookMarket {
+  const [leastBaseRaw, leastQuoteRaw] = [least.get(base.address) ?? 0n, least.get(quote.address) ?? 0n]
+  return {
+    id,
+    base: base.symbol,
+    quote: quote.symbol,
+    prices: 'any',
+    lotSize: amountText(1n, base.decimals),
+    // The contract holds each against what an order pays: base of a SELL, quote of a BUY.
+    ...(leastBaseRaw > 0n && { minOrderSize: amountText(leastBaseRaw, base.decimals) }),
+    ...(leastQuoteRaw > 0n && { minNotional: amountText(leastQuoteRaw, quote.decimals) }),
+    takes: { LIMIT: ['GTC'], MARKET: ['FOK'] },
+    makerFee: '0',
+    takerFee: '0',
+    status,
+  }
+}
+
+/** How old the list may be before it is asked for again beside the answer, and before an answer waits for it. */
+const freshMs = 1000
+const mostMs = 30_000
+const timeoutMs = 10_000
+
+type Read = (at: At) => Promise<readonly BookMarket[]>
+
+/** The markets as they were read some time ago: the same array for as long as nothing changed. */
+function keepMarkets(read: Read, log: Log): () => Promise<readonly BookMarket[]> {
+  let kept: { readonly markets: readonly BookMarket[]; readonly at: number } | undefined
+  let reading: Promise<readonly BookMarket[]> | undefined
+  // Those who come meanwhile wait for the same answer, so none of them ends it.
+  const readAnew = () => (reading ??= readOnce().finally(() => (reading = undefined)))
+
+  async function readOnce(): Promise<readonly BookMarket[]> {
+    const found = await read({ signal: AbortSignal.timeout(timeoutMs) })
+    const markets = kept && JSON.stringify(kept.markets) === JSON.stringify(found) ? kept.markets : found
+    kept = { markets, at: performance.now() }
+    return markets
+  }
+
+  return async () => {
+    const ageMs = kept ? performance.now() - kept.at : Infinity
+    if (!kept || ageMs > mostMs) return readAnew()
+    if (ageMs > freshMs)
+      readAnew().catch((error: unknown) =>
+        log.warn({ error: String(error) }, 'The markets could not be read anew: what was read before is shown.'),
+      )
+    return kept.markets
   }
 }

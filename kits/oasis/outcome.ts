@@ -1,7 +1,7 @@
+import type { LogDescription } from 'ethers'
 import type { ActionOutcome, Json, OrderState } from '../../core/contracts/index.ts'
+import { oasisAbi, isSameAddress } from './contract.ts'
 import { amountText, priceText } from './decimal.ts'
-import { readMemo, type CancelMemo, type CreateMemo } from '../../core/kits/oasis/orders/memo.ts'
-import { logsOf, type ParsedLog } from '../../core/kits/oasis/orders/receipt-logs.ts'
 
 /** What became of an order or a cancel, as the market logged it in its own transaction. */
 export function outcome(receipt: Json, memoJson: Json): readonly ActionOutcome[] {
@@ -39,3 +39,71 @@ function placed(logs: readonly ParsedLog[], memo: CreateMemo): ActionOutcome {
   const state: OrderState = filledRaw > 0n && (atOnce || isRounding) ? 'FILLED' : 'CANCELED'
   return { state, ...filled }
 }
+
+interface Acted {
+  /** The contract. */
+  readonly market: string
+  readonly owner: string
+}
+
+/** What is known of an order by its transaction alone: in the journal, so that it outlives a restart. */
+interface CreateMemo extends Acted {
+  readonly side: 'BUY' | 'SELL'
+  /** Filled whole or not at all. */
+  readonly atOnce: boolean
+  readonly base: string
+  readonly quote: string
+  /** Of the quote above those of the base. */
+  readonly decimals: number
+  readonly baseDecimals: number
+  readonly amountRaw: bigint
+  /** What the amount is worth at the order's price. */
+  readonly quoteRaw: bigint
+}
+
+interface CancelMemo extends Acted {
+  readonly id: string
+}
+
+export const writeCreate = ({ amountRaw, quoteRaw, ...memo }: CreateMemo): Json => ({
+  ...memo,
+  amountRaw: String(amountRaw),
+  quoteRaw: String(quoteRaw),
+})
+
+export const writeCancel = ({ market, owner, id }: CancelMemo): Json => ({ market, owner, id })
+
+/** Undefined where it is neither. */
+function readMemo(memo: Json): CreateMemo | CancelMemo | undefined {
+  if (!isObject(memo)) return undefined
+  const { market, owner, id, side, atOnce, base, quote, decimals, baseDecimals, amountRaw, quoteRaw } = memo
+  if (typeof market !== 'string' || typeof owner !== 'string') return undefined
+  if (typeof id === 'string') return { market, owner, id }
+  if ((side !== 'BUY' && side !== 'SELL') || typeof atOnce !== 'boolean') return undefined
+  if (typeof base !== 'string' || typeof quote !== 'string' || typeof amountRaw !== 'string' || typeof quoteRaw !== 'string')
+    return undefined
+  if (typeof decimals !== 'number' || typeof baseDecimals !== 'number') return undefined
+  const amounts = { amountRaw: BigInt(amountRaw), quoteRaw: BigInt(quoteRaw) }
+  return { market, owner, side, atOnce, base, quote, decimals, baseDecimals, ...amounts }
+}
+
+const isObject = (value: Json): value is { readonly [key: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+type ParsedLog = Pick<LogDescription, 'name' | 'args'>
+
+/** What a contract logged of offers in a transaction, in its order; undefined where the transaction failed. */
+function logsOf(receipt: Json, market: string): readonly ParsedLog[] | undefined {
+  if (!isObjectOfReceiptLogs(receipt) || !Array.isArray(receipt['logs'])) throw new Error('The receipt of an order is none.')
+  if (receipt['status'] !== 1) return undefined
+  return receipt['logs'].flatMap((log: Json) => {
+    if (!isObjectOfReceiptLogs(log)) return []
+    const { address, topics, data } = log
+    if (typeof address !== 'string' || typeof data !== 'string' || !Array.isArray(topics) || !isSameAddress(address, market)) return []
+    const parsed = oasisAbi.parseLog({ topics: topics.map(String), data })
+    return parsed ? [parsed] : []
+  })
+}
+
+const isObjectOfReceiptLogs = (value: Json): value is { readonly [key: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

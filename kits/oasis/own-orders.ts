@@ -1,11 +1,13 @@
-import type { At, BookSide } from '../../core/contracts/index.ts'
+import type { At, BookSide, BookMarket, BookOrder, OrderState, BookTrade, BookBalance } from '../../core/contracts/index.ts'
 import type { EvmReader } from '../evm/types.ts'
-import type { Pair, Place } from './contract.ts'
+import { priceOf, shownBy } from './book.ts'
+import { type Pair, type Place, tokensOf } from './contract.ts'
+import { amountText } from './decimal.ts'
+import { ownLogs, type OfferLog } from './events.ts'
 import { offerLens, readLens, type FoundOffer } from './lens.ts'
-import { ownLogs, type OfferLog } from '../../core/kits/oasis/history/offer-logs.ts'
 
 /** An offer of a wallet, with all that is known of it. */
-export interface OwnOffer {
+interface OwnOffer {
   readonly id: string
   readonly pair: Pair
   readonly side: BookSide
@@ -76,10 +78,95 @@ function olderOffer(pair: Pair, side: BookSide, { id, payRaw, buyRaw, timestamp 
   return { id: String(id), pair, side, baseRaw, quoteRaw, atOnce: [], takes, killed: undefined, createdAt: timestamp * 1000 }
 }
 
-export const sumOf = (logs: readonly OfferLog[], of: 'baseRaw' | 'quoteRaw'): bigint => logs.reduce((sum, log) => sum + log[of], 0n)
+const sumOf = (logs: readonly OfferLog[], of: 'baseRaw' | 'quoteRaw'): bigint => logs.reduce((sum, log) => sum + log[of], 0n)
 
 /** What the market keeps of the owner's for it: of what the offer pays. */
-export function lockedOf({ side, takes, killed, ...offered }: OwnOffer): bigint {
+function lockedOf({ side, takes, killed, ...offered }: OwnOffer): bigint {
   const paid = side === 'sells' ? 'baseRaw' : 'quoteRaw'
   return killed ? 0n : offered[paid] - sumOf(takes, paid)
+}
+
+/** An offer as the order that it came of, as far as the chain tells: its price is that of what was left to offer. */
+export function orderOf(offer: OwnOffer, market: BookMarket): BookOrder {
+  const { id, pair, side, baseRaw, quoteRaw, atOnce, takes, killed, createdAt, txHash } = offer
+  const fills = [...atOnce, ...takes]
+  const filledRaw = sumOf(fills, 'baseRaw')
+  const { decimals } = pair.base
+  return {
+    orderId: id,
+    ...(txHash !== undefined && { txHash }),
+    market,
+    side: side === 'sells' ? 'SELL' : 'BUY',
+    orderType: 'LIMIT',
+    price: priceOf(pair, quoteRaw, baseRaw, shownBy[side]),
+    amount: amountText(baseRaw + sumOf(atOnce, 'baseRaw'), decimals),
+    filledAmount: amountText(filledRaw, decimals),
+    // Rounded against the owner.
+    ...(filledRaw > 0n && { averagePrice: priceOf(pair, sumOf(fills, 'quoteRaw'), filledRaw, side === 'sells' ? 'down' : 'up') }),
+    state: stateOf(offer, filledRaw),
+    createdAt,
+    updatedAt: Math.max(createdAt, ...[...takes, ...(killed ? [killed] : [])].map(({ timestamp }) => timestamp)),
+  }
+}
+
+function stateOf(offer: OwnOffer, filledRaw: bigint): OrderState {
+  if (offer.killed) return 'CANCELED'
+  if (lockedOf(offer) === 0n) return 'FILLED'
+  return filledRaw > 0n ? 'PARTIALLY_FILLED' : 'OPEN'
+}
+
+/** What was taken of offers, newest first, as who came to the book has it. `offers`: theirs that came of the same calls. */
+export function tradesOfTakers(takes: readonly OfferLog[], market: BookMarket, offers: readonly OwnOffer[] = []): readonly BookTrade[] {
+  const ids = new Map(offers.flatMap(({ id, atOnce }) => atOnce.map((take) => [take, id] as const)))
+  return trades(takes, market, 'taker', (take) => ids.get(take))
+}
+
+/** The same as those have it whose offers they were. */
+export const tradesOfMakers = (takes: readonly OfferLog[], market: BookMarket): readonly BookTrade[] =>
+  trades(takes, market, 'maker', ({ id }) => id)
+
+function trades(
+  takes: readonly OfferLog[],
+  market: BookMarket,
+  who: 'maker' | 'taker',
+  orderOf: (take: OfferLog) => string | undefined,
+): readonly BookTrade[] {
+  const seen = new Map<string, number>()
+  return takes
+    .filter(({ pair }) => pair.id === market.id)
+    .map((take): BookTrade => {
+      const { id, pair, side: offered, baseRaw, quoteRaw, timestamp, txHash } = take
+      const side = (offered === 'sells') === (who === 'maker') ? 'SELL' : 'BUY'
+      // One transaction may take several parts of an offer.
+      const name = `${txHash}-${id}`
+      const count = (seen.get(name) ?? 0) + 1
+      seen.set(name, count)
+      const orderId = orderOf(take)
+      return {
+        tradeId: count === 1 ? name : `${name}-${count}`,
+        ...(orderId !== undefined && { orderId }),
+        market,
+        side,
+        price: priceOf(pair, quoteRaw, baseRaw, side === 'BUY' ? 'up' : 'down'),
+        amount: amountText(baseRaw, pair.base.decimals),
+        fee: '0',
+        feeToken: pair.quote.symbol,
+        timestamp,
+        txHash,
+      }
+    })
+    .toReversed()
+}
+
+/** What the market keeps of a wallet's until its offers are taken or cancelled; it holds nothing else. */
+export function lockedBy(offers: readonly OwnOffer[]): readonly BookBalance[] {
+  const locked = new Map<string, { symbol: string; decimals: number; raw: bigint }>()
+  for (const offer of offers) {
+    const [{ address, symbol, decimals }] = tokensOf(offer.pair, offer.side)
+    locked.set(address, { symbol, decimals, raw: (locked.get(address)?.raw ?? 0n) + lockedOf(offer) })
+  }
+  return [...locked.values()].flatMap(({ symbol, decimals, raw }) => {
+    const text = amountText(raw, decimals)
+    return raw > 0n ? [{ symbol, total: text, available: '0', locked: text }] : []
+  })
 }

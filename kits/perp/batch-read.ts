@@ -1,8 +1,7 @@
 import { SluiceError, type At, type Head } from '../../core/contracts/index.ts'
-import { revertReason } from '../../core/kits/evm/rail/revert.ts'
+import { revertReason } from '../evm/node-errors.ts'
 import type { Call, CallResult, EvmReader, Probe } from '../evm/types.ts'
-import { curieAbi } from './abi.ts'
-import { meaningOf } from '../../core/kits/perp/refusals.ts'
+import { curieAbi, meaningOf } from './abi.ts'
 
 /** Calls, and what is made of their results: parts of one batch. */
 export interface Asked<T> {

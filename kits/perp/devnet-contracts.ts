@@ -1,5 +1,17 @@
-import { getCreateAddress, toQuantity, type BaseContract } from 'ethers'
-import type { Artifact, DevnetSite } from '../../core/contracts/devnet.ts'
+import {
+  getCreateAddress,
+  toQuantity,
+  type BaseContract,
+  MaxUint256,
+  Contract,
+  keccak256,
+  AbiCoder,
+  parseUnits,
+  toBeHex,
+  zeroPadValue,
+} from 'ethers'
+import type { Artifact, DevnetSite, DevnetTokens } from '../../core/contracts/devnet.ts'
+import { getSqrtRatioAtTick } from '../amm/v3/math.ts'
 
 // Round numbers, so that addresses stay where they are however many transactions there are in between.
 const quoteFrom = 10
@@ -63,11 +75,165 @@ export async function deployExchange(site: DevnetSite): Promise<Readonly<Record<
 }
 
 /** The next transaction has this nonce. */
-export async function nextNonce({ provider, signer }: DevnetSite, nonce: number): Promise<void> {
+async function nextNonce({ provider, signer }: DevnetSite, nonce: number): Promise<void> {
   await provider.send('anvil_setNonce', [signer.address, toQuantity(nonce)])
 }
 
 export function artifactOf(site: DevnetSite, name: string): Promise<Artifact> {
   const of = name === 'UniswapV3Factory' ? '../../uniswap-v3/devnet.ts' : '../devnet.ts'
   return site.artifact(name, new URL(of, import.meta.url).href)
+}
+
+type Site = DevnetSite & { tokens: DevnetTokens }
+
+// Shorter than the 30 and 15 minutes that it begins with (ClearingHouseConfig.initialize): who tries it out should see marks move,
+// and its pools' oracles hold no more observations than that.
+const markTwapSeconds = 60
+export const premiumSeconds = 30
+const fundingTwapSeconds = 60
+
+export async function deployQuote(site: DevnetSite, { quote: { nonce } }: Placed): Promise<BaseContract> {
+  await nextNonce(site, nonce)
+  const quote = await site.deploy(await artifactOf(site, 'QuoteToken'))
+  await site.send(quote, 'initialize', 'vUSD', 'vUSD')
+  return quote
+}
+
+/** Tells the contracts of each other, in the order in which they ask for it. */
+export async function wire(site: Site, contracts: Readonly<Record<ExchangeContract, BaseContract>>, quote: BaseContract): Promise<void> {
+  const at = (name: ExchangeContract) => contracts[name].getAddress()
+  const send = (name: ExchangeContract, method: string, ...args: unknown[]) => site.send(contracts[name], method, ...args)
+  const { USDC } = site.tokens
+  const [factory, config, house, vault, book] = await Promise.all([
+    at('UniswapV3Factory'),
+    at('ClearingHouseConfig'),
+    at('ClearingHouse'),
+    at('Vault'),
+    at('OrderBook'),
+  ])
+  const [exchange, balances, fund] = await Promise.all([at('Exchange'), at('AccountBalance'), at('InsuranceFund')])
+
+  await send('ClearingHouseConfig', 'initialize')
+  await send('MarketRegistry', 'initialize', factory, await quote.getAddress())
+  await send('OrderBook', 'initialize', await at('MarketRegistry'))
+  await send('InsuranceFund', 'initialize', USDC.address)
+  await send('Exchange', 'initialize', await at('MarketRegistry'), book, config)
+  await send('AccountBalance', 'initialize', config, book)
+  await send('Vault', 'initialize', fund, config, balances, exchange)
+  await send('ClearingHouse', 'initialize', config, vault, await quote.getAddress(), factory, exchange, balances, fund)
+  await send('InsuranceFund', 'setVault', vault)
+  await send('OrderBook', 'setExchange', exchange)
+  await send('Exchange', 'setAccountBalance', balances)
+  await send('AccountBalance', 'setVault', vault)
+  for (const name of ['MarketRegistry', 'OrderBook', 'Exchange', 'AccountBalance', 'Vault'] as const)
+    await send(name, 'setClearingHouse', house)
+  await send('ClearingHouseConfig', 'setSettlementTokenBalanceCap', MaxUint256)
+  await send('ClearingHouseConfig', 'setMarkPriceMarketTwapInterval', markTwapSeconds)
+  await send('ClearingHouseConfig', 'setMarkPricePremiumInterval', premiumSeconds)
+  await send('ClearingHouseConfig', 'setTwapInterval', fundingTwapSeconds)
+  await site.send(quote, 'mintMaximumTo', house)
+  await site.send(quote, 'addWhitelist', house)
+}
+
+/** Takes wrapped ether as collateral beside the dollars, at nine tenths of its price. */
+export async function takeEther(
+  site: Site,
+  { Vault, CollateralManager, ClearingHouseConfig }: Readonly<Record<ExchangeContract, BaseContract>>,
+  priceFeed: string,
+): Promise<void> {
+  const { WETH, USDC } = site.tokens
+  const dollar = 10n ** BigInt(USDC.decimals)
+  const [config, vault] = [await ClearingHouseConfig.getAddress(), await Vault.getAddress()]
+  // Tokens in an account; ratios of debt, liquidation, margin and fee; the most debt; what is too little to leave a part of it.
+  const terms = [5, 750_000, 500_000, 5_000, 30_000, 10_000n * dollar, 500n * dollar]
+  await site.send(CollateralManager, 'initialize', config, vault, ...terms)
+  await site.send(Vault, 'setCollateralManager', await CollateralManager.getAddress())
+  await site.send(Vault, 'setWETH9', WETH.address)
+  const collateral = { priceFeed, collateralRatio: 900_000, discountRatio: 100_000, depositCap: MaxUint256 }
+  await site.send(CollateralManager, 'addCollateral', WETH.address, collateral)
+}
+
+export interface DevnetMarket {
+  /** ETH */
+  readonly base: string
+  /** Dollars for one. */
+  readonly price: number
+  /** Ticks by which the price may move within fifteen seconds: Exchange.setMaxTickCrossedWithinBlock. */
+  readonly maxTickCrossed: number
+  /** Base and its worth in quote, each, that the maker puts in between half and twice the price. */
+  readonly depth: number
+}
+
+interface Adding {
+  readonly placed: Placed
+  readonly contracts: Readonly<Record<ExchangeContract, BaseContract>>
+  readonly quote: BaseContract
+  readonly index: number
+  readonly market: DevnetMarket
+}
+
+/** As of the exchange's own pools: hundredths of a basis point. What traders pay is the exchange's ratio. */
+export const poolFee = 10_000
+const feeRatio = 1_000
+const insuranceFundFeeRatio = 100_000
+/** Of the price's source, as Chainlink's in dollars. */
+export const priceDecimals = 8
+const sourceTimeoutSeconds = 3_600
+const observations = 120
+
+export const tickOf = (price: number) => Math.round(Math.log(price) / Math.log(1.0001))
+
+/** A base token with its price, its pool, and a past: as if it had been there for a day. Returns where its price is read. */
+export async function addMarket(
+  site: DevnetSite & { tokens: DevnetTokens },
+  { placed, contracts, quote, index, market }: Adding,
+): Promise<string> {
+  const { aggregator, base } = placed.market(index)
+  const dayAgo = ((await site.provider.getBlock('latest'))?.timestamp ?? 0) - 86_400
+  const deploy = async (name: string, ...args: unknown[]) => site.deploy(await artifactOf(site, name), ...args)
+
+  await nextNonce(site, aggregator.nonce)
+  const source = await deploy('TestAggregator', priceDecimals, parseUnits(String(market.price), priceDecimals), dayAgo)
+  const feed = await deploy('ChainlinkPriceFeedV3', await source.getAddress(), sourceTimeoutSeconds, premiumSeconds)
+  const dispatcher = await deploy('PriceFeedDispatcher', await feed.getAddress())
+  await site.send(dispatcher, 'dispatchPrice', premiumSeconds)
+  await nextNonce(site, base.nonce)
+  const token = await deploy('BaseToken')
+  await site.send(token, 'initialize', `v${market.base}`, `v${market.base}`, await dispatcher.getAddress())
+
+  const house = await contracts.ClearingHouse.getAddress()
+  const factory = contracts.UniswapV3Factory
+  await site.send(factory, 'createPool', base.address, placed.quote.address, poolFee)
+  const pool = String(await factory.getFunction('getPool').staticCall(base.address, placed.quote.address, poolFee))
+  const poolContract = new Contract(pool, ['function initialize(uint160)', 'function increaseObservationCardinalityNext(uint16)'])
+  await site.send(poolContract, 'initialize', getSqrtRatioAtTick(tickOf(market.price)))
+  await beginAt(site, pool, dayAgo)
+  await site.send(poolContract, 'increaseObservationCardinalityNext', observations)
+
+  await site.send(token, 'mintMaximumTo', house)
+  for (const each of [house, pool]) await site.send(token, 'addWhitelist', each)
+  await site.send(quote, 'addWhitelist', pool)
+  await site.send(contracts.MarketRegistry, 'addPool', base.address, poolFee)
+  await site.send(contracts.MarketRegistry, 'setFeeRatio', base.address, feeRatio)
+  await site.send(contracts.MarketRegistry, 'setInsuranceFundFeeRatio', base.address, insuranceFundFeeRatio)
+  await site.send(contracts.Exchange, 'setMaxTickCrossedWithinBlock', base.address, market.maxTickCrossed)
+  await tradedSince(site, await contracts.Exchange.getAddress(), base.address, dayAgo)
+  return dispatcher.getAddress()
+}
+
+/**
+ * A pool's oracle begins with its pool, and the exchange cannot do with less of it than its intervals: nothing was traded before
+ * the first observation, so it holds as well for an earlier time. `observations[0]` is storage slot 8 of UniswapV3Pool
+ * (@uniswap/v3-core@1.0.1): initialized (1 byte), two accumulators that are 0 yet, blockTimestamp (4 bytes).
+ */
+async function beginAt({ provider }: DevnetSite, pool: string, seconds: number): Promise<void> {
+  await provider.send('anvil_setStorageAt', [pool, toBeHex(8, 32), zeroPadValue(toBeHex((1n << 248n) | BigInt(seconds)), 32)])
+}
+
+/** Slot of `_firstTradedTimestampMap` in Exchange (@perp/curie-contract@2.8.4, ExchangeStorageV1): before, intervals are shorter. */
+const firstTradedSlot = 209
+
+async function tradedSince({ provider }: DevnetSite, exchange: string, base: string, seconds: number): Promise<void> {
+  const slot = keccak256(AbiCoder.defaultAbiCoder().encode(['address', 'uint256'], [base, firstTradedSlot]))
+  await provider.send('anvil_setStorageAt', [exchange, slot, toBeHex(seconds, 32)])
 }

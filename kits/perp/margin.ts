@@ -1,11 +1,10 @@
 import type { PerpOrder } from '../../core/contracts/index.ts'
 import { asNumber, each, map, together, type Asked } from './batch-read.ts'
 import { one, wholeRatio, type Curie, type CurieMarket, type Terms } from './curie.ts'
-import type { AccountNow } from '../../core/kits/perp/reading/account.ts'
-import { valueOf, type PositionNow } from '../../core/kits/perp/reading/position.ts'
+import { type AccountNow, valueOf, type PositionNow } from './state.ts'
 
 /** What an account owes in its markets, as AccountBalance.getTotalDebtValue counts it; below 0 is owed. */
-export interface Debts {
+interface Debts {
   readonly baseRaw: bigint
   /** In the order's market, and in all of them. */
   readonly quoteRaw: bigint
@@ -26,7 +25,7 @@ export function debtsNow({ contracts: { balances }, markets }: Curie, { id }: Cu
 }
 
 /** Of base; of quote with the fee. Signed as the position's. */
-export interface Change {
+interface Change {
   readonly baseRaw: bigint
   readonly quoteRaw: bigint
 }
@@ -81,7 +80,7 @@ const owed = (raw: bigint) => (raw < 0n ? -raw : 0n)
 const isTurned = (before: bigint, after: bigint) => after !== 0n && before > 0n !== after > 0n
 
 /** Exchange._getPnlToBeRealized */
-export function realizedBy({ baseRaw, quoteRaw }: Change, size: bigint, openNotional: bigint): bigint {
+function realizedBy({ baseRaw, quoteRaw }: Change, size: bigint, openNotional: bigint): bigint {
   const closedRatio = ((baseRaw < 0n ? -baseRaw : baseRaw) * one) / (size < 0n ? -size : size)
   return closedRatio <= one ? quoteRaw + (openNotional * closedRatio) / one : openNotional + (quoteRaw * one) / closedRatio
 }

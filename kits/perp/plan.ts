@@ -1,11 +1,11 @@
 import { ZeroHash } from 'ethers'
-import type { PerpClosing, PerpOrder, PerpTerms, Plan } from '../../core/contracts/index.ts'
+import type { PerpClosing, PerpOrder, PerpTerms, Plan, PerpQuote, Token } from '../../core/contracts/index.ts'
+import { divRoundingUp } from '../amm/v3/math.ts'
+import { highestPriceX96 } from '../amm/v3/swap.ts'
 import type { Evm } from '../evm/types.ts'
-import { divRoundingUp } from '../../core/kits/uniswap-v3/math/full-math.ts'
-import { highestPriceX96 } from '../../core/kits/uniswap-v3/pools/swap-path.ts'
 import { curieAbi } from './abi.ts'
 import { wholeRatio, type Contracts } from './curie.ts'
-import { writeMemo } from '../../core/kits/perp/plans/memo.ts'
+import { writeMemo } from './fill.ts'
 
 /** `sqrtPriceAfterX96`: of the pool, where its swap would end; without one where nothing is traded. */
 export type CurieClosing = PerpClosing & { readonly sqrtPriceAfterX96?: bigint }
@@ -62,3 +62,38 @@ export function boundOfWhole(side: PerpOrder['side'], boundRaw: bigint, partRaw:
 
 /** 0 would be no bound. */
 const atLeastOne = (boundRaw: bigint) => (boundRaw > 0n ? boundRaw : 1n)
+
+/** Exactly the order's size of base, for no more or no less than the bound: 0 would be no bound. */
+export function planOpen({ house }: Contracts, { order: { market, side, sizeRaw } }: PerpQuote, terms: PerpTerms): Plan<Evm> {
+  const isShort = side === 'SHORT'
+  const params = {
+    baseToken: market.id,
+    isBaseToQuote: isShort,
+    isExactInput: isShort,
+    amount: sizeRaw,
+    oppositeAmountBound: terms.boundRaw > 0n ? terms.boundRaw : 1n,
+    deadline: terms.deadline,
+    sqrtPriceLimitX96: 0n,
+    referralCode: ZeroHash,
+  }
+  return {
+    steps: [{ to: house, data: curieAbi.encodeFunctionData('openPosition', [params]), value: '0' }],
+    needs: [],
+    deadline: terms.deadline,
+    memo: writeMemo({ house, trader: terms.owner, market }),
+  }
+}
+
+/** Into the wallet's own account, or out of it to the wallet: Vault knows nobody else here. */
+export function planMove({ vault }: Contracts, { address }: Token, amountRaw: bigint, how: 'deposit' | 'withdraw'): Plan<Evm> {
+  const step = { to: vault, data: curieAbi.encodeFunctionData(how, [address, amountRaw]), value: '0' }
+  if (how === 'withdraw') return { steps: [step], needs: [], memo: null }
+  return {
+    steps: [step],
+    needs: [
+      { is: 'balance', token: address, amountRaw },
+      { is: 'allowance', token: address, spender: vault, amountRaw },
+    ],
+    memo: null,
+  }
+}

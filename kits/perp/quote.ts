@@ -1,15 +1,16 @@
+import { ZeroAddress, AbiCoder } from 'ethers'
 import { SluiceError, type At, type PerpOrder, type PerpQuote } from '../../core/contracts/index.ts'
-import { together } from './batch-read.ts'
-import { readBy, type Curie, type CurieMarket } from './curie.ts'
-import { accountNow } from '../../core/kits/perp/reading/account.ts'
-import { marketNow } from './state.ts'
-import { positionNow, toPosition, valueOf } from '../../core/kits/perp/reading/position.ts'
-import { meaningOf } from '../../core/kits/perp/refusals.ts'
-import { gasUnitsOf, typicalGasUnits } from '../../core/kits/perp/orders/gas.ts'
+import { lensProbe, lookAt, readLens, type Reach } from '../amm/v3/lens.ts'
+import { divRoundingUp, withoutFee } from '../amm/v3/math.ts'
+import { type RangePoolState, swap, type Beyond, type Swapped } from '../amm/v3/swap.ts'
+import { revertReason } from '../evm/node-errors.ts'
+import { meaningOf, curieAbi } from './abi.ts'
+import artifact from './artifacts/PerpTrial.json' with { type: 'json' }
+import { together, asNumbers, map, orNothing, type Asked } from './batch-read.ts'
+import { readBy, type Curie, type CurieMarket, wholeRatio, type Contracts } from './curie.ts'
 import { changeOf, debtsNow, missingAfter, positionAfter } from './margin.ts'
-import { poolNow, reaches } from '../../core/kits/perp/orders/pool.ts'
-import { exchangeSize } from '../../core/kits/perp/orders/swap.ts'
-import { trialOf } from '../../core/kits/perp/orders/trial.ts'
+import { closeCall, type CurieClosing } from './plan.ts'
+import { accountNow, marketNow, positionNow, toPosition, valueOf } from './state.ts'
 
 /** Liquidity has 128 bits. */
 const moreThanAny = 2n ** 128n
@@ -67,10 +68,184 @@ export async function quoteOrder(
 }
 
 /** What a size is paid out at where nothing is traded: at one price, and without a fee. */
-export function settled(sizeRaw: bigint, markRaw: bigint) {
+function settled(sizeRaw: bigint, markRaw: bigint) {
   const worthRaw = valueOf(sizeRaw, markRaw)
   return { quoteRaw: worthRaw > 0n ? worthRaw : 1n, feeRaw: 0n, gasUnits: typicalGasUnits }
 }
 
-export const noPrice = (reason: string) =>
+const noPrice = (reason: string) =>
   new SluiceError('PRICE_FAILED', `The exchange would refuse the order: ${meaningOf(reason)}.`, { details: { reason } })
+
+/**
+ * A close as the exchange would carry it out: one batch. Where it would close a part only, since the price may move no further within
+ * fifteen seconds, how much that is depends on what no view says, so that the exchange is asked to close it, too.
+ */
+export async function closingOf(curie: Curie, market: CurieMarket, owner: string, at: At): Promise<CurieClosing | undefined> {
+  const { contracts, settlement } = curie
+  for (const reach of reaches) {
+    const { head, answer, terms } = await readBy(
+      curie,
+      (terms) =>
+        together({
+          now: marketNow(contracts, terms, market),
+          account: accountNow(contracts, terms, settlement, owner),
+          position: positionNow(contracts, market, owner),
+          debts: debtsNow(curie, market, owner),
+          pool: poolNow(contracts, market, reach, owner),
+          refused: trialOf(contracts, market, { closingOf: owner }),
+        }),
+      at,
+    )
+    const { now, account, debts, pool, refused } = answer
+    const { market: shown, prices, markRaw } = now
+    const position = toPosition(answer.position, now)
+    if (position.sizeRaw === 0n) return undefined
+    const whole = closes(market, position.sizeRaw)
+    const found = { market: shown, prices, head, account: account.account, position }
+    if (shown.status !== 'open') return { ...found, order: whole, ...settled(whole.sizeRaw, markRaw) }
+    if (refused !== undefined && refused !== 'EX_OPLAS') throw wouldFail(refused)
+    const part = refused === undefined ? undefined : await closedAtOnce(curie, market, owner, at)
+    // In between it became another position than the one that was read.
+    if (part && part.sizeRaw > whole.sizeRaw) return closingOf(curie, market, owner, at)
+    const order = part ? { ...whole, sizeRaw: part.sizeRaw } : whole
+    const exchanged = pool.state && exchangeSize(pool.state, order.side, order.sizeRaw, pool.fees)
+    if (!exchanged) throw wouldFail('UB_UOA')
+    if ('atBestRaw' in exchanged) continue
+    const { quoteRaw, feeRaw } = { ...exchanged, ...part }
+    const missingRaw = missingAfter({ account, position: answer.position, debts, markRaw }, changeOf(order, quoteRaw), terms)
+    const { sqrtPriceAfterX96 } = exchanged
+    return { ...found, order, quoteRaw, feeRaw, missingRaw, sqrtPriceAfterX96, gasUnits: gasUnitsOf(exchanged) }
+  }
+  throw wouldFail('UB_UOA')
+}
+
+const closes = (market: CurieMarket, sizeRaw: bigint): PerpOrder =>
+  sizeRaw > 0n ? { market, side: 'SHORT', sizeRaw } : { market, side: 'LONG', sizeRaw: -sizeRaw }
+
+/** What the exchange says that it would close now, and for how much. */
+async function closedAtOnce({ reader, contracts: { house } }: Curie, { id }: CurieMarket, owner: string, at: At) {
+  const { ok, data } = await reader.call(
+    { from: owner, to: house, data: closeCall({ baseToken: id, oppositeAmountBound: 0n, deadline: forEver, sqrtPriceLimitX96: 0n }) },
+    at,
+  )
+  if (ok) {
+    const [sizeRaw, quoteRaw] = curieAbi.decodeFunctionResult('closePosition', data)
+    return { sizeRaw: BigInt(sizeRaw), quoteRaw: BigInt(quoteRaw) }
+  }
+  throw wouldFail(revertReason(data))
+}
+
+const wouldFail = (reason: string) =>
+  new SluiceError('TRADE_FAILED', `The exchange would refuse to close the position: ${meaningOf(reason)}.`, { details: { reason } })
+
+const forEver = 2n ** 256n - 1n
+
+/** In millionths: of the exchange, as it is for the trader, and of the pool, which the exchange cancels out. */
+interface FeeRatios {
+  readonly exchange: bigint
+  readonly pool: bigint
+}
+
+interface Exchanged extends Omit<Swapped, 'amountRaw'> {
+  /** Paid (LONG) or received (SHORT), with the fee: what bounds are compared with. */
+  readonly quoteRaw: bigint
+  readonly feeRaw: bigint
+  /** Of the pool, where the swap ends. */
+  readonly sqrtPriceAfterX96: bigint
+}
+
+/**
+ * What the exchange makes of a size of base: Exchange._swap and OrderBook.replaySwap of @perp/curie-contract@2.8.4. The pool takes a fee
+ * of its own, which is given back by scaling; the exchange's is taken of each of the pool's steps, and rounded up each time.
+ */
+function exchangeSize(state: RangePoolState, side: 'LONG' | 'SHORT', sizeRaw: bigint, fees: FeeRatios): Exchanged | Beyond | undefined {
+  const withoutPool = wholeRatio - fees.pool
+  let feeRaw = 0n
+  let sqrtPriceAfterX96 = state.sqrtPriceX96
+  if (side === 'SHORT') {
+    // Base is token0, always (MarketRegistry.addPool).
+    const swapped = swap(state, true, 'in', divRoundingUp(sizeRaw * wholeRatio, withoutPool), ({ outRaw, sqrtRatioNextX96 }) => {
+      feeRaw += divRoundingUp(outRaw * fees.exchange, wholeRatio)
+      sqrtPriceAfterX96 = sqrtRatioNextX96
+    })
+    if (!swapped || 'atBestRaw' in swapped) return swapped
+    const { amountRaw, ...way } = swapped
+    return { ...way, quoteRaw: amountRaw - feeRaw, feeRaw, sqrtPriceAfterX96 }
+  }
+  const swapped = swap(state, false, 'out', sizeRaw, ({ paidRaw, sqrtRatioNextX96 }) => {
+    feeRaw += divRoundingUp(withoutFee(paidRaw, BigInt(state.fee)) * fees.exchange, wholeRatio - fees.exchange)
+    sqrtPriceAfterX96 = sqrtRatioNextX96
+  })
+  if (!swapped || 'atBestRaw' in swapped) return swapped
+  const { amountRaw, ...way } = swapped
+  return { ...way, quoteRaw: (amountRaw * withoutPool) / wholeRatio + feeRaw, feeRaw, sqrtPriceAfterX96 }
+}
+
+/** How far to read a pool beside its price, in each direction: the next where a swap goes further. */
+const reaches: readonly Reach[] = [
+  { words: 8, ticks: 32 },
+  { words: 128, ticks: 512 },
+  { words: 7000, ticks: 4096 },
+]
+
+/** A market's pool and the fees that a trader pays there; undefined where the pool has no price. */
+function poolNow(
+  { registry }: Contracts,
+  { id, pool }: CurieMarket,
+  reach: Reach,
+  trader: string = ZeroAddress,
+): Asked<{ state: RangePoolState | undefined; fees: FeeRatios }> {
+  const look = lookAt(pool, reach, reach)
+  const asked = together({
+    state: { calls: [lensProbe([look])], answer: ([result = { ok: false, data: '0x' }]) => readLens(result, [look])[0] } satisfies Asked<
+      RangePoolState | undefined
+    >,
+    // Newer deployments give some traders a discount.
+    forTrader: orNothing(asNumbers(registry, 'getMarketInfoByTrader', trader, id)),
+    forAll: asNumbers(registry, 'getMarketInfo', id),
+  })
+  return map(asked, ({ state, forTrader, forAll }) => {
+    const [, exchange = 0n, ofPool = 0n] = forTrader ?? forAll
+    return { state, fees: { exchange, pool: ofPool } }
+  })
+}
+
+/** What the exchange looks at after it has traded, and so says nothing of the market. */
+const aboutTheAccount = ['CH_NEFCI', 'CH_NEFCM', 'AB_MNE']
+
+/**
+ * Why the market would refuse an order, by its own code (contracts/PerpTrial.sol); undefined where it would not. A size below 0
+ * sells; `closingOf` in its place stands for what closes that trader's position.
+ */
+function trialOf(
+  { house, balances }: Contracts,
+  { id }: CurieMarket,
+  order: { sizeRaw: bigint } | { closingOf: string },
+): Asked<string | undefined> {
+  const [trader, sizeRaw] = 'closingOf' in order ? [order.closingOf, 0n] : [house, order.sizeRaw]
+  const args = AbiCoder.defaultAbiCoder().encode(
+    ['address', 'address', 'address', 'address', 'int256'],
+    [house, balances, id, trader, sizeRaw],
+  )
+  return {
+    calls: [{ code: artifact.bytecode, args }],
+    answer([result]) {
+      // Two words: it was not refused, since somebody gave this code's address collateral. Nothing: there was not enough gas to try.
+      if (!result?.ok || result.data.length === 2 + 2 * 64) return undefined
+      const reason = revertReason(result.data)
+      return aboutTheAccount.includes(reason) ? undefined : reason
+    },
+  }
+}
+
+// Measured on anvil: opening in a market that the account was not in takes 700,000 (close: 530,000), a tick that is crossed some
+// 60,000 more, for the exchange keeps growth of its own beside the pool's and goes through it twice.
+const orderUnits = 650_000
+const stepUnits = 30_000
+const tickUnits = 60_000
+
+export const typicalGasUnits = 700_000n
+
+/** An estimate for showing costs; what is signed is simulated first. */
+const gasUnitsOf = ({ steps, ticksCrossed }: { steps: number; ticksCrossed: number }): bigint =>
+  BigInt(orderUnits + stepUnits * steps + tickUnits * ticksCrossed)

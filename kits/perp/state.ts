@@ -1,8 +1,22 @@
-import type { PerpMarket, PerpPrices, Ratio } from '../../core/contracts/index.ts'
-import { asFlag, asNumber, late, map, orNothing, together, type Asked } from './batch-read.ts'
-import { one, wholeRatio, type Contracts, type CurieMarket, type Terms } from './curie.ts'
+import { ZeroAddress } from 'ethers'
+import {
+  type PerpMarket,
+  type PerpPrices,
+  type Ratio,
+  type PerpPosition,
+  type PerpAccount,
+  type Token,
+  type PerpFunding,
+  SluiceError,
+  type At,
+  type PerpCollateral,
+  type PerpLiquidation,
+} from '../../core/contracts/index.ts'
+import { curieAbi } from './abi.ts'
+import { asFlag, asNumber, late, map, orNothing, together, type Asked, asNumbers, askAt } from './batch-read.ts'
+import { one, wholeRatio, type Contracts, type CurieMarket, type Terms, curieDecimals, type Curie } from './curie.ts'
 
-export interface MarketNow {
+interface MarketNow {
   readonly market: PerpMarket
   readonly prices: PerpPrices
   /** What positions are valued at, with 18 decimals. */
@@ -44,3 +58,152 @@ export function marketNow({ balances, exchange }: Contracts, terms: Terms, marke
 }
 
 const priceOf = (raw: bigint): Ratio => ({ numerator: raw, denominator: one })
+
+export interface PositionNow {
+  readonly size: bigint
+  readonly openNotional: bigint
+  /** Above 0 where the wallet owes it. */
+  readonly funding: bigint
+}
+
+/** What a wallet took in a market: what it lends to the pool as liquidity is none of its positions, and no close closes it. */
+export const positionNow = ({ balances, exchange }: Contracts, { id }: CurieMarket, owner: string): Asked<PositionNow> =>
+  together({
+    size: asNumber(balances, 'getTakerPositionSize', owner, id),
+    openNotional: asNumber(balances, 'getTakerOpenNotional', owner, id),
+    funding: asNumber(exchange, 'getPendingFundingPayment', owner, id),
+  })
+
+export const toPosition = ({ size, openNotional, funding }: PositionNow, { market, prices, markRaw }: MarketNow): PerpPosition => ({
+  market,
+  sizeRaw: size,
+  openNotionalRaw: openNotional,
+  unrealizedProfitRaw: valueOf(size, markRaw) + openNotional,
+  pendingFundingRaw: -funding,
+  mark: prices.mark,
+})
+
+/** AccountBalance._getPositionValue: towards zero. */
+export const valueOf = (sizeRaw: bigint, markRaw: bigint): bigint => (sizeRaw * markRaw) / one
+
+/** An account, and what its contracts reckon it from. All with 18 decimals. */
+export interface AccountNow {
+  readonly account: PerpAccount
+  /** What is free of collateral and what an account is worth, before they are cut to the settlement token's decimals. */
+  readonly collateralRaw: bigint
+  readonly unrealizedRaw: bigint
+  readonly debtRaw: bigint
+}
+
+/** As Vault and AccountBalance of @perp/curie-contract@2.8.4 give it. */
+export function accountNow({ vault, balances, exchange }: Contracts, terms: Terms, { decimals }: Token, owner: string): Asked<AccountNow> {
+  const asked = together({
+    value: asNumber(vault, 'getAccountValue', owner),
+    settlementValue: asNumber(vault, 'getSettlementTokenValue', owner),
+    free: asNumber(vault, 'getFreeCollateralByRatio', owner, terms.imRatio),
+    balance: asNumber(vault, 'getBalance', owner),
+    pnl: asNumbers(balances, 'getPnlAndPendingFee', owner),
+    funding: asNumber(exchange, 'getAllPendingFundingPayment', owner),
+    debt: asNumber(balances, 'getTotalDebtValue', owner),
+    maintenance: asNumber(balances, 'getMarginRequirementForLiquidation', owner),
+    notional: asNumber(balances, 'getTotalAbsPositionValue', owner),
+  })
+  const scale = 10n ** BigInt(curieDecimals - decimals)
+  return map(asked, ({ value, settlementValue, free, balance, pnl, funding, debt, maintenance, notional }) => {
+    const [realizedRaw = 0n, unrealizedRaw = 0n, pendingFeeRaw = 0n] = pnl
+    // What the other tokens are worth is not said by itself.
+    const otherTokensRaw = (value - settlementValue) * scale
+    const heldRaw = balance * scale + realizedRaw + otherTokensRaw
+    return {
+      account: {
+        decimals: curieDecimals,
+        valueRaw: value * scale,
+        freeCollateralRaw: free * scale,
+        collateralRaw: heldRaw,
+        // Vault._getTotalMarginRequirement
+        initialMarginRaw: (debt * terms.imRatio) / wholeRatio,
+        maintenanceMarginRaw: maintenance,
+        notionalRaw: notional,
+      },
+      collateralRaw: heldRaw + pendingFeeRaw - funding,
+      unrealizedRaw,
+      debtRaw: debt,
+    }
+  })
+}
+
+/** Funding.sol: what a premium costs is per day, and flows with every second. */
+const daySeconds = 86_400
+const q96 = 2n ** 96n
+
+/** What a market's longs pay its shorts, and what that makes of a wallet's position. */
+export function fundingNow(contracts: Contracts, terms: Terms, market: CurieMarket, owner: string): Asked<PerpFunding> {
+  const { id } = market
+  const asked = together({
+    now: marketNow(contracts, terms, market),
+    sqrtTwapX96: asNumber(contracts.exchange, 'getSqrtMarketTwapX96', id, terms.twapSeconds),
+    indexTwap: asNumber(id, 'getIndexPrice', terms.twapSeconds),
+    pending: asNumber(contracts.exchange, 'getPendingFundingPayment', owner, id),
+  })
+  return map(asked, ({ now: { market: named, prices }, sqrtTwapX96, indexTwap, pending }) => ({
+    market: named,
+    // It stops with the market.
+    rate: named.status === 'open' ? fundingRate(sqrtTwapX96, indexTwap, terms.maxFundingRate) : { numerator: 0n, denominator: 1n },
+    periodSeconds: daySeconds,
+    index: prices.index,
+    mark: prices.mark,
+    pendingRaw: -pending,
+  }))
+}
+
+/** Exchange._getDeltaTwapX96: by how much the market's mean is above the index price's, within bounds, by the index price's. */
+export function fundingRate(sqrtMarketTwapX96: bigint, indexTwapRaw: bigint, maxFundingRate: bigint): Ratio {
+  const marketX96 = (sqrtMarketTwapX96 * sqrtMarketTwapX96) / q96
+  const indexX96 = (indexTwapRaw * q96) / one
+  const mostX96 = (indexX96 * maxFundingRate) / wholeRatio
+  const deltaX96 = marketX96 - indexX96
+  const bounded = deltaX96 > mostX96 ? mostX96 : deltaX96 < -mostX96 ? -mostX96 : deltaX96
+  return { numerator: bounded, denominator: indexX96 }
+}
+
+/** What a wallet has of a token in the exchange: accounts are kept in the settlement token, and others may stand behind them. */
+export async function collateralOf({ reader, contracts, settlement }: Curie, owner: string, token: Token, at: At): Promise<PerpCollateral> {
+  const { vault, collateralManager } = contracts
+  const isSettlement = token.address === settlement.address
+  if (!isSettlement && (token.native || collateralManager === ZeroAddress)) throw notTaken(token, settlement)
+  const { head, answer } = await askAt(
+    reader,
+    together({
+      deposited: asNumber(vault, 'getBalanceByToken', owner, token.address),
+      free: late(asNumber(vault, 'getFreeCollateralByToken', owner, token.address)),
+      ...(!isSettlement && { isTaken: asFlag(collateralManager, 'isCollateral', token.address) }),
+    }),
+    at,
+  )
+  const { deposited, free, isTaken } = answer
+  if (isTaken === false) throw notTaken(token, settlement)
+  // Of the settlement token a loss may have left less than nothing.
+  return { head, token, depositedRaw: deposited > 0n ? deposited : 0n, withdrawableRaw: free() }
+}
+
+const notTaken = ({ symbol, native }: Token, settlement: Token) =>
+  new SluiceError(
+    'TOKEN_NOT_SUPPORTED',
+    `The exchange does not take ${symbol} as collateral${native ? ': wrap it first, where it takes the wrapped token' : ''}. It keeps its accounts in ${settlement.symbol}.`,
+  )
+
+/** What liquidators took of a wallet's position, as the exchange logged it. */
+export async function liquidationsOf(
+  { reader, contracts: { house } }: Curie,
+  { id }: CurieMarket,
+  owner: string,
+  sinceBlock: number,
+  at: At,
+): Promise<readonly PerpLiquidation[]> {
+  const topics = curieAbi.encodeFilterTopics('PositionLiquidated', [owner, id])
+  const logs = await reader.logs({ address: house, topics: topics.map(String), fromBlock: sinceBlock + 1 }, at)
+  return logs.flatMap(({ topics, data, transactionHash, blockNumber }) => {
+    const parsed = curieAbi.parseLog({ topics: [...topics], data })
+    return parsed ? [{ txHash: transactionHash, blockNumber, sizeRaw: BigInt(parsed.args['positionSize']) }] : []
+  })
+}

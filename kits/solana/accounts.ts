@@ -1,14 +1,14 @@
-import { isObject } from '../../core/kits/nodes/is-object.ts'
-import { nodeLied, resultOf } from '../../core/kits/nodes/ask.ts'
-import type { Rpc, RpcAnswer, RpcCall } from '../../core/kits/nodes/types.ts'
-import { contextSlotOf, integerOf, valueOf } from '../../core/kits/solana/rpc/json.ts'
-import type { SolanaAccount } from './types.ts'
+import type { Token, At, Head } from '../../core/contracts/index.ts'
+import { isObject, type Rpc, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
+import { nodeLied, resultOf, ask } from '../nodes/rpc.ts'
+import { contextSlotOf, integerOf, valueOf, confirmed } from './rpc.ts'
+import type { SolanaAccount, SolanaReader } from './types.ts'
 
 /** https://solana.com/docs/rpc/http/getmultipleaccounts: "up to a maximum of 100". */
 const mostPerCall = 100
 
 /** Accounts of the answers to one batch, whose calls a node may answer at different slots: the oldest, and the newest. */
-export interface Accounts {
+interface Accounts {
   slot: number
   newestSlot: number
   accounts: readonly (SolanaAccount | undefined)[]
@@ -44,4 +44,39 @@ export function readAccount(value: unknown): SolanaAccount | undefined | null {
   const [text, encoding]: unknown[] = Array.isArray(data) ? data : []
   if (lamportsRaw === undefined || typeof owner !== 'string' || typeof text !== 'string' || encoding !== 'base64') return null
   return { lamportsRaw, owner, data: Buffer.from(text, 'base64') }
+}
+
+export function createReader(rpc: Rpc, nativeCurrency: Token): SolanaReader {
+  return {
+    nativeCurrency,
+    async accounts(addresses, at) {
+      if (addresses.length === 0) return { head: { number: 0n }, accounts: [] }
+      const { slot, accounts } = readAccounts(rpc, await rpc.batch(accountsCalls(addresses, confirmed), at))
+      return { head: { number: BigInt(slot) }, accounts }
+    },
+  }
+}
+
+/** https://docs.anza.xyz/runtime/sysvars#clock: slot u64, epoch start i64, epoch u64, leader schedule epoch u64, Unix time i64. */
+const clockSysvar = 'SysvarC1ock11111111111111111111111111111111'
+const unixTimeAt = 32
+const clockSize = 40
+
+/** The newest confirmed slot, with the cluster's own time there: one call. */
+export async function readHead(rpc: Rpc, at: At): Promise<Head> {
+  const result = await ask(rpc, 'getAccountInfo', [clockSysvar, { encoding: 'base64', ...confirmed }], at)
+  const slot = contextSlotOf(result)
+  const { data } = readAccount(valueOf(result)) ?? {}
+  if (slot === undefined || !data || data.length < clockSize) throw nodeLied(rpc, 'has no clock')
+  const { buffer, byteOffset } = data
+  return { number: BigInt(slot), timestamp: Number(new DataView(buffer, byteOffset).getBigInt64(unixTimeAt, true)) }
+}
+
+/** What the bytes of an account say; undefined where they say nothing, whatever the node calls it: decoders throw. */
+export function decoded<T>(decoder: { decode(data: Uint8Array): T }, data: Uint8Array): T | undefined {
+  try {
+    return decoder.decode(data)
+  } catch {
+    return undefined
+  }
 }

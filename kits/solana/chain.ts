@@ -1,25 +1,24 @@
-import type { Chain, ChainVenue, Token } from '../../core/contracts/index.ts'
+import { type Chain, type ChainVenue, type Token, defineChain, type ChainPlugin } from '../../core/contracts/index.ts'
+import { withSignal } from '../nodes/dialect.ts'
 import { createHeadFeed } from '../nodes/head-feed.ts'
 import { createRpc } from '../nodes/rpc.ts'
 import { defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
-import { withSignal } from '../../core/kits/nodes/with-signal.ts'
-import { canonicalAddress, isTransactionSignature, nativeAddress } from '../../core/kits/solana/address.ts'
-import { defaultFeeCapLamports, defaultFeePolicy, defaultPollingSeconds } from './network.ts'
-import type { SolanaChainConfig } from './network.ts'
-import { createTokenAccounts } from '../../core/kits/solana/create-token.ts'
-import { finalDepth } from '../../core/kits/solana/network.ts'
-import type { SolanaNetwork } from '../../core/kits/solana/network.ts'
+import { readHead, createReader } from './accounts.ts'
 import { gasOf, priceFees, readRecentFees, unitsFor } from './fees.ts'
+import {
+  defaultFeeCapLamports,
+  defaultFeePolicy,
+  defaultPollingSeconds,
+  type SolanaChainConfig,
+  finalDepth,
+  type SolanaNetwork,
+  solanaChainSchema,
+} from './network.ts'
 import { solanaRail } from './rail.ts'
-import { createAssociated } from '../../core/kits/solana/reading/associated.ts'
-import { readBalances } from '../../core/kits/solana/reading/balances.ts'
-import { decodeLogs } from '../../core/kits/solana/reading/decode-logs.ts'
-import { findTransaction } from './transactions.ts'
-import { readHead } from '../../core/kits/solana/reading/head.ts'
-import { createReader } from '../../core/kits/solana/reading/reader.ts'
-import { readToken } from '../../core/kits/solana/reading/token.ts'
 import { solanaDialect } from './rpc.ts'
-import type { Solana } from './types.ts'
+import { createTokenAccounts, createAssociated, readBalances, readToken } from './tokens.ts'
+import { decodeLogs, findTransaction } from './transactions.ts'
+import { canonicalAddress, isTransactionSignature, nativeAddress, type Solana, solana } from './types.ts'
 
 /** How long a wait for something to be tried again may grow; nothing here is signed again at a higher fee. */
 const patienceSeconds = 3
@@ -94,4 +93,33 @@ function refuseBadNonces(name: string, { durableNonces = {} }: SolanaChainConfig
     .flatMap(([wallet, accounts]) => [wallet, ...accounts])
     .find((text) => canonicalAddress(text) === undefined)
   if (wrong !== undefined) throw new Error(`${name}: durableNonces has "${wrong}", which is no address. Copy it anew, the whole of it.`)
+}
+
+export interface SolanaChainTables {
+  /** The chain's, and its folder's. */
+  readonly name: string
+  /** The version of the plugin interface that it is written for. */
+  readonly apiVersion: string
+  readonly version?: string
+  readonly networks: Readonly<Record<string, SolanaNetwork>>
+}
+
+/** A whole chain plugin: what is true of its networks. Its tokens lie beside it, in `tokens.json`. */
+export function solanaChainPlugin({ name, apiVersion, version, networks }: SolanaChainTables): ChainPlugin<Solana, SolanaChainConfig> {
+  return defineChain({
+    family: solana,
+    manifest: {
+      name,
+      apiVersion,
+      ...(version !== undefined && { version }),
+      trading_type: [],
+      available_networks: [{ chain: name, networks: Object.keys(networks) }],
+      schema: solanaChainSchema,
+    },
+    create(venue: ChainVenue<SolanaChainConfig>): Chain<Solana> {
+      const definition = networks[venue.network]
+      if (!definition) throw new Error(`Chain ${name} has no network "${venue.network}": it has ${Object.keys(networks).join(', ')}.`)
+      return solanaChain(venue, definition)
+    },
+  })
 }

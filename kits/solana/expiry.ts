@@ -1,17 +1,12 @@
-import { SluiceError } from '../../core/contracts/index.ts'
-import type { At, Sighting } from '../../core/contracts/index.ts'
-import type { Ask, RpcAnswer, RpcCall } from '../../core/kits/nodes/types.ts'
+import { SluiceError, type At, type Sighting, type Json, type OpenAttempt } from '../../core/contracts/index.ts'
+import { type Ask, type RpcAnswer, type RpcCall, isObject } from '../nodes/dialect.ts'
 import { accountsCalls, readAccount } from './accounts.ts'
-import { readStatus } from '../../core/kits/solana/reading/status.ts'
-import { finalized } from '../../core/kits/solana/rpc/commitment.ts'
-import { contextSlotOf, numberOf, valueOf } from '../../core/kits/solana/rpc/json.ts'
-import { hasEveryBlock, isInSnapshot } from '../../core/kits/solana/rail/complete-history.ts'
-import { nonceAccountsOf, statusCalls } from '../../core/kits/solana/rail/questions.ts'
+import type { SolanaFees } from './fees.ts'
+import { finalDepth } from './network.ts'
 import type { SolanaRailOptions } from './rail.ts'
-import { sight } from '../../core/kits/solana/rail/sight.ts'
-import type { Attempt } from '../../core/kits/solana/rail/sight.ts'
-import { isDurable } from './sequence.ts'
-import { nonceIn, readFinal } from '../../core/kits/solana/rail/sync.ts'
+import { finalized, contextSlotOf, numberOf, valueOf } from './rpc.ts'
+import { isDurable, nonceIn, readFinal, type BlockhashSlot, type SolanaSlot, blockhashBlocks } from './sequence.ts'
+import { readStatus, type Status } from './transactions.ts'
 
 /**
  * What one node says of an attempt that seems to be over.
@@ -134,3 +129,125 @@ function unanswered(error: unknown): readonly (readonly Verdict[])[] {
   if (error instanceof SluiceError) return []
   throw error
 }
+
+export type Attempt = Omit<OpenAttempt<string, SolanaSlot, SolanaFees>, 'step'>
+
+/** What one node said at once. */
+export interface View {
+  /** The newest slot and height that are finalized. */
+  final: { slot: number; height: number }
+  /** The slot up to which it looked for signatures. */
+  searched: number
+  /** By this machine's clock. */
+  nowMs: number
+  /** No slots pass faster than this for long. */
+  leastSlotMs: number
+  /** Of durable nonce accounts, what they hold at a finalized slot; undefined where they hold none. */
+  nonces: ReadonlyMap<string, string | undefined>
+  noncesAt: number
+}
+
+/** Where an attempt is by one node's word: `over` is no more than a suspicion. */
+export type Sight = { is: 'landed'; slot: number; depth: number; err: Json } | { is: 'near' } | { is: 'waits' } | { is: 'over' }
+
+export function sight({ slot }: Pick<Attempt, 'slot'>, status: Status | undefined, view: View): Sight {
+  if (!status) return isOver(slot, view) ? { is: 'over' } : { is: 'waits' }
+  // In a block that may still be passed over: nobody has its receipt yet.
+  if (status.is === 'processed') return { is: 'near' }
+  const isFinal = status.is === 'finalized' && status.slot <= view.final.slot
+  const depth = isFinal ? finalDepth : Math.min(finalDepth - 1, 1 + (status.confirmations ?? 0))
+  return { is: 'landed', slot: status.slot, depth, err: status.err }
+}
+
+/**
+ * Whether its time is over by what is finalized, with the search not older than that. The age of a blockhash is counted from a block's
+ * parent, so the last block that takes it is one above the height that is told (agave `runtime/src/bank/check_transactions.rs`): with any
+ * height above the told one, that block is finalized too.
+ */
+export function isOver(slot: SolanaSlot, view: View): boolean {
+  const { final, searched, nonces, noncesAt } = view
+  if (searched < final.slot || searched < noncesAt) return false
+  if (!isDurable(slot)) return final.height > slot.lastValidBlockHeight && isPlausible(slot, view)
+  // What was signed upon is newer than what is finalized, at first: that has another value since it has the one before.
+  return noncesAt >= slot.since && nonces.has(slot.nonceAccount) && nonces.get(slot.nonceAccount) !== slot.nonce
+}
+
+/** agave `clock`, MAX_PROCESSING_AGE. */
+const blockhashBlocksOfSight = 150
+/** Whatever slots may be like one day, a blockhash is over by then. */
+const surelyOverMs = 600_000
+
+/**
+ * Whether so many slots can have passed since the blockhash was told, and so many blocks in them: one a slot at most. A node that has run
+ * ahead of everybody has only its word for it.
+ */
+function isPlausible({ number, since, lastValidBlockHeight }: BlockhashSlot, { final, nowMs, leastSlotMs }: View): boolean {
+  const slots = final.slot - since
+  const blocks = final.height - (lastValidBlockHeight - blockhashBlocksOfSight)
+  const elapsedMs = nowMs - number
+  return blocks <= slots && (slots * leastSlotMs <= elapsedMs || elapsedMs > surelyOverMs)
+}
+
+/** What is certain at once: what landed is told with its receipt, and what seems to be over with a proof. */
+export function sightingOf(id: string, { is }: Sight): Sighting | undefined {
+  if (is === 'near') return { id, is: 'pending', underpriced: false }
+  return is === 'waits' ? { id, is: 'pending', underpriced: false, kept: false } : undefined
+}
+
+/** The last few minutes of statuses are in the snapshot that a node starts from: agave `runtime/src/status_cache.rs`, MAX_CACHE_ENTRIES, 300 blocks. */
+const surelyInSnapshot = 250
+/** One more than a blockhash serves for, and the one that it is of. */
+const blocksOfBlockhash = blockhashBlocks + 2
+/** https://solana.com/docs/rpc/http/getblockswithlimit: as far as one question reaches, some two days. */
+const mostBlocks = 500_000
+
+/** Whether a node has all statuses since that was signed by what it started from. */
+function isInSnapshot(slot: SolanaSlot, final: { slot: number; height: number }): boolean {
+  const blocks = isDurable(slot) ? final.slot - slot.since : final.height - (slot.lastValidBlockHeight - blockhashBlocks)
+  return blocks <= surelyInSnapshot
+}
+
+/**
+ * Of each, whether a node has every block that it may be in. One that was away and came back upon a newer snapshot has older blocks and
+ * newer ones and none in between, which it does not say: heights tell how many there are. Two questions.
+ */
+async function hasEveryBlock(ask: Ask, slots: readonly SolanaSlot[]): Promise<readonly boolean[]> {
+  const lists = await ask(
+    slots.map((slot) => ({
+      method: 'getBlocksWithLimit',
+      params: [slot.since, isDurable(slot) ? mostBlocks : blocksOfBlockhash, finalized],
+    })),
+  )
+  const listed = lists.map(({ result }) => (Array.isArray(result) ? result.map(numberOf) : []))
+  const ends = listed.map((list) => [list[0] ?? 0, list.at(-1) ?? 0])
+  const heights = (await ask(ends.flat().map(blockCall))).map(({ result }) =>
+    isObject(result) ? numberOf(result['blockHeight']) : undefined,
+  )
+  return slots.map((slot, index) => {
+    const [low, high] = heights.slice(index * 2)
+    const count = listed[index]?.length ?? 0
+    if (low === undefined || high === undefined || count === 0 || high - low !== count - 1) return false
+    if (isDurable(slot)) return ends[index]?.[0] === slot.since
+    return low <= slot.lastValidBlockHeight - blockhashBlocks + 1 && high > slot.lastValidBlockHeight
+  })
+}
+
+const blockCall = (slot: number): RpcCall => ({
+  method: 'getBlock',
+  params: [slot, { transactionDetails: 'none', rewards: false, maxSupportedTransactionVersion: 0, ...finalized }],
+})
+
+/** https://solana.com/docs/rpc/http/getsignaturestatuses: "up to a maximum of 256". */
+const mostSignatures = 256
+
+/** The nonce accounts that open attempts are signed upon. */
+export const nonceAccountsOf = (open: readonly Attempt[]): readonly string[] => [
+  ...new Set(open.flatMap(({ slot }) => (isDurable(slot) ? slot.nonceAccount : []))),
+]
+
+/** All of them in as few calls as that takes. */
+export const statusCalls = (ids: readonly string[], searchTransactionHistory = true): readonly RpcCall[] =>
+  Array.from({ length: Math.ceil(ids.length / mostSignatures) }, (_, part) => ({
+    method: 'getSignatureStatuses',
+    params: [ids.slice(part * mostSignatures, (part + 1) * mostSignatures), { searchTransactionHistory }],
+  }))

@@ -1,9 +1,8 @@
-import { badFields } from '../../core/contracts/index.ts'
-import type { FeeWish, GasTerms } from '../../core/contracts/index.ts'
+import { badFields, type FeeWish, type GasTerms } from '../../core/contracts/index.ts'
 import { MAX_COMPUTE_UNIT_LIMIT } from '@solana-program/compute-budget'
 import type { SolanaFeePolicy } from './network.ts'
-import { isObject } from '../../core/kits/nodes/is-object.ts'
-import { integerOf } from '../../core/kits/solana/rpc/json.ts'
+import { isObject } from '../nodes/dialect.ts'
+import { integerOf } from './rpc.ts'
 import type { SolanaIntent } from './types.ts'
 
 /** What a transaction asks for: compute units, and micro-lamports for each, a decimal string. */

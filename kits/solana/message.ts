@@ -1,4 +1,10 @@
 import {
+  getSetComputeUnitLimitInstruction,
+  getSetComputeUnitPriceInstruction,
+  MAX_COMPUTE_UNIT_LIMIT,
+} from '@solana-program/compute-budget'
+import { getAdvanceNonceAccountInstruction } from '@solana-program/system'
+import {
   address,
   appendTransactionMessageInstructions,
   blockhash,
@@ -10,15 +16,14 @@ import {
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit'
-import { getSetComputeUnitLimitInstruction, getSetComputeUnitPriceInstruction } from '@solana-program/compute-budget'
-import { getAdvanceNonceAccountInstruction } from '@solana-program/system'
-import type { Prepared, Sealed, Signable } from '../../core/contracts/index.ts'
-import { toKit } from '../../core/kits/solana/instruction.ts'
-import type { SolanaIntent } from './types.ts'
-import { budgetOf } from './fees.ts'
-import type { ComputeBudget, SolanaFees } from './fees.ts'
-import { isDurable } from './sequence.ts'
-import type { SolanaSlot } from './sequence.ts'
+import { type Prepared, type Sealed, type Signable, SluiceError, type Json, type At, type Reception } from '../../core/contracts/index.ts'
+import { isObject, type Rpc, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
+import { nodeLied, resultOf, quoteNode, sendToAll } from '../nodes/rpc.ts'
+import { budgetOf, type ComputeBudget, type SolanaFees } from './fees.ts'
+import { confirmed, jsonOfNode, numberOf, valueOf } from './rpc.ts'
+import { isDurable, type SolanaSlot } from './sequence.ts'
+import { isUnfunded, whyFailed } from './transactions.ts'
+import { toKit, type SolanaIntent, nativeAddress } from './types.ts'
 
 const signatureLength = 64
 
@@ -30,7 +35,7 @@ export function draft({ step, fees }: Pick<Prepared<SolanaIntent, SolanaFees>, '
 }
 
 /** @param nonceAccount advanced first of all: https://solana.com/docs/core/transactions/durable-nonces */
-export function messageOf(
+function messageOf(
   { payer, instructions }: SolanaIntent,
   { units, price }: ComputeBudget,
   lifetime: string,
@@ -61,6 +66,63 @@ export function seal({ bytes }: Signable, signature: Uint8Array): Sealed {
 }
 
 /** https://solana.com/docs/core/transactions: how many signatures there are, each of them, the message. */
-export function withSignature(message: Uint8Array, signature: Uint8Array = new Uint8Array(signatureLength)): Uint8Array {
+function withSignature(message: Uint8Array, signature: Uint8Array = new Uint8Array(signatureLength)): Uint8Array {
   return Uint8Array.from([1, ...signature, ...message])
+}
+
+/** What fits a packet: agave `packet`, PACKET_DATA_SIZE. */
+const mostBytes = 1_232
+/** The instruction that advances a durable nonce, and its two accounts, come on top. */
+const durableBytes = 110
+
+/** The step with all the units there are and no signature, upon whatever blockhash the node has. */
+export function simulationCall(step: SolanaIntent): RpcCall {
+  const wire = withSignature(messageOf(step, { units: MAX_COMPUTE_UNIT_LIMIT, price: 0n }, nativeAddress))
+  if (wire.length + durableBytes > mostBytes)
+    throw wouldFail(
+      `it has ${wire.length} bytes, and a transaction has at most ${mostBytes - durableBytes} beside what a durable nonce takes`,
+    )
+  const options = { encoding: 'base64', sigVerify: false, replaceRecentBlockhash: true, ...confirmed }
+  return { method: 'simulateTransaction', params: [Buffer.from(wire).toString('base64'), options] }
+}
+
+/** The compute units that it used. Throws what it would fail for. */
+export function readSimulation(rpc: Rpc, answer: RpcAnswer | undefined): number {
+  const value = valueOf(resultOf(rpc, 'simulateTransaction', answer))
+  if (!isObject(value)) throw nodeLied(rpc, 'answered simulateTransaction with something that is no simulation')
+  const err: Json = jsonOfNode(value['err'])
+  if (err !== null) throw refusal(err, Array.isArray(value['logs']) ? value['logs'].filter((line) => typeof line === 'string') : [])
+  const units = numberOf(value['unitsConsumed'])
+  if (units === undefined) throw nodeLied(rpc, 'simulates without saying how many compute units are used')
+  return units
+}
+
+function refusal(err: Json, logs: readonly string[]): SluiceError {
+  const reason = whyFailed(err, logs)
+  if (!isUnfunded(err)) return wouldFail(reason)
+  return new SluiceError('OUT_OF_GAS', `The wallet cannot pay for the transaction (${reason}), so it was not signed: fund it.`)
+}
+
+function wouldFail(reason: string): SluiceError {
+  return new SluiceError('TRADE_FAILED', `The transaction would fail, so it was not signed: ${reason}.`, { details: { reason } })
+}
+
+/** Codes by which a node refuses bytes that no node takes: agave `rpc-client-api/src/custom_error.rs`, and JSON-RPC's invalid params. */
+const invalid: ReadonlySet<number> = new Set([
+  // The signature does not verify.
+  -32003,
+  // A precompiled program's check failed.
+  -32006, -32602,
+])
+
+/** The same bytes to every node; one that has them is enough. What no leader takes no node keeps. */
+export function send(rpc: Rpc, { id, raw }: Sealed, at: At): Promise<Reception> {
+  const signed = { id, raw: Buffer.from(raw).toString('base64') }
+  return sendToAll(rpc, signed, { isTaken: (result) => result === id, error: receptionOf }, at)
+}
+
+function receptionOf({ code, message }: NonNullable<RpcAnswer['error']>): Reception {
+  const reason = quoteNode(message)
+  // Whatever else a node says, it may have passed them on.
+  return invalid.has(code) ? { is: 'refused', reason, meaning: 'invalid' } : { is: 'unclear', reason }
 }

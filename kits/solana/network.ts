@@ -1,5 +1,4 @@
-import { nodeSettings } from '../nodes/settings.ts'
-import type { NodeSettings } from '../nodes/settings.ts'
+import { nodeSettings, type NodeSettings } from '../nodes/settings.ts'
 
 /** One network's settings in `conf/chains/<chain>.yml`. */
 export interface SolanaChainConfig extends NodeSettings {
@@ -47,3 +46,20 @@ export const defaultFeeCapLamports = 2_000_000
 export const defaultFeePolicy = { percentile: 75, minPrice: 1_000 } as const satisfies Required<SolanaFeePolicy>
 /** Slots come every 0.4 s; whoever waits for one hears of it within about a second, and public nodes are not asked more often. */
 export const defaultPollingSeconds = 1
+
+/** What is true of a network whoever runs the server: a chain plugin's part. */
+export interface SolanaNetwork {
+  /** The number by which wallets and token lists know it. */
+  chainId: number
+  /** Of its first block: what a node shows its network by. Absent: whatever the nodes serve. */
+  genesisHash?: string
+  /** Slots never pass faster than this for long: more of them than that are not believed. Absent: as fast as they like. */
+  leastSlotSeconds?: number
+  /** A network of one's own machine. */
+  local?: boolean
+}
+
+/** A block that is finalized has this many others behind it: agave `vote/src/vote_state`, MAX_LOCKOUT_HISTORY + 1. */
+export const finalDepth = 32
+/** The usual time between slots: agave `clock`, DEFAULT_MS_PER_SLOT. */
+export const slotSeconds = 0.4

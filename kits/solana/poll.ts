@@ -1,19 +1,15 @@
-import { SluiceError } from '../../core/contracts/index.ts'
-import type { At, Head, Look, Sighting } from '../../core/contracts/index.ts'
-import { resultOf } from '../../core/kits/nodes/ask.ts'
-import type { RpcAnswer } from '../../core/kits/nodes/types.ts'
+import { SluiceError, type At, type Head, type Look, type Sighting, type Json } from '../../core/contracts/index.ts'
+import type { RpcAnswer, Rpc } from '../nodes/dialect.ts'
+import { createRemembered } from '../nodes/rails.ts'
+import { resultOf } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
-import { readStatus } from '../../core/kits/solana/reading/status.ts'
-import { confirmed, finalized, noHistory } from '../../core/kits/solana/rpc/commitment.ts'
-import { contextSlotOf, valueOf } from '../../core/kits/solana/rpc/json.ts'
-import { createProofs } from './expiry.ts'
-import { nonceAccountsOf, statusCalls } from '../../core/kits/solana/rail/questions.ts'
+import { createProofs, nonceAccountsOf, statusCalls, sight, sightingOf, type Attempt, type Sight, type View } from './expiry.ts'
+import { finalDepth } from './network.ts'
 import type { SolanaRailOptions } from './rail.ts'
-import { createReceipts } from '../../core/kits/solana/rail/receipts.ts'
-import { sight, sightingOf } from '../../core/kits/solana/rail/sight.ts'
-import type { Attempt, Sight, View } from '../../core/kits/solana/rail/sight.ts'
-import type { SolanaSynced } from './sequence.ts'
-import { lifetimeCalls, nonceIn, readDurable, readLifetime, syncedOf } from '../../core/kits/solana/rail/sync.ts'
+import { confirmed, finalized, noHistory, contextSlotOf, valueOf } from './rpc.ts'
+import { type SolanaSynced, lifetimeCalls, nonceIn, readDurable, readLifetime, syncedOf } from './sequence.ts'
+import { readStatus, readTransaction, receiptOfStatus, transactionOptions, whyFailed } from './transactions.ts'
+import type { SolanaReceipt } from './types.ts'
 
 interface Seen {
   attempt: Attempt
@@ -104,3 +100,61 @@ function unanswered(error: unknown): readonly Sighting[] {
 
 const landedOf = (owner: string, seen: readonly Seen[]): readonly number[] =>
   seen.flatMap(({ attempt: { from, slot }, sight }) => (from === owner && sight.is === 'landed' ? slot.number : []))
+
+interface Found {
+  id: string
+  slot: number
+  depth: number
+  err: Json
+}
+
+/** For one look; the others have their turn at the next. */
+const mostAtOnce = 64
+/** Every node was asked so often for the receipt of what is final, and none has it: there is none to be had. */
+const mostInVain = 10
+
+/**
+ * Tells what landed, with its receipt: asked for once. One whose receipt no node has yet is told with a later look: what is told as final
+ * is not looked at again, and its receipt says what it gave and cost.
+ */
+function createReceipts(rpc: Rpc) {
+  const known = createRemembered<SolanaReceipt>()
+  const inVain = createRemembered<number>()
+  const keyOf = ({ id, slot }: Pick<Found, 'id' | 'slot'>) => `${id}/${slot}`
+  const triesOf = (each: Found) => inVain.get(keyOf(each)) ?? 0
+  const isUnknown = (each: Found) => !known.get(keyOf(each))
+
+  return async function tell(found: readonly Found[], at: At): Promise<readonly Sighting[]> {
+    const unknown = found
+      .filter((each) => isUnknown(each) && triesOf(each) < mostInVain)
+      .toSorted((a, b) => triesOf(a) - triesOf(b))
+      .slice(0, mostAtOnce)
+    learn(unknown, await rpc.batch(callsFor(unknown), at))
+    // The node in use may keep no history.
+    const late = unknown.filter((each) => each.depth >= finalDepth && isUnknown(each))
+    const answered = late.length === 0 ? [] : await rpc.everyone((ask) => ask(callsFor(late)), at)
+    for (const answers of answered) learn(late, answers)
+    if (answered.length > 0) for (const each of late) inVain.set(keyOf(each), triesOf(each) + 1)
+    return found.map((each) =>
+      sightingOfOfReceipts(each, known.get(keyOf(each)) ?? (triesOf(each) < mostInVain ? undefined : withoutReceipt(each))),
+    )
+  }
+
+  function learn(asked: readonly Found[], answers: readonly RpcAnswer[]): void {
+    for (const [index, each] of asked.entries()) {
+      const { receipt } = readTransaction(each.id, answers[index]?.result) ?? {}
+      // Another slot's is of a block that is taken back, or of the one that came in its place.
+      if (receipt?.slot === each.slot) known.set(keyOf(each), receipt)
+    }
+  }
+}
+
+const callsFor = (found: readonly Found[]) => found.map(({ id }) => ({ method: 'getTransaction', params: [id, transactionOptions] }))
+
+const withoutReceipt = ({ id, slot, err }: Found): SolanaReceipt => receiptOfStatus(id, slot, err)
+
+function sightingOfOfReceipts({ id, slot, depth }: Found, receipt: SolanaReceipt | undefined): Sighting {
+  if (!receipt) return { id, is: 'pending', underpriced: false }
+  const ok = receipt.status === 1
+  return { id, is: 'landed', ok, blockNumber: slot, depth, receipt, ...(!ok && { reason: whyFailed(receipt.err, receipt.logs) }) }
+}

@@ -1,16 +1,27 @@
-import type { At, Log, Rail, Token } from '../../core/contracts/index.ts'
-import type { Rpc } from '../../core/kits/nodes/types.ts'
-import type { createAssociated } from '../../core/kits/solana/reading/associated.ts'
-import type { SolanaIntent } from './types.ts'
-import { check } from '../../core/kits/solana/rail/check.ts'
-import { draft, seal } from './message.ts'
-import { costOf } from './fees.ts'
-import type { FeeLimits, SolanaFees } from './fees.ts'
+import { type At, type Log, type Rail, type Token, SluiceError, type Checked, type FeeWish, type Need } from '../../core/contracts/index.ts'
+import type { Rpc } from '../nodes/dialect.ts'
+import { balanceTooSmall, fundsCommitted, gasTooDear } from '../nodes/rails.ts'
+import { nodeLied, resultOf } from '../nodes/rpc.ts'
+import { accountsCalls, readAccounts } from './accounts.ts'
+import { costOf, type FeeLimits, type SolanaFees, baseFee, gasOf, priceFees, readRecentFees, refuseWish, unitsFor } from './fees.ts'
+import { draft, seal, send, readSimulation, simulationCall } from './message.ts'
 import { createLook } from './poll.ts'
-import { send } from '../../core/kits/solana/rail/send.ts'
-import { claimSlots, durableSlots, mergeSynced, standingOf } from './sequence.ts'
-import type { SolanaSlot, SolanaSynced } from './sequence.ts'
-import { sync } from '../../core/kits/solana/rail/sync.ts'
+import { integerOf } from './rpc.ts'
+import {
+  claimSlots,
+  durableSlots,
+  mergeSynced,
+  standingOf,
+  type SolanaSlot,
+  type SolanaSynced,
+  sync,
+  lifetimeCalls,
+  readDurable,
+  readLifetime,
+  syncedOf,
+} from './sequence.ts'
+import { type createAssociated, accountsPerHolding, holdingAccounts, holdingIn, noMint, tokenOptions } from './tokens.ts'
+import { type SolanaIntent, nativeAddress, type SolanaAccount } from './types.ts'
 
 export interface SolanaRailOptions extends FeeLimits {
   rpc: Rpc
@@ -28,7 +39,7 @@ export interface SolanaRailOptions extends FeeLimits {
 }
 
 /** The slot of a transaction is a blockhash or a durable nonce; nothing takes its place while it may live. */
-export type SolanaRail = Rail<SolanaIntent, string, SolanaSlot, SolanaSynced, SolanaFees>
+type SolanaRail = Rail<SolanaIntent, string, SolanaSlot, SolanaSynced, SolanaFees>
 
 export function solanaRail(options: SolanaRailOptions): SolanaRail {
   const { rpc, durableNonces } = options
@@ -51,3 +62,104 @@ export function solanaRail(options: SolanaRailOptions): SolanaRail {
     look: createLook(options),
   }
 }
+
+/** https://solana.com/docs/rpc/http/getrecentprioritizationfees: "up to a maximum of 128". */
+const mostFeeAccounts = 128
+
+type Holding = Extract<Need, { is: 'balance' }>
+
+/** Everything there is to ask before signing, in one JSON-RPC batch; what is wrong is told in the order in which a person would cure it. */
+async function check(
+  options: SolanaRailOptions,
+  steps: readonly SolanaIntent[],
+  needs: readonly Need[],
+  from: string,
+  { wish }: { wish: FeeWish },
+  at: At,
+): Promise<Checked<SolanaIntent, SolanaSynced, SolanaFees>> {
+  const { rpc, nativeCurrency, associated } = options
+  refuseWish(wish)
+  const step = onlyStep(steps, from)
+  const held = needs.map(asHolding).filter(({ token }) => token !== nativeAddress)
+  const durable = options.durableNonces[from] ?? []
+  const read = [from, ...durable, ...(await Promise.all(held.map(({ token }) => holdingAccounts(associated, from, token)))).flat()]
+  const reading = accountsCalls(read, tokenOptions)
+  const [latest, epoch, spare, recent, simulated, ...accountAnswers] = await rpc.batch(
+    [
+      ...lifetimeCalls,
+      { method: 'getMinimumBalanceForRentExemption', params: [0] },
+      { method: 'getRecentPrioritizationFees', params: [writable(step)] },
+      simulationCall(step),
+      ...reading,
+    ],
+    at,
+  )
+
+  const lifetime = readLifetime(rpc, [latest, epoch])
+  const { accounts, newestSlot } = readAccounts(rpc, accountAnswers)
+  const [payer, ...others] = accounts
+  const nativeRaw = payer?.lamportsRaw ?? 0n
+  await judgeHeld(options, held, others.slice(durable.length), from, at)
+  // What the wallet is left with has to pay for its own place.
+  const spareRaw = integerOf(resultOf(rpc, 'getMinimumBalanceForRentExemption', spare))
+  if (spareRaw === undefined) throw nodeLied(rpc, 'does not say what rent is')
+  const sentRaw = needs.reduce(
+    (most, need) => (need.token === nativeAddress && need.amountRaw > most ? need.amountRaw : most),
+    BigInt(step.value) + BigInt(step.rent),
+  )
+  if (nativeRaw < sentRaw) throw balanceTooSmall(nativeCurrency, nativeRaw, sentRaw)
+  // No simulation is needed to know this, and it would only say it less well.
+  if (nativeRaw < sentRaw + baseFee + spareRaw) throw gasTooDear(nativeCurrency, nativeRaw, sentRaw + baseFee + spareRaw)
+  const units = unitsFor(readSimulation(rpc, simulated))
+  // A node that does not tell what others pay leaves the least of the policy.
+  const paid = recent?.error ? [] : readRecentFees(recent?.result)
+  if (!paid) throw nodeLied(rpc, 'answered getRecentPrioritizationFees with something that is no list of fees')
+  const fees = priceFees(units, paid, options)
+  const neededRaw = costOf(step, fees) + spareRaw
+  if (nativeRaw < neededRaw) throw gasTooDear(nativeCurrency, nativeRaw, neededRaw)
+
+  const beside = (committedRaw: bigint) =>
+    nativeRaw < committedRaw + neededRaw ? fundsCommitted(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
+  return {
+    prepared: [{ step, fees, gas: gasOf(fees) }],
+    synced: syncedOf(lifetime, readDurable(from, durable, others, newestSlot)),
+    beside,
+  }
+}
+
+/** What belongs together is one transaction: two would land in any order, or one alone. */
+function onlyStep(steps: readonly SolanaIntent[], from: string): SolanaIntent {
+  const [step, ...others] = steps
+  if (!step || others.length > 0) throw defect('has several steps: instructions that belong together are one')
+  if (step.payer !== from) throw defect('is paid by another wallet')
+  return step
+}
+
+function asHolding(need: Need): Holding {
+  if (need.is === 'balance') return need
+  throw defect('needs an allowance, which there is none of')
+}
+
+async function judgeHeld(
+  { token }: SolanaRailOptions,
+  held: readonly Holding[],
+  accounts: readonly (SolanaAccount | undefined)[],
+  from: string,
+  at: At,
+): Promise<void> {
+  for (const [index, need] of held.entries()) {
+    const own = accounts.slice(index * accountsPerHolding, (index + 1) * accountsPerHolding)
+    const currentRaw = holdingIn(own, from, need.token) ?? noMint({ symbol: 'The token', address: need.token })
+    if (currentRaw >= need.amountRaw) continue
+    const named = (await token(need.token, at)) ?? { symbol: need.token, address: need.token, decimals: 0 }
+    throw balanceTooSmall(named, currentRaw, need.amountRaw)
+  }
+}
+
+/** What a block lets only one transaction at a time write is what is paid for. */
+function writable({ payer, instructions }: SolanaIntent): readonly string[] {
+  const used = instructions.flatMap(({ accounts }) => accounts.flatMap((each) => (each.writable ? each.address : [])))
+  return [...new Set([payer, ...used])].slice(0, mostFeeAccounts)
+}
+
+const defect = (what: string) => new SluiceError('UNKNOWN_ERROR', `The plan ${what}: nothing was signed. This is a defect of the plugin.`)

@@ -1,11 +1,7 @@
-import { NodeFailure } from '../../core/kits/nodes/node/node-failure.ts'
-import { isObject } from '../../core/kits/nodes/is-object.ts'
-import type { Dialect, SeenHead } from '../nodes/dialect.ts'
-import type { RpcAnswer, RpcCall } from '../../core/kits/nodes/types.ts'
-import { slotSeconds } from '../../core/kits/solana/network.ts'
-import { confirmed } from '../../core/kits/solana/rpc/commitment.ts'
-import { contextSlotOf, numberOf, parseNodeJson } from '../../core/kits/solana/rpc/json.ts'
-import { isPlausible } from '../../core/kits/solana/rpc/plausible.ts'
+import type { Json } from '../../core/contracts/index.ts'
+import { NodeFailure, isObject, type Dialect, type SeenHead, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
+import { slotSeconds } from './network.ts'
+import { canonicalAddress, isTransactionSignature } from './types.ts'
 
 /** Codes of a node that cannot serve for now: https://solana.com/docs/rpc, agave `rpc-client-api/src/custom_error.rs`. */
 const unhealthy = -32005
@@ -51,4 +47,101 @@ function headIn(calls: readonly RpcCall[], answers: readonly RpcAnswer[]): SeenH
     if (number !== undefined) return { number, timestamp: number * slotSeconds }
   }
   return undefined
+}
+
+/** What is read and built upon: voted for by two thirds of the stake, which has never been taken back yet. */
+export const confirmed = { commitment: 'confirmed' } as const
+/** What makes a transaction final, and its absence too. */
+export const finalized = { commitment: 'finalized' } as const
+
+/** Codes of nodes that cannot tell of a transaction what others may: agave `rpc-client-api/src/custom_error.rs`. */
+export const noHistory = -32011
+export const unknownVersion = -32015
+
+type Form = (result: unknown, params: readonly unknown[]) => boolean
+
+const listOf = (value: unknown, length: number | undefined) => Array.isArray(value) && (length === undefined || value.length === length)
+const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : undefined)
+const inContext =
+  (holds: Form): Form =>
+  (result, params) =>
+    contextSlotOf(result) !== undefined && holds(valueOf(result), params)
+const isInteger: Form = (result) => integerOf(result) !== undefined
+
+/** Base58 of 32 bytes: what is signed upon anything else is nothing. */
+const isBlockhash = (value: unknown) => typeof value === 'string' && canonicalAddress(value) !== undefined
+
+/** The form that the result of a method has from any working node. Methods that are not here are left to those who ask. */
+const forms: ReadonlyMap<string, Form> = new Map<string, Form>([
+  ['getSlot', isInteger],
+  ['getBlockHeight', isInteger],
+  ['getFirstAvailableBlock', isInteger],
+  ['getMinimumBalanceForRentExemption', isInteger],
+  ['getEpochInfo', (result) => isObject(result) && isInteger(result['absoluteSlot'], []) && isInteger(result['blockHeight'], [])],
+  ['getBalance', inContext(isInteger)],
+  ['getAccountInfo', inContext((value) => value === null || isObject(value))],
+  ['getMultipleAccounts', inContext((value, [keys]) => listOf(value, lengthOf(keys)))],
+  ['getSignatureStatuses', inContext((value, [signatures]) => listOf(value, lengthOf(signatures)))],
+  ['isBlockhashValid', inContext((value) => typeof value === 'boolean')],
+  [
+    'getLatestBlockhash',
+    inContext((value) => isObject(value) && isBlockhash(value['blockhash']) && numberOf(value['lastValidBlockHeight']) !== undefined),
+  ],
+  ['simulateTransaction', inContext(isObject)],
+  ['getTransaction', (result) => result === null || isObject(result)],
+  ['sendTransaction', (result) => typeof result === 'string' && isTransactionSignature(result)],
+])
+
+/** Whether a node may have meant this result; one that did not is broken, and another is asked in its place. */
+export function isPlausible({ method, params }: RpcCall, result: unknown): boolean {
+  return forms.get(method)?.(result, params) ?? true
+}
+
+/** A text or a number: what stands in texts is no number. */
+const textOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+const longInteger = /^-?\d{16,}$/
+
+/** JSON of a node, in which lamports and token amounts are integers beyond 2^53: those become decimal strings. */
+export function parseNodeJson(body: string): unknown {
+  return JSON.parse(body.replaceAll(textOrNumber, (token) => (longInteger.test(token) ? `"${token}"` : token)))
+}
+
+/** An integer of a node's answer that is not below 0; undefined where the value is none. */
+export function integerOf(value: unknown): bigint | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : undefined
+  return typeof value === 'string' && /^\d{1,39}$/.test(value) ? BigInt(value) : undefined
+}
+
+/** The same where it fits a number: slots, heights, times. */
+export function numberOf(value: unknown): number | undefined {
+  const integer = integerOf(value)
+  return integer === undefined || integer > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : Number(integer)
+}
+
+/** The slot that an answer holds for. */
+export function contextSlotOf(result: unknown): number | undefined {
+  return isObject(result) && isObject(result['context']) ? numberOf(result['context']['slot']) : undefined
+}
+
+/** What such an answer says. */
+export function valueOf(result: unknown): unknown {
+  return isObject(result) ? result['value'] : undefined
+}
+
+/** Amounts that may be large in one answer and small in another: always decimal strings. */
+const amounts: ReadonlySet<string> = new Set(['fee', 'lamports', 'preBalances', 'postBalances', 'amount', 'rentEpoch'])
+/** Floats of what stands beside them as a string. */
+const dropped: ReadonlySet<string> = new Set(['uiAmount'])
+
+/** What a node gave, as people and JSON read it. */
+export function jsonOfNode(value: unknown, key = ''): Json {
+  if (Array.isArray(value)) return value.map((each) => jsonOfNode(each, key))
+  if (isObject(value))
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([name]) => !dropped.has(name))
+        .map(([name, field]) => [name, jsonOfNode(field, name)]),
+    )
+  if (typeof value === 'number') return amounts.has(key) ? String(value) : value
+  return typeof value === 'string' || typeof value === 'boolean' ? value : null
 }

@@ -1,13 +1,26 @@
-import { AccountState, TOKEN_PROGRAM_ADDRESS, getMintDecoder, getMintSize, getTokenDecoder, getTokenSize } from '@solana-program/token'
-import { confirmed } from '../../core/kits/solana/rpc/commitment.ts'
-import { decoded } from '../../core/kits/solana/reading/decoded.ts'
-import type { SolanaAccount } from './types.ts'
+import {
+  AccountState,
+  TOKEN_PROGRAM_ADDRESS,
+  getMintDecoder,
+  getMintSize,
+  getTokenDecoder,
+  getTokenSize,
+  findAssociatedTokenPda,
+  getCreateAssociatedTokenIdempotentInstruction,
+} from '@solana-program/token'
+import { address, createNoopSigner } from '@solana/kit'
+import { SluiceError, type At, type Token, type AltchainVerbs } from '../../core/contracts/index.ts'
+import type { Rpc } from '../nodes/dialect.ts'
+import { nodeLied, resultOf } from '../nodes/rpc.ts'
+import { decoded, accountsCalls, readAccounts } from './accounts.ts'
+import { confirmed, integerOf } from './rpc.ts'
+import { type SolanaAccount, fromKit, type Solana, type SolanaInstruction } from './types.ts'
 
 /** Token-2022, also called Token Extensions: https://solana.com/docs/tokens/extensions. @solana-program/token-2022 has it too. */
 export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 export const tokenProgram: string = TOKEN_PROGRAM_ADDRESS
 /** The programs that tokens are of. */
-export const tokenPrograms: readonly string[] = [tokenProgram, token2022Program]
+const tokenPrograms: readonly string[] = [tokenProgram, token2022Program]
 
 /**
  * Accounts with extensions are as long as a token account, then this byte says what they are, then the extensions follow:
@@ -48,4 +61,169 @@ export function heldIn(account: SolanaAccount | undefined, of: { mint: string; o
 function isOfKind({ owner, data }: SolanaAccount, kind: keyof typeof kinds, size: number): boolean {
   if (!tokenPrograms.includes(owner)) return false
   return data.length === size || (owner === token2022Program && data.length > kindAt && data[kindAt] === kinds[kind])
+}
+
+type Associated = ReturnType<typeof createAssociated>
+
+/** What there is to read of a token, the mint first. */
+export const holdingAccounts = async (associated: Associated, owner: string, mint: string): Promise<readonly string[]> => [
+  mint,
+  ...(await associated(owner, mint)),
+]
+export const accountsPerHolding = 1 + tokenPrograms.length
+
+/** What the wallet's own account for a token holds; undefined where the token is none. */
+export function holdingIn([mint, ...held]: readonly (SolanaAccount | undefined)[], owner: string, token: string): bigint | undefined {
+  const read = readMint(mint)
+  return read && (heldIn(held[tokenPrograms.indexOf(read.program)], { mint: token, owner }) ?? 0n)
+}
+
+/** Native and token balances, in one round trip. */
+export async function readBalances(
+  rpc: Rpc,
+  associated: Associated,
+  owner: string,
+  tokens: readonly Token[],
+  at: At,
+): Promise<readonly bigint[]> {
+  if (tokens.length === 0) return []
+  const wanted = await Promise.all(
+    tokens.map(async ({ native, address }) => (native ? [owner] : holdingAccounts(associated, owner, address))),
+  )
+  const answers = await rpc.batch(accountsCalls(wanted.flat(), tokenOptions), at)
+  const { accounts } = readAccounts(rpc, answers)
+  let next = 0
+  return tokens.map((token, index) => {
+    const own = accounts.slice(next, (next += wanted[index]?.length ?? 0))
+    if (token.native) return own[0]?.lamportsRaw ?? 0n
+    return holdingIn(own, owner, token.address) ?? noMint(token)
+  })
+}
+
+/** A balance of 0 in its place would be a lie. */
+export function noMint({ symbol, address }: Pick<Token, 'symbol' | 'address'>): never {
+  throw new SluiceError('TOKEN_NOT_SUPPORTED', `${symbol} at ${address} is no mint of a token on this network: check its address.`)
+}
+
+const mostRemembered = 10_000
+
+/** Where a wallet's account for a mint is, under each of the token programs in their order. Only that of the mint's own program can be there. */
+export function createAssociated(): (owner: string, mint: string) => Promise<readonly string[]> {
+  const known = new Map<string, readonly string[]>()
+  return async (owner, mint) => {
+    const name = `${owner}/${mint}`
+    const found = known.get(name)
+    if (found) return found
+    const addresses = await Promise.all(tokenPrograms.map((program) => associatedAddress(owner, mint, program)))
+    if (known.size >= mostRemembered) known.clear()
+    known.set(name, addresses)
+    return addresses
+  }
+}
+
+/** Where a wallet's account for a mint of that program is. Derived, so it takes a while: a third of a millisecond. */
+export async function associatedAddress(owner: string, mint: string, program: string): Promise<string> {
+  const [found] = await findAssociatedTokenPda({ owner: address(owner), mint: address(mint), tokenProgram: address(program) })
+  return found
+}
+
+/** Undefined where the address is none of a mint. */
+async function readMintAt(rpc: Rpc, address: string, at: At): Promise<Mint | undefined> {
+  const { accounts } = readAccounts(rpc, await rpc.batch(accountsCalls([address], tokenOptions), at))
+  return readMint(accounts[0])
+}
+
+/** A mint says its decimals; what people call it stands elsewhere, where whoever made it wrote what he liked: its address is its symbol. */
+export async function readToken(rpc: Rpc, address: string, at: At): Promise<Token | undefined> {
+  const mint = await readMintAt(rpc, address, at)
+  return mint && { symbol: address, address, decimals: mint.decimals }
+}
+
+/** What an account pays for beside its data: agave `rent`, ACCOUNT_STORAGE_OVERHEAD. */
+const overhead = 128n
+/** Type and length before each extension, two bytes each; the first comes after the base and the byte that says what the account is. */
+const entryHead = 4
+const firstEntryAt = getTokenSize() + 1
+
+/**
+ * Extensions of a mint that ask for one in every account of it, by their numbers, and its length: token-2022
+ * `extension/mod.rs`, ExtensionType and get_required_init_account_extensions.
+ */
+const inAccounts: ReadonlyMap<number, number> = new Map([
+  // TransferFeeConfig → TransferFeeAmount
+  [1, 8],
+  // NonTransferable → NonTransferableAccount
+  [9, 0],
+  // TransferHook → TransferHookAccount
+  [14, 1],
+  // Pausable → PausableAccount
+  [26, 0],
+])
+/** Every associated account of Token-2022 has ImmutableOwner, which is empty. */
+const immutableOwner = 0
+
+/** Bytes of an associated account of that mint. */
+function associatedSize({ program, data }: Pick<Mint, 'program' | 'data'>): number {
+  if (program !== token2022Program) return getTokenSize()
+  const lengths = [immutableOwner, ...extensionsOf(data).flatMap((type) => inAccounts.get(type) ?? [])]
+  return lengths.reduce((size, length) => size + entryHead + length, firstEntryAt)
+}
+
+/** Lamports that an account of so many bytes keeps, given what an empty one does: they are in proportion. */
+function rentOf(size: number, emptyRaw: bigint): bigint {
+  return (emptyRaw * (overhead + BigInt(size))) / overhead
+}
+
+function extensionsOf(data: Uint8Array): readonly number[] {
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
+  const types: number[] = []
+  for (let at = firstEntryAt; at + entryHead <= data.length; at += entryHead + view.getUint16(at + 2, true)) {
+    const type = view.getUint16(at, true)
+    // Nothing follows but zeros.
+    if (type === 0) break
+    types.push(type)
+  }
+  return types
+}
+
+/** The wallet's associated account, under the program of the mint: made where there is none. One round trip. */
+export function createTokenAccounts(rpc: Rpc, associated: ReturnType<typeof createAssociated>): AltchainVerbs<Solana>['createToken'] {
+  return async function createToken(owner: string, token: Token, at: At) {
+    const addresses = await holdingAccounts(associated, owner, token.address)
+    const calls = [{ method: 'getMinimumBalanceForRentExemption', params: [0] }, ...accountsCalls(addresses, tokenOptions)]
+    const [empty, ...answers] = await rpc.batch(calls, at)
+    const emptyRaw = integerOf(resultOf(rpc, 'getMinimumBalanceForRentExemption', empty))
+    if (emptyRaw === undefined) throw nodeLied(rpc, 'does not say what rent is')
+    const [mintAccount, ...accounts] = readAccounts(rpc, answers).accounts
+    const mint = readMint(mintAccount) ?? noMint(token)
+    const which = tokenPrograms.indexOf(mint.program)
+    const [, ...places] = addresses
+    const account = places[which] ?? noMint(token)
+    const there = accounts[which]
+    if (heldIn(there, { mint: token.address, owner }) !== undefined) return { exists: account }
+
+    const rentRaw = rentOf(associatedSize(mint), emptyRaw)
+    // Anybody may have sent lamports there.
+    const missingRaw = rentRaw - (there?.lamportsRaw ?? 0n)
+    const step = {
+      payer: owner,
+      instructions: [creation(owner, account, token.address, mint.program)],
+      value: '0',
+      rent: String(missingRaw > 0n ? missingRaw : 0n),
+    }
+    return { plan: { steps: [step], needs: [], memo: null }, account }
+  }
+}
+
+/** Idempotent: where another was quicker the account is there all the same. */
+function creation(owner: string, account: string, mint: string, program: string): SolanaInstruction {
+  return fromKit(
+    getCreateAssociatedTokenIdempotentInstruction({
+      payer: createNoopSigner(address(owner)),
+      ata: address(account),
+      owner: address(owner),
+      mint: address(mint),
+      tokenProgram: address(program),
+    }),
+  )
 }

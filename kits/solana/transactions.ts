@@ -1,12 +1,19 @@
-import type { At, Transaction } from '../../core/contracts/index.ts'
-import { isObject } from '../../core/kits/nodes/is-object.ts'
-import { nodeLied, resultOf } from '../../core/kits/nodes/ask.ts'
-import type { Rpc, RpcAnswer } from '../../core/kits/nodes/types.ts'
-import { noHistory, unknownVersion } from '../../core/kits/solana/rpc/commitment.ts'
-import { valueOf } from '../../core/kits/solana/rpc/json.ts'
-import { readTransaction, transactionOptions } from '../../core/kits/solana/reading/receipt.ts'
-import { readStatus } from '../../core/kits/solana/reading/status.ts'
-import type { Solana } from './types.ts'
+import { COMPUTE_BUDGET_PROGRAM_ADDRESS, ComputeBudgetInstruction, identifyComputeBudgetInstruction } from '@solana-program/compute-budget'
+import { SYSTEM_PROGRAM_ADDRESS, SystemInstruction, identifySystemInstruction } from '@solana-program/system'
+import {
+  ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
+  AssociatedTokenInstruction,
+  TokenInstruction,
+  identifyAssociatedTokenInstruction,
+  identifyTokenInstruction,
+} from '@solana-program/token'
+import { getBase58Encoder } from '@solana/kit'
+import type { At, Transaction, Json } from '../../core/contracts/index.ts'
+import { isObject, type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
+import { nodeLied, resultOf, quoteNode } from '../nodes/rpc.ts'
+import { noHistory, unknownVersion, valueOf, integerOf, jsonOfNode, numberOf } from './rpc.ts'
+import { token2022Program, tokenProgram } from './tokens.ts'
+import type { Solana, SolanaReceipt } from './types.ts'
 
 /** A transaction with its receipt; one that is in a block that few voted for yet is pending: one round trip. */
 export async function findTransaction(rpc: Rpc, signature: string, at: At): Promise<Transaction<Solana> | undefined> {
@@ -30,3 +37,197 @@ export async function findTransaction(rpc: Rpc, signature: string, at: At): Prom
 
 /** The node keeps no history, or it is of a version that nothing here reads: that it is there may be told all the same. */
 const isUntold = (answer: RpcAnswer | undefined) => answer?.error?.code === noHistory || answer?.error?.code === unknownVersion
+
+/** How `getTransaction` is asked, so that what it gives can be read here. */
+export const transactionOptions = { encoding: 'json', maxSupportedTransactionVersion: 0, commitment: 'confirmed' } as const
+
+/** What `getTransaction` gave: the transaction as it was sent, and what came of it. Undefined where that is no transaction. */
+export function readTransaction(signature: string, raw: unknown): { tx: Json; receipt: SolanaReceipt } | undefined {
+  if (!isObject(raw) || !isObject(raw['meta']) || !isObject(raw['transaction'])) return undefined
+  const { meta, transaction, version } = raw
+  const slot = numberOf(raw['slot'])
+  const fee = integerOf(meta['fee'])
+  const logs: readonly unknown[] = Array.isArray(meta['logMessages']) ? meta['logMessages'] : []
+  const signatures: unknown = transaction['signatures']
+  if (slot === undefined || fee === undefined || !Array.isArray(signatures) || signatures[0] !== signature) return undefined
+  const { err, logMessages: _, status: __, innerInstructions: ___, ...rest } = meta
+  const receipt = {
+    ...fieldsOfNode(rest),
+    status: err === null ? (1 as const) : (0 as const),
+    signature,
+    slot,
+    blockTime: numberOf(raw['blockTime']) ?? null,
+    err: jsonOfNode(err),
+    fee: fee.toString(),
+    logs: logs.filter((line) => typeof line === 'string'),
+    instructions: executedIn(transaction['message'], meta),
+  }
+  return { tx: { ...fieldsOfNode(transaction), version: jsonOfNode(version) }, receipt }
+}
+
+/** What is known of one that only its status tells of. */
+export function receiptOfStatus(signature: string, slot: number, err: Json): SolanaReceipt {
+  return { status: err === null ? 1 : 0, signature, slot, blockTime: null, err, fee: null, logs: [], instructions: [] }
+}
+
+function fieldsOfNode(value: Record<string, unknown>): Record<string, Json> {
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, jsonOfNode(field, key)]))
+}
+
+/** How far the cluster is with a transaction. */
+export interface Status {
+  is: 'processed' | 'confirmed' | 'finalized'
+  slot: number
+  /** As the node writes it; null where it did what it was to do. */
+  err: Json
+  /** How many blocks came upon its own; absent once it is finalized. */
+  confirmations?: number
+}
+
+/** One entry of what `getSignatureStatuses` gave; undefined where the node has none, or it is no status. */
+export function readStatus(raw: unknown): Status | undefined {
+  if (!isObject(raw)) return undefined
+  const slot = numberOf(raw['slot'])
+  const { confirmationStatus: is, err = null } = raw
+  if (slot === undefined || (is !== 'processed' && is !== 'confirmed' && is !== 'finalized')) return undefined
+  const confirmations = numberOf(raw['confirmations'])
+  return { is, slot, err: jsonOfNode(err), ...(confirmations !== undefined && { confirmations }) }
+}
+
+/** One that was carried out. `data` in base58, as nodes give it. */
+type Executed = { readonly program: string; readonly data: string }
+
+interface KnownProgram {
+  name: string
+  /** Of an instruction; throws for one that it does not know. */
+  nameOf(data: Uint8Array): string | undefined
+}
+
+const token = (name: string): KnownProgram => ({ name, nameOf: (data) => TokenInstruction[identifyTokenInstruction(data)] })
+
+/** Extensions of Token-2022 have instructions of their own, which stay without a name. */
+const knownPrograms: ReadonlyMap<string, KnownProgram> = new Map([
+  [tokenProgram, token('Token')],
+  [token2022Program, token('Token-2022')],
+  [SYSTEM_PROGRAM_ADDRESS, { name: 'System', nameOf: (data) => SystemInstruction[identifySystemInstruction(data)] }],
+  [
+    COMPUTE_BUDGET_PROGRAM_ADDRESS,
+    { name: 'Compute Budget', nameOf: (data) => ComputeBudgetInstruction[identifyComputeBudgetInstruction(data)] },
+  ],
+  [
+    ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
+    { name: 'Associated Token Account', nameOf: (data) => AssociatedTokenInstruction[identifyAssociatedTokenInstruction(data)] },
+  ],
+])
+
+function instructionName({ program, data }: Executed): string | undefined {
+  try {
+    return knownPrograms.get(program)?.nameOf(Uint8Array.from(getBase58Encoder().encode(data)))
+  } catch {
+    // What the program is told in another way than all know: it stays as it is.
+    return undefined
+  }
+}
+
+/** All instructions in the order in which they began: each of the transaction, then what it called. */
+function executedIn(message: unknown, meta: Record<string, unknown>): readonly Executed[] {
+  const { accountKeys, instructions } = isObject(message) ? message : {}
+  const loaded = isObject(meta['loadedAddresses']) ? meta['loadedAddresses'] : {}
+  const keys = [accountKeys, loaded['writable'], loaded['readonly']].flatMap(listOf)
+  const called = new Map(
+    listOf(meta['innerInstructions']).map((each) =>
+      isObject(each) ? [numberOf(each['index']), listOf(each['instructions'])] : [undefined, []],
+    ),
+  )
+  return listOf(instructions)
+    .flatMap((each, index) => [each, ...(called.get(index) ?? [])])
+    .map((each) => readInstruction(each, keys))
+}
+
+function readInstruction(raw: unknown, keys: readonly unknown[]): Executed {
+  const { programIdIndex, data } = isObject(raw) ? raw : {}
+  const program = keys[numberOf(programIdIndex) ?? -1]
+  return { program: typeof program === 'string' ? program : '', data: typeof data === 'string' ? data : '' }
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+/** Lines of the runtime: agave `program-runtime/src/stable_log.rs`. */
+const invoked = /^Program (\w{32,44}) invoke \[(\d+)\]$/
+const ended = /^Program (\w{32,44}) (?:success|failed: .*)$/
+
+interface Call {
+  program: string
+  /** 1 where the transaction itself calls it. */
+  depth: number
+  lines: string[]
+}
+
+/** The receipt with its log by calls of programs, in the order in which they began; known ones get `name` and `events: [{ name, value }]`. */
+export function decodeLogs({ instructions, ...receipt }: SolanaReceipt): Json {
+  return { ...receipt, logs: callsIn(receipt.logs).map((call, index) => explain(call, instructions[index])) }
+}
+
+function callsIn(lines: readonly string[]): readonly Call[] {
+  const calls: Call[] = []
+  const open: Call[] = []
+  for (const line of lines) {
+    const [, program, depth] = invoked.exec(line) ?? []
+    if (program !== undefined) {
+      const call = { program, depth: Number(depth), lines: [] }
+      calls.push(call)
+      open.push(call)
+      continue
+    }
+    open.at(-1)?.lines.push(line)
+    if (ended.exec(line)?.[1] === open.at(-1)?.program) open.pop()
+  }
+  return calls
+}
+
+/** A log that was cut off, or is another's, names no instruction. */
+function explain({ program, depth, lines }: Call, executed: Executed | undefined): Json {
+  const name = knownPrograms.get(program)?.name
+  const value = executed?.program === program ? instructionName(executed) : undefined
+  const events = value === undefined ? [] : [{ name: 'instruction', value }]
+  return { program, depth, ...(name !== undefined && { name, events }), lines }
+}
+
+const failed = /^Program \w{32,44} failed: (.+)$/
+const complaint = /^Program log: (?:Error: |AnchorError )?(.+)$/
+
+/**
+ * Why a transaction failed, for people: the program that gave up first with its last words, else what the runtime says.
+ * @param err as the node writes it: https://docs.rs/solana-transaction-error, TransactionError and InstructionError
+ */
+export function whyFailed(err: Json, logs: readonly string[]): string {
+  const call = callsIn(logs).findLast(({ lines }) => lines.some((line) => failed.test(line)))
+  const why = call?.lines.map((line) => failed.exec(line)?.[1]).find((found) => found !== undefined)
+  if (!call || why === undefined) return wordsOf(err)
+  const said = call.lines.map((line) => complaint.exec(line)?.[1]).findLast((found) => found !== undefined)
+  const program = knownPrograms.get(call.program)?.name ?? call.program
+  return quoteNode(`${program}: ${why}${said === undefined ? '' : ` (${said})`}`)
+}
+
+/** `{ InstructionError: [2, { Custom: 1 }] }` → "instruction error 2 custom 1". */
+function wordsOf(err: Json): string {
+  if (typeof err === 'string') return spaced(err)
+  if (Array.isArray(err)) return err.map(wordsOf).join(' ')
+  if (isObject(err))
+    return quoteNode(
+      Object.entries(err)
+        .map(([name, detail]) => `${spaced(name)} ${wordsOf(isJson(detail) ? detail : null)}`.trim())
+        .join(', '),
+    )
+  return typeof err === 'number' || typeof err === 'boolean' ? String(err) : ''
+}
+
+const isJson = (value: unknown): value is Json => value !== undefined
+const spaced = (name: string) => quoteNode(name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|_/g, ' ').toLowerCase())
+
+/** Errors of the runtime for a payer who has too little, or nothing at all. */
+const unfunded: ReadonlySet<string> = new Set(['AccountNotFound', 'InsufficientFundsForFee', 'InsufficientFundsForRent'])
+
+export function isUnfunded(err: Json): boolean {
+  return typeof err === 'string' ? unfunded.has(err) : isObject(err) && Object.keys(err).some((name) => unfunded.has(name))
+}

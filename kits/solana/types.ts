@@ -1,3 +1,5 @@
+import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
+import { isAddress, isSignature, AccountRole, address, type Instruction } from '@solana/kit'
 import type { At, Family, Head, Json, Token } from '../../core/contracts/index.ts'
 
 export type SolanaAccountUse = { readonly address: string; readonly writable: boolean; readonly signer: boolean }
@@ -50,4 +52,49 @@ export interface SolanaReader {
   readonly nativeCurrency: Token
   /** Up to 100 of them at one slot, in one round trip; more in several calls of one batch. Undefined where there is none. */
   accounts(addresses: readonly string[], at: At): Promise<{ head: Pick<Head, 'number'>; accounts: readonly (SolanaAccount | undefined)[] }>
+}
+
+/**
+ * Base58 of 32 bytes, which has one spelling; undefined for anything else. On the curve or not: accounts of programs and of tokens are
+ * addresses too. There is no checksum.
+ */
+export function canonicalAddress(text: string): string | undefined {
+  return isAddress(text) ? text : undefined
+}
+
+const base58 = /^[1-9A-HJ-NP-Za-km-z]+$/
+
+/** Base58 of 64 bytes. @solana/kit throws for letters of another alphabet. */
+export function isTransactionSignature(text: string): boolean {
+  return base58.test(text) && isSignature(text)
+}
+
+/** What stands for the native coin in answers: 32 zero bytes, which is also the System program. */
+export const nativeAddress: string = SYSTEM_PROGRAM_ADDRESS
+
+/** An instruction as @solana/kit has it. */
+export function toKit({ program, accounts, data }: SolanaInstruction): Instruction {
+  return {
+    programAddress: address(program),
+    accounts: accounts.map(({ address: of, writable, signer }) => ({ address: address(of), role: roleOf(writable, signer) })),
+    data: Uint8Array.from(Buffer.from(data, 'base64')),
+  }
+}
+
+/** The other way round: what may be journaled. */
+export function fromKit({ programAddress, accounts = [], data = new Uint8Array() }: Instruction): SolanaInstruction {
+  return {
+    program: programAddress,
+    accounts: accounts.map(({ address: of, role }) => ({
+      address: of,
+      writable: role === AccountRole.WRITABLE || role === AccountRole.WRITABLE_SIGNER,
+      signer: role === AccountRole.READONLY_SIGNER || role === AccountRole.WRITABLE_SIGNER,
+    })),
+    data: Buffer.from(Uint8Array.from(data)).toString('base64'),
+  }
+}
+
+function roleOf(writable: boolean, signer: boolean): AccountRole {
+  if (signer) return writable ? AccountRole.WRITABLE_SIGNER : AccountRole.READONLY_SIGNER
+  return writable ? AccountRole.WRITABLE : AccountRole.READONLY
 }

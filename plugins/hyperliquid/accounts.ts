@@ -1,6 +1,19 @@
-import { decimal, either, list, nothing, object, pair, shape, text, whole } from './shape.ts'
-import type { Of } from './shape.ts'
-import { perpMeta } from './markets/market-answers.ts'
+import {
+  type At,
+  type BookBalance,
+  type PerpBookAccount,
+  type PerpBookPosition,
+  type MarginAccount,
+  type MarginToken,
+  SluiceError,
+  type BookMarket,
+  type FundingPayment,
+  type PerpMarketPrices,
+} from 'sluice/plugin'
+import type { Ask } from './api.ts'
+import { compare, divided, minus, plain, plus, sum, withoutSign, times } from './decimal.ts'
+import { perpMeta, type Listing } from './markets.ts'
+import { decimal, either, list, nothing, object, pair, shape, text, whole, type Of } from './shape.ts'
 
 const summary = object({ accountValue: decimal, totalNtlPos: decimal, totalMarginUsed: decimal })
 const position = object({
@@ -14,7 +27,7 @@ const position = object({
   liquidationPx: either(decimal, nothing),
   maxLeverage: whole,
 })
-export type WirePosition = Of<typeof position>
+type WirePosition = Of<typeof position>
 
 const perpStateShape = object({
   marginSummary: summary,
@@ -22,7 +35,7 @@ const perpStateShape = object({
   withdrawable: decimal,
   assetPositions: list(object({ position })),
 })
-export type PerpState = Of<typeof perpStateShape>
+type PerpState = Of<typeof perpStateShape>
 export const perpState = shape(perpStateShape)
 
 const spotStateShape = object(
@@ -43,21 +56,21 @@ const spotStateShape = object(
     tokenToAvailableAfterMaintenance: list(pair(whole, decimal)),
   },
 )
-export type SpotState = Of<typeof spotStateShape>
-export const spotState = shape(spotStateShape)
+type SpotState = Of<typeof spotStateShape>
+const spotState = shape(spotStateShape)
 
 const owed = object({ value: decimal })
 /** Whatever `health` says: the client library's schema knows healthy accounts only. */
 const lendingShape = object({ tokenToState: list(pair(whole, object({ borrow: owed, supply: owed }))) })
-export type Lending = Of<typeof lendingShape>
+type Lending = Of<typeof lendingShape>
 export const lending = shape(lendingShape)
 
 const reservesShape = list(pair(whole, object({ borrowYearlyRate: decimal, oraclePx: decimal, ltv: decimal })))
-export type Reserves = Of<typeof reservesShape>
-export const reserves = shape(reservesShape)
+type Reserves = Of<typeof reservesShape>
+const reserves = shape(reservesShape)
 
 /** How a wallet's balances are kept: "default", "disabled", "unifiedAccount", "portfolioMargin" or what may come. */
-export const abstraction = shape(either(text, nothing))
+const abstraction = shape(either(text, nothing))
 
 export const activeAsset = shape(
   object({
@@ -67,8 +80,222 @@ export const activeAsset = shape(
   }),
 )
 
-export const perpContexts = shape(pair(perpMeta, list(object({ markPx: decimal, oraclePx: decimal, funding: decimal }))))
+const perpContexts = shape(pair(perpMeta, list(object({ markPx: decimal, oraclePx: decimal, funding: decimal }))))
 
 const fundingShape = list(object({ time: whole, delta: object({ coin: text, usdc: decimal, fundingRate: decimal }) }))
-export type WireFunding = Of<typeof fundingShape>[number]
-export const fundings = shape(fundingShape)
+type WireFunding = Of<typeof fundingShape>[number]
+const fundings = shape(fundingShape)
+
+/** What perpetual positions are paid in. */
+const collateralToken = 'USDC'
+/** Of figures that the exchange does not give and that come out of a division. */
+const scale = 12
+
+export const readPerpState = (ask: Ask, user: string, at: At): Promise<PerpState> =>
+  ask({ type: 'clearinghouseState', user }, perpState, at)
+
+export async function readPositions(ask: Ask, user: string, { byId }: Listing, at: At): Promise<readonly PerpBookPosition[]> {
+  const { assetPositions } = await readPerpState(ask, user, at)
+  return assetPositions.flatMap(({ position }) => {
+    const listed = byId.get(position.coin)
+    const size = withoutSign(position.szi)
+    if (!listed || size === '0') return []
+    return [
+      {
+        market: listed.market,
+        side: compare(position.szi, '0') > 0 ? 'LONG' : 'SHORT',
+        amount: size,
+        entryPrice: plain(position.entryPx ?? '0'),
+        // What it is valued at; the list of all marks is ten times the weight.
+        markPrice: plain(divided(position.positionValue, size, scale, 'down')),
+        unrealizedProfit: plain(position.unrealizedPnl),
+        // The exchange moves funding every hour, and keeps none back.
+        pendingFunding: '0',
+        leverage: String(position.leverage.value),
+        marginMode: position.leverage.type === 'isolated' ? 'isolated' : 'cross',
+        ...(position.liquidationPx !== null && { liquidationPrice: plain(position.liquidationPx) }),
+      },
+    ]
+  })
+}
+
+export function perpAccountOf({ marginSummary, crossMaintenanceMarginUsed, withdrawable, assetPositions }: PerpState): PerpBookAccount {
+  const positions = assetPositions.map(({ position }) => position)
+  const isolated = positions.filter(({ leverage }) => leverage.type === 'isolated')
+  return {
+    accountValue: plain(marginSummary.accountValue),
+    freeCollateral: plain(withdrawable),
+    collateral: minus(marginSummary.accountValue, sum(positions.map(({ unrealizedPnl }) => unrealizedPnl))),
+    initialMargin: plain(marginSummary.totalMarginUsed),
+    maintenanceMargin: plus(crossMaintenanceMarginUsed, sum(isolated.map(maintenanceOf))),
+    notional: plain(marginSummary.totalNtlPos),
+  }
+}
+
+/** Half of what the highest leverage asks for: https://hyperliquid.gitbook.io/hyperliquid-docs/trading/margining. The exchange adds up those of cross margin only. */
+const maintenanceOf = ({ positionValue, maxLeverage }: WirePosition): string => divided(positionValue, String(2 * maxLeverage), scale, 'up')
+
+/** What is free to leave, and what positions and orders hold. */
+export function perpBalancesOf({ marginSummary: { accountValue }, withdrawable }: PerpState): readonly BookBalance[] {
+  if (compare(accountValue, '0') === 0) return []
+  return [
+    { symbol: collateralToken, total: plain(accountValue), available: plain(withdrawable), locked: minus(accountValue, withdrawable) },
+  ]
+}
+
+export const readSpotState = (ask: Ask, user: string, at: At): Promise<SpotState> =>
+  ask({ type: 'spotClearinghouseState', user }, spotState, at)
+
+export const spotBalancesOf = ({ balances }: SpotState): readonly BookBalance[] =>
+  balances
+    .filter(({ total, hold }) => compare(total, '0') !== 0 || compare(hold, '0') !== 0)
+    .map(({ coin, total, hold }) => ({ symbol: coin, total: plain(total), available: minus(total, hold), locked: plain(hold) }))
+
+/** The token that the exchange counts in, and to how many decimals. */
+const unit = 'USDC'
+const dollarDecimals = 6
+
+/** The account with portfolio margin, in dollars, as the exchange tells it. One round trip. */
+export async function readMarginAccount(ask: Ask, user: string, { tokens: listed }: Listing, at: At): Promise<MarginAccount> {
+  const [mode, spot, perp, loans, rates] = await Promise.all([
+    readMode(ask, user, at),
+    readSpotState(ask, user, at),
+    readPerpState(ask, user, at),
+    ask({ type: 'borrowLendUserState', user }, lending, at),
+    ask({ type: 'allBorrowLendReserveStates' }, reserves, at),
+  ])
+  const reserveOf = new Map(rates)
+  const loanOf = new Map(loans.tokenToState)
+  const freeOf = new Map(spot.tokenToAvailableAfterMaintenance ?? [])
+  const balanceOf = new Map(spot.balances.map((balance) => [balance.token, balance]))
+  const perps = perpAccountOf(perp)
+  const nameOf = new Map(listed.map(({ index, name }) => [index, name]))
+
+  const indices = [...new Set([...reserveOf.keys(), ...loanOf.keys()])]
+  const holdings = indices.map((index) => {
+    const { total = '0', hold = '0' } = balanceOf.get(index) ?? {}
+    const { supply, borrow } = loanOf.get(index) ?? { supply: { value: '0' }, borrow: { value: '0' } }
+    const symbol = nameOf.get(index) ?? String(index)
+    const reserve = reserveOf.get(index)
+    const token: MarginToken = {
+      symbol,
+      deposited: plain(supply.value),
+      borrowed: plain(borrow.value),
+      available: plain(freeOf.get(index) ?? lowest(minus(total, hold))),
+      borrowRate: plain(reserve?.borrowYearlyRate ?? '0'),
+    }
+    const price = symbol === unit ? '1' : (reserve?.oraclePx ?? '0')
+    return {
+      token,
+      worth: divided(times(total, price), '1', dollarDecimals, 'down'),
+      owed: divided(times(borrow.value, price), '1', dollarDecimals, 'up'),
+      isCollateral: compare(reserve?.ltv ?? '0', '0') > 0,
+    }
+  })
+  const borrowed = sum(holdings.map(({ owed }) => owed))
+  const worth = sum(holdings.map((each) => each.worth))
+  return {
+    mode,
+    sharedWith: isShared(mode) ? ['perpetual positions'] : [],
+    equity: minus(isShared(mode) ? worth : plus(worth, perps.accountValue), borrowed),
+    // What may be borrowed against.
+    collateral: sum(holdings.filter(({ isCollateral }) => isCollateral).map((each) => each.worth)),
+    borrowed,
+    freeCollateral: plain(freeOf.get(indexOf(unit, listed)) ?? perps.freeCollateral),
+    initialMargin: perps.initialMargin,
+    maintenanceMargin: perps.maintenanceMargin,
+    ...(spot.portfolioMarginRatio !== undefined && { marginRatio: plain(spot.portfolioMarginRatio) }),
+    tokens: holdings.map(({ token }) => token),
+  }
+}
+
+const lowest = (amount: string) => (compare(amount, '0') < 0 ? '0' : amount)
+const indexOf = (name: string, tokens: Listing['tokens']) => tokens.find((each) => each.name === name)?.index ?? 0
+
+const withMargin = 'portfolioMargin'
+/** In these, what is in spot is what perpetual positions are backed by. */
+const shared: ReadonlySet<string> = new Set([withMargin, 'unifiedAccount'])
+
+/** How the exchange keeps a wallet's balances: its own word. */
+export async function readMode(ask: Ask, user: string, at: At): Promise<string> {
+  return (await ask({ type: 'userAbstraction', user }, abstraction, at)) ?? 'default'
+}
+
+export const isShared = (mode: string): boolean => shared.has(mode)
+
+/** @throws SluiceError UNSUPPORTED where the wallet did not opt in: nothing does it for it */
+export async function requireMode(ask: Ask, user: string, at: At): Promise<void> {
+  const mode = await readMode(ask, user, at)
+  if (mode === withMargin) return
+  throw new SluiceError(
+    'UNSUPPORTED',
+    `The account of ${user} at Hyperliquid is in the mode "${mode}", and margin is there in "${withMargin}" only. Its owner switches it on at the exchange; Sluice never does. Without it, use /clob and /clob/perp.`,
+    { details: { mode, needed: withMargin } },
+  )
+}
+
+const hourMs = 3_600_000
+const firstSpanMs = 48 * hourMs
+const longestMs = 400 * 24 * hourMs
+/** The exchange gives so many at once, the oldest of the asked time first. */
+const pageSize = 500
+const mostPages = 40
+
+interface WantedPayments {
+  readonly user: string
+  readonly market?: BookMarket
+  readonly limit: number
+  readonly before: number
+}
+
+/** Newest first. The exchange counts forward from a time: so ever longer spans are asked for, backwards, until there are enough. */
+export async function readPayments(
+  ask: Ask,
+  { byId }: Listing,
+  { user, market, limit, before }: WantedPayments,
+  at: At,
+): Promise<readonly FundingPayment[]> {
+  const found: WireFunding[] = []
+  const isWanted = ({ delta }: WireFunding) => (market === undefined ? byId.has(delta.coin) : delta.coin === market.id)
+  let pages = 0
+  let end = before - 1
+  for (let spanMs = firstSpanMs; found.length < limit && end > before - longestMs; spanMs *= 4) {
+    const start = Math.max(0, end - spanMs)
+    let from = start
+    for (;;) {
+      pages += 1
+      const page = await ask({ type: 'userFunding', user, startTime: from, endTime: end }, fundings, at)
+      found.push(...page.filter((each) => each.time <= end && isWanted(each)))
+      const last = Math.max(...page.map(({ time }) => time))
+      if (page.length < pageSize || last <= from || pages >= mostPages) break
+      from = last
+    }
+    if (pages >= mostPages || start === 0) break
+    end = start - 1
+  }
+  return [...unique(found)]
+    .toSorted((a, b) => b.time - a.time)
+    .slice(0, limit)
+    .flatMap(({ time, delta }) => {
+      const of = byId.get(delta.coin)?.market
+      return of ? [{ market: of, amount: plain(delta.usdc), rate: plain(delta.fundingRate), timestamp: time }] : []
+    })
+}
+
+/** Pages overlap by a moment. */
+const unique = (all: readonly WireFunding[]) => new Map(all.map((each) => [`${each.time}/${each.delta.coin}`, each])).values()
+
+const hourMsOfPerpPrices = 3_600_000
+
+/** Funding is paid at every full hour, at the rate of then. */
+export async function readPerpPrices(ask: Ask, { id }: BookMarket, nowMs: number, at: At): Promise<PerpMarketPrices> {
+  const [{ universe }, contexts] = await ask({ type: 'metaAndAssetCtxs' }, perpContexts, at)
+  const context = contexts[universe.findIndex(({ name }) => name === id)]
+  if (!context) throw new SluiceError('UNKNOWN_ORDER', `Hyperliquid has no market ${id} any more.`)
+  return {
+    indexPrice: plain(context.oraclePx),
+    markPrice: plain(context.markPx),
+    fundingRate: plain(context.funding),
+    nextFundingTimestamp: (Math.floor(nowMs / hourMsOfPerpPrices) + 1) * hourMsOfPerpPrices,
+  }
+}

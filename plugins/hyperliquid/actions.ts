@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Json, Sealed, Signable } from 'sluice/plugin'
-import { is, object, whole } from './shape.ts'
-import type { HyperliquidNetwork } from './networks.ts'
-import type { Library } from './rail/library.ts'
 import type { Slot } from './nonces.ts'
-import { isPlain } from './rail/step.ts'
-import type { PlainAction, Step } from './rail/step.ts'
+import { is, object, whole, decimal, either, flag, list, nothing, text, word, type Of } from './shape.ts'
 
 const noContract = '0x0000000000000000000000000000000000000000'
 
@@ -89,4 +85,100 @@ export function seal(draft: Signable, signature: Uint8Array): Sealed {
   const request = { ...body, signature: { r: hex(0, 32), s: hex(32, 64), v: recovery < 27 ? recovery + 27 : recovery } }
   const raw = new TextEncoder().encode(JSON.stringify(request))
   return { id: `0x${createHash('sha256').update(raw).digest('hex')}`, raw }
+}
+
+/** An order as the exchange takes it: `OrderRequest` of @nktkas/hyperliquid, whose order of keys is part of what is signed. */
+export type WireOrder = {
+  readonly a: number
+  readonly b: boolean
+  readonly p: string
+  readonly s: string
+  readonly r: boolean
+  readonly t: { readonly limit: { readonly tif: 'Gtc' | 'Ioc' | 'Alo' } }
+  readonly c: string
+}
+
+/** Actions of the exchange's own chain: a hash of them is signed, by the wallet or its agent. */
+export type ChainAction =
+  | { readonly type: 'order'; readonly orders: readonly WireOrder[]; readonly grouping: 'na' }
+  | { readonly type: 'cancel'; readonly cancels: readonly { readonly a: number; readonly o: number }[] }
+  | { readonly type: 'cancelByCloid'; readonly cancels: readonly { readonly asset: number; readonly cloid: string }[] }
+  | { readonly type: 'updateLeverage'; readonly asset: number; readonly isCross: boolean; readonly leverage: number }
+  | {
+      readonly type: 'borrowLend'
+      readonly operation: 'supply' | 'withdraw' | 'repay' | 'borrow'
+      readonly token: number
+      /** Null: all that there is. */
+      readonly amount: string | null
+    }
+  | { readonly type: 'noop' }
+
+/** What is signed in plain words, by the wallet itself; its nonce is in it. */
+export type PlainAction =
+  | { readonly type: 'withdraw3'; readonly destination: string; readonly amount: string }
+  | { readonly type: 'usdClassTransfer'; readonly amount: string; readonly toPerp: boolean }
+
+/** One step of a plan that goes by the exchange's rail. */
+export type Step = Traced & { readonly action: ChainAction | PlainAction }
+
+export const isPlain = (action: Step['action']): action is PlainAction => action.type === 'withdraw3' || action.type === 'usdClassTransfer'
+
+/** What an action leaves behind, by which it is found where its answer was lost. */
+const trace = either(
+  object({ of: word('orders'), cloids: list(text) }),
+  object({ of: word('cancels'), orders: list(either(text, whole)) }),
+  object({ of: word('leverage'), coin: text, isCross: flag, leverage: whole }),
+  object({
+    of: word('borrowLend'),
+    operation: text,
+    token: text,
+    amount: either(decimal, nothing),
+  }),
+  object({ of: word('withdraw') }),
+  object({ of: word('usdClassTransfer'), amount: decimal, toPerp: flag }),
+  object({ of: word('nothing') }),
+)
+export type Trace = Of<typeof trace>
+
+const traced = object(
+  {
+    /** Whose account it is about, in lower case. */
+    user: text,
+    trace,
+  },
+  {
+    /** Milliseconds since the Unix epoch; absent for plain actions, which have no such thing. */
+    expiresAfter: whole,
+  },
+)
+/** What is looked for of a step. */
+export type Traced = Of<typeof traced>
+
+/** The journal's steps come back from a database, of an older version it may be. */
+export const isTraced = (step: unknown): step is Traced => is(traced, step)
+
+/** What differs between the exchange's networks beside its URLs. */
+export interface HyperliquidNetwork {
+  /** What signed actions of the exchange's own chain name it by: `isTestnet` in signing/mod.js of @nktkas/hyperliquid@0.31.0. */
+  readonly source: 'a' | 'b'
+  /** What actions that are signed in plain words name it by: `HyperliquidChainSchema` there, api/exchange/_methods/_base/commonSchemas.js. */
+  readonly name: 'Mainnet' | 'Testnet'
+  /** The chain id that such actions are signed for. The exchange takes any; the signer only the network's own. */
+  readonly signatureChainId: number
+}
+
+export const networks: Readonly<Record<string, HyperliquidNetwork>> = {
+  mainnet: { source: 'a', name: 'Mainnet', signatureChainId: 999 },
+  testnet: { source: 'b', name: 'Testnet', signatureChainId: 998 },
+}
+
+/** The one part of the client library that runs here: the hash that its signatures are over. */
+export interface Library {
+  createL1ActionHash(what: { action: object; nonce: number; expiresAfter?: number }): string
+}
+
+/** Loaded when a venue starts: servers that do not use the exchange are not to wait for it. */
+export async function loadLibrary(): Promise<Library> {
+  const { createL1ActionHash } = await import('@nktkas/hyperliquid/signing')
+  return { createL1ActionHash: (what) => createL1ActionHash({ ...what, action: { ...what.action } }) }
 }

@@ -1,24 +1,20 @@
 import type { Evm } from 'sluice/evm'
-import { SluiceError } from 'sluice/plugin'
-import type { At, SignedActions, Token, Venue } from 'sluice/plugin'
-import { createAsk } from './api.ts'
-import type { Ask } from './api.ts'
-import { createBudget } from './api/budget.ts'
-import { createClock } from './api/clock.ts'
-import type { ExchangeClock } from './api/clock.ts'
-import { createPost } from './api/post.ts'
-import { createFeed } from './feed.ts'
-import { bookStream } from './books/stream.ts'
-import type { HyperliquidConfig } from './config.ts'
-import { createHeads } from './heads.ts'
-import { createMarkets } from './markets.ts'
-import type { Listing } from './markets.ts'
-import { networks } from './networks.ts'
-import type { HyperliquidNetwork } from './networks.ts'
-import type { OrderOwner } from './orders/cloid.ts'
-import { createOwnNews } from './order-updates.ts'
-import { loadLibrary } from './rail/library.ts'
-import type { Library } from './rail/library.ts'
+import {
+  SluiceError,
+  type At,
+  type SignedActions,
+  type Token,
+  type Venue,
+  addressesSchema,
+  bridgesSchema,
+  type ConnectorConfig,
+} from 'sluice/plugin'
+import { networks, type HyperliquidNetwork, loadLibrary, type Library } from './actions.ts'
+import { createAsk, type Ask, createBudget, createClock, type ExchangeClock, createPost } from './api.ts'
+import { createFeed, bookStream } from './feed.ts'
+import { createMarkets, type Listing } from './markets.ts'
+import { createHeads, createOwnNews } from './order-updates.ts'
+import type { OrderOwner } from './orders.ts'
 import { hyperliquidRail } from './rail.ts'
 
 /** The exchange on one of its networks: what all of its trading types are made of. */
@@ -84,3 +80,63 @@ export function createExchange(
     },
   }
 }
+
+/** Where one network of the exchange is reached. */
+interface Urls {
+  readonly apiUrl: string
+  readonly wsUrl: string
+}
+
+export interface HyperliquidConfig extends ConnectorConfig {
+  readonly networks: Readonly<Record<string, Urls>>
+  /** Wallet → the agent that it allowed at the exchange, and whose key signs for it. */
+  readonly agents: Readonly<Record<string, string>>
+  readonly requestWeightPerMinute: number
+  readonly marketsSeconds: number
+}
+
+const url = (scheme: string) => ({ type: 'string', pattern: `^${scheme}s?://[^/]` })
+const address = '^0x[0-9a-fA-F]{40}$'
+const urls = {
+  type: 'object',
+  properties: { apiUrl: url('http'), wsUrl: url('ws') },
+  required: ['apiUrl', 'wsUrl'],
+  additionalProperties: false,
+}
+
+export const schema = {
+  type: 'object',
+  properties: {
+    allowedSlippage: {
+      type: 'string',
+      pattern: '^\\d+/[1-9]\\d*$',
+      description: 'A fraction such as 1/100: how far a MARKET order without limitPrice may move the price',
+    },
+    ttl: { type: 'integer', minimum: 1, description: 'Seconds after which the exchange refuses an action that did not reach it' },
+    contractAddresses: addressesSchema('coreDepositWallet').properties.contractAddresses,
+    bridges: bridgesSchema,
+    networks: {
+      type: 'object',
+      properties: { mainnet: urls, testnet: urls },
+      required: ['mainnet', 'testnet'],
+      additionalProperties: false,
+      description: 'Where the exchange is reached',
+    },
+    agents: {
+      type: 'object',
+      patternProperties: { [address]: { type: 'string', pattern: address } },
+      additionalProperties: false,
+      default: {},
+      description: "A wallet's address → that of the agent (API wallet) which signs for it, whose key the server holds too",
+    },
+    requestWeightPerMinute: {
+      type: 'integer',
+      minimum: 100,
+      default: 1200,
+      description: "The exchange's limit for one IP address; less where others share the address",
+    },
+    marketsSeconds: { type: 'integer', minimum: 1, default: 60, description: 'How long the list of markets is kept' },
+  },
+  required: ['allowedSlippage', 'ttl', 'contractAddresses', 'networks'],
+  additionalProperties: false,
+} as const

@@ -1,7 +1,9 @@
-import type { Log } from 'sluice/plugin'
+import { type Log, SluiceError, type At, type Book, type BookMarket, type BookStream, type BookUpdate, type Level } from 'sluice/plugin'
 import { WebSocket } from 'undici'
-import { anything, is, object, text, word } from './shape.ts'
-import { createMessageAllowance } from './books/message-allowance.ts'
+import type { Ask, ExchangeClock } from './api.ts'
+import { plain } from './decimal.ts'
+import { trades } from './orders.ts'
+import { anything, is, object, text, word, decimal, either, list, nothing, pair, shape, whole, type Of } from './shape.ts'
 
 /** https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/timeouts-and-heartbeats: silent ones are cut after a minute. */
 const pingMs = 5_000
@@ -212,3 +214,87 @@ function coinOf(data: unknown): string | undefined {
   const one: unknown = Array.isArray(data) ? data[0] : data
   return is(ofCoin, one) ? one.coin : undefined
 }
+
+/** The exchange takes two thousand a minute from one IP address; the rest is for pings, and for what is followed or let go meanwhile. */
+const perMinute = 1_800
+
+/** How many messages may still be sent by websocket: fills up steadily. */
+interface MessageAllowance {
+  spend(count: number): void
+  /** How long until so many more may be sent. */
+  waitMs(count: number): number
+}
+
+export function createMessageAllowance(most = perMinute, nowMs: () => number = () => performance.now()): MessageAllowance {
+  const perMs = most / 60_000
+  let left = most
+  let countedAt = nowMs()
+
+  function fill(): void {
+    const now = nowMs()
+    left = Math.min(most, left + (now - countedAt) * perMs)
+    countedAt = now
+  }
+
+  return {
+    spend(count) {
+      fill()
+      left -= count
+    },
+    waitMs(count) {
+      fill()
+      return Math.max(0, Math.ceil((Math.min(count, most) - left) / perMs))
+    },
+  }
+}
+
+const level = object({ px: decimal, sz: decimal })
+const l2Book = object({ coin: text, time: whole, levels: pair(list(level), list(level)) })
+const askedBook = shape(either(l2Book, nothing))
+const context = object({ coin: text, ctx: object({ dayBaseVlm: decimal }) })
+
+/**
+ * Books by websocket. The exchange tells each as a whole, twenty levels of each side, about twice a second where it changed: the time of
+ * a snapshot is its sequence.
+ */
+export function bookStream({ ask, feed, clock }: { ask: Ask; feed: Feed; clock: ExchangeClock }): BookStream {
+  return {
+    async watch({ id }, sink, signal) {
+      let lastTradeMs = 0
+      const forget = feed.follow(id, {
+        news(channel, data) {
+          if (channel === 'l2Book' && is(l2Book, data)) {
+            clock.heard(data.time)
+            sink(snapshotOf(data))
+          }
+          if (channel === 'trades' && is(trades, data)) {
+            const [newest] = data.toSorted((a, b) => b.time - a.time || b.tid - a.tid)
+            if (!newest || newest.time < lastTradeMs) return
+            lastTradeMs = newest.time
+            sink({ is: 'traded', lastPrice: plain(newest.px) })
+          }
+          if (/^active(Spot)?AssetCtx$/.test(channel) && is(context, data)) sink({ is: 'traded', volume24h: plain(data.ctx.dayBaseVlm) })
+        },
+        lost: (reason) => sink({ is: 'lost', reason: `Hyperliquid is away: ${reason}.` }),
+        alive: () => sink({ is: 'alive', timestamp: clock.nowMs() }),
+      })
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+      forget()
+    },
+    snapshot: (market, at) => snapshot(ask, market, at),
+  }
+}
+
+async function snapshot(ask: Ask, { id, base, quote }: BookMarket, at: At): Promise<BookUpdate & { is: 'snapshot' }> {
+  const book = await ask({ type: 'l2Book', coin: id }, askedBook, at)
+  if (book) return snapshotOf(book)
+  throw new SluiceError('UNKNOWN_ORDER', `Hyperliquid has no book of ${base}-${quote} any more.`)
+}
+
+function snapshotOf({ time, levels: [bids, asks] }: Of<typeof l2Book>): BookUpdate & { is: 'snapshot' } {
+  const book: Book = { buys: side(bids), sells: side(asks) }
+  return { is: 'snapshot', book, sequence: time, timestamp: time }
+}
+
+const side = (levels: readonly Of<typeof level>[]): readonly Level[] =>
+  levels.map(({ px, sz }) => ({ price: plain(px), quantity: plain(sz) })).filter(({ quantity }) => !/^(0$|-)/.test(quantity))

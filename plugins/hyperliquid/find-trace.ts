@@ -1,15 +1,12 @@
-import type { At } from 'sluice/plugin'
-import { decimal, either, flag, list, nothing, object, shape, text, whole } from './shape.ts'
-import type { Of } from './shape.ts'
-import type { Ask } from './api.ts'
-import type { ExchangeClock } from './api/clock.ts'
+import type { At, Look, OpenAttempt, Sighting } from 'sluice/plugin'
+import { type Trace, type Traced, isTraced } from './actions.ts'
+import type { Ask, ExchangeClock } from './api.ts'
 import { compare } from './decimal.ts'
-import { fills, orderStatus } from './orders/order-answers.ts'
-import type { WireFill, WireJudgedOrder } from './orders/order-answers.ts'
-import { isWaiting, needsFills, toldOf } from './orders/order-state.ts'
-import type { Receipt, Said } from './rail/receipt.ts'
-import type { Trace, Traced } from './rail/trace.ts'
-import type { UsedNonces } from './rail/used-nonces.ts'
+import { type UsedNonces, nonceLivesMs, type Slot, type Synced } from './nonces.ts'
+import type { OwnNews } from './order-updates.ts'
+import { fills, orderStatus, type WireFill, type WireJudgedOrder, isWaiting, needsFills, toldOf } from './orders.ts'
+import { type Receipt, type Said, refusalOf } from './send.ts'
+import { decimal, either, flag, list, nothing, object, shape, text, whole, type Of } from './shape.ts'
 
 const ledger = list(
   object({
@@ -28,13 +25,13 @@ const leverageShape = shape(object({ leverage: object({ type: text, value: whole
 const clockMarginMs = 5_000
 const remembered = 1000
 /** What answers questions may lag behind what carries actions out. */
-export const lagMs = 10_000
+const lagMs = 10_000
 /** Every question for an order weighs on the limit. */
 const probed = 3
 const done: Receipt = { statuses: ['success'] }
 
 /** Looks for what an action left behind at the exchange; undefined where there is nothing of it, or not enough to tell. */
-export function createTraceFinder({ ask, clock, used }: { ask: Ask; clock: ExchangeClock; used: UsedNonces }) {
+function createTraceFinder({ ask, clock, used }: { ask: Ask; clock: ExchangeClock; used: UsedNonces }) {
   /** Entries of the ledger that are of an attempt: two that did the same are not both taken for the first one's. */
   const taken = new Map<string, string>()
 
@@ -135,3 +132,39 @@ function isOf(trace: Trace, nonce: number, { type, usdc, toPerp, nonce: theirs, 
 }
 
 const isAmount = (seen: string | undefined, meant: string) => seen !== undefined && compare(seen, meant) === 0
+
+/** Orders are asked for one by one, and each question weighs on the limit: so many attempts at a look, the others at the next. */
+const mostAttempts = 10
+
+type Attempt = OpenAttempt<string, Slot>
+
+/** What became of actions whose answer was lost: by what they leave behind, or by the end of their time. */
+export function createLook({ ask, clock, used, news }: { ask: Ask; clock: ExchangeClock; used: UsedNonces; news: OwnNews }) {
+  const find = createTraceFinder({ ask, clock, used })
+  let from = 0
+
+  async function sight(id: string, step: Traced, { nonce }: Slot, nowMs: Promise<number>, at: At): Promise<Sighting> {
+    const endMs = step.expiresAfter ?? nonce + nonceLivesMs
+    // By a clock that is behind there is another look.
+    const wasThorough = clock.nowMs() > endMs
+    const [receipt, now] = await Promise.all([find(id, step, nonce, wasThorough, at), nowMs])
+    if (receipt) return { id, ...landed(receipt) }
+    return now > endMs + lagMs && wasThorough ? { id, is: 'expired' } : { id, is: 'unseen' }
+  }
+
+  return async (open: readonly Attempt[], at: At): Promise<Look<string, Synced>> => {
+    news.lookFor(open.flatMap(({ step }) => (isTraced(step) ? [step] : [])))
+    const start = open.length > mostAttempts ? from % open.length : 0
+    from = start + mostAttempts
+    const some = [...open.slice(start), ...open.slice(0, start)].slice(0, mostAttempts)
+    const nowMs = clock.ask(at)
+    const seen = some.map(async ({ id, step, slot }) => (isTraced(step) ? [await sight(id, step, slot, nowMs, at)] : []))
+    const [sightings] = await Promise.all([Promise.all(seen), nowMs])
+    return { sightings: sightings.flat(), synced: new Map() }
+  }
+}
+
+function landed(receipt: Receipt): Omit<Sighting & { is: 'landed' }, 'id'> {
+  const reason = refusalOf(receipt)
+  return { is: 'landed', ok: reason === undefined, blockNumber: -1, depth: 1, receipt, ...(reason !== undefined && { reason }) }
+}

@@ -1,8 +1,7 @@
 import type { At, BookMarket } from 'sluice/plugin'
 import type { Ask } from './api.ts'
 import { plain } from './decimal.ts'
-import { createKept } from './markets/kept.ts'
-import { meta, spotMeta, userFees } from './markets/market-answers.ts'
+import { decimal, either, flag, list, nothing, object, shape, text, whole } from './shape.ts'
 
 /** A token of the exchange. */
 export interface ExchangeToken {
@@ -100,5 +99,53 @@ function grid(kind: Listed['kind'], szDecimals: number): Pick<BookMarket, 'price
     lotSize: szDecimals === 0 ? '1' : `0.${'1'.padStart(szDecimals, '0')}`,
     minNotional,
     takes,
+  }
+}
+
+export const perpMeta = object({
+  universe: list(object({ name: text, szDecimals: whole, maxLeverage: whole }, { onlyIsolated: flag, isDelisted: flag, marginMode: text })),
+})
+const meta = shape(perpMeta)
+
+const spotMeta = shape(
+  object({
+    universe: list(object({ name: text, index: whole, tokens: list(whole) })),
+    tokens: list(
+      object(
+        { name: text, index: whole, szDecimals: whole, weiDecimals: whole },
+        { evmContract: either(object({ address: text }), nothing) },
+      ),
+    ),
+  }),
+)
+
+/** Parts of what is traded. */
+const userFees = shape(object({ userCrossRate: decimal, userAddRate: decimal, userSpotCrossRate: decimal, userSpotAddRate: decimal }))
+
+/** What was asked for not long ago, asked for once however many want it. What failed is not kept. */
+function createKept<T>(seconds: number, load: (at: At) => Promise<T>): (at: At) => Promise<T> {
+  let kept: { value: T; atMs: number } | undefined
+  let loading: Promise<T> | undefined
+
+  async function fresh(): Promise<T> {
+    // Whoever asked first may go away; the others still want it.
+    const value = await load({ signal: AbortSignal.timeout(15_000) })
+    kept = { value, atMs: Date.now() }
+    return value
+  }
+
+  return async ({ signal }) => {
+    const ageMs = kept ? Math.abs(Date.now() - kept.atMs) : Infinity
+    if (kept && ageMs < seconds * 1000) return kept.value
+    loading ??= fresh().finally(() => {
+      loading = undefined
+    })
+    signal.throwIfAborted()
+    let abort = () => {}
+    const aborted = new Promise<never>((_, reject) => {
+      abort = () => reject(signal.reason)
+      signal.addEventListener('abort', abort, { once: true })
+    })
+    return Promise.race([loading, aborted]).finally(() => signal.removeEventListener('abort', abort))
   }
 }

@@ -34,3 +34,48 @@ export function slotsFrom(synced: Synced, nonce: number, count: number, nowMs = 
   }
   return Array.from({ length: count }, (_, index) => ({ nonce: nonce + index }))
 }
+
+/** Nonces are sent on moments after they were claimed; some never are. */
+const remembered = 10_000
+
+/** Nonces that this server claimed and has sent nothing on yet: what is on any other may have come to the exchange before. */
+export interface UnsentNonces {
+  note(slots: readonly Slot[]): readonly Slot[]
+  /** True once. */
+  take(nonce: number | undefined): boolean
+}
+
+export function createUnsentNonces(): UnsentNonces {
+  const unsent = new Set<number>()
+  return {
+    note(slots) {
+      for (const { nonce } of slots) unsent.add(nonce)
+      for (const oldest of unsent) if (unsent.size > remembered) unsent.delete(oldest)
+      return slots
+    },
+    take: (nonce) => nonce !== undefined && unsent.delete(nonce),
+  }
+}
+
+const rememberedOfUsedNonces = 1000
+
+/**
+ * Nonces that the exchange says were used: what was signed on them has been carried out, or refused, and nobody heard it. No two signers of
+ * a server have the same.
+ */
+export interface UsedNonces {
+  note(nonce: number | undefined): void
+  has(nonce: number): boolean
+}
+
+/** In memory alone: after a restart the same bytes are sent again, and the exchange says it again. */
+export function createUsedNonces(): UsedNonces {
+  const used = new Set<number>()
+  return {
+    note(nonce) {
+      if (nonce !== undefined) used.add(nonce)
+      for (const oldest of used) if (used.size > rememberedOfUsedNonces) used.delete(oldest)
+    },
+    has: (nonce) => used.has(nonce),
+  }
+}

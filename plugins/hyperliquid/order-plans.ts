@@ -1,18 +1,27 @@
-import { SluiceError } from 'sluice/plugin'
-import type { ActionPlan, BookAction, Json, NewOrder, VenuePlan } from 'sluice/plugin'
-import { plain } from './decimal.ts'
+import {
+  SluiceError,
+  type ActionPlan,
+  type BookAction,
+  type Json,
+  type NewOrder,
+  type VenuePlan,
+  type At,
+  type BookMarket,
+  type ActionOutcome,
+} from 'sluice/plugin'
+import { activeAsset, readPerpState, readSpotState } from './accounts.ts'
+import type { ChainAction, Step, WireOrder, Trace } from './actions.ts'
+import type { Ask } from './api.ts'
+import { plain, compare, divided, minus, plus, times } from './decimal.ts'
 import type { Listed, Listing } from './markets.ts'
-import type { ChainAction, Step, WireOrder } from './rail/step.ts'
-import type { Trace } from './rail/trace.ts'
-import { cloidOf } from './orders/cloid.ts'
-import type { OrderOwner } from './orders/cloid.ts'
-import { oidOf } from './orders/oid.ts'
-import type { Memo } from './orders/outcome.ts'
+import { cloidOf, type OrderOwner, oidOf } from './orders.ts'
+import { errorOf, isReceipt, type Said } from './send.ts'
+import { decimal, either, is, list, object, text, word, type Of } from './shape.ts'
 
 /** An action with more orders weighs more. */
 const mostPerPlan = 39
 
-export interface Acting {
+interface Acting {
   readonly owner: OrderOwner
   /** The agent that signs, where the wallet has one. */
   readonly signer?: string
@@ -139,4 +148,113 @@ function chunks<T>(all: readonly T[]): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(all.length / mostPerPlan) }, (_, index) =>
     all.slice(index * mostPerPlan, (index + 1) * mostPerPlan),
   )
+}
+
+const scale = 12
+
+type CreateOfRequireFunds = Extract<BookAction, { do: 'create' }>
+const created = (actions: readonly BookAction[]): readonly CreateOfRequireFunds[] =>
+  actions.flatMap((action) => (action.do === 'create' ? [action] : []))
+
+/**
+ * That the wallet has what the orders pay with, at the worst price that each allows: the exchange may fill them at it.
+ * @throws SluiceError INSUFFICIENT_BALANCE
+ */
+export async function requireSpotFunds(ask: Ask, user: string, actions: readonly BookAction[], at: At): Promise<void> {
+  const needed = new Map<string, string>()
+  const atBounds = new Set<string>()
+  for (const { market, order } of created(actions)) {
+    const [token, amount] = order.side === 'BUY' ? [market.quote, times(order.price, order.amount)] : [market.base, order.amount]
+    needed.set(token, plus(needed.get(token) ?? '0', amount))
+    if (order.orderType === 'MARKET' && order.side === 'BUY') atBounds.add(token)
+  }
+  if (needed.size === 0) return
+  const { balances } = await readSpotState(ask, user, at)
+  for (const [token, amount] of needed) {
+    const { total = '0', hold = '0' } = balances.find(({ coin }) => coin === token) ?? {}
+    const current = minus(total, hold)
+    if (compare(amount, current) <= 0) continue
+    const bound = atBounds.has(token) ? ', for a MARKET order at its limitPrice' : ''
+    throw new SluiceError(
+      'INSUFFICIENT_BALANCE',
+      `The wallet has ${current} ${token} free at Hyperliquid, and ${amount} are needed${bound}.`,
+      { details: { token, current, needed: amount } },
+    )
+  }
+}
+
+/**
+ * That there can be margin enough. What is free tells a cheap question for the most usual; where that is too little even at the market's
+ * highest leverage, the exchange is asked how much this very side of the market may have.
+ * @throws SluiceError INSUFFICIENT_MARGIN
+ */
+export async function requireMargin(ask: Ask, user: string, actions: readonly BookAction[], at: At): Promise<void> {
+  const orders = created(actions).filter(({ order }) => order.reduceOnly !== true)
+  if (orders.length === 0) return
+  const { marginSummary, withdrawable } = await readPerpState(ask, user, at)
+  const unused = minus(marginSummary.accountValue, marginSummary.totalMarginUsed)
+  const free = compare(unused, withdrawable) > 0 ? unused : withdrawable
+  const doubtful = orders.filter(({ market, order }) => compare(marginAt(market.maxLeverage ?? '1', order), free) > 0)
+  await Promise.all(doubtful.map(({ market, order }) => requireSide(ask, user, market, order, at)))
+}
+
+async function requireSide(ask: Ask, user: string, { id }: BookMarket, order: NewOrder, at: At): Promise<void> {
+  const { leverage, availableToTrade } = await ask({ type: 'activeAssetData', user, coin: id }, activeAsset, at)
+  const [buys, sells] = availableToTrade
+  const free = order.side === 'BUY' ? buys : sells
+  const needed = marginAt(String(leverage.value), order)
+  if (compare(needed, free) <= 0) return
+  throw new SluiceError(
+    'INSUFFICIENT_MARGIN',
+    `The order needs ${needed} of margin at a leverage of ${leverage.value}, and ${free} is free.`,
+    {
+      details: { free, needed },
+    },
+  )
+}
+
+const marginAt = (leverage: string, { price, amount }: NewOrder): string => divided(times(price, amount), leverage, scale, 'up')
+
+const covered = either(object({ do: word('create'), amount: decimal, timeInForce: text }), object({ do: word('cancel') }))
+type Covered = Of<typeof covered>
+const memoShape = object({ actions: list(covered) })
+/** What is kept of a plan's actions, to tell what came of each. */
+type Memo = Of<typeof memoShape>
+
+/** What became of each action of a plan. @throws where the journal has something else than what was kept */
+export function outcomeOf(receipt: Json, memo: Json): readonly ActionOutcome[] {
+  if (!isReceipt(receipt) || !is(memoShape, memo))
+    throw new Error('The journal has something else than what Hyperliquid said of an action.')
+  const { statuses } = receipt
+  const [only] = statuses
+  // Some refusals are said once for all.
+  const common = statuses.length === 1 && only !== undefined && errorOf(only) !== undefined ? only : undefined
+  return memo.actions.map((action, index) => {
+    const said = common ?? (statuses.length === memo.actions.length ? statuses[index] : undefined)
+    // Of more or fewer nobody can say which is which: the exchange tells when it is asked for each.
+    if (said === undefined) throw new Error('Hyperliquid said of more or fewer orders what came of them than it was given.')
+    return outcome(action, said)
+  })
+}
+
+function outcome(action: Covered, said: Said): ActionOutcome {
+  const reason = errorOf(said)
+  if (reason !== undefined) return { state: 'REJECTED', reason }
+  if (typeof said === 'object' && 'found' in said) {
+    const { oid, ...told } = said.found
+    return { orderId: String(oid), ...told }
+  }
+  if (action.do === 'cancel') return { state: 'CANCELED' }
+  if (typeof said === 'object' && 'filled' in said) return filled(action, said.filled)
+  return typeof said === 'object' && 'resting' in said ? { orderId: String(said.resting.oid), state: 'OPEN' } : { state: 'OPEN' }
+}
+
+/** Of what is not to wait, the rest is over. */
+function filled(
+  { amount, timeInForce }: Covered & { do: 'create' },
+  { oid, totalSz, avgPx }: { oid: number; totalSz: string; avgPx: string },
+): ActionOutcome {
+  const partly = timeInForce === 'GTC' ? 'PARTIALLY_FILLED' : 'CANCELED'
+  const state = compare(totalSz, amount) < 0 ? partly : 'FILLED'
+  return { orderId: String(oid), state, filledAmount: plain(totalSz), averagePrice: plain(avgPx) }
 }

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { either, is, list, nothing, object, text, whole } from './shape.ts'
+import type { Head } from 'sluice/plugin'
+import type { Trace, Traced } from './actions.ts'
+import type { ExchangeClock } from './api.ts'
 import type { Feed, Follower } from './feed.ts'
-import type { Trace, Traced } from './rail/trace.ts'
+import { either, is, list, nothing, object, text, whole } from './shape.ts'
 
 const updates = list(object({ order: object({ oid: whole }, { cloid: either(text, nothing) }), status: text }))
 
@@ -102,4 +104,28 @@ export function createOwnNews(feed: Pick<Feed, 'followOrders'>, nowMs: () => num
 function namesIn(trace: Trace): readonly (string | number)[] {
   if (trace.of === 'orders') return trace.cloids
   return trace.of === 'cancels' ? trace.orders : []
+}
+
+const everyMs = 2_000
+/** Each look weighs on the limit: so many may come before their time, and one more with each that came in time. */
+const mostEarly = 3
+
+/**
+ * When to look at what is open: at once where the exchange tells of it, and by the clock. What is sent is answered at once, so that only
+ * lost answers are looked for.
+ */
+export function createHeads(clock: ExchangeClock, news: OwnNews, pauseMs = everyMs) {
+  return async function* heads(signal: AbortSignal): AsyncGenerator<Head> {
+    let early = mostEarly
+    try {
+      while (!signal.aborted) {
+        const timestamp = Math.floor(clock.nowMs() / 1000)
+        yield { number: BigInt(timestamp), timestamp }
+        const came = early > 0 ? await news.come(pauseMs, signal) : await sleep(pauseMs, false, { signal }).catch(() => false)
+        early = came ? early - 1 : Math.min(mostEarly, early + 1)
+      }
+    } finally {
+      news.end()
+    }
+  }
 }

@@ -1,15 +1,9 @@
-import type { At, BookMarket, BookOrder, OrderName, OrderType } from 'sluice/plugin'
+import { createHash } from 'node:crypto'
+import type { At, BookMarket, BookOrder, OrderName, OrderType, BookTrade, OrderState } from 'sluice/plugin'
 import type { Ask } from './api.ts'
-import { compare, divided, plain, sum, times } from './decimal.ts'
+import { compare, divided, plain, sum, times, minus } from './decimal.ts'
 import type { Listed, Listing } from './markets.ts'
-import { cloidOf } from './orders/cloid.ts'
-import type { OrderOwner } from './orders/cloid.ts'
-import { oidOf } from './orders/oid.ts'
-import { judgedOrders, openOrders, orderStatus } from './orders/order-answers.ts'
-import type { WireFill, WireJudgedOrder } from './orders/order-answers.ts'
-import { isWaiting, toldOf } from './orders/order-state.ts'
-import type { Told } from './orders/order-state.ts'
-import { readOwnFills } from './orders/own-fills.ts'
+import { decimal, either, list, nothing, object, shape, text, whole, word, type Of } from './shape.ts'
 
 /** More than so many are looked for in the lists of open ones and of what was. */
 const mostAskedSingly = 8
@@ -17,7 +11,7 @@ const mostAskedSingly = 8
 const averageScale = 12
 
 /** The orders of a wallet on markets of one kind. */
-export interface Wanted {
+interface Wanted {
   readonly owner: OrderOwner
   readonly kind: Listed['kind']
   readonly listing: Listing
@@ -115,3 +109,165 @@ function typeOf(tif: string | undefined): OrderType {
   if (tif === 'Alo') return 'LIMIT_MAKER'
   return tif === 'FrontendMarket' || tif === 'LiquidationMarket' ? 'MARKET' : 'LIMIT'
 }
+
+/** So many the exchange tells at once, the newest: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/info-endpoint */
+const mostAtOnce = 2000
+/** Of those before, it is asked for so many orders' by themselves. */
+const mostAskedSinglyOfOwnFills = 8
+
+/** The fills of an order; undefined where what was filled of it is told by them alone, and the exchange tells them no more. */
+type FillsOf = (order: WireJudgedOrder) => readonly WireFill[] | undefined
+
+/** @param singly whether those that the newest do not have are worth a question each */
+async function readOwnFills(ask: Ask, user: string, orders: readonly WireJudgedOrder[], singly: boolean, at: At): Promise<FillsOf> {
+  // Most of what traded nothing needs no fills.
+  if (!orders.some((each) => compare(toldOf(each).filledAmount, '0') > 0)) return () => []
+  const newest = await ask({ type: 'userFills', user }, fills, at)
+  const since = newest.length < mostAtOnce ? -Infinity : Math.min(...newest.map(({ time }) => time))
+  const older = orders.filter((each) => needsFills(each) && each.order.timestamp <= since)
+  const asked = await Promise.all(
+    older.slice(0, singly ? mostAskedSinglyOfOwnFills : 0).map(async ({ order: { oid, timestamp }, statusTimestamp }) => {
+      const question = { type: 'userFillsByTime', user, startTime: timestamp, endTime: Math.max(timestamp, statusTimestamp) }
+      return [oid, await ask(question, fills, at)] as const
+    }),
+  )
+  const doubtful = new Map([...older.map(({ order: { oid } }) => [oid, []] as const), ...asked])
+  return ({ order: { oid } }) => {
+    const own = (doubtful.get(oid) ?? newest).filter((fill) => fill.oid === oid)
+    return own.length === 0 && doubtful.has(oid) ? undefined : own
+  }
+}
+
+interface WantedTrades {
+  readonly market: BookMarket
+  /** In lower case. */
+  readonly user?: string
+  readonly orderId?: string
+  readonly limit: number
+  readonly before?: number
+}
+
+/** Newest first: of a wallet the last 2,000 that the exchange tells at once, of everybody the last few. */
+export async function readTrades(
+  ask: Ask,
+  { market, user, orderId, limit, before = Infinity }: WantedTrades,
+  at: At,
+): Promise<readonly BookTrade[]> {
+  const all: readonly (WireTrade | WireFill)[] =
+    user === undefined
+      ? await ask({ type: 'recentTrades', coin: market.id }, publicTrades, at)
+      : await ask({ type: 'userFills', user }, fills, at)
+  return all
+    .filter(
+      (each) => each.coin === market.id && each.time < before && (orderId === undefined || ('oid' in each && String(each.oid) === orderId)),
+    )
+    .toSorted((a, b) => b.time - a.time || b.tid - a.tid)
+    .slice(0, limit)
+    .map((each) => shownOfBookTrades(each, market))
+}
+
+function shownOfBookTrades(trade: WireTrade | WireFill, market: BookMarket): BookTrade {
+  const { tid, side, px, sz, time, hash } = trade
+  return {
+    tradeId: String(tid),
+    ...('oid' in trade && { orderId: String(trade.oid) }),
+    market,
+    side: side === 'B' ? 'BUY' : 'SELL',
+    price: plain(px),
+    amount: plain(sz),
+    // What strangers paid the exchange does not tell.
+    fee: 'fee' in trade ? plain(trade.fee) : '0',
+    feeToken: 'feeToken' in trade ? trade.feeToken : market.quote,
+    timestamp: time,
+    // Fills that are of no transaction, such as of a liquidation, have a hash of zeros.
+    ...(/[1-9a-f]/.test(hash.slice(2)) && { txHash: hash }),
+  }
+}
+
+/** What became of an order. */
+interface Told {
+  readonly state: OrderState
+  readonly filledAmount: string
+}
+
+/** Times in force of what does not wait in the book. */
+const immediate: ReadonlySet<string> = new Set(['Ioc', 'FrontendMarket', 'LiquidationMarket'])
+
+/**
+ * By the exchange's word for it (`OrderProcessingStatusSchema` of @nktkas/hyperliquid) and its sizes. One that did not wait is called
+ * "filled" when any of it was: how much, its fills tell.
+ * @param fills the wallet's, where they were asked for
+ */
+export function toldOf({ order: { oid, origSz, sz }, status }: WireJudgedOrder, fills: readonly WireFill[] = []): Told {
+  if (/rejected$/i.test(status)) return { state: 'REJECTED', filledAmount: '0' }
+  if (status === 'filled') {
+    const filled = sum(fills.filter((fill) => fill.oid === oid).map((fill) => fill.sz))
+    const isPart = compare(filled, '0') > 0 && compare(filled, origSz) < 0
+    return isPart ? { state: 'CANCELED', filledAmount: filled } : { state: 'FILLED', filledAmount: plain(origSz) }
+  }
+  const filledAmount = minus(origSz, sz)
+  if (/cancell?ed$|^scheduledCancel$/i.test(status)) return { state: 'CANCELED', filledAmount }
+  return { state: compare(filledAmount, '0') > 0 ? 'PARTIALLY_FILLED' : 'OPEN', filledAmount }
+}
+
+/** Whether fills are needed to tell what became of it. */
+export const needsFills = ({ order: { tif }, status }: WireJudgedOrder): boolean => status === 'filled' && immediate.has(tif ?? '')
+
+export const isWaiting = ({ state }: Told): boolean => state === 'OPEN' || state === 'PARTIALLY_FILLED'
+
+/** A is who sells, B who buys. */
+const side = either(word('A'), word('B'))
+const textOrNothing = either(text, nothing)
+
+const order = object(
+  {
+    coin: text,
+    side,
+    limitPx: decimal,
+    /** What is left of it. */
+    sz: decimal,
+    origSz: decimal,
+    oid: whole,
+    timestamp: whole,
+  },
+  { tif: textOrNothing, cloid: textOrNothing },
+)
+type WireOpenOrder = Of<typeof order>
+
+const judged = object({ order, status: text, statusTimestamp: whole })
+/** An order with what became of it. */
+export type WireJudgedOrder = Of<typeof judged>
+
+const openOrders = shape(list(order))
+const judgedOrders = shape(list(judged))
+export const orderStatus = shape(either(object({ status: word('order'), order: judged }), object({ status: word('unknownOid') })))
+
+const ofTrade = { coin: text, side, px: decimal, sz: decimal, time: whole, hash: text, tid: whole }
+const trade = object(ofTrade)
+type WireTrade = Of<typeof trade>
+export const trades = list(trade)
+const publicTrades = shape(trades)
+
+const fill = object({ ...ofTrade, oid: whole, fee: decimal, feeToken: text })
+export type WireFill = Of<typeof fill>
+export const fills = shape(list(fill))
+
+/** Whose order it is, and where. */
+export interface OrderOwner {
+  readonly chain: string
+  readonly network: string
+  /** In lower case. */
+  readonly user: string
+}
+
+/**
+ * The 128 bits by which the exchange knows an order that its wallet calls so: always the same, so that a lost answer is asked for by them
+ * after a restart too.
+ */
+export function cloidOf({ chain, network, user }: OrderOwner, clientOrderId: string): string {
+  const text = JSON.stringify(['hyperliquid', chain, network, user, clientOrderId])
+  return `0x${createHash('sha256').update(text).digest('hex').slice(0, 32)}`
+}
+
+/** The exchange's own number of an order, where the text is one as it is written there: "07" names none. */
+export const oidOf = (orderId: string): number | undefined => (/^(0|[1-9]\d{0,14})$/.test(orderId) ? Number(orderId) : undefined)

@@ -1,22 +1,12 @@
 import type { GasTerms, Rail } from 'sluice/plugin'
-import type { Ask } from './api.ts'
-import type { Budget } from './api/budget.ts'
-import type { ExchangeClock } from './api/clock.ts'
-import type { Post } from './api/post.ts'
-import type { HyperliquidNetwork } from './networks.ts'
+import type { Ask, Budget, ExchangeClock, Post } from './api.ts'
+import { type HyperliquidNetwork, draft, seal, type Library, isPlain, type Step } from './actions.ts'
 import type { OwnNews } from './order-updates.ts'
-import { draft, seal } from './actions.ts'
-import type { Library } from './rail/library.ts'
-import { createLook } from './rail/look.ts'
+import { createLook } from './find-trace.ts'
 import { createSend } from './send.ts'
-import { createClaim, slotsFrom } from './nonces.ts'
-import type { Slot, Synced } from './nonces.ts'
-import { isPlain } from './rail/step.ts'
-import type { Step } from './rail/step.ts'
-import { createUnsentNonces } from './rail/unsent-nonces.ts'
-import { createUsedNonces } from './rail/used-nonces.ts'
+import { createClaim, slotsFrom, type Slot, type Synced, createUnsentNonces, createUsedNonces } from './nonces.ts'
 
-export interface RailParts {
+interface RailParts {
   ask: Ask
   post: Post
   budget: Budget
@@ -28,8 +18,8 @@ export interface RailParts {
 }
 
 /** Actions pay no fees; what takes the place of another is marked. */
-export type Fees = null | 'noop'
-export type HyperliquidRail = Rail<Step, string, Slot, Synced, Fees>
+type Fees = null | 'noop'
+type HyperliquidRail = Rail<Step, string, Slot, Synced, Fees>
 
 const noopLivesMs = 60_000
 /** Actions cost no gas. */

@@ -1,12 +1,7 @@
-import type { At, Reception, RefusalMeaning, Sealed } from 'sluice/plugin'
-import { anything, is, list, object, text, whole, word } from './shape.ts'
-import type { Budget } from './api/budget.ts'
-import type { ExchangeClock } from './api/clock.ts'
-import type { Post, Posted } from './api/post.ts'
-import { isReceipt, refusalOf } from './rail/receipt.ts'
-import type { Receipt } from './rail/receipt.ts'
-import type { UnsentNonces } from './rail/unsent-nonces.ts'
-import type { UsedNonces } from './rail/used-nonces.ts'
+import { type At, type Reception, type RefusalMeaning, type Sealed, orderStates } from 'sluice/plugin'
+import type { Budget, ExchangeClock, Post, Posted } from './api.ts'
+import type { UnsentNonces, UsedNonces } from './nonces.ts'
+import { anything, is, list, object, text, whole, word, decimal, either, type Of } from './shape.ts'
 
 const done = object({ status: word('ok'), response: object({ type: text }, { data: anything }) })
 const refused = object({ status: word('err'), response: text })
@@ -36,7 +31,7 @@ const overLimit: Reception = {
 
 const tooLate: Reception = { is: 'refused', reason: 'Its time is over.', meaning: 'invalid' }
 
-export interface SendParts {
+interface SendParts {
   post: Post
   budget: Budget
   clock: ExchangeClock
@@ -121,4 +116,34 @@ function timesOf(raw: Uint8Array): { readonly nonce?: number; readonly expiresAf
 function partsOf(raw: Uint8Array): number | undefined {
   const request = parsed(raw)
   return is(batch, request) ? (request.action.orders ?? request.action.cancels)?.length : undefined
+}
+
+/** Where an answer was lost: the order as the exchange has it. */
+const found = object({ found: object({ oid: whole, state: word(...orderStates), filledAmount: decimal }) })
+
+/** What the exchange says of one order or cancel of an action. */
+const said = either(
+  object({ resting: object({ oid: whole }) }),
+  object({ filled: object({ oid: whole, totalSz: decimal, avgPx: decimal }) }),
+  object({ error: text }),
+  word('success'),
+  word('waitingForFill'),
+  word('waitingForTrigger'),
+  found,
+)
+export type Said = Of<typeof said>
+
+const receiptShape = object({ statuses: list(said) })
+/** What is kept of what came of an action: one status for each of its orders or cancels, or one for all. */
+export type Receipt = Of<typeof receiptShape>
+
+export const isReceipt = (value: unknown): value is Receipt => is(receiptShape, value)
+
+export const errorOf = (status: Said): string | undefined =>
+  typeof status === 'object' && 'error' in status ? status.error.trim() : undefined
+
+/** Why nothing of an action came about; undefined where any of it did. */
+export function refusalOf({ statuses }: Receipt): string | undefined {
+  const errors = statuses.flatMap((status) => errorOf(status) ?? [])
+  return errors.length > 0 && errors.length === statuses.length ? [...new Set(errors)].join('; ') : undefined
 }

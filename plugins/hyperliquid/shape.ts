@@ -6,7 +6,7 @@ import { SluiceError } from 'sluice/plugin'
  * schemas that @nktkas/hyperliquid publishes for answers are narrower than the exchange besides: they know healthy accounts only, and no state
  * of an order that is new.
  */
-export type Kind<T> = ((value: unknown) => string | undefined) & { readonly of?: T }
+type Kind<T> = ((value: unknown) => string | undefined) & { readonly of?: T }
 export type Of<K> = K extends Kind<infer T> ? T : never
 
 const kind =

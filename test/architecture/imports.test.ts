@@ -99,10 +99,10 @@ describe('the directions of imports', () => {
     const mention = (name: string) => new RegExp(name === 'perp' ? `['"\`]perp['"\`]` : `['"\`/]${name}['"\`/]`)
     const inCode = (text: string) => text.replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, '')
     const naming = sources('core')
-      .filter((file) => !file.startsWith('core/kits/'))
+      .filter((file) => !file.startsWith('kits/'))
       .flatMap((file) =>
         names.filter((name) => mention(name).test(inCode(readFileSync(path.join(root, file), 'utf8')))).map((name) => `${file}: ${name}`),
       )
-    expect(naming).to.deep.equal(['core/devnet/network.ts: ethereum', 'core/wallet/signer/devnet-wallets.ts: ethereum'])
+    expect(naming).to.deep.equal(['core/config/settings.ts: ethereum', 'core/wallet/key-source.ts: ethereum'])
   })
 })

@@ -80,13 +80,13 @@ describe('the compiled tree', () => {
     const names = readdirSync(production, { recursive: true }).map(String)
     expect(names.filter((name) => path.basename(name).startsWith('devnet.') && name.startsWith('plugins'))).to.deep.equal([])
     expect(names.filter((name) => name.includes('artifacts/'))).to.deep.equal([
-      'core/kits/evm/artifacts/Batch.json',
-      'core/kits/oasis/artifacts/OfferLens.json',
-      'core/kits/perp/artifacts/PerpTrial.json',
-      'core/kits/pools/artifacts/TransferProbe.json',
-      'core/kits/stable/artifacts/StableRouter.json',
-      'core/kits/uniswap-v3/artifacts/PoolLens.json',
-      'core/kits/weighted/artifacts/WeightedLens.json',
+      'kits/evm/artifacts/Batch.json',
+      'kits/oasis/artifacts/OfferLens.json',
+      'kits/perp/artifacts/PerpTrial.json',
+      'kits/amm/artifacts/TransferProbe.json',
+      'kits/amm/stable/artifacts/StableRouter.json',
+      'kits/amm/v3/artifacts/PoolLens.json',
+      'kits/amm/weighted/artifacts/WeightedLens.json',
     ])
     expect(names).to.include.members(['plugins/ethereum/tokens.json', 'plugins/ethereum/defaults.yml', 'plugins/uniswap/defaults.yml'])
   })

@@ -40,7 +40,7 @@ describe('the packages that are made few files of', function () {
       for (const name of readdirSync(path.join(root, 'node_modules')))
         if (/^(ethers|kysely|typebox|@noble|@adraffy|aes-js|tslib|ws)/.test(name))
           cpSync(path.join(root, 'node_modules', name), path.join(modules, name), { recursive: true })
-      const { status, stderr } = spawnSync(process.execPath, [path.join(root, 'scripts/prebundle.mjs'), modules], { encoding: 'utf8' })
+      const { status, stderr } = spawnSync(process.execPath, [path.join(root, 'tools/prebundle.mjs'), modules], { encoding: 'utf8' })
       expect(status, stderr).to.equal(0)
       const run = spawnSync(process.execPath, ['--input-type=module', '-e', program], { cwd: folder, encoding: 'utf8' })
       expect(run.status, run.stderr).to.equal(0)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { program } from '../../core/cli/program.ts'
-import { rpcTo, type Rpc } from '../../core/devnet/rpc-to.ts'
+import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { eventually, sluice } from '../start/command.ts'

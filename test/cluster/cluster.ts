@@ -1,4 +1,4 @@
-import { tradingWallets } from '../../core/devnet/trading-wallets.ts'
+import { tradingWallets } from '../../core/devnet/anvil.ts'
 import type { Answer } from '../../testkit/client.ts'
 import { startChain, type Chain } from '../../tools/chaos/chain/chain.ts'
 import { makeHome } from '../../tools/chaos/servers/home.ts'

@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
-import { describeSettings } from '../../core/config/settings/describe-settings.ts'
+import { describeSettings } from '../../core/config/settings-schema.ts'
 import { loadPluginConfig } from '../../core/config/plugin-config.ts'
 import { loadSettings } from '../../core/config/settings.ts'
-import { evmChainSchema } from '../../core/kits/evm/chain-config.ts'
+import { evmChainSchema } from '../../kits/evm/network.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const confDir = `${root}conf`

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import path from 'node:path'
 import { loadPluginConfig, type PluginConfigSources } from '../../core/config/plugin-config.ts'
-import { pluginFileWarnings } from '../../core/config/settings/conf-folder.ts'
+import { pluginFileWarnings } from '../../core/config/settings.ts'
 import { singleRouterSchema, versionedSchema } from '../../core/contracts/index.ts'
 import { described, eachWithHome, problemsOf } from './home.ts'
 

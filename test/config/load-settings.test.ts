@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describeSettings, settingsTable } from '../../core/config/settings/describe-settings.ts'
+import { describeSettings, settingsTable } from '../../core/config/settings-schema.ts'
 import { loadSettings } from '../../core/config/settings.ts'
 import { described, eachWithHome, problemsOf } from './home.ts'
 

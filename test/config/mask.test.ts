@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { maskUrl, maskUrls } from '../../core/config/mask.ts'
-import { shownCopy } from '../../core/config/mask.ts'
+import { maskUrl, maskUrls, shownCopy } from '../../core/config/mask.ts'
 
 describe('a URL that is shown', () => {
   for (const [url, shown] of [

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { Contract, ContractFactory, Interface, JsonRpcProvider, MaxUint256, keccak256, parseUnits } from 'ethers'
-import { devnetQuoter } from '../../core/devnet/devnet-quoter.ts'
-import { readArtifact } from '../../core/devnet/read-artifact.ts'
+import { devnetQuoter } from '../../testkit/devnet-operators.ts'
+import { readArtifact } from '../../core/devnet/build-state.ts'
 import { startDevnet, type Devnet } from '../../core/devnet/start-devnet.ts'
-import { tradingWallets } from '../../core/devnet/trading-wallets.ts'
+import { tradingWallets } from '../../core/devnet/anvil.ts'
 import { addresses } from './addresses.ts'
 import { devnetFiles, temporaryFolder } from './test-devnet.ts'
 

@@ -1,8 +1,7 @@
 import { expect } from 'chai'
-import { forgetDevnet } from '../../core/boot/forget-devnet.ts'
+import { forgetDevnet } from '../../core/devnet/start-devnet.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
-import { placeOrder } from '../../core/transactions/submit/place-order.ts'
-import { newEntries } from '../../core/transactions/submit/new-entries.ts'
+import { placeOrder, newEntries } from '../../core/transactions/submit-request.ts'
 import { addressOf, freshStore, order, startSite } from '../transactions/site.ts'
 
 describe('a devnet that begins anew', () => {

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
-import { inputsHash } from '../../core/devnet/inputs-hash.ts'
+import { inputsHash } from '../../core/devnet/saved-state.ts'
 import { temporaryFolder } from './test-devnet.ts'
 
 describe('the name of the kept state', () => {

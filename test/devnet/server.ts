@@ -1,5 +1,5 @@
 // A program that runs a devnet, for tests that end it from outside: server.ts <data folder> <devnet files>
-import { rpcTo } from '../../core/devnet/rpc-to.ts'
+import { rpcTo } from '../../core/devnet/anvil.ts'
 import { startDevnet } from '../../core/devnet/start-devnet.ts'
 
 const [, , dataDir = '', ...devnetFiles] = process.argv

@@ -1,7 +1,5 @@
-import { createMetrics, measureDirectory, measureStore } from '../../core/http/metrics.ts'
-import { measureNodes } from '../../core/http/metrics/measure-nodes.ts'
-import { measureMarket, measureQuotes } from '../../core/http/metrics/market-metrics.ts'
-import { measureTransactions } from '../../core/http/metrics/measure-transactions.ts'
+import { createMetrics, measureDirectory, measureStore, measureNodes, measureMarket, measureQuotes } from '../../core/http/metrics.ts'
+import { measureTransactions } from '../../core/http/transaction-metrics.ts'
 
 /** Every metric of the server's own, with the names of its labels. */
 export function shownMetrics(): { name: string; labels: readonly string[] }[] {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { endpoints, errorTable } from '../../core/api/index.ts'
-import { settingsTable } from '../../core/config/settings/describe-settings.ts'
-import { networkKeys } from '../../core/config/plugins/network-settings.ts'
+import { settingsTable } from '../../core/config/settings-schema.ts'
+import { networkKeys } from '../../core/config/plugin-config.ts'
 import { evmChainSchema } from '../../kits/evm/index.ts'
 import { solanaChainSchema } from '../../kits/solana/index.ts'
 import { parse } from 'yaml'
@@ -19,7 +19,7 @@ describe('the pages that list what the code has', () => {
 
   it('errors.md quotes reasons of refused handshakes as the log has them', async () => {
     const reasons = tableOf(await readPage('docs/errors.md'), 'the log says').map(([reason = '']) => reason)
-    const code = await readPage('core/tls/handshake-refusal.ts')
+    const code = await readPage('core/tls/tls-server.ts')
     expect(reasons.filter((reason) => !code.includes(reason))).to.deep.equal([])
   })
 

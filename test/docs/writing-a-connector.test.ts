@@ -91,7 +91,7 @@ const level = {
 async function levelProtocol(): Promise<(listed: readonly (typeof level)[]) => PoolProtocol<ReadonlyMap<string, bigint>>> {
   const shown = path.join(folder, 'pools', 'level-protocol.ts')
   const runs = path.join(folder, 'pools', 'level-protocol.mts')
-  const urlOf = (kit: string) => pathToFileURL(path.join(root, 'core/kits', kit, 'index.ts')).href
+  const urlOf = (kit: string) => pathToFileURL(path.join(root, 'kits', kit, 'index.ts')).href
   await writeFile(
     runs,
     (await readFile(shown, 'utf8')).replaceAll(/'sluice\/(evm|pools)'/g, (_, kit: string) => `'${urlOf(kit)}'`),

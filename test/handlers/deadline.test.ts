@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { deadlineAfter } from '../../core/verbs/amm/deadline.ts'
+import { deadlineAfter } from '../../core/handlers/slippage.ts'
 
 const head = { number: 1n, timestamp: 1_000 }
 

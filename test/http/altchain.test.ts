@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { outcome, sharedServer, traders } from './shared-server.ts'
-import type { SharedServer } from './shared-server.ts'
+import { outcome, sharedServer, traders, type SharedServer } from './shared-server.ts'
 
 describe('accounts for tokens', () => {
   let server: SharedServer

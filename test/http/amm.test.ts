@@ -1,7 +1,18 @@
 import { expect } from 'chai'
 import type { Answer, Client } from '../../testkit/client.ts'
-import { admins, chainSeconds, freshAddress, local, mined, outcome, sharedServer, swap, toldSeconds, uniswap } from './shared-server.ts'
-import type { SharedServer } from './shared-server.ts'
+import {
+  admins,
+  chainSeconds,
+  freshAddress,
+  local,
+  mined,
+  outcome,
+  sharedServer,
+  swap,
+  toldSeconds,
+  uniswap,
+  type SharedServer,
+} from './shared-server.ts'
 
 const zero = `0x${'0'.repeat(40)}`
 /** A decimal string in 10^-30. */

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import Type from 'typebox'
 import { guarded } from '../../core/loader/boundary.ts'
-import { createDeadline } from '../../core/http/deadline.ts'
-import { rememberQueries } from '../../core/http/request/remember-queries.ts'
+import { createDeadline } from '../../core/http/routes.ts'
+import { rememberQueries } from '../../core/http/request.ts'
 import { fieldsReader } from '../../core/handlers/read-fields.ts'
 
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length

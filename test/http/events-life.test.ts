@@ -1,10 +1,9 @@
 import { expect } from 'chai'
 import type { IncomingMessage } from 'node:http'
-import { rpcTo } from '../../core/devnet/rpc-to.ts'
+import { rpcTo } from '../../core/devnet/anvil.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
-import { newClient } from '../../core/tls/certificates.ts'
-import { revoke } from '../../core/tls/revoke.ts'
+import { newClient, revoke } from '../../core/tls/certificates.ts'
 import { follow, type Door } from './events-client.ts'
 import { outcome } from './shared-server.ts'
 

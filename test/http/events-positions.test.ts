@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import type { Answer } from '../../testkit/client.ts'
 import { until } from '../../tools/hyperliquid-simulator/until.ts'
 import { follow, type Follower } from './events-client.ts'
-import { admins, local, mined, outcome, sharedServer, traders, uniswap } from './shared-server.ts'
-import type { SharedServer } from './shared-server.ts'
+import { admins, local, mined, outcome, sharedServer, traders, uniswap, type SharedServer } from './shared-server.ts'
 
 const perp = { ...local, connector: 'perp', address: traders } as const
 const market = { base: 'ETH', quote: 'USD' }

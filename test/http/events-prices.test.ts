@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { errorsOf, eventsEndpoint } from '../../core/api/index.ts'
-import { rpcTo, type Rpc } from '../../core/devnet/rpc-to.ts'
+import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { until } from '../../tools/hyperliquid-simulator/until.ts'

@@ -3,8 +3,7 @@ import { eventTopics } from '../../core/api/index.ts'
 import type { Client } from '../../testkit/client.ts'
 import { startCutter } from './events-cutter.ts'
 import { follow, type Door, type Follower, type Told } from './events-client.ts'
-import { admins, local, outcome, sharedServer, swap, traders } from './shared-server.ts'
-import type { SharedServer } from './shared-server.ts'
+import { admins, local, outcome, sharedServer, swap, traders, type SharedServer } from './shared-server.ts'
 
 /** `123-4` as what it counts. */
 const parts = (id: string) => id.split('-').map(Number)

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import type { Client } from '../../testkit/client.ts'
-import { freshAddress, local, mined, noted, others, outcome, sharedServer, traders } from './shared-server.ts'
-import type { SharedServer } from './shared-server.ts'
+import { freshAddress, local, mined, noted, others, outcome, sharedServer, traders, type SharedServer } from './shared-server.ts'
 
 const most = (2n ** 256n - 1n).toString()
 

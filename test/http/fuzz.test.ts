@@ -10,8 +10,7 @@ import { endpoints, errorsOf, errorTable, type Endpoint, type ErrorName } from '
 import type { Answer } from '../../testkit/client.ts'
 import { until } from '../../tools/hyperliquid-simulator/until.ts'
 import { eventsRequests, fuzzOrder, fuzzPosition, goodRequest, requests, withUnknownField, type FuzzedRequest } from './fuzz/requests.ts'
-import { admins, local, mined, noted, others, sharedServer, uniswap } from './shared-server.ts'
-import type { SharedServer } from './shared-server.ts'
+import { admins, local, mined, noted, others, sharedServer, uniswap, type SharedServer } from './shared-server.ts'
 
 const seed = Number(process.env.SLUICE_FUZZ_SEED ?? Date.now() % 2 ** 31)
 const atOnce = 8

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import type { Client } from '../../testkit/client.ts'
-import { admins, local, outcome, sharedServer, swap, traders } from './shared-server.ts'
-import type { SharedServer } from './shared-server.ts'
+import { admins, local, outcome, sharedServer, swap, traders, type SharedServer } from './shared-server.ts'
 
 let count = 0
 const newKey = () => `key-${process.pid}-${(count += 1)}`

@@ -1,10 +1,21 @@
 import { expect } from 'chai'
 import { Contract, ContractFactory, JsonRpcProvider, Wallet } from 'ethers'
-import { readArtifact } from '../../core/devnet/read-artifact.ts'
+import { readArtifact } from '../../core/devnet/build-state.ts'
 import type { PluginsResponse } from '../../core/api/index.ts'
 import type { Answer, Client } from '../../testkit/client.ts'
-import { admins, chainSeconds, local, mined, outcome, others, sharedServer, toldSeconds, traders, uniswap } from './shared-server.ts'
-import type { SharedServer } from './shared-server.ts'
+import {
+  admins,
+  chainSeconds,
+  local,
+  mined,
+  outcome,
+  others,
+  sharedServer,
+  toldSeconds,
+  traders,
+  uniswap,
+  type SharedServer,
+} from './shared-server.ts'
 
 const zero = `0x${'0'.repeat(40)}`
 const raw = (padded: string) => BigInt(padded.replace('.', ''))

@@ -3,8 +3,7 @@ import path from 'node:path'
 import { connect } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { sharedServer } from './shared-server.ts'
-import type { SharedServer } from './shared-server.ts'
+import { sharedServer, type SharedServer } from './shared-server.ts'
 
 describe('what is no HTTP', () => {
   let server: SharedServer

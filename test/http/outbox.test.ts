@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createOutbox } from '../../core/http/outbox.ts'
+import { createOutbox } from '../../core/http/routes.ts'
 
 const three = { 'Content-Length': 3 }
 

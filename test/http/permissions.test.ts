@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import { endpoints, type Endpoint } from '../../core/api/index.ts'
 import { alsoPosts } from '../../core/http/routes.ts'
 import type { Client } from '../../testkit/client.ts'
-import { admins, local, outcome, sharedServer, swap, traders, uniswap } from './shared-server.ts'
-import type { SharedServer } from './shared-server.ts'
+import { admins, local, outcome, sharedServer, swap, traders, uniswap, type SharedServer } from './shared-server.ts'
 
 const oasis = { ...local, connector: 'oasis' } as const
 const order = { market: 'WETH-USDC', side: 'BUY', orderType: 'LIMIT', price: '1000', amount: '0.01' } as const

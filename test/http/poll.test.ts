@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rpcTo, type Rpc } from '../../core/devnet/rpc-to.ts'
+import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { newClient } from '../../core/tls/certificates.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { failingParts } from '../../core/boot/readiness.ts'
+import { failingParts } from '../../core/registry.ts'
 
 const signer = { isReady: () => true }
 const directory = { networks: [] }

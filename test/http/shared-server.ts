@@ -2,7 +2,7 @@ import { Wallet } from 'ethers'
 import { existsSync, readdirSync } from 'node:fs'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
-import { rpcTo, type Rpc } from '../../core/devnet/rpc-to.ts'
+import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 
 /** The devnet's trading wallets. */

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import type { Answer, Client } from '../../testkit/client.ts'
-import { admins, freshAddress, local, mined, noted, outcome, sharedServer, swap, traders } from './shared-server.ts'
-import type { SharedServer } from './shared-server.ts'
+import { admins, freshAddress, local, mined, noted, outcome, sharedServer, swap, traders, type SharedServer } from './shared-server.ts'
 
 describe('/evm/speedUp', () => {
   let server: SharedServer

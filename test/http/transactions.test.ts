@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import type { Answer, Client } from '../../testkit/client.ts'
-import { admins, local, mined, noted, outcome, sharedServer, swap, traders } from './shared-server.ts'
-import type { SharedServer } from './shared-server.ts'
+import { admins, local, mined, noted, outcome, sharedServer, swap, traders, type SharedServer } from './shared-server.ts'
 
 const run = `list-${process.pid}-${Date.now()}`
 

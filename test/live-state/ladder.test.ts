@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { canonical, compare } from '../../core/market/books/decimal.ts'
-import { createLadder } from '../../core/live-state/price-levels.ts'
+import { canonical, compare, createLadder } from '../../core/live-state/price-levels.ts'
 
 /** The same numbers as whole ones of 10^-40. */
 const scaled = (text: string) => {

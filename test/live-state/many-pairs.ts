@@ -1,6 +1,6 @@
 import { AbiCoder, Interface, MaxUint256, getCreateAddress, toQuantity } from 'ethers'
-import { readArtifact } from '../../core/devnet/read-artifact.ts'
-import type { Rpc } from '../../core/devnet/rpc-to.ts'
+import { readArtifact } from '../../core/devnet/build-state.ts'
+import type { Rpc } from '../../core/devnet/anvil.ts'
 import { addresses } from '../devnet/addresses.ts'
 
 export interface NodeCall {

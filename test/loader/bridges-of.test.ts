@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import type { Bridge, Manifest } from '../../core/contracts/index.ts'
-import { bridgesOf } from '../../core/loader/bridges-of.ts'
-import { checkNetworkKeys } from '../../core/loader/configuration.ts'
+import { bridgesOf, checkNetworkKeys } from '../../core/loader/configuration.ts'
 import { goodPlugins, load } from './fixtures.ts'
 
 const manifest: Manifest = {

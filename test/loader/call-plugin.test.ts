@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { SluiceError } from '../../core/contracts/index.ts'
-import { callPlugin, callPluginSync } from '../../core/loader/call-plugin.ts'
+import { callPlugin, callPluginSync } from '../../core/loader/boundary.ts'
 import { keptLog } from './fixtures.ts'
 
 function callee() {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { loadPluginConfig } from '../../core/config/plugin-config.ts'
 import type { Log } from '../../core/contracts/index.ts'
 import { loadPlugins, type LoadResult } from '../../core/loader/load.ts'
-import { type LoadOptions } from '../../core/loader/load-options.ts'
+import { type LoadOptions } from '../../core/loader/loaded-plugin.ts'
 
 export const fixtures = fileURLToPath(new URL('../fixtures/plugins', import.meta.url))
 export const goodPlugins = path.join(fixtures, 'good')

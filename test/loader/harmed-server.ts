@@ -1,11 +1,10 @@
 // A process like the server's, for tests: loads the harmful plugin, has one harm done, then lives until its input ends.
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { callPlugin } from '../../core/loader/call-plugin.ts'
+import { callPlugin } from '../../core/loader/boundary.ts'
 import { loadPlugins } from '../../core/loader/load.ts'
 import { startWatchdog } from '../../core/loader/watchdog.ts'
-import { watchBackgroundFailures } from '../../core/loader/uncaught.ts'
-import { withholdExit } from '../../core/loader/withhold-exit.ts'
+import { watchBackgroundFailures, withholdExit } from '../../core/loader/uncaught.ts'
 import { fixtures, goodPlugins, keptLog, load } from './fixtures.ts'
 
 const [harm = '', stallSeconds] = process.argv.slice(2)

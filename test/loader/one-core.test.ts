@@ -50,7 +50,7 @@ describe('plugins and core', function () {
       JSON.stringify({
         extends: path.join(root, 'tsconfig.json'),
         compilerOptions: { rootDir: root, outDir: folder, sourceMap: false, noCheck: true },
-        files: [...files, path.join(root, 'core/config/index.ts')],
+        files: [...files, path.join(root, 'core/config/settings.ts')],
         include: [],
       }),
     )

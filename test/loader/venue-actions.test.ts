@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { venueActions } from '../../core/boot/venue-actions.ts'
+import { venueActions } from '../../core/registry.ts'
 import type { Chain, Connector } from '../../core/contracts/index.ts'
 import { actionRail } from '../fixtures/signed-actions/fixture-exchange/rail.ts'
 import { rejection, silent } from '../transactions/site.ts'

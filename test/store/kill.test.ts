@@ -6,8 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { sql } from 'kysely'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
-import { onBothStores } from './stores.ts'
-import type { StorePlace } from './stores.ts'
+import { onBothStores, type StorePlace } from './stores.ts'
 
 const program = fileURLToPath(new URL('writing-child.ts', import.meta.url))
 /** What it said last, and how long it lives after that at most. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { sql } from 'kysely'
 import { openStore } from '../../core/store/open-store.ts'
-import { StoreError } from '../../core/store/store-error.ts'
+import { StoreError } from '../../core/store/store.ts'
 import { onBothStores, places } from './stores.ts'
 
 const log = { info: () => {}, warn: () => {} }

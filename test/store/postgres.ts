@@ -7,8 +7,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
-import { endWatched, spawnWatched } from '../../core/devnet/spawn-watched.ts'
-import type { WatchedProcess } from '../../core/devnet/spawn-watched.ts'
+import { endWatched, spawnWatched, type WatchedProcess } from '../../core/devnet/anvil.ts'
 import { freePort } from '../free-port.ts'
 
 const run = promisify(execFile)

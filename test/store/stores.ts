@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { openStore } from '../../core/store/open-store.ts'
 import type { Store } from '../../core/store/store.ts'
-import { isPostgresInstalled, startPostgres } from './postgres.ts'
-import type { TestPostgres } from './postgres.ts'
+import { isPostgresInstalled, startPostgres, type TestPostgres } from './postgres.ts'
 
 /** A place for stores: several may be opened on it one after another, in PostgreSQL also at once. */
 export interface StorePlace {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { burstLimit } from '../../core/tls/burst-limit.ts'
+import { burstLimit } from '../../core/tls/tls-server.ts'
 
 describe('burst limit', () => {
   it('lets a burst through up to its size, then tells how many it kept quiet once the window is over', () => {

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { ensureCertificates, type SetUp } from '../../core/tls/ensure-certificates.ts'
-import type { IssuedPair } from '../../core/tls/issue-certificate.ts'
+import type { IssuedPair } from '../../core/tls/authority.ts'
 
 const folders: string[] = []
 

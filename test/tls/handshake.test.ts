@@ -1,10 +1,8 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
 import net from 'node:net'
-import { createAuthority, openAuthority } from '../../core/tls/authority.ts'
-import { issueCertificate, type IssuedPair } from '../../core/tls/issue-certificate.ts'
-import { newClient } from '../../core/tls/certificates.ts'
-import { revoke } from '../../core/tls/revoke.ts'
+import { createAuthority, openAuthority, issueCertificate, type IssuedPair } from '../../core/tls/authority.ts'
+import { newClient, revoke } from '../../core/tls/certificates.ts'
 import { madeCertificates, pairOf, removeFolders } from './certificates.ts'
 import { call, startServer, stopServers, until, type RunningServer } from './tls-server.ts'
 

@@ -2,9 +2,8 @@ import { once } from 'node:events'
 import type { Server } from 'node:https'
 import net from 'node:net'
 import tls from 'node:tls'
-import { createTlsServer } from '../../core/tls/tls-server.ts'
-import type { IssuedPair } from '../../core/tls/issue-certificate.ts'
-import { peerIdentity } from '../../core/tls/peer-identity.ts'
+import { createTlsServer, peerIdentity } from '../../core/tls/tls-server.ts'
+import type { IssuedPair } from '../../core/tls/authority.ts'
 import { pem } from './certificates.ts'
 
 /** A listening server on `certsDir`, with what it logged. */

@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import type { Store } from '../../core/store/store.ts'
 import type { Transactions } from '../../core/transactions/transactions.ts'
-import { freshStore, gate, order, rejection, sign, soon, startSite, stateOf, transactionsOn, until } from './site.ts'
-import type { TestSite } from './site.ts'
+import { freshStore, gate, order, rejection, sign, soon, startSite, stateOf, transactionsOn, until, type TestSite } from './site.ts'
 
 describe('stopping with transactions under way', () => {
   let site: TestSite

@@ -12,9 +12,8 @@ import {
   type RlpStructuredData,
   type TransactionLike,
 } from 'ethers'
-import { checkTransaction } from '../../core/wallet/signer/secp256k1/check-transaction.ts'
-import { Refusal } from '../../core/wallet/signer/refusal.ts'
-import { tokenRights } from '../../core/wallet/signer/secp256k1/token-rights.ts'
+import { checkTransaction, tokenRights } from '../../core/wallet/policy-evm.ts'
+import { Refusal } from '../../core/wallet/policy.ts'
 import {
   allowedSpender,
   bridge,

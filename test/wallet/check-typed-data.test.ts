@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import { TypedDataEncoder } from 'ethers'
-import { checkTypedData } from '../../core/wallet/signer/secp256k1/check-typed-data.ts'
-import { Refusal } from '../../core/wallet/signer/refusal.ts'
-import type { EvmRules } from '../../core/wallet/policy.ts'
-import type { TypedData } from '../../core/wallet/signer/sign-request.ts'
+import { checkTypedData } from '../../core/wallet/policy-evm.ts'
+import { Refusal, type EvmRules } from '../../core/wallet/policy.ts'
+import type { TypedData } from '../../core/wallet/signer-messages.ts'
 import { localRules, router, token } from './example-policy.ts'
 
 const order: TypedData = {

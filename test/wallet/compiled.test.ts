@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { wellKnownAddresses } from '../../core/wallet/signer/well-known-keys.ts'
+import { wellKnownAddresses } from '../../core/wallet/keys.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -30,10 +30,10 @@ describe('the compiled signer', () => {
     symlinkSync(modules, path.join(folder, 'node_modules'))
     writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')
     const files = [
-      'core/wallet/signer/start-signer.ts',
-      'core/wallet/signer/signer-keeper.ts',
-      'core/wallet/signer/signer-process.ts',
-      'core/wallet/keystore/save-key.ts',
+      'core/wallet/signer.ts',
+      'core/wallet/signer-keeper.ts',
+      'core/wallet/signer-process.ts',
+      'core/wallet/keystore.ts',
       'test/wallet/example-policy.ts',
       'test/wallet/ed25519/example-message.ts',
     ]

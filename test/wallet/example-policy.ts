@@ -1,7 +1,7 @@
 import { getBytes } from 'ethers/utils'
 import { Transaction, type TransactionLike } from 'ethers/transaction'
 import { readPolicy, type EvmRules, type SignerPolicy } from '../../core/wallet/policy.ts'
-import type { SignRequest } from '../../core/wallet/signer/sign-request.ts'
+import type { SignRequest } from '../../core/wallet/signer-messages.ts'
 
 export const router = '0x1111111111111111111111111111111111111111'
 export const wrapper = '0x2222222222222222222222222222222222222222'

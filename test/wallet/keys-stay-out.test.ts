@@ -6,7 +6,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
-import { saveKey } from '../../core/wallet/keystore/save-key.ts'
+import { saveKey } from '../../core/wallet/keystore.ts'
 import { isAlive, parentOf, until } from './processes.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 

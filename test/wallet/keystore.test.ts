@@ -2,9 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import path from 'node:path'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
-import { findWallets, keyFile, keystoreHasKeys, listWallets } from '../../core/wallet/keystore.ts'
-import { removeKey, saveKey } from '../../core/wallet/keystore/save-key.ts'
-import { unlockKeystore } from '../../core/wallet/keystore/unlock-keystore.ts'
+import { findWallets, keyFile, keystoreHasKeys, listWallets, removeKey, saveKey, unlockKeystore } from '../../core/wallet/keystore.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const passphrase = 'correct horse'

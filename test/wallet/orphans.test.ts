@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
-import { forkBeside } from '../../core/wallet/signer/fork-beside.ts'
+import { forkBeside } from '../../core/wallet/supervisor.ts'
 
 describe('a process beside the server', () => {
   for (const module of ['signer-keeper', 'signer-process']) {

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { HDNodeWallet } from 'ethers'
-import { parseSecp256k1Key } from '../../core/wallet/keys/secp256k1-key.ts'
-import { wellKnownAddresses, wellKnownMnemonic, wellKnownPath } from '../../core/wallet/signer/well-known-keys.ts'
+import { parseSecp256k1Key, wellKnownAddresses, wellKnownMnemonic, wellKnownPath } from '../../core/wallet/keys.ts'
 import { refusalOf, refusesStrangeKeys } from './strange-keys.ts'
 
 const key = '4bd6b45fdc4c8cbd7fd3e0318961b5d0470d6d4fb31bc1eb51aad054b7da2cb8'

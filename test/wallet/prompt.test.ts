@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect } from 'chai'
-import { ask, askHidden } from '../../core/wallet/keystore/prompt.ts'
+import { ask, askHidden } from '../../core/wallet/prompt.ts'
 
 function terminal(typed: string): { input: PassThrough; output: PassThrough; shown(): string } {
   const [input, output] = [new PassThrough(), new PassThrough()]

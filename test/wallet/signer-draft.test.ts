@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { draftOf } from '../../core/boot/signer-draft.ts'
+import { draftOf } from '../../core/signing.ts'
 
 const typedData = {
   domain: { name: 'Book', chainId: 31337 },

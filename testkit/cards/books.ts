@@ -1,18 +1,11 @@
 import type { AddCard, Bench } from './venue.ts'
 import type { BookOperator } from '../../core/contracts/devnet.ts'
-import { batchCards } from '../../core/testing/cards/books/batch.ts'
-import { bookCards as theBook } from './books/market-data.ts'
-import type { BookType, Desk } from './books/fixture.ts'
-import { openDesk } from '../../core/testing/cards/books/open-desk.ts'
-import { kindCards } from '../../core/testing/cards/books/kinds.ts'
-import { lifeCards } from './books/orders.ts'
-import { listCards } from '../../core/testing/cards/books/lists.ts'
-import { marginCards } from './books/accounts.ts'
-import { moneyCards } from '../../core/testing/cards/books/money.ts'
+import { batchCards, refusalCards } from './books/refusals.ts'
+import { bookCards as theBook, listCards, statusCards } from './books/market-data.ts'
+import { type BookType, type Desk, openDesk } from './books/fixture.ts'
+import { kindCards, lifeCards, raceCards } from './books/orders.ts'
+import { marginCards, moneyCards } from './books/accounts.ts'
 import { perpCards } from './books/perp.ts'
-import { raceCards } from '../../core/testing/cards/books/races.ts'
-import { refusalCards } from './books/refusals.ts'
-import { statusCards } from '../../core/testing/cards/books/status.ts'
 
 export type Card<O extends BookOperator = BookOperator> = readonly [
   title: string,

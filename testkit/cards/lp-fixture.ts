@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import type { AMMLiquidityAddResponse, AMMLiquidityPositionResponse, AMMLiquidityPriceResponse } from '../../core/api/index.ts'
+import { devnetTokenSymbols } from '../../core/contracts/devnet.ts'
 import type { Answer } from '../client.ts'
 import { approve, mined, raw, venueOf, type Bench } from './venue.ts'
-import { findGround, type Ground } from '../../core/testing/cards/lp/ground.ts'
 
 /** What a change of liquidity really did, as `/network/poll` tells it. */
-export interface LiquidityFill {
+interface LiquidityFill {
   tokenId: string
   liquidity: string
   amount0: string
@@ -20,7 +20,7 @@ export interface Done<A = { liquidity: string; deadline: number; txHash: string 
   gasRaw: bigint
 }
 
-export type Fields = Readonly<Record<string, unknown>>
+type Fields = Readonly<Record<string, unknown>>
 
 /** What the cards do with positions, as a bot would: by the interface alone. */
 export interface Desk {
@@ -121,4 +121,62 @@ export async function openDesk(bench: Bench): Promise<Desk> {
       return answer
     },
   }
+}
+
+/** A pool that positions are made in, and that the exchange's own swaps go through. */
+interface Ground {
+  token0: string
+  token1: string
+  fee: number
+  /** Its address. */
+  pool: string
+  /** The one that swaps must name, where they would go elsewhere otherwise. */
+  version?: string
+}
+
+/** Which of the devnet's pairs has such a pool, and in which fee tier. */
+async function findGround(bench: Bench): Promise<Ground> {
+  const { client, connector } = bench
+  const { body: config } = await client.get('/connector/config', { connector })
+  const told: string[] = []
+  for (const [i, token0] of devnetTokenSymbols.entries()) {
+    for (const token1 of devnetTokenSymbols.slice(i + 1)) {
+      for (const version of [undefined, ...Object.keys(config.versions ?? {})]) {
+        const swap = {
+          ...venueOf(bench),
+          ...(version !== undefined && { version }),
+          base: token0,
+          quote: token1,
+          amount: '0.01',
+          side: 'SELL',
+        }
+        const [hop, ...more] = (await client.get('/amm/price', swap)).body.route ?? []
+        if (hop?.fee === undefined || more.length > 0) continue
+        const fee = Math.round(Number(hop.fee) * 1_000_000)
+        const { body, text } = await client.post('/amm/liquidity/price', { ...venueOf(bench), token0, token1, fee })
+        if (body?.pool === hop.pool) return { token0, token1, fee, pool: hop.pool, ...(version !== undefined && { version }) }
+        told.push(`${token0}-${token1} at ${fee} by ${hop.pool}: ${text}`)
+      }
+    }
+  }
+  return expect.fail(`its swaps go through none of its pools with ranges:\n${told.join('\n')}`)
+}
+
+/** Smallest units of what a request offered, by the decimals of what was answered about the same token. */
+export function rawLike(offered: unknown, like: string): bigint {
+  const [whole = '', fraction = ''] = String(offered).split('.')
+  const decimals = like.split('.')[1]?.length ?? 0
+  return BigInt(whole + fraction.padEnd(decimals, '0').slice(0, decimals))
+}
+
+/** The pool's order in that of the request: which amount of a position is the request's first. */
+export function inOrderOf<T>(asked: { token0: string }, shown: { token0: string }, [first, second]: readonly [T, T]): [T, T] {
+  return asked.token0 === shown.token0 ? [first, second] : [second, first]
+}
+
+export const raws = (amounts: readonly string[]): bigint[] => amounts.map(raw)
+
+/** Whether two decimal strings are the same to fifteen digits. */
+export function isClose(a: string | number, b: string | number): boolean {
+  return Math.abs(Number(a) / Number(b) - 1) < 1e-15 * 10
 }

@@ -1,9 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { raw } from './venue.ts'
-import { inOrderOf, rawLike, raws } from '../../core/testing/cards/lp/amounts.ts'
-import type { Card } from '../../core/testing/cards/lp/index.ts'
+import { inOrderOf, rawLike, raws, isClose, type Desk, type Done, openDesk } from './lp-fixture.ts'
+import { raw, inOneBlock, mined, node, type AddCard, type Bench } from './venue.ts'
 
-export const changeCards: readonly Card[] = [
+const changeCards: readonly Card[] = [
   [
     'LP-01 what is added is what was promised, and what the position shows',
     async ({ around, add, position, owner, ground, bench }) => {
@@ -139,3 +139,278 @@ export const changeCards: readonly Card[] = [
     },
   ],
 ]
+
+const priceCards: readonly Card[] = [
+  [
+    'LP-08 the tokens in the other order give the mirrored answer',
+    async ({ around, add, price, position, ground: { token0, token1, fee } }) => {
+      const [there, back] = [await price(), await price({ token0: token1, token1: token0 })]
+      expect([back.token0, back.token1]).to.deep.equal([there.token1, there.token0])
+      expect(isClose(Number(there.price) * Number(back.price), 1), `${there.price} ${back.price}`).to.equal(true)
+      expect(back).to.include({ pool: there.pool, tick: there.tick, sqrtPriceX96: there.sqrtPriceX96, liquidity: there.liquidity })
+
+      const asked = await around(0.9, 1.1)
+      const one = await add(asked)
+      const other = await add({
+        ...asked,
+        token0: token1,
+        token1: token0,
+        fee,
+        amount0: asked.amount1,
+        amount1: asked.amount0,
+        lowerPrice: String(1 / Number(asked.upperPrice)),
+        upperPrice: String(1 / Number(asked.lowerPrice)),
+      })
+      expect(other.fill).to.include({ amount0: one.fill.amount1, amount1: one.fill.amount0, liquidity: one.fill.liquidity })
+      expect(isClose(Number(other.answer.lowerPrice) * Number(one.answer.upperPrice), 1)).to.equal(true)
+      expect(isClose(Number(other.answer.upperPrice) * Number(one.answer.lowerPrice), 1)).to.equal(true)
+      const { lowerPrice, upperPrice, poolPrice } = await position(one.fill.tokenId)
+      expect(await position(other.fill.tokenId)).to.include({ lowerPrice, upperPrice, poolPrice })
+    },
+  ],
+  [
+    'LP-09 bounds are snapped outward, and those that were used give the same range again, in either order',
+    async ({ around, add, ground: { token0, token1 } }) => {
+      const asked = await around(0.93, 1.04)
+      const { answer } = await add(asked)
+      expect(Number(answer.lowerPrice)).to.be.at.most(Number(asked.lowerPrice))
+      expect(Number(answer.upperPrice)).to.be.at.least(Number(asked.upperPrice))
+      const { lowerPrice, upperPrice } = answer
+      expect((await add({ ...asked, lowerPrice, upperPrice })).answer).to.include({ lowerPrice, upperPrice })
+
+      const { answer: mirrored } = await add({
+        ...asked,
+        token0: token1,
+        token1: token0,
+        amount0: asked.amount1,
+        amount1: asked.amount0,
+        lowerPrice: String(1 / Number(asked.upperPrice)),
+        upperPrice: String(1 / Number(asked.lowerPrice)),
+      })
+      const turned = { token0: token1, token1: token0, amount0: asked.amount1, amount1: asked.amount0 }
+      const used = { lowerPrice: mirrored.lowerPrice, upperPrice: mirrored.upperPrice }
+      expect((await add({ ...asked, ...turned, ...used })).answer).to.include(used)
+    },
+  ],
+  [
+    'LP-10 the series of prices is as long as it was asked for, and says how far the oracle holds',
+    async ({ price, sold, refused, ground: { token0, token1, fee } }) => {
+      await sold('0.001')
+      await sleep(3_000)
+      const asked = { token0, token1, fee }
+      const far = await refused('price', { ...asked, period: 4_000_000_000, interval: 10_000_000 }, '422 PRICE_FAILED')
+      const { holdsSeconds } = far.body.details
+      expect(holdsSeconds).to.be.within(1, 4_000_000_000)
+      expect(far.body.message).to.contain(String(holdsSeconds))
+
+      const period = Math.min(holdsSeconds, 10)
+      const series = await price({ period, interval: 1 })
+      expect(series).to.include({ period, interval: 1 })
+      expect(series.prices).to.have.length(period)
+      // Nobody traded since: the mean is the price of a whole tick, which is 1.0001 times the next.
+      const last = Number(series.prices.at(-1))
+      expect(Math.abs(last / Number(series.price) - 1)).to.be.below(0.00011)
+      expect((await price({ period, interval: period })).prices).to.have.length(1)
+      expect((await price()).prices).to.deep.equal([])
+
+      await refused('price', { ...asked, period: 60, interval: 61 }, '400 INCOMPLETE_PARAMS', 'interval')
+      await refused('price', { ...asked, period: 60 }, '400 INCOMPLETE_PARAMS', 'interval')
+      await refused('price', { ...asked, interval: 60 }, '400 INCOMPLETE_PARAMS', 'period')
+      await refused('price', { ...asked, period: 1_000_000, interval: 1 }, '400 INCOMPLETE_PARAMS', 'interval')
+    },
+  ],
+]
+
+const bad = '400 INCOMPLETE_PARAMS'
+
+const refusalCards: readonly Card[] = [
+  [
+    'LP-11 bounds that make no range are refused by their field',
+    async ({ around, refused }) => {
+      const asked = await around(0.9, 1.1)
+      const { lowerPrice, upperPrice } = asked
+      await refused('add', { ...asked, lowerPrice: upperPrice, upperPrice: lowerPrice }, bad, 'lowerPrice')
+      await refused('add', { ...asked, upperPrice: lowerPrice }, bad, 'lowerPrice')
+      await refused('add', { ...asked, lowerPrice: '0' }, bad, 'lowerPrice')
+      await refused('add', { ...asked, lowerPrice: '1e-90' }, bad, 'lowerPrice')
+      await refused('add', { ...asked, upperPrice: '1e90' }, bad, 'upperPrice')
+      await refused('add', { ...asked, lowerPrice: '1e89', upperPrice: '1e90' }, bad, 'lowerPrice')
+      await refused('add', { ...asked, lowerPrice: undefined }, bad, 'lowerPrice')
+      await refused('add', { ...asked, lowerPrice: undefined, upperPrice: undefined }, bad, 'lowerPrice')
+    },
+  ],
+  [
+    'LP-12 amounts that give no liquidity are refused by their field',
+    async ({ around, refused }) => {
+      const asked = await around(0.9, 1.1)
+      await refused('add', { ...asked, amount0: '0', amount1: '0' }, bad, 'amount0')
+      await refused('add', { ...asked, amount0: '0' }, bad, 'amount0')
+      await refused('add', { ...asked, amount1: '0' }, bad, 'amount1')
+      await refused('add', { ...asked, amount0: '1e75' }, bad, 'amount0')
+      await refused('add', { ...asked, amount0: '1.1234567890123456789' }, bad, 'amount0')
+      const rich = await refused('add', { ...asked, amount0: '1e12', amount1: '1e15' }, '422 INSUFFICIENT_BALANCE')
+      expect(rich.body.details).to.include.keys('token', 'current', 'needed')
+    },
+  ],
+  [
+    'LP-13 a fee tier that there is not is refused with those that there are',
+    async ({ around, refused, price, ground: { fee } }) => {
+      const asked = await around(0.9, 1.1)
+      for (const wrong of ['HUGE', '1234567'])
+        expect((await refused('add', { ...asked, fee: wrong }, bad, 'fee')).body.message).to.contain(String(fee))
+      await refused('price', { token0: asked.token0, token1: asked.token1, fee: '0.3%' }, bad, 'fee')
+      expect((await price({ fee: String(fee) })).fee).to.equal(fee)
+    },
+  ],
+  [
+    'LP-14 a position of another, or one that there is not, cannot be touched',
+    async ({ around, add, refused, position, owner, other }) => {
+      const asked = await around(0.9, 1.1)
+      const { fill } = await add(asked)
+      const { tokenId } = fill
+      const before = await position(tokenId)
+      for (const [verb, fields] of [
+        ['remove', {}],
+        ['collect_fees', {}],
+        ['add', asked],
+      ] as const) {
+        const barred = await refused(verb, { ...fields, address: other, tokenId }, '404 UNKNOWN_POSITION')
+        expect(barred.body.message).to.contain(owner)
+        for (const nobodys of ['0', '999999999999', String(2n ** 256n), '9'.repeat(78)])
+          await refused(verb, { ...fields, address: owner, tokenId: nobodys }, '404 UNKNOWN_POSITION')
+      }
+      await refused('position', { tokenId: '999999999999' }, '404 UNKNOWN_POSITION')
+      const { liquidity, amount0, amount1 } = before
+      expect(await position(tokenId)).to.include({ liquidity, amount0, amount1, owner })
+    },
+  ],
+  [
+    'LP-15 what does not fit its position is refused by its field',
+    async ({ around, add, refused, owner, ground: { token0, fee } }) => {
+      const asked = await around(0.9, 1.1)
+      const { tokenId } = (await add(asked)).fill
+      await refused('add', { ...asked, tokenId, lowerPrice: String(Number(asked.lowerPrice) / 2) }, bad, 'lowerPrice')
+      await refused('add', { ...asked, tokenId, fee: String(fee + 1) }, bad, 'fee')
+      const stranger = ['WETH', 'USDC', 'DAI', 'WBTC', 'USDT'].find((each) => each !== token0 && each !== asked.token1)
+      await refused('add', { ...asked, tokenId, token1: stranger }, bad, 'token0')
+      await refused('add', { ...asked, token1: token0 }, bad, 'token1')
+      for (const decreasePercent of ['0', '100.000001', '1000'])
+        await refused('remove', { address: owner, tokenId, decreasePercent }, bad, 'decreasePercent')
+      await refused('remove', { address: owner, tokenId, decreasePercent: '50', burn: true }, bad, 'burn')
+      await refused('remove', { address: owner, tokenId, allowedSlippage: '99/100' }, bad, 'allowedSlippage')
+    },
+  ],
+]
+
+const onChainCards: readonly Card[] = [
+  [
+    'LP-16 a price that moved further than allowed reverts on chain and costs only gas',
+    async ({ bench, around, add, ask, sell, balances, position, owner, ground: { token0, token1 } }) => {
+      const { tokenId } = (await add(await around(0.9, 1.1))).fill
+      const strict = { allowedSlippage: '0/1' }
+      for (const [verb, fields] of [
+        ['add', { ...(await around(0.99, 1.01)), ...strict }],
+        ['remove', { address: owner, tokenId, ...strict }],
+      ] as const) {
+        let before: unknown
+        let txHash = ''
+        await inOneBlock(bench, async () => {
+          before = await balances([token0, token1])
+          const held = await ask(verb, fields)
+          expect(held.status, held.text).to.equal(200)
+          txHash = held.body.txHash
+          // It pays more, so it goes first.
+          const first = await sell('1', { maxFeePerGas: '100', maxPriorityFeePerGas: '50' })
+          expect(first.status, first.text).to.equal(200)
+        })
+        const { txReceipt, fill } = await mined(bench, txHash)
+        expect([verb, txReceipt.status, fill]).to.deep.equal([verb, 0, undefined])
+        expect(await balances([token0, token1])).to.deep.equal(before)
+      }
+      expect(BigInt((await position(tokenId)).liquidity) > 0n).to.equal(true)
+    },
+  ],
+  [
+    'LP-17 what is mined after its deadline reverts on chain and costs only gas',
+    async ({ bench, around, add, ask, balances, owner, ground: { token0, token1 } }) => {
+      const { tokenId } = (await add(await around(0.9, 1.1))).fill
+      for (const [verb, fields] of [
+        ['add', await around(0.9, 1.1)],
+        ['remove', { address: owner, tokenId }],
+      ] as const) {
+        let before: unknown
+        let txHash = ''
+        await inOneBlock(bench, async () => {
+          before = await balances([token0, token1])
+          const { status, body, text } = await ask(verb, fields)
+          expect(status, text).to.equal(200)
+          txHash = body.txHash
+          await node(bench, 'evm_setNextBlockTimestamp', body.deadline + 1)
+        })
+        const { txReceipt } = await mined(bench, txHash)
+        expect([verb, txReceipt.status]).to.deep.equal([verb, 0])
+        expect(await balances([token0, token1])).to.deep.equal(before)
+      }
+    },
+  ],
+  [
+    'LP-18 the native coin itself goes in, the rest of it comes back, and it comes out where it is asked for',
+    async ({ around, add, remove, collect, balances, sold, position, ground: { token0, token1 } }) => {
+      // Where the cards' pool has the wrapped coin; the devnet's is WETH.
+      const side = token0 === 'WETH' ? 0 : token1 === 'WETH' ? 1 : undefined
+      if (side === undefined) return
+      const symbols = ['ETH', 'WETH']
+      const asked = await around(0.9, 1.1, { [`token${side}`]: 'ETH', [`amount${side}`]: side === 0 ? '2' : '20000' })
+      const changeOf = async (change: () => Promise<{ gasRaw: bigint }>) => {
+        const before = await balances(symbols)
+        const { gasRaw } = await change()
+        const after = await balances(symbols)
+        const [coin = 0n, wrapped = 0n] = after.map((each, i) => each - (before[i] ?? 0n))
+        return { coin: coin + gasRaw, wrapped }
+      }
+      let tokenId = ''
+      let put = 0n
+      const added = await changeOf(async () => {
+        const done = await add(asked)
+        tokenId = done.fill.tokenId
+        put = raw(side === 0 ? done.fill.amount0 : done.fill.amount1)
+        expect(side === 0 ? done.answer.token0 : done.answer.token1).to.equal(`0x${'0'.repeat(40)}`)
+        return done
+      })
+      expect(added).to.deep.equal({ coin: -put, wrapped: 0n })
+      const more = await changeOf(async () => {
+        const done = await add({ ...asked, tokenId, lowerPrice: undefined, upperPrice: undefined })
+        put = raw(side === 0 ? done.fill.amount0 : done.fill.amount1)
+        return done
+      })
+      expect(more).to.deep.equal({ coin: -put, wrapped: 0n })
+
+      await sold('0.01', side === 0 ? {} : { base: token1, quote: token0 })
+      const shown = await position(tokenId)
+      // Of the ground's tokens the coin alone has 18 decimals, or it comes first.
+      const got = async (native: boolean, change: Desk['remove'], fields: object = {}) => {
+        let amounts: string[] = []
+        const moved = await changeOf(async () => {
+          const done: Done = await change({ tokenId, native, ...fields })
+          amounts = [done.fill.amount0, done.fill.amount1]
+          return done
+        })
+        const expected = raw(amounts.find((each) => each.split('.')[1]?.length === 18) ?? '0')
+        expect(moved).to.deep.equal(native ? { coin: expected, wrapped: 0n } : { coin: 0n, wrapped: expected })
+      }
+      expect(BigInt(shown.liquidity) > 0n).to.equal(true)
+      await got(true, collect)
+      await got(false, remove, { decreasePercent: '50' })
+      await got(true, remove)
+    },
+  ],
+]
+
+type Card = readonly [title: string, run: (desk: Desk) => Promise<void>]
+
+/** What every exchange of the trading type AMM_RANGE must do, whatever is behind it. */
+export function lpCards(bench: Bench, add: AddCard): void {
+  let desk: Promise<Desk> | undefined
+  for (const [title, run] of [...changeCards, ...priceCards, ...refusalCards, ...onChainCards])
+    add(title, async () => run(await (desk ??= openDesk(bench))))
+}

@@ -6,12 +6,12 @@ import type {
   PerpAMMPositionResponse,
   PerpAMMPriceResponse,
 } from '../../core/api/index.ts'
-import type { Answer } from '../client.ts'
 import type { PerpOperator } from '../../core/contracts/devnet.ts'
+import type { Answer } from '../client.ts'
 import { approve, mined, venueOf, type Bench } from './venue.ts'
 
 /** What a change of a position really did, as `/network/poll` tells it. */
-export interface PositionFill {
+interface PositionFill {
   size: string
   price: string
   fee: string
@@ -20,14 +20,14 @@ export interface PositionFill {
 }
 
 /** What was answered to a request, and what the mined transaction did. */
-export interface Done<A> {
+interface Done<A> {
   answer: A
   fill: PositionFill
   blockNumber: number
 }
 
-export type Fields = Readonly<Record<string, unknown>>
-export type Side = 'LONG' | 'SHORT'
+type Fields = Readonly<Record<string, unknown>>
+type Side = 'LONG' | 'SHORT'
 export type Market = Readonly<Record<'base' | 'quote', string>>
 
 /** What the cards do with positions, as a bot would: by the interface alone. */
@@ -176,4 +176,22 @@ async function firstAnswered(markets: readonly Market[], answered: Desk['answere
     }
   }
   return undefined
+}
+
+/** The same number, however many zeros each is padded with. */
+export function expectSame(actual: string, expected: string, what: string): void {
+  expect(trimmed(actual), what).to.equal(trimmed(expected))
+}
+
+const trimmed = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text).replace(/^-0$/, '0')
+
+/** For what comes about by many roundings: equal but for that part of the larger. */
+export function expectClose(actual: string | number, expected: string | number, part: number, what: string): void {
+  const [a, b] = [Number(actual), Number(expected)]
+  expect(Math.abs(a - b) <= part * Math.max(Math.abs(a), Math.abs(b)), `${what}: ${actual} and ${expected}`).to.equal(true)
+}
+
+/** Equal but for so much: amounts that time and the settlement token's decimals take a little from. */
+export function expectNear(actual: number, expected: number, off: number, what: string): void {
+  expect(Math.abs(actual - expected) <= off, `${what}: ${actual} and ${expected}`).to.equal(true)
 }

@@ -1,5 +1,5 @@
-// Takes the contracts that the devnet deploys out of their npm packages: `node scripts/artifacts.mjs`, or only those of
-// some folders: `node scripts/artifacts.mjs core/kits/uniswap-v3`.
+// Takes the contracts that the devnet deploys out of their npm packages: `node tools/artifacts/artifacts.mjs`, or only those of
+// some folders: `node tools/artifacts/artifacts.mjs kits/amm/v3`.
 // The packages are heavy and some do not install, so only what is needed is kept, with where it is from.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -28,14 +28,14 @@ const wanted = [
     pack: '@uniswap/v2-core@1.0.1',
     contract: 'UniswapV2Factory',
     file: 'build/UniswapV2Factory.json',
-    to: 'core/kits/uniswap-v2/artifacts',
+    to: 'kits/amm/v2/artifacts',
   },
-  { pack: '@uniswap/v2-core@1.0.1', contract: 'UniswapV2Pair', file: 'build/UniswapV2Pair.json', to: 'core/kits/uniswap-v2/artifacts' },
+  { pack: '@uniswap/v2-core@1.0.1', contract: 'UniswapV2Pair', file: 'build/UniswapV2Pair.json', to: 'kits/amm/v2/artifacts' },
   {
     pack: '@uniswap/v2-periphery@1.1.0-beta.0',
     contract: 'UniswapV2Router02',
     file: 'build/UniswapV2Router02.json',
-    to: 'core/kits/uniswap-v2/artifacts',
+    to: 'kits/amm/v2/artifacts',
   },
   { pack: 'canonical-weth@1.4.0', contract: 'WETH9', file: 'build/contracts/WETH9.json', to: 'plugins/ethereum/artifacts' },
   // viem has ABI and creation code as constants of two modules.
@@ -69,7 +69,7 @@ const wanted = [
     pack: '@setprotocol/set-protocol-v2@0.1.16',
     contract,
     file: `external/abi/curve/${contract}.json`,
-    to: 'core/kits/stable/artifacts',
+    to: 'kits/amm/stable/artifacts',
   })),
   // For tests: another's port of Curve's later pools, whose library lies where the tests put it.
   ...['libraries/SwapUtilsExternal', 'helpers/StableSwap', 'helpers/LPToken'].map((place) => ({
@@ -94,7 +94,7 @@ const wanted = [
     pack: '@dydxprotocol/solo@0.28.0',
     contract: 'TestOasisDex',
     file: 'dist/build/published_contracts/TestOasisDex.json',
-    to: 'core/kits/oasis/artifacts',
+    to: 'kits/oasis/artifacts',
   },
   // For tests: what the exchange itself quotes by.
   {
@@ -107,7 +107,7 @@ const wanted = [
 
 /** Of its first deployment only ABI and code are there, in a file each; of later ones the artifacts. */
 function balancer(pack) {
-  const to = 'core/kits/weighted/artifacts'
+  const to = 'kits/amm/weighted/artifacts'
   const first = (task, contract) => {
     const [file, code] = ['abi', 'bytecode'].map((part) => `dist/tasks/20210418-${task}/${part}/${contract}.json`)
     return { pack, contract, file, code, to }
@@ -124,7 +124,7 @@ function balancer(pack) {
 }
 
 function curie(pack, contracts) {
-  const to = 'core/kits/perp/artifacts'
+  const to = 'kits/perp/artifacts'
   return contracts.map((contract) => ({ pack, contract, file: `artifacts/contracts/${contract}.sol/${contract}.json`, to }))
 }
 
@@ -147,7 +147,7 @@ function pangolin(pack) {
 function uniswapV3(pack, contracts) {
   return contracts.map((place) => {
     const contract = path.basename(place)
-    return { pack, contract, file: `artifacts/contracts/${place}.sol/${contract}.json`, to: 'core/kits/uniswap-v3/artifacts' }
+    return { pack, contract, file: `artifacts/contracts/${place}.sol/${contract}.json`, to: 'kits/amm/v3/artifacts' }
   })
 }
 

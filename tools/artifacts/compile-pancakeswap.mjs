@@ -1,4 +1,4 @@
-// Compiles PancakeSwap's factory and router for the devnet from the sources that its packages have: `node scripts/compile-pancakeswap.mjs`.
+// Compiles PancakeSwap's factory and router for the devnet from the sources that its packages have: `node tools/artifacts/compile-pancakeswap.mjs`.
 // They are of its first version, which kept 0.2 %. The second differs in the constants below: npm @pancakeswap/v2-sdk 1.2.2
 // reckons with 9975 and 10000. The compilers are installed into a temporary folder.
 import { spawnSync } from 'node:child_process'
@@ -39,7 +39,7 @@ try {
     ['PancakeFactory', PancakeFactory, taken.core],
     ['PancakeRouter', PancakeRouter, taken.periphery],
   ]) {
-    const changed = 'fee of 25/10000: scripts/compile-pancakeswap.mjs'
+    const changed = 'fee of 25/10000: tools/artifacts/compile-pancakeswap.mjs'
     writeArtifact('plugins/pancakeswap/artifacts', { contractName, ...compiled, license, package: name, version, integrity, changed })
   }
 

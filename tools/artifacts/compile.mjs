@@ -11,21 +11,21 @@ import { writeArtifact } from './artifacts.mjs'
 const solcVersion = '0.8.37'
 const contracts = fileURLToPath(new URL('../../contracts/', import.meta.url))
 const targets = {
-  Batch: 'core/kits/evm/artifacts',
+  Batch: 'kits/evm/artifacts',
   CoinThief: 'test/fixtures/uniswap-v3',
   FeeOnTransferToken: 'plugins/ethereum/artifacts',
   FlashBorrower: 'test/fixtures/uniswap-v3',
   NoReturnToken: 'plugins/ethereum/artifacts',
-  OfferLens: 'core/kits/oasis/artifacts',
+  OfferLens: 'kits/oasis/artifacts',
   PancakePoolDesk: 'test/fixtures/pancakeswap',
-  PerpTrial: 'core/kits/perp/artifacts',
-  PoolLens: 'core/kits/uniswap-v3/artifacts',
-  StableRouter: 'core/kits/stable/artifacts',
-  TestAggregator: 'core/kits/perp/artifacts',
+  PerpTrial: 'kits/perp/artifacts',
+  PoolLens: 'kits/amm/v3/artifacts',
+  StableRouter: 'kits/amm/stable/artifacts',
+  TestAggregator: 'kits/perp/artifacts',
   TestDepositWallet: 'test/fixtures/hyperliquid',
   TestToken: 'plugins/ethereum/artifacts',
-  TransferProbe: 'core/kits/pools/artifacts',
-  WeightedLens: 'core/kits/weighted/artifacts',
+  TransferProbe: 'kits/amm/artifacts',
+  WeightedLens: 'kits/amm/weighted/artifacts',
 }
 
 const folder = mkdtempSync(path.join(tmpdir(), 'sluice-solc-'))

@@ -1,6 +1,6 @@
 import { AbiCoder, id } from 'ethers'
-import { deployerAddress } from '../../core/devnet/deployer.ts'
-import { contractsOf } from '../../core/kits/uniswap-v3/devnet/contracts.ts'
+import { deployerAddress } from '../../core/devnet/build-state.ts'
+import { contractsOf } from '../../kits/amm/v3/devnet.ts'
 import { addresses } from '../../test/devnet/addresses.ts'
 
 const parameters = ['address', 'address', 'uint256', 'uint24', 'uint160']

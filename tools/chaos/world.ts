@@ -1,4 +1,4 @@
-import { tradingWallets } from '../../core/devnet/trading-wallets.ts'
+import { tradingWallets } from '../../core/devnet/anvil.ts'
 import { startPostgres, type TestPostgres } from '../../test/store/postgres.ts'
 import { createRecorder } from './bots/recorder.ts'
 import { startChain, type Chain } from './chain/chain.ts'

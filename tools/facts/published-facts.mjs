@@ -1,5 +1,5 @@
 // Takes what projects publish on npm about their own deployments, for tests to compare ours with:
-// `node scripts/published-facts.mjs`, or with the names of some files: `node scripts/published-facts.mjs viem sushi`.
+// `node tools/facts/published-facts.mjs`, or with the names of some files: `node tools/facts/published-facts.mjs viem sushi`.
 // The packages are heavy and some do not install, so only the facts are kept, with where they are from.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

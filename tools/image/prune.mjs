@@ -1,11 +1,11 @@
-// Takes out of a production node_modules what a server never loads: `node scripts/image/prune.mjs <node_modules>`.
+// Takes out of a production node_modules what a server never loads: `node tools/image/prune.mjs <node_modules>`.
 // Licences stay.
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 
 const [, , folder] = process.argv
 if (folder === undefined || path.basename(folder) !== 'node_modules' || !existsSync(folder)) {
-  console.error('usage: node scripts/image/prune.mjs <folder called node_modules>')
+  console.error('usage: node tools/image/prune.mjs <folder called node_modules>')
   process.exit(1)
 }
 

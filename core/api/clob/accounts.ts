@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { enveloped, request } from '../endpoint.ts'
-import { connectorFields, pageFields } from '../fields.ts'
+import { enveloped, request, connectorFields, pageFields } from '../endpoint.ts'
 import { shownMargin, shownPosition } from '../perp-amm.ts'
 import { amountOf, MarketName, msTimestamp, nextCursor, walletFields } from '../clob.ts'
 

@@ -13,9 +13,9 @@ export {
   CLOBEstimateGasResponse,
   CLOBPerpLeverageRequest,
   CLOBPerpLeverageResponse,
-} from './funds.ts'
+} from '../clob.ts'
 export * from './margin.ts'
-export * from './market-data.ts'
+export * from '../clob.ts'
 export {
   CLOBBatchOrdersResponse,
   CLOBOrdersDeleteRequest,
@@ -23,6 +23,6 @@ export {
   CLOBOrdersPostResponse,
   CLOBOrdersRequest,
   CLOBOrdersResponse,
-} from './orders.ts'
+} from '../clob.ts'
 export * from './perp.ts'
 export * from './spot.ts'

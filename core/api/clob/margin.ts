@@ -1,10 +1,7 @@
 import type { Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
 import { CLOBMarginAccountRequest, CLOBMarginAccountResponse } from './accounts.ts'
-import { bookEndpoints } from './book-endpoints.ts'
-import { marginOrderFields } from '../clob.ts'
-import { MoveRequest, MoveResponse } from './funds.ts'
-import { batchOrdersRequest, ordersPostRequest } from './orders.ts'
+import { bookEndpoints, marginOrderFields, MoveRequest, MoveResponse, batchOrdersRequest, ordersPostRequest } from '../clob.ts'
 
 export const CLOBMarginOrdersPostRequest = ordersPostRequest(marginOrderFields)
 export const CLOBMarginBatchOrdersRequest = batchOrdersRequest(marginOrderFields)
@@ -19,7 +16,7 @@ export {
   CLOBOrderBookResponse as CLOBMarginOrderBookResponse,
   CLOBTradesRequest as CLOBMarginTradesRequest,
   CLOBTradesResponse as CLOBMarginTradesResponse,
-} from './market-data.ts'
+} from '../clob.ts'
 export {
   CLOBOrdersRequest as CLOBMarginOrdersRequest,
   CLOBOrdersResponse as CLOBMarginOrdersResponse,
@@ -27,7 +24,7 @@ export {
   CLOBOrdersDeleteRequest as CLOBMarginOrdersDeleteRequest,
   CLOBOrdersDeleteResponse as CLOBMarginOrdersDeleteResponse,
   CLOBBatchOrdersResponse as CLOBMarginBatchOrdersResponse,
-} from './orders.ts'
+} from '../clob.ts'
 export {
   CLOBBalancesRequest as CLOBMarginBalancesRequest,
   CLOBBalancesResponse as CLOBMarginBalancesResponse,
@@ -41,7 +38,7 @@ export {
   MoveResponse as CLOBMarginBorrowResponse,
   MoveRequest as CLOBMarginRepayRequest,
   MoveResponse as CLOBMarginRepayResponse,
-} from './funds.ts'
+} from '../clob.ts'
 
 const margin = { set: 'MARGIN_CLOB', on: 'connector', wallet: true } as const
 const moving = {

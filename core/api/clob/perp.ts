@@ -12,10 +12,14 @@ import {
   CLOBPerpPositionsRequest,
   CLOBPerpPositionsResponse,
 } from './accounts.ts'
-import { bookEndpoints } from './book-endpoints.ts'
-import { perpOrderFields } from '../clob.ts'
-import { CLOBPerpLeverageRequest, CLOBPerpLeverageResponse } from './funds.ts'
-import { batchOrdersRequest, ordersPostRequest } from './orders.ts'
+import {
+  bookEndpoints,
+  perpOrderFields,
+  CLOBPerpLeverageRequest,
+  CLOBPerpLeverageResponse,
+  batchOrdersRequest,
+  ordersPostRequest,
+} from '../clob.ts'
 
 export const CLOBPerpOrdersPostRequest = ordersPostRequest(perpOrderFields)
 export const CLOBPerpBatchOrdersRequest = batchOrdersRequest(perpOrderFields)
@@ -30,7 +34,7 @@ export {
   CLOBOrderBookResponse as CLOBPerpOrderBookResponse,
   CLOBTradesRequest as CLOBPerpTradesRequest,
   CLOBTradesResponse as CLOBPerpTradesResponse,
-} from './market-data.ts'
+} from '../clob.ts'
 export {
   CLOBOrdersRequest as CLOBPerpOrdersRequest,
   CLOBOrdersResponse as CLOBPerpOrdersResponse,
@@ -38,7 +42,7 @@ export {
   CLOBOrdersDeleteRequest as CLOBPerpOrdersDeleteRequest,
   CLOBOrdersDeleteResponse as CLOBPerpOrdersDeleteResponse,
   CLOBBatchOrdersResponse as CLOBPerpBatchOrdersResponse,
-} from './orders.ts'
+} from '../clob.ts'
 export {
   CLOBBalancesRequest as CLOBPerpBalancesRequest,
   CLOBBalancesResponse as CLOBPerpBalancesResponse,
@@ -48,7 +52,7 @@ export {
   DepositResponse as CLOBPerpDepositResponse,
   MoveRequest as CLOBPerpWithdrawRequest,
   MoveResponse as CLOBPerpWithdrawResponse,
-} from './funds.ts'
+} from '../clob.ts'
 
 const reading = { set: 'PERP_CLOB', on: 'connector', method: 'GET', permission: 'read' } as const
 const ofMarket = ['UNKNOWN_ORDER'] as const

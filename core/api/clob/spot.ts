@@ -1,7 +1,5 @@
 import type { Static } from 'typebox'
-import { bookEndpoints } from './book-endpoints.ts'
-import { orderFields } from '../clob.ts'
-import { batchOrdersRequest, ordersPostRequest } from './orders.ts'
+import { bookEndpoints, orderFields, batchOrdersRequest, ordersPostRequest } from '../clob.ts'
 
 export const CLOBOrdersPostRequest = ordersPostRequest(orderFields)
 export const CLOBBatchOrdersRequest = batchOrdersRequest(orderFields)
@@ -12,7 +10,7 @@ export {
   DepositResponse as CLOBDepositResponse,
   MoveRequest as CLOBWithdrawRequest,
   MoveResponse as CLOBWithdrawResponse,
-} from './funds.ts'
+} from '../clob.ts'
 
 export const clobEndpoints = bookEndpoints(
   { set: 'CLOB', prefix: 'CLOB', root: '/clob' },

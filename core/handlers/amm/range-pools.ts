@@ -1,18 +1,14 @@
-import { badFields, SluiceError } from '../../api/index.ts'
-import type { AMMRange, At, Head, RangePool } from '../../contracts/index.ts'
-import type { VenueEntry } from '../registry.ts'
-import type { Pair } from '../../verbs/amm/liquidity/pair.ts'
-import { rangeOf } from '../../verbs/amm/liquidity/range-of.ts'
+import { badFields, SluiceError, type AMMLiquidityPriceRequest } from '../../api/index.ts'
+import type { AMMRange, At, Head, RangePool, RangeAmounts, Token, RangePrice } from '../../contracts/index.ts'
+import { fractionOf, ratio, type Rounding } from '../../decimal.ts'
+import type { Verb } from '../context.ts'
+import type { VenueEntry, NetworkEntry } from '../registry.ts'
+import { readAddress } from '../wallets.ts'
 
 type Tiers = AMMRange['feeTiers']
 
 /** The pool of two tokens that a caller means: that of the fee tier, else the deepest. */
-export async function findPool(
-  pair: Pair,
-  feeText: string | undefined,
-  venue: VenueEntry,
-  at: At,
-): Promise<{ head: Head; pool: RangePool }> {
+async function findPool(pair: Pair, feeText: string | undefined, venue: VenueEntry, at: At): Promise<{ head: Head; pool: RangePool }> {
   const range = rangeOf(venue)
   const fee = readFee(feeText, range.feeTiers, venue.connector)
   const { head, pools } = await range.rangePools(pair, { ...(fee !== undefined && { fee }) }, at)
@@ -68,4 +64,112 @@ function noTier(text: string, tiers: Tiers, connector: string): SluiceError {
 function showTier(fee: number, tiers: Tiers): string {
   const name = Object.keys(tiers).find((each) => tiers[each] === fee)
   return name === undefined ? String(fee) : `${fee} (${name})`
+}
+
+export function rangeOf({ impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): AMMRange {
+  if (impl.AMM_RANGE) return impl.AMM_RANGE
+  throw new SluiceError(
+    'UNSUPPORTED',
+    `The connector ${connector} has no trading type AMM_RANGE (concentrated liquidity); GET /plugins shows what it has.`,
+  )
+}
+
+/** Two tokens as the caller ordered them. */
+export type Pair = readonly [Token, Token]
+
+/** Two tokens as the caller ordered them, and whether a pool has them the other way round. */
+export interface OrderedPair {
+  pair: Pair
+  reversed: boolean
+}
+
+export async function readPair(request: { token0: string; token1: string }, { tokens }: NetworkEntry, at: At): Promise<Pair> {
+  const pair = await Promise.all([tokens.resolve(request.token0, 'token0', at), tokens.resolve(request.token1, 'token1', at)])
+  if (pair[0].address === pair[1].address) throw badFields([{ field: 'token1', problem: 'is the same token as token0' }])
+  return pair
+}
+
+/** Of a pool of these two. Where one is the native coin, the pool has its wrapped form: the other one tells. */
+export const orderIn = ({ token0, token1 }: RangePool, pair: Pair): OrderedPair => ({
+  pair,
+  reversed: pair[0].native ? pair[1].address === token0 : pair[1].native ? pair[0].address === token1 : pair[0].address !== token0,
+})
+
+/** Between the caller's order and the pool's: the same either way. */
+export const reorder = ({ reversed }: Pick<OrderedPair, 'reversed'>, { amount0Raw, amount1Raw }: RangeAmounts): RangeAmounts =>
+  reversed ? { amount0Raw: amount1Raw, amount1Raw: amount0Raw } : { amount0Raw, amount1Raw }
+
+const inverse = ({ numerator, denominator }: RangePrice): RangePrice => ({ numerator: denominator, denominator: numerator })
+
+/** Token1 per token0 as the caller ordered them, in human units → the pool's own price. @param text more than 0 */
+export function toPoolPrice(text: string, { pair: [token0, token1], reversed }: OrderedPair): RangePrice {
+  const { numerator, denominator } = fractionOf(text)
+  const price = { numerator: numerator * 10n ** BigInt(token1.decimals), denominator: denominator * 10n ** BigInt(token0.decimals) }
+  return reversed ? inverse(price) : price
+}
+
+/** A pool's own price → token1 per token0 as the caller ordered them, in human units. */
+export function showPrice(price: RangePrice, { pair: [token0, token1], reversed }: OrderedPair, rounding: Rounding): string {
+  const { numerator, denominator } = reversed ? inverse(price) : price
+  return ratio(numerator * 10n ** BigInt(token0.decimals), denominator * 10n ** BigInt(token1.decimals), rounding)
+}
+
+/**
+ * Bounds as the caller ordered the tokens. Rounded inward: they lie within the range then, so that the same bounds, sent
+ * again and snapped outward, give the same range.
+ */
+export function showBounds(range: { lowerPrice: RangePrice; upperPrice: RangePrice }, order: OrderedPair) {
+  const [lower, upper] = order.reversed ? [range.upperPrice, range.lowerPrice] : [range.lowerPrice, range.upperPrice]
+  return { lowerPrice: showPrice(lower, order, 'up'), upperPrice: showPrice(upper, order, 'down') }
+}
+
+export const isBelow = (one: RangePrice, other: RangePrice) => one.numerator * other.denominator < other.numerator * one.denominator
+
+export const ammLiquidityPrice: Verb<'AMMLiquidityPrice'> = async (request, { network, venue, services, signal }) => {
+  const at = { signal }
+  const range = rangeOf(venue)
+  if (request.address !== undefined) readAddress(network, request.address)
+  const series = readSeries(request, services.settings.limits.pageSize)
+  const pair = await readPair(request, network, at)
+  const { head, pool } = await findPool(pair, request.fee, venue, at)
+  const order = orderIn(pool, pair)
+  const price = showPrice(pool.price, order, 'down')
+
+  const history = series && (await range.history(pool, series.secondsAgo, at))
+  if (history?.is === 'beyond') {
+    throw new SluiceError(
+      'PRICE_FAILED',
+      `The oracle of the pool ${pool.address} holds ${history.holdsSeconds} s, and the period is ${series?.period} s: ask for a shorter one, or for the price alone (without period and interval).`,
+      { details: { field: 'period', holdsSeconds: history.holdsSeconds, price } },
+    )
+  }
+  const [token0, token1] = pair
+  return {
+    token0: token0.address,
+    token1: token1.address,
+    fee: pool.fee,
+    ...(series && { period: series.period, interval: series.interval }),
+    price,
+    prices: history?.prices.map((each) => showPrice(each, order, 'down')) ?? [],
+    pool: pool.address,
+    tick: pool.tick,
+    sqrtPriceX96: pool.sqrtPriceX96.toString(),
+    liquidity: pool.liquidity.toString(),
+    blockNumber: Number(head.number),
+  }
+}
+
+/** The ends of the spans, oldest first. */
+function readSeries({ period, interval }: AMMLiquidityPriceRequest, most: number) {
+  if (period === undefined && interval === undefined) return undefined
+  if (period === undefined) throw badFields([{ field: 'period', problem: 'is required with interval' }])
+  if (interval === undefined) throw badFields([{ field: 'interval', problem: 'is required with period' }])
+  const count = Math.floor(period / interval)
+  if (count === 0) throw badFields([{ field: 'interval', problem: 'is longer than the period' }])
+  if (count > most) {
+    throw badFields([
+      { field: 'interval', problem: `makes ${count} prices of the period: ${most} at most, so ${Math.ceil(period / most)} s or more` },
+    ])
+  }
+  return { period, interval, secondsAgo: Array.from({ length: count + 1 }, (_, i) => (count - i) * interval) }
 }

@@ -1,10 +1,11 @@
 import { SluiceError } from '../../api/index.ts'
-import type { At, RangePosition, Token } from '../../contracts/index.ts'
+import type { At, RangePosition, Token, Head } from '../../contracts/index.ts'
+import { fromRaw } from '../../decimal.ts'
+import { requireWallet } from '../caller.ts'
 import type { On, Verb } from '../context.ts'
-import type { NetworkEntry } from '../registry.ts'
+import type { NetworkEntry, VenueEntry } from '../registry.ts'
 import { readAddress } from '../wallets.ts'
-import { rangeOf } from '../../verbs/amm/liquidity/range-of.ts'
-import { showPosition } from '../../verbs/amm/liquidity/show-position.ts'
+import { rangeOf, type OrderedPair, showBounds, showPrice } from './range-pools.ts'
 
 export const ammLiquidityPositions: Verb<'AMMLiquidityPositions'> = async (request, { network, venue, signal }) =>
   rangePositions(readAddress(network, request.address), { network, venue }, { signal })
@@ -38,4 +39,76 @@ async function tokensOf(positions: readonly RangePosition[], network: NetworkEnt
     }),
   )
   return new Map(found.flat())
+}
+
+/** A position is its owner's: who may not use that wallet does not see it. */
+export const ammLiquidityPosition: Verb<'AMMLiquidityPosition'> = async ({ tokenId }, { network, venue, caller, signal }) => {
+  const at = { signal }
+  const { head, position } = await findPosition(tokenId, venue, at)
+  requireWallet(caller, position.owner)
+  return { ...showPosition(position, await orderOf(position, network, at)), blockNumber: Number(head.number) }
+}
+
+interface Found {
+  head: Head
+  position: RangePosition
+}
+
+/** Ids are words of 256 bits. */
+const idsEnd = 2n ** 256n
+
+/** @throws SluiceError UNKNOWN_POSITION */
+async function findPosition(idText: string, venue: VenueEntry, at: At): Promise<Found> {
+  const range = rangeOf(venue)
+  const tokenId = BigInt(idText)
+  const found = tokenId < idsEnd ? await range.position(tokenId, at) : undefined
+  if (found) return found
+  throw new SluiceError(
+    'UNKNOWN_POSITION',
+    `There is no position ${tokenId} on ${venue.connector}, or none any more (burnt); GET /amm/liquidity/positions lists a wallet's.`,
+  )
+}
+
+/** One that the wallet may do something with. @throws SluiceError UNKNOWN_POSITION */
+export async function findOwnPosition(
+  { tokenId, address }: { tokenId: string; address: string },
+  venue: VenueEntry,
+  { impl }: NetworkEntry,
+  at: At,
+): Promise<Found> {
+  const found = await findPosition(tokenId, venue, at)
+  const { owner } = found.position
+  if (impl.address(owner) === address) return found
+  throw new SluiceError(
+    'UNKNOWN_POSITION',
+    `The position ${found.position.tokenId} on ${venue.connector} belongs to ${owner}, not to ${address}: nothing was sent.`,
+    { details: { owner } },
+  )
+}
+
+/** A position's tokens in its pool's order, which is how it is shown. */
+export async function orderOf({ pool }: RangePosition, { tokens }: NetworkEntry, at: At): Promise<OrderedPair> {
+  const pair = await Promise.all([tokens.resolve(pool.token0, 'token0', at), tokens.resolve(pool.token1, 'token1', at)])
+  return { pair, reversed: false }
+}
+
+function showPosition(position: RangePosition, order: OrderedPair) {
+  const { pool, amounts, unclaimed } = position
+  const [token0, token1] = order.pair
+  return {
+    tokenId: position.tokenId.toString(),
+    token0: token0.address,
+    token1: token1.address,
+    fee: pool.fee,
+    ...showBounds(position, order),
+    amount0: fromRaw(amounts.amount0Raw, token0.decimals),
+    amount1: fromRaw(amounts.amount1Raw, token1.decimals),
+    unclaimedToken0: fromRaw(unclaimed.amount0Raw, token0.decimals),
+    unclaimedToken1: fromRaw(unclaimed.amount1Raw, token1.decimals),
+    liquidity: position.liquidity.toString(),
+    inRange: position.inRange,
+    poolPrice: showPrice(pool.price, order, 'down'),
+    pool: pool.address,
+    owner: position.owner,
+  }
 }

@@ -1,15 +1,11 @@
 import { SluiceError } from '../../api/index.ts'
-import type { Quote } from '../../contracts/index.ts'
+import type { Quote, Json } from '../../contracts/index.ts'
+import { valueAt } from '../../decimal.ts'
 import type { Submitted } from '../../transactions/submit-request.ts'
 import type { Verb } from '../context.ts'
-import { valueAt } from '../../decimal.ts'
-import { withMeaning } from '../explain-errors.ts'
-import { readFees, showGas } from '../../verbs/fees.ts'
-import { withListedNames } from '../../verbs/listed-names.ts'
-import { effectiveSlippage, slippageBound, tighterBound, tradeRules } from '../slippage.ts'
-import { readAddress, requireKey } from '../wallets.ts'
-import { aboutTrade } from '../../verbs/amm/about-trade.ts'
-import { deadlineAfter } from '../../verbs/amm/deadline.ts'
+import { withMeaning, withListedNames } from '../explain-errors.ts'
+import { effectiveSlippage, slippageBound, tighterBound, tradeRules, deadlineAfter } from '../slippage.ts'
+import { readFees, showGas, readAddress, requireKey } from '../wallets.ts'
 import {
   ammOf,
   askOrder,
@@ -22,7 +18,7 @@ import {
   swapOf,
   type Order,
   type Sourced,
-} from '../../verbs/amm/swap.ts'
+} from './price.ts'
 
 export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
   const { network, venue, services, signal } = context
@@ -120,3 +116,19 @@ function limitOf({ base, quote, side, amountRaw }: Order, limitPrice: string | u
   if (limitPrice === undefined) return undefined
   return valueAt(limitPrice, { raw: amountRaw, decimals: base.decimals }, quote.decimals, side === 'BUY' ? 'down' : 'up')
 }
+
+/** What the journal keeps of a trade, so that its fill can be shown in the caller's terms. */
+interface AboutTrade {
+  side: 'BUY' | 'SELL'
+  base: { symbol: string; decimals: number }
+  quote: { symbol: string; decimals: number }
+}
+
+const aboutTrade = ({ side, base, quote }: Order): Json => ({
+  side,
+  base: { symbol: base.symbol, decimals: base.decimals },
+  quote: { symbol: quote.symbol, decimals: quote.decimals },
+})
+
+/** Reads it back: the journal is this server's own, and its `kind` says what is in it. */
+export const readAboutTrade = (about: Json): AboutTrade => about as unknown as AboutTrade

@@ -1,13 +1,31 @@
-import { badFields, SluiceError, type ErrorName } from '../../api/index.ts'
-import type { BookAction } from '../../contracts/index.ts'
-import { readWallet } from '../../verbs/read-wallet.ts'
-import type { ForBook } from '../../verbs/clob/book-verb.ts'
-import { marketsOf } from './markets.ts'
-import { afterRefusals, readCancels, type CancelTold } from '../../verbs/clob/orders/batch-cancels.ts'
-import { readCreates } from '../../verbs/clob/orders/batch-creates.ts'
-import { showEntry } from '../../verbs/clob/orders/batch-entry.ts'
-import { carryOut, type Results } from './submit-actions.ts'
-import { showCancel, showPlaced } from '../../verbs/clob/orders/show-done.ts'
+import {
+  badFields,
+  SluiceError,
+  type ErrorName,
+  CLOBBatchOrdersRequest,
+  CLOBMarginBatchOrdersRequest,
+  CLOBPerpBatchOrdersRequest,
+  type BookSet,
+} from '../../api/index.ts'
+import type { BookAction, BookOrder, OrderName } from '../../contracts/index.ts'
+import { fieldsReader } from '../read-fields.ts'
+import { readWallet } from '../wallets.ts'
+import { type ForBook, marketsOf, type Markets, nameOf } from './markets.ts'
+import { hasEnded } from './order-state.ts'
+import { madeOrderId, placedBefore, isUnderWay, nameOnExchange, notYet, refusalOf, showEnded, stop } from './orders.ts'
+import { readOrder } from './read-order.ts'
+import {
+  carryOut,
+  type Results,
+  showCancel,
+  showPlaced,
+  type BookContext,
+  type Wallet,
+  doneOf,
+  type Done,
+  type Result,
+} from './submit-actions.ts'
+import { walletOrders, readName, unknownOrder, type FoundOrder } from './wallet-orders.ts'
 
 /** Many orders at once, each with what it came to: what is wrong with one keeps no other from going. */
 export const batchOrders: ForBook<'BatchOrders'> = (type) => async (request, context) => {
@@ -56,4 +74,173 @@ function requireAny(entries: readonly object[], results: Results): void {
   if (failures.length < results.size || entries.some((each) => 'answer' in each)) return
   const passes = passing.flatMap((each) => failures.find(({ name }) => name === each) ?? [])[0]
   if (passes) throw passes
+}
+
+const readers = {
+  CLOB: fieldsReader(CLOBBatchOrdersRequest.properties.create.items),
+  MARGIN_CLOB: fieldsReader(CLOBMarginBatchOrdersRequest.properties.create.items),
+  PERP_CLOB: fieldsReader(CLOBPerpBatchOrdersRequest.properties.create.items),
+}
+
+type Placed = NonNullable<Awaited<ReturnType<typeof placedBefore>>>
+type CreateEntry = Entry<BookAction & { do: 'create' }, Placed> & { clientOrderId?: string }
+
+/** @param create as the caller wrote them: each is judged by itself */
+async function readCreates(
+  type: BookSet,
+  create: readonly unknown[],
+  markets: Markets,
+  wallet: Wallet,
+  context: BookContext,
+): Promise<readonly CreateEntry[]> {
+  const at = { signal: context.signal }
+  const orders = walletOrders(type, wallet.address, context)
+  const firstWith = new Map<string, number>()
+
+  async function readOne(written: unknown, place: number): Promise<CreateEntry> {
+    const fields = readers[type](asFields(written, 'create'), 'body')
+    const clientOrderId = fields.clientOrderId ?? madeOrderId(context, place)
+    const first = firstWith.get(clientOrderId)
+    if (first !== undefined) return { error: usedTwice(first), clientOrderId }
+    firstWith.set(clientOrderId, place)
+    const read = await orError(async () => {
+      const market = markets.find(fields.market)
+      const before = await placedBefore(type, wallet.address, clientOrderId, context)
+      if (before) return { answer: before }
+      if (fields.clientOrderId !== undefined && (await orders.isTaken(clientOrderId))) throw taken(clientOrderId)
+      return { action: { do: 'create', market, order: await readOrder(type, { ...fields, clientOrderId }, market, context, at) } as const }
+    })
+    return { ...read, clientOrderId }
+  }
+
+  const read: CreateEntry[] = []
+  for (const [place, each] of create.entries()) read.push(await orError(() => readOne(each, place)))
+  return read
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS where an entry is no object */
+function asFields(written: unknown, field: 'create' | 'cancel'): Readonly<Record<string, unknown>> {
+  if (typeof written === 'object' && written !== null && !Array.isArray(written)) return Object.fromEntries(Object.entries(written))
+  throw badFields([{ field, problem: 'this entry of it is no JSON object' }])
+}
+
+const usedTwice = (first: number) =>
+  badFields([{ field: 'clientOrderId', problem: `is that of create[${first}] too: one of them is enough` }])
+
+/** A plan of many orders is refused as a whole where an id was used: known before, it is told of its order alone. */
+const taken = (clientOrderId: string) =>
+  new SluiceError(
+    'IDEMPOTENCY_CONFLICT',
+    `The clientOrderId ${clientOrderId} was used before by this wallet there: nothing was sent. GET the orders with it to see what became of that one.`,
+    { details: { clientOrderId } },
+  )
+
+const read = fieldsReader(CLOBBatchOrdersRequest.properties.cancel.items)
+
+type Stopped = ReturnType<typeof showEnded> | NonNullable<Awaited<ReturnType<typeof stop>>>
+type CancelEntry = Entry<BookAction & { do: 'cancel' }, Stopped> & { name: OrderName; journaled?: FoundOrder['journaled'] }
+
+/** @param cancel as the caller wrote them: each is judged by itself, by what the journal knows of it */
+async function readCancels(
+  type: BookSet,
+  cancel: readonly unknown[],
+  markets: Markets,
+  wallet: Wallet,
+  context: BookContext,
+): Promise<readonly CancelEntry[]> {
+  const orders = walletOrders(type, wallet.address, context)
+
+  async function readOne(written: unknown): Promise<CancelEntry> {
+    const fields = read(asFields(written, 'cancel'), 'body')
+    const name = readName(fields)
+    const market = markets.find(fields.market)
+    const [journaled] = await orders.journaled({ ...name, market: nameOf(market), limit: 1 })
+    if (!journaled) return { name, action: { do: 'cancel', market, order: name } }
+    const found = { journaled, shown: await orders.show(journaled, undefined, false) }
+    if (hasEnded(found.shown.state)) return { name, answer: showEnded(found) }
+    if (isUnderWay(found)) {
+      const stopped = await stop(found, wallet, context)
+      if (!stopped) throw notYet()
+      return { name, answer: stopped }
+    }
+    return { name, journaled, action: { do: 'cancel', market, order: { ...name, ...nameOnExchange(found) } } }
+  }
+
+  const entries: CancelEntry[] = []
+  for (const each of cancel)
+    entries.push(await orError(() => readOne(each)).then((entry) => ('error' in entry ? { name: {}, ...entry } : entry)))
+  return entries
+}
+
+type CancelTold = ReturnType<typeof showEnded> | (OrderName & { error: ReturnType<typeof showError> })
+
+/**
+ * What the exchange did not cancel, by the place of its entry: it may have been filled in between, or never have been there. Where it cannot
+ * be asked, what it said against the cancel is all that is told, and no state of the order: the rest of the batch was sent.
+ */
+async function afterRefusals(
+  type: BookSet,
+  cancels: readonly CancelEntry[],
+  results: Results,
+  wallet: Wallet,
+  context: BookContext,
+): Promise<ReadonlyMap<number, CancelTold>> {
+  const refused = cancels.flatMap((entry, place) => {
+    const refusal = 'action' in entry ? refusalOf(results.get(place)) : undefined
+    return 'action' in entry && refusal ? [{ entry, action: entry.action, place, refusal }] : []
+  })
+  const told = new Map<number, CancelTold>()
+  if (refused.length === 0) return told
+  const orders = walletOrders(type, wallet.address, context)
+  // Also where the connector fails by a defect: that something was sent is worth more than what the order ended as.
+  const found = await orders
+    .onExchange({ names: refused.map(({ action }) => action.order) }, { signal: context.signal })
+    .catch((error: unknown) => ({ error }))
+  for (const { entry, action, place, refusal } of refused) {
+    const { name, journaled } = entry
+    if ('error' in found) {
+      told.set(place, { ...name, error: showError(refusal) })
+      continue
+    }
+    const exchange = found.find((each) => isOf(each, action))
+    const shown = journaled ? await orders.show(journaled, exchange, false) : exchange && orders.showForeign(exchange, false)
+    if (shown && hasEnded(shown.state)) told.set(place, showEnded({ shown }))
+    else told.set(place, { ...name, error: showError(shown ? refusal : unknownOrder(type, name, wallet.address)) })
+  }
+  return told
+}
+
+const isOf = (order: BookOrder, { market, order: { orderId, clientOrderId } }: BookAction & { do: 'cancel' }) =>
+  order.market.id === market.id && (orderId === undefined ? order.clientOrderId === clientOrderId : order.orderId === orderId)
+
+/** An entry of a batch: what is to be done for it, what it came to already, or why it comes to nothing. */
+type Entry<A extends BookAction, Shown extends object> = { action: A } | { answer: Shown } | { error: SluiceError }
+
+function showError({ code, name, message, http, details }: SluiceError) {
+  return { errorCode: code, name, message, httpErrorCode: http, ...(details !== undefined && { details }) }
+}
+
+/** @param name what the entry is known by, where it came to nothing */
+function showEntry<A extends BookAction, Shown extends object, Name extends object, Told extends object>(
+  entry: Entry<A, Shown>,
+  result: Result | undefined,
+  name: Name,
+  show: (action: A, done: Done) => Told,
+): Shown | Told | (Name & { error: ReturnType<typeof showError> }) {
+  if ('answer' in entry) return entry.answer
+  const error = 'error' in entry ? entry.error : result instanceof SluiceError ? result : undefined
+  if (error) return { ...name, error: showError(error) }
+  // Before the last of a batch is signed all others have come to something, and so has that one by then.
+  if ('error' in entry) throw entry.error
+  return show(entry.action, doneOf(result))
+}
+
+/** What belongs to a request belongs to no entry: a defect, or a store that is away, is not told of each. */
+async function orError<T>(read: () => Promise<T>): Promise<T | { error: SluiceError }> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof SluiceError && error.name !== 'UNKNOWN_ERROR') return { error }
+    throw error
+  }
 }

@@ -1,15 +1,15 @@
-import { SluiceError, type BookSet, type CLOBWithdrawRequest } from '../../api/index.ts'
-import type { Bridge, BridgePlan, Plan, Token } from '../../contracts/index.ts'
-import { fromRaw } from '../../decimal.ts'
-import type { NetworkEntry } from '../registry.ts'
-import { evmOf } from '../../verbs/evm/spenders.ts'
-import { readWallet } from '../../verbs/read-wallet.ts'
+import { SluiceError, type BookSet, type CLOBWithdrawRequest, badFields } from '../../api/index.ts'
+import type { Bridge, BridgePlan, Plan, Token, At, BookPlan, MarginMove, Json } from '../../contracts/index.ts'
+import { fromRaw, plain } from '../../decimal.ts'
+import type { Scope, Submitted } from '../../transactions/submit-request.ts'
+import { evmOf } from '../evm.ts'
+import { withMeaning, withListedNames } from '../explain-errors.ts'
+import type { NetworkEntry, VenueEntry } from '../registry.ts'
 import { readPositiveRaw } from '../tokens.ts'
-import { bookOf } from '../../verbs/clob/book-type.ts'
-import type { BookVerb } from '../../verbs/clob/book-verb.ts'
-import type { BookContext } from './submit-actions.ts'
-import { move } from '../../verbs/clob/account/move.ts'
-import { submitFunds } from '../../verbs/clob/account/submit-funds.ts'
+import { readWallet } from '../wallets.ts'
+import { bookOf, type BookVerb, marketsOf, nameOf } from './markets.ts'
+import { aboutLeverage } from './read-order.ts'
+import type { BookContext, Wallet } from './submit-actions.ts'
 
 /** A token into the exchange: from the chain that the request names, else by the exchange's own way. */
 export const deposit =
@@ -84,4 +84,76 @@ function carriedOut(plan: Plan | BridgePlan, { token, amountRaw, bridge, network
     'UNKNOWN_ERROR',
     'The connector would deposit by another chain than was asked for: nothing was signed. This is a defect of the plugin.',
   )
+}
+
+/** A token into the exchange, out of it to the same wallet, or lent by it and paid back. */
+export const move =
+  (type: BookSet, how: MarginMove): BookVerb<'Withdraw'> =>
+  async (request, context) => {
+    const { network, venue, signal } = context
+    const at = { signal }
+    const plan = plannerOf(type, how, venue)
+    const wallet = readWallet(request, context)
+    const token = await network.tokens.resolve(request.token, 'token', at)
+    const amountRaw = readPositiveRaw(request.amount, token, 'amount')
+    const amount = fromRaw(amountRaw, token.decimals)
+    const valueRaw = token.native && (how === 'deposit' || how === 'repay') ? amountRaw : 0n
+    const about = { type, how, token: token.symbol, amount }
+    const shown = { token: token.address, amount }
+    const scope = { contracts: venue.contracts, valueRaw }
+    return submitFunds(await plan(token, amountRaw, wallet.address, at), { about, shown, scope }, wallet, context)
+  }
+
+type Planner = (token: Token, amountRaw: bigint, owner: string, at: At) => Promise<BookPlan>
+
+/** @throws SluiceError UNSUPPORTED where the exchange holds no funds */
+function plannerOf(type: BookSet, how: MarginMove, venue: VenueEntry): Planner {
+  if (type === 'MARGIN_CLOB') {
+    const book = bookOf(type, venue)
+    return (token, amountRaw, owner, at) => book.move(token, amountRaw, how, owner, at)
+  }
+  const book = bookOf(type, venue)
+  const { move: carry } = book
+  if (carry && (how === 'deposit' || how === 'withdraw'))
+    return (token, amountRaw, owner, at) => carry.call(book, token, amountRaw, how, owner, at)
+  throw new SluiceError('UNSUPPORTED', `${venue.connector} holds no funds but what its orders have locked: there is nothing to ${how}.`)
+}
+
+export const leverage: BookVerb<'Leverage'> = async (request, context) => {
+  const { venue, signal } = context
+  const at = { signal }
+  const perp = bookOf('PERP_CLOB', venue)
+  const wallet = readWallet(request, context)
+  const market = (await marketsOf('PERP_CLOB', venue, at)).find(request.market)
+  if (market.maxLeverage === undefined) throw new SluiceError('UNSUPPORTED', `${nameOf(market)} has no leverage to be set.`)
+  const [problem] = aboutLeverage(request, market)
+  if (problem) throw badFields([problem])
+  const asked = plain(request.leverage)
+  const plan = await perp.leverage(market, asked, request.marginMode, wallet.address, at)
+  const shown = { market: nameOf(market), leverage: asked }
+  const scope = { contracts: venue.contracts, valueRaw: 0n }
+  return submitFunds(plan, { about: { type: 'PERP_CLOB', how: 'leverage', ...shown }, shown, scope }, wallet, context)
+}
+
+/** What the request is about, as the journal keeps it. */
+type Funds = { readonly type: BookSet; readonly how: string } & { readonly [field: string]: Json }
+
+/** Has what moves funds, or changes how they are held, carried out: on the context's network, or by the exchange's own rail. */
+async function submitFunds<S extends object>(
+  plan: BookPlan,
+  { about, shown, scope }: { about: Funds; shown: S; scope: Scope },
+  wallet: Wallet,
+  context: BookContext,
+) {
+  const { network, venue, services, signal } = context
+  const onChain = !('via' in plan)
+  const answer = ({ txHash, nonce, landed }: Submitted) => ({
+    id: txHash,
+    state: landed === undefined ? ('PENDING' as const) : landed.ok ? ('DONE' as const) : ('REJECTED' as const),
+    ...(landed?.reason !== undefined && { reason: landed.reason }),
+    ...shown,
+    ...(onChain && { txHash, nonce }),
+  })
+  const submitted = services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'funds', about, answer }, signal)
+  return answer(await withMeaning(withListedNames(submitted, network), venue))
 }

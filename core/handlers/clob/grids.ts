@@ -1,6 +1,18 @@
 import type { PriceGrid } from '../../contracts/index.ts'
-import { parse, ratio, type Decimal, type Rounding } from '../../decimal.ts'
-import { fraction, magnitude, plain, show, toMultiple, type Fraction } from '../../verbs/clob/figures/exact.ts'
+import {
+  parse,
+  ratio,
+  type Decimal,
+  type Rounding,
+  fraction,
+  magnitude,
+  plain,
+  show,
+  toMultiple,
+  type Fraction,
+  isLess,
+  isZero,
+} from '../../decimal.ts'
 
 /** Between neighbours on the grid around a price above 0; undefined where every price is on it. */
 function stepAt(price: Fraction, grid: PriceGrid): Decimal | undefined {
@@ -36,3 +48,29 @@ export function gridInWords(grid: PriceGrid): string {
   if ('step' in grid) return `multiples of the tickSize ${grid.step}`
   return `prices of at most ${grid.significantFigures} significant figures and ${grid.maxDecimals} decimals`
 }
+
+interface Lots {
+  readonly lotSize: string
+  readonly minOrderSize?: string
+}
+
+export function isInLots(amount: string, lotSize: string): boolean {
+  const { numerator, denominator } = fraction(parse(amount))
+  const step = parse(lotSize)
+  return (numerator * 10n ** BigInt(step.scale)) % (denominator * step.digits) === 0n
+}
+
+/** The smallest amount that a market takes. */
+export function leastAmount({ lotSize, minOrderSize = '0' }: Lots): string {
+  return isZero(minOrderSize) ? plain(lotSize) : toLots(minOrderSize, lotSize, 'up')
+}
+
+/** The next ones that the market takes, not above and not below. */
+export function nearestAmounts(amount: string, lots: Lots): readonly string[] {
+  const least = leastAmount(lots)
+  const around = [toLots(amount, lots.lotSize, 'down'), toLots(amount, lots.lotSize, 'up')]
+  return [...new Set(around.map((each) => (isLess(each, least) ? least : each)))]
+}
+
+const toLots = (amount: string, lotSize: string, rounding: 'up' | 'down') =>
+  show(toMultiple(fraction(parse(amount)), parse(lotSize), rounding))

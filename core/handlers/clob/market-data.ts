@@ -1,9 +1,10 @@
-import { SluiceError, type BookSet, type CLOBTickerResponse } from '../../api/index.ts'
-import type { At, BookMarket } from '../../contracts/index.ts'
+import { SluiceError, type BookSet, type CLOBTickerResponse, type CLOBMarketsResponse } from '../../api/index.ts'
+import { type At, type BookMarket, orderTypes, timesInForce, type PriceGrid, type Level } from '../../contracts/index.ts'
+import { plain } from '../../decimal.ts'
 import type { On, Services } from '../context.ts'
-import type { ForBook } from '../../verbs/clob/book-verb.ts'
-import { viewOf } from '../../verbs/clob/market/book-view.ts'
-import { marketsOf, nameOf } from './markets.ts'
+import { askedOf, cutTimedPage, readTimedPage } from '../pages.ts'
+import { readAddress, showGas } from '../wallets.ts'
+import { type ForBook, viewOf, marketsOf, nameOf, bookOf, type BookVerb } from './markets.ts'
 
 type Ticker = CLOBTickerResponse['markets'][string]
 
@@ -42,3 +43,114 @@ async function tickerOf(type: BookSet, market: BookMarket, context: { services: 
     timestamp,
   }
 }
+
+export const markets: ForBook<'Markets'> =
+  (type) =>
+  async (request, { venue, signal }) => {
+    const { all, find } = await marketsOf(type, venue, { signal })
+    const wanted = request.market === undefined ? all : [find(request.market)]
+    return { markets: Object.fromEntries(wanted.map((market) => [nameOf(market), showMarket(market)])) }
+  }
+
+function showMarket(market: BookMarket): CLOBMarketsResponse['markets'][string] {
+  const { base, quote, prices, lotSize, minOrderSize, minNotional, takes, makerFee, takerFee, maxLeverage, status } = market
+  const times = Object.values(takes)
+  return {
+    market: nameOf(market),
+    base,
+    quote,
+    ...showGrid(prices),
+    lotSize: plain(lotSize),
+    ...(minOrderSize !== undefined && { minOrderSize: plain(minOrderSize) }),
+    ...(minNotional !== undefined && { minNotional: plain(minNotional) }),
+    orderTypes: orderTypes.filter((each) => takes[each] !== undefined),
+    timeInForce: timesInForce.filter((each) => times.some((taken) => taken.includes(each))),
+    takes: Object.fromEntries(Object.entries(takes).map(([orderType, taken]) => [orderType, [...taken]])),
+    makerFee: plain(makerFee),
+    takerFee: plain(takerFee),
+    ...(maxLeverage !== undefined && { maxLeverage: plain(maxLeverage) }),
+    status,
+  }
+}
+
+function showGrid(grid: PriceGrid) {
+  if (grid === 'any') return {}
+  return 'step' in grid
+    ? { tickSize: plain(grid.step) }
+    : { priceSignificantFigures: grid.significantFigures, priceDecimals: grid.maxDecimals }
+}
+
+export const orderBook: ForBook<'OrderBook'> = (type) => async (request, context) => {
+  const at = { signal: context.signal }
+  const market = (await marketsOf(type, context.venue, at)).find(request.market)
+  const { buys, sells, sequence, timestamp, blockNumber } = await viewOf(type, market, context, at)
+  return {
+    market: nameOf(market),
+    buys: top(buys, request.depth),
+    sells: top(sells, request.depth),
+    sequence,
+    timestamp,
+    ...(blockNumber !== undefined && { blockNumber }),
+  }
+}
+
+/** The type of an answer is of arrays that may be written to; this one is only ever read. */
+const top = (levels: readonly Level[], depth = levels.length): Level[] =>
+  depth < levels.length ? levels.slice(0, depth) : (levels as Level[])
+
+export const trades: ForBook<'Trades'> =
+  (type) =>
+  async (request, { network, venue, services, signal }) => {
+    const at = { signal }
+    const page = readTimedPage(request, services.settings)
+    const owner = request.address === undefined ? undefined : readAddress(network, request.address)
+    const market = (await marketsOf(type, venue, at)).find(request.market)
+    const query = { market, owner, orderId: request.orderId, limit: askedOf(page), before: page.before }
+    const { shown, nextCursor } = cutTimedPage(await bookOf(type, venue).trades(query, at), page)
+    return {
+      trades: shown.map(({ tradeId, orderId, market: of, side, price, amount, fee, feeToken, timestamp, txHash }) => ({
+        tradeId,
+        ...(orderId !== undefined && { orderId }),
+        market: nameOf(of),
+        side,
+        price: plain(price),
+        amount: plain(amount),
+        fee: plain(fee),
+        feeToken,
+        timestamp,
+        ...(txHash !== undefined && { txHash }),
+      })),
+      ...(nextCursor !== undefined && { nextCursor }),
+    }
+  }
+
+export const fundingInfo: BookVerb<'FundingInfo'> = async (request, { venue, signal }) => {
+  const at = { signal }
+  const market = (await marketsOf('PERP_CLOB', venue, at)).find(request.market)
+  const { fundingRate, indexPrice, markPrice, nextFundingTimestamp } = await bookOf('PERP_CLOB', venue).prices(market, at)
+  return {
+    market: nameOf(market),
+    fundingRate: plain(fundingRate),
+    indexPrice: plain(indexPrice),
+    markPrice: plain(markPrice),
+    nextFundingTimestamp,
+  }
+}
+
+export const lastTradePrice: BookVerb<'LastTradePrice'> = async (request, context) => {
+  const at = { signal: context.signal }
+  const market = (await marketsOf('PERP_CLOB', context.venue, at)).find(request.market)
+  const { lastPrice, timestamp } = await viewOf('PERP_CLOB', market, context, at)
+  if (lastPrice === undefined) throw new SluiceError('PRICE_FAILED', `${context.venue.connector} tells of no trade in ${nameOf(market)}.`)
+  return { market: nameOf(market), lastTradePrice: lastPrice, timestamp }
+}
+
+const noGas = { gasLimit: 0n, gasPriceRaw: 0n, gasCostRaw: 0n }
+
+/** Nothing where orders are no transactions. */
+export const estimateGas: ForBook<'EstimateGas'> =
+  (type) =>
+  async (_request, { network, venue, signal }) => {
+    const { typicalGasUnits } = bookOf(type, venue)
+    return showGas(typicalGasUnits === undefined ? noGas : await network.impl.gas(typicalGasUnits, undefined, { signal }), network)
+  }

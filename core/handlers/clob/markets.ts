@@ -1,8 +1,9 @@
-import { SluiceError, type BookSet } from '../../api/index.ts'
-import type { At, BookMarket } from '../../contracts/index.ts'
-import { didYouMean } from '../../verbs/did-you-mean.ts'
+import { SluiceError, type BookSet, type AnswerOf, type EndpointName, type EndpointNamed, type RequestOf } from '../../api/index.ts'
+import type { At, BookMarket, CLOB, MarginCLOB, PerpCLOB } from '../../contracts/index.ts'
+import type { BookVenue, BookView } from '../../live-state/book-feed.ts'
+import type { Call, On, Services } from '../context.ts'
 import type { VenueEntry } from '../registry.ts'
-import { bookOf, rootOf } from '../../verbs/clob/book-type.ts'
+import { didYouMean } from '../tokens.ts'
 
 /** WETH-USDC */
 export const nameOf = ({ base, quote }: Pick<BookMarket, 'base' | 'quote'>) => `${base}-${quote}`
@@ -37,3 +38,42 @@ export async function marketsOf(type: BookSet, venue: Pick<VenueEntry, 'impl' | 
     },
   }
 }
+
+/** What the implementation of each kind of order book is. */
+interface Books {
+  CLOB: CLOB
+  MARGIN_CLOB: MarginCLOB
+  PERP_CLOB: PerpCLOB
+}
+
+/** Where the endpoints of each kind are. */
+export const rootOf = { CLOB: '/clob', MARGIN_CLOB: '/clob/margin', PERP_CLOB: '/clob/perp' } as const satisfies Record<BookSet, string>
+
+/** @throws SluiceError UNSUPPORTED */
+export function bookOf<T extends BookSet>(type: T, { impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): Books[T] {
+  const books: Partial<Books> = impl
+  const book = books[type]
+  if (book) return book
+  throw new SluiceError('UNSUPPORTED', `The connector ${connector} has no trading type ${type}; GET /plugins shows what it has.`)
+}
+
+type Name = EndpointName extends infer N ? (N extends `CLOBPerp${infer V}` ? V : never) : never
+type Of<V extends Name> = EndpointNamed<`CLOBPerp${V}`>
+
+/** The function behind one endpoint of every kind of order book: what is asked of perpetuals is all that can be asked. */
+export type BookVerb<V extends Name> = (
+  request: RequestOf<Of<V>>,
+  context: Call & { services: Services } & On<'connector'>,
+) => Promise<AnswerOf<Of<V>>>
+
+/** A verb, by the kind of book that it is for. */
+export type ForBook<V extends Name> = (type: BookSet) => BookVerb<V>
+
+/** Where books are followed, as the market's memory knows it. */
+function bookVenue(type: BookSet, { network: { chain, network, impl }, venue }: On<'connector'>): BookVenue {
+  return { chain, network, connector: venue.connector, type, books: bookOf(type, venue).books, chainImpl: impl }
+}
+
+/** The book from memory. @throws SluiceError NETWORK where it is stale */
+export const viewOf = (type: BookSet, market: BookMarket, context: { services: Services } & On<'connector'>, at: At): Promise<BookView> =>
+  context.services.books.book(bookVenue(type, context), market, at)

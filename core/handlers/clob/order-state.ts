@@ -1,10 +1,18 @@
-import type { ActionOutcome, BookOrder, OrderName, OrderState, OrderType, TimeInForce } from '../../contracts/index.ts'
-import { txHashOf } from '../../transactions/entry.ts'
-import { type JournaledOrder } from '../../transactions/book-orders.ts'
-import { plain } from '../../verbs/clob/figures/exact.ts'
+import type {
+  ActionOutcome,
+  BookOrder,
+  OrderName,
+  OrderState,
+  OrderType,
+  TimeInForce,
+  BookMarket,
+  Json,
+  NewOrder,
+} from '../../contracts/index.ts'
+import { plain, larger } from '../../decimal.ts'
+import type { JournaledOrder } from '../../transactions/book-orders.ts'
+import { txHashOf, isFinal, type Entry } from '../../transactions/entry.ts'
 import { nameOf } from './markets.ts'
-import { readAboutOrder } from '../../verbs/clob/orders/about-order.ts'
-import { hasEnded, orderState } from '../../verbs/clob/orders/order-state.ts'
 
 /** An order as callers see it. */
 export interface ShownOrder extends OrderName {
@@ -64,3 +72,89 @@ export const showForeign = (order: BookOrder, cancelling: boolean): ShownOrder =
   createdAt: order.createdAt,
   updatedAt: order.updatedAt,
 })
+
+const ends: ReadonlySet<OrderState> = new Set(['FILLED', 'CANCELED', 'EXPIRED', 'REJECTED', 'FAILED'])
+
+/** Nothing becomes of it any more. */
+export const hasEnded = (state: OrderState) => ends.has(state)
+
+/** What is known of an order. */
+export interface OrderFacts {
+  /** The journal's, of what was to place it. */
+  readonly entry: Pick<Entry, 'state' | 'landed' | 'reason' | 'replacedBy'>
+  /** What its receipt says, where it landed. */
+  readonly outcome?: ActionOutcome
+  /** As the exchange has it now. */
+  readonly exchange?: Pick<BookOrder, 'orderId' | 'state' | 'filledAmount' | 'averagePrice'>
+  /** What was kept of it. */
+  readonly said?: ActionOutcome
+  /** A cancel of ours is under way. */
+  readonly cancelling: boolean
+}
+
+/**
+ * The state of an order as callers see it, and what else is known: the exchange's word over its receipt's, and an end over what is open. But what
+ * ended in its own receipt ended just so: of what is read of it later a part may be missing, such as fills of long ago.
+ */
+export function orderState({ entry, outcome, exchange, said, cancelling }: OrderFacts): ActionOutcome & { filledAmount: string } {
+  const landed = entry.landed?.ok === true
+  const words: ActionOutcome[] = [...(exchange ? [exchange] : []), ...(landed && outcome ? [outcome] : []), ...(said ? [said] : [])]
+  const atOnce = landed && outcome && hasEnded(outcome.state) && outcome.state !== 'REJECTED' ? outcome : undefined
+  const word = atOnce ?? words.find(({ state }) => hasEnded(state)) ?? words[0]
+  if (!word) return { state: unsaid(entry), filledAmount: '0', ...(entry.reason !== undefined && { reason: entry.reason }) }
+  const known = (key: 'orderId' | 'averagePrice' | 'reason') => [word, ...words].find((each) => each[key] !== undefined)?.[key]
+  const [orderId, averagePrice, reason] = [known('orderId'), known('averagePrice'), known('reason')]
+  return {
+    state: cancelling && !hasEnded(word.state) ? 'PENDING_CANCEL' : word.state,
+    // Of two that were read one after the other the larger is the newer.
+    filledAmount: (atOnce ? [atOnce] : words).reduce((most, { filledAmount = '0' }) => larger(most, filledAmount), '0'),
+    ...(orderId !== undefined && { orderId }),
+    ...(averagePrice !== undefined && { averagePrice }),
+    ...(reason !== undefined && { reason }),
+  }
+}
+
+/** Where neither the exchange nor a receipt says anything. */
+function unsaid({ state, landed, replacedBy }: OrderFacts['entry']): OrderState {
+  if (landed) return landed.ok ? 'OPEN' : 'REJECTED'
+  if (isFinal({ state })) return 'FAILED'
+  return replacedBy === undefined ? 'PENDING_OPEN' : 'PENDING_CANCEL'
+}
+
+/** What the journal keeps of an order, so that it can be shown without the exchange. */
+interface AboutOrder {
+  side: 'BUY' | 'SELL'
+  orderType: OrderType
+  timeInForce: TimeInForce
+  price: string
+  amount: string
+  /** Of a request with an Idempotency-Key: what is journaled again under it is that request, repeated. */
+  request?: string
+}
+
+export const aboutOrder = ({ side, orderType, timeInForce, price, amount }: NewOrder, request: string | undefined): Json => ({
+  side,
+  orderType,
+  timeInForce,
+  price,
+  amount,
+  ...(request !== undefined && { request }),
+})
+
+/** Reads it back: the journal is this server's own. */
+export const readAboutOrder = ({ about }: Pick<JournaledOrder, 'about'>): AboutOrder => about as unknown as AboutOrder
+
+/** Which orders a transaction, or a signed action, is to cancel. */
+interface AboutCancels {
+  type: string
+  cancels: readonly ({ market: string } & OrderName)[]
+}
+
+export const aboutCancels = (type: string, cancels: readonly { market: BookMarket; order: OrderName }[]): Json => ({
+  type,
+  cancels: cancels.map(({ market, order }) => ({ market: nameOf(market), ...order })),
+})
+
+/** Undefined where it cancels nothing. */
+export const readAboutCancels = ({ kind, about }: Pick<Entry, 'kind' | 'about'>): AboutCancels | undefined =>
+  (kind === 'order' || kind === 'order-cancel') && about !== null ? (about as unknown as AboutCancels) : undefined

@@ -1,15 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError, type BookSet } from '../../api/index.ts'
 import type { BookMarket, OrderName } from '../../contracts/index.ts'
 import { isFinal } from '../../transactions/entry.ts'
-import { readWallet } from '../../verbs/read-wallet.ts'
-import type { ForBook } from '../../verbs/clob/book-verb.ts'
-import { marketsOf } from './markets.ts'
-import { carryOut, doneOf, type BookContext, type Result, type Results, type Wallet } from './submit-actions.ts'
-import { findOrder, readName, unknownOrder, type FoundOrder } from '../../verbs/clob/orders/find-order.ts'
-import { hasEnded } from '../../verbs/clob/orders/order-state.ts'
-import { showCancel } from '../../verbs/clob/orders/show-done.ts'
-import { walletOrders } from './wallet-orders.ts'
+import type { Call } from '../context.ts'
+import { readWallet } from '../wallets.ts'
+import { type ForBook, marketsOf } from './markets.ts'
+import { hasEnded, readAboutOrder } from './order-state.ts'
+import { readOrder } from './read-order.ts'
+import { carryOut, doneOf, type BookContext, type Result, type Results, type Wallet, showCancel, showPlaced } from './submit-actions.ts'
+import { findOrder, readName, unknownOrder, type FoundOrder, walletOrders } from './wallet-orders.ts'
 
 const [pauseMs, mostTries] = [100, 30]
 
@@ -109,3 +109,37 @@ export const notYet = () => {
     details: { reason },
   })
 }
+
+export const placeOrder: ForBook<'OrdersPost'> = (type) => async (request, context) => {
+  const at = { signal: context.signal }
+  const wallet = readWallet(request, context)
+  const market = (await marketsOf(type, context.venue, at)).find(request.market)
+  const clientOrderId = request.clientOrderId ?? madeOrderId(context, 0)
+  const before = await placedBefore(type, wallet.address, clientOrderId, context)
+  if (before) return before
+  const order = await readOrder(type, { ...request, clientOrderId }, market, context, at)
+  const answer = (results: Results) => showPlaced(order, doneOf(results.get(0)))
+  return answer(await carryOut(type, new Map([[0, { do: 'create', market, order }]]), wallet, context, answer))
+}
+
+/** What this very request placed, where it is repeated with its Idempotency-Key after its server died before it had answered. */
+export async function placedBefore(type: BookSet, owner: string, clientOrderId: string, context: BookContext) {
+  const tag = context.keyed?.tag
+  if (tag === undefined) return undefined
+  const orders = walletOrders(type, owner, context)
+  const [journaled] = await orders.journaled({ clientOrderId, limit: 1 })
+  // One that was given up before it was signed is placed anew.
+  if (!journaled || readAboutOrder(journaled).request !== tag || journaled.entry.attempts.length === 0) return undefined
+  const { orderId, state, filledAmount, reason, txHash } = await orders.show(journaled, undefined, false)
+  return {
+    ...(orderId !== undefined && { orderId }),
+    clientOrderId,
+    state,
+    filledAmount,
+    ...(reason !== undefined && { reason }),
+    ...(txHash !== undefined && { txHash, nonce: journaled.entry.nonce }),
+  }
+}
+
+/** A client order id where the caller gave none: with a key the same for a request that is repeated, so that nothing is placed twice. */
+export const madeOrderId = ({ keyed }: Pick<Call, 'keyed'>, index: number): string => (keyed ? `${keyed.tag}-${index}` : randomUUID())

@@ -1,10 +1,10 @@
-import { badFields, SluiceError, type FieldProblem } from '../../api/index.ts'
-import type { BookMarket, TimeInForce } from '../../contracts/index.ts'
-import { isLess, isZero, plain, times } from '../../verbs/clob/figures/exact.ts'
-import { isInLots, leastAmount, nearestAmounts } from '../../verbs/clob/figures/lots.ts'
-import { gridInWords, isOnGrid, nearestPrices } from './grids.ts'
-import { nameOf } from './markets.ts'
-import type { OrderFields } from '../../verbs/clob/orders/order-fields.ts'
+import { badFields, SluiceError, type FieldProblem, type BookSet } from '../../api/index.ts'
+import type { BookMarket, TimeInForce, At, NewOrder, Book } from '../../contracts/index.ts'
+import { isLess, isZero, plain, times, larger, parse, fraction } from '../../decimal.ts'
+import type { On, Services } from '../context.ts'
+import { effectiveSlippage, type Slippage } from '../slippage.ts'
+import { isInLots, leastAmount, nearestAmounts, gridInWords, isOnGrid, nearestPrices, roundPrice } from './grids.ts'
+import { nameOf, viewOf } from './markets.ts'
 
 /**
  * Whether a market takes an order as it is written, but for the price of MARKET, which the book must be known for.
@@ -43,7 +43,7 @@ function requireLeveraged({ leverage, reduceOnly }: OrderFields, market: BookMar
 }
 
 /** @throws SluiceError TRADE_FAILED */
-export function requireOpen(market: BookMarket): void {
+function requireOpen(market: BookMarket): void {
   if (market.status === 'open') return
   const reason = `the market is ${market.status}`
   throw new SluiceError('TRADE_FAILED', `${nameOf(market)} takes no orders: ${reason}. Nothing was sent.`, { details: { reason } })
@@ -98,3 +98,112 @@ export function aboutLeverage({ leverage }: Pick<OrderFields, 'leverage'>, { max
     ? [{ field: 'leverage', problem: `is above ${plain(maxLeverage)}, the most that the market allows` }]
     : []
 }
+
+type Context = { services: Services } & On<'connector'>
+
+/** A request's order as it is sent: checked against the market, a MARKET order with its bound. */
+export async function readOrder(
+  type: BookSet,
+  fields: OrderFields & { clientOrderId: string },
+  market: BookMarket,
+  context: Context,
+  at: At,
+): Promise<NewOrder> {
+  const timeInForce = checkOrder(fields, market)
+  const { clientOrderId, orderType, amount, price, leverage, reduceOnly } = fields
+  return {
+    clientOrderId,
+    side: sideOf(fields),
+    orderType,
+    timeInForce,
+    price: price === undefined ? await boundOf(type, fields, market, context, at) : plain(price),
+    amount: plain(amount),
+    ...(leverage !== undefined && { leverage: plain(leverage) }),
+    ...(reduceOnly === true && { reduceOnly }),
+  }
+}
+
+/** What a MARKET order may be filled at, at worst. */
+async function boundOf(type: BookSet, fields: OrderFields, market: BookMarket, context: Context, at: At): Promise<string> {
+  const { limitPrice } = fields
+  const side = sideOf(fields)
+  const slippage = effectiveSlippage(context.venue.config, [], fields.allowedSlippage)
+  const book = viewOf(type, market, context, at)
+  const bound: MarketBound =
+    limitPrice === undefined
+      ? slippageLimit(side, market, await book, slippage)
+      : callersLimit(side, market, await book.catch(noBook), limitPrice)
+  // The exchange may reckon by either: what would pass by one of them is left to it.
+  requireNotional(fields, market, larger(bound.price, bound.reference ?? '0'))
+  return bound.price
+}
+
+/** With a limit of the caller's the book is not needed: the exchange holds it. */
+function noBook(error: unknown): undefined {
+  if (!(error instanceof SluiceError) || error.http < 503) throw error
+}
+
+/** What a request says of an order. */
+export interface OrderFields {
+  side: 'BUY' | 'SELL' | 'LONG' | 'SHORT'
+  orderType: 'LIMIT' | 'LIMIT_MAKER' | 'MARKET'
+  price?: string
+  amount: string
+  clientOrderId?: string
+  timeInForce?: 'GTC' | 'IOC' | 'FOK'
+  limitPrice?: string
+  allowedSlippage?: string
+  leverage?: string
+  reduceOnly?: boolean
+}
+
+/** LONG and SHORT of a perpetual are a purchase and a sale. */
+const sideOf = ({ side }: Pick<OrderFields, 'side'>): 'BUY' | 'SELL' => (side === 'BUY' || side === 'LONG' ? 'BUY' : 'SELL')
+
+/** What a MARKET order may pay, or must get, at most: `price` is what the exchange enforces, `reference` the best price of the book. */
+interface MarketBound {
+  price: string
+  reference?: string
+}
+
+/**
+ * The best price of the other side moved by the slippage, on the grid and never looser.
+ * @throws SluiceError PRICE_FAILED where there is nothing to trade with
+ */
+export function slippageLimit(side: 'BUY' | 'SELL', market: BookMarket, book: Book, { numerator, denominator }: Slippage): MarketBound {
+  const reference = bestOf(side, book)
+  if (reference === undefined) {
+    const lacking = side === 'BUY' ? 'sells' : 'buys'
+    throw new SluiceError('PRICE_FAILED', `Nobody ${lacking} on ${nameOf(market)} now: there is no price to bound a MARKET order by.`)
+  }
+  const best = fraction(parse(reference))
+  const part = side === 'BUY' ? denominator + numerator : denominator - numerator
+  // A slippage of all or more leaves no bound but that something is paid: the smallest price there is.
+  const moved = { numerator: best.numerator * (part > 0n ? part : 1n), denominator: best.denominator * denominator }
+  return { price: roundPrice(moved, market.prices, side === 'BUY' ? 'down' : 'up'), reference }
+}
+
+/**
+ * The caller's own limit on the grid, never looser.
+ * @param book absent where it is not known: the exchange enforces the bound
+ * @throws SluiceError where the market is past it already
+ */
+export function callersLimit(side: 'BUY' | 'SELL', market: BookMarket, book: Book | undefined, limitPrice: string): MarketBound {
+  const price = roundPrice(fraction(parse(limitPrice)), market.prices, side === 'BUY' ? 'down' : 'up')
+  if (price === '0') throw badFields([{ field: 'limitPrice', problem: `${limitPrice} is below the smallest price of ${nameOf(market)}` }])
+  const reference = book && bestOf(side, book)
+  if (reference === undefined) return { price }
+  if (side === 'BUY' && isLess(price, reference))
+    throw new SluiceError(
+      'SWAP_PRICE_EXCEEDS_LIMIT_PRICE',
+      `The best offer is at ${reference} now, above limitPrice: nothing was sent. Raise limitPrice or wait.`,
+    )
+  if (side === 'SELL' && isLess(reference, price))
+    throw new SluiceError(
+      'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE',
+      `The best bid is at ${reference} now, below limitPrice: nothing was sent. Lower limitPrice or wait.`,
+    )
+  return { price, reference }
+}
+
+const bestOf = (side: 'BUY' | 'SELL', { buys, sells }: Book) => (side === 'BUY' ? sells : buys)[0]?.price

@@ -1,12 +1,13 @@
 import { SluiceError, type BookSet } from '../../api/index.ts'
-import type { ActionOutcome, BookAction } from '../../contracts/index.ts'
+import type { ActionOutcome, BookAction, At, BookPlan, CLOB, Json, NewOrder, OrderName } from '../../contracts/index.ts'
+import { plain } from '../../decimal.ts'
+import type { ClientOrder } from '../../transactions/book-orders.ts'
 import type { Submitted } from '../../transactions/submit-request.ts'
 import type { Call, On, Services } from '../context.ts'
-import type { readWallet } from '../../verbs/read-wallet.ts'
-import { bookOf } from '../../verbs/clob/book-type.ts'
-import { planActions, type Planned } from '../../verbs/clob/orders/plan-actions.ts'
-import { submitPlan } from '../../verbs/clob/orders/submit-plan.ts'
-import { outcomesAtOnce } from '../../verbs/clob/orders/told-by.ts'
+import { withMeaning, withListedNames } from '../explain-errors.ts'
+import type { readWallet } from '../wallets.ts'
+import { bookOf, nameOf } from './markets.ts'
+import { aboutCancels, aboutOrder } from './order-state.ts'
 
 export type BookContext = Call & { services: Services } & On<'connector'>
 export type Wallet = ReturnType<typeof readWallet>
@@ -93,4 +94,134 @@ export function doneOf(result: Result | undefined): Done {
   if (result instanceof SluiceError) throw result
   if (!result) throw new Error('An action was neither carried out nor refused.')
   return result
+}
+
+/** A plan, and which of the actions it carries out, by their place in the whole list. */
+interface Planned {
+  readonly covers: readonly number[]
+  readonly plan: BookPlan
+}
+
+/** What is to be done of a list of actions, and what of it cannot be. */
+interface Plans {
+  readonly planned: readonly Planned[]
+  readonly refused: ReadonlyMap<number, SluiceError>
+}
+
+/**
+ * The exchange's plans for a list of actions. Where it refuses the list it is asked again for halves of it, so that what cannot be done
+ * keeps nothing else from being done. One that is away refuses all of them: of the same request something may have been sent already.
+ */
+async function planActions(book: Pick<CLOB, 'act'>, owner: string, actions: ReadonlyMap<number, BookAction>, at: At): Promise<Plans> {
+  const places = [...actions.keys()]
+  if (places.length === 0) return { planned: [], refused: new Map() }
+  try {
+    const plans = await book.act(owner, [...actions.values()], at)
+    return {
+      planned: plans.map(({ covers, plan }) => ({ plan, covers: covers.flatMap((each) => places[each] ?? []) })),
+      refused: new Map(),
+    }
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error
+    if (places.length === 1 || !isAboutAnAction(error)) return { planned: [], refused: new Map(places.map((place) => [place, error])) }
+    const half = Math.ceil(places.length / 2)
+    const first = await planActions(book, owner, new Map([...actions].slice(0, half)), at)
+    const second = await planActions(book, owner, new Map([...actions].slice(half)), at)
+    return { planned: [...first.planned, ...second.planned], refused: new Map([...first.refused, ...second.refused]) }
+  }
+}
+
+/** An exchange that is away, or a defect, is nothing that asking in parts would change. */
+const isAboutAnAction = ({ http, name }: SluiceError): boolean => (http < 500 || name === 'UNSUPPORTED') && name !== 'RATE_LIMIT'
+
+/** @param answer absent: nothing is kept under the request's Idempotency-Key with this one */
+async function submitPlan(
+  type: BookSet,
+  { covers, plan }: Planned,
+  actions: ReadonlyMap<number, BookAction>,
+  wallet: Wallet,
+  context: BookContext,
+  answer: ((submitted: Submitted) => object) | undefined,
+): Promise<Submitted> {
+  const { network, venue, services, signal, keyed, ...call } = context
+  const clientOrders: ClientOrder[] = []
+  const cancels: (BookAction & { do: 'cancel' })[] = []
+  for (const [index, place] of covers.entries()) {
+    const action = actions.get(place)
+    if (action?.do === 'cancel') cancels.push(action)
+    if (action?.do !== 'create') continue
+    const { market, order } = action
+    clientOrders.push({ clientOrderId: order.clientOrderId, type, market: nameOf(market), index, about: aboutOrder(order, keyed?.tag) })
+  }
+  const submitted = services.transactions.submit(
+    {
+      ...call,
+      ...wallet,
+      network,
+      venue,
+      plan,
+      // Orders send none of the native coin.
+      scope: { contracts: venue.contracts, valueRaw: 0n },
+      kind: clientOrders.length > 0 ? 'order' : 'order-cancel',
+      about: cancels.length > 0 ? aboutCancels(type, cancels) : null,
+      ...(clientOrders.length > 0 && { clientOrders }),
+      ...(answer && keyed && { keyed }),
+      answer: answer ?? (() => ({})),
+    },
+    signal,
+  )
+  return withMeaning(withListedNames(submitted, network), venue)
+}
+
+type Book = Pick<CLOB, 'outcome'>
+
+/** Nothing where the connector fails, too: its log has the defect, and that something was sent is worth more than what it came to. */
+export function toldBy(book: Book, receipt: Json, memo: Json): readonly ActionOutcome[] | undefined {
+  try {
+    return book.outcome(receipt, memo)
+  } catch {
+    return undefined
+  }
+}
+
+/** What the exchange said of a plan's actions at once, if it did. */
+function outcomesAtOnce(book: Book, { plan, covers }: Planned, { landed }: Submitted): readonly ActionOutcome[] | undefined {
+  if (!landed) return undefined
+  if (landed.ok) {
+    const told = toldBy(book, landed.receipt, plan.memo)
+    // Of more or fewer than it covers nobody can say which is which.
+    return told?.length === covers.length ? told : undefined
+  }
+  const { reason } = landed
+  return covers.map(() => ({ state: 'REJECTED', ...(reason !== undefined && { reason }) }))
+}
+
+/** Where an action is, for who follows it. Signed actions are known by their orders' ids. */
+const whereabouts = ({ submitted: { txHash, nonce }, onChain }: Done) => (onChain ? { txHash, nonce } : {})
+
+/** What the request for an order is answered. */
+export function showPlaced({ clientOrderId, orderType, price }: NewOrder, done: Done) {
+  const { orderId, state = 'PENDING_OPEN' as const, filledAmount, averagePrice, reason } = done.outcome ?? {}
+  return {
+    ...(orderId !== undefined && { orderId }),
+    clientOrderId,
+    state,
+    ...(filledAmount !== undefined && { filledAmount: plain(filledAmount) }),
+    ...(averagePrice !== undefined && { averagePrice: plain(averagePrice) }),
+    ...(orderType === 'MARKET' && { limitPrice: price }),
+    ...(reason !== undefined && { reason }),
+    ...whereabouts(done),
+  }
+}
+
+/** What the request to cancel an order is answered. */
+export function showCancel(name: OrderName, done: Done) {
+  const { state = 'PENDING_CANCEL' as const, filledAmount, reason } = done.outcome ?? {}
+  return {
+    ...name,
+    state,
+    ...(filledAmount !== undefined && { filledAmount: plain(filledAmount) }),
+    ...(reason !== undefined && { reason }),
+    ...whereabouts(done),
+  }
 }

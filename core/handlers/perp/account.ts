@@ -1,13 +1,23 @@
 import { SluiceError } from '../../api/index.ts'
-import type { Token } from '../../contracts/index.ts'
-import type { Submitted } from '../../transactions/submit-request.ts'
+import type { Token, PerpPosition } from '../../contracts/index.ts'
 import { fromRaw } from '../../decimal.ts'
-import { readWallet } from '../../verbs/read-wallet.ts'
+import type { Submitted } from '../../transactions/submit-request.ts'
 import { withMeaning } from '../explain-errors.ts'
-import { showGas } from '../../verbs/fees.ts'
 import { readPositiveRaw } from '../tokens.ts'
-import { perpOf } from './markets.ts'
-import type { PerpVerb } from '../../verbs/perp-amm/perp-verb.ts'
+import { readWallet, showGas, readAddress } from '../wallets.ts'
+import {
+  fromSigned,
+  showLeverage,
+  showMarginRatio,
+  showRatio,
+  absolute,
+  priceIn,
+  rescale,
+  worth,
+  liquidationPrice,
+  type Backing,
+} from './figures.ts'
+import { perpOf, type PerpVerb, tickerOf, findMarket } from './markets.ts'
 
 /** Collateral into the exchange, or out of it to the same wallet. */
 export const move =
@@ -37,4 +47,77 @@ function tooLittle(freeRaw: bigint, neededRaw: bigint, { symbol, decimals }: Tok
     `${details.free} ${symbol} can be withdrawn now, less than ${details.needed}: close positions or withdraw less. Nothing was sent.`,
     { details },
   )
+}
+
+export const balance: PerpVerb<'Balance'> = async (request, { network, venue, signal }) => {
+  const at = { signal }
+  const perp = perpOf(venue)
+  const owner = readAddress(network, request.address)
+  const [{ settlement }, { account, head }] = await Promise.all([perp.listed(at), perp.account(owner, at)])
+  return {
+    balance: fromSigned(account.collateralRaw, account.decimals),
+    token: settlement.symbol,
+    blockNumber: Number(head.number),
+  }
+}
+
+export const margin: PerpVerb<'Margin'> = async (request, { network, venue, signal }) => {
+  const perp = perpOf(venue)
+  const owner = readAddress(network, request.wallet_address, 'wallet_address')
+  const { account, head } = await perp.account(owner, { signal })
+  const { decimals, valueRaw, notionalRaw } = account
+  const shown = {
+    accountValue: fromSigned(valueRaw, decimals),
+    freeCollateral: fromSigned(account.freeCollateralRaw, decimals),
+    collateral: fromSigned(account.collateralRaw, decimals),
+    initialMargin: fromSigned(account.initialMarginRaw, decimals),
+    maintenanceMargin: fromSigned(account.maintenanceMarginRaw, decimals),
+    marginRatio: showMarginRatio(valueRaw, notionalRaw),
+    leverage: showLeverage(notionalRaw, valueRaw),
+  }
+  return { margin: shown, blockNumber: Number(head.number) }
+}
+
+export const funding: PerpVerb<'Funding'> = async (request, { network, venue, signal }) => {
+  const perp = perpOf(venue)
+  const owner = readAddress(network, request.wallet_address, 'wallet_address')
+  const { funding: markets, head } = await perp.funding(owner, { signal })
+  const shown = markets.map(({ market, rate, periodSeconds, index, mark, pendingRaw, nextAt }) => ({
+    tickerSymbol: tickerOf(market),
+    fundingRate: showRatio(rate, 'down'),
+    fundingPeriodSeconds: periodSeconds,
+    indexPrice: showRatio(index, 'down'),
+    markPrice: showRatio(mark, 'down'),
+    pendingFundingPayment: fromSigned(pendingRaw, market.quoteDecimals),
+    ...(nextAt !== undefined && { nextFundingTimestamp: nextAt * 1000 }),
+  }))
+  return { funding: shown, blockNumber: Number(head.number) }
+}
+
+export const position: PerpVerb<'Position'> = async (request, { network, venue, signal }) => {
+  const at = { signal }
+  const owner = readAddress(network, request.wallet_address, 'wallet_address')
+  const read = await perpOf(venue).position(owner, await findMarket(request, venue, at), at)
+  return { position: showPosition(read.position, read.account), blockNumber: Number(read.head.number) }
+}
+
+/** A position in its wallet's account, both at one block. Rounded against optimism: as bought dearer, sold cheaper, and lost earlier. */
+export function showPosition(position: PerpPosition, account: Backing) {
+  const { market, sizeRaw, openNotionalRaw, mark } = position
+  const { quoteDecimals, baseDecimals } = market
+  const isShort = sizeRaw < 0n
+  const rounding = isShort ? 'down' : 'up'
+  const notionalRaw = rescale(absolute(worth(market, sizeRaw, mark)), quoteDecimals, account.decimals)
+  const liquidation = liquidationPrice(position, account)
+  return {
+    positionAmt: sizeRaw === 0n ? '0' : fromRaw(absolute(sizeRaw), baseDecimals),
+    positionSide: isShort ? ('SHORT' as const) : ('LONG' as const),
+    unrealizedProfit: fromSigned(position.unrealizedProfitRaw, quoteDecimals),
+    leverage: showLeverage(notionalRaw, account.valueRaw),
+    entryPrice: sizeRaw === 0n ? '0' : showRatio(priceIn(market, openNotionalRaw, sizeRaw), rounding),
+    markPrice: showRatio(mark, 'down'),
+    liquidationPrice: liquidation ? showRatio(liquidation, rounding) : '0',
+    tickerSymbol: tickerOf(market),
+    pendingFundingPayment: fromSigned(position.pendingFundingRaw, quoteDecimals),
+  }
 }

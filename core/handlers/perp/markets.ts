@@ -1,7 +1,10 @@
-import { SluiceError } from '../../api/index.ts'
-import type { At, PerpAMM, PerpMarket, PerpMarketName } from '../../contracts/index.ts'
-import { didYouMean } from '../../verbs/did-you-mean.ts'
+import { SluiceError, type EndpointName } from '../../api/index.ts'
+import type { At, PerpAMM, PerpMarket, PerpMarketName, PerpPrices } from '../../contracts/index.ts'
+import type { Verb } from '../context.ts'
 import type { VenueEntry } from '../registry.ts'
+import { didYouMean } from '../tokens.ts'
+import { showGas } from '../wallets.ts'
+import { showRatio } from './figures.ts'
 
 /** @throws SluiceError UNSUPPORTED */
 export function perpOf({ impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): PerpAMM {
@@ -33,3 +36,35 @@ export function requireOpen(market: PerpMarket, refusal: 'PRICE_FAILED' | 'TRADE
   const reason = `the market is ${market.status}`
   throw new SluiceError(refusal, `${tickerOf(market)} takes no orders: ${reason}. Nothing was sent.`, { details: { reason } })
 }
+
+type Name = EndpointName extends infer N ? (N extends `PerpAMM${infer V}` ? V : never) : never
+
+/** One function behind both prefixes of an endpoint. */
+export type PerpVerb<V extends Name> = Verb<`PerpAMM${V}`> & Verb<`Perp${V}`>
+
+export const marketPrices: PerpVerb<'MarketPrices'> = async (request, { venue, signal }) => {
+  const at = { signal }
+  const { prices, head } = await perpOf(venue).prices(await findMarket(request, venue, at), at)
+  return { ...showPrices(prices), blockNumber: Number(head.number) }
+}
+
+export const showPrices = ({ mark, index, indexTwap }: PerpPrices) => ({
+  markPrice: showRatio(mark, 'down'),
+  indexPrice: showRatio(index, 'down'),
+  indexTwapPrice: showRatio(indexTwap, 'down'),
+})
+
+export const marketStatus: PerpVerb<'MarketStatus'> = async (request, { venue, signal }) => {
+  const at = { signal }
+  const { market, head } = await perpOf(venue).prices(await findMarket(request, venue, at), at)
+  const { status, maxLeverage } = market
+  return { isActive: status === 'open', status, maxLeverage: showRatio(maxLeverage, 'down'), blockNumber: Number(head.number) }
+}
+
+export const pairs: PerpVerb<'Pairs'> = async (_request, { venue, signal }) => {
+  const { markets } = await perpOf(venue).listed({ signal })
+  return { pairs: markets.map(tickerOf) }
+}
+
+export const estimateGas: PerpVerb<'EstimateGas'> = async (_request, { network, venue, signal }) =>
+  showGas(await network.impl.gas(perpOf(venue).typicalGasUnits, undefined, { signal }), network)

@@ -1,5 +1,5 @@
 import Libsql from 'libsql'
-import type { Fault, Faults } from '../fault.ts'
+import type { Fault, Faults } from '../store.ts'
 
 /** What we find out ourselves. */
 export class EmbeddedFault extends Error {

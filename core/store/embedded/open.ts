@@ -1,16 +1,14 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync, chmodSync, closeSync, openSync } from 'node:fs'
+import { hostname } from 'node:os'
 import path from 'node:path'
 import { Kysely, SqliteAdapter, SqliteDialect } from 'kysely'
+import Libsql from 'libsql'
 import { migrate } from '../migrations.ts'
-import type { Store } from '../store.ts'
-import { StoreError } from '../store-error.ts'
 import { storeOn } from '../sql-store.ts'
+import { type Store, StoreError } from '../store.ts'
 import type { Tables } from '../tables.ts'
-import { embeddedConnection } from './connection.ts'
+import { embeddedConnection, createTurns, openFile } from './connection.ts'
 import { embeddedFaults } from './faults.ts'
-import { holdStore } from './hold.ts'
-import { makePrivate } from './make-private.ts'
-import { createTurns } from './turns.ts'
 
 /** A disk with less room than a few transactions take is full. */
 const ballast = '-'.repeat(64 * 1024)
@@ -58,4 +56,57 @@ export async function openEmbedded({ dataDir, serverName }: { dataDir: string; s
 
 function systemReason(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error ? error.message : undefined
+}
+
+/**
+ * Keeps every other process out of the folder's store, for as long as this one lives. Only the lock decides, which the system takes
+ * back however a process ends; the note beside it tells people who has it.
+ * @throws StoreError naming who has it
+ */
+export function holdStore(dataDir: string, serverName: string): { release(): void } {
+  const note = path.join(dataDir, 'sluice.holder')
+  const file = path.join(dataDir, 'sluice.lock')
+  makePrivate(file)
+  const lock = openFile(file)
+  try {
+    lock.exec('pragma journal_mode = off; begin exclusive')
+  } catch (error) {
+    lock.close()
+    if (!(error instanceof Libsql.SqliteError) || error.code !== 'SQLITE_BUSY') throw error
+    throw new StoreError(
+      `The store in ${dataDir} is in use by ${holderOf(note)}. Stop that one first, or give this server a data.dir of its own; several servers share a store in PostgreSQL (store.url).`,
+    )
+  }
+  rmSync(note, { force: true })
+  const since = new Date().toISOString()
+  writeFileSync(note, JSON.stringify({ pid: process.pid, host: hostname(), since, server: serverName }), { mode: 0o600 })
+  return {
+    release() {
+      rmSync(note, { force: true })
+      lock.exec('rollback')
+      lock.close()
+    },
+  }
+}
+
+function holderOf(note: string): string {
+  try {
+    const { pid, host, since }: Record<string, unknown> = JSON.parse(readFileSync(note, 'utf8'))
+    return `process ${String(pid)} on ${String(host)}, since ${String(since)}`
+  } catch {
+    return 'another process'
+  }
+}
+
+/**
+ * Creates the file where it is not there, for its owner alone. One that is there is not opened: as this process closed it again,
+ * the system would take every lock that the process has on it.
+ */
+function makePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    chmodSync(file, 0o600)
+  }
 }

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg'
-import type { Fault, Faults } from '../fault.ts'
+import type { Fault, Faults } from '../store.ts'
 
 /** The connection was lost, could not be made, or the database does not answer on it. */
 export class ConnectionFault extends Error {

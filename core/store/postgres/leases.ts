@@ -1,12 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sql, type RawBuilder } from 'kysely'
+import { Client } from 'pg'
 import type { Log } from '../../contracts/index.ts'
-import { StoreUnavailable } from '../store-unavailable.ts'
-import { beliefFor } from '../../transactions/leases/lease-belief.ts'
-import { leaseConnection } from '../../transactions/leases/lease-connection.ts'
-import { noticeChannel, readNotice, writeNotice } from '../../transactions/leases/lease-notices.ts'
-import type { LeaseNews, LeaseSession } from '../../transactions/leases/lease-session.ts'
-import { sessionMs } from '../../transactions/leases/server-lives.ts'
-import { Superseded } from '../../transactions/journal/superseded.ts'
+import { Superseded } from '../../transactions/journal/journal.ts'
+import { type Store, StoreUnavailable, type LeaseNews, type LeaseSession } from '../store.ts'
+
+/** A server is dead so long after its last renewal. */
+const sessionMs = 5_000
+
+/** By the statement's own moment, at which it sees the sessions too: while it waits for a row, others go on renewing theirs. */
+const nowOfServerLives = sql`extract(epoch from statement_timestamp()) * 1000`
+
+/**
+ * Whether another server that a row names is alive. In a store of this process alone nobody else is. A session that ends later than
+ * any can was renewed before the database's clock was set back: it says nothing.
+ */
+export function serverLives({ kind }: Pick<Store, 'kind'>, server: RawBuilder<unknown>): RawBuilder<boolean> {
+  if (kind === 'embedded') return sql<boolean>`1 = 0`
+  return sql<boolean>`exists (select 1 from servers where servers.id = ${server}
+    and servers.alive_until > ${nowOfServerLives} and servers.alive_until < ${nowOfServerLives} + ${2 * sessionMs})`
+}
 
 const beatMs = 1_000
 const beatAfterTroubleMs = 300
@@ -118,6 +131,173 @@ export function databaseSession({ url, serverId, serverName, log }: SessionParts
         log.warn({}, 'the lanes could not be given back: other servers take them over in a few seconds')
       }
       await connection.close().catch(() => {})
+    },
+  }
+}
+
+/** Who owns which lane, in the store. Each is one statement. @throws StoreUnavailable */
+export interface LeaseTable {
+  /** The lane's fence where its owner is we, dead or nobody, and then it is ours. */
+  take(lane: string): Promise<number | undefined>
+  /** Tells the lane's owner that we wait for it. */
+  wish(lane: string): Promise<void>
+  /** Gives the lane to who waits for it; whether it was ours and somebody did. */
+  give(lane: string): Promise<boolean>
+}
+
+export function leaseTable(store: Store, serverId: string): LeaseTable {
+  const lives = (server: RawBuilder<unknown>) => serverLives(store, server)
+  /** To the server that a row names; what a `Notice` is, as text. */
+  const notify = (is: Notice['is']) => sql`pg_notify(${noticeChannel}, ${is} || ' ' || server || ' ' || lane)`
+
+  return {
+    take: (lane) =>
+      store.writeOnce(async (db) => {
+        // The fence rises with the owner only: nobody else can have written while we were.
+        const { rows } = await sql<{ fence: number }>`
+          insert into lanes (lane, server, fence) values (${lane}, ${serverId}, 1)
+          on conflict (lane) do update set
+            server = excluded.server,
+            fence = lanes.fence + case when lanes.server = excluded.server then 0 else 1 end,
+            wanted_by = case when lanes.wanted_by = excluded.server then null else lanes.wanted_by end
+          where lanes.server = excluded.server or not ${lives(sql`lanes.server`)}
+          returning fence`.execute(db)
+        return rows[0]?.fence
+      }),
+    async wish(lane) {
+      // Who waits already is before us; its owner is told all the same, lest it has not heard.
+      const asked = sql`
+        with asked as (
+          update lanes set wanted_by = ${serverId}
+          where lane = ${lane} and server <> ${serverId} and (wanted_by is null or not ${lives(sql`lanes.wanted_by`)})
+        )
+        select ${notify('wish')} from lanes where lane = ${lane}`
+      await store.writeOnce((db) => asked.execute(db))
+    },
+    async give(lane) {
+      const given = sql`
+        with given as (
+          update lanes set server = wanted_by, fence = fence + 1, wanted_by = null
+          where lane = ${lane} and server = ${serverId} and ${lives(sql`lanes.wanted_by`)}
+          returning lane, server
+        )
+        select ${notify('given')} from given`
+      const { rows } = await store.writeOnce((db) => given.execute(db))
+      return rows.length > 0
+    },
+  }
+}
+
+/** Where servers on one PostgreSQL tell each other what happens to lanes. Whoever misses one finds out by asking, a little later. */
+const noticeChannel = 'sluice_lanes'
+
+interface Notice {
+  /** `wish`: somebody asks for the lane. `given`: it has a new owner. `gone`: what the server owned is free. */
+  is: 'wish' | 'given' | 'gone'
+  /** Whom it concerns: the owner, the new one, the one that ended. */
+  server: string
+  lane: string
+}
+
+const writeNotice = ({ is, server, lane }: Notice): string => `${is} ${server} ${lane}`
+
+/** Undefined for what is none: anybody may speak on a channel. */
+function readNotice(text: string): Notice | undefined {
+  const [, is, server, lane] = /^(wish|given|gone) (\S+) (.*)$/.exec(text) ?? []
+  if (server === undefined || lane === undefined) return undefined
+  return is === 'wish' || is === 'given' || is === 'gone' ? { is, server, lane } : undefined
+}
+
+/**
+ * Until when this server may believe that its session lives. Reckoned from before the renewal was sent, so that it ends before the
+ * database's own reckoning does, and by two clocks: one stands still while the machine sleeps, the other can be set back.
+ */
+interface Belief {
+  /** Looked at whenever it matters, and by no timer: a process that was stopped must not act on it when it wakes up. */
+  holds(): boolean
+  /** To be called before a renewal is sent; what it gives, once it was granted. */
+  renewing(): () => void
+  end(): void
+}
+
+function beliefFor(milliseconds: number): Belief {
+  const none = { steady: -Infinity, wall: -Infinity }
+  let until = none
+  return {
+    holds: () => performance.now() < until.steady && Date.now() < until.wall,
+    renewing() {
+      const renewed = { steady: performance.now() + milliseconds, wall: Date.now() + milliseconds }
+      return () => {
+        until = renewed
+      }
+    },
+    end() {
+      until = none
+    },
+  }
+}
+
+/** Longer than a working database takes, and shorter than a session lives. */
+const patienceMs = 2_000
+
+/** A connection of its own: what a session needs must not stand in a queue behind the work of hundreds of requests. */
+interface LeaseConnection {
+  /** Connects where it has to. @throws StoreUnavailable */
+  query(text: string, values: readonly unknown[]): Promise<readonly Record<string, unknown>[]>
+  close(): Promise<void>
+}
+
+/** @param heard told what others say on the channel */
+function leaseConnection(url: string, channel: string, heard: (text: string) => void): LeaseConnection {
+  let current: Promise<Client> | undefined
+  let newest: Client | undefined
+
+  async function connect(): Promise<Client> {
+    const client = new Client({
+      connectionString: url,
+      connectionTimeoutMillis: patienceMs,
+      query_timeout: patienceMs,
+      keepAlive: true,
+      application_name: 'sluice lanes',
+    })
+    newest = client
+    // An idle connection that broke: the next question makes another.
+    client.on('error', () => drop(client))
+    client.on('notification', ({ payload }) => heard(payload ?? ''))
+    try {
+      await client.connect()
+      await client.query(`listen ${channel}`)
+      return client
+    } catch (error) {
+      drop(client)
+      throw error
+    }
+  }
+
+  function drop(client: Client): void {
+    // Of one that was given up before, news may come late.
+    if (client === newest) current = undefined
+    // A database that hangs answers no farewell either.
+    client.end().catch(() => {})
+  }
+
+  return {
+    async query(text, values) {
+      let client: Client | undefined
+      try {
+        client = await (current ??= connect())
+        const { rows }: { rows: Record<string, unknown>[] } = await client.query(text, [...values])
+        return rows
+      } catch (cause) {
+        if (client) drop(client)
+        throw new StoreUnavailable('the database does not answer', { cause })
+      }
+    },
+    async close() {
+      const client = await current?.catch(() => undefined)
+      current = undefined
+      // A database that hangs would never see it off.
+      if (client) await Promise.race([client.end(), sleep(patienceMs, undefined, { ref: false })])
     },
   }
 }

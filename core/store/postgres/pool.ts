@@ -1,9 +1,7 @@
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
-import { Pool, TypeOverrides } from 'pg'
-import type { PoolClient, QueryResult } from 'pg'
+import { Pool, TypeOverrides, type PoolClient, type QueryResult } from 'pg'
 import type { StoreLog } from '../open-store.ts'
 import { breaksConnection, ConnectionFault, isOfConnection, NotConnected, RolledBack } from './faults.ts'
-import { createStatementNames } from './statement-names.ts'
 
 /** How long each may take until it is a definite error. Together they are less than a caller waits. */
 const connectMs = 3_000
@@ -28,7 +26,7 @@ function exactNumber(text: string): number {
 const ownTypes = new TypeOverrides()
 ownTypes.setTypeParser(int8, exactNumber)
 
-export interface PoolOptions {
+interface PoolOptions {
   url: string
   /** For people who look at the database's connections. */
   serverName: string
@@ -89,3 +87,18 @@ function pooled(nameOf: (text: string) => string | undefined, client: PoolClient
 }
 
 const asFault = (error: unknown) => (isOfConnection(error) ? new ConnectionFault(error) : error)
+
+/** What a connection keeps planned takes memory there; lists come in many lengths. */
+const mostNamed = 200
+
+/** A name for each of the first statements, by which the database keeps its plan: reading and planning one takes longer than doing it. */
+function createStatementNames(): (text: string) => string | undefined {
+  const names = new Map<string, string>()
+  return (text) => {
+    const known = names.get(text)
+    if (known !== undefined || names.size >= mostNamed) return known
+    const name = `sluice-${names.size}`
+    names.set(text, name)
+    return name
+  }
+}

@@ -1,14 +1,10 @@
 import type { ExpressionBuilder, Transaction } from 'kysely'
 import type { Store } from '../../store/store.ts'
-import type { Tables } from '../../store/tables.ts'
+import type { Tables, OrderRow } from '../../store/tables.ts'
 import type { Entry } from '../entry.ts'
-import type { Guard, KeyClaim } from './journal.ts'
-import { OrderTaken } from '../orders/order-taken.ts'
-import { orderRows, standingAfter } from '../orders/order-rows.ts'
-import type { OrderRow } from '../../store/tables.ts'
-import { entryRow, eventRow, hashRows } from './journal-rows.ts'
-import { checkHolds } from './journal-writer.ts'
-import type { JournalWriter } from './journal-writer.ts'
+import { type Guard, type KeyClaim, checkHolds, type JournalWriter } from './journal.ts'
+import { OrderTaken, orderRows, standingAfter } from '../book-orders.ts'
+import { entryRow, eventRow, hashRows } from './entry-rows.ts'
 
 type Tx = Transaction<Tables>
 

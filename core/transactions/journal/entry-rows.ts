@@ -1,7 +1,9 @@
+import type { ExpressionBuilder } from 'kysely'
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
-import { transactionStates } from '../../api/transactions.ts'
-import { kinds, type Attempt, type Entry } from '../entry.ts'
+import { transactionStates } from '../../api/service.ts'
+import type { EntryRow, EventRow, HashRow, Tables } from '../../store/tables.ts'
+import { kinds, type Attempt, type Entry, canonicalHash, isFinal, txHashOf } from '../entry.ts'
 
 /** Anything that JSON has. */
 const Json = Type.Any()
@@ -59,12 +61,12 @@ const Body = Compile(
 )
 
 /** An entry as JSON, its signed bytes as hex. */
-export function writeBody(entry: Entry): string {
+function writeBody(entry: Entry): string {
   return JSON.stringify({ ...entry, attempts: entry.attempts.map((each) => ({ ...each, raw: Buffer.from(each.raw).toString('hex') })) })
 }
 
 /** As `writeBody`, without what is large and of no use for whoever hears of a change: calls, signed bytes, receipts. */
-export function writeEventBody(entry: Entry): string {
+function writeEventBody(entry: Entry): string {
   const attempts = entry.attempts.map((each): Attempt => ({ ...each, raw: new Uint8Array() }))
   const landed = entry.landed && { ...entry.landed, receipt: null }
   return writeBody({ ...entry, step: null, memo: null, about: null, attempts, ...(landed && { landed }) })
@@ -88,3 +90,60 @@ function parsed(body: string): unknown {
     return undefined
   }
 }
+
+export function entryRow(entry: Entry, lane: string): EntryRow {
+  const { key, version, chain, network, address, connector, signer, state, nonce, client, requestId, idempotencyKey, createdAt } = entry
+  return {
+    key,
+    version,
+    lane,
+    chain,
+    network,
+    address: folded(address),
+    via: signer === undefined ? null : (connector ?? null),
+    signer: signer === undefined ? null : folded(signer),
+    state,
+    final: isFinal(entry) ? 1 : 0,
+    nonce,
+    client,
+    request_id: requestId,
+    idempotency_key: idempotencyKey ?? null,
+    created_at: createdAt,
+    shown: shownOf(entry),
+    body: writeBody(entry),
+  }
+}
+
+/** What callers are told of it: sending the same bytes again changes nothing here. */
+function shownOf(entry: Entry): string {
+  const { state, landed, replacedBy, reason } = entry
+  return JSON.stringify([state, txHashOf(entry) ?? null, landed?.blockNumber ?? null, replacedBy ?? null, reason ?? null])
+}
+
+export function hashRows(entries: readonly Entry[]): HashRow[] {
+  return entries.flatMap(({ key, chain, network, attempts }) =>
+    attempts.map(({ id }) => ({ hash: canonicalHash(id), chain, network, entry_key: key })),
+  )
+}
+
+export function eventRow(entry: Entry): Omit<EventRow, 'id' | 'body'> & { body: string } {
+  const { key, chain, network, address, updatedAt } = entry
+  return { entry_key: key, chain, network, address: folded(address), at: updatedAt, body: writeEventBody(entry) }
+}
+
+/** Of one rail, the chain's where no connector is named; and of one address on it. */
+export interface OnLane {
+  readonly connector?: string
+  readonly address?: string
+}
+
+/** Which entries are on it. */
+export function onLane({ connector, address }: OnLane) {
+  return (eb: ExpressionBuilder<Tables, 'entries'>) =>
+    connector === undefined
+      ? eb.and([eb('via', 'is', null), ...(address === undefined ? [] : [eb('address', '=', folded(address))])])
+      : eb.and([eb('via', '=', connector), ...(address === undefined ? [] : [eb('signer', '=', folded(address))])])
+}
+
+/** Addresses and hashes are looked for in lower case, also those of chains that have both: none differ by that alone. */
+export const folded = (text: string): string => text.toLowerCase()

@@ -1,6 +1,7 @@
-import { Foremost, goneOn, passes, type Arrival, type Wanted } from '../../../core/kits/pools/routing/arrival.ts'
-import type { Lane, Lanes } from './graph.ts'
-import type { IsHopeless } from '../../../core/kits/pools/routing/prospect.ts'
+import type { Router, Passed, PoolProtocol } from '../protocol.ts'
+import { gainOf, muchGas, swapUnits, type GasCost } from './gas-cost.ts'
+import { type Lane, type Lanes, type Ways, perLanes } from './graph.ts'
+import { goAlong } from './split.ts'
 
 /** An exact amount that is to go from one token to another, by way of others. All tokens are addresses. */
 export interface Course {
@@ -11,7 +12,7 @@ export interface Course {
   readonly amountRaw: bigint
 }
 
-export interface Explored {
+interface Explored {
   /** At the other end of the course, by whatever pool was the last; those of fewer hops first. */
   readonly arrivals: readonly Arrival[]
   /** Of pools that might give anything. */
@@ -106,3 +107,332 @@ export function explore(
   }
   return { arrivals: ends, wanted, unsure, tooLittle }
 }
+
+export interface PricedRoute {
+  readonly lanes: readonly Lane[]
+  readonly router: Router
+  /** The other side of the swap. */
+  readonly amountRaw: bigint
+  readonly gasUnits: bigint
+  readonly firstWriteUnits: bigint
+}
+
+/** With what the trader has of it after paying for gas. */
+interface Gaining {
+  readonly priced: PricedRoute
+  readonly gainRaw: bigint
+}
+
+interface Comparison {
+  /** Undefined where no route gives anything. */
+  readonly best: PricedRoute | undefined
+  /** What must be known to be sure that there is none better. */
+  readonly wanted: readonly Wanted[]
+  readonly tooLittle: boolean
+}
+
+/**
+ * The route that leaves the trader most after paying for gas; the shorter of equals.
+ * @param gasCost what that much gas costs, in the token of the other side
+ */
+export function bestRoute(lanes: Lanes, course: Course, ways: Ways, gasCost: GasCost): Comparison {
+  const tried = tryFirst(lanes, course, ways, gasCost)
+  const isHopeless = tried && hopelessBy(lanes, course, tried.gainRaw, gasCost)
+  const isGasFree = gasCost(muchGas) === 0n
+  const explored = ways.mixes.map((mix) => explore(lanes, course, mix, isGasFree, isHopeless))
+  let best: Gaining | undefined
+  const hopes: { arrival: Arrival; gainRaw: bigint }[] = []
+  for (const { arrivals } of explored) {
+    for (const arrival of arrivals) {
+      const { amountRaw, firstWriteUnits } = arrival
+      const gasUnits = swapUnits + arrival.gasUnits
+      const gainRaw = gainOf(course.exact, amountRaw, gasUnits, gasCost)
+      if (best && gainRaw <= best.gainRaw) continue
+      if (arrival.doubts.length > 0) {
+        hopes.push({ arrival, gainRaw })
+        continue
+      }
+      const router = carrierOf(ways, arrival)
+      if (router) best = { priced: { lanes: arrival.lanes, router, amountRaw, gasUnits, firstWriteUnits }, gainRaw }
+    }
+  }
+  // It is found again, but where a way was kept for it that costs more gas farther on.
+  if (tried && (!best || tried.gainRaw > best.gainRaw)) best = tried
+  const certainRaw = best?.gainRaw
+  const better = hopes.filter(({ arrival, gainRaw }) => (certainRaw === undefined || gainRaw > certainRaw) && carrierOf(ways, arrival))
+  const wanted = [
+    ...explored.flatMap((each) => (best ? each.wanted : [...each.wanted, ...each.unsure])),
+    ...better.flatMap(({ arrival }) => arrival.doubts),
+  ]
+  if (best) rememberWinner(lanes, course, best.priced.lanes)
+  return { best: best?.priced, wanted, tooLittle: explored.some((each) => each.tooLittle) }
+}
+
+const carrierOf = (ways: Ways, { lanes }: Arrival): Router | undefined => ways.carrier(lanes.map(({ protocol }) => protocol.version))
+
+/**
+ * The other side at the pools' marginal prices and without fees: what the price impact is measured against. Rounded up,
+ * so that it is never zero.
+ */
+export function spotAlong(lanes: readonly Lane[], exact: 'in' | 'out', amountRaw: bigint): bigint {
+  let [numerator, denominator] = [amountRaw, 1n]
+  for (const { protocol, pool, passage } of lanes) {
+    const spot = protocol.spot(pool, passage)
+    numerator *= exact === 'in' ? spot.numerator : spot.denominator
+    denominator *= exact === 'in' ? spot.denominator : spot.numerator
+  }
+  return (numerator + denominator - 1n) / denominator
+}
+
+/** A pool of which more must be known. */
+export interface Wanted {
+  readonly protocol: PoolProtocol
+  /** Its address. */
+  readonly pool: string
+  readonly missing: unknown
+}
+
+/** A way that has been gone, with what came of the amount at its end. */
+interface Arrival {
+  readonly amountRaw: bigint
+  /** Of the pools. */
+  readonly gasUnits: bigint
+  /** As of a pass. */
+  readonly firstWriteUnits: bigint
+  /** In the order in which the tokens go. */
+  readonly lanes: readonly Lane[]
+  /** What must be known of its pools; until then the amount is what it could be at best. */
+  readonly doubts: readonly Wanted[]
+  /** The way that it goes on from. */
+  readonly from?: Arrival
+}
+
+/** A way and one more lane: behind it, or before it where an exact amount out is followed from its end. */
+function goneOn(way: Arrival, lane: Lane, passed: Passed, doubts: readonly Wanted[], exact: 'in' | 'out'): Arrival {
+  return {
+    amountRaw: passed.amountRaw,
+    gasUnits: way.gasUnits + passed.gasUnits,
+    firstWriteUnits: way.firstWriteUnits + (passed.firstWriteUnits ?? 0n),
+    lanes: exact === 'in' ? [...way.lanes, lane] : [lane, ...way.lanes],
+    doubts,
+    from: way,
+  }
+}
+
+/** More out, or less in, or the same. */
+const noWorse = (aRaw: bigint, bRaw: bigint, exact: 'in' | 'out') => (exact === 'in' ? aRaw >= bRaw : aRaw <= bRaw)
+
+/**
+ * Those to the same token than which no other is as good beyond doubt, takes as little gas where that costs anything, and leaves as many
+ * pools to go on through: a pool of more than two tokens could be met again, and must not be, since its second pass would find another
+ * state than was read.
+ */
+class Foremost {
+  readonly #exact: 'in' | 'out'
+  readonly #isGasFree: boolean
+  readonly #behind = new Map<Arrival, Arrival[]>()
+  readonly #refused = new Set<Arrival>()
+
+  constructor(exact: 'in' | 'out', isGasFree: boolean) {
+    this.#exact = exact
+    this.#isGasFree = isGasFree
+  }
+
+  of(arrivals: readonly Arrival[]): readonly Arrival[] {
+    const kept: Arrival[] = []
+    for (const arrival of arrivals) {
+      const better = kept.find((other) => this.#dominates(other, arrival))
+      if (better) {
+        this.#putBehind(better, arrival)
+        continue
+      }
+      for (let index = kept.length - 1; index >= 0; index -= 1) {
+        const other = kept[index]
+        if (!other || !this.#dominates(arrival, other)) continue
+        kept.splice(index, 1)
+        this.#putBehind(arrival, other)
+      }
+      kept.push(arrival)
+    }
+    return kept
+  }
+
+  /** Of one that brings too much for a pool: those that bring less, and were left out for it. From now on none is. */
+  refused(arrival: Arrival): readonly Arrival[] {
+    this.#refused.add(arrival)
+    return this.#behind.get(arrival) ?? []
+  }
+
+  #putBehind(better: Arrival, worse: Arrival): void {
+    const behind = this.#behind.get(better)
+    if (behind) behind.push(worse)
+    else this.#behind.set(better, [worse])
+  }
+
+  #dominates(a: Arrival, b: Arrival): boolean {
+    return (
+      a.doubts.length === 0 &&
+      !this.#refused.has(a) &&
+      noWorse(a.amountRaw, b.amountRaw, this.#exact) &&
+      // That a way in doubt may be cheaper is no reason to read on.
+      (this.#isGasFree || b.doubts.length > 0 || a.gasUnits <= b.gasUnits) &&
+      a.lanes.every(({ pool }) => pool.tokens.length === 2 || passes(b, pool.address))
+    )
+  }
+}
+
+const passes = ({ lanes }: Arrival, pool: string) => lanes.some((lane) => lane.pool.address === pool)
+
+/** Whether a way need not go on through a lane, with so many hops left after it. */
+type IsHopeless = (way: Arrival, lane: Lane, left: number) => boolean
+
+/** By token, out per in between it and the end from which no amount comes or to which it goes, at best; absent where nothing leads there. */
+type Reach = ReadonlyMap<string, number>
+
+/** More than floating point loses on the way. */
+const slack = 1e-9
+
+const known = perLanes<readonly Reach[]>()
+const winners = perLanes<readonly Lane[]>()
+
+/**
+ * Whether a way could not come near that gain though it got nothing but the best prices from where it is, and paid no more gas.
+ * @param gasCost what that much gas costs, in the token of the other side
+ */
+function hopelessBy(lanes: Lanes, course: Course, gainRaw: bigint, gasCost: GasCost): IsHopeless {
+  const reaches = reachesOf(lanes, course)
+  const forward = course.exact === 'in'
+  // Gas is rounded down, and floating point to either side.
+  const gain = Number(gainRaw) - Math.abs(Number(gainRaw)) * slack - 1
+  const gasRate = (Number(gasCost(muchGas)) / Number(muchGas)) * (1 - slack)
+  return ({ amountRaw, gasUnits }, { passage, bestRate }, left) => {
+    const rate = bestRate() * (reaches[left]?.get(forward ? passage.tokenOut : passage.tokenIn) ?? 0)
+    const worth = forward ? Number(amountRaw) * rate * (1 + slack) : (-Number(amountRaw) / rate) * (1 - slack)
+    return worth - Number(swapUnits + gasUnits) * gasRate < gain
+  }
+}
+
+/** Tried first for the next amount: the best price may be that of a pool which holds next to nothing. */
+function rememberWinner(lanes: Lanes, course: Course, route: readonly Lane[]): void {
+  winners(lanes).set(keyOf(course), route)
+}
+
+/**
+ * The better of the way that was the best for the last amount and the one with the best price; undefined where neither gives anything, and
+ * where amounts may get better prices than those of the pools, so that nothing can be left out for it.
+ */
+function tryFirst(lanes: Lanes, course: Course, { mixes, protocols, carrier }: Ways, gasCost: GasCost): Gaining | undefined {
+  if (!protocols.some(({ spotIsBest }) => spotIsBest)) return undefined
+  const { exact, amountRaw } = course
+  const first = ratedRoutes(lanes, course)[0]?.lanes
+  const winner = winners(lanes).get(keyOf(course))
+  const isOne = first?.length === winner?.length && first?.every((lane, index) => lane === winner?.[index])
+  let best: Gaining | undefined
+  for (const route of isOne ? [first] : [winner, first]) {
+    const versions = route?.map(({ protocol }) => protocol.version)
+    if (!route || !versions || !mixes.some((mix) => versions.every((each) => mix.has(each)))) continue
+    const router = carrier(versions)
+    const gone = router && goAlong(route, exact, amountRaw, true)
+    if (!gone) continue
+    const { otherRaw, firstWriteUnits } = gone
+    const gasUnits = swapUnits + gone.gasUnits
+    const gainRaw = gainOf(exact, otherRaw, gasUnits, gasCost)
+    if (!best || gainRaw > best.gainRaw)
+      best = { priced: { lanes: route, router, amountRaw: otherRaw, gasUnits, firstWriteUnits }, gainRaw }
+  }
+  return best
+}
+
+const keyOf = ({ exact, tokenIn, tokenOut }: Course): string => `${exact} ${tokenIn} ${tokenOut}`
+
+/** By the number of hops that may be gone yet: the same for all amounts, and remembered. */
+function reachesOf(lanes: Lanes, course: Course): readonly Reach[] {
+  const ofLanes = known(lanes)
+  const key = keyOf(course)
+  const found = ofLanes.get(key) ?? reckonReaches(lanes, course)
+  ofLanes.set(key, found)
+  return found
+}
+
+function reckonReaches(lanes: Lanes, { exact, tokenIn, tokenOut, between }: Course): readonly Reach[] {
+  const forward = exact === 'in'
+  const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
+  let reach: Reach = new Map([[forward ? tokenOut : tokenIn, 1]])
+  const reaches = [reach]
+  for (let left = 1; left < mostHops; left += 1) {
+    const next = new Map(reach)
+    for (const from of via) {
+      for (const [to, rate] of reach) {
+        for (const lane of forward ? lanes.between(from, to) : lanes.between(to, from)) {
+          next.set(from, Math.max(next.get(from) ?? 0, lane.bestRate() * rate))
+        }
+      }
+    }
+    reaches.push((reach = next))
+  }
+  return reaches
+}
+
+/** A way with the price of its pools, fees included: no amount gets a better one. */
+interface RatedRoute {
+  readonly lanes: readonly Lane[]
+  readonly versions: readonly string[]
+  /** Out per in, in smallest units, rounded up. */
+  readonly rateX128: bigint
+}
+
+type Started = Pick<RatedRoute, 'lanes' | 'rateX128'> & { readonly token: string }
+
+const oneX128 = 2n ** 128n
+/** Of the ways to each token between, only so many are gone on. */
+const mostOnward = 6
+/** Of all, only so many are ever tried. */
+const mostRated = 32
+
+const knownOfRatedRoutes = perLanes<readonly RatedRoute[]>()
+
+/** The ways from one token to another, those with the best price for next to nothing first: the same for all amounts, and remembered. */
+export function ratedRoutes(lanes: Lanes, course: Pick<Course, 'tokenIn' | 'tokenOut' | 'between'>): readonly RatedRoute[] {
+  const ofLanes = knownOfRatedRoutes(lanes)
+  const key = `${course.tokenIn} ${course.tokenOut}`
+  const found = ofLanes.get(key) ?? rate(lanes, course)
+  ofLanes.set(key, found)
+  return found
+}
+
+/** What an amount would be at that price: no less in, no more out. */
+export const atBest = (rateX128: bigint, exact: 'in' | 'out', amountRaw: bigint): bigint =>
+  exact === 'in' ? ((amountRaw * rateX128) >> 128n) + 1n : (amountRaw << 128n) / rateX128
+
+function rate(lanes: Lanes, { tokenIn, tokenOut, between }: Pick<Course, 'tokenIn' | 'tokenOut' | 'between'>): readonly RatedRoute[] {
+  const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
+  const goOn = (way: Started, lane: Lane, token: string): Started => ({
+    token,
+    lanes: [...way.lanes, lane],
+    rateX128: ((way.rateX128 * lane.rateX128()) >> 128n) + 1n,
+  })
+  const found: Started[] = []
+  let here: readonly Started[] = [{ token: tokenIn, lanes: [], rateX128: oneX128 }]
+  for (let hop = 1; hop <= mostHops; hop += 1) {
+    const next: Started[] = []
+    for (const to of hop < mostHops ? [...via, tokenOut] : [tokenOut]) {
+      const arrived = here.flatMap((way) =>
+        way.lanes.some(({ passage }) => passage.tokenIn === to) || way.token === to
+          ? []
+          : lanes
+              .between(way.token, to)
+              .filter(({ pool }) => !way.lanes.some((lane) => lane.pool.address === pool.address))
+              .map((lane) => goOn(way, lane, to)),
+      )
+      if (to === tokenOut) found.push(...arrived)
+      else next.push(...arrived.toSorted(byRate).slice(0, mostOnward))
+    }
+    here = next
+  }
+  return found
+    .toSorted(byRate)
+    .slice(0, mostRated)
+    .map((way) => ({ lanes: way.lanes, rateX128: way.rateX128, versions: way.lanes.map(({ protocol }) => protocol.version) }))
+}
+
+const byRate = (a: Started, b: Started) => (a.rateX128 === b.rateX128 ? 0 : a.rateX128 > b.rateX128 ? -1 : 1)

@@ -1,5 +1,4 @@
-import type { Lanes } from './graph.ts'
-import { perLanes } from '../../../core/kits/pools/routing/per-lanes.ts'
+import { type Lanes, perLanes } from './graph.ts'
 
 // Measured on the devnet with the router of Uniswap v2 and plain tokens: 88,000 to 113,000 for one hop and 133,000 for
 // two through pools that have traded before, 133,000 and 222,000 where they have not; tokens behind proxies cost more.

@@ -1,5 +1,4 @@
-import type { Missing, Passage, Passed, Pool, PoolProtocol } from '../protocol.ts'
-import { rateX128Of } from '../../../core/kits/pools/routing/rate.ts'
+import type { Missing, Passage, Passed, Pool, PoolProtocol, PoolExchange, Router } from '../protocol.ts'
 
 /** One pool in one direction. */
 export interface Lane {
@@ -63,4 +62,74 @@ function laneOf(protocol: PoolProtocol, pool: Pool, passage: Passage): Lane {
     rateX128: () => rateX128Of(protocol, pool, passage),
     bestRate: () => (bestRate ??= protocol.spotIsBest ? Number(rateX128Of(protocol, pool, passage)) / x128 : Infinity),
   }
+}
+
+const oneX18 = 10n ** 18n
+
+/** Of pools as they are, which few blocks change: by the tokens that go in and out. */
+const rates = new WeakMap<Pool, Map<string, bigint>>()
+
+/** A pool's price, fee included: out per in, in smallest units, rounded up. */
+export function rateX128Of(protocol: PoolProtocol, pool: Pool, passage: Passage): bigint {
+  const ofPool = rates.get(pool) ?? new Map<string, bigint>()
+  rates.set(pool, ofPool)
+  const key = `${passage.tokenIn} ${passage.tokenOut}`
+  const rateX128 = ofPool.get(key) ?? reckonRate(protocol, pool, passage)
+  ofPool.set(key, rateX128)
+  return rateX128
+}
+
+function reckonRate(protocol: PoolProtocol, pool: Pool, passage: Passage): bigint {
+  const { numerator, denominator } = protocol.spot(pool, passage)
+  const [whole = '0', fraction = ''] = protocol.fee(pool).split('.')
+  const feeX18 = BigInt(whole + fraction.padEnd(18, '0').slice(0, 18))
+  return ((numerator * (oneX18 - feeX18)) << 128n) / (denominator * oneX18) + 1n
+}
+
+/** Remembers by a key what belongs to pools as they are, whatever the amount: for as long as anybody has them. */
+export function perLanes<T>(): (lanes: Lanes) => Map<string, T> {
+  const known = new WeakMap<Lanes, Map<string, T>>()
+  return (lanes) => {
+    const before = known.get(lanes)
+    if (before) return before
+    const ofLanes = new Map<string, T>()
+    known.set(lanes, ofLanes)
+    return ofLanes
+  }
+}
+
+/** In what an exchange's routes can differ: pools of which versions, and who carries them. */
+export interface Ways {
+  /** Each alone, and together what one router carries together. */
+  readonly mixes: readonly ReadonlySet<string>[]
+  /** Those that have a pool on any of these routes. */
+  readonly protocols: readonly PoolProtocol[]
+  readonly routers: readonly Router[]
+  /** The router that takes such a route. */
+  carrier(versions: readonly string[]): Router | undefined
+}
+
+/** @param version restricts routes to that one */
+export function waysOf({ protocols, routers }: PoolExchange, exact: 'in' | 'out', version: string | undefined): Ways {
+  const versions = [...new Set(protocols.map((protocol) => protocol.version))].filter((each) => version === undefined || each === version)
+  const carrier = (route: readonly string[]) => routers.find((router) => router.carries(route, exact))
+  const alone = versions.filter((each) => carrier([each])).map((each) => new Set([each]))
+  const mixes = [...alone, ...together(versions, routers, exact)]
+  return {
+    mixes,
+    protocols: protocols.filter((protocol) => mixes.some((mix) => mix.has(protocol.version))),
+    routers: routers.filter((router) => versions.some((each) => router.carries([each], exact))),
+    carrier,
+  }
+}
+
+function together(versions: readonly string[], routers: readonly Router[], exact: 'in' | 'out'): readonly ReadonlySet<string>[] {
+  const found = new Map<string, ReadonlySet<string>>()
+  for (const router of routers) {
+    const mixed = versions.filter((one) =>
+      versions.some((other) => other !== one && (router.carries([one, other], exact) || router.carries([other, one], exact))),
+    )
+    if (mixed.length > 1) found.set(mixed.join(), new Set(mixed))
+  }
+  return [...found.values()]
 }

@@ -1,17 +1,14 @@
-import type { Router } from '../../../core/kits/pools/router.ts'
-import type { Wanted } from '../../../core/kits/pools/routing/arrival.ts'
-import type { Course } from './best-route.ts'
-import { gainOf, swapUnits } from './gas-cost.ts'
+import type { Swap } from '../../../core/contracts/index.ts'
+import type { Router } from '../protocol.ts'
+import { type Wanted, type Course, type PricedRoute, atBest, ratedRoutes } from './best-route.ts'
+import { gainOf, swapUnits, type GasCost } from './gas-cost.ts'
 import type { Lane, Lanes } from './graph.ts'
-import { shareOf, wholeShare } from '../../../core/kits/pools/routing/share.ts'
-import { partUnits, splitCandidates, type SplitQuestion, type Takes } from '../../../core/kits/pools/routing/split-candidates.ts'
-import { allotted, areApart, type Allotment, type Way } from '../../../core/kits/pools/routing/split-ways.ts'
 
 /** So few candidates are compared with each other; where there are more, only with so many of the best. */
 const [fewCandidates, mostLeading] = [12, 4]
 
 /** One of several ways that a swap goes at once. */
-export interface Part {
+interface Part {
   readonly lanes: readonly Lane[]
   /** In twentieths. */
   readonly share: number
@@ -21,7 +18,7 @@ export interface Part {
   readonly firstWriteUnits: bigint
 }
 
-export interface SplitRoute {
+interface SplitRoute {
   readonly parts: readonly Part[]
   readonly router: Router
   /** The other side of the swap, all parts together. */
@@ -113,3 +110,211 @@ function partsOf(ways: readonly Way[], shares: readonly number[], { amountRaw }:
   }
   return parts
 }
+
+/** What is to be split, and by which routers. */
+interface SplitQuestion {
+  readonly swap: Swap
+  readonly course: Course
+  readonly routers: readonly Router[]
+  /** What that much gas costs, in the token of the other side. */
+  readonly gasCost: GasCost
+  /** The best single way. */
+  readonly best: PricedRoute
+  /** What more must be known of counts as unable. */
+  readonly last: boolean
+}
+
+/** Whether a router takes routes of these versions together; of one alone, among others. */
+type Takes = (parts: readonly (readonly string[])[]) => boolean
+
+// Measured on the devnet with SwapRouter02: another call of its multicall through one pool of concentrated liquidity takes 68,000 to 81,000,
+// of which some 55,000 are the pool's.
+const partUnits = 20_000n
+/** How many of the best for that are candidates, and of those that pass other pools than the ones before. */
+const [mostByRate, mostApart] = [12, 2]
+
+/**
+ * Ways that might have a share, the best single one among them; none where it is certain that no other has. A twentieth of the swap must do
+ * better on another than the last of it does on the best single one. They are asked in the order of their prices, and most swaps are so
+ * small that none comes near: nothing is gone through for them.
+ */
+function splitCandidates(lanes: Lanes, { course, gasCost, best, last }: SplitQuestion, takes: Takes): readonly Way[] {
+  const { exact, amountRaw } = course
+  const worth = (otherRaw: bigint) => (exact === 'in' ? otherRaw : -otherRaw)
+  const isPart = takes([best.lanes.map(({ protocol }) => protocol.version)])
+  const nearly = isPart ? goAlong(best.lanes, exact, shareOf(amountRaw, wholeShare - 1), last) : undefined
+  const lastRaw = nearly ? worth(best.amountRaw) - worth(nearly.otherRaw) : worth(best.amountRaw) / BigInt(wholeShare)
+  const partCost = gasCost(partUnits)
+  // All but a twentieth of the swap at that price must pay for another call.
+  const pays = (otherRaw: bigint) => (worth(otherRaw) - lastRaw) * BigInt(wholeShare - 1) > partCost
+
+  const rated = ratedRoutes(lanes, course)
+  const tried: Way[] = []
+  for (const route of rated) {
+    if (!pays(atBest(route.rateX128, exact, shareOf(amountRaw, 1)))) break
+    if (isSame(route, best) || !takes([route.versions])) continue
+    const way = wayOf(route.lanes, course, last)
+    const gone = way.of(1)
+    if (gone && pays(gone.otherRaw)) tried.push(way)
+  }
+  const byRate = tried.toSorted(bestFirst(1, worth))
+  const [first] = byRate
+  if (!first) return []
+  const single = wayOf(best.lanes, course, last)
+  // So few are all of them candidates: nothing is left to a rule of thumb.
+  if (rated.length <= mostByRate) {
+    const others = rated.filter((route) => takes([route.versions])).map(({ lanes }) => wayOf(lanes, course, last))
+    return distinct([...(nearly ? [single] : []), ...others])
+  }
+
+  const apart = (from: Way) => peeled(from, tried, worth)
+  // Without the best single way, what goes best beside the best for a twentieth.
+  const beside = areApart(first, single)
+    ? []
+    : rated
+        .filter((route) => areApart(route, first) && takes([route.versions]))
+        .map((route) => wayOf(route.lanes, course, last))
+        .toSorted(bestFirst(wholeShare - 1, worth))
+        .slice(0, 1)
+  return distinct([...(nearly ? [single] : []), ...byRate.slice(0, mostByRate), ...apart(single), ...apart(first), ...beside])
+}
+
+type Lined = Pick<Way, 'lanes'>
+const isSame = (a: Lined, b: Lined) => poolsOf(a) === poolsOf(b)
+const distinct = (ways: readonly Way[]): readonly Way[] => [...new Map(ways.map((way) => [poolsOf(way), way])).values()]
+const poolsOf = ({ lanes }: Lined) => lanes.map(({ pool }) => pool.address).join()
+
+/** The best for a quarter by other pools than those of a way, the best by others than those of both, and so on. */
+function peeled(from: Way, ways: readonly Way[], worth: (otherRaw: bigint) => bigint): readonly Way[] {
+  const order = ways.filter((way) => areApart(way, from)).toSorted(bestFirst(wholeShare / 4, worth))
+  const found: Way[] = []
+  for (const way of order) if (found.length < mostApart && found.every((other) => areApart(other, way))) found.push(way)
+  return found
+}
+
+/** For so many twentieths; those that do not take as much last. */
+const bestFirst = (share: number, worth: (otherRaw: bigint) => bigint) => (a: Way, b: Way) => {
+  const [one, other] = [a.of(share), b.of(share)]
+  if (!one || !other) return one ? -1 : other ? 1 : 0
+  const [oneRaw, otherRaw] = [worth(one.otherRaw), worth(other.otherRaw)]
+  return oneRaw === otherRaw ? 0 : oneRaw > otherRaw ? -1 : 1
+}
+
+/** What came of an amount at the other end of a way. */
+interface Gone {
+  readonly otherRaw: bigint
+  /** Of the pools. */
+  readonly gasUnits: bigint
+  /** As of a pass. */
+  readonly firstWriteUnits: bigint
+  /** What must be known of its pools; until then it is what it could be at best. */
+  readonly doubts: readonly Wanted[]
+}
+
+/** One way that a share of a swap may go. */
+interface Way {
+  readonly lanes: readonly Lane[]
+  readonly versions: readonly string[]
+  /** Undefined where a pool refuses that much. */
+  go(amountRaw: bigint): Gone | undefined
+  /** The same of a number of twentieths; remembered. */
+  of(share: number): Gone | undefined
+  /** What one twentieth more is worth after so many: what comes out for it, or less than nothing of what must go in; remembered. */
+  step(share: number): bigint | undefined
+}
+
+/**
+ * Along all lanes of a way. Undefined where a pool refuses that much.
+ * @param last what more must be known of counts as unable
+ */
+export function goAlong(lanes: readonly Lane[], exact: 'in' | 'out', amountRaw: bigint, last: boolean): Gone | undefined {
+  let [otherRaw, gasUnits, firstWriteUnits] = [amountRaw, 0n, 0n]
+  const doubts: Wanted[] = []
+  for (const lane of exact === 'in' ? lanes : lanes.toReversed()) {
+    const passed = lane.pass(exact, otherRaw)
+    if (!passed) return undefined
+    if ('missing' in passed) {
+      if (last || passed.atBestRaw === undefined) return undefined
+      doubts.push({ protocol: lane.protocol, pool: lane.pool.address, missing: passed.missing })
+      otherRaw = passed.atBestRaw
+    } else {
+      otherRaw = passed.amountRaw
+      gasUnits += passed.gasUnits
+      firstWriteUnits += passed.firstWriteUnits ?? 0n
+    }
+    if (otherRaw <= 0n) return undefined
+  }
+  return { otherRaw, gasUnits, firstWriteUnits, doubts }
+}
+
+/** @param last what more must be known of counts as unable */
+function wayOf(lanes: readonly Lane[], { exact, amountRaw }: Course, last: boolean): Way {
+  const known: (Gone | undefined)[] = [{ otherRaw: 0n, gasUnits: 0n, firstWriteUnits: 0n, doubts: [] }]
+  const go = (fromRaw: bigint) => goAlong(lanes, exact, fromRaw, last)
+  function of(share: number): Gone | undefined {
+    if (!(share in known)) known[share] = go(shareOf(amountRaw, share))
+    return known[share]
+  }
+  const steps: (bigint | undefined)[] = []
+  function step(share: number): bigint | undefined {
+    if (share in steps || share >= wholeShare) return steps[share]
+    const [before, after] = [of(share), of(share + 1)]
+    const stepRaw = before && after && after.otherRaw - before.otherRaw
+    return (steps[share] = stepRaw === undefined || exact === 'in' ? stepRaw : -stepRaw)
+  }
+  return { lanes, versions: lanes.map(({ protocol }) => protocol.version), go, of, step }
+}
+
+/** Whether two ways have no pool in common. */
+const areApart = (a: Pick<Way, 'lanes'>, b: Pick<Way, 'lanes'>): boolean =>
+  !a.lanes.some(({ pool }) => b.lanes.some((lane) => lane.pool.address === pool.address))
+
+/** How much of a swap goes which way, and what comes of it all together. */
+interface Allotment extends Omit<Gone, 'firstWriteUnits'> {
+  /** In twentieths, in the order of the ways; some may have none. */
+  readonly shares: readonly number[]
+  /** What the twentieth is worth that is worth the least: another way must do better to have any. */
+  readonly leastRaw: bigint
+}
+
+/**
+ * Twentieth by twentieth to the way that does best with the next: the best there is, since none does better with one that comes later.
+ * Undefined where not all of it finds a way. It is asked for hundreds of sets of ways, so nothing is made on the way.
+ */
+function allotted(ways: readonly Way[]): Allotment | undefined {
+  const shares = ways.map(() => 0)
+  const steps = ways.map((way) => way.step(0))
+  let leastRaw = 0n
+  for (let given = 0; given < wholeShare; given += 1) {
+    let best = -1
+    let mostRaw: bigint | undefined
+    for (let index = 0; index < steps.length; index += 1) {
+      const stepRaw = steps[index]
+      if (stepRaw === undefined || (mostRaw !== undefined && stepRaw <= mostRaw)) continue
+      best = index
+      mostRaw = stepRaw
+    }
+    if (mostRaw === undefined) return undefined
+    leastRaw = mostRaw
+    const share = (shares[best] ?? 0) + 1
+    shares[best] = share
+    steps[best] = ways[best]?.step(share)
+  }
+  const gone = ways.map((way, index) => way.of(shares[index] ?? 0))
+  return {
+    shares,
+    leastRaw,
+    otherRaw: gone.reduce((sum, each) => sum + (each?.otherRaw ?? 0n), 0n),
+    gasUnits: gone.reduce((sum, each) => sum + (each?.gasUnits ?? 0n), 0n),
+    doubts: gone.flatMap((each) => each?.doubts ?? []),
+  }
+}
+
+/** A twentieth of a swap is the least that goes a way of its own. */
+export const wholeShare = 20
+
+/** A share of an amount, in twentieths and rounded down. */
+export const shareOf = (amountRaw: bigint, share: number): bigint => (amountRaw * BigInt(share)) / BigInt(wholeShare)
+
+/** 7 → "0.35" */
+export const shareDecimal = (share: number): string => String((share * 5) / 100)

@@ -1,11 +1,10 @@
 import { Contract, MaxUint256, getCreateAddress, parseUnits } from 'ethers'
 import type { DevnetPlugin, DevnetSite, DevnetTokenSymbol, Quoter, QuoterHop, QuoterSite } from '../../../core/contracts/devnet.ts'
-import { routerAbi } from '../../../core/kits/stable/router-abi.ts'
-import { routerDeployment } from '../../../core/kits/stable/router-deployment.ts'
+import { routerAbi, routerDeployment } from './router.ts'
 
 export { routerDeployment }
 
-export interface StableDevnetOptions {
+interface StableDevnetOptions {
   readonly name: string
   /** Whole tokens of DAI, USDC, USDT, and of a token that there is only here, in place of sUSD. */
   readonly amounts: readonly [dai: string, usdc: string, usdt: string, other: string]

@@ -1,11 +1,8 @@
 import type { Venue } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../evm/types.ts'
 import { listedVersions, type PoolExchange } from '../index.ts'
-import { exchangeAt, type StableSwapOptions } from './pools.ts'
-import { readFill } from '../../../core/kits/stable/fill.ts'
-import { planSwap } from './router.ts'
-import { stableProtocol } from '../../../core/kits/stable/protocol.ts'
-import { routerCheck } from '../../../core/kits/stable/router-check.ts'
+import { exchangeAt, type StableSwapOptions, stableProtocol } from './pools.ts'
+import { readFill, planSwap, routerCheck } from './router.ts'
 
 /**
  * Pools of the StableSwap invariant, as Curve has them, behind a router of our own: their contracts know neither a deadline
@@ -31,3 +28,10 @@ export function stableSwap(venue: Venue<Evm>, options: StableSwapOptions): PoolE
     ],
   }
 }
+
+// What the contracts emit: StableSwapSUSD.vy and its successors in https://github.com/curvefi/curve-contract, contracts/pools,
+// and contracts/StableRouter.sol.
+export const stableEvents = [
+  'event TokenExchange(address indexed buyer, int128 sold_id, uint256 tokens_sold, int128 bought_id, uint256 tokens_bought)',
+  'event Swapped(address indexed sender, address indexed recipient, address tokenIn, address tokenOut, uint256 amountIn, uint256 amountOut)',
+] as const

@@ -2,13 +2,13 @@ import { Contract, MaxUint256, getCreateAddress, parseUnits } from 'ethers'
 import type { DevnetPlugin, DevnetSite, DevnetToken, DevnetTokenSymbol, Quoter, QuoterHop } from '../../../core/contracts/devnet.ts'
 
 /** `['WETH', '10', 'USDC', '30000']`: a pool of two tokens, with what lies in it in human units. */
-export type PoolFilling = readonly [DevnetTokenSymbol, string, DevnetTokenSymbol, string]
+type PoolFilling = readonly [DevnetTokenSymbol, string, DevnetTokenSymbol, string]
 
 // The order of the first two transactions of `deploy` below.
 const factoryNonce = 0
 const routerNonce = 1
 
-export interface UniswapV2DevnetOptions {
+interface UniswapV2DevnetOptions {
   readonly name: string
   readonly pools: readonly PoolFilling[]
   /** A fork's own contracts, where it has some: names of artifacts in the folder of the module that asks. */

@@ -1,8 +1,9 @@
 import type { Venue } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../evm/types.ts'
+import { listedVersions, type PoolExchange } from '../index.ts'
 import type { Fee } from './math.ts'
-import type { Deployment } from '../../../core/kits/uniswap-v2/pairs.ts'
-import { routerAbi, type RouterAbi } from '../../../core/kits/uniswap-v2/router-abi.ts'
+import { type Deployment, pairProtocol } from './pools.ts'
+import { routerAbi, type RouterAbi, pairRouter } from './router.ts'
 
 /** In what one exchange of this kind differs from another. */
 export interface UniswapV2Options {
@@ -25,7 +26,7 @@ export interface Exchange extends Deployment {
 }
 
 /** Puts the plugin's constants and the configured router together; throws where one is missing, with what to do. */
-export function exchangeAt({ chain, network, contracts }: Venue<Evm>, options: UniswapV2Options): Exchange {
+function exchangeAt({ chain, network, contracts }: Venue<Evm>, options: UniswapV2Options): Exchange {
   const { version, fee, deployments, coin = 'ETH' } = options
   const deployment = deployments[`${chain}/${network}`]
   if (!deployment) {
@@ -39,4 +40,18 @@ export function exchangeAt({ chain, network, contracts }: Venue<Evm>, options: U
   if (!router)
     throw new Error(`The configuration has no ${key} for ${chain}/${network}: add it to the network's entry of contractAddresses.`)
   return { ...deployment, version: version ?? 'v2', router, fee, abi: routerAbi(coin) }
+}
+
+/**
+ * Constant-product pools behind a router, as Uniswap v2 and its forks have them; nothing where the configuration lists
+ * versions without this one. Throws where the plugin or its configuration lacks the network.
+ */
+export function uniswapV2(venue: Venue<Evm>, options: UniswapV2Options): PoolExchange {
+  const { version } = options
+  if (version !== undefined && listedVersions(venue.config)?.includes(version) === false) return { protocols: [], routers: [] }
+  const exchange = exchangeAt(venue, options)
+  return {
+    protocols: [pairProtocol(exchange.version, exchange.fee, exchange)],
+    routers: [pairRouter(exchange, venue.reader)],
+  }
 }

@@ -2,5 +2,5 @@
 export { getAmountIn, getAmountOut } from './math.ts'
 export type { Fee } from './math.ts'
 export type { UniswapV2Options } from './exchange.ts'
-export type { Deployment } from '../../../core/kits/uniswap-v2/pairs.ts'
-export { uniswapV2 } from '../../../core/kits/uniswap-v2/uniswap-v2.ts'
+export type { Deployment } from './pools.ts'
+export { uniswapV2 } from './exchange.ts'

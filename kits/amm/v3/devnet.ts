@@ -1,13 +1,17 @@
-import type { BaseContract } from 'ethers'
-import type { DevnetPlugin, DevnetSite, DevnetTokens } from '../../../core/contracts/devnet.ts'
-import { contractsOf, mostGas, startingNonce, type Contracts } from '../../../core/kits/uniswap-v3/devnet/contracts.ts'
-import { enableFees, fillPools, type RangePoolFilling } from '../../../core/kits/uniswap-v3/devnet/pools.ts'
-import { quoterOf } from '../../../core/kits/uniswap-v3/devnet/quoter.ts'
-import type { RouterKind } from '../../../core/kits/uniswap-v3/router/router-kinds.ts'
+import { type BaseContract, getCreateAddress, toQuantity, Contract, MaxUint256, parseUnits, solidityPacked, type Provider } from 'ethers'
+import type {
+  DevnetPlugin,
+  DevnetSite,
+  DevnetTokens,
+  DevnetToken,
+  DevnetTokenSymbol,
+  Quoter,
+  QuoterHop,
+} from '../../../core/contracts/devnet.ts'
+import { getSqrtRatioAtTick } from './math.ts'
+import type { RouterKind } from './router.ts'
 
-export type { RangePoolFilling } from '../../../core/kits/uniswap-v3/devnet/pools.ts'
-
-export interface UniswapV3DevnetOptions {
+interface UniswapV3DevnetOptions {
   /** Its constant-product pools, which come first: routes may pass pools of both kinds. */
   readonly v2: DevnetPlugin
   readonly pools: readonly RangePoolFilling[]
@@ -54,3 +58,176 @@ async function deployContracts(
   if (router === 'SwapRouter02') await deploy('MixedRouteQuoterV1', factory, v2Factory, weth)
   return v3Factory
 }
+
+// A round number, so that addresses stay where they are however many transactions the exchange's other pools take.
+const firstNonce = 1000
+// The first that the exchange deploys: see the kit of constant-product pools.
+const v2FactoryNonce = 0
+
+// Said beforehand: to estimate it would run everything twice, and whoever starts for the first time waits for it.
+const mostGas = 15_000_000n
+
+type Contracts = ReturnType<typeof contractsOf>
+
+/** Where the contracts of such an exchange lie on the devnet. */
+export function contractsOf(deployer: string) {
+  const at = (nonce: number) => getCreateAddress({ from: deployer, nonce })
+  return {
+    v2Factory: at(v2FactoryNonce),
+    factory: at(firstNonce),
+    positionManager: at(firstNonce + 1),
+    router: at(firstNonce + 2),
+    quoter: at(firstNonce + 3),
+    mixedQuoter: at(firstNonce + 4),
+  }
+}
+
+/** The next transaction is the first of these contracts'. */
+async function startingNonce({ provider, signer }: DevnetSite): Promise<void> {
+  await provider.send('anvil_setNonce', [signer.address, toQuantity(firstNonce)])
+}
+
+/** A pool and what lies in it; prices are human units of the second token for one of the first. */
+interface RangePoolFilling {
+  readonly pair: readonly [DevnetTokenSymbol, DevnetTokenSymbol]
+  /** Hundredths of a basis point. */
+  readonly fee: keyof typeof tickSpacings
+  readonly price: number
+  /** Between two prices, at most so much of the first token, and what it is worth of the second. */
+  readonly positions: readonly (readonly [lowerPrice: number, upperPrice: number, amount: string])[]
+}
+
+// UniswapV3Factory of @uniswap/v3-core@1.0.1 begins with some tiers, and others are added later: 100 on mainnet
+// (https://github.com/Uniswap/v3-core, proposal of November 2021), 2500 as PancakeSwap has it (@pancakeswap/v3-sdk@3.10.2).
+const tickSpacings = { 100: 1, 500: 10, 2500: 50, 3000: 60, 10000: 200 } as const
+const firstFees: readonly number[] = [500, 3000, 10000]
+
+// A pool's first swap of a block writes an observation: with one in every second, the oracle holds that many seconds.
+const observations = 120
+
+const managerAbi = [
+  'function multicall(bytes[] data) payable',
+  'function createAndInitializePoolIfNecessary(address token0, address token1, uint24 fee, uint160 sqrtPriceX96) payable',
+  'function mint((address token0, address token1, uint24 fee, int24 tickLower, int24 tickUpper, uint256 amount0Desired, uint256 amount1Desired, uint256 amount0Min, uint256 amount1Min, address recipient, uint256 deadline) params) payable',
+]
+const factoryAbi = ['function getPool(address tokenA, address tokenB, uint24 fee) view returns (address)']
+const poolAbi = ['function increaseObservationCardinalityNext(uint16 observationCardinalityNext)']
+// Without a return value, since some tokens have none.
+const tokenAbi = ['function approve(address spender, uint256 value)']
+
+/** Adds the tiers of these pools that the factory does not begin with. */
+async function enableFees(site: DevnetSite, factory: BaseContract, pools: readonly RangePoolFilling[]): Promise<void> {
+  const fees = new Set(pools.map(({ fee }) => fee).filter((fee) => !firstFees.includes(fee)))
+  for (const fee of fees) await site.send(factory, 'enableFeeAmount', fee, tickSpacings[fee])
+}
+
+/** One transaction makes a pool with all its positions. */
+async function fillPools(
+  site: DevnetSite & { tokens: DevnetTokens },
+  { factory, positionManager }: Contracts,
+  pools: readonly RangePoolFilling[],
+): Promise<void> {
+  const manager = new Contract(positionManager, managerAbi)
+  const sorted = pools.map((pool) => inPoolOrder(pool, site.tokens))
+  for (const token of new Set(sorted.flatMap(({ token0, token1 }) => [token0, token1]))) {
+    await token.mint(
+      site.signer.address,
+      sorted.map((pool) => needed(pool, token)).reduce((a, b) => a + b, 0n),
+    )
+    await site.send(new Contract(token.address, tokenAbi), 'approve', positionManager, MaxUint256)
+  }
+  for (const { token0, token1, fee, tick, positions } of sorted) {
+    const [address0, address1] = [token0.address, token1.address]
+    const calls = [
+      manager.interface.encodeFunctionData('createAndInitializePoolIfNecessary', [address0, address1, fee, getSqrtRatioAtTick(tick)]),
+      ...positions.map(({ tickLower, tickUpper, amount0Raw, amount1Raw }) => {
+        const mint = [address0, address1, fee, tickLower, tickUpper, amount0Raw, amount1Raw, 0n, 0n, site.signer.address, MaxUint256]
+        return manager.interface.encodeFunctionData('mint', [mint])
+      }),
+    ]
+    await site.send(manager, 'multicall', calls, { gasLimit: mostGas })
+    const pool = await new Contract(factory, factoryAbi, site.provider).getFunction('getPool').staticCall(address0, address1, fee)
+    await site.send(new Contract(pool, poolAbi), 'increaseObservationCardinalityNext', observations, { gasLimit: mostGas })
+  }
+}
+
+/** The pool as its contract has it: tokens by address, prices as ticks. */
+function inPoolOrder({ pair: [base, quote], fee, price, positions }: RangePoolFilling, tokens: DevnetTokens) {
+  const forward = tokens[base].address.toLowerCase() < tokens[quote].address.toLowerCase()
+  const [token0, token1] = forward ? [tokens[base], tokens[quote]] : [tokens[quote], tokens[base]]
+  // Floats will do: the devnet's prices are about what is asked for.
+  const tickOf = (price: number, spacing = 1) => {
+    const rawPrice = price * 10 ** (tokens[quote].decimals - tokens[base].decimals)
+    return Math.round(((forward ? 1 : -1) * Math.log(rawPrice)) / Math.log(1.0001) / spacing) * spacing
+  }
+  return {
+    token0,
+    token1,
+    fee,
+    tick: tickOf(price),
+    positions: positions.map(([lowerPrice, upperPrice, amount]) => {
+      const bounds = [tickOf(lowerPrice, tickSpacings[fee]), tickOf(upperPrice, tickSpacings[fee])]
+      const baseRaw = parseUnits(amount, tokens[base].decimals)
+      const quoteRaw = parseUnits((Number(amount) * price).toFixed(tokens[quote].decimals), tokens[quote].decimals)
+      const [amount0Raw, amount1Raw] = forward ? [baseRaw, quoteRaw] : [quoteRaw, baseRaw]
+      return { tickLower: Math.min(...bounds), tickUpper: Math.max(...bounds), amount0Raw, amount1Raw }
+    }),
+  }
+}
+
+function needed({ token0, token1, positions }: ReturnType<typeof inPoolOrder>, token: DevnetToken): bigint {
+  return positions
+    .map(({ amount0Raw, amount1Raw }) => (token === token0 ? amount0Raw : token === token1 ? amount1Raw : 0n))
+    .reduce((a, b) => a + b, 0n)
+}
+
+const quoterAbi = [
+  'function quoteExactInput(bytes path, uint256 amountIn) returns (uint256 amountOut, uint160[], uint32[], uint256)',
+  'function quoteExactOutput(bytes path, uint256 amountOut) returns (uint256 amountIn, uint160[], uint32[], uint256)',
+]
+const poolAbiOfQuoter = ['function fee() view returns (uint24)']
+// What stands for the fee of a constant-product pool: MixedRouteQuoterV1 of @uniswap/swap-router-contracts@1.3.1, `flagBitmask`.
+const constantProduct = 0x800000n
+
+/** The exchange's quoters: the one of concentrated liquidity, the one of constant-product pools, and the one of routes through both. */
+function quoterOf(provider: Provider, { quoter, mixedQuoter }: Contracts, v2: Quoter | undefined): Quoter {
+  const feeOf = async ({ pool, version }: QuoterHop): Promise<bigint> =>
+    version === 'v2' ? constantProduct : new Contract(pool, poolAbiOfQuoter, provider).getFunction('fee').staticCall()
+  const ask = async (
+    address: string,
+    method: string,
+    tokens: readonly string[],
+    fees: readonly bigint[],
+    raw: bigint,
+    blockTag: number,
+  ) => {
+    const types = tokens.flatMap((_, index) => (index === 0 ? ['address'] : ['uint24', 'address']))
+    const path = solidityPacked(
+      types,
+      tokens.flatMap((token, index) => (index === 0 ? [token] : [fees[index - 1], token])),
+    )
+    const [amountRaw] = await new Contract(address, quoterAbi, provider).getFunction(method).staticCall(path, raw, { blockTag })
+    return BigInt(amountRaw)
+  }
+
+  return {
+    async exactIn(route, amountInRaw, block) {
+      if (v2 && all(route, 'v2')) return v2.exactIn(route, amountInRaw, block)
+      const fees = await Promise.all(route.map(feeOf))
+      return ask(all(route, 'v3') ? quoter : mixedQuoter, 'quoteExactInput', tokensAlong(route), fees, amountInRaw, block)
+    },
+    async exactOut(route, amountOutRaw, block) {
+      if (v2 && all(route, 'v2')) return v2.exactOut(route, amountOutRaw, block)
+      if (!all(route, 'v3')) throw new Error('The exchange quotes no exact output of a route through pools of several versions.')
+      const fees = await Promise.all(route.map(feeOf))
+      return ask(quoter, 'quoteExactOutput', tokensAlong(route).toReversed(), fees.toReversed(), amountOutRaw, block)
+    },
+  }
+}
+
+const all = (route: readonly QuoterHop[], version: string) => route.every((hop) => hop.version === version)
+
+const tokensAlong = (route: readonly QuoterHop[]) => [
+  ...route.slice(0, 1).map(({ tokenIn }) => tokenIn),
+  ...route.map(({ tokenOut }) => tokenOut),
+]

@@ -1,8 +1,6 @@
 import { id } from 'ethers'
 import type { EvmLog } from '../../evm/types.ts'
-import type { KnownTicks } from '../../../core/kits/uniswap-v3/pools/known-ticks.ts'
-import type { RangePoolState } from '../../../core/kits/uniswap-v3/pools/range-pool-state.ts'
-import { ticksMoved } from '../../../core/kits/uniswap-v3/pools/ticks-moved.ts'
+import { KnownTicks, type RangePoolState, countUpTo, type TickLiquidity } from './swap.ts'
 
 // IUniswapV3PoolEvents of @uniswap/v3-core@1.0.1. Collect, Flash and SetFeeProtocol change nothing that a swap gives: what the protocol
 // keeps is part of the fee.
@@ -54,3 +52,95 @@ const digitsPerWord = 64
 const endOf = (word: number) => 2 + digitsPerWord * (word + 1)
 const bigIn = (data: string, word: number) => BigInt(`0x${data.slice(endOf(word) - digitsPerWord, endOf(word))}`)
 const signed24 = (digits: string) => (parseInt(digits, 16) << 8) >> 8
+
+/**
+ * The ticks after a position between two of them was given more liquidity, or less: Tick.update of @uniswap/v3-core@1.0.1. What is not
+ * known of them stays so, and what did not change is shared. Undefined where there was less than is taken: then these are not the pool's.
+ */
+function ticksMoved(known: KnownTicks, lower: number, upper: number, liquidity: bigint): KnownTicks | undefined {
+  if (!known.knows(lower) && !known.knows(upper)) return known
+  const table: Table = { ticks: known.ticks, atTicks: ListedLiquidity.listOf(known) }
+  if (known.knows(lower) && !moveTick(table, lower, liquidity, liquidity)) return undefined
+  if (known.knows(upper) && !moveTick(table, upper, liquidity, -liquidity)) return undefined
+  return new KnownTicks(known.from, known.to, table.ticks, new ListedLiquidity(table.atTicks), known.gone)
+}
+
+interface Table {
+  /** Another list where one begins or ends to be initialised. */
+  ticks: readonly number[]
+  readonly atTicks: AtTick[]
+}
+
+/** At one tick, of all positions that begin or end there. */
+interface AtTick {
+  readonly gross: bigint
+  readonly net: bigint
+}
+
+/** Whether there was as much as is taken. */
+function moveTick(table: Table, tick: number, liquidity: bigint, net: bigint): boolean {
+  const { ticks, atTicks } = table
+  const after = countUpTo(ticks, tick)
+  const isThere = ticks[after - 1] === tick
+  const index = isThere ? after - 1 : after
+  const before = isThere ? atTicks[index] : undefined
+  const gross = (before?.gross ?? 0n) + liquidity
+  if (gross < 0n) return false
+  const now: AtTick = { gross, net: (before?.net ?? 0n) + net }
+  if (!isThere) {
+    table.ticks = ticks.toSpliced(index, 0, tick)
+    atTicks.splice(index, 0, now)
+  } else if (gross === 0n) {
+    table.ticks = ticks.toSpliced(index, 1)
+    atTicks.splice(index, 1)
+  } else atTicks[index] = now
+  return true
+}
+
+class ListedLiquidity implements TickLiquidity {
+  readonly #atTicks: readonly AtTick[]
+
+  constructor(atTicks: readonly AtTick[]) {
+    this.#atTicks = atTicks
+  }
+
+  /** A copy, to be changed. */
+  static listOf({ ticks, liquidity }: KnownTicks): AtTick[] {
+    if (liquidity instanceof ListedLiquidity) return liquidity.#atTicks.slice()
+    return ticks.map((_, index) => ({ gross: liquidity.gross(index), net: liquidity.net(index) }))
+  }
+
+  gross(index: number): bigint {
+    return this.#atTicks[index]?.gross ?? 0n
+  }
+
+  net(index: number): bigint {
+    return this.#atTicks[index]?.net ?? 0n
+  }
+}
+
+/** Whether two states say the same of a pool, of which more ticks may be known in one of them. */
+export function sameState(a: RangePoolState, b: RangePoolState): boolean {
+  return (
+    a.sqrtPriceX96 === b.sqrtPriceX96 &&
+    a.tick === b.tick &&
+    a.liquidity === b.liquidity &&
+    a.fee === b.fee &&
+    a.tickSpacing === b.tickSpacing &&
+    sameWhereKnown(a.ticks, b.ticks)
+  )
+}
+
+function sameWhereKnown(a: KnownTicks, b: KnownTicks): boolean {
+  const [from, to] = [Math.max(a.from, b.from), Math.min(a.to, b.to)]
+  const [firstA, firstB] = [a.upTo(from), b.upTo(from)]
+  const count = a.upTo(to - 1) - firstA
+  // Where they know nothing in common the counts are below nothing.
+  if (count !== b.upTo(to - 1) - firstB) return from >= to
+  for (let index = 0; index < count; index += 1) {
+    const [inA, inB] = [firstA + index, firstB + index]
+    if (a.ticks[inA] !== b.ticks[inB]) return false
+    if (a.liquidity.gross(inA) !== b.liquidity.gross(inB) || a.liquidity.net(inA) !== b.liquidity.net(inB)) return false
+  }
+  return true
+}

@@ -1,13 +1,10 @@
-import { readBy, type Passage, type Pool, type PoolProtocol } from '../index.ts'
-import { firstWriteUnitsOf, gasUnitsOf } from '../../../core/kits/uniswap-v3/pools/gas.ts'
-import { loanOf } from '../../../core/kits/uniswap-v3/pools/loan.ts'
-import type { PoolOrigin } from '../../../core/kits/uniswap-v3/pools/pool-at.ts'
-import { rangePoolMemory } from '../../../core/kits/uniswap-v3/pools/pool-memory.ts'
-import type { RangePoolState } from '../../../core/kits/uniswap-v3/pools/range-pool-state.ts'
-import { unreadOf } from '../../../core/kits/uniswap-v3/pools/reach.ts'
-import { swap } from './swap.ts'
+import { AbiCoder, getCreate2Address, keccak256 } from 'ethers'
+import { readBy, type Passage, type Pool, type PoolProtocol, type PoolMemory, lender, trialAmount, type Loan } from '../index.ts'
+import { unreadOf, holdsSomething, lensProbe, readLens, type Look, fartherLook, firstLook } from './lens.ts'
+import { afterLog, changeTopics, sameState } from './logs.ts'
+import { firstWriteUnitsOf, gasUnitsOf, type RangePoolState, swap, heldNearby, highestPriceX96, lowestPriceX96 } from './swap.ts'
 
-export interface V3ProtocolOptions extends PoolOrigin {
+interface V3ProtocolOptions extends PoolOrigin {
   /** The label of this protocol version: "v3". */
   readonly version: string
   /** The tiers that there are, in hundredths of a basis point. */
@@ -41,4 +38,116 @@ export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): Poo
     spotIsBest: true,
     loan: loanOf,
   }
+}
+
+/** Where a pool is, or would be, and how it is read first. */
+interface RangePoolAt extends Place {
+  readonly look: Look
+}
+
+/** Pools in memory: a swap's log says price, tick and liquidity; who puts liquidity in or takes it out moves ticks. */
+function rangePoolMemory(origin: PoolOrigin, fees: readonly number[]): PoolMemory<RangePoolState, RangePoolAt> {
+  const poolsBetween = poolFinder(origin, fees, (place) => ({ ...place, look: firstLook(place.address) }))
+  return {
+    places: (pairs) => pairs.flatMap(([a, b]) => poolsBetween(a, b)),
+    read(places, missing) {
+      const looks = places.map(({ address, look }) => (missing.length > 0 && fartherLook(address, missing)) || look)
+      if (looks.length === 0) return { calls: [], pools: () => [] }
+      return {
+        calls: [lensProbe(looks)],
+        pools: ([result = { ok: false, data: '0x' }]) => {
+          const states = readLens(result, looks)
+          return places.map(({ address, tokens }, index) => {
+            const state = states[index]
+            return state && holdsSomething(state) ? { address, tokens, state } : null
+          })
+        },
+      }
+    },
+    follow: changeTopics,
+    poolsOf: ({ address }) => [address.toLowerCase()],
+    apply(pool, log) {
+      // A new one, or one that was left by all: of its ticks nothing is known.
+      if (pool === null) return 'reload'
+      const state = afterLog(pool.state, log)
+      if (state === pool.state || state === 'reload') return state === 'reload' ? state : pool
+      const holds = holdsSomething(state)
+      if (holds === undefined) return 'reload'
+      return holds ? { address: pool.address, tokens: pool.tokens, state } : null
+    },
+    same: (inMemory, loaded) => sameState(inMemory.state, loaded.state),
+  }
+}
+
+// Callers may ask for any token there is, so what is remembered has a bound.
+const mostRemembered = 10_000
+
+/** The pool of two tokens and a fee: whether there is one or not. */
+interface Place {
+  readonly address: string
+  /** In the pools' order. */
+  readonly tokens: readonly [token0: string, token1: string]
+}
+
+/**
+ * Where the pools of two tokens are, one for every fee. What `made` makes of each is remembered with it, for two hashes cost
+ * more than the rest of reading a pool.
+ */
+function poolFinder<T>(origin: PoolOrigin, fees: readonly number[], made: (place: Place) => T): (a: string, b: string) => readonly T[] {
+  const known = new Map<string, Map<string, readonly T[]>>()
+  let remembered = 0
+
+  return (a, b) => {
+    const found = known.get(a)?.get(b)
+    if (found) return found
+    const tokens = sortTokens(a, b)
+    const pools = fees.map((fee) => made({ address: poolAt(origin, tokens, fee), tokens }))
+    if (remembered >= mostRemembered) {
+      known.clear()
+      remembered = 0
+    }
+    const beside = known.get(a) ?? new Map<string, readonly T[]>()
+    known.set(a, beside.set(b, pools))
+    remembered += 1
+    return pools
+  }
+}
+
+/** Who makes an exchange's pools, and of what, on one network. */
+export interface PoolOrigin {
+  readonly factory: string
+  /** Makes the pools: the factory itself where it is absent. */
+  readonly deployer?: string
+  /** keccak256 of a pool's creation code. */
+  readonly initCodeHash: string
+}
+
+/** The order in which pools keep two tokens. */
+export function sortTokens(a: string, b: string): readonly [token0: string, token1: string] {
+  return a.toLowerCase() < b.toLowerCase() ? [a, b] : [b, a]
+}
+
+const keyTypes = ['address', 'address', 'uint24']
+
+/** Where the pool of two tokens in their order and a fee is, whether there is one or not: PoolAddress of @uniswap/v3-periphery@1.4.4. */
+export function poolAt({ factory, deployer = factory, initCodeHash }: PoolOrigin, tokens: readonly [string, string], fee: number): string {
+  const key = AbiCoder.defaultAbiCoder().encode(keyTypes, [...tokens, fee])
+  return getCreate2Address(deployer, keccak256(key), initCodeHash)
+}
+
+// UniswapV3Pool of @uniswap/v3-core@1.0.1: what comes out is sent before what goes in is asked for. Its flash would need
+// liquidity in range, which a pool can do without to be traded with.
+const borrow = lender({
+  lends: 'swap(address recipient, bool zeroForOne, int256 amountSpecified, uint160 sqrtPriceLimitX96, bytes data)',
+  recipient: 0,
+})
+
+/** A pool lends what it sells. */
+function loanOf({ address, tokens, state }: Pool<RangePoolState>, token: string): Loan | undefined {
+  const zeroForOne = token === tokens[1]
+  const sentRaw = trialAmount(heldNearby(state, zeroForOne))
+  if (sentRaw === undefined) return undefined
+  const sold = swap(state, zeroForOne, 'out', sentRaw)
+  if (!sold || 'atBestRaw' in sold) return undefined
+  return borrow(address, token, sentRaw, [zeroForOne, -sentRaw, zeroForOne ? lowestPriceX96 : highestPriceX96, '0x'])
 }

@@ -1,9 +1,9 @@
-import type { Deposit, RangeAmounts, RangePool, TickRange } from '../../../core/contracts/index.ts'
-import { getAmountsForLiquidity, getLiquidityForAmounts } from '../../../core/kits/uniswap-v3/math/liquidity-amounts.ts'
-import { getSqrtRatioAtTick, maxTick, minTick } from './math.ts'
+import type { Deposit, RangeAmounts, RangePool, TickRange, SlippageFraction, RangePosition } from '../../../core/contracts/index.ts'
+import { getAmountsForLiquidity, getLiquidityForAmounts, getSqrtRatioAtTick, maxTick, minTick, divRoundingUp } from './math.ts'
+import { spanAround, type PriceSpan } from './range-prices.ts'
 
 /** Square roots of the prices that bound a range, times 2^96. */
-export interface Bounds {
+interface Bounds {
   readonly lower: bigint
   readonly upper: bigint
 }
@@ -46,3 +46,70 @@ function mostLiquidity(tickSpacing: number): bigint {
 }
 
 export const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+
+/** What a deposit offers to the position manager, and the least that it must take of each. */
+interface Offer {
+  readonly desired: RangeAmounts
+  readonly least: RangeAmounts
+}
+
+const oneX96 = 2n ** 96n
+
+/**
+ * The manager makes as much liquidity of the desired amounts as the price of its block allows. So the least amounts are
+ * what it would take at either end of the span in which the price may be: a part of the amounts of now would be no bound
+ * on the price, since in a narrow range they change much faster than it does. A range that lies within the span has
+ * none: whatever the price, what it trades at is within the slippage.
+ */
+export function offerOf(pool: RangePool, range: TickRange, most: RangeAmounts, slippage: SlippageFraction): Offer {
+  const bounds = boundsOf(range)
+  const span = spanAround(pool.sqrtPriceX96, slippage)
+  const { liquidity } = deposit(pool, range, most)
+  const desired = {
+    amount0Raw: lesser(most.amount0Raw, wanted0(liquidity, span, bounds)),
+    amount1Raw: lesser(most.amount1Raw, wanted1(liquidity, span, bounds)),
+  }
+
+  const [low, high] = [deposit(pool, range, desired, span.low), deposit(pool, range, desired, span.high)]
+  const greater = low.liquidity > high.liquidity ? low.liquidity : high.liquidity
+  const unsure = roundedOff(greater, span, bounds)
+  return {
+    desired,
+    least: {
+      amount0Raw: notBelowZero(high.amount0Raw - amountsAt(span.low, bounds, unsure, 'up').amount0Raw),
+      amount1Raw: notBelowZero(low.amount1Raw - amountsAt(span.high, bounds, unsure, 'up').amount1Raw),
+    },
+  }
+}
+
+// How much it takes to make that liquidity anywhere in the span, by the rounding of LiquidityAmounts: so at the price of now
+// the liquidity is that of the whole offer, and a wallet need not hold more of the other token than can be taken.
+function wanted0(liquidity: bigint, { low }: PriceSpan, { lower, upper }: Bounds): bigint {
+  const from = within(low, { lower, upper })
+  return divRoundingUp(liquidity * (upper - from), (from * upper) / oneX96 || 1n)
+}
+
+function wanted1(liquidity: bigint, { high }: PriceSpan, { lower, upper }: Bounds): bigint {
+  return divRoundingUp(liquidity * (within(high, { lower, upper }) - lower), oneX96)
+}
+
+/**
+ * By how much liquidity the manager's rounding can differ between one price of the span and another: a unit, and where
+ * prices are very low what it cuts off the product of the bounds' roots.
+ */
+function roundedOff(liquidity: bigint, { low }: PriceSpan, { lower, upper }: Bounds): bigint {
+  return 1n + liquidity / ((within(low, { lower, upper }) * upper) / oneX96 || 1n)
+}
+
+const within = (root: bigint, { lower, upper }: Bounds): bigint => (root < lower ? lower : root > upper ? upper : root)
+const notBelowZero = (value: bigint): bigint => (value < 0n ? 0n : value)
+
+/** What so much liquidity gives at either end of the span in which the price may be: of each token the lesser. */
+export function leastRemoved(position: RangePosition, liquidity: bigint, slippage: SlippageFraction): RangeAmounts {
+  const bounds = boundsOf(position)
+  const { low, high } = spanAround(position.pool.sqrtPriceX96, slippage)
+  return {
+    amount0Raw: amountsAt(high, bounds, liquidity, 'down').amount0Raw,
+    amount1Raw: amountsAt(low, bounds, liquidity, 'down').amount1Raw,
+  }
+}

@@ -1,7 +1,5 @@
-import type { RangePrice, SlippageFraction } from '../../../core/contracts/index.ts'
-import { divRoundingUp } from '../../../core/kits/uniswap-v3/math/full-math.ts'
-import { getSqrtRatioAtTick, maxSqrtRatioX96, minSqrtRatioX96 } from './math.ts'
-import { squareRootDown, squareRootUp } from '../../../core/kits/uniswap-v3/range/prices/square-root.ts'
+import type { RangePrice, SlippageFraction, RangePool, TickRange } from '../../../core/contracts/index.ts'
+import { divRoundingUp, getSqrtRatioAtTick, maxSqrtRatioX96, minSqrtRatioX96, getTickAtSqrtRatio, maxTick, minTick } from './math.ts'
 
 const oneX192 = 2n ** 192n
 
@@ -16,12 +14,12 @@ export function priceAtTick(tick: number): RangePrice {
 }
 
 /** The greatest square root that a pool can have for a price that is not above this one; it may lie outside of what pools can have. */
-export function sqrtPriceDown({ numerator, denominator }: RangePrice): bigint {
+function sqrtPriceDown({ numerator, denominator }: RangePrice): bigint {
   return squareRootDown((numerator * oneX192) / denominator)
 }
 
 /** The least for a price that is not below this one. */
-export function sqrtPriceUp({ numerator, denominator }: RangePrice): bigint {
+function sqrtPriceUp({ numerator, denominator }: RangePrice): bigint {
   return squareRootUp(divRoundingUp(numerator * oneX192, denominator))
 }
 
@@ -41,4 +39,56 @@ export function spanAround(sqrtPriceX96: bigint, { numerator, denominator }: Sli
   const high = squareRootDown((square * moved) / denominator)
   const low = squareRootUp(divRoundingUp(square * denominator, moved))
   return { low: low < minSqrtRatioX96 ? minSqrtRatioX96 : low, high: high < maxSqrtRatioX96 ? high : maxSqrtRatioX96 - 1n }
+}
+
+/**
+ * The narrowest range of usable ticks that holds both prices: a price between two of them goes outward, one that is a
+ * tick's own stays. Undefined where that lies outside of what ticks there are.
+ */
+export function rangeAround({ tickSpacing }: Pick<RangePool, 'tickSpacing'>, lower: RangePrice, upper: RangePrice): TickRange | undefined {
+  const [below, above] = [tickAtOrBelow(lower), tickAtOrAbove(upper)]
+  if (below === undefined || above === undefined) return undefined
+  const tickLower = below - beyond(below, tickSpacing)
+  const tickUpper = above + beyond(-above, tickSpacing)
+  return tickLower >= minTick && tickUpper <= maxTick && tickLower < tickUpper ? rangeOf(tickLower, tickUpper) : undefined
+}
+
+/** With the prices of its bounds. */
+export function rangeOf(tickLower: number, tickUpper: number): TickRange {
+  return { tickLower, tickUpper, lowerPrice: priceAtTick(tickLower), upperPrice: priceAtTick(tickUpper) }
+}
+
+/** Roots are compared instead of prices, which comes to the same: a tick's root is an integer, and so are those that it is held against. */
+function tickAtOrBelow(price: RangePrice): number | undefined {
+  const root = sqrtPriceDown(price)
+  if (root < minSqrtRatioX96) return undefined
+  return root >= maxSqrtRatioX96 ? maxTick : getTickAtSqrtRatio(root)
+}
+
+function tickAtOrAbove(price: RangePrice): number | undefined {
+  const root = sqrtPriceUp(price)
+  if (root > maxSqrtRatioX96) return undefined
+  return root <= minSqrtRatioX96 ? minTick : getTickAtSqrtRatio(root - 1n) + 1
+}
+
+/** How far a tick is above the usable one below it. */
+function beyond(tick: number, tickSpacing: number): number {
+  return ((tick % tickSpacing) + tickSpacing) % tickSpacing
+}
+
+/** The greatest integer whose square is not above the value: Newton's method from above. */
+export function squareRootDown(value: bigint): bigint {
+  if (value < 2n) return value
+  let root = 1n << BigInt((value.toString(2).length + 1) >> 1)
+  for (;;) {
+    const next = (root + value / root) >> 1n
+    if (next >= root) return root
+    root = next
+  }
+}
+
+/** The least integer whose square is not below the value. */
+export function squareRootUp(value: bigint): bigint {
+  const root = squareRootDown(value)
+  return root * root === value ? root : root + 1n
 }

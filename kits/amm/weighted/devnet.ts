@@ -1,11 +1,25 @@
-import { parseEther, parseUnits } from 'ethers'
-import type { DevnetPlugin, DevnetTokenSymbol, DevnetTokens } from '../../../core/contracts/devnet.ts'
-import { fillPool } from '../../../core/kits/weighted/devnet/fill-pool.ts'
-import { newPool, type WeightedPoolKind } from '../../../core/kits/weighted/devnet/new-pool.ts'
-import { quoterOf } from '../../../core/kits/weighted/devnet/quoter.ts'
-import { deployVault, vaultOf } from '../../../core/kits/weighted/devnet/vault.ts'
+import {
+  parseEther,
+  parseUnits,
+  getCreateAddress,
+  type BaseContract,
+  ZeroAddress,
+  AbiCoder,
+  Contract,
+  MaxUint256,
+  type Provider,
+} from 'ethers'
+import type {
+  DevnetPlugin,
+  DevnetTokenSymbol,
+  DevnetTokens,
+  DevnetSite,
+  DevnetToken,
+  Quoter,
+  QuoterHop,
+} from '../../../core/contracts/devnet.ts'
 
-export interface WeightedPoolFilling {
+interface WeightedPoolFilling {
   readonly kind: WeightedPoolKind
   /** Of the input: "0.003". */
   readonly swapFee: string
@@ -13,7 +27,7 @@ export interface WeightedPoolFilling {
   readonly tokens: readonly (readonly [symbol: DevnetTokenSymbol, weight: string, amount: string])[]
 }
 
-export interface WeightedDevnetOptions {
+interface WeightedDevnetOptions {
   readonly name: string
   readonly pools: readonly WeightedPoolFilling[]
 }
@@ -46,4 +60,112 @@ function contentsOf(all: DevnetTokens, tokens: WeightedPoolFilling['tokens']) {
       return { label: `${weight}${symbol}`, token, weight: parseEther(weight), amountRaw: parseUnits(amount, token.decimals) }
     })
     .toSorted((a, b) => (a.token.address.toLowerCase() < b.token.address.toLowerCase() ? -1 : 1))
+}
+
+interface Place {
+  readonly site: DevnetSite
+  readonly vault: BaseContract
+  readonly feeProvider: string
+}
+
+// The order of the second transaction of `deployVault` below.
+const vaultNonce = 1
+const vaultOf = (deployer: string) => getCreateAddress({ from: deployer, nonce: vaultNonce })
+
+// The longest that they take: TemporarilyPausable of npm @balancer-labs/v2-solidity-utils 4.0.0.
+export const pauseSeconds = { window: 90 * 86_400, buffer: 30 * 86_400 }
+// The most of yields and of assets under management that the protocol may keep, half of each. Of swaps it keeps nothing.
+const mostProtocolFees = [10n ** 18n / 2n, 10n ** 18n / 2n] as const
+
+/** What a pool's contracts need. Comes before all else that the signer does. */
+export async function deployVault(site: DevnetSite, weth: string): Promise<Place> {
+  const artifact = (contract: string) => site.artifact(contract, new URL('./devnet.ts', import.meta.url).href)
+  const authorizer = await site.deploy(await artifact('Authorizer'), site.signer.address)
+  const { window, buffer } = pauseSeconds
+  const vault = await site.deploy(await artifact('Vault'), await authorizer.getAddress(), weth, window, buffer)
+  const feeProvider = await site.deploy(await artifact('ProtocolFeePercentagesProvider'), await vault.getAddress(), ...mostProtocolFees)
+  return { site, vault, feeProvider: await feeProvider.getAddress() }
+}
+
+/**
+ * The contract of a pool: that of the first deployment, the one of the same time for two tokens with an oracle, and that of
+ * the third deployment.
+ */
+export type WeightedPoolKind = 'WeightedPool' | 'WeightedPool2Tokens' | 'WeightedPoolV3'
+
+interface PoolTerms {
+  readonly kind: WeightedPoolKind
+  readonly name: string
+  /** Addresses, in rising order. */
+  readonly tokens: readonly string[]
+  /** With 18 decimals, together 1. */
+  readonly weights: readonly bigint[]
+  /** Of the input, with 18 decimals. */
+  readonly swapFee: bigint
+}
+
+export async function newPool({ site, vault, feeProvider }: Place, terms: PoolTerms): Promise<BaseContract> {
+  const { kind, name, tokens, weights, swapFee } = terms
+  const [vaultAddress, owner] = [await vault.getAddress(), site.signer.address]
+  const { window, buffer } = pauseSeconds
+  const none = tokens.map(() => ZeroAddress)
+  const constructorArguments = {
+    WeightedPool: [vaultAddress, name, name, tokens, weights, swapFee, window, buffer, owner],
+    WeightedPool2Tokens: [[vaultAddress, name, name, ...tokens, ...weights, swapFee, window, buffer, true, owner]],
+    WeightedPoolV3: [[name, name, tokens, weights, none, none, swapFee], vaultAddress, feeProvider, window, buffer, owner, ''],
+  }
+  return site.deploy(await site.artifact(kind, new URL('./devnet.ts', import.meta.url).href), ...constructorArguments[kind])
+}
+
+interface Content {
+  readonly token: DevnetToken
+  readonly amountRaw: bigint
+}
+
+// JoinKind.INIT of WeightedPoolUserDataHelpers, npm @balancer-labs/v2-pool-weighted 2.0.1.
+const init = 0
+// Without a return value of approve, since some tokens have none.
+const tokenAbi = ['function approve(address spender, uint256 value)', 'function allowance(address, address) view returns (uint256)']
+
+/** @param contents in the order of the pool's tokens */
+export async function fillPool({ site, vault }: Place, pool: BaseContract, contents: readonly Content[]): Promise<void> {
+  const [vaultAddress, owner] = [await vault.getAddress(), site.signer.address]
+  for (const { token, amountRaw } of contents) {
+    await token.mint(owner, amountRaw)
+    const contract = new Contract(token.address, tokenAbi, site.signer)
+    // Some refuse to change an allowance that is there.
+    if ((await contract.getFunction('allowance')(owner, vaultAddress)) === 0n)
+      await site.send(contract, 'approve', vaultAddress, MaxUint256)
+  }
+  const amounts = contents.map(({ amountRaw }) => amountRaw)
+  const userData = AbiCoder.defaultAbiCoder().encode(['uint256', 'uint256[]'], [init, amounts])
+  const assets = contents.map(({ token }) => token.address)
+  await site.send(vault, 'joinPool', await pool.getFunction('getPoolId')(), owner, owner, [assets, amounts, userData, false])
+}
+
+const vaultAbi = [
+  `function queryBatchSwap(
+    uint8 kind,
+    (bytes32 poolId, uint256 assetInIndex, uint256 assetOutIndex, uint256 amount, bytes userData)[] swaps,
+    address[] assets,
+    (address sender, bool fromInternalBalance, address recipient, bool toInternalBalance) funds
+  ) returns (int256[])`,
+]
+const poolAbi = ['function getPoolId() view returns (bytes32)']
+const funds = [ZeroAddress, false, ZeroAddress, false]
+
+/** What the Vault itself says of a batch of swaps: it carries them out and takes them back. */
+function quoterOf(provider: Provider, vault: string): Quoter {
+  const contract = new Contract(vault, vaultAbi, provider)
+  const deltas = async (kind: 0 | 1, route: readonly QuoterHop[], amountRaw: bigint, blockTag: number): Promise<readonly bigint[]> => {
+    const ids = await Promise.all(route.map(({ pool }) => new Contract(pool, poolAbi, provider).getFunction('getPoolId')()))
+    const given = kind === 0 ? 0 : route.length - 1
+    const swaps = ids.map((id, index) => [id, index, index + 1, index === given ? amountRaw : 0n, '0x'])
+    const assets = [...route.slice(0, 1).map(({ tokenIn }) => tokenIn), ...route.map(({ tokenOut }) => tokenOut)]
+    return contract.getFunction('queryBatchSwap').staticCall(kind, kind === 0 ? swaps : swaps.toReversed(), assets, funds, { blockTag })
+  }
+  return {
+    exactIn: async (route, amountInRaw, block) => -((await deltas(0, route, amountInRaw, block)).at(-1) ?? 0n),
+    exactOut: async (route, amountOutRaw, block) => (await deltas(1, route, amountOutRaw, block)).at(0) ?? 0n,
+  }
 }

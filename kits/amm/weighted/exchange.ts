@@ -1,11 +1,8 @@
 import type { Venue } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../evm/types.ts'
 import type { PoolExchange, Router } from '../index.ts'
-import { poolAddress } from '../../../core/kits/weighted/pool-id.ts'
-import { weightedProtocol } from './pools.ts'
-import { readFill } from '../../../core/kits/weighted/vault/fill.ts'
-import { planSwap } from '../../../core/kits/weighted/vault/plan.ts'
-import { vaultCheck } from '../../../core/kits/weighted/vault/vault-check.ts'
+import { poolAddress, weightedProtocol } from './pools.ts'
+import { readFill, planSwap, vaultCheck } from './router.ts'
 
 export interface WeightedOptions {
   /**

@@ -29,7 +29,7 @@ const termsOfExp = 12n
 const [nearOneFrom, nearOneTo] = [one18 - 10n ** 17n, one18 + 10n ** 17n]
 
 /** x^y, all with 18 decimals; x is not zero. The contract's bounds on the result, e^-41 and e^130, are left to who calls. */
-export function pow(x: bigint, y: bigint): bigint {
+function pow(x: bigint, y: bigint): bigint {
   if (y === 0n) return one18
   if (nearOneFrom < x && x < nearOneTo) {
     const lnX36 = lnNearOne(x)
@@ -99,4 +99,64 @@ function areaTangent(a: bigint, one: bigint, lastPower: bigint): bigint {
     sum += power / n
   }
   return sum
+}
+
+// FixedPoint of npm @balancer-labs/v2-solidity-utils 4.0.0 (contracts/math/FixedPoint.sol): numbers with 18 decimals.
+export const one = 10n ** 18n
+
+export const divideUp = (a: bigint, b: bigint): bigint => (a === 0n ? 0n : (a - 1n) / b + 1n)
+const mulDown = (a: bigint, b: bigint): bigint => (a * b) / one
+export const mulUp = (a: bigint, b: bigint): bigint => divideUp(a * b, one)
+const divDown = (a: bigint, b: bigint): bigint => (a * one) / b
+export const divUp = (a: bigint, b: bigint): bigint => divideUp(a * one, b)
+/** 1 - x, and 0 where that is negative. */
+export const complement = (x: bigint): bigint => (x < one ? one - x : 0n)
+
+// MAX_POW_RELATIVE_ERROR: 10^-14.
+const powError = 10_000n
+
+/**
+ * x^y, and as much more as the power may be wrong.
+ * @param squares powers of 1, 2 and 4 are multiplied out, without that margin: so do pools since the second version
+ */
+function powUp(x: bigint, y: bigint, squares: boolean): bigint {
+  if (squares && y === one) return x
+  if (squares && y === 2n * one) return mulUp(x, x)
+  if (squares && y === 4n * one) {
+    const square = mulUp(x, x)
+    return mulUp(square, square)
+  }
+  const raw = pow(x, y)
+  return raw + mulUp(raw, powError) + 1n
+}
+
+// WeightedMath of npm @balancer-labs/v2-pool-weighted 2.0.1 (contracts/WeightedMath.sol).
+
+/** One side of a swap, with 18 decimals. */
+export interface Side {
+  readonly balance: bigint
+  /** Of all tokens together 1; at least 0.01. */
+  readonly weight: bigint
+}
+
+/** _MAX_IN_RATIO and _MAX_OUT_RATIO: 30 % of what the pool has. */
+const mostRatio = (3n * one) / 10n
+
+const mostOf = ({ balance }: Side): bigint => mulDown(balance, mostRatio)
+
+// Neither can meet the bounds of a power: by the ratios above, and with no weight more than 99 times another, the base is
+// between 1/1.3 and 1/0.7, and the result between e^-26 and e^36.
+
+/** `_calcOutGivenIn`; undefined where it is too much for the pool. */
+export function outGivenIn(into: Side, outOf: Side, amountIn: bigint, squares: boolean): bigint | undefined {
+  if (amountIn > mostOf(into)) return undefined
+  const base = divUp(into.balance, into.balance + amountIn)
+  return mulDown(outOf.balance, complement(powUp(base, divDown(into.weight, outOf.weight), squares)))
+}
+
+/** `_calcInGivenOut`; undefined where it is too much for the pool. */
+export function inGivenOut(into: Side, outOf: Side, amountOut: bigint, squares: boolean): bigint | undefined {
+  if (amountOut > mostOf(outOf)) return undefined
+  const base = divUp(outOf.balance, outOf.balance - amountOut)
+  return mulUp(into.balance, powUp(base, divUp(outOf.weight, into.weight), squares) - one)
 }

@@ -2,11 +2,9 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { SluiceError } from '../../../core/api/index.ts'
 import type { BookMarket } from '../../../core/contracts/index.ts'
-import { compare } from '../../../core/verbs/clob/figures/exact.ts'
+import { compare } from '../../../core/decimal.ts'
 import { isOnGrid } from '../../../core/handlers/clob/grids.ts'
-import { checkOrder, requireNotional } from '../../../core/handlers/clob/read-order.ts'
-import { callersLimit, slippageLimit } from '../../../core/verbs/clob/orders/market-bound.ts'
-import type { OrderFields } from '../../../core/verbs/clob/orders/order-fields.ts'
+import { checkOrder, requireNotional, callersLimit, slippageLimit, type OrderFields } from '../../../core/handlers/clob/read-order.ts'
 
 const market: BookMarket = {
   id: '1',

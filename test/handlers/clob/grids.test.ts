@@ -1,10 +1,8 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import type { PriceGrid } from '../../../core/contracts/index.ts'
-import { parse } from '../../../core/decimal.ts'
-import { compare, fraction, magnitude, plain, show, times } from '../../../core/verbs/clob/figures/exact.ts'
-import { isInLots, leastAmount, nearestAmounts } from '../../../core/verbs/clob/figures/lots.ts'
-import { isOnGrid, nearestPrices, roundPrice } from '../../../core/handlers/clob/grids.ts'
+import { parse, compare, fraction, magnitude, plain, show, times } from '../../../core/decimal.ts'
+import { isInLots, leastAmount, nearestAmounts, isOnGrid, nearestPrices, roundPrice } from '../../../core/handlers/clob/grids.ts'
 
 /** A number above 0, of up to twelve digits before and after the point. */
 const positive = fc

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { orderStates, orderTypes, timesInForce } from '../../../core/contracts/index.ts'
 import { OrderStates, OrderTypes, TimesInForce } from '../../../core/api/clob.ts'
-import { orderState, type OrderFacts } from '../../../core/verbs/clob/orders/order-state.ts'
+import { orderState, type OrderFacts } from '../../../core/handlers/clob/order-state.ts'
 
 const landed = { id: 'a', ok: true, blockNumber: 1, receipt: null }
 const facts = (entry: OrderFacts['entry'], more: Partial<OrderFacts> = {}): OrderFacts => ({ entry, cancelling: false, ...more })

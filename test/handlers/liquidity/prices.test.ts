@@ -1,11 +1,9 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { priceAtTick } from '../../../kits/amm/v3/range-prices.ts'
-import { rangeAround } from '../../../core/kits/uniswap-v3/range/prices/range-around.ts'
+import { priceAtTick, rangeAround } from '../../../kits/amm/v3/range-prices.ts'
 import type { Token } from '../../../core/contracts/index.ts'
-import type { OrderedPair } from '../../../core/verbs/amm/liquidity/pair.ts'
-import { showBounds, showPrice, toPoolPrice } from '../../../core/verbs/amm/liquidity/prices.ts'
-import { readBounds } from '../../../core/verbs/amm/liquidity/read-range.ts'
+import { type OrderedPair, showBounds, showPrice, toPoolPrice } from '../../../core/handlers/amm/range-pools.ts'
+import { readBounds } from '../../../core/handlers/amm/range-changes.ts'
 
 const token = (symbol: string, decimals: number): Token => ({ symbol, decimals, address: `0x${symbol}` })
 const spacings = [1, 10, 60, 200]

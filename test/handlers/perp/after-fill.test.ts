@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { absolute, rescale, worth } from '../../../core/handlers/perp/figures.ts'
-import { afterFill } from '../../../core/verbs/perp-amm/trade/after-fill.ts'
+import { afterFill } from '../../../core/handlers/perp/margin-check.ts'
 import { accounts, ethUsd, markets, positionsIn, quotesIn } from './perp-shapes.ts'
 
 const one = 10n ** 18n

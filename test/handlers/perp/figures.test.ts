@@ -1,14 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import {
-  fromSigned,
-  priceIn,
-  rescale,
-  showLeverage,
-  showMarginRatio,
-  showRatio,
-  worth,
-} from '../../../core/handlers/perp/figures.ts'
+import { fromSigned, priceIn, rescale, showLeverage, showMarginRatio, showRatio, worth } from '../../../core/handlers/perp/figures.ts'
 import { ethUsd, markets } from './perp-shapes.ts'
 
 const one = 10n ** 18n

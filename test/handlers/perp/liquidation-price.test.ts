@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { absolute } from '../../../core/handlers/perp/figures.ts'
-import { liquidationPrice } from '../../../core/verbs/perp-amm/figures/liquidation-price.ts'
-import { showPosition } from '../../../core/verbs/perp-amm/figures/show-position.ts'
+import { absolute, liquidationPrice } from '../../../core/handlers/perp/figures.ts'
+import { showPosition } from '../../../core/handlers/perp/account.ts'
 import { accounts, ethUsd, markets, positionsIn } from './perp-shapes.ts'
 
 const one = 10n ** 18n

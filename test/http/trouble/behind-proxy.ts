@@ -1,4 +1,4 @@
-import { rpcTo, type Rpc } from '../../../core/devnet/rpc-to.ts'
+import { rpcTo, type Rpc } from '../../../core/devnet/anvil.ts'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { oneChain } from '../shared-server.ts'
 import { startFaultyProxy, type FaultyProxy } from './faulty-proxy.ts'

@@ -1,12 +1,10 @@
 import { expect } from 'chai'
 import { dataLength, Interface } from 'ethers'
 import * as fc from 'fast-check'
-import { batchParts, mostCreationBytes, packBatch } from '../../../core/kits/evm/reading/batch.ts'
+import { batchParts, mostCreationBytes, packBatch } from '../../../kits/evm/multicall.ts'
 import type { Call, Probe } from '../../../kits/evm/index.ts'
-import { json, startFakeNode } from './fake-node.ts'
-import type { Behaviour } from './fake-node.ts'
-import { at, chainOver, startStillChain } from './test-chain.ts'
-import type { TestChain } from './test-chain.ts'
+import { json, startFakeNode, type Behaviour } from './fake-node.ts'
+import { at, chainOver, startStillChain, type TestChain } from './test-chain.ts'
 
 /** Creation code that reverts with its arguments: CODECOPY of what is behind its 13 bytes, REVERT. */
 const echo = '0x600d380380600d6000396000fd'

@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { Interface, MaxUint256 } from 'ethers'
 import type { Token } from '../../../core/contracts/index.ts'
-import { at, mined, startDevnetChain, wallet } from './test-chain.ts'
-import type { TestChain } from './test-chain.ts'
+import { at, mined, startDevnetChain, wallet, type TestChain } from './test-chain.ts'
 
 const spender = '0x1111111111111111111111111111111111111111'
 const otherSpender = '0x2222222222222222222222222222222222222222'

@@ -3,13 +3,11 @@ import { createServer } from 'node:net'
 import { expect } from 'chai'
 import { keccak256, parseUnits, Wallet } from 'ethers'
 import type { Reception, Sealed } from '../../../core/contracts/index.ts'
-import { send } from '../../../core/kits/evm/rail/send.ts'
+import { send } from '../../../kits/evm/rail.ts'
 import { evmRpc } from '../../../kits/evm/rpc.ts'
-import type { Rpc } from '../../../core/kits/nodes/types.ts'
-import { healthy, startFaultyProxy } from '../../http/trouble/faulty-proxy.ts'
-import type { Fault, FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
-import { at, startStillChain } from './test-chain.ts'
-import type { TestChain } from './test-chain.ts'
+import type { Rpc } from '../../../kits/nodes/dialect.ts'
+import { healthy, startFaultyProxy, type Fault, type FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
+import { at, startStillChain, type TestChain } from './test-chain.ts'
 
 const wallet = new Wallet('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
 const plain = { 'content-type': 'application/json' }

@@ -4,8 +4,7 @@ import type { EvmFees } from '../../../kits/evm/fees.ts'
 import type { EvmChainConfig, EvmIntent, EvmNetwork } from '../../../kits/evm/index.ts'
 import { nowhere, rejection, sign } from '../../transactions/site.ts'
 import { answering, fakeBlock, startFakeNode } from './fake-node.ts'
-import { at, chainOver, mined, startStillChain, wallet } from './test-chain.ts'
-import type { TestChain } from './test-chain.ts'
+import { at, chainOver, mined, startStillChain, wallet, type TestChain } from './test-chain.ts'
 
 const gwei = 10n ** 9n
 const transfer: EvmIntent = { to: nowhere, data: '0x', value: '1' }

@@ -6,8 +6,7 @@ import { chargesOf } from '../../../kits/evm/op-stack.ts'
 import type { EvmFees } from '../../../kits/evm/fees.ts'
 import type { EvmIntent } from '../../../kits/evm/index.ts'
 import { sign } from '../../transactions/site.ts'
-import { at, mined, place, startStillChain, wallet } from './test-chain.ts'
-import type { TestChain } from './test-chain.ts'
+import { at, mined, place, startStillChain, wallet, type TestChain } from './test-chain.ts'
 
 // https://specs.optimism.io/protocol/predeploys.html
 const l1Block = '0x4200000000000000000000000000000000000015'

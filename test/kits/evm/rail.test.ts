@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { AbiCoder, MaxUint256, Transaction, hexlify, id, parseEther, toQuantity } from 'ethers'
 import { expect } from 'chai'
 import type { Need } from '../../../core/contracts/index.ts'
-import { addressOf, erc20, gwei, nowhere, rejection, sign, soon, startSite, until } from '../../transactions/site.ts'
-import type { TestSite } from '../../transactions/site.ts'
+import { addressOf, erc20, gwei, nowhere, rejection, sign, soon, startSite, until, type TestSite } from '../../transactions/site.ts'
 
 const owner = addressOf(0)
 const native = '0x0000000000000000000000000000000000000000'

@@ -1,8 +1,6 @@
 import { expect } from 'chai'
 import { Interface } from 'ethers'
-import { decodeLogs } from '../../../core/kits/evm/reading/decode-logs.ts'
-import { jsonOfNode } from '../../../core/kits/evm/reading/json-of-node.ts'
-import { readReceipt } from '../../../kits/evm/receipts.ts'
+import { decodeLogs, jsonOfNode, readReceipt } from '../../../kits/evm/receipts.ts'
 
 const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const pool = '0x0d4a11d5EEaaC28EC3F61d100daF4d40471f1852'

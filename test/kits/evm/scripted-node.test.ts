@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import { Interface } from 'ethers'
 import type { Head } from '../../../core/contracts/index.ts'
 import type { EvmChainConfig } from '../../../kits/evm/index.ts'
-import { answering, hangUp, startFakeNode, status } from './fake-node.ts'
-import type { FakeNode } from './fake-node.ts'
+import { answering, hangUp, startFakeNode, status, type FakeNode } from './fake-node.ts'
 import { at, chainOver, wallet } from './test-chain.ts'
 
 const gwei = (amount: number) => `0x${(amount * 1e9).toString(16)}`

@@ -1,13 +1,11 @@
 import { expect } from 'chai'
 import { keccak256, parseUnits, Wallet } from 'ethers'
 import type { Reception } from '../../../core/contracts/index.ts'
-import { send } from '../../../core/kits/evm/rail/send.ts'
+import { send } from '../../../kits/evm/rail.ts'
 import { evmRpc } from '../../../kits/evm/rpc.ts'
-import type { Rpc } from '../../../core/kits/nodes/types.ts'
-import { checked, error, hangUp, healthy, silent, startFakeNode, status, text } from './fake-node.ts'
-import type { Behaviour, FakeNode } from './fake-node.ts'
-import { at, startStillChain } from './test-chain.ts'
-import type { TestChain } from './test-chain.ts'
+import type { Rpc } from '../../../kits/nodes/dialect.ts'
+import { checked, error, hangUp, healthy, silent, startFakeNode, status, text, type Behaviour, type FakeNode } from './fake-node.ts'
+import { at, startStillChain, type TestChain } from './test-chain.ts'
 
 const rpcOver = (rpcUrls: readonly string[], chainId: number, timeoutMs: number): Rpc =>
   evmRpc({ rpcUrls, chainId, timeoutMs, log: { info() {}, warn() {} }, meter: { rpc() {} } })

@@ -1,9 +1,7 @@
 import { expect } from 'chai'
-import { at, startStillChain, wallet } from './test-chain.ts'
-import type { TestChain } from './test-chain.ts'
-import { ask } from '../../../core/kits/nodes/ask.ts'
-import { readBlock } from '../../../core/kits/evm/reading/block.ts'
-import { evmRpc } from '../../../kits/evm/rpc.ts'
+import { at, startStillChain, wallet, type TestChain } from './test-chain.ts'
+import { ask } from '../../../kits/nodes/rpc.ts'
+import { readBlock, evmRpc } from '../../../kits/evm/rpc.ts'
 
 const gwei = (amount: number) => `0x${(amount * 1e9).toString(16)}`
 

@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { startAnvil } from '../../../core/devnet/anvil.ts'
 import { startDevnet } from '../../../core/devnet/start-devnet.ts'
 import type { Chain } from '../../../core/contracts/index.ts'
-import { evmChain, multicall3 } from '../../../kits/evm/index.ts'
-import type { Evm, EvmChainConfig, EvmNetwork } from '../../../kits/evm/index.ts'
+import { evmChain, multicall3, type Evm, type EvmChainConfig, type EvmNetwork } from '../../../kits/evm/index.ts'
 import ethereum from '../../../plugins/ethereum/index.ts'
 
 export const at = { signal: new AbortController().signal }

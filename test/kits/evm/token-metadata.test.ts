@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { AbiCoder, encodeBytes32String } from 'ethers'
-import { readSymbol, readToken } from '../../../core/kits/evm/reading/token-metadata.ts'
+import { readSymbol, readToken } from '../../../kits/evm/tokens.ts'
 
 const address = '0x9f8F72aA9304c8B593d555F12eF6589cC3A579A2'
 const ok = (data: string) => ({ ok: true, data })

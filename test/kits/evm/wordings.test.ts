@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { assert, integer, property, string } from 'fast-check'
-import { meaningOf, meaningOfSending, wordings } from '../../../kits/evm/node-errors.ts'
-import type { Meaning } from '../../../kits/evm/node-errors.ts'
+import { meaningOf, meaningOfSending, wordings, type Meaning } from '../../../kits/evm/node-errors.ts'
 
 type Said = readonly [node: string, code: number, message: string, means: Meaning | undefined]
 

@@ -1,11 +1,7 @@
 import { expect } from 'chai'
-import { createRpc } from '../../../kits/nodes/rpc.ts'
-import { NodeFailure } from '../../../core/kits/nodes/node/node-failure.ts'
-import { sendToAll } from '../../../core/kits/nodes/send-to-all.ts'
-import type { Dialect } from '../../../kits/nodes/dialect.ts'
-import type { Rpc } from '../../../core/kits/nodes/types.ts'
-import { startFakeNode, text } from '../evm/fake-node.ts'
-import type { Asked, Behaviour, FakeNode } from '../evm/fake-node.ts'
+import { createRpc, sendToAll } from '../../../kits/nodes/rpc.ts'
+import { NodeFailure, type Dialect, type Rpc } from '../../../kits/nodes/dialect.ts'
+import { startFakeNode, text, type Asked, type Behaviour, type FakeNode } from '../evm/fake-node.ts'
 
 const at = { signal: new AbortController().signal }
 const moment = () => new Promise((resolve) => setTimeout(resolve, 10))

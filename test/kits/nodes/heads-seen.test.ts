@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { array, assert, integer, nat, property, record } from 'fast-check'
-import { createHeadsSeen } from '../../../core/kits/nodes/fleet/heads-seen.ts'
-import { otherForks } from '../../../core/kits/nodes/fleet/forks.ts'
+import { createHeadsSeen, otherForks } from '../../../kits/nodes/node-ranking.ts'
 
 const memoryMs = 1000
 const patienceMs = 500

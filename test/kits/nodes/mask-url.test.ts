@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { maskUrl, secretsOf } from '../../../core/kits/nodes/node/mask-url.ts'
+import { maskUrl, secretsOf } from '../../../kits/nodes/node.ts'
 
 describe('a masked URL', () => {
   const masked = {

@@ -1,13 +1,11 @@
 import { expect } from 'chai'
 import type { Head } from '../../../core/contracts/index.ts'
-import { readBlock } from '../../../core/kits/evm/reading/block.ts'
-import { evmRpc } from '../../../kits/evm/rpc.ts'
-import type { HealthPolicy } from '../../../core/kits/nodes/fleet/health-policy.ts'
-import { ask } from '../../../core/kits/nodes/ask.ts'
+import { readBlock, evmRpc } from '../../../kits/evm/rpc.ts'
+import type { HealthPolicy } from '../../../kits/nodes/settings.ts'
+import { ask } from '../../../kits/nodes/rpc.ts'
 import { createHeadFeed } from '../../../kits/nodes/head-feed.ts'
-import type { Rpc } from '../../../core/kits/nodes/types.ts'
-import { checked, error, fakeBlock, hangUp, json, startFakeNode, status } from '../evm/fake-node.ts'
-import type { Behaviour, FakeNode } from '../evm/fake-node.ts'
+import type { Rpc } from '../../../kits/nodes/dialect.ts'
+import { checked, error, fakeBlock, hangUp, json, startFakeNode, status, type Behaviour, type FakeNode } from '../evm/fake-node.ts'
 import { at } from '../evm/test-chain.ts'
 
 const latest = { method: 'eth_getBlockByNumber', params: ['latest', false] }

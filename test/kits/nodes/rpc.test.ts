@@ -1,10 +1,20 @@
 import { expect } from 'chai'
 import { evmRpc } from '../../../kits/evm/rpc.ts'
-import { RpcError } from '../../../core/kits/nodes/node/rpc-error.ts'
+import { RpcError, type Rpc } from '../../../kits/nodes/dialect.ts'
 import { SluiceError } from '../../../core/contracts/index.ts'
-import type { Rpc } from '../../../core/kits/nodes/types.ts'
-import { checked, error, hangUp, healthy, json, silent, startFakeNode, status, text } from '../evm/fake-node.ts'
-import type { Behaviour, FakeNode } from '../evm/fake-node.ts'
+import {
+  checked,
+  error,
+  hangUp,
+  healthy,
+  json,
+  silent,
+  startFakeNode,
+  status,
+  text,
+  type Behaviour,
+  type FakeNode,
+} from '../evm/fake-node.ts'
 
 const at = { signal: new AbortController().signal }
 const key = 'c0ffee0123456789c0ffee'

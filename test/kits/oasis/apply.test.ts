@@ -1,10 +1,7 @@
 import { expect } from 'chai'
 import { solidityPackedKeccak256, zeroPadValue, toBeHex } from 'ethers'
-import { oasisAbi } from '../../../core/kits/oasis/abi.ts'
-import { apply } from '../../../core/kits/oasis/books/apply.ts'
-import { show } from '../../../core/kits/oasis/books/show.ts'
-import { stateOf, type OasisState } from '../../../core/kits/oasis/books/state.ts'
-import type { Pair } from '../../../kits/oasis/contract.ts'
+import { oasisAbi, type Pair } from '../../../kits/oasis/contract.ts'
+import { apply, show, stateOf, type OasisState } from '../../../kits/oasis/book.ts'
 
 const base = { symbol: 'WETH', address: '0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2', decimals: 18 }
 const quote = { symbol: 'USDC', address: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', decimals: 6 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Wallet } from 'ethers'
-import { fundingRate } from '../../../core/kits/perp/reading/funding.ts'
+import { fundingRate } from '../../../kits/perp/state.ts'
 import { at } from '../amm/v2/trading-floor.ts'
 import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
 

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import type { PerpOrder } from '../../../core/contracts/index.ts'
-import { meaningOf, perpRefusals } from '../../../core/kits/perp/refusals.ts'
+import { meaningOf, perpRefusals } from '../../../kits/perp/abi.ts'
 import { at, tokens } from '../amm/v2/trading-floor.ts'
 import { rejection } from '../amm/v2/rejection.ts'
 import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
 import { refusalOf } from './refusal-of.ts'
 
 const ether = 10n ** 18n
-const folders = ['perp', 'uniswap-v3'].map((kit) => new URL(`../../../core/kits/${kit}/artifacts/`, import.meta.url))
+const folders = ['perp', 'amm/v3'].map((kit) => new URL(`../../../kits/${kit}/artifacts/`, import.meta.url))
 
 describe('the refusals of the exchange', () => {
   let floor: PerpFloor

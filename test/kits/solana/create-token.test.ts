@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import { generateKeyPairSigner } from '@solana/kit'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { rejection, soon } from '../../transactions/site.ts'
-import { comesTo, entryOf, orderOf, startSolanaSite, transactionsAt } from './solana-site.ts'
-import type { SolanaSite } from './solana-site.ts'
+import { comesTo, entryOf, orderOf, startSolanaSite, transactionsAt, type SolanaSite } from './solana-site.ts'
 import { soon as at } from './test-cluster.ts'
 
 describe('creating token accounts on Solana', () => {

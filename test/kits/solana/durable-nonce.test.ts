@@ -14,8 +14,7 @@ import { dropsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts
 import { clientOf, send as sendBy, sign, signDurable, transferTo } from '../../../tools/solana-node/test/wallet.ts'
 import { freshStore, rejection, soon, until } from '../../transactions/site.ts'
 import { chainOver, soon as at } from './test-cluster.ts'
-import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer } from './solana-site.ts'
-import type { SolanaSite } from './solana-site.ts'
+import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer, type SolanaSite } from './solana-site.ts'
 
 describe('durable nonces on Solana', () => {
   let site: SolanaSite

@@ -8,8 +8,7 @@ import { clientOf, send as sendBy, sign, transferTo } from '../../../tools/solan
 import { startFaultyProxy } from '../../http/trouble/faulty-proxy.ts'
 import { rejection, soon, until } from '../../transactions/site.ts'
 import { chainOver } from './test-cluster.ts'
-import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer } from './solana-site.ts'
-import type { SolanaSite } from './solana-site.ts'
+import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer, type SolanaSite } from './solana-site.ts'
 
 describe('the life of a transaction on Solana', () => {
   let site: SolanaSite

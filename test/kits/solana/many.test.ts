@@ -3,14 +3,12 @@ import { address, getBase58Decoder, lamports } from '@solana/kit'
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import type { OpenAttempt } from '../../../core/contracts/index.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
-import { parseNodeJson } from '../../../core/kits/solana/rpc/json.ts'
+import { parseNodeJson } from '../../../kits/solana/rpc.ts'
 import { failsAt } from '../../../tools/solana-node/faults.ts'
-import { healthy, startFaultyProxy } from '../../http/trouble/faulty-proxy.ts'
-import type { FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
+import { healthy, startFaultyProxy, type FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
 import { freshStore, rejection, soon } from '../../transactions/site.ts'
 import { chainOver } from './test-cluster.ts'
-import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer } from './solana-site.ts'
-import type { SolanaSite } from './solana-site.ts'
+import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer, type SolanaSite } from './solana-site.ts'
 
 const randomText = (bytes: number) => getBase58Decoder().decode(crypto.getRandomValues(new Uint8Array(bytes)))
 

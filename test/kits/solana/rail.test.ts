@@ -2,15 +2,20 @@ import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
 import { expect } from 'chai'
 import { array, assert, bigInt, integer, nat, property, uniqueArray } from 'fast-check'
 import { getBase58Decoder, getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
-import { nonceIn } from '../../../core/kits/solana/rail/sync.ts'
+import {
+  nonceIn,
+  claimSlots,
+  durableSlots,
+  mergeSynced,
+  standingOf,
+  type BlockhashSlot,
+  type SolanaSynced,
+} from '../../../kits/solana/sequence.ts'
 import { heldIn, readMint, tokenProgram } from '../../../kits/solana/tokens.ts'
-import { isPlausible } from '../../../core/kits/solana/rpc/plausible.ts'
+import { isPlausible, parseNodeJson, integerOf } from '../../../kits/solana/rpc.ts'
 import { baseFee, budgetOf, costOf, gasOf, mostFees, priceFees, priorityFee } from '../../../kits/solana/fees.ts'
 import { draft, seal } from '../../../kits/solana/message.ts'
-import { claimSlots, durableSlots, mergeSynced, standingOf } from '../../../kits/solana/sequence.ts'
-import type { BlockhashSlot, SolanaSynced } from '../../../kits/solana/sequence.ts'
-import { whyFailed } from '../../../core/kits/solana/rail/why-failed.ts'
-import { parseNodeJson, integerOf } from '../../../core/kits/solana/rpc/json.ts'
+import { whyFailed } from '../../../kits/solana/transactions.ts'
 
 const base58 = (fill: number, length = 32) => getBase58Decoder().decode(new Uint8Array(length).fill(fill))
 const policy = { percentile: 75, minPrice: 1_000 }

@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { generateKeyPairSigner } from '@solana/kit'
 import { nativeAddress } from '../../../kits/solana/index.ts'
-import { chainOver, soon, startCluster } from './test-cluster.ts'
-import type { TestCluster } from './test-cluster.ts'
+import { chainOver, soon, startCluster, type TestCluster } from './test-cluster.ts'
 
 const nobody = 'So1ar1111111111111111111111111111111111111F'
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { isOver, sight } from '../../../core/kits/solana/rail/sight.ts'
-import type { View } from '../../../core/kits/solana/rail/sight.ts'
+import { isOver, sight, type View } from '../../../kits/solana/expiry.ts'
 import type { BlockhashSlot, DurableSlot } from '../../../kits/solana/sequence.ts'
 
 /** Signed at slot 1000, height 900. */

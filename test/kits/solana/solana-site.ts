@@ -2,15 +2,13 @@ import { address, signBytes } from '@solana/kit'
 import type { KeyPairSigner, Signature } from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
 import type { Plan } from '../../../core/contracts/index.ts'
-import { fromKit } from '../../../kits/solana/index.ts'
-import type { Solana, SolanaChainConfig } from '../../../kits/solana/index.ts'
+import { fromKit, type Solana, type SolanaChainConfig } from '../../../kits/solana/index.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import type { Order, Sign } from '../../../core/transactions/submit-request.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
 import type { SolanaOptions } from '../../../tools/solana-node/start-solana.ts'
 import { transactionsOn, until } from '../../transactions/site.ts'
-import { startCluster } from './test-cluster.ts'
-import type { TestCluster } from './test-cluster.ts'
+import { startCluster, type TestCluster } from './test-cluster.ts'
 
 export interface SolanaSite extends TestCluster {
   network: Order['network']

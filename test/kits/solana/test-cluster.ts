@@ -1,10 +1,8 @@
 import { generateKeyPairSigner } from '@solana/kit'
 import type { KeyPairSigner } from '@solana/kit'
 import type { Chain } from '../../../core/contracts/index.ts'
-import { solanaChain } from '../../../kits/solana/index.ts'
-import type { Solana, SolanaChainConfig, SolanaNetwork } from '../../../kits/solana/index.ts'
-import { startSolana } from '../../../tools/solana-node/start-solana.ts'
-import type { Solana as Cluster, SolanaOptions } from '../../../tools/solana-node/start-solana.ts'
+import { solanaChain, type Solana, type SolanaChainConfig, type SolanaNetwork } from '../../../kits/solana/index.ts'
+import { startSolana, type Solana as Cluster, type SolanaOptions } from '../../../tools/solana-node/start-solana.ts'
 
 export const soon = () => ({ signal: AbortSignal.timeout(20_000) })
 export const silent = { info() {}, warn() {} }

@@ -9,8 +9,7 @@ import { holdsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts
 import type { SolanaNode } from '../../../tools/solana-node/start-solana.ts'
 import { freshStore, soon, until } from '../../transactions/site.ts'
 import { chainOver } from './test-cluster.ts'
-import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer } from './solana-site.ts'
-import type { SolanaSite } from './solana-site.ts'
+import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, transfer, type SolanaSite } from './solana-site.ts'
 
 /** Blocks after which every blockhash of now is over, by what is finalized too. */
 const lifetime = 190

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import type { Quote, Token } from '../../../core/contracts/index.ts'
-import { devnetQuoter } from '../../../core/devnet/devnet-quoter.ts'
+import { devnetQuoter } from '../../../testkit/devnet-operators.ts'
 import balancer from '../../../plugins/balancer/index.ts'
 import { openTradingFloor, tokens } from '../../kits/amm/v2/trading-floor.ts'
 

@@ -1,8 +1,6 @@
 import { Contract, ZeroAddress, getCreateAddress, id, parseEther, type Wallet } from 'ethers'
-import { devnetSite } from '../../../core/devnet/devnet-site.ts'
-import { readArtifact } from '../../../core/devnet/read-artifact.ts'
-import { fillPool } from '../../../core/kits/weighted/devnet/fill-pool.ts'
-import { pauseSeconds } from '../../../core/kits/weighted/devnet/vault.ts'
+import { devnetSite, readArtifact } from '../../../core/devnet/build-state.ts'
+import { fillPool, pauseSeconds } from '../../../kits/amm/weighted/devnet.ts'
 import { tokens, type TradingFloor } from '../../kits/amm/v2/trading-floor.ts'
 
 const kit = new URL('../../../kits/amm/weighted/devnet.ts', import.meta.url).href

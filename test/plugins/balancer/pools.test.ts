@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Contract, id, type TransactionResponse, type Wallet } from 'ethers'
 import type { Swap } from '../../../core/contracts/index.ts'
-import { deployer } from '../../../core/devnet/deployer.ts'
+import { deployer } from '../../../core/devnet/build-state.ts'
 import { poolAMM } from '../../../kits/amm/index.ts'
 import { weighted } from '../../../kits/amm/weighted/index.ts'
 import { pools } from '../../../plugins/balancer/pools.ts'

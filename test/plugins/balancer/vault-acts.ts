@@ -1,5 +1,5 @@
 import { AbiCoder, Contract, MaxUint256, parseEther } from 'ethers'
-import { deployer } from '../../../core/devnet/deployer.ts'
+import { deployer } from '../../../core/devnet/build-state.ts'
 import { poolAMM } from '../../../kits/amm/index.ts'
 import { weighted } from '../../../kits/amm/weighted/index.ts'
 import { pools } from '../../../plugins/balancer/pools.ts'

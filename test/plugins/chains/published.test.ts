@@ -26,7 +26,7 @@ const line = ({ chainId, symbol, address, decimals }: ListedToken) =>
 /** Ours → theirs, where two of one name are on a network. */
 const renamed: Readonly<Record<string, string>> = { '25 USDC.e': 'USDC' }
 
-// test/fixtures/published/ is what the projects publish on npm; scripts/published-facts.mjs takes it from there.
+// test/fixtures/published/ is what the projects publish on npm; tools/facts/published-facts.mjs takes it from there.
 describe('what projects publish about chains and tokens', () => {
   const onTheInternet = everyNetwork.filter(({ table }) => !table.local)
 

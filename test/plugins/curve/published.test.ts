@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { getAddress } from 'ethers'
 import { parse } from 'yaml'
-import { deployerAddress } from '../../../core/devnet/deployer.ts'
+import { deployerAddress } from '../../../core/devnet/build-state.ts'
 import { routerDeployment, stableDevnetAddresses } from '../../../kits/amm/stable/devnet.ts'
 import { pools } from '../../../plugins/curve/pools.ts'
 import curveApi from '../../fixtures/published/curve-api.json' with { type: 'json' }

@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { chainIds } from './chain-ids.ts'
 import { exchanges } from './exchanges.ts'
 
-// test/fixtures/published/ is what the projects publish on npm; scripts/published-facts.mjs takes it from there.
+// test/fixtures/published/ is what the projects publish on npm; tools/facts/published-facts.mjs takes it from there.
 for (const { name, versions } of exchanges) {
   describe(`what is published about ${name}`, () => {
     for (const { version, published, unpublished = [], deployments, keys } of versions) {

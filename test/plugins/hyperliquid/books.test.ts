@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { BookMarket, BookStream, BookUpdate } from '../../../core/contracts/index.ts'
-import { createFeed } from '../../../plugins/hyperliquid/feed.ts'
-import { createMessageAllowance } from '../../../plugins/hyperliquid/books/message-allowance.ts'
+import { createFeed, createMessageAllowance } from '../../../plugins/hyperliquid/feed.ts'
 import { until } from '../../../tools/hyperliquid-simulator/until.ts'
-import { at, startVenue } from './venue.ts'
-import type { TestVenue } from './venue.ts'
+import { at, startVenue, type TestVenue } from './venue.ts'
 
 const stranger = '0x00000000000000000000000000000000000000ee'
 

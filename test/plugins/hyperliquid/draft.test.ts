@@ -2,10 +2,7 @@ import { ExchangeClient } from '@nktkas/hyperliquid'
 import { expect } from 'chai'
 import { getBytes, Signature, Wallet } from 'ethers'
 import * as fc from 'fast-check'
-import { networks } from '../../../plugins/hyperliquid/networks.ts'
-import { draft, seal } from '../../../plugins/hyperliquid/actions.ts'
-import { loadLibrary } from '../../../plugins/hyperliquid/rail/library.ts'
-import type { ChainAction, PlainAction, Step } from '../../../plugins/hyperliquid/rail/step.ts'
+import { networks, draft, seal, loadLibrary, type ChainAction, type PlainAction, type Step } from '../../../plugins/hyperliquid/actions.ts'
 
 type On = 'mainnet' | 'testnet'
 

@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { compare, decimalsOf, divided, minus, ofRaw, plain, plus, sum, times, withoutSign } from '../../../plugins/hyperliquid/decimal.ts'
-import { cloidOf } from '../../../plugins/hyperliquid/orders/cloid.ts'
-import { toldOf } from '../../../plugins/hyperliquid/orders/order-state.ts'
-import { outcomeOf } from '../../../plugins/hyperliquid/orders/outcome.ts'
+import { cloidOf, toldOf } from '../../../plugins/hyperliquid/orders.ts'
+import { outcomeOf } from '../../../plugins/hyperliquid/order-plans.ts'
 import { receptionOf } from '../../../plugins/hyperliquid/send.ts'
 import { createClaim, slotsFrom } from '../../../plugins/hyperliquid/nonces.ts'
 

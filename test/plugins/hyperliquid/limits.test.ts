@@ -1,10 +1,8 @@
 import { expect } from 'chai'
-import { lending, perpState } from '../../../plugins/hyperliquid/accounts.ts'
-import { perpAccountOf } from '../../../plugins/hyperliquid/accounts/perp-account.ts'
-import { createBudget } from '../../../plugins/hyperliquid/api/budget.ts'
+import { lending, perpState, perpAccountOf } from '../../../plugins/hyperliquid/accounts.ts'
+import { createBudget } from '../../../plugins/hyperliquid/api.ts'
 import { failsWith, losesAnswer, overItsLimit } from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
-import { at, startVenue, usdc } from './venue.ts'
-import type { TestVenue } from './venue.ts'
+import { at, startVenue, usdc, type TestVenue } from './venue.ts'
 
 const owner = '0x5B38Da6a701c568545dCfcB03FcB875f56beddC4'
 const nameOf = async (work: Promise<unknown>): Promise<unknown> =>

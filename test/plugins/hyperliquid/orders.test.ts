@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import type { BookAction, BookMarket, CLOB, NewOrder } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../../kits/evm/index.ts'
-import { at, landedOf, only, startVenue } from './venue.ts'
-import type { TestVenue } from './venue.ts'
+import { at, landedOf, only, startVenue, type TestVenue } from './venue.ts'
 
 const order = (some: Partial<NewOrder>): NewOrder => ({
   clientOrderId: 'one',

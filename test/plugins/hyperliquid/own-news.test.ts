@@ -2,12 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import type { BookMarket, Head } from '../../../core/contracts/index.ts'
-import { createExchange } from '../../../plugins/hyperliquid/exchange.ts'
-import type { Exchange } from '../../../plugins/hyperliquid/exchange.ts'
+import { createExchange, type Exchange } from '../../../plugins/hyperliquid/exchange.ts'
 import { arrivesLate } from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
 import { until } from '../../../tools/hyperliquid-simulator/until.ts'
-import { at, only, startVenue } from './venue.ts'
-import type { CarriedOut, TestVenue } from './venue.ts'
+import { at, only, startVenue, type CarriedOut, type TestVenue } from './venue.ts'
 
 /** Between looks by the clock: what is looked at sooner was told. */
 const hourMs = 3_600_000

@@ -2,10 +2,14 @@ import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import type { BookAction, BookMarket, VenuePlan } from '../../../core/contracts/index.ts'
 import { newTrader } from '../../../tools/hyperliquid-simulator/client.ts'
-import { failsWith, losesAnswer, losesRequest, overItsLimit } from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
-import type { Fault } from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
-import { at, landedOf, only, startVenue, usdc } from './venue.ts'
-import type { CarriedOut, TestVenue } from './venue.ts'
+import {
+  failsWith,
+  losesAnswer,
+  losesRequest,
+  overItsLimit,
+  type Fault,
+} from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
+import { at, landedOf, only, startVenue, usdc, type CarriedOut, type TestVenue } from './venue.ts'
 
 const head = { number: 0n, timestamp: 0 }
 const actions = ({ endpoint }: { endpoint: string }) => endpoint === 'exchange'

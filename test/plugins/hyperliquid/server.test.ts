@@ -1,11 +1,9 @@
 import { expect } from 'chai'
-import { startServer, venuesReady } from '../../../testkit/server.ts'
-import type { TestServer } from '../../../testkit/server.ts'
+import { startServer, venuesReady, type TestServer } from '../../../testkit/server.ts'
 import { follow, type Follower } from '../../http/events-client.ts'
 import { failsWith, losesAnswer, losesRequest } from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
 import { until } from '../../../tools/hyperliquid-simulator/until.ts'
-import { startSite } from './site.ts'
-import type { Site } from './site.ts'
+import { startSite, type Site } from './site.ts'
 
 describe('a server on Hyperliquid', function () {
   this.timeout(90_000)

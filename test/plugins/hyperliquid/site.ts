@@ -6,9 +6,13 @@ import { Wallet } from 'ethers'
 import { startAnvil, type Anvil } from '../../../core/devnet/anvil.ts'
 import { multicall3 } from '../../../kits/evm/index.ts'
 import type { ContractSite } from '../../../testkit/index.ts'
-import { saveKey } from '../../../core/wallet/keystore/save-key.ts'
+import { saveKey } from '../../../core/wallet/keystore.ts'
 import multicall from '../../../plugins/ethereum/artifacts/Multicall3.json' with { type: 'json' }
-import { startExchange, type ExchangeOptions, type HyperliquidExchange } from '../../../tools/hyperliquid-simulator/exchange/start-exchange.ts'
+import {
+  startExchange,
+  type ExchangeOptions,
+  type HyperliquidExchange,
+} from '../../../tools/hyperliquid-simulator/exchange/start-exchange.ts'
 import { operatorsOf } from './operators.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))

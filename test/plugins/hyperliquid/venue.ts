@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import type { Json, Reception, Sealed, VenuePlan } from '../../../core/contracts/index.ts'
 import chain from '../../../plugins/hyperliquid-chain/index.ts'
 import hyperliquid from '../../../plugins/hyperliquid/index.ts'
-import type { HyperliquidConfig } from '../../../plugins/hyperliquid/config.ts'
+import type { HyperliquidConfig } from '../../../plugins/hyperliquid/exchange.ts'
 import { startExchange, type ExchangeOptions } from '../../../tools/hyperliquid-simulator/exchange/start-exchange.ts'
 
 export const at = { signal: new AbortController().signal }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { deployerAddress } from '../../../core/devnet/deployer.ts'
+import { deployerAddress } from '../../../core/devnet/build-state.ts'
 import { curieAbi } from '../../../kits/perp/abi.ts'
 import { perpDevnetContracts } from '../../../kits/perp/devnet.ts'
 import { markets } from '../../../plugins/perp/markets.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
-import { tradingWallets } from '../../../core/devnet/trading-wallets.ts'
+import { tradingWallets } from '../../../core/devnet/anvil.ts'
 import { mined } from '../../http/shared-server.ts'
 
 const chain = { chain: 'ethereum', network: 'local' }

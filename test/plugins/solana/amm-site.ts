@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { Answer, Client } from '../../../testkit/client.ts'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { curves } from '../../../core/wallet/keys.ts'
-import { saveKey } from '../../../core/wallet/keystore/save-key.ts'
+import { saveKey } from '../../../core/wallet/keystore.ts'
 import { clientOf, sign } from '../../../tools/solana-node/test/wallet.ts'
 import type { Mint } from '../../../tools/solana-node/seeds/mints.ts'
 import { createPool, swapInstruction, type Pool, type Swap } from '../../../tools/solana-node/seeds/pool.ts'
@@ -121,7 +121,7 @@ async function startIn(home: string, rpcUrl: string, mints: readonly Mint[]): Pr
     settings: {
       'devnet.enabled': false,
       'data.dir': path.join(home, 'data'),
-      'plugins.folders': [folder('plugins/solana'), folder('test/solana/exchange')],
+      'plugins.folders': [folder('plugins/solana'), folder('tools/solana-node/exchange')],
     },
     conf: {
       'chains/solana.yml': { local: { enabled: true, required: true, rpcUrls: [rpcUrl], pollingSeconds: 0.05 } },

@@ -1,12 +1,9 @@
 import { expect } from 'chai'
-import { startFaultyProxy, healthy } from '../../http/trouble/faulty-proxy.ts'
-import type { Fault, FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
+import { startFaultyProxy, healthy, type Fault, type FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
 import { dropsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts'
-import { startSolana } from '../../../tools/solana-node/start-solana.ts'
-import type { Solana as Cluster } from '../../../tools/solana-node/start-solana.ts'
+import { startSolana, type Solana as Cluster } from '../../../tools/solana-node/start-solana.ts'
 import { until } from '../../transactions/site.ts'
-import { makeHome, pollUntil, startRealServer } from './real-server.ts'
-import type { Home, RealServer } from './real-server.ts'
+import { makeHome, pollUntil, startRealServer, type Home, type RealServer } from './real-server.ts'
 
 const here = { chain: 'solana', network: 'local' }
 

@@ -8,7 +8,7 @@ import metamask from '../../fixtures/published/metamask-keyring-api.json' with {
 /** Ours → the exchange's, which trades the coin in its wrapped form by the coin's own symbol. */
 const renamed: Readonly<Record<string, string>> = { WSOL: 'SOL' }
 
-// test/fixtures/published/ is what the projects publish on npm; scripts/published-facts.mjs takes it from there.
+// test/fixtures/published/ is what the projects publish on npm; tools/facts/published-facts.mjs takes it from there.
 describe('what projects publish about Solana', () => {
   it('is ours of what each cluster is known by', () => {
     const published: Readonly<Record<string, string>> = metamask.facts.genesis

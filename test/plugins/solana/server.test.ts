@@ -1,10 +1,8 @@
 import { expect } from 'chai'
 import { generateKeyPairSigner } from '@solana/kit'
 import { dropsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts'
-import { startSolana } from '../../../tools/solana-node/start-solana.ts'
-import type { Solana as Cluster } from '../../../tools/solana-node/start-solana.ts'
-import { makeHome, outcome, pollUntil, startRealServer } from './real-server.ts'
-import type { Home, RealServer } from './real-server.ts'
+import { startSolana, type Solana as Cluster } from '../../../tools/solana-node/start-solana.ts'
+import { makeHome, outcome, pollUntil, startRealServer, type Home, type RealServer } from './real-server.ts'
 
 const here = { chain: 'solana', network: 'local' }
 const unknownSignature = '5'.repeat(87)

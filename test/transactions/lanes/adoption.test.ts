@@ -2,10 +2,22 @@ import { expect } from 'chai'
 import type { Store } from '../../../core/store/store.ts'
 import type { Journal } from '../../../core/transactions/journal/journal.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
-import { faultyJournal } from '../submit/faulty-journal.ts'
-import type { Faults } from '../submit/faulty-journal.ts'
-import { addressOf, freshStore, gate, gwei, order, reaches, sign, soon, startSite, stateOf, transactionsOn, until } from '../site.ts'
-import type { TestSite } from '../site.ts'
+import { faultyJournal, type Faults } from '../submit/faulty-journal.ts'
+import {
+  addressOf,
+  freshStore,
+  gate,
+  gwei,
+  order,
+  reaches,
+  sign,
+  soon,
+  startSite,
+  stateOf,
+  transactionsOn,
+  until,
+  type TestSite,
+} from '../site.ts'
 
 const cheap = { maxFeePerGasRaw: 10n * gwei, maxPriorityFeePerGasRaw: gwei }
 const dear = { maxFeePerGasRaw: 20n * gwei, maxPriorityFeePerGasRaw: 2n * gwei }

@@ -1,9 +1,8 @@
 import { expect } from 'chai'
-import { createAssociated } from '../../../core/kits/solana/reading/associated.ts'
+import { createAssociated } from '../../../kits/solana/tokens.ts'
 import { solanaRail } from '../../../kits/solana/rail.ts'
 import type { SolanaSlot, SolanaSynced } from '../../../kits/solana/sequence.ts'
-import { createLane } from '../../../core/transactions/nonce-queue.ts'
-import type { Claimed, Lane } from '../../../core/transactions/nonce-queue.ts'
+import { createLane, type Claimed, type Lane } from '../../../core/transactions/nonce-queue.ts'
 import { native, never } from '../never.ts'
 import { silent } from '../site.ts'
 

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { array, assert, constant, integer, nat, oneof, property, record } from 'fast-check'
-import { createLane } from '../../../core/transactions/nonce-queue.ts'
-import type { Lane } from '../../../core/transactions/nonce-queue.ts'
+import { createLane, type Lane } from '../../../core/transactions/nonce-queue.ts'
 import { pureRail as rail } from '../never.ts'
 
 const fees = { gasLimit: '21000', maxFeePerGas: '100', maxPriorityFeePerGas: '10' }

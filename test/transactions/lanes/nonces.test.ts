@@ -14,8 +14,8 @@ import {
   stateOf,
   transactionsOn,
   until,
+  type TestSite,
 } from '../site.ts'
-import type { TestSite } from '../site.ts'
 
 const cheap = { maxFeePerGasRaw: 10n * gwei, maxPriorityFeePerGasRaw: gwei }
 const dear = { maxFeePerGasRaw: 11n * gwei, maxPriorityFeePerGasRaw: (11n * gwei) / 10n }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createQueue } from '../../../core/transactions/lanes/queue.ts'
+import { createQueue } from '../../../core/transactions/leased-queues.ts'
 
 describe("a wallet's queue", () => {
   it('has a bound, and room again when a request leaves', () => {

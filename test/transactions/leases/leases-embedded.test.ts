@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import { openStore } from '../../../core/store/open-store.ts'
-import { sqlLeases } from '../../../core/transactions/leases/sql-leases.ts'
+import { sqlLeases } from '../../../core/transactions/leases.ts'
 import { silent, soon } from '../site.ts'
 
 const lane = 'ethereum/local/0x1'

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import { sqlLeases } from '../../../core/transactions/leases/sql-leases.ts'
+import { sqlLeases } from '../../../core/transactions/leases.ts'
 import { openStore } from '../../../core/store/open-store.ts'
 import { silent } from '../site.ts'
 

@@ -1,7 +1,18 @@
 import { expect } from 'chai'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
-import { addressOf, freshStore, order, planOf, reaches, rejection, nowhere, soon, startSite, transactionsOn } from '../site.ts'
-import type { TestSite } from '../site.ts'
+import {
+  addressOf,
+  freshStore,
+  order,
+  planOf,
+  reaches,
+  rejection,
+  nowhere,
+  soon,
+  startSite,
+  transactionsOn,
+  type TestSite,
+} from '../site.ts'
 import type { Store } from '../../../core/store/store.ts'
 
 const named = (clientOrderId: string) => ({ clientOrderId, type: 'CLOB', market: 'WETH-USDC', index: 0, about: null })

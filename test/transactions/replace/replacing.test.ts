@@ -2,8 +2,22 @@ import { expect } from 'chai'
 import { toQuantity } from 'ethers'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
-import { addressOf, gate, gwei, order, planOf, reaches, rejection, sign, soon, startSite, stateOf, transactionsOn, until } from '../site.ts'
-import type { TestSite } from '../site.ts'
+import {
+  addressOf,
+  gate,
+  gwei,
+  order,
+  planOf,
+  reaches,
+  rejection,
+  sign,
+  soon,
+  startSite,
+  stateOf,
+  transactionsOn,
+  until,
+  type TestSite,
+} from '../site.ts'
 
 const cheap = { maxFeePerGasRaw: 10n * gwei, maxPriorityFeePerGasRaw: gwei }
 const dear = { maxFeePerGasRaw: 20n * gwei, maxPriorityFeePerGasRaw: 2n * gwei }

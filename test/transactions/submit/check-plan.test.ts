@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import type { Plan } from '../../../core/contracts/index.ts'
-import { canonicalAddress } from '../../../core/kits/evm/address.ts'
-import { checkPlan } from '../../../core/transactions/submit/check-plan.ts'
-import type { Order } from '../../../core/transactions/submit-request.ts'
+import { canonicalAddress } from '../../../kits/evm/encoding.ts'
+import { checkPlan, type Order } from '../../../core/transactions/submit-request.ts'
 import { pureRail as rail } from '../never.ts'
 
 // What is judged is pure: of the chain it takes the spelling of addresses and what a step calls.

@@ -1,10 +1,9 @@
 import { expect } from 'chai'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
-import { createDispatch } from '../../../core/transactions/submit/dispatch.ts'
-import { createRecorder } from '../../../core/transactions/journal/recorder.ts'
+import { createDispatch } from '../../../core/transactions/attempts.ts'
+import { createRecorder } from '../../../core/transactions/journal/journal.ts'
 import { giveLane, newEntry, signed } from '../journal/entries.ts'
-import { freshStore, silent, startSite } from '../site.ts'
-import type { TestSite } from '../site.ts'
+import { freshStore, silent, startSite, type TestSite } from '../site.ts'
 
 describe('sending what was signed', function () {
   let site: TestSite

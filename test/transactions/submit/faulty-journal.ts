@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../../core/store/store-unavailable.ts'
+import { StoreUnavailable } from '../../../core/store/store.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import type { Journal } from '../../../core/transactions/journal/journal.ts'
 

@@ -1,8 +1,7 @@
 import { parseEther, toQuantity } from 'ethers'
 import { expect } from 'chai'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
-import { addressOf, gwei, nowhere, order, planOf, reaches, rejection, soon, startSite, transactionsOn } from '../site.ts'
-import type { TestSite } from '../site.ts'
+import { addressOf, gwei, nowhere, order, planOf, reaches, rejection, soon, startSite, transactionsOn, type TestSite } from '../site.ts'
 
 const sending = (ether: string) => ({ plan: planOf({ to: nowhere, data: '0x', value: parseEther(ether).toString() }) })
 const fees = (most: bigint) => ({ wish: { maxFeePerGasRaw: most * gwei, maxPriorityFeePerGasRaw: most * gwei } })

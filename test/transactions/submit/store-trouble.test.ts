@@ -1,11 +1,9 @@
 import { expect } from 'chai'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
-import { Superseded } from '../../../core/transactions/journal/superseded.ts'
-import { away, bringsBytes, faultyJournal } from './faulty-journal.ts'
-import type { Faults } from './faulty-journal.ts'
-import { addressOf, order, planOf, nowhere, reaches, rejection, soon, startSite, transactionsOn, until } from '../site.ts'
-import type { TestSite } from '../site.ts'
+import { Superseded } from '../../../core/transactions/journal/journal.ts'
+import { away, bringsBytes, faultyJournal, type Faults } from './faulty-journal.ts'
+import { addressOf, order, planOf, nowhere, reaches, rejection, soon, startSite, transactionsOn, until, type TestSite } from '../site.ts'
 
 describe('a store that fails while a transaction is made', function () {
   let site: TestSite

@@ -16,8 +16,8 @@ import {
   transactionsOn,
   nowhere,
   until,
+  type TestSite,
 } from '../site.ts'
-import type { TestSite } from '../site.ts'
 
 describe('submitting transactions', () => {
   let site: TestSite

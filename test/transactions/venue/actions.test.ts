@@ -1,11 +1,10 @@
 import { expect } from 'chai'
 import type { Store } from '../../../core/store/store.ts'
-import { railName } from '../../../core/transactions/lanes/lane-name.ts'
+import { railName } from '../../../core/transactions/entry.ts'
 import { type Sign } from '../../../core/transactions/submit-request.ts'
 import { type Transactions } from '../../../core/transactions/transactions.ts'
 import { addressOf, freshStore, gate, reaches, rejection, soon, stateOf, transactionsOn, until } from '../site.ts'
-import { named, once, ordersOf, placing, settled, signTyped, startVenue } from './venue-site.ts'
-import type { VenueSite } from './venue-site.ts'
+import { named, once, ordersOf, placing, settled, signTyped, startVenue, type VenueSite } from './venue-site.ts'
 
 describe('signed actions of an exchange', () => {
   let venue: VenueSite

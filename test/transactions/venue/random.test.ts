@@ -5,8 +5,7 @@ import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { randomOf, type Random } from '../../../tools/chaos/random.ts'
 import type { Meddle } from '../../fixtures/signed-actions/exchange.ts'
 import { addressOf, freshStore, soon, transactionsOn } from '../site.ts'
-import { named, ordersOf, placing, settled, signTyped, startVenue } from './venue-site.ts'
-import type { VenueSite } from './venue-site.ts'
+import { named, ordersOf, placing, settled, signTyped, startVenue, type VenueSite } from './venue-site.ts'
 
 const orders = 80
 const owners = [addressOf(0), addressOf(1)]

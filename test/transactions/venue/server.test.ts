@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { tradingWallets } from '../../../core/devnet/trading-wallets.ts'
+import { tradingWallets } from '../../../core/devnet/anvil.ts'
 import { startServer, type TestServer } from '../../../testkit/index.ts'
 import type { Order } from '../../../core/transactions/submit-request.ts'
 import { startExchange, type TestExchange } from '../../fixtures/signed-actions/exchange.ts'

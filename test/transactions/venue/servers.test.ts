@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { createTransactions, type Transactions } from '../../../core/transactions/transactions.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
-import { sqlLeases } from '../../../core/transactions/leases/sql-leases.ts'
+import { sqlLeases } from '../../../core/transactions/leases.ts'
 import { type Site } from '../../../core/transactions/submit-request.ts'
 import { actionRail } from '../../fixtures/signed-actions/fixture-exchange/rail.ts'
 import { places } from '../../store/stores.ts'
 import { silent, soon } from '../site.ts'
-import { named, ordersOf, placing, settled, signTyped, startVenue } from './venue-site.ts'
-import type { VenueSite } from './venue-site.ts'
+import { named, ordersOf, placing, settled, signTyped, startVenue, type VenueSite } from './venue-site.ts'
 
 describe('several servers that place the orders of one wallet', () => {
   const { place } = places('postgres')

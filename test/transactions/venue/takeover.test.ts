@@ -3,13 +3,12 @@ import { expect } from 'chai'
 import type { Store } from '../../../core/store/store.ts'
 import { createTransactions, type Transactions } from '../../../core/transactions/transactions.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
-import { sqlLeases } from '../../../core/transactions/leases/sql-leases.ts'
+import { sqlLeases } from '../../../core/transactions/leases.ts'
 import { type Sign } from '../../../core/transactions/submit-request.ts'
 import { onBothStores } from '../../store/stores.ts'
 import { addressOf, freshStore, order, reaches, rejection, sign, silent, soon, startSite, stateOf, transactionsOn } from '../site.ts'
 import { away, bringsBytes, faultyJournal, type Faults } from '../submit/faulty-journal.ts'
-import { named, ordersOf, placing, settled, signTyped, startVenue } from './venue-site.ts'
-import type { VenueSite } from './venue-site.ts'
+import { named, ordersOf, placing, settled, signTyped, startVenue, type VenueSite } from './venue-site.ts'
 
 describe('signed actions that a server left', () => {
   onBothStores((place) => {

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
-import { gwei, order, planOf, reaches, rejection, soon, startSite, transactionsOn, until } from '../site.ts'
-import type { TestSite } from '../site.ts'
+import { gwei, order, planOf, reaches, rejection, soon, startSite, transactionsOn, until, type TestSite } from '../site.ts'
 
 /** Reverts whatever is called: PUSH0 PUSH0 REVERT after a switch that the test can throw. */
 const contract = '0x00000000000000000000000000000000000000c0'

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import type { Sighting } from '../../../core/contracts/index.ts'
-import { firstInLine, leftOutOf } from '../../../core/transactions/watch/first-in-line.ts'
-import type { FirstInLine } from '../../../core/transactions/watch/first-in-line.ts'
+import { firstInLine, leftOutOf, type FirstInLine } from '../../../core/transactions/lifecycle.ts'
 import { attempt, newEntry } from '../journal/entries.ts'
 
 const once = newEntry({ attempts: [attempt('0xa')] })

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
-import { addressOf, gwei, order, reaches, sendForeign, soon, startSite, stateOf, transactionsOn, until } from '../site.ts'
-import type { TestSite } from '../site.ts'
+import { addressOf, gwei, order, reaches, sendForeign, soon, startSite, stateOf, transactionsOn, until, type TestSite } from '../site.ts'
 
 const cheap = { maxFeePerGasRaw: 10n * gwei, maxPriorityFeePerGasRaw: gwei }
 const theirs = { maxFeePerGas: 30n * gwei, maxPriorityFeePerGas: 5n * gwei }

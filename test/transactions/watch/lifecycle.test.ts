@@ -1,10 +1,7 @@
 import { expect } from 'chai'
 import type { Sighting } from '../../../core/contracts/index.ts'
-import type { Attempt } from '../../../core/transactions/entry.ts'
-import type { Entry, TransactionState } from '../../../core/transactions/entry.ts'
-import { advance } from '../../../core/transactions/lifecycle.ts'
-import type { Observation, Rival } from '../../../core/transactions/lifecycle.ts'
-import { txStatus } from '../../../core/transactions/tx-status.ts'
+import { type Attempt, type Entry, type TransactionState, txStatus } from '../../../core/transactions/entry.ts'
+import { advance, type Observation, type Rival } from '../../../core/transactions/lifecycle.ts'
 import { newEntry } from '../journal/entries.ts'
 
 const id = '0xaa'

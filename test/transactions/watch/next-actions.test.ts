@@ -1,12 +1,8 @@
 import { expect } from 'chai'
 import { array, assert, boolean, constant, integer, nat, oneof, option, property, record } from 'fast-check'
 import type { Sighting } from '../../../core/contracts/index.ts'
-import type { Attempt } from '../../../core/transactions/entry.ts'
-import { isFinal } from '../../../core/transactions/entry.ts'
-import type { Entry, TransactionState } from '../../../core/transactions/entry.ts'
-import { advance } from '../../../core/transactions/lifecycle.ts'
-import type { Action } from '../../../core/transactions/watch/next-actions.ts'
-import type { Observation } from '../../../core/transactions/lifecycle.ts'
+import { type Attempt, isFinal, type Entry, type TransactionState } from '../../../core/transactions/entry.ts'
+import { advance, type Action, type Observation } from '../../../core/transactions/lifecycle.ts'
 import { newEntry } from '../journal/entries.ts'
 
 const bumpAfterSeconds = 10

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { withPulse } from '../../../core/transactions/watch/pulse.ts'
+import { withPulse } from '../../../core/transactions/watcher.ts'
 
 /** Numbers as fast as they are asked for; says when it was told to end. */
 async function* numbers(ended: { yes: boolean }): AsyncGenerator<number> {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Leases } from '../../../core/transactions/leases.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { createLanes } from '../../../core/transactions/leased-queues.ts'
-import { createRecorder } from '../../../core/transactions/journal/recorder.ts'
+import { createRecorder } from '../../../core/transactions/journal/journal.ts'
 import { createUpkeep } from '../../../core/transactions/upkeep.ts'
 import { addressOf, freshStore, silent, soon, startSite } from '../site.ts'
 

@@ -22,9 +22,8 @@ import {
 } from '@solana-program/token'
 import { COMPUTE_BUDGET_PROGRAM_ADDRESS } from '@solana-program/compute-budget'
 import { expect } from 'chai'
-import { checkMessage } from '../../../core/wallet/signer/ed25519/check-message.ts'
-import { memoProgram, neverDeclared, tokenPrograms } from '../../../core/wallet/signer/ed25519/programs.ts'
-import { Refusal } from '../../../core/wallet/signer/refusal.ts'
+import { checkMessage, memoProgram, neverDeclared, tokenPrograms } from '../../../core/wallet/policy-solana.ts'
+import { Refusal } from '../../../core/wallet/policy.ts'
 import { exchange, feeCapLamports, limit, messageOf, mint, owner, price, solanaRules, stranger, trade, wallet } from './example-message.ts'
 
 const token2022 = address(tokenPrograms[1] ?? '')

@@ -2,10 +2,10 @@ import { address } from '@solana/kit'
 import { getCreateAssociatedTokenIdempotentInstruction } from '@solana-program/token'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { fromKit } from '../../../core/kits/solana/instruction.ts'
+import { fromKit } from '../../../kits/solana/types.ts'
 import { draft } from '../../../kits/solana/message.ts'
 import { priceFees } from '../../../kits/solana/fees.ts'
-import { checkMessage } from '../../../core/wallet/signer/ed25519/check-message.ts'
+import { checkMessage } from '../../../core/wallet/policy-solana.ts'
 import { feeCapLamports, mint, owner, solanaRules, trade, wallet } from './example-message.ts'
 
 const somewhere = address('GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ')

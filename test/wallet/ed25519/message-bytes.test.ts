@@ -1,9 +1,8 @@
 import { address, getCompiledTransactionMessageDecoder, getCompiledTransactionMessageEncoder } from '@solana/kit'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { checkMessage } from '../../../core/wallet/signer/ed25519/check-message.ts'
-import { decodeMessage } from '../../../core/wallet/signer/ed25519/decode-message.ts'
-import { Refusal } from '../../../core/wallet/signer/refusal.ts'
+import { checkMessage, decodeMessage } from '../../../core/wallet/policy-solana.ts'
+import { Refusal } from '../../../core/wallet/policy.ts'
 import { exchange, limit, messageOf, price, solanaRules, stranger, trade, wallet } from './example-message.ts'
 
 const check = (bytes: Uint8Array): void => checkMessage(bytes, wallet, solanaRules())

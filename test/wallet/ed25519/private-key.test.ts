@@ -2,12 +2,16 @@ import { generateKeyPairSync } from 'node:crypto'
 import { createKeyPairSignerFromBytes } from '@solana/kit'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { decodeBase58, encodeBase58 } from '../../../core/wallet/keys/base58.ts'
-import { curves } from '../../../core/wallet/keys.ts'
-import { parseEd25519Key } from '../../../core/wallet/keys/ed25519-key.ts'
-import { parseSecp256k1Key } from '../../../core/wallet/keys/secp256k1-key.ts'
-import { holdsKey, looksLikeSecret } from '../../../core/wallet/keys/secrets.ts'
-import { wellKnownMnemonic } from '../../../core/wallet/signer/well-known-keys.ts'
+import {
+  decodeBase58,
+  encodeBase58,
+  curves,
+  parseEd25519Key,
+  parseSecp256k1Key,
+  holdsKey,
+  looksLikeSecret,
+  wellKnownMnemonic,
+} from '../../../core/wallet/keys.ts'
 import { refusesStrangeKeys } from '../strange-keys.ts'
 
 /** A pair that Node made: the seed and the public key, 64 bytes, as wallets export it. */

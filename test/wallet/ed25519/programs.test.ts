@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { memoProgram, tokenPrograms } from '../../../core/wallet/signer/ed25519/programs.ts'
+import { memoProgram, tokenPrograms } from '../../../core/wallet/policy-solana.ts'
 
 const factsOf = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../../fixtures/published/${name}.json`, import.meta.url), 'utf8')).facts

@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs'
 import { createKeyPairSignerFromBytes } from '@solana/kit'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
-import { encodeBase58 } from '../../../core/wallet/keys/base58.ts'
-import { keyFile, listWallets } from '../../../core/wallet/keystore.ts'
-import { unlockKeystore } from '../../../core/wallet/keystore/unlock-keystore.ts'
+import { encodeBase58 } from '../../../core/wallet/keys.ts'
+import { keyFile, listWallets, unlockKeystore } from '../../../core/wallet/keystore.ts'
 import { passphrase, walletCommandInFolder } from '../wallet-command-in-folder.ts'
 
 interface Pair {

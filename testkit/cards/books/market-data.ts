@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { exact } from '../../../core/testing/cards/books/exact.ts'
-import { followBook } from '../../../core/testing/cards/books/follow.ts'
-import { venueFields, type BookAnswer, type Desk, type Level } from './fixture.ts'
-import { until } from '../../../core/testing/cards/books/until.ts'
+import type { BookOperator } from '../../../core/contracts/devnet.ts'
 import type { Card } from '../books.ts'
+import { followBook, venueFields, type BookAnswer, type Desk, type Level, until, type Order, type Trade } from './fixture.ts'
+import { exact } from './grid.ts'
+import { becomes } from './orders.ts'
 
 export const bookCards: readonly Card[] = [
   [
@@ -133,3 +133,127 @@ function expectLevels(levels: readonly Level[], ...expected: readonly (readonly 
   const same = levels.map(({ price, quantity }) => [exact(price), exact(quantity)])
   expect(same, JSON.stringify(levels)).to.deep.equal(expected.map(([price, quantity]) => [exact(price), exact(quantity)]))
 }
+
+export const listCards: readonly Card[] = [
+  [
+    'BOOK-18 orders are listed newest first, by state, by either id, and page by page',
+    async (desk) => {
+      const { place, order, orders, cancel, operator, market, at, unit, read, answered, owner } = desk
+      const placed: Order[] = []
+      for (const part of [0.97, 0.98, 0.99]) placed.push(await place(order('BUY', part)))
+      const [first, second, third] = placed
+      if (!first || !second || !third) throw new Error('Three were placed.')
+      await operator.place(market.market, { side: 'SELL', price: at(0.99), amount: unit })
+      await becomes(desk, third, 'FILLED')
+      await cancel(first)
+      const idsOf = (all: readonly Order[]) => all.map(({ clientOrderId }) => clientOrderId)
+      const ids = idsOf([third, second, first])
+      expect(idsOf(await orders()).slice(0, 3)).to.deep.equal(ids)
+      expect(idsOf(await orders({ state: 'OPEN' }))).to.deep.equal([second.clientOrderId])
+      expect(idsOf(await orders({ state: 'open' }))).to.deep.equal([second.clientOrderId])
+      expect(idsOf(await orders({ state: 'FILLED' }))[0]).to.equal(third.clientOrderId)
+      expect(idsOf(await orders({ state: 'CANCELED' }))[0]).to.equal(first.clientOrderId)
+      for (const each of placed) {
+        expect(idsOf(await orders({ clientOrderId: each.clientOrderId }))).to.deep.equal([each.clientOrderId])
+        expect(idsOf(await orders({ orderId: each.orderId, market: undefined }))).to.deep.equal([each.clientOrderId])
+      }
+      const { status, body, text } = await read('orders', { address: owner, clientOrderId: 'nobody-made-it' })
+      expect(`${status} ${body.name}`, text).to.equal('404 UNKNOWN_ORDER')
+
+      const all = await orders()
+      const paged: Order[] = []
+      let cursor: string | undefined
+      do {
+        const page = await answered(read('orders', { address: owner, market: market.market, limit: '2', cursor }))
+        expect(page.orders.length, 'a page').to.be.within(1, 2)
+        paged.push(...page.orders)
+        cursor = page.nextCursor
+      } while (cursor !== undefined && paged.length < all.length + 2)
+      expect(idsOf(paged)).to.deep.equal(idsOf(all))
+      for (const [index, each] of all.entries()) expect(each.createdAt).to.be.at.most(all[index - 1]?.createdAt ?? Infinity)
+    },
+  ],
+  [
+    'BOOK-19 trades are listed newest first, page by page, of a wallet and of everybody',
+    async ({ place, order, operator, market, at, unit, units, trades, owner, other, read, answered }) => {
+      await place(order('SELL', 1.01, { amount: units(2) }))
+      await operator.place(market.market, { side: 'BUY', price: at(1.01), amount: unit })
+      await place(order('BUY', 1.01, { address: other }))
+      const [mine] = await until('both are told', () => newest(trades({ address: owner })), isPair(['SELL', 'SELL']))
+      expect(mine).to.include({ market: market.market })
+      // Who came to the book bought, and the second time it was the other wallet.
+      await until("everybody's", () => newest(trades()), isPair(['BUY', 'BUY']))
+      const [taken] = await trades({ address: other })
+      expect(taken).to.include({ side: 'BUY' })
+
+      const all = await trades({ address: owner })
+      const page = await answered(read('trades', { address: owner, market: market.market, limit: '1' }))
+      expect(page.trades.map(({ tradeId }: Trade) => tradeId)).to.deep.equal([all[0]?.tradeId])
+      const next = await answered(read('trades', { address: owner, market: market.market, limit: '1', cursor: page.nextCursor }))
+      expect(next.trades.map(({ tradeId }: Trade) => tradeId)).to.deep.equal([all[1]?.tradeId])
+      for (const [index, each] of all.entries()) expect(each.timestamp).to.be.at.most(all[index - 1]?.timestamp ?? Infinity)
+    },
+  ],
+]
+
+const newest = async (trades: Promise<Trade[]>) => (await trades).slice(0, 2)
+const isPair = (sides: readonly string[]) => (trades: readonly Trade[]) =>
+  trades.length === 2 && trades.every(({ side }, index) => side === sides[index])
+
+const isSetByOthers = ({ operator }: { operator: BookOperator | undefined }) => operator?.setStatus !== undefined
+
+export const statusCards: readonly Card[] = [
+  [
+    'BOOK-30 a market that is paused takes no orders, lets go of those it has, and goes on once it is open again',
+    async (desk) => {
+      const { place, order, cancel, operator, market } = desk
+      const placed = await place(order('BUY', 0.99))
+      await operator.setStatus?.(market.market, 'paused')
+      try {
+        await isTold(desk, 'paused')
+        const { body } = await desk.refused(order('BUY', 0.98), '422 TRADE_FAILED')
+        expect(body.details.reason).to.contain('paused')
+        expect((await cancel(placed)).state).to.equal('CANCELED')
+      } finally {
+        await operator.setStatus?.(market.market, 'open')
+      }
+      await isTold(desk, 'open')
+      expect((await place(order('BUY', 0.98))).state).to.equal('OPEN')
+    },
+    isSetByOthers,
+  ],
+  [
+    'BOOK-31 what orders cost in gas is told, and is nothing where they cost none',
+    async ({ answered, read, act, order, settled }) => {
+      const { gasPrice, gasPriceToken, gasLimit, gasCost } = await answered(read('estimateGas'))
+      expect(gasPriceToken).to.be.a('string')
+      const placed = await answered(act('orders', order('BUY', 0.99)))
+      await settled(placed)
+      const costs = placed.txHash !== undefined
+      expect([gasPrice > 0, gasLimit > 0, Number(gasCost) > 0]).to.deep.equal([costs, costs, costs])
+    },
+  ],
+  [
+    'BOOK-32 a market that is closed for good takes no orders, and gives back what is in it',
+    async (desk) => {
+      const { place, order, cancel, funds, operator, market } = desk
+      const before = await funds()
+      const placed = await place(order('SELL', 1.01))
+      await operator.setStatus?.(market.market, 'closed')
+      await isTold(desk, 'closed')
+      const { body } = await desk.refused(order('BUY', 0.98), '422 TRADE_FAILED')
+      expect(body.details.reason).to.contain('closed')
+      expect((await cancel(placed)).state).to.equal('CANCELED')
+      expect(await funds()).to.deep.equal(before)
+    },
+    isSetByOthers,
+  ],
+]
+
+/** The list of markets is kept for a time. */
+const isTold = ({ answered, read, market: { market } }: Desk, status: string) =>
+  until(
+    `the market is ${status}`,
+    async () => (await answered(read('markets', { market }))).markets[market].status,
+    (told) => told === status,
+  )

@@ -25,7 +25,7 @@ export async function installedSize(): Promise<Row[]> {
       against('node_modules', packages, targetBytes),
       ...packages.slice(0, largest).map(({ name, bytes }) => ({ name: `  ${name}`, value: megabytes(bytes) })),
     ]
-    if (!(await run(process.execPath, [path.join(root, 'scripts/image/prune.mjs'), modules], folder))) return rows
+    if (!(await run(process.execPath, [path.join(root, 'tools/image/prune.mjs'), modules], folder))) return rows
     return [...rows, against('node_modules in the image, pruned', await packageSizes(modules), prunedTargetBytes)]
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { rpcTo } from '../../../core/devnet/rpc-to.ts'
+import { rpcTo } from '../../../core/devnet/anvil.ts'
 import { createClient } from '../../../testkit/client.ts'
 import { openManyPairs } from '../../../test/live-state/many-pairs.ts'
 import type { Child } from '../child.ts'

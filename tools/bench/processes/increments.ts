@@ -2,7 +2,7 @@
 import type { BookUpdate, Chain } from '../../../core/contracts/index.ts'
 import { createBooks } from '../../../core/live-state/books.ts'
 import type { BookVenue } from '../../../core/live-state/book-feed.ts'
-import { createFollowing } from '../../../core/market/following/following.ts'
+import { createFollowing } from '../../../core/live-state/synchroniser.ts'
 import { keeping } from '../../../test/live-state/keeping.ts'
 import { createToldExchange, marketOf } from '../../../test/live-state/told-exchange.ts'
 import { serve } from '../child.ts'

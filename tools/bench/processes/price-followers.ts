@@ -1,7 +1,7 @@
 // Bots that follow prices, and a chain that makes a block a second: one clock tells how long it is from a block to the events of it.
 import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { rpcTo } from '../../../core/devnet/rpc-to.ts'
+import { rpcTo } from '../../../core/devnet/anvil.ts'
 import { createClient } from '../../../testkit/client.ts'
 import { serve } from '../child.ts'
 import { percentile } from '../statistics.ts'

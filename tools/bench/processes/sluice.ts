@@ -1,6 +1,6 @@
 // The whole server with the devnet, in a process of its own that tells what it costs.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { rpcTo } from '../../../core/devnet/rpc-to.ts'
+import { rpcTo } from '../../../core/devnet/anvil.ts'
 import { startServer } from '../../../testkit/server.ts'
 import { serve } from '../child.ts'
 import { profiler } from '../profiler.ts'

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadSettings } from '../../../core/config/settings.ts'
-import { bringUpDevnet } from '../../../core/devnet/bring-up.ts'
-import { rpcTo } from '../../../core/devnet/rpc-to.ts'
+import { bringUpDevnet } from '../../../core/devnet/start-devnet.ts'
+import { rpcTo } from '../../../core/devnet/anvil.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 

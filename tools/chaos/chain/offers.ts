@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { getAddress, Interface, MaxUint256, toQuantity } from 'ethers'
 import { parse } from 'yaml'
-import { oasisAbi } from '../../../core/kits/oasis/abi.ts'
+import { oasisAbi } from '../../../kits/oasis/contract.ts'
 import { markets } from '../../../plugins/oasis/markets.ts'
 import type { OfferEvent } from '../history.ts'
 import type { Chain } from './chain.ts'

@@ -1,4 +1,4 @@
-import { cloidOf } from '../../../plugins/hyperliquid/orders/cloid.ts'
+import { cloidOf } from '../../../plugins/hyperliquid/orders.ts'
 import { fromSize } from '../../hyperliquid-simulator/exchange/amounts/units.ts'
 import type { OrderStatus } from '../../hyperliquid-simulator/exchange/book/order.ts'
 import type { HyperliquidExchange } from '../../hyperliquid-simulator/exchange/start-exchange.ts'

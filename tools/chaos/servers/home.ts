@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stringify } from 'yaml'
-import type { Flags } from '../../../core/config/settings/overrides.ts'
+import type { Flags } from '../../../core/config/settings.ts'
 
 /** What outlives a server: its configuration, its certificates and its data. */
 export interface Home {

@@ -1,7 +1,6 @@
 // A program: a whole server on a chain that outlives it. Its settings are the argument, as JSON; it says where it listens in a
 // line of JSON, ends in order at SIGTERM, and ends at once when its input does.
-import { loadSettings } from '../../../core/config/settings.ts'
-import { type Flags } from '../../../core/config/settings/overrides.ts'
+import { loadSettings, type Flags } from '../../../core/config/settings.ts'
 import { startKernel } from '../../../core/kernel.ts'
 import { obeyOrders } from './patched/reached.ts'
 

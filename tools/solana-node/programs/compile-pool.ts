@@ -6,7 +6,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { linkProgram } from './link-program.ts'
 
-// node --import tsx test/solana/programs/compile-pool.ts [clang]: any clang that has the BPF backend, as every Debian package of it has.
+// node --import tsx tools/solana-node/programs/compile-pool.ts [clang]: any clang that has the BPF backend, as every Debian package of it has.
 const [, , clang = 'clang'] = process.argv
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const folder = mkdtempSync(path.join(tmpdir(), 'sluice-pool-'))

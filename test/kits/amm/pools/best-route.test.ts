@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { bestRoute, spotAlong } from '../../../../core/kits/pools/routing/best-route.ts'
-import type { Course } from '../../../../kits/amm/routing/best-route.ts'
-import { waysOf } from '../../../../core/kits/pools/routing/ways.ts'
+import { bestRoute, spotAlong, type Course } from '../../../../kits/amm/routing/best-route.ts'
+import { waysOf } from '../../../../kits/amm/routing/graph.ts'
 import { along, boundless, carrying, everyOutcome, everyRoute, exchange, graphOf, someBaskets, tokens } from './graph.ts'
 
 const someCourse: fc.Arbitrary<Course> = fc.record({

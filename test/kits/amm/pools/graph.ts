@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { mostHops, type Course } from '../../../../kits/amm/routing/best-route.ts'
-import { lanesOf, type Lane, type Lanes } from '../../../../kits/amm/routing/graph.ts'
-import { waysOf } from '../../../../core/kits/pools/routing/ways.ts'
+import { lanesOf, type Lane, type Lanes, waysOf } from '../../../../kits/amm/routing/graph.ts'
 import type { PoolExchange, PoolProtocol, Router } from '../../../../kits/amm/index.ts'
 import { getAmountIn, getAmountOut } from '../../../../kits/amm/v2/math.ts'
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { explore, type Course } from '../../../../kits/amm/routing/best-route.ts'
 import { lanesOf } from '../../../../kits/amm/routing/graph.ts'
-import { mostIn, mostOut } from '../../../../core/kits/pools/routing/most.ts'
+import { mostIn, mostOut } from '../../../../kits/amm/price.ts'
 import { pairProtocol } from '../../../../kits/amm/v2/pools.ts'
 import { graphOf } from './graph.ts'
 

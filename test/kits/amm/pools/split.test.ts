@@ -1,12 +1,9 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import type { Swap, Token } from '../../../../core/contracts/index.ts'
-import { bestRoute } from '../../../../core/kits/pools/routing/best-route.ts'
-import type { Course } from '../../../../kits/amm/routing/best-route.ts'
-import type { Lane } from '../../../../kits/amm/routing/graph.ts'
-import { shareOf, wholeShare } from '../../../../core/kits/pools/routing/share.ts'
-import { bestSplit } from '../../../../kits/amm/routing/split.ts'
-import { waysOf } from '../../../../core/kits/pools/routing/ways.ts'
+import { bestRoute, type Course } from '../../../../kits/amm/routing/best-route.ts'
+import { type Lane, waysOf } from '../../../../kits/amm/routing/graph.ts'
+import { shareOf, wholeShare, bestSplit } from '../../../../kits/amm/routing/split.ts'
 import { along, everyRoute, exchange, graphOf, type BasketOf } from './graph.ts'
 
 const splitting = { ...exchange, routers: exchange.routers.map((router) => ({ ...router, splits: () => true })) }

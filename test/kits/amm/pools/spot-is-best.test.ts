@@ -1,10 +1,9 @@
 import * as fc from 'fast-check'
 import type { Passage, Pool, PoolProtocol } from '../../../../kits/amm/index.ts'
-import { rateX128Of } from '../../../../core/kits/pools/routing/rate.ts'
+import { rateX128Of } from '../../../../kits/amm/routing/graph.ts'
 import { pairProtocol } from '../../../../kits/amm/v2/pools.ts'
 import { getSqrtRatioAtTick } from '../../../../kits/amm/v3/math.ts'
-import { KnownTicks } from '../../../../core/kits/uniswap-v3/pools/known-ticks.ts'
-import type { RangePoolState } from '../../../../core/kits/uniswap-v3/pools/range-pool-state.ts'
+import { KnownTicks, type RangePoolState } from '../../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../../kits/amm/v3/pools.ts'
 
 const address = '0x00000000000000000000000000000000000000AA'

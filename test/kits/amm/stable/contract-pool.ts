@@ -1,5 +1,5 @@
 import { AbiCoder, ContractFactory, Interface, JsonRpcProvider, keccak256, toBeHex } from 'ethers'
-import { readArtifact } from '../../../../core/devnet/read-artifact.ts'
+import { readArtifact } from '../../../../core/devnet/build-state.ts'
 import { startAnvil } from '../../../../core/devnet/anvil.ts'
 
 const kit = new URL('../../../../kits/amm/stable/devnet.ts', import.meta.url).href

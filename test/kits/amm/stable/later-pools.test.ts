@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import type { Head } from '../../../../core/contracts/index.ts'
-import { amplificationAt, type Ramp } from '../../../../core/kits/stable/math/ramp.ts'
-import { amountOut } from '../../../../kits/amm/stable/math.ts'
-import { stableMemory } from '../../../../core/kits/stable/pool-memory.ts'
+import { amplificationAt, type Ramp, amountOut } from '../../../../kits/amm/stable/math.ts'
+import { stableMemory } from '../../../../kits/amm/stable/pools.ts'
 import { randomBits } from '../v3/math/random-bits.ts'
 import { portPool, type Act, type LaterKind } from './port-pool.ts'
 

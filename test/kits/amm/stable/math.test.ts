@@ -1,8 +1,16 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { poolKinds } from '../../../../kits/amm/stable/pools.ts'
-import { getD, getY } from '../../../../core/kits/stable/math/invariant.ts'
-import { amountIn, amountOut, precision, spotPrice, stablePoolState, type StablePoolState } from '../../../../kits/amm/stable/math.ts'
+import {
+  getD,
+  getY,
+  amountIn,
+  amountOut,
+  precision,
+  spotPrice,
+  stablePoolState,
+  type StablePoolState,
+} from '../../../../kits/amm/stable/math.ts'
 import { contractPool, type Case } from './contract-pool.ts'
 
 const decimals = [18, 6, 6, 18]

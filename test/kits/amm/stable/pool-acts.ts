@@ -1,5 +1,5 @@
 import { Contract } from 'ethers'
-import { readArtifact } from '../../../../core/devnet/read-artifact.ts'
+import { readArtifact } from '../../../../core/devnet/build-state.ts'
 import { rpcTo } from '../../evm/test-chain.ts'
 import type { StableFloor } from './stable-floor.ts'
 

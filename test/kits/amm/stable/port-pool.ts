@@ -1,5 +1,5 @@
 import { Contract, ContractFactory, JsonRpcProvider, MaxUint256, type Block } from 'ethers'
-import { readArtifact } from '../../../../core/devnet/read-artifact.ts'
+import { readArtifact } from '../../../../core/devnet/build-state.ts'
 import { startAnvil } from '../../../../core/devnet/anvil.ts'
 import { poolKinds, type StablePool } from '../../../../kits/amm/stable/pools.ts'
 import { precision, stablePoolState, type StablePoolState } from '../../../../kits/amm/stable/math.ts'
@@ -11,7 +11,7 @@ export type LaterKind = 'second' | 'template'
 
 const fixtures = new URL('../../../fixtures/stable/take.mjs', import.meta.url).href
 const artifactsOfTokens = new URL('../../../../plugins/ethereum/devnet.ts', import.meta.url).href
-// Where scripts/artifacts.mjs has the pool look for it.
+// Where tools/artifacts/artifacts.mjs has the pool look for it.
 const libraryAddress = '0x000000000000000000000000000000000057AB1e'
 const decimals = [18, 6, 6]
 const gasLimit = 3_000_000n

@@ -1,10 +1,10 @@
 import { Contract, ContractFactory, MaxUint256, parseUnits, type BaseContract } from 'ethers'
 import type { AMM, Token } from '../../../../core/contracts/index.ts'
-import { readArtifact } from '../../../../core/devnet/read-artifact.ts'
+import { readArtifact } from '../../../../core/devnet/build-state.ts'
 import type { Evm } from '../../../../kits/evm/index.ts'
 import { poolAMM } from '../../../../kits/amm/index.ts'
 import { stableSwap, type StablePool } from '../../../../kits/amm/stable/index.ts'
-import { routerDeployment } from '../../../../core/kits/stable/router-deployment.ts'
+import { routerDeployment } from '../../../../kits/amm/stable/router.ts'
 import { devnetFiles } from '../../../devnet/test-devnet.ts'
 import { openTradingFloor, tokens, type TradingFloor } from '../v2/trading-floor.ts'
 

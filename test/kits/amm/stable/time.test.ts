@@ -4,11 +4,9 @@ import type { EvmReader } from '../../../../kits/evm/index.ts'
 import { exactTransfers } from '../../../../kits/amm/fee-on-transfer.ts'
 import { followedPricing } from '../../../../kits/amm/followed-pricing.ts'
 import type { PoolProtocol } from '../../../../kits/amm/index.ts'
-import { routerChecks } from '../../../../core/kits/pools/reading/router-checks.ts'
-import { poolKinds, type StablePool } from '../../../../kits/amm/stable/pools.ts'
-import type { Ramp } from '../../../../core/kits/stable/math/ramp.ts'
-import { precision, stablePoolState, type StablePoolState } from '../../../../kits/amm/stable/math.ts'
-import { stableProtocol } from '../../../../core/kits/stable/protocol.ts'
+import { routerChecks } from '../../../../kits/amm/quoter.ts'
+import { poolKinds, type StablePool, stableProtocol } from '../../../../kits/amm/stable/pools.ts'
+import { type Ramp, precision, stablePoolState, type StablePoolState } from '../../../../kits/amm/stable/math.ts'
 
 const tokenOf = (end: string): Token => ({ symbol: end, address: `0x${end.padStart(40, '0')}`, decimals: 18 })
 const [a, b, wrapped] = [tokenOf('1'), tokenOf('2'), tokenOf('3')]

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Interface, getAddress } from 'ethers'
 import type { EvmLog, EvmReceipt } from '../../../../kits/evm/index.ts'
-import { readFill } from '../../../../core/kits/uniswap-v2/fill.ts'
+import { readFill } from '../../../../kits/amm/v2/router.ts'
 
 const events = new Interface([
   'event Transfer(address indexed from, address indexed to, uint256 value)',

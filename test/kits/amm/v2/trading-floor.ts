@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Contract, ContractFactory, JsonRpcProvider, MaxUint256, Wallet, type BaseContract, type TransactionReceipt } from 'ethers'
 import type { At, Chain, Plan, Token, Venue } from '../../../../core/contracts/index.ts'
-import { readArtifact } from '../../../../core/devnet/read-artifact.ts'
+import { readArtifact } from '../../../../core/devnet/build-state.ts'
 import { startDevnet } from '../../../../core/devnet/start-devnet.ts'
 import type { Evm, EvmChainConfig, EvmReceipt } from '../../../../kits/evm/index.ts'
 import ethereum from '../../../../plugins/ethereum/index.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { amountIn, amountOut, mostBalanceRaw, type Holding } from '../../../../core/kits/weighted/pools/weighted-pool.ts'
+import { amountIn, amountOut, mostBalanceRaw, type Holding } from '../../../../kits/amm/weighted/pools.ts'
 import { randomBits } from '../v3/math/random-bits.ts'
 import { realPools, type Asked, type PoolWanted } from './real-pools.ts'
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
-import { one } from '../../../../core/kits/weighted/math/fixed-point.ts'
-import { amountIn, amountOut, type Holding, type HoldingsAlong } from '../../../../core/kits/weighted/pools/weighted-pool.ts'
+import { one } from '../../../../kits/amm/weighted/math.ts'
+import { amountIn, amountOut, type Holding, type HoldingsAlong } from '../../../../kits/amm/weighted/pools.ts'
 
 const weight = fc.bigInt(one / 100n, (one * 98n) / 100n)
 const holding = fc

@@ -1,10 +1,7 @@
 import { Interface, JsonRpcProvider, parseEther } from 'ethers'
-import { devnetSite } from '../../../../core/devnet/devnet-site.ts'
-import { rpcTo } from '../../../../core/devnet/rpc-to.ts'
-import { startAnvil } from '../../../../core/devnet/anvil.ts'
-import { readArtifact } from '../../../../core/devnet/read-artifact.ts'
-import { newPool, type WeightedPoolKind } from '../../../../core/kits/weighted/devnet/new-pool.ts'
-import { deployVault } from '../../../../core/kits/weighted/devnet/vault.ts'
+import { devnetSite, readArtifact } from '../../../../core/devnet/build-state.ts'
+import { rpcTo, startAnvil } from '../../../../core/devnet/anvil.ts'
+import { newPool, type WeightedPoolKind, deployVault } from '../../../../kits/amm/weighted/devnet.ts'
 
 export interface PoolWanted {
   readonly kind: WeightedPoolKind

@@ -1,8 +1,6 @@
 import { expect } from 'chai'
 import { assert, bigInt, integer, property, record } from 'fast-check'
-import { bumpFees, bumpedPrice, cancelIsCheaper } from '../../../../core/kits/evm/rail/bump.ts'
-import { defaultFeePolicy, outbids } from '../../../../kits/evm/fees.ts'
-import type { EvmFees, Prices } from '../../../../kits/evm/fees.ts'
+import { bumpFees, bumpedPrice, cancelIsCheaper, defaultFeePolicy, outbids, type EvmFees, type Prices } from '../../../../kits/evm/fees.ts'
 
 const gwei = 10n ** 9n
 const market: Prices = { baseFeeRaw: 20n * gwei, tipRaw: 2n * gwei, policy: defaultFeePolicy, feeCapRaw: 500n * gwei }

@@ -1,12 +1,10 @@
 import { expect } from 'chai'
 import { AbiCoder, toQuantity } from 'ethers'
-import { SluiceError } from '../../../../core/contracts/index.ts'
-import type { Sighting } from '../../../../core/contracts/index.ts'
+import { SluiceError, type Sighting } from '../../../../core/contracts/index.ts'
 import { createLook } from '../../../../kits/evm/poll.ts'
 import { evmRpc } from '../../../../kits/evm/rpc.ts'
-import type { Rpc, RpcAnswer } from '../../../../core/kits/nodes/types.ts'
-import { addressOf, gwei, nowhere, silent, soon, startSite, until, wallets } from '../../../transactions/site.ts'
-import type { TestSite } from '../../../transactions/site.ts'
+import type { Rpc, RpcAnswer } from '../../../../kits/nodes/dialect.ts'
+import { addressOf, gwei, nowhere, silent, soon, startSite, until, wallets, type TestSite } from '../../../transactions/site.ts'
 
 type Lie = (call: { method: string; params: readonly unknown[] }, answer: RpcAnswer) => RpcAnswer
 

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { array, assert, constant, integer, nat, oneof, option, property, record } from 'fast-check'
-import { claimNonces, isDoubtful, mergeSynced, nonceGaps, nonceStanding } from '../../../../kits/evm/nonces.ts'
-import type { EvmSynced } from '../../../../kits/evm/nonces.ts'
+import { claimNonces, isDoubtful, mergeSynced, nonceGaps, nonceStanding, type EvmSynced } from '../../../../kits/evm/nonces.ts'
 import { evmRail } from '../../../../kits/evm/rail.ts'
 import { createLane } from '../../../../core/transactions/nonce-queue.ts'
 import { never } from '../../../transactions/never.ts'

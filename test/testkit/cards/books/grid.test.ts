@@ -1,10 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { PriceGrid } from '../../../../core/contracts/index.ts'
-import { exact, plain, times } from '../../../../core/testing/cards/books/exact.ts'
-import { lotsOf, offGrid, onGrid, unitOf, type Market } from '../../../../testkit/cards/books/grid.ts'
-import { isInLots } from '../../../../core/verbs/clob/figures/lots.ts'
-import { isOnGrid } from '../../../../core/handlers/clob/grids.ts'
+import { exact, plain, times, lotsOf, offGrid, onGrid, unitOf, type Market } from '../../../../testkit/cards/books/grid.ts'
+import { isInLots, isOnGrid } from '../../../../core/handlers/clob/grids.ts'
 
 const market = { market: 'A-B', base: 'A', quote: 'B', orderTypes: [], takes: {}, status: 'open' }
 

@@ -6,7 +6,7 @@ import { transformSync } from 'esbuild'
 import { applied } from './applied.ts'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
-const program = 'test/chaos/servers/server.ts'
+const program = 'tools/chaos/servers/server.ts'
 
 const trees = new Map<string, string>()
 
@@ -26,7 +26,7 @@ function compile(patches: readonly string[]): string {
   const tree = mkdtempSync(path.join(tmpdir(), 'sluice-chaos-tree-'))
   process.once('exit', () => rmSync(tree, { recursive: true, force: true }))
   const sources = applied(patches)
-  for (const file of ['core', 'plugins', path.dirname(program)].flatMap(filesIn)) {
+  for (const file of ['core', 'kits', 'testkit', 'plugins', path.dirname(program)].flatMap(filesIn)) {
     const to = path.join(tree, compiledName(file))
     mkdirSync(path.dirname(to), { recursive: true })
     if (file.endsWith('.ts')) writeFileSync(to, javascript(sources.get(file) ?? readFileSync(root + file, 'utf8')))

@@ -15,31 +15,31 @@ interface Step {
 const steps: readonly Step[] = [
   {
     name: 'claim of a key',
-    file: 'core/http/idempotency/idempotency.ts',
+    file: 'core/transactions/idempotency.ts',
     find: 'claimed = await kept.claim(key, { fingerprint: fingerprintOf(request), requestId })',
   },
   {
     name: 'release of a key',
-    file: 'core/http/idempotency/idempotency.ts',
+    file: 'core/transactions/idempotency.ts',
     find: 'const stands = await kept.release(claim).catch(() => owe(claim))',
   },
-  { name: 'journal QUEUED', file: 'core/transactions/journal/recorder.ts', find: 'await journal.open(entries, guard, claim, orders)' },
+  { name: 'journal QUEUED', file: 'core/transactions/journal/journal.ts', find: 'await journal.open(entries, guard, claim, orders)' },
   {
     name: 'sign',
-    file: 'core/transactions/submit/sign-attempt.ts',
+    file: 'core/transactions/attempts.ts',
     find: 'const { id, raw } = rail.seal(signable, await sign({ chain, network, address, signable, ...(admin && { admin }) }))',
   },
   {
     name: 'send',
-    file: 'core/transactions/submit/dispatch.ts',
+    file: 'core/transactions/attempts.ts',
     find: 'const reception = await withDeadline(closing, sendTimeoutMs, (signal) => site.impl.rail.send({ id, raw }, { signal }))',
   },
-  { name: 'answer', file: 'core/http/outbox.ts', find: 'response.writeHead(response.statusCode, headers).end(body)' },
+  { name: 'answer', file: 'core/http/routes.ts', find: 'response.writeHead(response.statusCode, headers).end(body)' },
 ]
 
 /** Every later version goes by here: the points are named after what it makes of the first entry. */
 const writes = {
-  file: 'core/transactions/journal/recorder.ts',
+  file: 'core/transactions/journal/journal.ts',
   find: 'if (!(await journal.write(later, guard, answer))) return undefined',
   states: ['SIGNED', 'BROADCAST', 'MINED', 'CONFIRMED'],
 }
@@ -50,21 +50,21 @@ const reached = (point: string) => `globalThis.chaosReached(${point});`
 const hyperliquidPatches: Readonly<Record<string, readonly Patch[]>> = {
   'a lost answer is a refusal': [
     {
-      file: 'plugins/hyperliquid/rail/send.ts',
+      file: 'plugins/hyperliquid/send.ts',
       find: "if (posted.is === 'lost') return",
       put: "if (posted.is === 'lost') return ofRefusal(posted.reason, true)\n    if (posted.is === 'lost') return",
     },
   ],
-  'given up before its time': [{ file: 'plugins/hyperliquid/rail/look.ts', find: 'now > endMs + lagMs && wasThorough', put: 'now > 0' }],
+  'given up before its time': [{ file: 'plugins/hyperliquid/find-trace.ts', find: 'now > endMs + lagMs && wasThorough', put: 'now > 0' }],
   'nonces given twice': [
     {
-      file: 'plugins/hyperliquid/rail/slots.ts',
+      file: 'plugins/hyperliquid/nonces.ts',
       find: 'const first = Math.max(nowMs() + synced.aheadMs, last + 1, ...held.map(({ nonce }) => nonce + 1))',
       put: 'const first = Math.floor((nowMs() + synced.aheadMs) / 1000) * 1000',
     },
   ],
   'older books over newer ones': [
-    { file: 'core/market/books/stream-book.ts', find: 'if (isOld) {', put: 'if (isOld && update.sequence < 0) {' },
+    { file: 'core/live-state/stream-book.ts', find: 'if (isOld) {', put: 'if (isOld && update.sequence < 0) {' },
   ],
 }
 
@@ -80,7 +80,7 @@ export const patches: Readonly<Record<string, readonly Patch[]>> = {
 
   'journal after broadcast': [
     {
-      file: 'core/transactions/submit/submission.ts',
+      file: 'core/transactions/submit.ts',
       find: 'const submitted = submittedOf(signed, prepared)',
       put: `const submitted = submittedOf(signed, prepared)
       for (const { attempts: [attempt] } of signed) await rail.send(attempt, { signal })
@@ -89,15 +89,15 @@ export const patches: Readonly<Record<string, readonly Patch[]>> = {
   ],
 
   'fence off': [
-    { file: 'core/transactions/journal/postgres-writer.ts', find: 'and fence = ${fence} for share', put: 'for share' },
-    { file: 'core/transactions/journal/embedded-writer.ts', find: 'return found?.fence === fence', put: 'return true' },
+    { file: 'core/transactions/journal/postgres.ts', find: 'and fence = ${fence} for share', put: 'for share' },
+    { file: 'core/transactions/journal/embedded.ts', find: 'return found?.fence === fence', put: 'return true' },
   ],
 
   ...hyperliquidPatches,
 
   'nonce outside the queue': [
     {
-      file: 'core/transactions/lanes/lane.ts',
+      file: 'core/transactions/nonce-queue.ts',
       find: 'const wanted = nonce === undefined ? free(count) : rail.slotsFrom(synced(), nonce, count)',
       put: 'const wanted = nonce === undefined ? rail.claim(synced(), [], count) : rail.slotsFrom(synced(), nonce, count)',
     },

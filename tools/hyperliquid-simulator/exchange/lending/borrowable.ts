@@ -1,5 +1,4 @@
-import { least, most } from '../amounts/decimals.ts'
-import { toUnits } from '../amounts/decimals.ts'
+import { least, most, toUnits } from '../amounts/decimals.ts'
 import type { Engine } from '../engine.ts'
 import { loansOf, type Account } from '../ledger/account.ts'
 import { borrowOraclePx } from './oracle.ts'

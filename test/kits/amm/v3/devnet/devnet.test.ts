@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Contract, getCreate2Address, keccak256, AbiCoder } from 'ethers'
-import { devnetQuoter } from '../../../../../core/devnet/devnet-quoter.ts'
+import { devnetQuoter } from '../../../../../testkit/devnet-operators.ts'
 import { v3Deployments } from '../../../../../plugins/uniswap/deployments.ts'
 import { addresses } from '../../../../devnet/addresses.ts'
 import { devnetFiles } from '../../../../devnet/test-devnet.ts'

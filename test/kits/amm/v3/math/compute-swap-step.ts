@@ -1,4 +1,4 @@
-import { outBetween, paidBetween, stepIn, stepOut, type SwapStep } from '../../../../../core/kits/uniswap-v3/math/swap-math.ts'
+import { outBetween, paidBetween, stepIn, stepOut, type SwapStep } from '../../../../../kits/amm/v3/math.ts'
 
 /** The contract's computeSwapStep, put together of its parts as swaps do it. The target's side says the direction. */
 export function computeSwapStep(

@@ -1,7 +1,6 @@
 import { Interface, type InterfaceAbi } from 'ethers'
-import { readArtifact } from '../../../../../core/devnet/read-artifact.ts'
-import { rpcTo } from '../../../../../core/devnet/rpc-to.ts'
-import { startAnvil } from '../../../../../core/devnet/anvil.ts'
+import { readArtifact } from '../../../../../core/devnet/build-state.ts'
+import { rpcTo, startAnvil } from '../../../../../core/devnet/anvil.ts'
 
 export type Argument = bigint | number | boolean
 /** What a library gave; undefined where it reverted. */

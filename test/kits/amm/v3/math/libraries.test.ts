@@ -1,18 +1,15 @@
 import { expect } from 'chai'
-import { mulDiv, mulDivRoundingUp } from '../../../../../core/kits/uniswap-v3/math/full-math.ts'
 import {
+  mulDiv,
+  mulDivRoundingUp,
   getAmountsForLiquidity,
   getLiquidityForAmount0,
   getLiquidityForAmount1,
   getLiquidityForAmounts,
-} from '../../../../../core/kits/uniswap-v3/math/liquidity-amounts.ts'
-import {
   getAmount0Delta,
   getAmount1Delta,
   getNextSqrtPriceFromInput,
   getNextSqrtPriceFromOutput,
-} from '../../../../../core/kits/uniswap-v3/math/sqrt-price-math.ts'
-import {
   getSqrtRatioAtTick,
   getTickAtSqrtRatio,
   maxSqrtRatioX96,

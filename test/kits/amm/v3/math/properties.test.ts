@@ -1,8 +1,18 @@
 import * as fc from 'fast-check'
-import { getAmount0Delta, getAmount1Delta } from '../../../../../core/kits/uniswap-v3/math/sqrt-price-math.ts'
-import { getAmountsForLiquidity, getLiquidityForAmounts } from '../../../../../core/kits/uniswap-v3/math/liquidity-amounts.ts'
-import { getSqrtRatioAtTick, getTickAtSqrtRatio, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick } from '../../../../../kits/amm/v3/math.ts'
-import { wholeFeePips, withoutFee } from '../../../../../core/kits/uniswap-v3/math/swap-math.ts'
+import {
+  getAmount0Delta,
+  getAmount1Delta,
+  getAmountsForLiquidity,
+  getLiquidityForAmounts,
+  getSqrtRatioAtTick,
+  getTickAtSqrtRatio,
+  maxSqrtRatioX96,
+  maxTick,
+  minSqrtRatioX96,
+  minTick,
+  wholeFeePips,
+  withoutFee,
+} from '../../../../../kits/amm/v3/math.ts'
 import { computeSwapStep } from './compute-swap-step.ts'
 
 const price = fc.bigInt(minSqrtRatioX96, maxSqrtRatioX96 - 1n)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { maxSqrtRatioX96, minSqrtRatioX96 } from '../../../../../kits/amm/v3/math.ts'
-import type { RangePoolState } from '../../../../../core/kits/uniswap-v3/pools/range-pool-state.ts'
+import type { RangePoolState } from '../../../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../../../kits/amm/v3/pools.ts'
 import type { Passed, Pool } from '../../../../../kits/amm/index.ts'
 import { at } from '../../../evm/test-chain.ts'

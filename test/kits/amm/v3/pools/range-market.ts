@@ -1,7 +1,6 @@
 import { Interface, MaxUint256, getCreateAddress, toQuantity } from 'ethers'
-import { readArtifact } from '../../../../../core/devnet/read-artifact.ts'
-import { getAmountsForLiquidity } from '../../../../../core/kits/uniswap-v3/math/liquidity-amounts.ts'
-import { getSqrtRatioAtTick } from '../../../../../kits/amm/v3/math.ts'
+import { readArtifact } from '../../../../../core/devnet/build-state.ts'
+import { getAmountsForLiquidity, getSqrtRatioAtTick } from '../../../../../kits/amm/v3/math.ts'
 import { startStillChain, wallet } from '../../../evm/test-chain.ts'
 
 const kit = new URL('../../../../../kits/amm/v3/devnet.ts', import.meta.url).href

@@ -2,10 +2,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { RangeAmounts } from '../../../../../core/contracts/index.ts'
 import { getSqrtRatioAtTick, maxTick, minTick } from '../../../../../kits/amm/v3/math.ts'
-import { deposit } from '../../../../../kits/amm/v3/range-amounts.ts'
-import { offerOf } from '../../../../../core/kits/uniswap-v3/range/deposit/offer.ts'
-import { priceOf, spanAround } from '../../../../../kits/amm/v3/range-prices.ts'
-import { rangeOf } from '../../../../../core/kits/uniswap-v3/range/prices/range-around.ts'
+import { deposit, offerOf } from '../../../../../kits/amm/v3/range-amounts.ts'
+import { priceOf, spanAround, rangeOf } from '../../../../../kits/amm/v3/range-prices.ts'
 
 const tickSpacing = 10
 const amount = fc.oneof(fc.bigInt({ min: 0n, max: 10n ** 6n }), fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.constant(2n ** 255n))

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { feeGrowthInside, owedNow } from '../../../../../core/kits/uniswap-v3/range/reading/fee-growth.ts'
+import { feeGrowthInside, owedNow } from '../../../../../kits/amm/v3/range-positions.ts'
 
 const word = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
 const range = { tickLower: -10, tickUpper: 10 }

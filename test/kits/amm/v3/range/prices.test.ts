@@ -1,9 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { getSqrtRatioAtTick, maxSqrtRatioX96, maxTick, minSqrtRatioX96, minTick } from '../../../../../kits/amm/v3/math.ts'
-import { priceAtTick, priceOf, spanAround } from '../../../../../kits/amm/v3/range-prices.ts'
-import { rangeAround } from '../../../../../core/kits/uniswap-v3/range/prices/range-around.ts'
-import { squareRootDown, squareRootUp } from '../../../../../core/kits/uniswap-v3/range/prices/square-root.ts'
+import { priceAtTick, priceOf, spanAround, rangeAround, squareRootDown, squareRootUp } from '../../../../../kits/amm/v3/range-prices.ts'
 
 const spacings = [1, 10, 50, 60, 200] as const
 const anyTick = fc.integer({ min: minTick, max: maxTick })

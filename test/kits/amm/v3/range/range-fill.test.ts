@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { AbiCoder, id, toBeHex, zeroPadValue } from 'ethers'
 import type { Json } from '../../../../../core/contracts/index.ts'
 import type { EvmLog, EvmReceipt } from '../../../../../kits/evm/index.ts'
-import { rangeFill } from '../../../../../core/kits/uniswap-v3/range/plans/range-fill.ts'
+import { rangeFill } from '../../../../../kits/amm/v3/range-plans.ts'
 
 const addressOf = (digits: string) => `0x${digits.repeat(20)}`
 const [positionManager, pool, owner, stranger] = [addressOf('a1'), addressOf('b2'), addressOf('c3'), addressOf('d4')]

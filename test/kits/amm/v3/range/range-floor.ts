@@ -11,7 +11,7 @@ import type {
 } from '../../../../../core/contracts/index.ts'
 import type { Evm, EvmReceipt } from '../../../../../kits/evm/index.ts'
 import { v3Range } from '../../../../../kits/amm/v3/range.ts'
-import { rangeOf } from '../../../../../core/kits/uniswap-v3/range/prices/range-around.ts'
+import { rangeOf } from '../../../../../kits/amm/v3/range-prices.ts'
 import { v3Deployments } from '../../../../../plugins/uniswap/deployments.ts'
 import { addresses } from '../../../../devnet/addresses.ts'
 import { at, openTradingFloor, tokens } from '../../v2/trading-floor.ts'

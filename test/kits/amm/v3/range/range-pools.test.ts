@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { AbiCoder, Contract } from 'ethers'
 import { v3Range } from '../../../../../kits/amm/v3/range.ts'
-import { readPool } from '../../../../../core/kits/uniswap-v3/range/reading/read-pool.ts'
+import { readPool } from '../../../../../kits/amm/v3/range-positions.ts'
 import { rejection } from '../../v2/rejection.ts'
 import { at, tokens } from '../../v2/trading-floor.ts'
 import { openRangeFloor, type RangeFloor } from './range-floor.ts'

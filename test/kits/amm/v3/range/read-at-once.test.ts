@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import type { Call } from '../../../../../kits/evm/index.ts'
-import type { Read } from '../../../../../core/kits/uniswap-v3/range/reading/checked-read.ts'
-import { readAtOnce } from '../../../../../core/kits/uniswap-v3/range/reading/read-at-once.ts'
+import { type Read, readAtOnce } from '../../../../../kits/amm/v3/position-manager.ts'
 import { rejection } from '../../v2/rejection.ts'
 
 const at = { signal: new AbortController().signal }

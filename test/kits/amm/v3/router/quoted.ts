@@ -1,5 +1,5 @@
 import { Contract } from 'ethers'
-import { devnetQuoter } from '../../../../../core/devnet/devnet-quoter.ts'
+import { devnetQuoter } from '../../../../../testkit/devnet-operators.ts'
 import type { Hop, Quote, Swap, Token } from '../../../../../core/contracts/index.ts'
 import { addresses } from '../../../../devnet/addresses.ts'
 import { devnetFiles } from '../../../../devnet/test-devnet.ts'

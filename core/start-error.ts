@@ -1,4 +1,0 @@
-/** Why the server cannot start, for the operator: what is wrong and what to do. */
-export class StartError extends Error {
-  override readonly name = 'StartError'
-}

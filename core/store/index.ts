@@ -1,6 +1,0 @@
-export { openStore } from './open-store.ts'
-export type { StoreLog, StoreOptions } from './open-store.ts'
-export type { Store } from './store.ts'
-export { StoreError } from './store-error.ts'
-export { StoreUnavailable } from './store-unavailable.ts'
-export type { Tables } from './tables.ts'

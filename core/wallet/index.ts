@@ -1,6 +1,0 @@
-export { curves } from './keys.ts'
-export { keystoreHasKeys, listWallets } from './keystore.ts'
-export { getPassphrase, passphraseFromFile } from './prompt.ts'
-export type { NetworkPolicy, SignerPolicy } from './policy.ts'
-export { readTypedData, type SignRequest } from './signer/sign-request.ts'
-export { startSigner, type Signer } from './signer.ts'
