@@ -1,7 +1,8 @@
+// Before anything else: @peculiar/x509 needs it when it is loaded.
+import 'reflect-metadata'
 import { createPrivateKey, createPublicKey, KeyObject, webcrypto, X509Certificate, randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import * as x509 from '@peculiar/x509'
-import 'reflect-metadata'
 import { CertificateError, certificateFiles, readCertificateFile } from './certificate-files.ts'
 
 const dayMs = 86_400_000
