@@ -29,7 +29,7 @@ let packageName = ''
 const folders = new Set<string>()
 const compiled = new Map<string, CompiledFiles[string]>()
 
-function initialize(data: HookData): void {
+export function initialize(data: HookData): void {
   entryPoints = data.entryPoints
   packageName = Object.keys(entryPoints)[0]?.split('/')[0] ?? ''
   data.port.on('message', (news: HookNews) => {
@@ -40,7 +40,7 @@ function initialize(data: HookData): void {
   data.port.unref()
 }
 
-const resolve: ResolveHook = async (specifier, context, next) => {
+export const resolve: ResolveHook = async (specifier, context, next) => {
   if (Object.hasOwn(entryPoints, specifier)) return { url: entryPoints[specifier] ?? '', format: 'module', shortCircuit: true }
   const folder = context.parentURL === undefined ? undefined : pluginFolder(context.parentURL)
   if (folder === undefined) return isPluginFile(specifier) ? own(specifier) : next(specifier, context)
@@ -64,7 +64,7 @@ const resolve: ResolveHook = async (specifier, context, next) => {
   return isPluginFile(url.href) ? own(url.href) : next(url.href, context)
 }
 
-const load: LoadHook = async (url, context, next) => {
+export const load: LoadHook = async (url, context, next) => {
   if (!isPluginFile(url)) return next(url, context)
   if (/\.m?js$/.test(url)) return { format: 'module', source: await readFile(fileURLToPath(url), 'utf8'), shortCircuit: true }
   const file = compiled.get(url)
