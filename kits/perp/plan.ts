@@ -1,7 +1,7 @@
 import { ZeroHash } from 'ethers'
 import type { PerpClosing, PerpOrder, PerpTerms, Plan, PerpQuote, Token } from '../../core/contracts/index.ts'
 import { divRoundingUp } from '../amm/v3/math.ts'
-import { highestPriceX96 } from '../amm/v3/swap.ts'
+import { maxPriceX96 } from '../amm/v3/swap.ts'
 import type { Evm } from '../evm/types.ts'
 import { curieAbi } from './abi.ts'
 import { wholeRatio, type Contracts } from './curie.ts'
@@ -45,7 +45,7 @@ function priceLimit(side: PerpOrder['side'], sqrtPriceAfterX96: bigint, quoteRaw
   // The root of bound / quote lies between their harmonic mean by the quote and their mean by it: the looser each time.
   if (side === 'SHORT') return (sqrtPriceAfterX96 * 2n * boundRaw * 20_000n) / ((quoteRaw + boundRaw) * 20_001n)
   const limit = (sqrtPriceAfterX96 * (quoteRaw + boundRaw) * 20_001n) / (2n * quoteRaw * 20_000n)
-  return limit < highestPriceX96 ? limit : highestPriceX96
+  return limit < maxPriceX96 ? limit : maxPriceX96
 }
 
 /**

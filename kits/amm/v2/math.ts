@@ -2,14 +2,14 @@
 export type Fee = readonly [numerator: bigint, denominator: bigint]
 
 /** Pairs keep their reserves in 112 bits and revert above: UniswapV2Pair, `_update`. */
-export const mostReserveRaw = 2n ** 112n - 1n
+export const maxReserveRaw = 2n ** 112n - 1n
 
 /**
  * What comes out for that much in, rounded down: UniswapV2Library.getAmountOut.
  * Undefined where the pair would refuse the swap for an empty or an overflowing reserve.
  */
 export function getAmountOut(amountInRaw: bigint, reserveInRaw: bigint, reserveOutRaw: bigint, fee: Fee): bigint | undefined {
-  if (reserveInRaw <= 0n || reserveOutRaw <= 0n || reserveInRaw + amountInRaw > mostReserveRaw) return undefined
+  if (reserveInRaw <= 0n || reserveOutRaw <= 0n || reserveInRaw + amountInRaw > maxReserveRaw) return undefined
   const [kept, whole] = fee
   const amountInWithFee = amountInRaw * (whole - kept)
   return (amountInWithFee * reserveOutRaw) / (reserveInRaw * whole + amountInWithFee)
@@ -23,7 +23,7 @@ export function getAmountIn(amountOutRaw: bigint, reserveInRaw: bigint, reserveO
   if (reserveInRaw <= 0n || amountOutRaw >= reserveOutRaw) return undefined
   const [kept, whole] = fee
   const amountInRaw = (reserveInRaw * amountOutRaw * whole) / ((reserveOutRaw - amountOutRaw) * (whole - kept)) + 1n
-  return reserveInRaw + amountInRaw > mostReserveRaw ? undefined : amountInRaw
+  return reserveInRaw + amountInRaw > maxReserveRaw ? undefined : amountInRaw
 }
 
 /** `[25n, 10_000n]` → "0.0025": exact for fees of up to 18 decimals, cut off after that. */

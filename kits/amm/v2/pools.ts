@@ -1,7 +1,7 @@
 import { id, getCreate2Address, solidityPackedKeccak256 } from 'ethers'
 import type { CallResult } from '../../evm/types.ts'
 import { readBy, type PoolProtocol, type PoolMemory, type Passage, type Pool, lender, trialAmount, type Loan } from '../index.ts'
-import { feeDecimal, getAmountIn, getAmountOut, mostReserveRaw, type Fee } from './math.ts'
+import { feeDecimal, getAmountIn, getAmountOut, maxReserveRaw, type Fee } from './math.ts'
 
 // Measured on the devnet with plain tokens: what another hop adds, through pools that have traded before.
 const passUnits = 60_000n
@@ -24,7 +24,7 @@ export function pairProtocol(version: string, fee: Fee, deployment: Deployment):
       return { numerator: reserveOutRaw, denominator: reserveInRaw }
     },
     fee: () => feeText,
-    mostIn: (pool, passage) => mostReserveRaw - reservesAlong(pool, passage).reserveInRaw,
+    mostIn: (pool, passage) => maxReserveRaw - reservesAlong(pool, passage).reserveInRaw,
     spotIsBest: true,
     loan: loanOf,
   }

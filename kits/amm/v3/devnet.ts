@@ -48,7 +48,7 @@ async function deployContracts(
   // Nobody draws the pictures of positions here, and they are half of the code: there is no descriptor.
   const descriptor = '0x0000000000000000000000000000000000000000'
   const deploy = async (name: string, ...args: readonly string[]) =>
-    site.deploy(await site.artifact(name, import.meta.url), ...args, { gasLimit: mostGas })
+    site.deploy(await site.artifact(name, import.meta.url), ...args, { gasLimit: maxGas })
 
   // In the order of `contractsOf`.
   const v3Factory = await deploy('UniswapV3Factory')
@@ -65,7 +65,7 @@ const firstNonce = 1000
 const v2FactoryNonce = 0
 
 // Said beforehand: to estimate it would run everything twice, and whoever starts for the first time waits for it.
-const mostGas = 15_000_000n
+const maxGas = 15_000_000n
 
 type Contracts = ReturnType<typeof contractsOf>
 
@@ -145,9 +145,9 @@ async function fillPools(
         return manager.interface.encodeFunctionData('mint', [mint])
       }),
     ]
-    await site.send(manager, 'multicall', calls, { gasLimit: mostGas })
+    await site.send(manager, 'multicall', calls, { gasLimit: maxGas })
     const pool = await new Contract(factory, factoryAbi, site.provider).getFunction('getPool').staticCall(address0, address1, fee)
-    await site.send(new Contract(pool, poolAbi), 'increaseObservationCardinalityNext', observations, { gasLimit: mostGas })
+    await site.send(new Contract(pool, poolAbi), 'increaseObservationCardinalityNext', observations, { gasLimit: maxGas })
   }
 }
 

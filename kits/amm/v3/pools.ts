@@ -2,7 +2,7 @@ import { AbiCoder, getCreate2Address, keccak256 } from 'ethers'
 import { readBy, type Passage, type Pool, type PoolProtocol, type PoolMemory, lender, trialAmount, type Loan } from '../index.ts'
 import { unreadOf, holdsSomething, lensProbe, readLens, type Look, fartherLook, firstLook } from './lens.ts'
 import { afterLog, changeTopics, sameState } from './logs.ts'
-import { firstWriteUnitsOf, gasUnitsOf, type RangePoolState, swap, heldNearby, highestPriceX96, lowestPriceX96 } from './swap.ts'
+import { firstWriteUnitsOf, gasUnitsOf, type RangePoolState, swap, heldNearby, maxPriceX96, minPriceX96 } from './swap.ts'
 
 interface V3ProtocolOptions extends PoolOrigin {
   /** The label of this protocol version: "v3". */
@@ -149,5 +149,5 @@ function loanOf({ address, tokens, state }: Pool<RangePoolState>, token: string)
   if (sentRaw === undefined) return undefined
   const sold = swap(state, zeroForOne, 'out', sentRaw)
   if (!sold || 'atBestRaw' in sold) return undefined
-  return borrow(address, token, sentRaw, [zeroForOne, -sentRaw, zeroForOne ? lowestPriceX96 : highestPriceX96, '0x'])
+  return borrow(address, token, sentRaw, [zeroForOne, -sentRaw, zeroForOne ? minPriceX96 : maxPriceX96, '0x'])
 }

@@ -105,7 +105,7 @@ const within = (root: bigint, { lower, upper }: Bounds): bigint => (root < lower
 const notBelowZero = (value: bigint): bigint => (value < 0n ? 0n : value)
 
 /** What so much liquidity gives at either end of the span in which the price may be: of each token the lesser. */
-export function leastRemoved(position: RangePosition, liquidity: bigint, slippage: SlippageFraction): RangeAmounts {
+export function minRemoved(position: RangePosition, liquidity: bigint, slippage: SlippageFraction): RangeAmounts {
   const bounds = boundsOf(position)
   const { low, high } = spanAround(position.pool.sqrtPriceX96, slippage)
   return {

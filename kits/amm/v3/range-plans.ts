@@ -13,7 +13,7 @@ import type {
 import { nativeAddress } from '../../evm/index.ts'
 import type { Evm, EvmIntent, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { type RangeExchange, managerAbi } from './position-manager.ts'
-import { offerOf, leastRemoved } from './range-amounts.ts'
+import { offerOf, minRemoved } from './range-amounts.ts'
 import { coinTakenOnce } from './router.ts'
 
 interface Addition {
@@ -82,7 +82,7 @@ export function planRemove(
 ): Plan<Evm> {
   const { tokenId, tickLower, tickUpper, pool } = position
   const takes = liquidity > 0n
-  const least = leastRemoved(position, liquidity, slippage)
+  const least = minRemoved(position, liquidity, slippage)
   const decrease = { tokenId, liquidity, amount0Min: least.amount0Raw, amount1Min: least.amount1Raw, deadline }
   const calls = [
     ...payout(tokenId, { pool, least, owner, wrapped: native ? wrapped : undefined }),

@@ -153,8 +153,8 @@ export function countUpTo(ticks: readonly number[], tick: number): number {
 }
 
 /** As far as routers let the price go: SwapRouter of @uniswap/v3-periphery@1.4.4, where the limit is 0. */
-export const lowestPriceX96 = minSqrtRatioX96 + 1n
-export const highestPriceX96 = maxSqrtRatioX96 - 1n
+export const minPriceX96 = minSqrtRatioX96 + 1n
+export const maxPriceX96 = maxSqrtRatioX96 - 1n
 
 /** From one price to the next that a swap has to stop at. */
 interface PathStep {
@@ -220,7 +220,7 @@ class SwapPath {
     else if (last) this.#goThrough(last)
     if (this.end !== undefined) return
 
-    const limitX96 = zeroForOne ? lowestPriceX96 : highestPriceX96
+    const limitX96 = zeroForOne ? minPriceX96 : maxPriceX96
     const [tick, liquidity] = [this.#tick, this.#liquidity]
     if (zeroForOne ? this.priceX96 <= limitX96 : this.priceX96 >= limitX96) this.end = 'limit'
     else if (tick < known.from || tick >= known.to) this.end = 'unknown'
@@ -357,7 +357,7 @@ function ratioAt(tick: number): bigint {
 export function heldNearby(
   { sqrtPriceX96, tick, liquidity, ticks: known }: RangePoolState,
   zeroForOne: boolean,
-  limitX96 = zeroForOne ? lowestPriceX96 : highestPriceX96,
+  limitX96 = zeroForOne ? minPriceX96 : maxPriceX96,
 ): bigint {
   const [end, amountBetween, onward] = zeroForOne ? [known.from, getAmount1Delta, -1] : [known.to, getAmount0Delta, 1]
   if (tick < known.from || tick >= known.to) return 0n

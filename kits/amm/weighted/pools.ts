@@ -46,7 +46,7 @@ export interface Holding {
 }
 
 /** The Vault keeps balances in 112 bits: BalanceAllocation of npm @balancer-labs/v2-vault. */
-export const mostBalanceRaw = 2n ** 112n - 1n
+export const maxBalanceRaw = 2n ** 112n - 1n
 
 export interface HoldingsAlong {
   readonly into: Holding
@@ -64,7 +64,7 @@ const scaled = ({ balanceRaw, weight, scale }: Holding): Side => ({ balance: bal
 
 /** `onSwap` of BaseMinimalSwapInfoPool (npm @balancer-labs/v2-pool-utils 2.0.1), given in: the fee comes off before scaling. */
 export function amountOut({ into, outOf }: HoldingsAlong, { swapFee, squares }: WeightedState, amountInRaw: bigint): bigint | undefined {
-  if (into.balanceRaw + amountInRaw > mostBalanceRaw) return undefined
+  if (into.balanceRaw + amountInRaw > maxBalanceRaw) return undefined
   const netRaw = amountInRaw - mulUp(amountInRaw, swapFee)
   const out = outGivenIn(scaled(into), scaled(outOf), netRaw * into.scale, squares)
   return out === undefined ? undefined : out / outOf.scale
@@ -75,7 +75,7 @@ export function amountIn({ into, outOf }: HoldingsAlong, { swapFee, squares }: W
   const amount = inGivenOut(scaled(into), scaled(outOf), amountOutRaw * outOf.scale, squares)
   if (amount === undefined) return undefined
   const grossRaw = divUp(divideUp(amount, into.scale), complement(swapFee))
-  return into.balanceRaw + grossRaw > mostBalanceRaw ? undefined : grossRaw
+  return into.balanceRaw + grossRaw > maxBalanceRaw ? undefined : grossRaw
 }
 
 interface WeightedPlace extends Place {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { feeDecimal, getAmountIn, getAmountOut, mostReserveRaw, type Fee } from '../../../../kits/amm/v2/math.ts'
+import { feeDecimal, getAmountIn, getAmountOut, maxReserveRaw, type Fee } from '../../../../kits/amm/v2/math.ts'
 
 const fees: readonly Fee[] = [
   [3n, 1000n],
@@ -59,9 +59,9 @@ describe('amounts of a constant-product pool', () => {
 
   it('are undefined where the pair would revert', () => {
     expect(getAmountOut(1n, 0n, 100n, [3n, 1000n])).to.equal(undefined)
-    expect(getAmountOut(mostReserveRaw, 100n, 100n, [3n, 1000n])).to.equal(undefined)
+    expect(getAmountOut(maxReserveRaw, 100n, 100n, [3n, 1000n])).to.equal(undefined)
     expect(getAmountIn(100n, 100n, 100n, [3n, 1000n])).to.equal(undefined)
-    expect(getAmountIn(99n, mostReserveRaw, 100n, [3n, 1000n])).to.equal(undefined)
+    expect(getAmountIn(99n, maxReserveRaw, 100n, [3n, 1000n])).to.equal(undefined)
   })
 })
 

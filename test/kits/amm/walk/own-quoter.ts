@@ -1,6 +1,6 @@
 import { Interface, solidityPacked, toQuantity } from 'ethers'
 import { maxSqrtRatioX96, minSqrtRatioX96 } from '../../../../kits/amm/v3/math.ts'
-import { mostReserveRaw } from '../../../../kits/amm/v2/math.ts'
+import { maxReserveRaw } from '../../../../kits/amm/v2/math.ts'
 import type { TestChain } from '../../evm/test-chain.ts'
 import { mostGas } from './walk-floor.ts'
 import type { WalkRoute } from './walk-pools.ts'
@@ -40,7 +40,7 @@ export function ownQuoter({ quoter, mixedQuoter, v2Router }: QuoterContracts, rp
   const overflows = async ({ tokens: [tokenIn = ''], pools: [first] }: WalkRoute, amountInRaw: bigint, block: bigint): Promise<boolean> => {
     if (first?.version !== 'v2') return false
     const held = await call(tokenIn, 'balanceOf', [first.address], block)
-    return BigInt(held?.getValue('heldRaw') ?? 0) + amountInRaw > mostReserveRaw
+    return BigInt(held?.getValue('heldRaw') ?? 0) + amountInRaw > maxReserveRaw
   }
 
   return async (route, exact, amountRaw, block) => {

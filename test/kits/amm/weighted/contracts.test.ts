@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { amountIn, amountOut, mostBalanceRaw, type Holding } from '../../../../kits/amm/weighted/pools.ts'
+import { amountIn, amountOut, maxBalanceRaw, type Holding } from '../../../../kits/amm/weighted/pools.ts'
 import { randomBits } from '../v3/math/random-bits.ts'
 import { realPools, type Asked, type PoolWanted } from './real-pools.ts'
 
@@ -60,7 +60,7 @@ describe('the mathematics of weighted pools', function () {
 /** The Vault refuses what it cannot keep in 112 bits. */
 function asTheVaultTakesIt({ exact, amountRaw, balanceInRaw }: Asked, otherRaw: bigint | undefined): bigint | undefined {
   const intoRaw = exact === 'in' ? amountRaw : otherRaw
-  return intoRaw === undefined || balanceInRaw + intoRaw > mostBalanceRaw ? undefined : otherRaw
+  return intoRaw === undefined || balanceInRaw + intoRaw > maxBalanceRaw ? undefined : otherRaw
 }
 
 function swaps(tokens: number, seed: number): readonly Asked[] {
@@ -86,7 +86,7 @@ function swaps(tokens: number, seed: number): readonly Asked[] {
 
 /** Both directions, with the least and the most that a pool can have, whole multiples, and amounts about the limits. */
 function edges(tokens: number): readonly Asked[] {
-  const balances = [1n, 10n ** 6n, 10n ** 18n, 10n ** 24n, mostBalanceRaw]
+  const balances = [1n, 10n ** 6n, 10n ** 18n, 10n ** 24n, maxBalanceRaw]
   const last = tokens - 1
   const directions = [[0, last] as const, [last, 0] as const]
   return directions.flatMap(([into, outOf]) =>
