@@ -1,6 +1,6 @@
 import { AbiCoder, id } from 'ethers'
 import { deployerAddress } from '../../core/devnet/build-state.ts'
-import { contractsOf } from '../../kits/amm/v3/devnet.ts'
+import { v3DevnetAddresses } from '../../kits/amm/v3/devnet.ts'
 import { addresses } from '../../test/devnet/addresses.ts'
 
 const parameters = ['address', 'address', 'uint256', 'uint24', 'uint160']
@@ -8,7 +8,7 @@ const selectorOf = (name: string) => id(`${name}((${parameters.join()}))`).slice
 const [quoteIn, quoteOut] = [selectorOf('quoteExactInputSingle'), selectorOf('quoteExactOutputSingle')]
 const [amountsOut, amountsIn] = ['getAmountsOut', 'getAmountsIn'].map((name) => id(`${name}(uint256,address[])`).slice(0, 10))
 const { router } = addresses.exchanges.uniswap
-const { quoter } = contractsOf(deployerAddress('uniswap'))
+const { quoter } = v3DevnetAddresses(deployerAddress('uniswap'))
 const { WETH, USDC } = addresses.tokens
 const lowFee = 500
 

@@ -96,7 +96,7 @@ const passUnits = 160_000n
 
 /** Pools of coins that are meant to be worth the same, two or more in each. */
 export function stableProtocol(version: string, pools: readonly StablePool[]): PoolProtocol<StablePoolState> {
-  const memory = stableMemory(pools)
+  const memory = stablePoolMemory(pools)
   return {
     version,
     memory,
@@ -117,7 +117,7 @@ const along = ({ tokens }: Pool<StablePoolState>, { tokenIn, tokenOut }: Passage
 ]
 
 /** Listed pools, in memory. */
-export function stableMemory(listed: readonly StablePool[]): PoolMemory<StablePoolState, StablePool> {
+export function stablePoolMemory(listed: readonly StablePool[]): PoolMemory<StablePoolState, StablePool> {
   const logsByCount = new Map(listed.map(({ coins }) => [coins.length, stableLogs(coins.length)]))
   const keys = new Set(listed.map(({ address }) => address.toLowerCase()))
   return {

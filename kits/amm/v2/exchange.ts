@@ -2,8 +2,8 @@ import type { Venue } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../evm/types.ts'
 import { listedVersions, type PoolExchange } from '../index.ts'
 import type { Fee } from './math.ts'
-import { type Deployment, pairProtocol } from './pools.ts'
-import { routerAbi, type RouterAbi, pairRouter } from './router.ts'
+import { type Deployment, v2Protocol } from './pools.ts'
+import { routerAbi, type RouterAbi, v2Router } from './router.ts'
 
 /** In what one exchange of this kind differs from another. */
 export interface UniswapV2Options {
@@ -51,7 +51,7 @@ export function uniswapV2(venue: Venue<Evm>, options: UniswapV2Options): PoolExc
   if (version !== undefined && listedVersions(venue.config)?.includes(version) === false) return { protocols: [], routers: [] }
   const exchange = exchangeAt(venue, options)
   return {
-    protocols: [pairProtocol(exchange.version, exchange.fee, exchange)],
-    routers: [pairRouter(exchange, venue.reader)],
+    protocols: [v2Protocol(exchange.version, exchange.fee, exchange)],
+    routers: [v2Router(exchange, venue.reader)],
   }
 }

@@ -7,8 +7,8 @@ import { feeDecimal, getAmountIn, getAmountOut, maxReserveRaw, type Fee } from '
 const passUnits = 60_000n
 
 /** Pools of two tokens whose product of reserves never shrinks, one for each two tokens. */
-export function pairProtocol(version: string, fee: Fee, deployment: Deployment): PoolProtocol<Reserves> {
-  const memory = pairMemory(deployment)
+export function v2Protocol(version: string, fee: Fee, deployment: Deployment): PoolProtocol<Reserves> {
+  const memory = v2PoolMemory(deployment)
   const feeText = feeDecimal(fee)
   return {
     version,
@@ -34,7 +34,7 @@ export function pairProtocol(version: string, fee: Fee, deployment: Deployment):
 const syncTopic = id('Sync(uint112,uint112)')
 
 /** Pairs in memory: each log says all of their state. */
-function pairMemory(deployment: Deployment): PoolMemory<Reserves, PairAt> {
+function v2PoolMemory(deployment: Deployment): PoolMemory<Reserves, PairAt> {
   const pairBetween = pairFinder(deployment)
   return {
     places: (pairs) => pairs.map(([a, b]) => pairBetween(a, b)),

@@ -5,7 +5,7 @@ import { type Router, swapPlan } from '../index.ts'
 import type { Exchange } from './exchange.ts'
 
 /** UniswapV2Router02, and those that forks made of it. */
-export function pairRouter(exchange: Exchange, reader: EvmReader): Router {
+export function v2Router(exchange: Exchange, reader: EvmReader): Router {
   const { version, router, abi } = exchange
   return {
     address: router,

@@ -28,12 +28,12 @@ export function uniswapV3Devnet({ v2, pools, router = 'SwapRouter02' }: UniswapV
     name: v2.name,
     async deploy(site) {
       await v2.deploy?.(site)
-      const contracts = contractsOf(site.signer.address)
+      const contracts = v3DevnetAddresses(site.signer.address)
       const v3Factory = await deployContracts(site, contracts, router)
       await enableFees(site, v3Factory, pools)
       await fillPools(site, contracts, pools)
     },
-    quoter: (site) => quoterOf(site.provider, contractsOf(site.deployer), v2.quoter?.(site)),
+    quoter: (site) => quoterOf(site.provider, v3DevnetAddresses(site.deployer), v2.quoter?.(site)),
   }
 }
 
@@ -67,10 +67,10 @@ const v2FactoryNonce = 0
 // Said beforehand: to estimate it would run everything twice, and whoever starts for the first time waits for it.
 const maxGas = 15_000_000n
 
-type Contracts = ReturnType<typeof contractsOf>
+type Contracts = ReturnType<typeof v3DevnetAddresses>
 
 /** Where the contracts of such an exchange lie on the devnet. */
-export function contractsOf(deployer: string) {
+export function v3DevnetAddresses(deployer: string) {
   const at = (nonce: number) => getCreateAddress({ from: deployer, nonce })
   return {
     v2Factory: at(v2FactoryNonce),

@@ -3,7 +3,7 @@ import type { Evm } from '../../evm/types.ts'
 import type { PoolExchange } from '../index.ts'
 import { v3Protocol } from './pools.ts'
 import { v3Range } from './range.ts'
-import { routerKinds, type RouterKind, rangeRouter } from './router.ts'
+import { routerKinds, type RouterKind, v3Router } from './router.ts'
 
 /** Where an exchange's pools come from, on one network. */
 export interface Deployment {
@@ -92,7 +92,7 @@ export function uniswapV3(venue: Venue<Evm>, options: UniswapV3Options): PoolExc
   const exchange = exchangeAt(venue, options)
   return {
     protocols: [v3Protocol(exchange)],
-    routers: [rangeRouter(exchange, venue.reader.wrapped.address)],
+    routers: [v3Router(exchange, venue.reader.wrapped.address)],
     range: v3Range(exchange, venue.reader),
   }
 }

@@ -2,7 +2,7 @@ import { SluiceError } from '../../../core/contracts/index.ts'
 import type { CallResult, Probe } from '../../evm/types.ts'
 import artifact from './artifacts/PoolLens.json' with { type: 'json' }
 import { maxTick, minTick } from './math.ts'
-import { KnownTicks, type TickLiquidity, type RangePoolState } from './swap.ts'
+import { KnownTicks, type TickLiquidity, type V3PoolState } from './swap.ts'
 
 /** How far to look from a pool's price in one direction. */
 export interface Reach {
@@ -34,7 +34,7 @@ export function lensProbe(looks: readonly Look[]): Probe {
  * What the lens saw of each pool, in order: undefined where there is none, or none with a price.
  * @throws SluiceError NETWORK where the node did not run it to its end
  */
-export function readLens(result: CallResult, looks: readonly Look[]): readonly (RangePoolState | undefined)[] {
+export function readLens(result: CallResult, looks: readonly Look[]): readonly (V3PoolState | undefined)[] {
   const bytes = bytesFrom(result.ok ? result.data : '0x')
   const states = looks.map(() => (bytes.flag() ? readState(bytes) : undefined))
   if (bytes.left() > 0) throw unread()
@@ -49,7 +49,7 @@ function unread(): SluiceError {
 type Bytes = ReturnType<typeof bytesFrom>
 
 // In the order in which the lens writes them.
-function readState(bytes: Bytes): RangePoolState {
+function readState(bytes: Bytes): V3PoolState {
   const [sqrtPriceX96, tick, liquidity] = [bytes.big(20), bytes.signed24(), bytes.big(16)]
   const [fee, tickSpacing] = [bytes.unsigned(3), bytes.signed24()]
   const [below, above, from, to] = [bytes.unsigned(2), bytes.unsigned(2), bytes.signed24(), bytes.signed24()]
@@ -149,7 +149,7 @@ interface Unread {
 }
 
 /** What to read next; undefined where all that can be asked for was read. */
-export function unreadOf(pool: string, zeroForOne: boolean, state: RangePoolState): Unread | undefined {
+export function unreadOf(pool: string, zeroForOne: boolean, state: V3PoolState): Unread | undefined {
   const known = reachOf(state, zeroForOne)
   // The price may have gone on since they were read. Who asks for little more than is known asks again with its next step.
   const reach =
@@ -159,7 +159,7 @@ export function unreadOf(pool: string, zeroForOne: boolean, state: RangePoolStat
 }
 
 /** As much of a pool as would be known if it had been read from its price: less than nothing where that has left what is known. */
-function reachOf({ tick, tickSpacing, ticks }: RangePoolState, zeroForOne: boolean): Reach {
+function reachOf({ tick, tickSpacing, ticks }: V3PoolState, zeroForOne: boolean): Reach {
   const below = Math.floor(tick / tickSpacing)
   const upTo = ticks.upTo(tick)
   return zeroForOne
@@ -186,7 +186,7 @@ const isUnread = (value: unknown): value is Unread => typeof value === 'object' 
  * Whether a pool has liquidity at its price, or so near to it that whoever reads it first finds some. One that was left by all has a price
  * still, which means nothing. Undefined where not enough is known of it.
  */
-export function holdsSomething({ liquidity, tick, tickSpacing, ticks }: RangePoolState): boolean | undefined {
+export function holdsSomething({ liquidity, tick, tickSpacing, ticks }: V3PoolState): boolean | undefined {
   if (liquidity > 0n) return true
   const below = Math.floor(tick / tickSpacing)
   const lowest = Math.max(minTick, (Math.floor(below / ticksPerWord) - firstReach.words + 1) * ticksPerWord * tickSpacing)

@@ -1,6 +1,6 @@
 import { id } from 'ethers'
 import type { EvmLog } from '../../evm/types.ts'
-import { KnownTicks, type RangePoolState, countUpTo, type TickLiquidity } from './swap.ts'
+import { KnownTicks, type V3PoolState, countUpTo, type TickLiquidity } from './swap.ts'
 
 // IUniswapV3PoolEvents of @uniswap/v3-core@1.0.1. Collect, Flash and SetFeeProtocol change nothing that a swap gives: what the protocol
 // keeps is part of the fee.
@@ -14,7 +14,7 @@ const initializeTopic = id('Initialize(uint160,int24)')
 export const changeTopics: readonly string[] = [swapTopic, pancakeSwapTopic, mintTopic, burnTopic, initializeTopic]
 
 /** A pool after one of its logs; the same state where it changes nothing. */
-export function afterLog(state: RangePoolState, { topics, data }: EvmLog): RangePoolState | 'reload' {
+export function afterLog(state: V3PoolState, { topics, data }: EvmLog): V3PoolState | 'reload' {
   switch (topics[0]) {
     case swapTopic:
     case pancakeSwapTopic:
@@ -29,7 +29,7 @@ export function afterLog(state: RangePoolState, { topics, data }: EvmLog): Range
 }
 
 /** One in range is liquidity for swaps at once. A burn of nothing only counts its fees. */
-function afterPosition(state: RangePoolState, topics: readonly string[], liquidity: bigint): RangePoolState | 'reload' {
+function afterPosition(state: V3PoolState, topics: readonly string[], liquidity: bigint): V3PoolState | 'reload' {
   if (liquidity === 0n) return state
   const [lower, upper] = [signed24(topics[2]?.slice(-6) ?? ''), signed24(topics[3]?.slice(-6) ?? '')]
   const ticks = ticksMoved(state.ticks, lower, upper, liquidity)
@@ -41,12 +41,12 @@ function afterPosition(state: RangePoolState, topics: readonly string[], liquidi
 
 /** Field by field: where fields follow what is spread, V8 takes many times as long. */
 const moved = (
-  { fee, tickSpacing }: RangePoolState,
+  { fee, tickSpacing }: V3PoolState,
   sqrtPriceX96: bigint,
   tick: number,
   liquidity: bigint,
   ticks: KnownTicks,
-): RangePoolState => ({ sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks })
+): V3PoolState => ({ sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks })
 
 const digitsPerWord = 64
 const endOf = (word: number) => 2 + digitsPerWord * (word + 1)
@@ -120,7 +120,7 @@ class ListedLiquidity implements TickLiquidity {
 }
 
 /** Whether two states say the same of a pool, of which more ticks may be known in one of them. */
-export function sameState(a: RangePoolState, b: RangePoolState): boolean {
+export function sameState(a: V3PoolState, b: V3PoolState): boolean {
   return (
     a.sqrtPriceX96 === b.sqrtPriceX96 &&
     a.tick === b.tick &&

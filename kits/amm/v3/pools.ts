@@ -2,7 +2,7 @@ import { AbiCoder, getCreate2Address, keccak256 } from 'ethers'
 import { readBy, type Passage, type Pool, type PoolProtocol, type PoolMemory, lender, trialAmount, type Loan } from '../index.ts'
 import { unreadOf, holdsSomething, lensProbe, readLens, type Look, fartherLook, firstLook } from './lens.ts'
 import { afterLog, changeTopics, sameState } from './logs.ts'
-import { firstWriteUnitsOf, gasUnitsOf, type RangePoolState, swap, heldNearby, maxPriceX96, minPriceX96 } from './swap.ts'
+import { firstWriteUnitsOf, gasUnitsOf, type V3PoolState, swap, heldNearby, maxPriceX96, minPriceX96 } from './swap.ts'
 
 interface V3ProtocolOptions extends PoolOrigin {
   /** The label of this protocol version: "v3". */
@@ -14,8 +14,8 @@ interface V3ProtocolOptions extends PoolOrigin {
 const oneX192 = 2n ** 192n
 
 /** Pools of concentrated liquidity, as Uniswap v3 and its forks have them. */
-export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): PoolProtocol<RangePoolState> {
-  const memory = rangePoolMemory(origin, fees)
+export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): PoolProtocol<V3PoolState> {
+  const memory = v3PoolMemory(origin, fees)
 
   return {
     version,
@@ -30,7 +30,7 @@ export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): Poo
       const missing = unreadOf(address, zeroForOne, state)
       return missing && { missing, ...swapped }
     },
-    spot({ tokens, state: { sqrtPriceX96 } }: Pool<RangePoolState>, { tokenIn }: Passage) {
+    spot({ tokens, state: { sqrtPriceX96 } }: Pool<V3PoolState>, { tokenIn }: Passage) {
       const priceX192 = sqrtPriceX96 * sqrtPriceX96
       return tokenIn === tokens[0] ? { numerator: priceX192, denominator: oneX192 } : { numerator: oneX192, denominator: priceX192 }
     },
@@ -46,7 +46,7 @@ interface RangePoolAt extends Place {
 }
 
 /** Pools in memory: a swap's log says price, tick and liquidity; who puts liquidity in or takes it out moves ticks. */
-function rangePoolMemory(origin: PoolOrigin, fees: readonly number[]): PoolMemory<RangePoolState, RangePoolAt> {
+function v3PoolMemory(origin: PoolOrigin, fees: readonly number[]): PoolMemory<V3PoolState, RangePoolAt> {
   const poolsBetween = poolFinder(origin, fees, (place) => ({ ...place, look: firstLook(place.address) }))
   return {
     places: (pairs) => pairs.flatMap(([a, b]) => poolsBetween(a, b)),
@@ -143,7 +143,7 @@ const borrow = lender({
 })
 
 /** A pool lends what it sells. */
-function loanOf({ address, tokens, state }: Pool<RangePoolState>, token: string): Loan | undefined {
+function loanOf({ address, tokens, state }: Pool<V3PoolState>, token: string): Loan | undefined {
   const zeroForOne = token === tokens[1]
   const sentRaw = trialAmount(heldNearby(state, zeroForOne))
   if (sentRaw === undefined) return undefined

@@ -15,7 +15,7 @@ import { deposit, lesser } from './range-amounts.ts'
 import { planAdd, rangeFill, planRemove } from './range-plans.ts'
 import { positionReader } from './range-positions.ts'
 import { rangeAround, priceOf, spanAround, priceAtTick } from './range-prices.ts'
-import { heldNearby, type RangePoolState } from './swap.ts'
+import { heldNearby, type V3PoolState } from './swap.ts'
 
 /** Positions in an exchange's pools, through its position manager: a NonfungiblePositionManager. */
 export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Evm> {
@@ -90,7 +90,7 @@ const percentReach: Reach = { words: 2, ticks: 128 }
  * the price alone would say nothing: in a range of one tick anybody makes any amount of it for next to nothing, at a
  * price of his own. This much at a wrong price is a gift to whoever puts the price right.
  */
-function depthOf(state: RangePoolState): bigint {
+function depthOf(state: V3PoolState): bigint {
   const { low, high } = spanAround(state.sqrtPriceX96, aPercent)
   const { numerator, denominator } = priceOf(state.sqrtPriceX96)
   return lesser(heldNearby(state, true, low), (heldNearby(state, false, high) * numerator) / denominator)

@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts'
 import { readFill, memoOf } from './fill.ts'
 
 /** Takes routes through pools of concentrated liquidity, mixed ones where an exact amount goes in, and several of both at once. */
-export function rangeRouter(exchange: Exchange, wrapped: string): Router {
+export function v3Router(exchange: Exchange, wrapped: string): Router {
   const { version, router, routerKind, mixedWith, listed } = exchange
   const check = routerCheck(exchange, wrapped)
   const kindOf = (hop: { readonly version: string }): Kind => (hop.version === version ? 'range' : 'constant-product')

@@ -41,7 +41,7 @@ const oneX192 = 2n ** 192n
  * short, and what they would not take of an input stays with the caller
  */
 export function swap(
-  state: RangePoolState,
+  state: V3PoolState,
   zeroForOne: boolean,
   exact: 'in' | 'out',
   amountRaw: bigint,
@@ -83,7 +83,7 @@ function beyond({ priceX96, paidRaw, outRaw, zeroForOne, feePips }: SwapPath, ex
 }
 
 /** A pool of concentrated liquidity with what is known of its ticks, at one block. */
-export interface RangePoolState {
+export interface V3PoolState {
   readonly sqrtPriceX96: bigint
   readonly tick: number
   /** In range at this price. */
@@ -175,7 +175,7 @@ interface PathStep {
  * one ends is left to reckon.
  */
 class SwapPath {
-  readonly state: RangePoolState
+  readonly state: V3PoolState
   readonly zeroForOne: boolean
   readonly feePips: bigint
   readonly steps: PathStep[] = []
@@ -195,7 +195,7 @@ class SwapPath {
   #aim: number | undefined
   #isGone = true
 
-  constructor(state: RangePoolState, zeroForOne: boolean) {
+  constructor(state: V3PoolState, zeroForOne: boolean) {
     this.state = state
     this.zeroForOne = zeroForOne
     this.feePips = BigInt(state.fee)
@@ -287,7 +287,7 @@ class SwapPath {
 }
 
 /** The same for all swaps by a state, as long as it is the one that is asked. */
-export function pathOf(state: RangePoolState, zeroForOne: boolean): SwapPath {
+export function pathOf(state: V3PoolState, zeroForOne: boolean): SwapPath {
   const { gone } = state.ticks
   const known = zeroForOne ? gone.down : gone.up
   if (known?.state === state) return known
@@ -355,7 +355,7 @@ function ratioAt(tick: number): bigint {
  * down.
  */
 export function heldNearby(
-  { sqrtPriceX96, tick, liquidity, ticks: known }: RangePoolState,
+  { sqrtPriceX96, tick, liquidity, ticks: known }: V3PoolState,
   zeroForOne: boolean,
   limitX96 = zeroForOne ? minPriceX96 : maxPriceX96,
 ): bigint {

@@ -11,7 +11,7 @@ const passUnits = 50_000n
 
 /** Pools of tokens with weights, listed by their ids in a Vault. */
 export function weightedProtocol(version: string, vault: string, ids: readonly string[]): PoolProtocol<WeightedState> {
-  const memory = weightedMemory(vault, ids)
+  const memory = weightedPoolMemory(vault, ids)
   return {
     version,
     memory,
@@ -83,7 +83,7 @@ interface WeightedPlace extends Place {
 }
 
 /** Pools that are listed by their ids in a Vault, in memory: the Vault logs what they have, and they log their fees. */
-function weightedMemory(vault: string, ids: readonly string[]): PoolMemory<WeightedState, WeightedPlace> {
+function weightedPoolMemory(vault: string, ids: readonly string[]): PoolMemory<WeightedState, WeightedPlace> {
   const listed = ids.map((id): WeightedPlace => ({ id, address: poolAddress(id) }))
   const keys = listed.map(({ address }) => address.toLowerCase())
   const keyById = new Map(listed.map(({ id, address }) => [id.toLowerCase(), address.toLowerCase()]))

@@ -6,7 +6,7 @@ import { readArtifact } from '../../../core/devnet/build-state.ts'
 import type { FoundLog } from '../../../kits/evm/index.ts'
 import type { Pool } from '../../../kits/amm/index.ts'
 import { getSqrtRatioAtTick, maxSqrtRatioX96, minSqrtRatioX96 } from '../../../kits/amm/v3/math.ts'
-import type { RangePoolState } from '../../../kits/amm/v3/swap.ts'
+import type { V3PoolState } from '../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../kits/amm/v3/pools.ts'
 import { v3Deployments } from '../../../plugins/pancakeswap/deployments.ts'
 import { at, startStillChain, wallet } from '../../kits/evm/test-chain.ts'
@@ -128,7 +128,7 @@ async function openPool() {
     const other = BigInt(zeroForOne === (exact === 'in') ? amount1 : amount0)
     return { data, otherRaw: exact === 'in' ? -other : other }
   }
-  const poolNow = async (): Promise<Pool<RangePoolState>> => {
+  const poolNow = async (): Promise<Pool<V3PoolState>> => {
     const [found] = await pools()
     if (!found) throw new Error('There is no pool.')
     return found
@@ -155,7 +155,7 @@ async function openPool() {
       return BigInt(ownAbi.decodeFunctionResult('slot0', String(data))[5])
     },
     /** The other side; undefined where the pool has too little. */
-    async quote(zeroForOne: boolean, exact: 'in' | 'out', amountRaw: bigint, by?: Pool<RangePoolState>): Promise<bigint | undefined> {
+    async quote(zeroForOne: boolean, exact: 'in' | 'out', amountRaw: bigint, by?: Pool<V3PoolState>): Promise<bigint | undefined> {
       const [tokenIn, tokenOut] = zeroForOne ? [token0, token1] : [token1, token0]
       const passed = protocol.pass(by ?? (await poolNow()), { tokenIn, tokenOut }, exact, amountRaw)
       return passed && 'amountRaw' in passed ? passed.amountRaw : undefined

@@ -5,7 +5,7 @@ import type { FoundLog } from '../../../kits/evm/index.ts'
 import { foundLog } from '../../../kits/evm/reader.ts'
 import { followedPools, type HeldPool } from '../../../kits/amm/followed-pricing.ts'
 import type { PoolProtocol } from '../../../kits/amm/index.ts'
-import { pairProtocol } from '../../../kits/amm/v2/pools.ts'
+import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
 import { v3Events } from '../../../kits/amm/v3/index.ts'
 import { getSqrtRatioAtTick } from '../../../kits/amm/v3/math.ts'
 import { KnownTicks } from '../../../kits/amm/v3/swap.ts'
@@ -44,7 +44,7 @@ const ticks = new KnownTicks(-100 * spacing, 100 * spacing, bounds, {
 })
 const ranged = { sqrtPriceX96: getSqrtRatioAtTick(30), tick: 30, liquidity: heldRaw * 10n, fee: 3000, tickSpacing: spacing, ticks }
 const kept: Readonly<Record<Kind, { protocol: PoolProtocol; state: unknown }>> = {
-  Sync: { protocol: pairProtocol('v2', [3n, 1000n], origin), state: { reserve0Raw: heldRaw, reserve1Raw: heldRaw } },
+  Sync: { protocol: v2Protocol('v2', [3n, 1000n], origin), state: { reserve0Raw: heldRaw, reserve1Raw: heldRaw } },
   Swap: { protocol: v3Protocol({ version: 'v3', fees: [3000], ...origin }), state: ranged },
   'Mint and Burn': { protocol: v3Protocol({ version: 'v3', fees: [3000], ...origin }), state: ranged },
 }

@@ -3,9 +3,9 @@ import type { FoundLog } from '../../../kits/evm/index.ts'
 import type { Passage, Pool, PoolProtocol } from '../../../kits/amm/index.ts'
 import { getSqrtRatioAtTick } from '../../../kits/amm/v3/math.ts'
 import { changeTopics } from '../../../kits/amm/v3/logs.ts'
-import { KnownTicks, type RangePoolState, pathOf } from '../../../kits/amm/v3/swap.ts'
+import { KnownTicks, type V3PoolState, pathOf } from '../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../kits/amm/v3/pools.ts'
-import { pairProtocol } from '../../../kits/amm/v2/pools.ts'
+import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
 import { serve } from '../child.ts'
 
 export interface PoolAsking {
@@ -19,7 +19,7 @@ export interface PoolAsking {
 const tokens = ['0x0000000000000000000000000000000000000001', '0x0000000000000000000000000000000000000002'] as const
 const origin = { factory: '0x0000000000000000000000000000000000000003', initCodeHash: `0x${'00'.repeat(32)}` }
 const address = '0x0000000000000000000000000000000000000004'
-const pairs = pairProtocol('v2', [3n, 1000n], origin)
+const pairs = v2Protocol('v2', [3n, 1000n], origin)
 const ranges = v3Protocol({ version: 'v3', fees: [3000], ...origin })
 
 // As between tokens of 6 and 18 decimals; every tick spacing has a tick at which liquidity comes or goes.
@@ -56,7 +56,7 @@ const handlers = serve({
   rangeAnew: (asking: PoolAsking) => timed(ranges, asking, afterSwap),
 })
 
-function afterSwap(): Pool<RangePoolState> {
+function afterSwap(): Pool<V3PoolState> {
   const after = ranges.memory?.apply(rangePool, swapLog, head)
   if (!after || after === 'reload') throw new Error('The swap was not applied.')
   return after

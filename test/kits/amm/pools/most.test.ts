@@ -3,10 +3,10 @@ import * as fc from 'fast-check'
 import { explore, type Course } from '../../../../kits/amm/routing/best-route.ts'
 import { lanesOf } from '../../../../kits/amm/routing/graph.ts'
 import { mostIn, mostOut } from '../../../../kits/amm/price.ts'
-import { pairProtocol } from '../../../../kits/amm/v2/pools.ts'
+import { v2Protocol } from '../../../../kits/amm/v2/pools.ts'
 import { graphOf } from './graph.ts'
 
-const pairs = pairProtocol('v2', [3n, 1000n], { factory: `0x${'1'.repeat(40)}`, initCodeHash: `0x${'2'.repeat(64)}` })
+const pairs = v2Protocol('v2', [3n, 1000n], { factory: `0x${'1'.repeat(40)}`, initCodeHash: `0x${'2'.repeat(64)}` })
 const versions = new Set(['v2'])
 const course: Course = { tokenIn: 'A', tokenOut: 'B', between: ['I', 'J'], exact: 'out', amountRaw: 1n }
 const lanesThrough = (tokens: readonly string[], reserves: readonly (readonly [bigint, bigint])[]) =>

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import type { Passage, Pool, PoolProtocol } from '../../../../kits/amm/index.ts'
 import { rateX128Of } from '../../../../kits/amm/routing/graph.ts'
-import { pairProtocol } from '../../../../kits/amm/v2/pools.ts'
+import { v2Protocol } from '../../../../kits/amm/v2/pools.ts'
 import { getSqrtRatioAtTick } from '../../../../kits/amm/v3/math.ts'
-import { KnownTicks, type RangePoolState } from '../../../../kits/amm/v3/swap.ts'
+import { KnownTicks, type V3PoolState } from '../../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../../kits/amm/v3/pools.ts'
 
 const address = '0x00000000000000000000000000000000000000AA'
@@ -37,7 +37,7 @@ describe('no amount gets a better price than the one that a pool shows', () => {
     const reserveRaw = fc.nat(111).chain((bits) => fc.bigInt(1n, 2n ** BigInt(bits)))
     fc.assert(
       fc.property(fc.record(asked), reserveRaw, reserveRaw, fc.bigInt(0n, 100n), (question, reserve0Raw, reserve1Raw, kept) =>
-        keepsTo(pairProtocol('v2', [kept, 10_000n], origin), { address, tokens, state: { reserve0Raw, reserve1Raw } }, question),
+        keepsTo(v2Protocol('v2', [kept, 10_000n], origin), { address, tokens, state: { reserve0Raw, reserve1Raw } }, question),
       ),
       { numRuns: 20_000 },
     )
@@ -58,7 +58,7 @@ describe('no amount gets a better price than the one that a pool shows', () => {
         }),
         below: fc.boolean(),
       })
-      .map(({ fee, middle, held, beyond, below }): Pool<RangePoolState> => {
+      .map(({ fee, middle, held, beyond, below }): Pool<V3PoolState> => {
         const net = new Map<number, bigint>()
         const put = (lower: number, upper: number, amount: bigint) => {
           net.set(lower * spacing, (net.get(lower * spacing) ?? 0n) + amount)

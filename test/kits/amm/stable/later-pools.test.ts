@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Head } from '../../../../core/contracts/index.ts'
 import { amplificationAt, type Ramp, amountOut } from '../../../../kits/amm/stable/math.ts'
-import { stableMemory } from '../../../../kits/amm/stable/pools.ts'
+import { stablePoolMemory } from '../../../../kits/amm/stable/pools.ts'
 import { randomBits } from '../v3/math/random-bits.ts'
 import { portPool, type Act, type LaterKind } from './port-pool.ts'
 
@@ -19,7 +19,7 @@ describe('stable pools of later makes in memory', function () {
   /** Moved by logs alone, and held against the contract after each block. */
   async function keptOf(kind: LaterKind) {
     port = await portPool(kind)
-    const { apply, asOf } = stableMemory([port.listed])
+    const { apply, asOf } = stablePoolMemory([port.listed])
     let pool = await port.read((await port.block([])).block.number)
     const counted = { logs: 0, reloads: 0 }
     const asOfBlock = (head: Head) => {

@@ -1,7 +1,7 @@
 import { Interface, MaxUint256, toQuantity } from 'ethers'
 import type { AMM, Plan, Token } from '../../../../core/contracts/index.ts'
 import { maxTick } from '../../../../kits/amm/v3/math.ts'
-import { contractsOf } from '../../../../kits/amm/v3/devnet.ts'
+import { v3DevnetAddresses } from '../../../../kits/amm/v3/devnet.ts'
 import { deployerAddress } from '../../../../core/devnet/build-state.ts'
 import type { Evm, EvmReader, EvmReceipt } from '../../../../kits/evm/index.ts'
 import uniswap from '../../../../plugins/uniswap/index.ts'
@@ -97,7 +97,7 @@ export async function openWalkFloor() {
     if (!AMM) throw new Error('The connector trades no AMM.')
     return AMM
   }
-  const contracts = contractsOf(deployerAddress('uniswap'))
+  const contracts = v3DevnetAddresses(deployerAddress('uniswap'))
   const pools = [...(await poolsAmong(all, contracts, rpc))]
 
   /** A pair, or a pool of a tier with one position over all of its prices, with about so much of both. */

@@ -6,7 +6,7 @@ import type { FoundLog } from '../../../../../kits/evm/index.ts'
 import type { Pool } from '../../../../../kits/amm/index.ts'
 import { v3Events } from '../../../../../kits/amm/v3/index.ts'
 import { getSqrtRatioAtTick } from '../../../../../kits/amm/v3/math.ts'
-import { KnownTicks, type RangePoolState, swap } from '../../../../../kits/amm/v3/swap.ts'
+import { KnownTicks, type V3PoolState, swap } from '../../../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../../../kits/amm/v3/pools.ts'
 
 const address = '0x00000000000000000000000000000000000000AA'
@@ -19,7 +19,7 @@ const spacing = 60
 const [from, to] = [-107_580, 122_880]
 
 /** A pool with one position of a thousand from -600 to 600. */
-function aPool(change: Partial<RangePoolState> = {}): Pool<RangePoolState> {
+function aPool(change: Partial<V3PoolState> = {}): Pool<V3PoolState> {
   const [grosses, nets] = [
     [1000n, 1000n],
     [1000n, -1000n],
@@ -39,19 +39,19 @@ const swapped = (tick: number, liquidity: bigint) =>
 const minted = (lower: number, upper: number, liquidity: bigint) => log('Mint', someone, someone, lower, upper, liquidity, 1n, 1n)
 const burnt = (lower: number, upper: number, liquidity: bigint) => log('Burn', someone, lower, upper, liquidity, 1n, 1n)
 
-const apply = (pool: Pool<RangePoolState> | null, ...logs: readonly FoundLog[]) => {
-  let now: Pool<RangePoolState> | null | 'reload' | undefined = pool
+const apply = (pool: Pool<V3PoolState> | null, ...logs: readonly FoundLog[]) => {
+  let now: Pool<V3PoolState> | null | 'reload' | undefined = pool
   for (const each of logs) if (now !== 'reload' && now !== undefined) now = protocol.memory?.apply(now, each, { number: 1n, timestamp: 1 })
   return now
 }
-const stateAfter = (...logs: readonly FoundLog[]): RangePoolState => {
+const stateAfter = (...logs: readonly FoundLog[]): V3PoolState => {
   const after = apply(aPool(), ...logs)
   if (!after || after === 'reload') throw new Error(`The pool is ${String(after)}.`)
   return after.state
 }
-const tableOf = ({ ticks }: RangePoolState) =>
+const tableOf = ({ ticks }: V3PoolState) =>
   ticks.ticks.map((tick, index) => [tick, ticks.liquidity.gross(index), ticks.liquidity.net(index)])
-const missingOf = (pool: Pool<RangePoolState>, zeroForOne = true) => {
+const missingOf = (pool: Pool<V3PoolState>, zeroForOne = true) => {
   const [tokenIn, tokenOut] = zeroForOne ? tokens : [tokens[1], tokens[0]]
   const passed = protocol.pass(pool, { tokenIn, tokenOut }, 'in', 10n ** 30n)
   return passed && 'missing' in passed ? passed.missing : undefined
@@ -60,7 +60,7 @@ const missingOf = (pool: Pool<RangePoolState>, zeroForOne = true) => {
 const mintedBetween = ({ ends: [a, b], liquidity }: { ends: readonly [number, number]; liquidity: bigint }) =>
   minted(Math.min(a, b) * spacing, (Math.max(a, b) + (a === b ? 1 : 0)) * spacing, liquidity)
 /** What a swap to a tick would leave in range. */
-function inRange({ ticks }: RangePoolState, tick: number): bigint {
+function inRange({ ticks }: V3PoolState, tick: number): bigint {
   return ticks.ticks.reduce((sum, each, index) => (each <= tick ? sum + ticks.liquidity.net(index) : sum), 0n)
 }
 
@@ -169,7 +169,7 @@ describe('what a pool of concentrated liquidity logs', () => {
   })
 
   it('is for whoever compares with what was read anew: of ticks what both know counts', () => {
-    const same = (a: Partial<RangePoolState>, b: Partial<RangePoolState>) => protocol.memory?.same?.(aPool(a), aPool(b))
+    const same = (a: Partial<V3PoolState>, b: Partial<V3PoolState>) => protocol.memory?.same?.(aPool(a), aPool(b))
     const { ticks } = aPool().state
     const less = new KnownTicks(-600, 1200, [600], { gross: () => 1000n, net: () => -1000n })
     const [none, elsewhere] = [new KnownTicks(-600, 1200, [], ticks.liquidity), new KnownTicks(to, to + 60, [], ticks.liquidity)]

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Head } from '../../../../../core/contracts/index.ts'
 import type { FoundLog } from '../../../../../kits/evm/index.ts'
 import type { Pool, PoolMemory } from '../../../../../kits/amm/index.ts'
-import type { RangePoolState } from '../../../../../kits/amm/v3/swap.ts'
+import type { V3PoolState } from '../../../../../kits/amm/v3/swap.ts'
 import { at } from '../../../evm/test-chain.ts'
 import { randomBits } from '../math/random-bits.ts'
 import { fees, rangeDesk, spacings, type RangeDesk } from './range-desk.ts'
@@ -18,7 +18,7 @@ const anyHead: Head = { number: 0n, timestamp: 0 }
 describe('pools of concentrated liquidity in memory', () => {
   let market: RangeMarket
   let desk: RangeDesk
-  let memory: PoolMemory<RangePoolState>
+  let memory: PoolMemory<V3PoolState>
   before(async () => {
     market = await openRangeMarket()
     desk = rangeDesk(market)
@@ -54,7 +54,7 @@ describe('pools of concentrated liquidity in memory', () => {
     }
     const life = await rangeLife(market, pools, random)
     const keys = places.map(({ address }) => address.toLowerCase())
-    const held = new Map<string, Pool<RangePoolState> | null>()
+    const held = new Map<string, Pool<V3PoolState> | null>()
     const more = new Map<string, unknown[]>(keys.map((key) => [key, []]))
     const counted = { applied: 0, reloads: 0, readOn: 0, quotes: 0, refusals: 0 }
 
@@ -110,7 +110,7 @@ describe('pools of concentrated liquidity in memory', () => {
 })
 
 /** What both know of a pool, spelt out. */
-function inCommon({ state }: Pool<RangePoolState>, other: Pool<RangePoolState> | null) {
+function inCommon({ state }: Pool<V3PoolState>, other: Pool<V3PoolState> | null) {
   const { ticks, ...rest } = state
   const [from, to] = [Math.max(ticks.from, other?.state.ticks.from ?? 0), Math.min(ticks.to, other?.state.ticks.to ?? 0)]
   const table = ticks.ticks.map((tick, index) => ({ tick, gross: ticks.liquidity.gross(index), net: ticks.liquidity.net(index) }))

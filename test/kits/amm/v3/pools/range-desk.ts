@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { maxSqrtRatioX96, minSqrtRatioX96 } from '../../../../../kits/amm/v3/math.ts'
-import type { RangePoolState } from '../../../../../kits/amm/v3/swap.ts'
+import type { V3PoolState } from '../../../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../../../kits/amm/v3/pools.ts'
 import type { Passed, Pool } from '../../../../../kits/amm/index.ts'
 import { at } from '../../../evm/test-chain.ts'
@@ -19,17 +19,17 @@ export function rangeDesk(market: RangeMarket, tiers: readonly number[] = fees) 
   const protocol = v3Protocol({ version: 'v3', factory: market.factory, initCodeHash, fees: tiers })
   const counted = { furtherReadings: 0 }
 
-  const read = async (missing: readonly unknown[] = []): Promise<readonly Pool<RangePoolState>[]> => {
+  const read = async (missing: readonly unknown[] = []): Promise<readonly Pool<V3PoolState>[]> => {
     const reading = protocol.read([market.tokens], missing)
     const { results } = await market.reader.read(reading.calls, at)
     return reading.pools(results)
   }
-  const poolOf = async (fee: number, missing: readonly unknown[] = []): Promise<Pool<RangePoolState>> => {
+  const poolOf = async (fee: number, missing: readonly unknown[] = []): Promise<Pool<V3PoolState>> => {
     const pool = (await read(missing)).find(({ state }) => state.fee === fee)
     if (!pool) throw new Error(`There is no pool of ${fee}.`)
     return pool
   }
-  const pass = (pool: Pool<RangePoolState>, { zeroForOne, exact, amountRaw }: Asked) => {
+  const pass = (pool: Pool<V3PoolState>, { zeroForOne, exact, amountRaw }: Asked) => {
     const [token0, token1] = market.tokens
     const passage = zeroForOne ? { tokenIn: token0, tokenOut: token1 } : { tokenIn: token1, tokenOut: token0 }
     return protocol.pass(pool, passage, exact, amountRaw)

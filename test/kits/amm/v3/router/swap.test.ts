@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Quote, SwapTerms, Token } from '../../../../../core/contracts/index.ts'
 import { readArtifact } from '../../../../../core/devnet/build-state.ts'
 import { exchangeAt, type Exchange } from '../../../../../kits/amm/v3/exchange.ts'
-import { rangeRouter, type RouterKind } from '../../../../../kits/amm/v3/router.ts'
+import { v3Router, type RouterKind } from '../../../../../kits/amm/v3/router.ts'
 import { parseMemo } from '../../../../../kits/amm/v3/fill.ts'
 import type { Router } from '../../../../../kits/amm/index.ts'
 import { v2Deployments, v3Deployments } from '../../../../../plugins/uniswap/deployments.ts'
@@ -139,7 +139,7 @@ describe('swaps by the routers of concentrated liquidity', () => {
         mixedWith: { version: 'v2', deployments: v2Deployments },
       })
       exchanges.set(kind, exchange)
-      routers.set(kind, rangeRouter(exchange, WETH.address))
+      routers.set(kind, v3Router(exchange, WETH.address))
       for (const { address } of [WETH, USDC, DAI, WBTC, USDT]) await floor.approve(address, v3RouterAddress)
     }
   })
@@ -254,9 +254,9 @@ describe('swaps by the routers of concentrated liquidity', () => {
       router.check?.verify(await answers(router))
       const exchange = exchanges.get(kind) ?? expect.fail(kind)
       for (const [wrong, name] of [
-        [rangeRouter({ ...exchange, factory: zero }, WETH.address), 'factory'],
-        [rangeRouter(exchange, USDC.address), 'WETH9'],
-        [rangeRouter({ ...exchange, router: floor.trader.address }, WETH.address), 'factory'],
+        [v3Router({ ...exchange, factory: zero }, WETH.address), 'factory'],
+        [v3Router(exchange, USDC.address), 'WETH9'],
+        [v3Router({ ...exchange, router: floor.trader.address }, WETH.address), 'factory'],
       ] as const) {
         const found = await answers(wrong)
         expect(() => wrong.check?.verify(found)).to.throw(`its ${name}() is`)
@@ -266,13 +266,13 @@ describe('swaps by the routers of concentrated liquidity', () => {
 
   it('carry mixed routes of an exact amount in where the router trades with the same constant-product pools', async () => {
     const exchange = exchanges.get('SwapRouter02') ?? expect.fail()
-    const router = rangeRouter(exchange, WETH.address)
+    const router = v3Router(exchange, WETH.address)
     expect(router.carries(['v3', 'v3'], 'out')).to.equal(true)
     expect(router.carries(['v2', 'v3'], 'in')).to.equal(true)
     expect(router.carries(['v2', 'v3'], 'out')).to.equal(false)
     expect(router.carries(['v2'], 'in')).to.equal(false)
     expect(router.carries(['v4', 'v3'], 'in')).to.equal(false)
-    const elsewhere = rangeRouter({ ...exchange, mixedWith: { version: 'v2', factory: zero } }, WETH.address)
+    const elsewhere = v3Router({ ...exchange, mixedWith: { version: 'v2', factory: zero } }, WETH.address)
     elsewhere.check?.verify((await floor.chain.reader.read(elsewhere.check.calls, at())).results)
     expect(elsewhere.carries(['v2', 'v3'], 'in')).to.equal(false)
     expect(elsewhere.carries(['v3'], 'in')).to.equal(true)
