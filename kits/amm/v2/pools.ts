@@ -34,7 +34,7 @@ export function v2Protocol(version: string, fee: Fee, deployment: Deployment): P
 const syncTopic = id('Sync(uint112,uint112)')
 
 /** Pairs in memory: each log says all of their state. */
-function v2PoolMemory(deployment: Deployment): PoolMemory<Reserves, PairAt> {
+function v2PoolMemory(deployment: Deployment): PoolMemory<Reserves, PairAddress> {
   const pairBetween = pairFinder(deployment)
   return {
     places: (pairs) => pairs.map(([a, b]) => pairBetween(a, b)),
@@ -65,7 +65,7 @@ export interface Deployment {
 }
 
 /** A pair, whether it is deployed or not. */
-interface PairAt {
+interface PairAddress {
   readonly address: string
   /** In the order in which the factory keeps them. */
   readonly tokens: readonly [token0: string, token1: string]
@@ -78,8 +78,8 @@ const mostRemembered = 10_000
  * An exchange's pairs, computed (CREATE2) and remembered: two hashes would cost more than the rest of a quote. A quote asks
  * some twenty times, so what is known is found by the names as they are, without sorting or joining them.
  */
-function pairFinder({ factory, initCodeHash }: Deployment): (a: string, b: string) => PairAt {
-  const known = new Map<string, Map<string, PairAt>>()
+function pairFinder({ factory, initCodeHash }: Deployment): (a: string, b: string) => PairAddress {
+  const known = new Map<string, Map<string, PairAddress>>()
   let remembered = 0
   return (a, b) => {
     const found = known.get(a)?.get(b)
@@ -90,7 +90,7 @@ function pairFinder({ factory, initCodeHash }: Deployment): (a: string, b: strin
       known.clear()
       remembered = 0
     }
-    const beside = known.get(a) ?? new Map<string, PairAt>()
+    const beside = known.get(a) ?? new Map<string, PairAddress>()
     known.set(a, beside.set(b, pair))
     remembered += 1
     return pair
@@ -112,7 +112,7 @@ const hexDigitsPerWord = 64
 const answerLength = '0x'.length + 3 * hexDigitsPerWord
 
 /** Undefined where there is no such pair, or an empty one. */
-function readPool({ address, tokens }: PairAt, { ok, data }: CallResult): Pool<Reserves> | undefined {
+function readPool({ address, tokens }: PairAddress, { ok, data }: CallResult): Pool<Reserves> | undefined {
   // A call to an address without code succeeds and returns nothing.
   const state = ok && data.length >= answerLength ? reservesIn(data) : undefined
   return state && { address, tokens, state }

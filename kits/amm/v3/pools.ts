@@ -41,12 +41,12 @@ export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): Poo
 }
 
 /** Where a pool is, or would be, and how it is read first. */
-interface RangePoolAt extends Place {
+interface PoolLocation extends PoolAddress {
   readonly look: Look
 }
 
 /** Pools in memory: a swap's log says price, tick and liquidity; who puts liquidity in or takes it out moves ticks. */
-function v3PoolMemory(origin: PoolOrigin, fees: readonly number[]): PoolMemory<V3PoolState, RangePoolAt> {
+function v3PoolMemory(origin: PoolOrigin, fees: readonly number[]): PoolMemory<V3PoolState, PoolLocation> {
   const poolsBetween = poolFinder(origin, fees, (place) => ({ ...place, look: firstLook(place.address) }))
   return {
     places: (pairs) => pairs.flatMap(([a, b]) => poolsBetween(a, b)),
@@ -83,7 +83,7 @@ function v3PoolMemory(origin: PoolOrigin, fees: readonly number[]): PoolMemory<V
 const mostRemembered = 10_000
 
 /** The pool of two tokens and a fee: whether there is one or not. */
-interface Place {
+interface PoolAddress {
   readonly address: string
   /** In the pools' order. */
   readonly tokens: readonly [token0: string, token1: string]
@@ -93,7 +93,7 @@ interface Place {
  * Where the pools of two tokens are, one for every fee. What `made` makes of each is remembered with it, for two hashes cost
  * more than the rest of reading a pool.
  */
-function poolFinder<T>(origin: PoolOrigin, fees: readonly number[], made: (place: Place) => T): (a: string, b: string) => readonly T[] {
+function poolFinder<T>(origin: PoolOrigin, fees: readonly number[], made: (place: PoolAddress) => T): (a: string, b: string) => readonly T[] {
   const known = new Map<string, Map<string, readonly T[]>>()
   let remembered = 0
 
@@ -101,7 +101,7 @@ function poolFinder<T>(origin: PoolOrigin, fees: readonly number[], made: (place
     const found = known.get(a)?.get(b)
     if (found) return found
     const tokens = sortTokens(a, b)
-    const pools = fees.map((fee) => made({ address: poolAt(origin, tokens, fee), tokens }))
+    const pools = fees.map((fee) => made({ address: poolAddress(origin, tokens, fee), tokens }))
     if (remembered >= mostRemembered) {
       known.clear()
       remembered = 0
@@ -130,7 +130,7 @@ export function sortTokens(a: string, b: string): readonly [token0: string, toke
 const keyTypes = ['address', 'address', 'uint24']
 
 /** Where the pool of two tokens in their order and a fee is, whether there is one or not: PoolAddress of @uniswap/v3-periphery@1.4.4. */
-export function poolAt({ factory, deployer = factory, initCodeHash }: PoolOrigin, tokens: readonly [string, string], fee: number): string {
+export function poolAddress({ factory, deployer = factory, initCodeHash }: PoolOrigin, tokens: readonly [string, string], fee: number): string {
   const key = AbiCoder.defaultAbiCoder().encode(keyTypes, [...tokens, fee])
   return getCreate2Address(deployer, keccak256(key), initCodeHash)
 }

@@ -1,7 +1,7 @@
 import { getAddress, solidityPackedKeccak256, toBeHex } from 'ethers'
 import { SluiceError, type At, type Head, type RangePosition, type RangePool, type RangeAmounts } from '../../../core/contracts/index.ts'
 import type { Call, CallResult } from '../../evm/types.ts'
-import { poolAt } from './pools.ts'
+import { poolAddress } from './pools.ts'
 import { type RangeExchange, managerAbi, type Read, readAtOnce, wordsOf, poolAbi, signed } from './position-manager.ts'
 import { amountsAt, boundsOf, lesser } from './range-amounts.ts'
 import { rangeOf, priceOf } from './range-prices.ts'
@@ -17,7 +17,7 @@ const mostRounds = 8
  * remembered is held against every answer, for a reorganisation can give an id to another position.
  */
 export function positionReader(exchange: RangeExchange, read: Read) {
-  const places = new Map<bigint, Place>()
+  const places = new Map<bigint, PositionKey>()
 
   /** Undefined where more must be asked first: `places` knows more then. */
   function readOne(tokenId: bigint, asked: Asked | undefined): { position?: RangePosition } | undefined {
@@ -78,7 +78,7 @@ export function positionReader(exchange: RangeExchange, read: Read) {
 }
 
 interface Asked {
-  readonly place: Place | undefined
+  readonly place: PositionKey | undefined
   readonly results: readonly CallResult[]
 }
 
@@ -98,7 +98,7 @@ function readList([balance, ...tokens]: readonly CallResult[]): { count: number;
   return { count, ids: tokens.slice(0, count).flatMap((token) => wordsOf(token, 1)?.[0] ?? []) }
 }
 
-function isSame(a: Place, b: Place): boolean {
+function isSame(a: PositionKey, b: PositionKey): boolean {
   return a.pool === b.pool && a.tickLower === b.tickLower && a.tickUpper === b.tickUpper
 }
 
@@ -112,7 +112,7 @@ function tooMany(owner: string, count: number): SluiceError {
 const restless = () => new SluiceError('NETWORK', 'The positions changed with every block while they were read: ask again.')
 
 /** What never changes of a position: where it lies. */
-interface Place {
+interface PositionKey {
   readonly pool: string
   readonly token0: string
   readonly token1: string
@@ -123,7 +123,7 @@ interface Place {
 
 /** What the position manager keeps of one. */
 interface Kept {
-  readonly place: Place
+  readonly place: PositionKey
   readonly account: FeeAccount
 }
 
@@ -138,11 +138,11 @@ function readKept(exchange: RangeExchange, result: CallResult | undefined): Kept
   const [, , token0 = 0n, token1 = 0n, fee = 0n, lower = 0n, upper = 0n, ...account] = words
   const [first, second] = [addressOf(token0), addressOf(token1)]
   const place = { token0: first, token1: second, fee: Number(fee), tickLower: Number(signed(lower)), tickUpper: Number(signed(upper)) }
-  return { place: { pool: poolAt(exchange, [first, second], place.fee), ...place }, account: accountOf(account) }
+  return { place: { pool: poolAddress(exchange, [first, second], place.fee), ...place }, account: accountOf(account) }
 }
 
 /** All that a position's amounts and fees follow from, beside what the manager keeps of it. */
-function stateCalls({ positionManager }: RangeExchange, tokenId: bigint, { pool, tickLower, tickUpper }: Place): readonly Call[] {
+function stateCalls({ positionManager }: RangeExchange, tokenId: bigint, { pool, tickLower, tickUpper }: PositionKey): readonly Call[] {
   const inPool = solidityPackedKeccak256(['address', 'int24', 'int24'], [positionManager, tickLower, tickUpper])
   return [
     ...poolCalls(pool),

@@ -9,7 +9,7 @@ import {
 } from '../../../core/contracts/index.ts'
 import type { Evm, EvmReader, CallResult, Probe, Call } from '../../evm/types.ts'
 import { lensProbe, lookAt, readLens, type Reach } from './lens.ts'
-import { poolAt, sortTokens } from './pools.ts'
+import { poolAddress, sortTokens } from './pools.ts'
 import { type RangeExchange, checkedRead, poolAbi, type Read, signed, wordsOf } from './position-manager.ts'
 import { deposit, lesser } from './range-amounts.ts'
 import { planAdd, rangeFill, planRemove } from './range-plans.ts'
@@ -53,7 +53,7 @@ const isFee = (fee: number) => Number.isInteger(fee) && fee >= 0 && fee < 2 ** 2
 function rangePools(exchange: RangeExchange, tokens: readonly [string, string], fees: readonly number[]) {
   const sorted = sortTokens(...tokens)
   const [token0, token1] = sorted
-  const keys = fees.map((fee) => ({ address: poolAt(exchange, sorted, fee), version: exchange.version, token0, token1, fee }))
+  const keys = fees.map((fee) => ({ address: poolAddress(exchange, sorted, fee), version: exchange.version, token0, token1, fee }))
   const looks = keys.map(({ address }) => lookAt(address, percentReach, percentReach))
   return {
     calls: looks.length > 0 ? [lensProbe(looks)] : ([] satisfies Probe[]),

@@ -62,7 +62,7 @@ function contentsOf(all: DevnetTokens, tokens: WeightedPoolFilling['tokens']) {
     .toSorted((a, b) => (a.token.address.toLowerCase() < b.token.address.toLowerCase() ? -1 : 1))
 }
 
-interface Place {
+interface VaultDeployment {
   readonly site: DevnetSite
   readonly vault: BaseContract
   readonly feeProvider: string
@@ -78,7 +78,7 @@ export const pauseSeconds = { window: 90 * 86_400, buffer: 30 * 86_400 }
 const mostProtocolFees = [10n ** 18n / 2n, 10n ** 18n / 2n] as const
 
 /** What a pool's contracts need. Comes before all else that the signer does. */
-export async function deployVault(site: DevnetSite, weth: string): Promise<Place> {
+export async function deployVault(site: DevnetSite, weth: string): Promise<VaultDeployment> {
   const artifact = (contract: string) => site.artifact(contract, new URL('./devnet.ts', import.meta.url).href)
   const authorizer = await site.deploy(await artifact('Authorizer'), site.signer.address)
   const { window, buffer } = pauseSeconds
@@ -104,7 +104,7 @@ interface PoolTerms {
   readonly swapFee: bigint
 }
 
-export async function newPool({ site, vault, feeProvider }: Place, terms: PoolTerms): Promise<BaseContract> {
+export async function newPool({ site, vault, feeProvider }: VaultDeployment, terms: PoolTerms): Promise<BaseContract> {
   const { kind, name, tokens, weights, swapFee } = terms
   const [vaultAddress, owner] = [await vault.getAddress(), site.signer.address]
   const { window, buffer } = pauseSeconds
@@ -128,7 +128,7 @@ const init = 0
 const tokenAbi = ['function approve(address spender, uint256 value)', 'function allowance(address, address) view returns (uint256)']
 
 /** @param contents in the order of the pool's tokens */
-export async function fillPool({ site, vault }: Place, pool: BaseContract, contents: readonly Content[]): Promise<void> {
+export async function fillPool({ site, vault }: VaultDeployment, pool: BaseContract, contents: readonly Content[]): Promise<void> {
   const [vaultAddress, owner] = [await vault.getAddress(), site.signer.address]
   for (const { token, amountRaw } of contents) {
     await token.mint(owner, amountRaw)

@@ -78,19 +78,19 @@ export function amountIn({ into, outOf }: HoldingsAlong, { swapFee, squares }: W
   return into.balanceRaw + grossRaw > maxBalanceRaw ? undefined : grossRaw
 }
 
-interface WeightedPlace extends Place {
+interface VaultPool extends Place {
   readonly id: string
 }
 
 /** Pools that are listed by their ids in a Vault, in memory: the Vault logs what they have, and they log their fees. */
-function weightedPoolMemory(vault: string, ids: readonly string[]): PoolMemory<WeightedState, WeightedPlace> {
-  const listed = ids.map((id): WeightedPlace => ({ id, address: poolAddress(id) }))
+function weightedPoolMemory(vault: string, ids: readonly string[]): PoolMemory<WeightedState, VaultPool> {
+  const listed = ids.map((id): VaultPool => ({ id, address: poolAddress(id) }))
   const keys = listed.map(({ address }) => address.toLowerCase())
   const keyById = new Map(listed.map(({ id, address }) => [id.toLowerCase(), address.toLowerCase()]))
   const vaultKey = vault.toLowerCase()
   // What tokens a pool has never changes: once they are known it is read for those alone.
   const tokensById = new Map<string, readonly string[]>()
-  const mayLieBetween = ({ id }: WeightedPlace, pairs: readonly Pair[]) => {
+  const mayLieBetween = ({ id }: VaultPool, pairs: readonly Pair[]) => {
     const tokens = tokensById.get(id)
     return !tokens || pairs.some(([a, b]) => tokens.includes(a) && tokens.includes(b))
   }
