@@ -2,7 +2,7 @@ import { ZeroAddress, AbiCoder } from 'ethers'
 import { SluiceError, type At, type PerpOrder, type PerpQuote } from '../../core/contracts/index.ts'
 import { lensProbe, lookAt, readLens, type Reach } from '../amm/v3/lens.ts'
 import { divRoundingUp, withoutFee } from '../amm/v3/math.ts'
-import { type V3PoolState, swap, type Beyond, type Swapped } from '../amm/v3/swap.ts'
+import { type V3PoolState, swap, type IncompleteSwap, type SwapResult } from '../amm/v3/swap.ts'
 import { revertReason } from '../evm/node-errors.ts'
 import { meaningOf, curieAbi } from './abi.ts'
 import artifact from './artifacts/PerpTrial.json' with { type: 'json' }
@@ -146,7 +146,7 @@ interface FeeRatios {
   readonly pool: bigint
 }
 
-interface Exchanged extends Omit<Swapped, 'amountRaw'> {
+interface Exchanged extends Omit<SwapResult, 'amountRaw'> {
   /** Paid (LONG) or received (SHORT), with the fee: what bounds are compared with. */
   readonly quoteRaw: bigint
   readonly feeRaw: bigint
@@ -158,7 +158,7 @@ interface Exchanged extends Omit<Swapped, 'amountRaw'> {
  * What the exchange makes of a size of base: Exchange._swap and OrderBook.replaySwap of @perp/curie-contract@2.8.4. The pool takes a fee
  * of its own, which is given back by scaling; the exchange's is taken of each of the pool's steps, and rounded up each time.
  */
-function exchangeSize(state: V3PoolState, side: 'LONG' | 'SHORT', sizeRaw: bigint, fees: FeeRatios): Exchanged | Beyond | undefined {
+function exchangeSize(state: V3PoolState, side: 'LONG' | 'SHORT', sizeRaw: bigint, fees: FeeRatios): Exchanged | IncompleteSwap | undefined {
   const withoutPool = wholeRatio - fees.pool
   let feeRaw = 0n
   let sqrtPriceAfterX96 = state.sqrtPriceX96

@@ -2,7 +2,7 @@ import { id } from 'ethers'
 import type { Fill, Json, Hop, Quote } from '../../../core/contracts/index.ts'
 import type { EvmLog, EvmReceipt } from '../../evm/types.ts'
 import type { RoutePart } from '../index.ts'
-import type { Kind } from './router.ts'
+import type { PoolKind } from './router.ts'
 
 /** What a swap really moved, from the logs of its pools. Undefined where the receipt shows no such swap. */
 export function readFill({ status, logs }: EvmReceipt, memo: Json): Fill | undefined {
@@ -22,7 +22,7 @@ export function readFill({ status, logs }: EvmReceipt, memo: Json): Fill | undef
   return { amountInRaw, amountOutRaw }
 }
 
-interface Found extends Swapped {
+interface Found extends SwapAmounts {
   readonly index: number
 }
 
@@ -32,7 +32,7 @@ interface Found extends Swapped {
  * its swap, so no such log of it stands in between; how the router goes about it says on which side of ours others can stand.
  */
 function swapsOf(logs: readonly EvmLog[], { router, exact }: SwapMemo, { hops }: MemoPart): readonly Found[] | undefined {
-  const matches = (hop: MemoHop) => (log: EvmLog) => swapIn(log, hop, router)
+  const matches = (hop: MemoHop) => (log: EvmLog) => readSwapLog(log, hop, router)
   // The last pool is locked first, and the others log one after another right before it.
   if (exact === 'out') return backward(logs, hops.map(matches), 'first')
   // The first pool is locked before anything moves, each next one when the one before has logged.
@@ -41,7 +41,7 @@ function swapsOf(logs: readonly EvmLog[], { router, exact }: SwapMemo, { hops }:
   return backward(logs, hops.map(matches), 'last')
 }
 
-type Read = (log: EvmLog) => Swapped | undefined
+type Read = (log: EvmLog) => SwapAmounts | undefined
 
 /** From the first hop on, each the first match after the one before. */
 function forward(logs: readonly EvmLog[], hops: readonly Read[]): readonly Found[] | undefined {
@@ -90,7 +90,7 @@ interface MemoPart {
 
 /** All but `kind` are addresses. */
 interface MemoHop {
-  readonly kind: Kind
+  readonly kind: PoolKind
   readonly pool: string
   readonly tokenIn: string
   readonly tokenOut: string
@@ -103,7 +103,7 @@ export function memoOf(
   { swap }: Quote,
   parts: readonly RoutePart[],
   recipient: string,
-  { router, kindOf }: { router: string; kindOf: (hop: Hop) => Kind },
+  { router, kindOf }: { router: string; kindOf: (hop: Hop) => PoolKind },
 ): Json {
   const { exact, tokenOut } = swap
   const written = parts.map(({ route, exactRaw }) => ({
@@ -151,7 +151,7 @@ function isObject(value: Json | undefined): value is { readonly [key: string]: J
 }
 
 /** What a pool took and gave in one swap. */
-interface Swapped {
+interface SwapAmounts {
   readonly amountInRaw: bigint
   readonly amountOutRaw: bigint
 }
@@ -165,7 +165,7 @@ const rangeTopics = [
 const constantProductTopic = id('Swap(address,uint256,uint256,uint256,uint256,address)')
 
 /** The pool's log of a swap that the router made of it on the memo's way; undefined for any other log. */
-function swapIn({ address, topics: [topic, sender, to], data }: EvmLog, hop: MemoHop, router: string): Swapped | undefined {
+function readSwapLog({ address, topics: [topic, sender, to], data }: EvmLog, hop: MemoHop, router: string): SwapAmounts | undefined {
   if (!same(address, hop.pool) || !isTopic(sender, router) || !isTopic(to, hop.to)) return undefined
   const forward = hop.tokenIn.toLowerCase() < hop.tokenOut.toLowerCase()
   if (hop.kind === 'range') {

@@ -14,7 +14,7 @@ import { nativeAddress } from '../../evm/index.ts'
 import type { Evm, EvmIntent, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { type RangeExchange, managerAbi } from './position-manager.ts'
 import { offerOf, minRemoved } from './range-amounts.ts'
-import { coinTakenOnce } from './router.ts'
+import { needsAgainstDoublePayment } from './router.ts'
 
 interface Addition {
   readonly pool: RangePool
@@ -58,7 +58,7 @@ export function planAdd(
           { is: 'allowance', ...each, spender: positionManager },
         ],
   )
-  const takenOnce = asCoin ? coinTakenOnce({ wrapped, tokens: [token0, token1], spender: positionManager, listed }) : []
+  const takenOnce = asCoin ? needsAgainstDoublePayment({ wrapped, tokens: [token0, token1], spender: positionManager, listed }) : []
   const memo = { positionManager, pool: pool.address, owner, tickLower, tickUpper }
   return {
     steps: [managerStep(positionManager, asCoin ? [call, managerAbi.encodeFunctionData('refundETH')] : [call], asCoin?.amountRaw)],

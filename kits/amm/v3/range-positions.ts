@@ -22,7 +22,7 @@ export function positionReader(exchange: RangeExchange, read: Read) {
   /** Undefined where more must be asked first: `places` knows more then. */
   function readOne(tokenId: bigint, asked: Asked | undefined): { position?: RangePosition } | undefined {
     if (!asked) return undefined
-    const kept = readKept(exchange, asked.results[0])
+    const kept = readManagerPosition(exchange, asked.results[0])
     if (!kept) return {}
     if (!asked.place || !isSame(asked.place, kept.place)) {
       if (places.size >= mostRemembered) places.clear()
@@ -122,7 +122,7 @@ interface PositionKey {
 }
 
 /** What the position manager keeps of one. */
-interface Kept {
+interface ManagerPosition {
   readonly place: PositionKey
   readonly account: FeeAccount
 }
@@ -132,7 +132,7 @@ function positionCall({ positionManager }: RangeExchange, tokenId: bigint): Call
 }
 
 /** Undefined where there is no such position, or none any more: the manager reverts then. */
-function readKept(exchange: RangeExchange, result: CallResult | undefined): Kept | undefined {
+function readManagerPosition(exchange: RangeExchange, result: CallResult | undefined): ManagerPosition | undefined {
   const words = wordsOf(result, 12)
   if (!words) return undefined
   const [, , token0 = 0n, token1 = 0n, fee = 0n, lower = 0n, upper = 0n, ...account] = words
@@ -156,7 +156,7 @@ function stateCalls({ positionManager }: RangeExchange, tokenId: bigint, { pool,
 }
 
 /** @throws SluiceError NETWORK where the node does not say the state of a position that the manager has */
-function readPosition(exchange: RangeExchange, tokenId: bigint, { place, account }: Kept, state: readonly CallResult[]): RangePosition {
+function readPosition(exchange: RangeExchange, tokenId: bigint, { place, account }: ManagerPosition, state: readonly CallResult[]): RangePosition {
   const { pool: address, token0, token1, fee, tickLower, tickUpper } = place
   const pool = readPool({ address, version: exchange.version, token0, token1, fee }, state)
   const [owner] = wordsOf(state[callsOfPool], 1) ?? []
@@ -190,8 +190,8 @@ function readPosition(exchange: RangeExchange, tokenId: bigint, { place, account
  */
 function unclaimed(position: FeeAccount, inPool: FeeAccount, insideX128: readonly [bigint, bigint]) {
   const counts = position.liquidity > 0n
-  const owed = counts ? owedNow(position, insideX128) : position.owed
-  const held = counts ? owedNow(inPool, insideX128) : inPool.owed
+  const owed = counts ? feesOwed(position, insideX128) : position.owed
+  const held = counts ? feesOwed(inPool, insideX128) : inPool.owed
   return { amount0Raw: lesser(owed.amount0Raw, held.amount0Raw), amount1Raw: lesser(owed.amount1Raw, held.amount1Raw) }
 }
 
@@ -264,7 +264,7 @@ interface FeeAccount {
 }
 
 /** What it owes once it has counted up to now: each account rounds down by itself, and wraps as the contracts do. */
-export function owedNow(
+export function feesOwed(
   { liquidity, inside0LastX128, inside1LastX128, owed }: FeeAccount,
   insideX128: readonly [bigint, bigint],
 ): RangeAmounts {

@@ -9,7 +9,7 @@ import { readFill, memoOf } from './fill.ts'
 export function v3Router(exchange: Exchange, wrapped: string): Router {
   const { version, router, routerKind, mixedWith, listed } = exchange
   const check = routerCheck(exchange, wrapped)
-  const kindOf = (hop: { readonly version: string }): Kind => (hop.version === version ? 'range' : 'constant-product')
+  const kindOf = (hop: { readonly version: string }): PoolKind => (hop.version === version ? 'range' : 'constant-product')
   const passes = (versions: readonly string[], exact: 'in' | 'out') => {
     const others = versions.filter((each) => each !== version)
     return others.length === 0 || (exact === 'in' && check.mixes() && others.every((each) => each === mixedWith?.version))
@@ -32,10 +32,10 @@ export function v3Router(exchange: Exchange, wrapped: string): Router {
 }
 
 /** The router that a plan calls. */
-interface PlannedBy {
+interface RouterContext {
   readonly router: string
   readonly routerKind: RouterKind
-  readonly kindOf: (hop: { readonly version: string }) => Kind
+  readonly kindOf: (hop: { readonly version: string }) => PoolKind
   readonly listed: ReadonlySet<string>
 }
 
@@ -43,7 +43,7 @@ interface PlannedBy {
 const allThatCame = 0n
 
 /** One call to the router, with the bound and the deadline enforced by it. */
-function planSwap(quote: Quote, terms: SwapTerms, by: PlannedBy): Plan<Evm> {
+function planSwap(quote: Quote, terms: SwapTerms, by: RouterContext): Plan<Evm> {
   const parts = inCallOrder(partsOf(quote), by)
   return swapPlan(quote, terms, {
     router: by.router,
@@ -54,8 +54,8 @@ function planSwap(quote: Quote, terms: SwapTerms, by: PlannedBy): Plan<Evm> {
 }
 
 /** One that begins with a constant-product pool comes last: only there the fill can be told from what a token's own code trades. */
-const inCallOrder = (parts: readonly RoutePart[], { kindOf }: PlannedBy): readonly RoutePart[] => {
-  const beginsWith = (kind: Kind) => parts.filter(({ route: [first] }) => first && kindOf(first) === kind)
+const inCallOrder = (parts: readonly RoutePart[], { kindOf }: RouterContext): readonly RoutePart[] => {
+  const beginsWith = (kind: PoolKind) => parts.filter(({ route: [first] }) => first && kindOf(first) === kind)
   return [...beginsWith('range'), ...beginsWith('constant-product')]
 }
 
@@ -63,18 +63,18 @@ const inCallOrder = (parts: readonly RoutePart[], { kindOf }: PlannedBy): readon
  * The router pays a first pool of concentrated liquidity when that calls back. By then what it sells has moved, and where the
  * amount out is exact, all that comes after it.
  */
-function takenOnce({ swap, route }: Quote, { router, kindOf, listed }: PlannedBy): readonly Need[] {
+function takenOnce({ swap, route }: Quote, { router, kindOf, listed }: RouterContext): readonly Need[] {
   const [first] = route
   if (!first || kindOf(first) !== 'range') return []
   const moved = swap.exact === 'in' ? [first] : route
-  return coinTakenOnce({ wrapped: first.tokenIn, tokens: moved.map(({ tokenOut }) => tokenOut), spender: router, listed })
+  return needsAgainstDoublePayment({ wrapped: first.tokenIn, tokens: moved.map(({ tokenOut }) => tokenOut), spender: router, listed })
 }
 
 function routerCall(
   { swap }: Quote,
   parts: readonly RoutePart[],
   { boundRaw, recipient, deadline }: SwapTerms,
-  { routerKind, kindOf }: PlannedBy,
+  { routerKind, kindOf }: RouterContext,
 ): string {
   const { tokenIn, tokenOut, exact, amountRaw } = swap
   const dialect = routerKinds[routerKind]
@@ -108,7 +108,7 @@ function routerCall(
   return only !== undefined && others.length === 0 ? only : functions.encodeFunctionData('multicall', [calls])
 }
 
-interface CoinSent {
+interface CoinPayment {
   readonly wrapped: string
   /** That move in the same call. */
   readonly tokens: readonly string[]
@@ -121,22 +121,22 @@ interface CoinSent {
  * contract give back what coin it holds (PeripheryPayments.refundETH of @uniswap/v3-periphery@1.4.4): to pay a pool then, it
  * takes the wrapped coin from the wallet, if it may. Tokens on the network's list are trusted not to.
  */
-export function coinTakenOnce({ wrapped, tokens, spender, listed }: CoinSent): readonly Need[] {
+export function needsAgainstDoublePayment({ wrapped, tokens, spender, listed }: CoinPayment): readonly Need[] {
   const strange = tokens.some((token) => token !== wrapped && !listed.has(token))
   return strange ? [{ is: 'allowance-at-most', token: wrapped, spender, amountRaw: 0n }] : []
 }
 
-export type Kind = 'range' | 'constant-product'
+export type PoolKind = 'range' | 'constant-product'
 
 /** Hops in a row that one call to the router carries out. */
 interface Leg {
-  readonly kind: Kind
+  readonly kind: PoolKind
   readonly hops: readonly Hop[]
 }
 
 /** A route cut where the kind of pool changes. */
-function legsOf(route: readonly Hop[], kindOf: (hop: Hop) => Kind): readonly Leg[] {
-  const legs: { kind: Kind; hops: Hop[] }[] = []
+function legsOf(route: readonly Hop[], kindOf: (hop: Hop) => PoolKind): readonly Leg[] {
+  const legs: { kind: PoolKind; hops: Hop[] }[] = []
   for (const hop of route) {
     const kind = kindOf(hop)
     const last = legs.at(-1)

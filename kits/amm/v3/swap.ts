@@ -16,7 +16,7 @@ import {
 } from './math.ts'
 
 /** What a swap is to the pool. */
-export interface Swapped {
+export interface SwapResult {
   /** The other side: what comes out, or what must go in. */
   readonly amountRaw: bigint
   readonly ticksCrossed: number
@@ -25,7 +25,7 @@ export interface Swapped {
 }
 
 /** What is known of the pool ends before the swap does. */
-export interface Beyond {
+export interface IncompleteSwap {
   /** No better than this, whatever lies there. */
   readonly atBestRaw: bigint
 }
@@ -46,7 +46,7 @@ export function swap(
   exact: 'in' | 'out',
   amountRaw: bigint,
   seen?: (step: SwapStep) => void,
-): Swapped | Beyond | undefined {
+): SwapResult | IncompleteSwap | undefined {
   if (amountRaw <= 0n || amountRaw > mostAmountRaw) return undefined
   const path = pathOf(state, zeroForOne)
   const isIn = exact === 'in'
@@ -72,7 +72,7 @@ export function swap(
 }
 
 /** What the rest would be at the price that is reached, which gets only worse: at most out, at least in. */
-function beyond({ priceX96, paidRaw, outRaw, zeroForOne, feePips }: SwapPath, exact: 'in' | 'out', amountRaw: bigint): Beyond {
+function beyond({ priceX96, paidRaw, outRaw, zeroForOne, feePips }: SwapPath, exact: 'in' | 'out', amountRaw: bigint): IncompleteSwap {
   const priceX192 = priceX96 * priceX96
   const [outward, inward] = zeroForOne ? [priceX192, oneX192] : [oneX192, priceX192]
   const atBestRaw =
@@ -390,9 +390,9 @@ const firstCrossingUnits = 70_000
  * What a swap may use besides where it is the first to cross its ticks. One more than it counts: it crosses the one that it ends on to the
  * unit, too, and who comes first may bring the price nearer to the next.
  */
-export const firstWriteUnitsOf = ({ ticksCrossed }: Swapped): bigint => BigInt(firstCrossingUnits * (ticksCrossed + 1))
+export const firstWriteUnitsOf = ({ ticksCrossed }: SwapResult): bigint => BigInt(firstCrossingUnits * (ticksCrossed + 1))
 
 /** An estimate for choosing routes and showing costs; what is signed is simulated first. */
-export function gasUnitsOf({ ticksCrossed, steps }: Swapped): bigint {
+export function gasUnitsOf({ ticksCrossed, steps }: SwapResult): bigint {
   return BigInt(hopUnits + stepUnits * (steps - 1) + tickUnits * ticksCrossed)
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { feeGrowthInside, owedNow } from '../../../../../kits/amm/v3/range-positions.ts'
+import { feeGrowthInside, feesOwed } from '../../../../../kits/amm/v3/range-positions.ts'
 
 const word = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
 const range = { tickLower: -10, tickUpper: 10 }
@@ -37,7 +37,7 @@ describe('fee growth inside of a range', () => {
       owed: { amount0Raw: 5n, amount1Raw: 2n ** 128n - 1n },
     }
     // Half a unit a piece before the counter wraps, and half after.
-    expect(owedNow(account, [2n ** 127n, 2n ** 128n])).to.deep.equal({ amount0Raw: 8n, amount1Raw: 2n })
-    expect(owedNow({ ...account, inside0LastX128: 0n }, [2n ** 127n, 0n]).amount0Raw).to.equal(6n)
+    expect(feesOwed(account, [2n ** 127n, 2n ** 128n])).to.deep.equal({ amount0Raw: 8n, amount1Raw: 2n })
+    expect(feesOwed({ ...account, inside0LastX128: 0n }, [2n ** 127n, 0n]).amount0Raw).to.equal(6n)
   })
 })
