@@ -2,7 +2,7 @@ import { SluiceError } from '../../../core/contracts/index.ts'
 import type { CallResult, Probe } from '../../evm/types.ts'
 import artifact from './artifacts/PoolLens.json' with { type: 'json' }
 import { maxTick, minTick } from './math.ts'
-import { KnownTicks, type TickLiquidity, type V3PoolState } from './swap.ts'
+import { TickTable, type TickLiquidity, type V3PoolState } from './swap.ts'
 
 /** How far to look from a pool's price in one direction. */
 export interface Reach {
@@ -54,7 +54,7 @@ function readState(bytes: Bytes): V3PoolState {
   const [fee, tickSpacing] = [bytes.unsigned(3), bytes.signed24()]
   const [below, above, from, to] = [bytes.unsigned(2), bytes.unsigned(2), bytes.signed24(), bytes.signed24()]
   const seen = new SeenLiquidity(bytes.digits((below + above) * tickBytes), below)
-  return { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks: new KnownTicks(from, to, seen.ticks(below + above), seen) }
+  return { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks: new TickTable(from, to, seen.ticks(below + above), seen) }
 }
 
 const liquidityBytes = 16
@@ -186,7 +186,7 @@ const isUnread = (value: unknown): value is Unread => typeof value === 'object' 
  * Whether a pool has liquidity at its price, or so near to it that whoever reads it first finds some. One that was left by all has a price
  * still, which means nothing. Undefined where not enough is known of it.
  */
-export function holdsSomething({ liquidity, tick, tickSpacing, ticks }: V3PoolState): boolean | undefined {
+export function hasLiquidityNearby({ liquidity, tick, tickSpacing, ticks }: V3PoolState): boolean | undefined {
   if (liquidity > 0n) return true
   const below = Math.floor(tick / tickSpacing)
   const lowest = Math.max(minTick, (Math.floor(below / ticksPerWord) - firstReach.words + 1) * ticksPerWord * tickSpacing)

@@ -1,6 +1,6 @@
 import { id } from 'ethers'
 import type { EvmLog } from '../../evm/types.ts'
-import { KnownTicks, type V3PoolState, countUpTo, type TickLiquidity } from './swap.ts'
+import { TickTable, type V3PoolState, countUpTo, type TickLiquidity } from './swap.ts'
 
 // IUniswapV3PoolEvents of @uniswap/v3-core@1.0.1. Collect, Flash and SetFeeProtocol change nothing that a swap gives: what the protocol
 // keeps is part of the fee.
@@ -14,7 +14,7 @@ const initializeTopic = id('Initialize(uint160,int24)')
 export const changeTopics: readonly string[] = [swapTopic, pancakeSwapTopic, mintTopic, burnTopic, initializeTopic]
 
 /** A pool after one of its logs; the same state where it changes nothing. */
-export function afterLog(state: V3PoolState, { topics, data }: EvmLog): V3PoolState | 'reload' {
+export function applyLog(state: V3PoolState, { topics, data }: EvmLog): V3PoolState | 'reload' {
   switch (topics[0]) {
     case swapTopic:
     case pancakeSwapTopic:
@@ -32,7 +32,7 @@ export function afterLog(state: V3PoolState, { topics, data }: EvmLog): V3PoolSt
 function afterPosition(state: V3PoolState, topics: readonly string[], liquidity: bigint): V3PoolState | 'reload' {
   if (liquidity === 0n) return state
   const [lower, upper] = [signed24(topics[2]?.slice(-6) ?? ''), signed24(topics[3]?.slice(-6) ?? '')]
-  const ticks = ticksMoved(state.ticks, lower, upper, liquidity)
+  const ticks = updateTicks(state.ticks, lower, upper, liquidity)
   if (ticks === undefined) return 'reload'
   const isInRange = lower <= state.tick && state.tick < upper
   if (!isInRange && ticks === state.ticks) return state
@@ -45,7 +45,7 @@ const moved = (
   sqrtPriceX96: bigint,
   tick: number,
   liquidity: bigint,
-  ticks: KnownTicks,
+  ticks: TickTable,
 ): V3PoolState => ({ sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks })
 
 const digitsPerWord = 64
@@ -57,12 +57,12 @@ const signed24 = (digits: string) => (parseInt(digits, 16) << 8) >> 8
  * The ticks after a position between two of them was given more liquidity, or less: Tick.update of @uniswap/v3-core@1.0.1. What is not
  * known of them stays so, and what did not change is shared. Undefined where there was less than is taken: then these are not the pool's.
  */
-function ticksMoved(known: KnownTicks, lower: number, upper: number, liquidity: bigint): KnownTicks | undefined {
+function updateTicks(known: TickTable, lower: number, upper: number, liquidity: bigint): TickTable | undefined {
   if (!known.knows(lower) && !known.knows(upper)) return known
   const table: Table = { ticks: known.ticks, atTicks: ListedLiquidity.listOf(known) }
   if (known.knows(lower) && !moveTick(table, lower, liquidity, liquidity)) return undefined
   if (known.knows(upper) && !moveTick(table, upper, liquidity, -liquidity)) return undefined
-  return new KnownTicks(known.from, known.to, table.ticks, new ListedLiquidity(table.atTicks), known.gone)
+  return new TickTable(known.from, known.to, table.ticks, new ListedLiquidity(table.atTicks), known.gone)
 }
 
 interface Table {
@@ -105,7 +105,7 @@ class ListedLiquidity implements TickLiquidity {
   }
 
   /** A copy, to be changed. */
-  static listOf({ ticks, liquidity }: KnownTicks): AtTick[] {
+  static listOf({ ticks, liquidity }: TickTable): AtTick[] {
     if (liquidity instanceof ListedLiquidity) return liquidity.#atTicks.slice()
     return ticks.map((_, index) => ({ gross: liquidity.gross(index), net: liquidity.net(index) }))
   }
@@ -120,7 +120,7 @@ class ListedLiquidity implements TickLiquidity {
 }
 
 /** Whether two states say the same of a pool, of which more ticks may be known in one of them. */
-export function sameState(a: V3PoolState, b: V3PoolState): boolean {
+export function isSameState(a: V3PoolState, b: V3PoolState): boolean {
   return (
     a.sqrtPriceX96 === b.sqrtPriceX96 &&
     a.tick === b.tick &&
@@ -131,7 +131,7 @@ export function sameState(a: V3PoolState, b: V3PoolState): boolean {
   )
 }
 
-function sameWhereKnown(a: KnownTicks, b: KnownTicks): boolean {
+function sameWhereKnown(a: TickTable, b: TickTable): boolean {
   const [from, to] = [Math.max(a.from, b.from), Math.min(a.to, b.to)]
   const [firstA, firstB] = [a.upTo(from), b.upTo(from)]
   const count = a.upTo(to - 1) - firstA

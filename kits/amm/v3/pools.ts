@@ -1,8 +1,8 @@
 import { AbiCoder, getCreate2Address, keccak256 } from 'ethers'
 import { readBy, type Passage, type Pool, type PoolProtocol, type PoolMemory, lender, trialAmount, type Loan } from '../index.ts'
-import { unreadOf, holdsSomething, lensProbe, readLens, type Look, fartherLook, firstLook } from './lens.ts'
-import { afterLog, changeTopics, sameState } from './logs.ts'
-import { firstWriteUnitsOf, gasUnitsOf, type V3PoolState, swap, heldNearby, maxPriceX96, minPriceX96 } from './swap.ts'
+import { unreadOf, hasLiquidityNearby, lensProbe, readLens, type Look, fartherLook, firstLook } from './lens.ts'
+import { applyLog, changeTopics, isSameState } from './logs.ts'
+import { firstWriteUnitsOf, gasUnitsOf, type V3PoolState, swap, availableOut, maxPriceX96, minPriceX96 } from './swap.ts'
 
 interface V3ProtocolOptions extends PoolOrigin {
   /** The label of this protocol version: "v3". */
@@ -59,7 +59,7 @@ function v3PoolMemory(origin: PoolOrigin, fees: readonly number[]): PoolMemory<V
           const states = readLens(result, looks)
           return places.map(({ address, tokens }, index) => {
             const state = states[index]
-            return state && holdsSomething(state) ? { address, tokens, state } : null
+            return state && hasLiquidityNearby(state) ? { address, tokens, state } : null
           })
         },
       }
@@ -69,13 +69,13 @@ function v3PoolMemory(origin: PoolOrigin, fees: readonly number[]): PoolMemory<V
     apply(pool, log) {
       // A new one, or one that was left by all: of its ticks nothing is known.
       if (pool === null) return 'reload'
-      const state = afterLog(pool.state, log)
+      const state = applyLog(pool.state, log)
       if (state === pool.state || state === 'reload') return state === 'reload' ? state : pool
-      const holds = holdsSomething(state)
+      const holds = hasLiquidityNearby(state)
       if (holds === undefined) return 'reload'
       return holds ? { address: pool.address, tokens: pool.tokens, state } : null
     },
-    same: (inMemory, loaded) => sameState(inMemory.state, loaded.state),
+    same: (inMemory, loaded) => isSameState(inMemory.state, loaded.state),
   }
 }
 
@@ -145,7 +145,7 @@ const borrow = lender({
 /** A pool lends what it sells. */
 function loanOf({ address, tokens, state }: Pool<V3PoolState>, token: string): Loan | undefined {
   const zeroForOne = token === tokens[1]
-  const sentRaw = trialAmount(heldNearby(state, zeroForOne))
+  const sentRaw = trialAmount(availableOut(state, zeroForOne))
   if (sentRaw === undefined) return undefined
   const sold = swap(state, zeroForOne, 'out', sentRaw)
   if (!sold || 'atBestRaw' in sold) return undefined

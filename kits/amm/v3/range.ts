@@ -15,7 +15,7 @@ import { deposit, lesser } from './range-amounts.ts'
 import { planAdd, rangeFill, planRemove } from './range-plans.ts'
 import { positionReader } from './range-positions.ts'
 import { rangeAround, priceOf, spanAround, priceAtTick } from './range-prices.ts'
-import { heldNearby, type V3PoolState } from './swap.ts'
+import { availableOut, type V3PoolState } from './swap.ts'
 
 /** Positions in an exchange's pools, through its position manager: a NonfungiblePositionManager. */
 export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Evm> {
@@ -93,7 +93,7 @@ const percentReach: Reach = { words: 2, ticks: 128 }
 function depthOf(state: V3PoolState): bigint {
   const { low, high } = spanAround(state.sqrtPriceX96, aPercent)
   const { numerator, denominator } = priceOf(state.sqrtPriceX96)
-  return lesser(heldNearby(state, true, low), (heldNearby(state, false, high) * numerator) / denominator)
+  return lesser(availableOut(state, true, low), (availableOut(state, false, high) * numerator) / denominator)
 }
 
 const mostSeconds = 2 ** 32 - 1

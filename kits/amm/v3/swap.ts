@@ -92,7 +92,7 @@ export interface V3PoolState {
   readonly fee: number
   readonly tickSpacing: number
   /** Around the price when they were read; where it has gone since is another thing. */
-  readonly ticks: KnownTicks
+  readonly ticks: TickTable
 }
 
 /** Liquidity at initialised ticks, by their places in a table. */
@@ -107,23 +107,23 @@ export interface TickLiquidity {
  * What swaps found on their ways through a pool, kept for those to come: the way from the price that they were asked at last, or memory
  * would be full of old ones, and the stretches between ticks. Of a pool's tables all have the same.
  */
-interface Gone {
+interface SwapCache {
   down?: SwapPath
   up?: SwapPath
-  downward?: Stretches
-  upward?: Stretches
+  downward?: PriceSegments
+  upward?: PriceSegments
 }
 
 /** All initialised ticks of a pool between two ticks, rising. A table is never changed, so that states share it as long as positions stay. */
-export class KnownTicks {
+export class TickTable {
   /** Multiples of the tick spacing: of these two and of what lies beyond them nothing is known. */
   readonly from: number
   readonly to: number
   readonly ticks: readonly number[]
   readonly liquidity: TickLiquidity
-  readonly gone: Gone
+  readonly gone: SwapCache
 
-  constructor(from: number, to: number, ticks: readonly number[], liquidity: TickLiquidity, gone: Gone = {}) {
+  constructor(from: number, to: number, ticks: readonly number[], liquidity: TickLiquidity, gone: SwapCache = {}) {
     this.from = from
     this.to = to
     this.ticks = ticks
@@ -158,7 +158,7 @@ export const maxPriceX96 = maxSqrtRatioX96 - 1n
 
 /** From one price to the next that a swap has to stop at. */
 interface PathStep {
-  readonly stretch: Stretch
+  readonly stretch: PriceSegment
   /** By all steps before it. */
   readonly paidRaw: bigint
   readonly outRaw: bigint
@@ -232,7 +232,7 @@ class SwapPath {
     const next = zeroForOne ? Math.max(edge, nearest, minTick) : Math.min(edge, nearest, maxTick)
     const isUnsure = zeroForOne ? next < known.from : next > known.to
     const aim = isUnsure ? (zeroForOne ? known.from : known.to) : next
-    const aimX96 = ratioAt(aim)
+    const aimX96 = cachedSqrtRatioAtTick(aim)
     const endX96 = (zeroForOne ? aimX96 < limitX96 : aimX96 > limitX96) ? limitX96 : aimX96
     const start = this.#aim
     this.#aim = aim
@@ -273,14 +273,14 @@ class SwapPath {
   }
 
   /** From where the path has come to; one that was gone by another state is as good where nothing of it has changed. */
-  #stretch(start: number | undefined, endX96: bigint): Stretch {
+  #stretch(start: number | undefined, endX96: bigint): PriceSegment {
     const { priceX96: startX96, feePips, zeroForOne } = this
     const liquidity = this.#liquidity
-    if (start === undefined) return new Stretch(startX96, endX96, liquidity, feePips, zeroForOne)
+    if (start === undefined) return new PriceSegment(startX96, endX96, liquidity, feePips, zeroForOne)
     const { gone } = this.state.ticks
     const known = (zeroForOne ? (gone.downward ??= new Map()) : (gone.upward ??= new Map())).get(start)
     if (known?.endX96 === endX96 && known.liquidity === liquidity) return known
-    const stretch = new Stretch(startX96, endX96, liquidity, feePips, zeroForOne)
+    const stretch = new PriceSegment(startX96, endX96, liquidity, feePips, zeroForOne)
     ;(zeroForOne ? gone.downward : gone.upward)?.set(start, stretch)
     return stretch
   }
@@ -305,7 +305,7 @@ function wordEdge(tick: number, tickSpacing: number, zeroForOne: boolean): numbe
 }
 
 /** From one price to another with the same liquidity all the way. What goes in and comes out is reckoned when it is first asked for. */
-class Stretch {
+class PriceSegment {
   readonly startX96: bigint
   readonly endX96: bigint
   readonly liquidity: bigint
@@ -334,14 +334,14 @@ class Stretch {
 }
 
 /** Of one pool and direction, by the tick that they start at: a swap that has moved the price meets most of them again. */
-type Stretches = Map<number, Stretch>
+type PriceSegments = Map<number, PriceSegment>
 
 // Swaps come to the same ticks again and again, and a price takes as long as a step does.
 const ratios = new Map<number, bigint>()
 const mostRatios = 20_000
 
 /** The square root of the price at a tick, times 2^96. */
-function ratioAt(tick: number): bigint {
+function cachedSqrtRatioAtTick(tick: number): bigint {
   const known = ratios.get(tick)
   if (known !== undefined) return known
   if (ratios.size >= mostRatios) ratios.clear()
@@ -354,7 +354,7 @@ function ratioAt(tick: number): bigint {
  * What a pool has of what a swap takes out, from its price to another or to where what is known of its ticks ends: rounded
  * down.
  */
-export function heldNearby(
+export function availableOut(
   { sqrtPriceX96, tick, liquidity, ticks: known }: V3PoolState,
   zeroForOne: boolean,
   limitX96 = zeroForOne ? minPriceX96 : maxPriceX96,
@@ -365,7 +365,7 @@ export function heldNearby(
   let [fromX96, heldRaw] = [sqrtPriceX96, 0n]
   for (let index = known.upTo(tick) - (zeroForOne ? 1 : 0); ; index += onward) {
     const initialised = index < 0 ? undefined : known.ticks[index]
-    const tickX96 = ratioAt(Math.min(Math.max(initialised ?? end, minTick), maxTick))
+    const tickX96 = cachedSqrtRatioAtTick(Math.min(Math.max(initialised ?? end, minTick), maxTick))
     const toX96 = isBeyond(tickX96) ? limitX96 : tickX96
     heldRaw += amountBetween(fromX96, toX96, liquidity, false)
     if (toX96 === limitX96 || initialised === undefined) return heldRaw

@@ -8,7 +8,7 @@ import type { PoolProtocol } from '../../../kits/amm/index.ts'
 import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
 import { v3Events } from '../../../kits/amm/v3/index.ts'
 import { getSqrtRatioAtTick } from '../../../kits/amm/v3/math.ts'
-import { KnownTicks } from '../../../kits/amm/v3/swap.ts'
+import { TickTable } from '../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../kits/amm/v3/pools.ts'
 import { createSynchroniser, type Synchroniser } from '../../../core/live-state/synchroniser.ts'
 import { sourceOf } from '../../../core/live-state/tracked-states.ts'
@@ -38,7 +38,7 @@ const heldRaw = 10n ** 22n
 
 /** Ten positions about the price of 1, as wide as twenty ticks and more. */
 const bounds = Array.from({ length: 20 }, (_, index) => (index - 10) * spacing * 2)
-const ticks = new KnownTicks(-100 * spacing, 100 * spacing, bounds, {
+const ticks = new TickTable(-100 * spacing, 100 * spacing, bounds, {
   gross: () => heldRaw,
   net: (index) => (index < 10 ? heldRaw : -heldRaw),
 })

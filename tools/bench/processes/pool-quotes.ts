@@ -3,7 +3,7 @@ import type { FoundLog } from '../../../kits/evm/index.ts'
 import type { Passage, Pool, PoolProtocol } from '../../../kits/amm/index.ts'
 import { getSqrtRatioAtTick } from '../../../kits/amm/v3/math.ts'
 import { changeTopics } from '../../../kits/amm/v3/logs.ts'
-import { KnownTicks, type V3PoolState, pathOf } from '../../../kits/amm/v3/swap.ts'
+import { TickTable, type V3PoolState, pathOf } from '../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../kits/amm/v3/pools.ts'
 import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
 import { serve } from '../child.ts'
@@ -26,7 +26,7 @@ const ranges = v3Protocol({ version: 'v3', fees: [3000], ...origin })
 const [middle, spacing, ticksAround] = [199_800, 60, 50]
 const held = 10n ** 22n
 const ticks = Array.from({ length: 2 * ticksAround }, (_, place) => middle + (place - ticksAround + 1) * spacing)
-const known = new KnownTicks(middle - (ticksAround + 1) * spacing, middle + (ticksAround + 1) * spacing, ticks, {
+const known = new TickTable(middle - (ticksAround + 1) * spacing, middle + (ticksAround + 1) * spacing, ticks, {
   gross: () => held / 10n,
   net: (index) => (index % 2 === 0 ? held / 10n : -held / 10n),
 })

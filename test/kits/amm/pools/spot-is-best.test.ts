@@ -3,7 +3,7 @@ import type { Passage, Pool, PoolProtocol } from '../../../../kits/amm/index.ts'
 import { rateX128Of } from '../../../../kits/amm/routing/graph.ts'
 import { v2Protocol } from '../../../../kits/amm/v2/pools.ts'
 import { getSqrtRatioAtTick } from '../../../../kits/amm/v3/math.ts'
-import { KnownTicks, type V3PoolState } from '../../../../kits/amm/v3/swap.ts'
+import { TickTable, type V3PoolState } from '../../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../../kits/amm/v3/pools.ts'
 
 const address = '0x00000000000000000000000000000000000000AA'
@@ -71,7 +71,7 @@ describe('no amount gets a better price than the one that a pool shows', () => {
         }
         const ticks = [...net.keys()].toSorted((a, b) => a - b)
         const netOf = (index: number) => net.get(ticks[index] ?? 0) ?? 0n
-        const known = new KnownTicks((middle - 100) * spacing, (middle + 100) * spacing, ticks, { gross: () => 1n, net: netOf })
+        const known = new TickTable((middle - 100) * spacing, (middle + 100) * spacing, ticks, { gross: () => 1n, net: netOf })
         const tick = middle * spacing + 7
         return {
           address,

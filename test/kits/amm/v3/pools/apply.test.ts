@@ -6,7 +6,7 @@ import type { FoundLog } from '../../../../../kits/evm/index.ts'
 import type { Pool } from '../../../../../kits/amm/index.ts'
 import { v3Events } from '../../../../../kits/amm/v3/index.ts'
 import { getSqrtRatioAtTick } from '../../../../../kits/amm/v3/math.ts'
-import { KnownTicks, type V3PoolState, swap } from '../../../../../kits/amm/v3/swap.ts'
+import { TickTable, type V3PoolState, swap } from '../../../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../../../kits/amm/v3/pools.ts'
 
 const address = '0x00000000000000000000000000000000000000AA'
@@ -24,7 +24,7 @@ function aPool(change: Partial<V3PoolState> = {}): Pool<V3PoolState> {
     [1000n, 1000n],
     [1000n, -1000n],
   ]
-  const ticks = new KnownTicks(from, to, [-600, 600], { gross: (index) => grosses[index] ?? 0n, net: (index) => nets[index] ?? 0n })
+  const ticks = new TickTable(from, to, [-600, 600], { gross: (index) => grosses[index] ?? 0n, net: (index) => nets[index] ?? 0n })
   const state = { sqrtPriceX96: getSqrtRatioAtTick(30), tick: 30, liquidity: 1000n, fee: 3000, tickSpacing: spacing, ticks, ...change }
   return { address, tokens, state }
 }
@@ -158,7 +158,7 @@ describe('what a pool of concentrated liquidity logs', () => {
           if (!after || after === 'reload') return false
           pool = after
           const { from, to, ticks, liquidity } = pool.state.ticks
-          const anew = { ...pool, state: { ...pool.state, ticks: new KnownTicks(from, to, ticks, liquidity) } }
+          const anew = { ...pool, state: { ...pool.state, ticks: new TickTable(from, to, ticks, liquidity) } }
           for (const { zeroForOne, exact, amountRaw } of swaps)
             if (!isDeepStrictEqual(swap(pool.state, zeroForOne, exact, amountRaw), swap(anew.state, zeroForOne, exact, amountRaw)))
               return false
@@ -171,8 +171,8 @@ describe('what a pool of concentrated liquidity logs', () => {
   it('is for whoever compares with what was read anew: of ticks what both know counts', () => {
     const same = (a: Partial<V3PoolState>, b: Partial<V3PoolState>) => protocol.memory?.same?.(aPool(a), aPool(b))
     const { ticks } = aPool().state
-    const less = new KnownTicks(-600, 1200, [600], { gross: () => 1000n, net: () => -1000n })
-    const [none, elsewhere] = [new KnownTicks(-600, 1200, [], ticks.liquidity), new KnownTicks(to, to + 60, [], ticks.liquidity)]
+    const less = new TickTable(-600, 1200, [600], { gross: () => 1000n, net: () => -1000n })
+    const [none, elsewhere] = [new TickTable(-600, 1200, [], ticks.liquidity), new TickTable(to, to + 60, [], ticks.liquidity)]
     expect([same({}, {}), same({}, { ticks: less }), same({ ticks: less }, {}), same({}, { ticks: elsewhere })]).to.deep.equal([
       true,
       true,
@@ -184,7 +184,7 @@ describe('what a pool of concentrated liquidity logs', () => {
       { gross: () => 999n, net: () => -1000n },
       { gross: () => 1000n, net: () => 1000n },
     ])
-      expect(same({}, { ticks: new KnownTicks(-600, 1200, [600], wrong) })).to.equal(false)
+      expect(same({}, { ticks: new TickTable(-600, 1200, [600], wrong) })).to.equal(false)
     for (const change of [{ tick: 31 }, { liquidity: 1n }, { sqrtPriceX96: 1n }, { fee: 500 }, { tickSpacing: 10 }])
       expect(same({}, change)).to.equal(false)
   })
