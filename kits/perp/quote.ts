@@ -1,6 +1,6 @@
 import { ZeroAddress, AbiCoder } from 'ethers'
 import { SluiceError, type At, type PerpOrder, type PerpQuote } from '../../core/contracts/index.ts'
-import { lensProbe, lookAt, readLens, type Reach } from '../amm/v3/lens.ts'
+import { lensProbe, lensQuery, readLens, type TickWindow } from '../amm/v3/lens.ts'
 import { divRoundingUp, withoutFee } from '../amm/v3/math.ts'
 import { type V3PoolState, swap, type IncompleteSwap, type SwapResult } from '../amm/v3/swap.ts'
 import { revertReason } from '../evm/node-errors.ts'
@@ -182,7 +182,7 @@ function exchangeSize(state: V3PoolState, side: 'LONG' | 'SHORT', sizeRaw: bigin
 }
 
 /** How far to read a pool beside its price, in each direction: the next where a swap goes further. */
-const reaches: readonly Reach[] = [
+const reaches: readonly TickWindow[] = [
   { words: 8, ticks: 32 },
   { words: 128, ticks: 512 },
   { words: 7000, ticks: 4096 },
@@ -192,10 +192,10 @@ const reaches: readonly Reach[] = [
 function poolNow(
   { registry }: Contracts,
   { id, pool }: CurieMarket,
-  reach: Reach,
+  reach: TickWindow,
   trader: string = ZeroAddress,
 ): Asked<{ state: V3PoolState | undefined; fees: FeeRatios }> {
-  const look = lookAt(pool, reach, reach)
+  const look = lensQuery(pool, reach, reach)
   const asked = together({
     state: { calls: [lensProbe([look])], answer: ([result = { ok: false, data: '0x' }]) => readLens(result, [look])[0] } satisfies Asked<
       V3PoolState | undefined

@@ -5,7 +5,7 @@ import { maxTick, minTick } from './math.ts'
 import { TickTable, type TickLiquidity, type V3PoolState } from './swap.ts'
 
 /** How far to look from a pool's price in one direction. */
-export interface Reach {
+export interface TickWindow {
   /** Of the tick bitmap. */
   readonly words: number
   /** Initialised ones, at most. */
@@ -13,18 +13,18 @@ export interface Reach {
 }
 
 /** A pool to be read, and how far from its price: as the lens takes it. */
-export type Look = string
+export type LensQuery = string
 
-export function lookAt(pool: string, below: Reach, above: Reach): Look {
+export function lensQuery(pool: string, below: TickWindow, above: TickWindow): LensQuery {
   return `${pool.slice(2)}${reachDigits(below)}${reachDigits(above)}00000000`
 }
 
-const reachDigits = ({ words, ticks }: Reach) => hex(words, 4) + hex(ticks, 4)
+const reachDigits = ({ words, ticks }: TickWindow) => hex(words, 4) + hex(ticks, 4)
 const word = (value: number) => hex(value, 64)
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0')
 
 /** Reads pools with the ticks around their prices: contracts/PoolLens.sol. */
-export function lensProbe(looks: readonly Look[]): Probe {
+export function lensProbe(looks: readonly LensQuery[]): Probe {
   let args = `0x${word(32)}${word(looks.length)}`
   for (const look of looks) args += look
   return { code: artifact.bytecode, args }
@@ -34,7 +34,7 @@ export function lensProbe(looks: readonly Look[]): Probe {
  * What the lens saw of each pool, in order: undefined where there is none, or none with a price.
  * @throws SluiceError NETWORK where the node did not run it to its end
  */
-export function readLens(result: CallResult, looks: readonly Look[]): readonly (V3PoolState | undefined)[] {
+export function readLens(result: CallResult, looks: readonly LensQuery[]): readonly (V3PoolState | undefined)[] {
   const bytes = bytesFrom(result.ok ? result.data : '0x')
   const states = looks.map(() => (bytes.flag() ? readState(bytes) : undefined))
   if (bytes.left() > 0) throw unread()
@@ -132,9 +132,9 @@ const signed24 = (digits: string) => (parseInt(digits, 16) << 8) >> 8
  * Enough for nearly all swaps: it costs a node 170,000 gas where all ticks around the price are initialised, as measured on
  * anvil.
  */
-const firstReach: Reach = { words: 8, ticks: 6 }
+const initialWindow: TickWindow = { words: 8, ticks: 6 }
 /** From one to the next where a swap goes beyond what is known. The last is all that any pool has of the bitmap. */
-const farReaches: readonly Reach[] = [
+const farReaches: readonly TickWindow[] = [
   { words: 128, ticks: 64 },
   { words: 1024, ticks: 512 },
   { words: 7000, ticks: 4096 },
@@ -142,14 +142,14 @@ const farReaches: readonly Reach[] = [
 export const ticksPerWord = 256
 
 /** A pool and a direction in which more must be known of it. */
-interface Unread {
+interface MissingTicks {
   readonly pool: string
   readonly zeroForOne: boolean
-  readonly reach: Reach
+  readonly reach: TickWindow
 }
 
 /** What to read next; undefined where all that can be asked for was read. */
-export function unreadOf(pool: string, zeroForOne: boolean, state: V3PoolState): Unread | undefined {
+export function missingTicks(pool: string, zeroForOne: boolean, state: V3PoolState): MissingTicks | undefined {
   const known = reachOf(state, zeroForOne)
   // The price may have gone on since they were read. Who asks for little more than is known asks again with its next step.
   const reach =
@@ -159,7 +159,7 @@ export function unreadOf(pool: string, zeroForOne: boolean, state: V3PoolState):
 }
 
 /** As much of a pool as would be known if it had been read from its price: less than nothing where that has left what is known. */
-function reachOf({ tick, tickSpacing, ticks }: V3PoolState, zeroForOne: boolean): Reach {
+function reachOf({ tick, tickSpacing, ticks }: V3PoolState, zeroForOne: boolean): TickWindow {
   const below = Math.floor(tick / tickSpacing)
   const upTo = ticks.upTo(tick)
   return zeroForOne
@@ -170,17 +170,17 @@ function reachOf({ tick, tickSpacing, ticks }: V3PoolState, zeroForOne: boolean)
 const wordOf = (compressed: number) => Math.floor(compressed / ticksPerWord)
 
 /** How far to look from a pool's price where nothing is known yet. */
-export const firstLook = (pool: string): Look => lookAt(pool, firstReach, firstReach)
+export const initialQuery = (pool: string): LensQuery => lensQuery(pool, initialWindow, initialWindow)
 
 /** As far as swaps found wanting; undefined where none did. */
-export function fartherLook(pool: string, missing: readonly unknown[]): Look | undefined {
+export function widerQuery(pool: string, missing: readonly unknown[]): LensQuery | undefined {
   const unread = missing.filter(isUnread).filter((each) => each.pool === pool)
   const reach = (zeroForOne: boolean) =>
-    unread.reduce<Reach>((a, b) => (b.zeroForOne === zeroForOne && b.reach.words > a.words ? b.reach : a), firstReach)
-  return unread.length > 0 ? lookAt(pool, reach(true), reach(false)) : undefined
+    unread.reduce<TickWindow>((a, b) => (b.zeroForOne === zeroForOne && b.reach.words > a.words ? b.reach : a), initialWindow)
+  return unread.length > 0 ? lensQuery(pool, reach(true), reach(false)) : undefined
 }
 
-const isUnread = (value: unknown): value is Unread => typeof value === 'object' && value !== null && 'pool' in value && 'reach' in value
+const isUnread = (value: unknown): value is MissingTicks => typeof value === 'object' && value !== null && 'pool' in value && 'reach' in value
 
 /**
  * Whether a pool has liquidity at its price, or so near to it that whoever reads it first finds some. One that was left by all has a price
@@ -189,8 +189,8 @@ const isUnread = (value: unknown): value is Unread => typeof value === 'object' 
 export function hasLiquidityNearby({ liquidity, tick, tickSpacing, ticks }: V3PoolState): boolean | undefined {
   if (liquidity > 0n) return true
   const below = Math.floor(tick / tickSpacing)
-  const lowest = Math.max(minTick, (Math.floor(below / ticksPerWord) - firstReach.words + 1) * ticksPerWord * tickSpacing)
-  const highest = Math.min(maxTick, ((Math.floor((below + 1) / ticksPerWord) + firstReach.words) * ticksPerWord - 1) * tickSpacing)
+  const lowest = Math.max(minTick, (Math.floor(below / ticksPerWord) - initialWindow.words + 1) * ticksPerWord * tickSpacing)
+  const highest = Math.min(maxTick, ((Math.floor((below + 1) / ticksPerWord) + initialWindow.words) * ticksPerWord - 1) * tickSpacing)
   if (ticks.upTo(highest) > ticks.upTo(lowest - 1)) return true
   return ticks.from < lowest && ticks.to > highest ? false : undefined
 }

@@ -1,6 +1,6 @@
 import { AbiCoder, getCreate2Address, keccak256 } from 'ethers'
 import { readBy, type Passage, type Pool, type PoolProtocol, type PoolMemory, lender, trialAmount, type Loan } from '../index.ts'
-import { unreadOf, hasLiquidityNearby, lensProbe, readLens, type Look, fartherLook, firstLook } from './lens.ts'
+import { missingTicks, hasLiquidityNearby, lensProbe, readLens, type LensQuery, widerQuery, initialQuery } from './lens.ts'
 import { applyLog, changeTopics, isSameState } from './logs.ts'
 import { firstWriteUnitsOf, gasUnitsOf, type V3PoolState, swap, availableOut, maxPriceX96, minPriceX96 } from './swap.ts'
 
@@ -27,7 +27,7 @@ export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): Poo
       if (!swapped) return undefined
       if (!('atBestRaw' in swapped))
         return { amountRaw: swapped.amountRaw, gasUnits: gasUnitsOf(swapped), firstWriteUnits: firstWriteUnitsOf(swapped) }
-      const missing = unreadOf(address, zeroForOne, state)
+      const missing = missingTicks(address, zeroForOne, state)
       return missing && { missing, ...swapped }
     },
     spot({ tokens, state: { sqrtPriceX96 } }: Pool<V3PoolState>, { tokenIn }: Passage) {
@@ -42,16 +42,16 @@ export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): Poo
 
 /** Where a pool is, or would be, and how it is read first. */
 interface PoolLocation extends PoolAddress {
-  readonly look: Look
+  readonly look: LensQuery
 }
 
 /** Pools in memory: a swap's log says price, tick and liquidity; who puts liquidity in or takes it out moves ticks. */
 function v3PoolMemory(origin: PoolOrigin, fees: readonly number[]): PoolMemory<V3PoolState, PoolLocation> {
-  const poolsBetween = poolFinder(origin, fees, (place) => ({ ...place, look: firstLook(place.address) }))
+  const poolsBetween = poolFinder(origin, fees, (place) => ({ ...place, look: initialQuery(place.address) }))
   return {
     places: (pairs) => pairs.flatMap(([a, b]) => poolsBetween(a, b)),
     read(places, missing) {
-      const looks = places.map(({ address, look }) => (missing.length > 0 && fartherLook(address, missing)) || look)
+      const looks = places.map(({ address, look }) => (missing.length > 0 && widerQuery(address, missing)) || look)
       if (looks.length === 0) return { calls: [], pools: () => [] }
       return {
         calls: [lensProbe(looks)],

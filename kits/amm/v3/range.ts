@@ -8,7 +8,7 @@ import {
   type RangePrice,
 } from '../../../core/contracts/index.ts'
 import type { Evm, EvmReader, CallResult, Probe, Call } from '../../evm/types.ts'
-import { lensProbe, lookAt, readLens, type Reach } from './lens.ts'
+import { lensProbe, lensQuery, readLens, type TickWindow } from './lens.ts'
 import { poolAddress, sortTokens } from './pools.ts'
 import { type RangeExchange, checkedRead, poolAbi, type Read, signed, wordsOf } from './position-manager.ts'
 import { deposit, lesser } from './range-amounts.ts'
@@ -54,7 +54,7 @@ function rangePools(exchange: RangeExchange, tokens: readonly [string, string], 
   const sorted = sortTokens(...tokens)
   const [token0, token1] = sorted
   const keys = fees.map((fee) => ({ address: poolAddress(exchange, sorted, fee), version: exchange.version, token0, token1, fee }))
-  const looks = keys.map(({ address }) => lookAt(address, percentReach, percentReach))
+  const looks = keys.map(({ address }) => lensQuery(address, percentWindow, percentWindow))
   return {
     calls: looks.length > 0 ? [lensProbe(looks)] : ([] satisfies Probe[]),
     pools([seen]: readonly CallResult[]): readonly RangePool[] {
@@ -83,7 +83,7 @@ function deepestFirst(a: Found, b: Found): number {
 const aPercent = { numerator: 1n, denominator: 100n }
 
 /** Enough to see all ticks of the closest spacing within a percent of the price. */
-const percentReach: Reach = { words: 2, ticks: 128 }
+const percentWindow: TickWindow = { words: 2, ticks: 128 }
 
 /**
  * How much it takes to move a pool's price by a percent, in the direction in which that is less; in token1. Liquidity at
