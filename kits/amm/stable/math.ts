@@ -3,7 +3,7 @@ export const precision = 10n ** 18n
 export const feeDenominator = 10n ** 10n
 
 /** What a pool says of itself. */
-export interface StableTerms {
+export interface StablePoolParameters {
   /** In the coins' smallest units. */
   readonly balances: readonly bigint[]
   readonly ramp: Ramp
@@ -17,7 +17,7 @@ export interface StableTerms {
 }
 
 /** With what follows from it, for a time. */
-export interface StablePoolState extends StableTerms {
+export interface StablePoolState extends StablePoolParameters {
   /** Balances in 18 decimals. */
   readonly xp: readonly bigint[]
   /** Amplification times the number of coins. */
@@ -29,7 +29,7 @@ export interface StablePoolState extends StableTerms {
  * As soon as the amplification has come to rest, and by the time of a block until then; undefined where the pool is empty or can do
  * nothing.
  */
-export function stablePoolState(terms: StableTerms, timestamp?: number): StablePoolState | undefined {
+export function stablePoolState(terms: StablePoolParameters, timestamp?: number): StablePoolState | undefined {
   const { balances, ramp, fee, adminFee, rates, rounding } = terms
   const amplification = timestamp === undefined ? ramp.future : amplificationAt(ramp, timestamp)
   const xp = toXp(balances, rates)
@@ -123,7 +123,7 @@ export function spotPrice({ xp, rates, ann, d, rounding }: StablePoolState, from
  * What a pool has after a swap; undefined where its contract would have given another amount: then something became of it that is not
  * known here, such as a donation of the admin's, which nothing logs, or a token that takes a fee on transfer.
  */
-export function afterSwap(
+export function balancesAfterSwap(
   state: StablePoolState,
   { from, to, soldRaw, boughtRaw }: { readonly from: number; readonly to: number; readonly soldRaw: bigint; readonly boughtRaw: bigint },
 ): readonly bigint[] | undefined {
@@ -144,7 +144,7 @@ export function afterSwap(
  * What a pool has after some of each coin was put in, or taken out (below zero), for which the logged fees are due; undefined where the
  * logged invariant, of before the fees, is another.
  */
-export function afterChange(
+export function balancesAfterLiquidityChange(
   { balances, rates, ann, rounding, adminFee }: StablePoolState,
   { deltas, fees, invariant }: { readonly deltas: readonly bigint[]; readonly fees: readonly bigint[]; readonly invariant: bigint },
 ): readonly bigint[] | undefined {

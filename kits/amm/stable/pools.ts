@@ -10,10 +10,10 @@ import {
   feeDenominator,
   spotPrice,
   type StablePoolState,
-  afterChange,
-  afterSwap,
+  balancesAfterLiquidityChange,
+  balancesAfterSwap,
   stablePoolState,
-  type StableTerms,
+  type StablePoolParameters,
   type Ramp,
   precision,
 } from './math.ts'
@@ -163,7 +163,7 @@ function asOf(pool: Pool<StablePoolState>, { timestamp }: Head): Pool<StablePool
 }
 
 /** Undefined where it is not known what the pool has then. */
-function termsAfter(pool: Pool<StablePoolState>, change: StableChange, head: Head): StableTerms | undefined {
+function termsAfter(pool: Pool<StablePoolState>, change: StableChange, head: Head): StablePoolParameters | undefined {
   const { state } = pool
   switch (change.is) {
     case 'fee':
@@ -188,9 +188,9 @@ function termsAfter(pool: Pool<StablePoolState>, change: StableChange, head: Hea
 }
 
 function balancesAfter(state: StablePoolState, change: Extract<StableChange, { is: 'swap' | 'liquidity' }>): readonly bigint[] | undefined {
-  if (change.is === 'swap') return afterSwap(state, change)
+  if (change.is === 'swap') return balancesAfterSwap(state, change)
   const { deltas, fees, invariant } = change
-  if (invariant !== undefined) return afterChange(state, { deltas, fees, invariant })
+  if (invariant !== undefined) return balancesAfterLiquidityChange(state, { deltas, fees, invariant })
   return state.balances.map((balance, index) => balance + (deltas[index] ?? 0n))
 }
 
