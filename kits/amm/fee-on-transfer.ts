@@ -3,7 +3,7 @@ import { SluiceError, type At, type Token, type Swap } from '../../core/contract
 import type { EvmReader } from '../evm/types.ts'
 import artifact from './artifacts/TransferProbe.json' with { type: 'json' }
 import type { Loan } from './protocol.ts'
-import type { Lane, Lanes } from './routing/graph.ts'
+import type { PoolEdge, PoolGraph } from './routing/graph.ts'
 
 // A fee can be switched on at any time, so no verdict holds for ever.
 const verdictSeconds = 600
@@ -88,8 +88,8 @@ interface Suspect {
  */
 export function suspectsOf(
   { tokenIn, tokenOut }: Swap,
-  route: readonly Lane[],
-  lanes: Lanes,
+  route: readonly PoolEdge[],
+  lanes: PoolGraph,
   trusted: ReadonlySet<string>,
 ): readonly Suspect[] {
   const ends = [
@@ -104,7 +104,7 @@ export function suspectsOf(
   })
 }
 
-function firstLoan(lenders: readonly Lane[], token: string): Loan | undefined {
+function firstLoan(lenders: readonly PoolEdge[], token: string): Loan | undefined {
   for (const { protocol, pool } of lenders) {
     const loan = protocol.loan?.(pool, token)
     if (loan) return loan

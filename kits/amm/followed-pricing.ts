@@ -5,17 +5,17 @@ import { suspectsOf } from './fee-on-transfer.ts'
 import { poolToken, price } from './price.ts'
 import { poolAsOf, type Pool, type PoolProtocol, type Place, type PoolMemory } from './protocol.ts'
 import { type QuoterParts, pairsOf, requireTwo } from './quoter.ts'
-import { lanesOf, type Lane, type Lanes, waysOf } from './routing/graph.ts'
+import { poolGraphOf, type PoolEdge, type PoolGraph, waysOf } from './routing/graph.ts'
 
 /** What a quote was made of, to be vetted by. */
 interface Made {
-  readonly route: readonly Lane[]
-  readonly lanes: Lanes
+  readonly route: readonly PoolEdge[]
+  readonly lanes: PoolGraph
 }
 
 /** What states were made into, and for what time. */
 interface Laid {
-  readonly lanes: Lanes
+  readonly lanes: PoolGraph
   readonly pools: readonly { readonly protocol: PoolProtocol; readonly pool: Pool }[]
   readonly timestamp: number
 }
@@ -36,7 +36,7 @@ export function followedPricing({ exchange, reader, checks, requireExact, truste
   const known = new WeakMap<readonly unknown[], Laid>()
   const made = new WeakMap<Quote, Made>()
 
-  function lanesBy(states: readonly unknown[], head: Head): Lanes {
+  function lanesBy(states: readonly unknown[], head: Head): PoolGraph {
     const before = known.get(states)
     if (before && (!isTimed || before.timestamp === head.timestamp)) return before.lanes
     const pools = states.flatMap((state) => {
@@ -45,7 +45,7 @@ export function followedPricing({ exchange, reader, checks, requireExact, truste
       return pool ? [{ protocol: state.protocol, pool }] : []
     })
     const isSame = before?.pools.length === pools.length && before.pools.every(({ pool }, index) => pool === pools[index]?.pool)
-    const lanes = before && isSame ? before.lanes : lanesOf(pools)
+    const lanes = before && isSame ? before.lanes : poolGraphOf(pools)
     known.set(states, { lanes, pools, timestamp: head.timestamp })
     return lanes
   }

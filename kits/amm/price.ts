@@ -2,13 +2,13 @@ import { formatUnits } from 'ethers'
 import { type Head, type Hop, type Quote, type Swap, type Token, SluiceError } from '../../core/contracts/index.ts'
 import { type Wanted, bestRoute, spotAlong, type Course, mostHops, explore } from './routing/best-route.ts'
 import { gasCostIn } from './routing/gas-cost.ts'
-import type { Lane, Lanes, Ways } from './routing/graph.ts'
+import type { PoolEdge, PoolGraph, Ways } from './routing/graph.ts'
 import { shareDecimal, wholeShare, bestSplit } from './routing/split.ts'
 
 /** What a swap is quoted by: the pools that it may go through, after one block. */
 interface Board {
   readonly head: Head
-  readonly lanes: Lanes
+  readonly lanes: PoolGraph
   readonly ways: Ways
   readonly version: string | undefined
   readonly wrapped: Token
@@ -19,7 +19,7 @@ interface Board {
 
 interface Priced {
   readonly quote: Quote
-  readonly lanes: readonly Lane[]
+  readonly lanes: readonly PoolEdge[]
 }
 
 export const poolToken = (token: Token, wrapped: Token): string => (token.native ? wrapped.address : token.address)
@@ -61,7 +61,7 @@ export function price(board: Board, swap: Swap, left: number): Priced | { readon
   return { quote, lanes: parts.flatMap((part) => part.lanes) }
 }
 
-const hopOf = ({ protocol, pool, passage }: Lane, share: number): Hop => ({
+const hopOf = ({ protocol, pool, passage }: PoolEdge, share: number): Hop => ({
   pool: pool.address,
   version: protocol.version,
   tokenIn: passage.tokenIn,
@@ -73,7 +73,7 @@ const hopOf = ({ protocol, pool, passage }: Lane, share: number): Hop => ({
 interface NoRoute {
   readonly swap: Swap
   readonly course: Course
-  readonly lanes: Lanes
+  readonly lanes: PoolGraph
   readonly ways: Ways
   /** A pool took the amount and gave nothing for it. */
   readonly tooLittle: boolean
@@ -123,7 +123,7 @@ function noPrice({ swap, course, lanes, ways, tooLittle, intermediates, version 
 }
 
 /** Whether pools of these versions connect the two at all, for whatever amount. */
-function leadsThrough(lanes: Lanes, { tokenIn, tokenOut, between }: Course, versions: ReadonlySet<string>): boolean {
+function leadsThrough(lanes: PoolGraph, { tokenIn, tokenOut, between }: Course, versions: ReadonlySet<string>): boolean {
   let here: readonly string[] = [tokenIn]
   for (let hop = 1; hop <= mostHops; hop += 1) {
     const connects = (to: string) => here.some((from) => lanes.between(from, to).some(({ protocol }) => versions.has(protocol.version)))
@@ -134,7 +134,7 @@ function leadsThrough(lanes: Lanes, { tokenIn, tokenOut, between }: Course, vers
 }
 
 /** The most that an exact amount in may be, by the pools that it could go into first; undefined where one of them does not say. */
-export function mostIn(lanes: Lanes, { tokenIn, tokenOut, between }: Course, versions: ReadonlySet<string>): bigint | undefined {
+export function mostIn(lanes: PoolGraph, { tokenIn, tokenOut, between }: Course, versions: ReadonlySet<string>): bigint | undefined {
   const first = [tokenOut, ...between].flatMap((token) => taking(lanes, tokenIn, token, versions))
   return greatest(first.map(roomOf))
 }
@@ -143,7 +143,7 @@ export function mostIn(lanes: Lanes, { tokenIn, tokenOut, between }: Course, ver
  * The most that an exact amount out may be, whatever it costs: all that goes into the first pools, and what comes of it at
  * the end. Undefined where a pool does not say what goes into it, or the result cannot be had after all.
  */
-export function mostOut(lanes: Lanes, course: Course, versions: ReadonlySet<string>): bigint | undefined {
+export function mostOut(lanes: PoolGraph, course: Course, versions: ReadonlySet<string>): bigint | undefined {
   const { tokenIn, tokenOut, between } = course
   const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
   let here = new Map<string, bigint | 'unlimited'>([[tokenIn, 'unlimited']])
@@ -166,12 +166,12 @@ export function mostOut(lanes: Lanes, course: Course, versions: ReadonlySet<stri
   return had ? mostRaw : undefined
 }
 
-const taking = (lanes: Lanes, from: string, to: string, versions: ReadonlySet<string>) =>
+const taking = (lanes: PoolGraph, from: string, to: string, versions: ReadonlySet<string>) =>
   from === to ? [] : lanes.between(from, to).filter(({ protocol }) => versions.has(protocol.version))
 
-const roomOf = ({ protocol, pool, passage }: Lane) => protocol.mostIn?.(pool, passage)
+const roomOf = ({ protocol, pool, passage }: PoolEdge) => protocol.mostIn?.(pool, passage)
 
-function givenAtMost(lane: Lane, heldRaw: bigint | 'unlimited'): bigint | undefined {
+function givenAtMost(lane: PoolEdge, heldRaw: bigint | 'unlimited'): bigint | undefined {
   const roomRaw = roomOf(lane)
   if (roomRaw === undefined) return undefined
   // One less than fits, since contracts ask for one more than they need.

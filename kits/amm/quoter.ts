@@ -4,7 +4,7 @@ import { type exactTransfers, suspectsOf } from './fee-on-transfer.ts'
 import { poolToken, price } from './price.ts'
 import { type PoolExchange, type Pair, poolAsOf, type Router } from './protocol.ts'
 import type { Wanted } from './routing/best-route.ts'
-import { waysOf, lanesOf, type Lanes, type Ways } from './routing/graph.ts'
+import { waysOf, poolGraphOf, type PoolGraph, type Ways } from './routing/graph.ts'
 
 // The first, and some more where pools turn out to be wanting. What is unknown after that counts as unable.
 const mostReads = 4
@@ -67,7 +67,7 @@ export function pairsOf(tokenIn: string, tokenOut: string, between: readonly str
 
 interface Loaded {
   readonly head: Head
-  readonly lanes: Lanes
+  readonly lanes: PoolGraph
 }
 
 /** Loads the pools of all protocols at one block, in one round trip, and checks the routers that may be chosen with it. */
@@ -90,7 +90,7 @@ function poolLoader(reader: EvmReader, checks: RouterChecks) {
       }),
     )
     checks.verify(due, results.slice(taken))
-    return { head, lanes: lanesOf(pools) }
+    return { head, lanes: poolGraphOf(pools) }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Router, Passed, PoolProtocol } from '../protocol.ts'
 import { gainOf, muchGas, swapUnits, type GasCost } from './gas-cost.ts'
-import { type Lane, type Lanes, type Ways, perLanes } from './graph.ts'
+import { type PoolEdge, type PoolGraph, type Ways, perGraph } from './graph.ts'
 import { goAlong } from './split.ts'
 
 /** An exact amount that is to go from one token to another, by way of others. All tokens are addresses. */
@@ -32,7 +32,7 @@ export const mostHops = 3
  * through as if it were the best that it could be: it is read on only where that would be the best.
  */
 export function explore(
-  lanes: Lanes,
+  lanes: PoolGraph,
   { tokenIn, tokenOut, between, exact, amountRaw }: Course,
   versions: ReadonlySet<string>,
   isGasFree: boolean,
@@ -50,7 +50,7 @@ export function explore(
   const foremost = new Foremost(exact, isGasFree)
   const lesser = new Map<Arrival, readonly Arrival[]>()
 
-  function goThrough(lane: Lane, way: Arrival, arrivals: Arrival[]): void {
+  function goThrough(lane: PoolEdge, way: Arrival, arrivals: Arrival[]): void {
     const { protocol, pool, passage } = lane
     const left = mostHops - way.lanes.length - 1
     const isEnd = (forward ? passage.tokenOut : passage.tokenIn) === end
@@ -109,7 +109,7 @@ export function explore(
 }
 
 export interface PricedRoute {
-  readonly lanes: readonly Lane[]
+  readonly lanes: readonly PoolEdge[]
   readonly router: Router
   /** The other side of the swap. */
   readonly amountRaw: bigint
@@ -135,7 +135,7 @@ interface Comparison {
  * The route that leaves the trader most after paying for gas; the shorter of equals.
  * @param gasCost what that much gas costs, in the token of the other side
  */
-export function bestRoute(lanes: Lanes, course: Course, ways: Ways, gasCost: GasCost): Comparison {
+export function bestRoute(lanes: PoolGraph, course: Course, ways: Ways, gasCost: GasCost): Comparison {
   const tried = tryFirst(lanes, course, ways, gasCost)
   const isHopeless = tried && hopelessBy(lanes, course, tried.gainRaw, gasCost)
   const isGasFree = gasCost(muchGas) === 0n
@@ -174,7 +174,7 @@ const carrierOf = (ways: Ways, { lanes }: Arrival): Router | undefined => ways.c
  * The other side at the pools' marginal prices and without fees: what the price impact is measured against. Rounded up,
  * so that it is never zero.
  */
-export function spotAlong(lanes: readonly Lane[], exact: 'in' | 'out', amountRaw: bigint): bigint {
+export function spotAlong(lanes: readonly PoolEdge[], exact: 'in' | 'out', amountRaw: bigint): bigint {
   let [numerator, denominator] = [amountRaw, 1n]
   for (const { protocol, pool, passage } of lanes) {
     const spot = protocol.spot(pool, passage)
@@ -200,7 +200,7 @@ interface Arrival {
   /** As of a pass. */
   readonly firstWriteUnits: bigint
   /** In the order in which the tokens go. */
-  readonly lanes: readonly Lane[]
+  readonly lanes: readonly PoolEdge[]
   /** What must be known of its pools; until then the amount is what it could be at best. */
   readonly doubts: readonly Wanted[]
   /** The way that it goes on from. */
@@ -208,7 +208,7 @@ interface Arrival {
 }
 
 /** A way and one more lane: behind it, or before it where an exact amount out is followed from its end. */
-function goneOn(way: Arrival, lane: Lane, passed: Passed, doubts: readonly Wanted[], exact: 'in' | 'out'): Arrival {
+function goneOn(way: Arrival, lane: PoolEdge, passed: Passed, doubts: readonly Wanted[], exact: 'in' | 'out'): Arrival {
   return {
     amountRaw: passed.amountRaw,
     gasUnits: way.gasUnits + passed.gasUnits,
@@ -284,7 +284,7 @@ class Foremost {
 const passes = ({ lanes }: Arrival, pool: string) => lanes.some((lane) => lane.pool.address === pool)
 
 /** Whether a way need not go on through a lane, with so many hops left after it. */
-type IsHopeless = (way: Arrival, lane: Lane, left: number) => boolean
+type IsHopeless = (way: Arrival, lane: PoolEdge, left: number) => boolean
 
 /** By token, out per in between it and the end from which no amount comes or to which it goes, at best; absent where nothing leads there. */
 type Reach = ReadonlyMap<string, number>
@@ -292,14 +292,14 @@ type Reach = ReadonlyMap<string, number>
 /** More than floating point loses on the way. */
 const slack = 1e-9
 
-const known = perLanes<readonly Reach[]>()
-const winners = perLanes<readonly Lane[]>()
+const known = perGraph<readonly Reach[]>()
+const winners = perGraph<readonly PoolEdge[]>()
 
 /**
  * Whether a way could not come near that gain though it got nothing but the best prices from where it is, and paid no more gas.
  * @param gasCost what that much gas costs, in the token of the other side
  */
-function hopelessBy(lanes: Lanes, course: Course, gainRaw: bigint, gasCost: GasCost): IsHopeless {
+function hopelessBy(lanes: PoolGraph, course: Course, gainRaw: bigint, gasCost: GasCost): IsHopeless {
   const reaches = reachesOf(lanes, course)
   const forward = course.exact === 'in'
   // Gas is rounded down, and floating point to either side.
@@ -313,7 +313,7 @@ function hopelessBy(lanes: Lanes, course: Course, gainRaw: bigint, gasCost: GasC
 }
 
 /** Tried first for the next amount: the best price may be that of a pool which holds next to nothing. */
-function rememberWinner(lanes: Lanes, course: Course, route: readonly Lane[]): void {
+function rememberWinner(lanes: PoolGraph, course: Course, route: readonly PoolEdge[]): void {
   winners(lanes).set(keyOf(course), route)
 }
 
@@ -321,7 +321,7 @@ function rememberWinner(lanes: Lanes, course: Course, route: readonly Lane[]): v
  * The better of the way that was the best for the last amount and the one with the best price; undefined where neither gives anything, and
  * where amounts may get better prices than those of the pools, so that nothing can be left out for it.
  */
-function tryFirst(lanes: Lanes, course: Course, { mixes, protocols, carrier }: Ways, gasCost: GasCost): Gaining | undefined {
+function tryFirst(lanes: PoolGraph, course: Course, { mixes, protocols, carrier }: Ways, gasCost: GasCost): Gaining | undefined {
   if (!protocols.some(({ spotIsBest }) => spotIsBest)) return undefined
   const { exact, amountRaw } = course
   const first = ratedRoutes(lanes, course)[0]?.lanes
@@ -346,7 +346,7 @@ function tryFirst(lanes: Lanes, course: Course, { mixes, protocols, carrier }: W
 const keyOf = ({ exact, tokenIn, tokenOut }: Course): string => `${exact} ${tokenIn} ${tokenOut}`
 
 /** By the number of hops that may be gone yet: the same for all amounts, and remembered. */
-function reachesOf(lanes: Lanes, course: Course): readonly Reach[] {
+function reachesOf(lanes: PoolGraph, course: Course): readonly Reach[] {
   const ofLanes = known(lanes)
   const key = keyOf(course)
   const found = ofLanes.get(key) ?? reckonReaches(lanes, course)
@@ -354,7 +354,7 @@ function reachesOf(lanes: Lanes, course: Course): readonly Reach[] {
   return found
 }
 
-function reckonReaches(lanes: Lanes, { exact, tokenIn, tokenOut, between }: Course): readonly Reach[] {
+function reckonReaches(lanes: PoolGraph, { exact, tokenIn, tokenOut, between }: Course): readonly Reach[] {
   const forward = exact === 'in'
   const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
   let reach: Reach = new Map([[forward ? tokenOut : tokenIn, 1]])
@@ -375,7 +375,7 @@ function reckonReaches(lanes: Lanes, { exact, tokenIn, tokenOut, between }: Cour
 
 /** A way with the price of its pools, fees included: no amount gets a better one. */
 interface RatedRoute {
-  readonly lanes: readonly Lane[]
+  readonly lanes: readonly PoolEdge[]
   readonly versions: readonly string[]
   /** Out per in, in smallest units, rounded up. */
   readonly rateX128: bigint
@@ -389,10 +389,10 @@ const mostOnward = 6
 /** Of all, only so many are ever tried. */
 const mostRated = 32
 
-const knownOfRatedRoutes = perLanes<readonly RatedRoute[]>()
+const knownOfRatedRoutes = perGraph<readonly RatedRoute[]>()
 
 /** The ways from one token to another, those with the best price for next to nothing first: the same for all amounts, and remembered. */
-export function ratedRoutes(lanes: Lanes, course: Pick<Course, 'tokenIn' | 'tokenOut' | 'between'>): readonly RatedRoute[] {
+export function ratedRoutes(lanes: PoolGraph, course: Pick<Course, 'tokenIn' | 'tokenOut' | 'between'>): readonly RatedRoute[] {
   const ofLanes = knownOfRatedRoutes(lanes)
   const key = `${course.tokenIn} ${course.tokenOut}`
   const found = ofLanes.get(key) ?? rate(lanes, course)
@@ -404,9 +404,9 @@ export function ratedRoutes(lanes: Lanes, course: Pick<Course, 'tokenIn' | 'toke
 export const atBest = (rateX128: bigint, exact: 'in' | 'out', amountRaw: bigint): bigint =>
   exact === 'in' ? ((amountRaw * rateX128) >> 128n) + 1n : (amountRaw << 128n) / rateX128
 
-function rate(lanes: Lanes, { tokenIn, tokenOut, between }: Pick<Course, 'tokenIn' | 'tokenOut' | 'between'>): readonly RatedRoute[] {
+function rate(lanes: PoolGraph, { tokenIn, tokenOut, between }: Pick<Course, 'tokenIn' | 'tokenOut' | 'between'>): readonly RatedRoute[] {
   const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
-  const goOn = (way: Started, lane: Lane, token: string): Started => ({
+  const goOn = (way: Started, lane: PoolEdge, token: string): Started => ({
     token,
     lanes: [...way.lanes, lane],
     rateX128: ((way.rateX128 * lane.rateX128()) >> 128n) + 1n,

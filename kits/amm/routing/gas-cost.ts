@@ -1,4 +1,4 @@
-import { type Lanes, perLanes } from './graph.ts'
+import { type PoolGraph, perGraph } from './graph.ts'
 
 // Measured on the devnet with the router of Uniswap v2 and plain tokens: 88,000 to 113,000 for one hop and 133,000 for
 // two through pools that have traded before, 133,000 and 222,000 where they have not; tokens behind proxies cost more.
@@ -27,14 +27,14 @@ interface Known {
 }
 
 /** By token: the same for all amounts, while neither pools nor the price of gas change. */
-const known = perLanes<Known>()
+const known = perGraph<Known>()
 
 /**
  * What gas costs in a token, rounded down, by that of its pools with the wrapped coin which a swap moves least. Nothing where
  * there is no such pool or only shallow ones: then routes are compared without gas rather than by a price that anyone can
  * set for pennies.
  */
-export function gasCostIn(token: string, wrapped: string, lanes: Lanes, gasPriceRaw: bigint): GasCost {
+export function gasCostIn(token: string, wrapped: string, lanes: PoolGraph, gasPriceRaw: bigint): GasCost {
   if (token === wrapped) return (gasUnits) => gasUnits * gasPriceRaw
   const ofLanes = known(lanes)
   const before = ofLanes.get(token)
@@ -44,7 +44,7 @@ export function gasCostIn(token: string, wrapped: string, lanes: Lanes, gasPrice
   return gasCost
 }
 
-function reckonGasCost(token: string, wrapped: string, lanes: Lanes, gasPriceRaw: bigint): GasCost {
+function reckonGasCost(token: string, wrapped: string, lanes: PoolGraph, gasPriceRaw: bigint): GasCost {
   const trialRaw = typicalUnits * gasPriceRaw * leastDepth
   let deepest: { keptMillionths: bigint; spot: { numerator: bigint; denominator: bigint } } | undefined
   for (const lane of trialRaw > 0n ? lanes.between(wrapped, token) : []) {

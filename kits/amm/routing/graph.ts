@@ -1,7 +1,7 @@
 import type { Missing, Passage, Passed, Pool, PoolProtocol, PoolExchange, Router } from '../protocol.ts'
 
 /** One pool in one direction. */
-export interface Lane {
+export interface PoolEdge {
   readonly protocol: PoolProtocol
   readonly pool: Pool
   readonly passage: Passage
@@ -13,22 +13,22 @@ export interface Lane {
 }
 
 /** The lanes from one token to another. */
-export interface Lanes {
+export interface PoolGraph {
   readonly none: boolean
-  between(tokenIn: string, tokenOut: string): readonly Lane[]
+  between(tokenIn: string, tokenOut: string): readonly PoolEdge[]
   /** All through which a token comes in. */
-  from(token: string): readonly Lane[]
+  from(token: string): readonly PoolEdge[]
 }
 
 const x128 = 2 ** 128
-const nowhere: readonly Lane[] = []
+const nowhere: readonly PoolEdge[] = []
 
-export function lanesOf(pools: readonly { readonly protocol: PoolProtocol; readonly pool: Pool }[]): Lanes {
-  const known = new Map<string, Map<string, Lane[]>>()
+export function poolGraphOf(pools: readonly { readonly protocol: PoolProtocol; readonly pool: Pool }[]): PoolGraph {
+  const known = new Map<string, Map<string, PoolEdge[]>>()
   for (const { protocol, pool } of pools) {
     for (const tokenIn of pool.tokens) {
       let beyond = known.get(tokenIn)
-      if (!beyond) known.set(tokenIn, (beyond = new Map<string, Lane[]>()))
+      if (!beyond) known.set(tokenIn, (beyond = new Map<string, PoolEdge[]>()))
       for (const tokenOut of pool.tokens) {
         if (tokenOut === tokenIn) continue
         const lane = laneOf(protocol, pool, { tokenIn, tokenOut })
@@ -46,7 +46,7 @@ export function lanesOf(pools: readonly { readonly protocol: PoolProtocol; reado
 }
 
 /** Routes of one version and of several ask the same of their first pools: the last answer is remembered. */
-function laneOf(protocol: PoolProtocol, pool: Pool, passage: Passage): Lane {
+function laneOf(protocol: PoolProtocol, pool: Pool, passage: Passage): PoolEdge {
   let bestRate: number | undefined
   let asked: { exact: 'in' | 'out'; amountRaw: bigint; answer: Passed | Missing | undefined } | undefined
   return {
@@ -87,8 +87,8 @@ function reckonRate(protocol: PoolProtocol, pool: Pool, passage: Passage): bigin
 }
 
 /** Remembers by a key what belongs to pools as they are, whatever the amount: for as long as anybody has them. */
-export function perLanes<T>(): (lanes: Lanes) => Map<string, T> {
-  const known = new WeakMap<Lanes, Map<string, T>>()
+export function perGraph<T>(): (lanes: PoolGraph) => Map<string, T> {
+  const known = new WeakMap<PoolGraph, Map<string, T>>()
   return (lanes) => {
     const before = known.get(lanes)
     if (before) return before

@@ -2,14 +2,14 @@ import type { Swap } from '../../../core/contracts/index.ts'
 import type { Router } from '../protocol.ts'
 import { type Wanted, type Course, type PricedRoute, atBest, ratedRoutes } from './best-route.ts'
 import { gainOf, swapUnits, type GasCost } from './gas-cost.ts'
-import type { Lane, Lanes } from './graph.ts'
+import type { PoolEdge, PoolGraph } from './graph.ts'
 
 /** So few candidates are compared with each other; where there are more, only with so many of the best. */
 const [fewCandidates, mostLeading] = [12, 4]
 
 /** One of several ways that a swap goes at once. */
 interface Part {
-  readonly lanes: readonly Lane[]
+  readonly lanes: readonly PoolEdge[]
   /** In twentieths. */
   readonly share: number
   /** Of the exact amount; those of all parts add up to it. */
@@ -31,7 +31,7 @@ interface SplitRoute {
  * Several ways at once, no pool on two of them, that leave the trader more after paying for gas than the best single one; undefined where
  * there are none. Of a way of which more must be known and that could be one of them, that.
  */
-export function bestSplit(lanes: Lanes, question: SplitQuestion): SplitRoute | { readonly wanted: readonly Wanted[] } | undefined {
+export function bestSplit(lanes: PoolGraph, question: SplitQuestion): SplitRoute | { readonly wanted: readonly Wanted[] } | undefined {
   const { course, best, gasCost } = question
   if (shareOf(course.amountRaw, 1) === 0n) return undefined
   let found: (Chosen & { readonly router: Router }) | undefined
@@ -63,7 +63,7 @@ interface Chosen {
  * Every two and every three ways without a common pool are compared; of many candidates those of which one at least is among the best.
  * @param takes whether the router takes such routes together, or one of them among others
  */
-function choose(lanes: Lanes, question: SplitQuestion, takes: Takes): Chosen | undefined {
+function choose(lanes: PoolGraph, question: SplitQuestion, takes: Takes): Chosen | undefined {
   const candidates = splitCandidates(lanes, question, takes)
   if (candidates.length === 0) return undefined
   const { course, gasCost, best } = question
@@ -138,7 +138,7 @@ const [mostByRate, mostApart] = [12, 2]
  * better on another than the last of it does on the best single one. They are asked in the order of their prices, and most swaps are so
  * small that none comes near: nothing is gone through for them.
  */
-function splitCandidates(lanes: Lanes, { course, gasCost, best, last }: SplitQuestion, takes: Takes): readonly Way[] {
+function splitCandidates(lanes: PoolGraph, { course, gasCost, best, last }: SplitQuestion, takes: Takes): readonly Way[] {
   const { exact, amountRaw } = course
   const worth = (otherRaw: bigint) => (exact === 'in' ? otherRaw : -otherRaw)
   const isPart = takes([best.lanes.map(({ protocol }) => protocol.version)])
@@ -213,7 +213,7 @@ interface Gone {
 
 /** One way that a share of a swap may go. */
 interface Way {
-  readonly lanes: readonly Lane[]
+  readonly lanes: readonly PoolEdge[]
   readonly versions: readonly string[]
   /** Undefined where a pool refuses that much. */
   go(amountRaw: bigint): Gone | undefined
@@ -227,7 +227,7 @@ interface Way {
  * Along all lanes of a way. Undefined where a pool refuses that much.
  * @param last what more must be known of counts as unable
  */
-export function goAlong(lanes: readonly Lane[], exact: 'in' | 'out', amountRaw: bigint, last: boolean): Gone | undefined {
+export function goAlong(lanes: readonly PoolEdge[], exact: 'in' | 'out', amountRaw: bigint, last: boolean): Gone | undefined {
   let [otherRaw, gasUnits, firstWriteUnits] = [amountRaw, 0n, 0n]
   const doubts: Wanted[] = []
   for (const lane of exact === 'in' ? lanes : lanes.toReversed()) {
@@ -248,7 +248,7 @@ export function goAlong(lanes: readonly Lane[], exact: 'in' | 'out', amountRaw: 
 }
 
 /** @param last what more must be known of counts as unable */
-function wayOf(lanes: readonly Lane[], { exact, amountRaw }: Course, last: boolean): Way {
+function wayOf(lanes: readonly PoolEdge[], { exact, amountRaw }: Course, last: boolean): Way {
   const known: (Gone | undefined)[] = [{ otherRaw: 0n, gasUnits: 0n, firstWriteUnits: 0n, doubts: [] }]
   const go = (fromRaw: bigint) => goAlong(lanes, exact, fromRaw, last)
   function of(share: number): Gone | undefined {

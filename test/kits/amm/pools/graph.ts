@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { mostHops, type Course } from '../../../../kits/amm/routing/best-route.ts'
-import { lanesOf, type Lane, type Lanes, waysOf } from '../../../../kits/amm/routing/graph.ts'
+import { poolGraphOf, type PoolEdge, type PoolGraph, waysOf } from '../../../../kits/amm/routing/graph.ts'
 import type { PoolExchange, PoolProtocol, Router } from '../../../../kits/amm/index.ts'
 import { getAmountIn, getAmountOut } from '../../../../kits/amm/v2/math.ts'
 
@@ -102,12 +102,12 @@ function knowing(protocol: PoolProtocol, known: (pool: string) => boolean): Pool
  * @param known whether enough was read of a pool; of all where it is absent
  * @param spotIsBest whether pools say that no amount gets a better price than theirs
  */
-export function graphOf(baskets: readonly BasketOf[], known: (pool: string) => boolean = () => true, spotIsBest = true): Lanes {
+export function graphOf(baskets: readonly BasketOf[], known: (pool: string) => boolean = () => true, spotIsBest = true): PoolGraph {
   const knowingly = protocols.map((each) => {
     const { spotIsBest: says, ...protocol } = knowing(each, known)
     return spotIsBest && says ? { ...protocol, spotIsBest: says } : protocol
   })
-  return lanesOf(
+  return poolGraphOf(
     baskets.flatMap(({ version, tokens, reservesRaw, feePercent, gasUnits, mostInRaw }, index) => {
       const protocol = knowingly.find((each) => each.version === version)
       if (!protocol) return []
@@ -123,9 +123,9 @@ export function graphOf(baskets: readonly BasketOf[], known: (pool: string) => b
 }
 
 /** Every route that there is, one by one: no token twice, no pool twice. */
-export function everyRoute(lanes: Lanes, { tokenIn, tokenOut, between }: Course): readonly (readonly Lane[])[] {
-  const found: Lane[][] = []
-  const goOn = (route: readonly Lane[], from: string): void => {
+export function everyRoute(lanes: PoolGraph, { tokenIn, tokenOut, between }: Course): readonly (readonly PoolEdge[])[] {
+  const found: PoolEdge[][] = []
+  const goOn = (route: readonly PoolEdge[], from: string): void => {
     const visited = [tokenIn, ...route.map(({ passage }) => passage.tokenOut)]
     for (const to of [...between, tokenOut]) {
       if (visited.includes(to)) continue
@@ -146,7 +146,7 @@ export interface Outcome {
 }
 
 /** What a route gives, or takes; undefined where a pool on it refuses. */
-export function along(route: readonly Lane[], { exact, amountRaw }: Course): Outcome | undefined {
+export function along(route: readonly PoolEdge[], { exact, amountRaw }: Course): Outcome | undefined {
   let outcome: Outcome = { amountRaw, gasUnits: 0n }
   for (const lane of exact === 'in' ? route : route.toReversed()) {
     const passed = lane.pass(exact, outcome.amountRaw)
@@ -157,7 +157,7 @@ export function along(route: readonly Lane[], { exact, amountRaw }: Course): Out
 }
 
 /** What any router takes, with what comes of it. */
-export function everyOutcome(lanes: Lanes, course: Course) {
+export function everyOutcome(lanes: PoolGraph, course: Course) {
   const { carrier } = waysOf(exchange, course.exact, undefined)
   return everyRoute(lanes, course).flatMap((route) => {
     if (!carrier(route.map(({ protocol }) => protocol.version))) return []

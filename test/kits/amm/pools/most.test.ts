@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { explore, type Course } from '../../../../kits/amm/routing/best-route.ts'
-import { lanesOf } from '../../../../kits/amm/routing/graph.ts'
+import { poolGraphOf } from '../../../../kits/amm/routing/graph.ts'
 import { mostIn, mostOut } from '../../../../kits/amm/price.ts'
 import { v2Protocol } from '../../../../kits/amm/v2/pools.ts'
 import { graphOf } from './graph.ts'
@@ -10,7 +10,7 @@ const pairs = v2Protocol('v2', [3n, 1000n], { factory: `0x${'1'.repeat(40)}`, in
 const versions = new Set(['v2'])
 const course: Course = { tokenIn: 'A', tokenOut: 'B', between: ['I', 'J'], exact: 'out', amountRaw: 1n }
 const lanesThrough = (tokens: readonly string[], reserves: readonly (readonly [bigint, bigint])[]) =>
-  lanesOf(
+  poolGraphOf(
     reserves.map(([reserve0Raw, reserve1Raw], index) => ({
       protocol: pairs,
       pool: { address: `pool ${index}`, tokens: tokens.slice(index, index + 2), state: { reserve0Raw, reserve1Raw } },

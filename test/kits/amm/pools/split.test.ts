@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import type { Swap, Token } from '../../../../core/contracts/index.ts'
 import { bestRoute, type Course } from '../../../../kits/amm/routing/best-route.ts'
-import { type Lane, waysOf } from '../../../../kits/amm/routing/graph.ts'
+import { type PoolEdge, waysOf } from '../../../../kits/amm/routing/graph.ts'
 import { shareOf, wholeShare, bestSplit } from '../../../../kits/amm/routing/split.ts'
 import { along, everyRoute, exchange, graphOf, type BasketOf } from './graph.ts'
 
@@ -49,7 +49,7 @@ const thinBasket: fc.Arbitrary<BasketOf> = fc.record({
 const gasPrices = fc.bigInt(0n, 10n ** 6n)
 const gasCostAt = (gasPriceRaw: bigint) => (gasUnits: bigint) => gasUnits * gasPriceRaw
 /** The best net of gas over every two and three routes without a common pool and every allotment by twentieths; 50,000 + 20,000 for each way but one. */
-function exhaustive(routes: readonly (readonly Lane[])[], course: Course, gasCost: (gasUnits: bigint) => bigint): bigint | undefined {
+function exhaustive(routes: readonly (readonly PoolEdge[])[], course: Course, gasCost: (gasUnits: bigint) => bigint): bigint | undefined {
   const net = (otherRaw: bigint, gasUnits: bigint) => (course.exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
   const tables = routes.map((route) => ({
     pools: new Set(route.map(({ pool }) => pool.address)),
