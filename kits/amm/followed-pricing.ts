@@ -5,7 +5,7 @@ import { suspectsOf } from './fee-on-transfer.ts'
 import { poolToken, price } from './price.ts'
 import { poolAsOf, type Pool, type PoolProtocol, type Place, type PoolMemory } from './protocol.ts'
 import { type QuoterParts, pairsOf, requireTwo } from './quoter.ts'
-import { poolGraphOf, type PoolEdge, type PoolGraph, waysOf } from './routing/graph.ts'
+import { poolGraphOf, type PoolEdge, type PoolGraph, routeOptionsOf } from './routing/graph.ts'
 
 /** What a quote was made of, to be vetted by. */
 interface Made {
@@ -30,7 +30,7 @@ export function followedPricing({ exchange, reader, checks, requireExact, truste
   if (kept.length < protocols.length) return undefined
   const { wrapped, intermediates } = reader
   const between = intermediates.map(({ address }) => address)
-  const remembered = rememberedWays((exact, version) => waysOf(exchange, exact, version))
+  const remembered = rememberedWays((exact, version) => routeOptionsOf(exchange, exact, version))
   const isTimed = kept.some(({ memory }) => memory.asOf)
   // What states are made into serves for every amount, until one of them changes.
   const known = new WeakMap<readonly unknown[], Laid>()

@@ -1,15 +1,15 @@
 import { formatUnits } from 'ethers'
 import { type Head, type Hop, type Quote, type Swap, type Token, SluiceError } from '../../core/contracts/index.ts'
-import { type Wanted, bestRoute, spotAlong, type Course, mostHops, explore } from './routing/best-route.ts'
+import { type MissingState, bestRoute, spotAlong, type RouteQuery, maxHops, search } from './routing/best-route.ts'
 import { gasCostIn } from './routing/gas-cost.ts'
-import type { PoolEdge, PoolGraph, Ways } from './routing/graph.ts'
+import type { PoolEdge, PoolGraph, RouteOptions } from './routing/graph.ts'
 import { shareDecimal, wholeShare, bestSplit } from './routing/split.ts'
 
 /** What a swap is quoted by: the pools that it may go through, after one block. */
 interface Board {
   readonly head: Head
   readonly lanes: PoolGraph
-  readonly ways: Ways
+  readonly ways: RouteOptions
   readonly version: string | undefined
   readonly wrapped: Token
   readonly intermediates: readonly Token[]
@@ -32,11 +32,11 @@ const forSplits = 2
  * `left` times yet, and what is unknown after that counts as unable.
  * @throws SluiceError PRICE_FAILED or PAIR_NOT_FOUND where no route gives anything
  */
-export function price(board: Board, swap: Swap, left: number): Priced | { readonly wanted: readonly Wanted[] } {
+export function price(board: Board, swap: Swap, left: number): Priced | { readonly wanted: readonly MissingState[] } {
   const { head, lanes, ways, version, wrapped, intermediates, gasPriceRaw } = board
   const { exact, amountRaw } = swap
   const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
-  const course: Course = { tokenIn, tokenOut, between: intermediates.map(({ address }) => address), exact, amountRaw }
+  const course: RouteQuery = { tokenIn, tokenOut, between: intermediates.map(({ address }) => address), exact, amountRaw }
   const gasCost = gasCostIn(exact === 'in' ? tokenOut : tokenIn, wrapped.address, lanes, gasPriceRaw)
   const { best, tooLittle, wanted } = bestRoute(lanes, course, ways, gasCost)
   const isWanting = wanted.length > 0 && left > 0
@@ -72,9 +72,9 @@ const hopOf = ({ protocol, pool, passage }: PoolEdge, share: number): Hop => ({
 
 interface NoRoute {
   readonly swap: Swap
-  readonly course: Course
+  readonly course: RouteQuery
   readonly lanes: PoolGraph
-  readonly ways: Ways
+  readonly ways: RouteOptions
   /** A pool took the amount and gave nothing for it. */
   readonly tooLittle: boolean
   readonly intermediates: readonly Token[]
@@ -108,7 +108,7 @@ function noPrice({ swap, course, lanes, ways, tooLittle, intermediates, version 
     )
   }
   const verb = exact === 'in' ? 'take' : 'give'
-  const limits = mixes.map((mix) => (exact === 'in' ? mostIn : mostOut)(lanes, course, mix))
+  const limits = mixes.map((mix) => (exact === 'in' ? maxAmountIn : maxAmountOut)(lanes, course, mix))
   const mostRaw = limits.reduce((a, b) => (a === undefined || b === undefined ? undefined : a > b ? a : b))
   // Where less than the most is refused, it is a later pool that refuses it.
   if (mostRaw === undefined || mostRaw >= amountRaw) {
@@ -123,9 +123,9 @@ function noPrice({ swap, course, lanes, ways, tooLittle, intermediates, version 
 }
 
 /** Whether pools of these versions connect the two at all, for whatever amount. */
-function leadsThrough(lanes: PoolGraph, { tokenIn, tokenOut, between }: Course, versions: ReadonlySet<string>): boolean {
+function leadsThrough(lanes: PoolGraph, { tokenIn, tokenOut, between }: RouteQuery, versions: ReadonlySet<string>): boolean {
   let here: readonly string[] = [tokenIn]
-  for (let hop = 1; hop <= mostHops; hop += 1) {
+  for (let hop = 1; hop <= maxHops; hop += 1) {
     const connects = (to: string) => here.some((from) => lanes.between(from, to).some(({ protocol }) => versions.has(protocol.version)))
     if (connects(tokenOut)) return true
     here = between.filter(connects)
@@ -134,7 +134,7 @@ function leadsThrough(lanes: PoolGraph, { tokenIn, tokenOut, between }: Course, 
 }
 
 /** The most that an exact amount in may be, by the pools that it could go into first; undefined where one of them does not say. */
-export function mostIn(lanes: PoolGraph, { tokenIn, tokenOut, between }: Course, versions: ReadonlySet<string>): bigint | undefined {
+export function maxAmountIn(lanes: PoolGraph, { tokenIn, tokenOut, between }: RouteQuery, versions: ReadonlySet<string>): bigint | undefined {
   const first = [tokenOut, ...between].flatMap((token) => taking(lanes, tokenIn, token, versions))
   return greatest(first.map(roomOf))
 }
@@ -143,14 +143,14 @@ export function mostIn(lanes: PoolGraph, { tokenIn, tokenOut, between }: Course,
  * The most that an exact amount out may be, whatever it costs: all that goes into the first pools, and what comes of it at
  * the end. Undefined where a pool does not say what goes into it, or the result cannot be had after all.
  */
-export function mostOut(lanes: PoolGraph, course: Course, versions: ReadonlySet<string>): bigint | undefined {
+export function maxAmountOut(lanes: PoolGraph, course: RouteQuery, versions: ReadonlySet<string>): bigint | undefined {
   const { tokenIn, tokenOut, between } = course
   const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
   let here = new Map<string, bigint | 'unlimited'>([[tokenIn, 'unlimited']])
   let mostRaw = 0n
-  for (let hop = 1; hop <= mostHops; hop += 1) {
+  for (let hop = 1; hop <= maxHops; hop += 1) {
     const next = new Map<string, bigint>()
-    for (const to of hop < mostHops ? [...via, tokenOut] : [tokenOut]) {
+    for (const to of hop < maxHops ? [...via, tokenOut] : [tokenOut]) {
       const given: (bigint | undefined)[] = [...here].flatMap(([from, heldRaw]) =>
         taking(lanes, from, to, versions).map((lane) => givenAtMost(lane, heldRaw)),
       )
@@ -162,7 +162,7 @@ export function mostOut(lanes: PoolGraph, course: Course, versions: ReadonlySet<
     here = next
   }
   const had =
-    mostRaw > 0n && explore(lanes, { ...course, amountRaw: mostRaw }, versions, true).arrivals.some(({ doubts }) => doubts.length === 0)
+    mostRaw > 0n && search(lanes, { ...course, amountRaw: mostRaw }, versions, true).arrivals.some(({ doubts }) => doubts.length === 0)
   return had ? mostRaw : undefined
 }
 

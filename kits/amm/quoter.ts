@@ -3,8 +3,8 @@ import type { EvmReader, CallResult, Call } from '../evm/types.ts'
 import { type exactTransfers, suspectsOf } from './fee-on-transfer.ts'
 import { poolToken, price } from './price.ts'
 import { type PoolExchange, type Pair, poolAsOf, type Router } from './protocol.ts'
-import type { Wanted } from './routing/best-route.ts'
-import { waysOf, poolGraphOf, type PoolGraph, type Ways } from './routing/graph.ts'
+import type { MissingState } from './routing/best-route.ts'
+import { routeOptionsOf, poolGraphOf, type PoolGraph, type RouteOptions } from './routing/graph.ts'
 
 // The first, and some more where pools turn out to be wanting. What is unknown after that counts as unable.
 const mostReads = 4
@@ -28,7 +28,7 @@ export function quoter({ exchange, reader, checks, requireExact, trusted }: Quot
   return async (swap: Swap, version: string | undefined, at: At): Promise<Quote> => {
     const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
     requireTwo(tokenIn, tokenOut)
-    const ways = waysOf(exchange, swap.exact, version)
+    const ways = routeOptionsOf(exchange, swap.exact, version)
     const pairs = pairsOf(tokenIn, tokenOut, between)
     let wanted = wantedLately.of(tokenIn, tokenOut)
     for (let reads = 1; ; reads += 1) {
@@ -72,7 +72,7 @@ interface Loaded {
 
 /** Loads the pools of all protocols at one block, in one round trip, and checks the routers that may be chosen with it. */
 function poolLoader(reader: EvmReader, checks: RouterChecks) {
-  return async (ways: Ways, pairs: readonly Pair[], wanted: readonly Wanted[], at: At): Promise<Loaded> => {
+  return async (ways: RouteOptions, pairs: readonly Pair[], wanted: readonly MissingState[], at: At): Promise<Loaded> => {
     const readings = ways.protocols.map((protocol) => {
       const missing = wanted.filter((each) => each.protocol === protocol).map((each) => each.missing)
       return { protocol, reading: protocol.read(pairs, missing) }
@@ -131,14 +131,14 @@ const mostOfOne = 256
  * further round trips.
  */
 function rememberWanted(nowMs: () => number = () => performance.now()) {
-  const known = new Map<string, { readonly wanted: readonly Wanted[]; readonly expires: number }>()
+  const known = new Map<string, { readonly wanted: readonly MissingState[]; readonly expires: number }>()
   return {
-    of(tokenIn: string, tokenOut: string): readonly Wanted[] {
+    of(tokenIn: string, tokenOut: string): readonly MissingState[] {
       if (known.size === 0) return []
       const found = known.get(`${tokenIn} ${tokenOut}`)
       return found && found.expires > nowMs() ? found.wanted : []
     },
-    put(tokenIn: string, tokenOut: string, wanted: readonly Wanted[]): void {
+    put(tokenIn: string, tokenOut: string, wanted: readonly MissingState[]): void {
       if (known.size >= mostRemembered) known.clear()
       known.set(`${tokenIn} ${tokenOut}`, { wanted: wanted.slice(-mostOfOne), expires: nowMs() + rememberedMs })
     },

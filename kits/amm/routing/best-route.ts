@@ -1,10 +1,10 @@
 import type { Router, Passed, PoolProtocol } from '../protocol.ts'
-import { gainOf, muchGas, swapUnits, type GasCost } from './gas-cost.ts'
-import { type PoolEdge, type PoolGraph, type Ways, perGraph } from './graph.ts'
-import { goAlong } from './split.ts'
+import { netGain, hugeGasUnits, swapGasUnits, type GasCost } from './gas-cost.ts'
+import { type PoolEdge, type PoolGraph, type RouteOptions, perGraph } from './graph.ts'
+import { quoteAlong } from './split.ts'
 
 /** An exact amount that is to go from one token to another, by way of others. All tokens are addresses. */
-export interface Course {
+export interface RouteQuery {
   readonly tokenIn: string
   readonly tokenOut: string
   readonly between: readonly string[]
@@ -12,18 +12,18 @@ export interface Course {
   readonly amountRaw: bigint
 }
 
-interface Explored {
+interface SearchResult {
   /** At the other end of the course, by whatever pool was the last; those of fewer hops first. */
-  readonly arrivals: readonly Arrival[]
+  readonly arrivals: readonly PartialRoute[]
   /** Of pools that might give anything. */
-  readonly wanted: readonly Wanted[]
+  readonly wanted: readonly MissingState[]
   /** Of ways that at their best would be refused, and otherwise perhaps not. */
-  readonly unsure: readonly Wanted[]
+  readonly unsure: readonly MissingState[]
   /** A pool took the amount and gave nothing for it. */
   readonly tooLittle: boolean
 }
 
-export const mostHops = 3
+export const maxHops = 3
 
 /**
  * Goes from token to token, for an exact amount out from the end to the start, and keeps at each the best way there: which
@@ -31,30 +31,30 @@ export const mostHops = 3
  * goes through. Where gas is to be paid for, those are kept that are the best with as little gas. A pool that more must be known of is gone
  * through as if it were the best that it could be: it is read on only where that would be the best.
  */
-export function explore(
+export function search(
   lanes: PoolGraph,
-  { tokenIn, tokenOut, between, exact, amountRaw }: Course,
+  { tokenIn, tokenOut, between, exact, amountRaw }: RouteQuery,
   versions: ReadonlySet<string>,
   isGasFree: boolean,
-  isHopeless: IsHopeless = () => false,
-): Explored {
+  isHopeless: IsPruned = () => false,
+): SearchResult {
   const forward = exact === 'in'
   const [start, end] = forward ? [tokenIn, tokenOut] : [tokenOut, tokenIn]
   const via = between.filter((token) => token !== start && token !== end)
-  const ends: Arrival[] = []
-  const best = new Map<string, readonly Arrival[]>()
-  const wanted: Wanted[] = []
-  const unsure: Wanted[] = []
+  const ends: PartialRoute[] = []
+  const best = new Map<string, readonly PartialRoute[]>()
+  const wanted: MissingState[] = []
+  const unsure: MissingState[] = []
   let tooLittle = false
 
-  const foremost = new Foremost(exact, isGasFree)
-  const lesser = new Map<Arrival, readonly Arrival[]>()
+  const foremost = new ParetoFront(exact, isGasFree)
+  const lesser = new Map<PartialRoute, readonly PartialRoute[]>()
 
-  function goThrough(lane: PoolEdge, way: Arrival, arrivals: Arrival[]): void {
+  function goThrough(lane: PoolEdge, way: PartialRoute, arrivals: PartialRoute[]): void {
     const { protocol, pool, passage } = lane
-    const left = mostHops - way.lanes.length - 1
+    const left = maxHops - way.lanes.length - 1
     const isEnd = (forward ? passage.tokenOut : passage.tokenIn) === end
-    if (left < (isEnd ? 0 : 1) || passes(way, pool.address) || isHopeless(way, lane, left)) return
+    if (left < (isEnd ? 0 : 1) || visits(way, pool.address) || isHopeless(way, lane, left)) return
     const passed = lane.pass(exact, way.amountRaw)
     if (passed === undefined) {
       unsure.push(...way.doubts)
@@ -65,13 +65,13 @@ export function explore(
       const doubts = [...way.doubts, { protocol, pool: pool.address, missing }]
       if (atBestRaw === undefined) wanted.push(...doubts)
       else if (atBestRaw > 0n || !forward)
-        arrivals.push(goneOn(way, lane, { amountRaw: atBestRaw > 0n ? atBestRaw : 1n, gasUnits: 0n }, doubts, exact))
+        arrivals.push(extendRoute(way, lane, { amountRaw: atBestRaw > 0n ? atBestRaw : 1n, gasUnits: 0n }, doubts, exact))
     } else if (passed.amountRaw <= 0n) tooLittle = true
-    else arrivals.push(goneOn(way, lane, passed, way.doubts, exact))
+    else arrivals.push(extendRoute(way, lane, passed, way.doubts, exact))
   }
 
   /** Ways that were left out for one that brings too much, or for one that it goes on from. */
-  function lesserThan(way: Arrival): readonly Arrival[] {
+  function lesserThan(way: PartialRoute): readonly PartialRoute[] {
     const known = lesser.get(way)
     if (known) return known
     const found = [...foremost.refused(way)]
@@ -81,12 +81,12 @@ export function explore(
     return found
   }
 
-  const atStart: Arrival = { amountRaw, gasUnits: 0n, firstWriteUnits: 0n, lanes: [], doubts: [] }
-  let here: readonly (readonly [string, readonly Arrival[]])[] = [[start, [atStart]]]
-  for (let hop = 1; hop <= mostHops; hop += 1) {
-    const next: [string, readonly Arrival[]][] = []
-    for (const to of hop < mostHops ? [...via, end] : [end]) {
-      const arrivals: Arrival[] = []
+  const atStart: PartialRoute = { amountRaw, gasUnits: 0n, firstWriteUnits: 0n, lanes: [], doubts: [] }
+  let here: readonly (readonly [string, readonly PartialRoute[]])[] = [[start, [atStart]]]
+  for (let hop = 1; hop <= maxHops; hop += 1) {
+    const next: [string, readonly PartialRoute[]][] = []
+    for (const to of hop < maxHops ? [...via, end] : [end]) {
+      const arrivals: PartialRoute[] = []
       for (const [from, ways] of here) {
         for (const lane of forward ? lanes.between(from, to) : lanes.between(to, from)) {
           if (versions.has(lane.protocol.version)) for (const way of ways) goThrough(lane, way, arrivals)
@@ -118,16 +118,16 @@ export interface PricedRoute {
 }
 
 /** With what the trader has of it after paying for gas. */
-interface Gaining {
+interface Incumbent {
   readonly priced: PricedRoute
   readonly gainRaw: bigint
 }
 
-interface Comparison {
+interface BestRoute {
   /** Undefined where no route gives anything. */
   readonly best: PricedRoute | undefined
   /** What must be known to be sure that there is none better. */
-  readonly wanted: readonly Wanted[]
+  readonly wanted: readonly MissingState[]
   readonly tooLittle: boolean
 }
 
@@ -135,18 +135,18 @@ interface Comparison {
  * The route that leaves the trader most after paying for gas; the shorter of equals.
  * @param gasCost what that much gas costs, in the token of the other side
  */
-export function bestRoute(lanes: PoolGraph, course: Course, ways: Ways, gasCost: GasCost): Comparison {
-  const tried = tryFirst(lanes, course, ways, gasCost)
-  const isHopeless = tried && hopelessBy(lanes, course, tried.gainRaw, gasCost)
-  const isGasFree = gasCost(muchGas) === 0n
-  const explored = ways.mixes.map((mix) => explore(lanes, course, mix, isGasFree, isHopeless))
-  let best: Gaining | undefined
-  const hopes: { arrival: Arrival; gainRaw: bigint }[] = []
+export function bestRoute(lanes: PoolGraph, course: RouteQuery, ways: RouteOptions, gasCost: GasCost): BestRoute {
+  const tried = firstIncumbent(lanes, course, ways, gasCost)
+  const isHopeless = tried && pruneBelow(lanes, course, tried.gainRaw, gasCost)
+  const isGasFree = gasCost(hugeGasUnits) === 0n
+  const explored = ways.mixes.map((mix) => search(lanes, course, mix, isGasFree, isHopeless))
+  let best: Incumbent | undefined
+  const hopes: { arrival: PartialRoute; gainRaw: bigint }[] = []
   for (const { arrivals } of explored) {
     for (const arrival of arrivals) {
       const { amountRaw, firstWriteUnits } = arrival
-      const gasUnits = swapUnits + arrival.gasUnits
-      const gainRaw = gainOf(course.exact, amountRaw, gasUnits, gasCost)
+      const gasUnits = swapGasUnits + arrival.gasUnits
+      const gainRaw = netGain(course.exact, amountRaw, gasUnits, gasCost)
       if (best && gainRaw <= best.gainRaw) continue
       if (arrival.doubts.length > 0) {
         hopes.push({ arrival, gainRaw })
@@ -164,11 +164,11 @@ export function bestRoute(lanes: PoolGraph, course: Course, ways: Ways, gasCost:
     ...explored.flatMap((each) => (best ? each.wanted : [...each.wanted, ...each.unsure])),
     ...better.flatMap(({ arrival }) => arrival.doubts),
   ]
-  if (best) rememberWinner(lanes, course, best.priced.lanes)
+  if (best) rememberBest(lanes, course, best.priced.lanes)
   return { best: best?.priced, wanted, tooLittle: explored.some((each) => each.tooLittle) }
 }
 
-const carrierOf = (ways: Ways, { lanes }: Arrival): Router | undefined => ways.carrier(lanes.map(({ protocol }) => protocol.version))
+const carrierOf = (ways: RouteOptions, { lanes }: PartialRoute): Router | undefined => ways.carrier(lanes.map(({ protocol }) => protocol.version))
 
 /**
  * The other side at the pools' marginal prices and without fees: what the price impact is measured against. Rounded up,
@@ -185,7 +185,7 @@ export function spotAlong(lanes: readonly PoolEdge[], exact: 'in' | 'out', amoun
 }
 
 /** A pool of which more must be known. */
-export interface Wanted {
+export interface MissingState {
   readonly protocol: PoolProtocol
   /** Its address. */
   readonly pool: string
@@ -193,7 +193,7 @@ export interface Wanted {
 }
 
 /** A way that has been gone, with what came of the amount at its end. */
-interface Arrival {
+interface PartialRoute {
   readonly amountRaw: bigint
   /** Of the pools. */
   readonly gasUnits: bigint
@@ -202,13 +202,13 @@ interface Arrival {
   /** In the order in which the tokens go. */
   readonly lanes: readonly PoolEdge[]
   /** What must be known of its pools; until then the amount is what it could be at best. */
-  readonly doubts: readonly Wanted[]
+  readonly doubts: readonly MissingState[]
   /** The way that it goes on from. */
-  readonly from?: Arrival
+  readonly from?: PartialRoute
 }
 
 /** A way and one more lane: behind it, or before it where an exact amount out is followed from its end. */
-function goneOn(way: Arrival, lane: PoolEdge, passed: Passed, doubts: readonly Wanted[], exact: 'in' | 'out'): Arrival {
+function extendRoute(way: PartialRoute, lane: PoolEdge, passed: Passed, doubts: readonly MissingState[], exact: 'in' | 'out'): PartialRoute {
   return {
     amountRaw: passed.amountRaw,
     gasUnits: way.gasUnits + passed.gasUnits,
@@ -227,19 +227,19 @@ const noWorse = (aRaw: bigint, bRaw: bigint, exact: 'in' | 'out') => (exact === 
  * pools to go on through: a pool of more than two tokens could be met again, and must not be, since its second pass would find another
  * state than was read.
  */
-class Foremost {
+class ParetoFront {
   readonly #exact: 'in' | 'out'
   readonly #isGasFree: boolean
-  readonly #behind = new Map<Arrival, Arrival[]>()
-  readonly #refused = new Set<Arrival>()
+  readonly #behind = new Map<PartialRoute, PartialRoute[]>()
+  readonly #refused = new Set<PartialRoute>()
 
   constructor(exact: 'in' | 'out', isGasFree: boolean) {
     this.#exact = exact
     this.#isGasFree = isGasFree
   }
 
-  of(arrivals: readonly Arrival[]): readonly Arrival[] {
-    const kept: Arrival[] = []
+  of(arrivals: readonly PartialRoute[]): readonly PartialRoute[] {
+    const kept: PartialRoute[] = []
     for (const arrival of arrivals) {
       const better = kept.find((other) => this.#dominates(other, arrival))
       if (better) {
@@ -258,33 +258,33 @@ class Foremost {
   }
 
   /** Of one that brings too much for a pool: those that bring less, and were left out for it. From now on none is. */
-  refused(arrival: Arrival): readonly Arrival[] {
+  refused(arrival: PartialRoute): readonly PartialRoute[] {
     this.#refused.add(arrival)
     return this.#behind.get(arrival) ?? []
   }
 
-  #putBehind(better: Arrival, worse: Arrival): void {
+  #putBehind(better: PartialRoute, worse: PartialRoute): void {
     const behind = this.#behind.get(better)
     if (behind) behind.push(worse)
     else this.#behind.set(better, [worse])
   }
 
-  #dominates(a: Arrival, b: Arrival): boolean {
+  #dominates(a: PartialRoute, b: PartialRoute): boolean {
     return (
       a.doubts.length === 0 &&
       !this.#refused.has(a) &&
       noWorse(a.amountRaw, b.amountRaw, this.#exact) &&
       // That a way in doubt may be cheaper is no reason to read on.
       (this.#isGasFree || b.doubts.length > 0 || a.gasUnits <= b.gasUnits) &&
-      a.lanes.every(({ pool }) => pool.tokens.length === 2 || passes(b, pool.address))
+      a.lanes.every(({ pool }) => pool.tokens.length === 2 || visits(b, pool.address))
     )
   }
 }
 
-const passes = ({ lanes }: Arrival, pool: string) => lanes.some((lane) => lane.pool.address === pool)
+const visits = ({ lanes }: PartialRoute, pool: string) => lanes.some((lane) => lane.pool.address === pool)
 
 /** Whether a way need not go on through a lane, with so many hops left after it. */
-type IsHopeless = (way: Arrival, lane: PoolEdge, left: number) => boolean
+type IsPruned = (way: PartialRoute, lane: PoolEdge, left: number) => boolean
 
 /** By token, out per in between it and the end from which no amount comes or to which it goes, at best; absent where nothing leads there. */
 type Reach = ReadonlyMap<string, number>
@@ -299,21 +299,21 @@ const winners = perGraph<readonly PoolEdge[]>()
  * Whether a way could not come near that gain though it got nothing but the best prices from where it is, and paid no more gas.
  * @param gasCost what that much gas costs, in the token of the other side
  */
-function hopelessBy(lanes: PoolGraph, course: Course, gainRaw: bigint, gasCost: GasCost): IsHopeless {
+function pruneBelow(lanes: PoolGraph, course: RouteQuery, gainRaw: bigint, gasCost: GasCost): IsPruned {
   const reaches = reachesOf(lanes, course)
   const forward = course.exact === 'in'
   // Gas is rounded down, and floating point to either side.
   const gain = Number(gainRaw) - Math.abs(Number(gainRaw)) * slack - 1
-  const gasRate = (Number(gasCost(muchGas)) / Number(muchGas)) * (1 - slack)
+  const gasRate = (Number(gasCost(hugeGasUnits)) / Number(hugeGasUnits)) * (1 - slack)
   return ({ amountRaw, gasUnits }, { passage, bestRate }, left) => {
     const rate = bestRate() * (reaches[left]?.get(forward ? passage.tokenOut : passage.tokenIn) ?? 0)
     const worth = forward ? Number(amountRaw) * rate * (1 + slack) : (-Number(amountRaw) / rate) * (1 - slack)
-    return worth - Number(swapUnits + gasUnits) * gasRate < gain
+    return worth - Number(swapGasUnits + gasUnits) * gasRate < gain
   }
 }
 
 /** Tried first for the next amount: the best price may be that of a pool which holds next to nothing. */
-function rememberWinner(lanes: PoolGraph, course: Course, route: readonly PoolEdge[]): void {
+function rememberBest(lanes: PoolGraph, course: RouteQuery, route: readonly PoolEdge[]): void {
   winners(lanes).set(keyOf(course), route)
 }
 
@@ -321,32 +321,32 @@ function rememberWinner(lanes: PoolGraph, course: Course, route: readonly PoolEd
  * The better of the way that was the best for the last amount and the one with the best price; undefined where neither gives anything, and
  * where amounts may get better prices than those of the pools, so that nothing can be left out for it.
  */
-function tryFirst(lanes: PoolGraph, course: Course, { mixes, protocols, carrier }: Ways, gasCost: GasCost): Gaining | undefined {
+function firstIncumbent(lanes: PoolGraph, course: RouteQuery, { mixes, protocols, carrier }: RouteOptions, gasCost: GasCost): Incumbent | undefined {
   if (!protocols.some(({ spotIsBest }) => spotIsBest)) return undefined
   const { exact, amountRaw } = course
   const first = ratedRoutes(lanes, course)[0]?.lanes
   const winner = winners(lanes).get(keyOf(course))
   const isOne = first?.length === winner?.length && first?.every((lane, index) => lane === winner?.[index])
-  let best: Gaining | undefined
+  let best: Incumbent | undefined
   for (const route of isOne ? [first] : [winner, first]) {
     const versions = route?.map(({ protocol }) => protocol.version)
     if (!route || !versions || !mixes.some((mix) => versions.every((each) => mix.has(each)))) continue
     const router = carrier(versions)
-    const gone = router && goAlong(route, exact, amountRaw, true)
+    const gone = router && quoteAlong(route, exact, amountRaw, true)
     if (!gone) continue
     const { otherRaw, firstWriteUnits } = gone
-    const gasUnits = swapUnits + gone.gasUnits
-    const gainRaw = gainOf(exact, otherRaw, gasUnits, gasCost)
+    const gasUnits = swapGasUnits + gone.gasUnits
+    const gainRaw = netGain(exact, otherRaw, gasUnits, gasCost)
     if (!best || gainRaw > best.gainRaw)
       best = { priced: { lanes: route, router, amountRaw: otherRaw, gasUnits, firstWriteUnits }, gainRaw }
   }
   return best
 }
 
-const keyOf = ({ exact, tokenIn, tokenOut }: Course): string => `${exact} ${tokenIn} ${tokenOut}`
+const keyOf = ({ exact, tokenIn, tokenOut }: RouteQuery): string => `${exact} ${tokenIn} ${tokenOut}`
 
 /** By the number of hops that may be gone yet: the same for all amounts, and remembered. */
-function reachesOf(lanes: PoolGraph, course: Course): readonly Reach[] {
+function reachesOf(lanes: PoolGraph, course: RouteQuery): readonly Reach[] {
   const ofLanes = known(lanes)
   const key = keyOf(course)
   const found = ofLanes.get(key) ?? reckonReaches(lanes, course)
@@ -354,12 +354,12 @@ function reachesOf(lanes: PoolGraph, course: Course): readonly Reach[] {
   return found
 }
 
-function reckonReaches(lanes: PoolGraph, { exact, tokenIn, tokenOut, between }: Course): readonly Reach[] {
+function reckonReaches(lanes: PoolGraph, { exact, tokenIn, tokenOut, between }: RouteQuery): readonly Reach[] {
   const forward = exact === 'in'
   const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
   let reach: Reach = new Map([[forward ? tokenOut : tokenIn, 1]])
   const reaches = [reach]
-  for (let left = 1; left < mostHops; left += 1) {
+  for (let left = 1; left < maxHops; left += 1) {
     const next = new Map(reach)
     for (const from of via) {
       for (const [to, rate] of reach) {
@@ -392,7 +392,7 @@ const mostRated = 32
 const knownOfRatedRoutes = perGraph<readonly RatedRoute[]>()
 
 /** The ways from one token to another, those with the best price for next to nothing first: the same for all amounts, and remembered. */
-export function ratedRoutes(lanes: PoolGraph, course: Pick<Course, 'tokenIn' | 'tokenOut' | 'between'>): readonly RatedRoute[] {
+export function ratedRoutes(lanes: PoolGraph, course: Pick<RouteQuery, 'tokenIn' | 'tokenOut' | 'between'>): readonly RatedRoute[] {
   const ofLanes = knownOfRatedRoutes(lanes)
   const key = `${course.tokenIn} ${course.tokenOut}`
   const found = ofLanes.get(key) ?? rate(lanes, course)
@@ -401,10 +401,10 @@ export function ratedRoutes(lanes: PoolGraph, course: Pick<Course, 'tokenIn' | '
 }
 
 /** What an amount would be at that price: no less in, no more out. */
-export const atBest = (rateX128: bigint, exact: 'in' | 'out', amountRaw: bigint): bigint =>
+export const amountAtRate = (rateX128: bigint, exact: 'in' | 'out', amountRaw: bigint): bigint =>
   exact === 'in' ? ((amountRaw * rateX128) >> 128n) + 1n : (amountRaw << 128n) / rateX128
 
-function rate(lanes: PoolGraph, { tokenIn, tokenOut, between }: Pick<Course, 'tokenIn' | 'tokenOut' | 'between'>): readonly RatedRoute[] {
+function rate(lanes: PoolGraph, { tokenIn, tokenOut, between }: Pick<RouteQuery, 'tokenIn' | 'tokenOut' | 'between'>): readonly RatedRoute[] {
   const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
   const goOn = (way: Started, lane: PoolEdge, token: string): Started => ({
     token,
@@ -413,9 +413,9 @@ function rate(lanes: PoolGraph, { tokenIn, tokenOut, between }: Pick<Course, 'to
   })
   const found: Started[] = []
   let here: readonly Started[] = [{ token: tokenIn, lanes: [], rateX128: oneX128 }]
-  for (let hop = 1; hop <= mostHops; hop += 1) {
+  for (let hop = 1; hop <= maxHops; hop += 1) {
     const next: Started[] = []
-    for (const to of hop < mostHops ? [...via, tokenOut] : [tokenOut]) {
+    for (const to of hop < maxHops ? [...via, tokenOut] : [tokenOut]) {
       const arrived = here.flatMap((way) =>
         way.lanes.some(({ passage }) => passage.tokenIn === to) || way.token === to
           ? []

@@ -3,10 +3,10 @@ import { type PoolGraph, perGraph } from './graph.ts'
 // Measured on the devnet with the router of Uniswap v2 and plain tokens: 88,000 to 113,000 for one hop and 133,000 for
 // two through pools that have traded before, 133,000 and 222,000 where they have not; tokens behind proxies cost more.
 // Of that the pools' own part is what their protocol says.
-export const swapUnits = 50_000n
+export const swapGasUnits = 50_000n
 
 /** More than any swap takes: where that costs nothing, no gas does. */
-export const muchGas = 10n ** 9n
+export const hugeGasUnits = 10n ** 9n
 
 // A swap's, to see how deep a pool is.
 const typicalUnits = 150_000n
@@ -18,7 +18,7 @@ const leastKeptMillionths = 400_000n
 export type GasCost = (gasUnits: bigint) => bigint
 
 /** What the trader has of the other side after paying for gas: less than nothing where it is what goes in. */
-export const gainOf = (exact: 'in' | 'out', otherRaw: bigint, gasUnits: bigint, gasCost: GasCost): bigint =>
+export const netGain = (exact: 'in' | 'out', otherRaw: bigint, gasUnits: bigint, gasCost: GasCost): bigint =>
   (exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
 
 interface Known {

@@ -99,7 +99,7 @@ export function perGraph<T>(): (lanes: PoolGraph) => Map<string, T> {
 }
 
 /** In what an exchange's routes can differ: pools of which versions, and who carries them. */
-export interface Ways {
+export interface RouteOptions {
   /** Each alone, and together what one router carries together. */
   readonly mixes: readonly ReadonlySet<string>[]
   /** Those that have a pool on any of these routes. */
@@ -110,7 +110,7 @@ export interface Ways {
 }
 
 /** @param version restricts routes to that one */
-export function waysOf({ protocols, routers }: PoolExchange, exact: 'in' | 'out', version: string | undefined): Ways {
+export function routeOptionsOf({ protocols, routers }: PoolExchange, exact: 'in' | 'out', version: string | undefined): RouteOptions {
   const versions = [...new Set(protocols.map((protocol) => protocol.version))].filter((each) => version === undefined || each === version)
   const carrier = (route: readonly string[]) => routers.find((router) => router.carries(route, exact))
   const alone = versions.filter((each) => carrier([each])).map((each) => new Set([each]))

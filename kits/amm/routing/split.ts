@@ -1,7 +1,7 @@
 import type { Swap } from '../../../core/contracts/index.ts'
 import type { Router } from '../protocol.ts'
-import { type Wanted, type Course, type PricedRoute, atBest, ratedRoutes } from './best-route.ts'
-import { gainOf, swapUnits, type GasCost } from './gas-cost.ts'
+import { type MissingState, type RouteQuery, type PricedRoute, amountAtRate, ratedRoutes } from './best-route.ts'
+import { netGain, swapGasUnits, type GasCost } from './gas-cost.ts'
 import type { PoolEdge, PoolGraph } from './graph.ts'
 
 /** So few candidates are compared with each other; where there are more, only with so many of the best. */
@@ -31,7 +31,7 @@ interface SplitRoute {
  * Several ways at once, no pool on two of them, that leave the trader more after paying for gas than the best single one; undefined where
  * there are none. Of a way of which more must be known and that could be one of them, that.
  */
-export function bestSplit(lanes: PoolGraph, question: SplitQuestion): SplitRoute | { readonly wanted: readonly Wanted[] } | undefined {
+export function bestSplit(lanes: PoolGraph, question: SplitQuestion): SplitRoute | { readonly wanted: readonly MissingState[] } | undefined {
   const { course, best, gasCost } = question
   if (shareOf(course.amountRaw, 1) === 0n) return undefined
   let found: (Chosen & { readonly router: Router }) | undefined
@@ -47,7 +47,7 @@ export function bestSplit(lanes: PoolGraph, question: SplitQuestion): SplitRoute
   const amountRaw = parts.reduce((sum, { otherRaw }) => sum + otherRaw, 0n)
   const firstWriteUnits = parts.reduce((sum, part) => sum + part.firstWriteUnits, 0n)
   // Of few units a twentieth is not what rounding makes of it.
-  return gainOf(course.exact, amountRaw, gasUnits, gasCost) > gainOf(course.exact, best.amountRaw, best.gasUnits, gasCost)
+  return netGain(course.exact, amountRaw, gasUnits, gasCost) > netGain(course.exact, best.amountRaw, best.gasUnits, gasCost)
     ? { parts, router, amountRaw, gasUnits, firstWriteUnits }
     : undefined
 }
@@ -69,11 +69,11 @@ function choose(lanes: PoolGraph, question: SplitQuestion, takes: Takes): Chosen
   const { course, gasCost, best } = question
   const partCost = gasCost(partUnits)
   let most: Chosen | undefined
-  let mostRaw = gainOf(course.exact, best.amountRaw, best.gasUnits, gasCost)
+  let mostRaw = netGain(course.exact, best.amountRaw, best.gasUnits, gasCost)
   const together = (ways: readonly Way[], allotment: Allotment | undefined): Chosen | undefined => {
     if (!allotment || allotment.shares.includes(0)) return undefined
-    const gasUnits = swapUnits + allotment.gasUnits + partUnits * BigInt(ways.length - 1)
-    const gainRaw = gainOf(course.exact, allotment.otherRaw, gasUnits, gasCost)
+    const gasUnits = swapGasUnits + allotment.gasUnits + partUnits * BigInt(ways.length - 1)
+    const gainRaw = netGain(course.exact, allotment.otherRaw, gasUnits, gasCost)
     return gainRaw > mostRaw && takes(ways.map(({ versions }) => versions)) ? { ways, allotment, gasUnits, gainRaw } : undefined
   }
   const leading = candidates.length > fewCandidates ? mostLeading : candidates.length
@@ -97,7 +97,7 @@ function choose(lanes: PoolGraph, question: SplitQuestion, takes: Takes): Chosen
 }
 
 /** The last has what rounding left. Undefined where that is too much for it. */
-function partsOf(ways: readonly Way[], shares: readonly number[], { amountRaw }: Course): readonly Part[] | undefined {
+function partsOf(ways: readonly Way[], shares: readonly number[], { amountRaw }: RouteQuery): readonly Part[] | undefined {
   let leftRaw = amountRaw
   const parts: Part[] = []
   for (const [index, way] of ways.entries()) {
@@ -114,7 +114,7 @@ function partsOf(ways: readonly Way[], shares: readonly number[], { amountRaw }:
 /** What is to be split, and by which routers. */
 interface SplitQuestion {
   readonly swap: Swap
-  readonly course: Course
+  readonly course: RouteQuery
   readonly routers: readonly Router[]
   /** What that much gas costs, in the token of the other side. */
   readonly gasCost: GasCost
@@ -142,7 +142,7 @@ function splitCandidates(lanes: PoolGraph, { course, gasCost, best, last }: Spli
   const { exact, amountRaw } = course
   const worth = (otherRaw: bigint) => (exact === 'in' ? otherRaw : -otherRaw)
   const isPart = takes([best.lanes.map(({ protocol }) => protocol.version)])
-  const nearly = isPart ? goAlong(best.lanes, exact, shareOf(amountRaw, wholeShare - 1), last) : undefined
+  const nearly = isPart ? quoteAlong(best.lanes, exact, shareOf(amountRaw, wholeShare - 1), last) : undefined
   const lastRaw = nearly ? worth(best.amountRaw) - worth(nearly.otherRaw) : worth(best.amountRaw) / BigInt(wholeShare)
   const partCost = gasCost(partUnits)
   // All but a twentieth of the swap at that price must pay for another call.
@@ -151,7 +151,7 @@ function splitCandidates(lanes: PoolGraph, { course, gasCost, best, last }: Spli
   const rated = ratedRoutes(lanes, course)
   const tried: Way[] = []
   for (const route of rated) {
-    if (!pays(atBest(route.rateX128, exact, shareOf(amountRaw, 1)))) break
+    if (!pays(amountAtRate(route.rateX128, exact, shareOf(amountRaw, 1)))) break
     if (isSame(route, best) || !takes([route.versions])) continue
     const way = wayOf(route.lanes, course, last)
     const gone = way.of(1)
@@ -201,14 +201,14 @@ const bestFirst = (share: number, worth: (otherRaw: bigint) => bigint) => (a: Wa
 }
 
 /** What came of an amount at the other end of a way. */
-interface Gone {
+interface RouteQuote {
   readonly otherRaw: bigint
   /** Of the pools. */
   readonly gasUnits: bigint
   /** As of a pass. */
   readonly firstWriteUnits: bigint
   /** What must be known of its pools; until then it is what it could be at best. */
-  readonly doubts: readonly Wanted[]
+  readonly doubts: readonly MissingState[]
 }
 
 /** One way that a share of a swap may go. */
@@ -216,9 +216,9 @@ interface Way {
   readonly lanes: readonly PoolEdge[]
   readonly versions: readonly string[]
   /** Undefined where a pool refuses that much. */
-  go(amountRaw: bigint): Gone | undefined
+  go(amountRaw: bigint): RouteQuote | undefined
   /** The same of a number of twentieths; remembered. */
-  of(share: number): Gone | undefined
+  of(share: number): RouteQuote | undefined
   /** What one twentieth more is worth after so many: what comes out for it, or less than nothing of what must go in; remembered. */
   step(share: number): bigint | undefined
 }
@@ -227,9 +227,9 @@ interface Way {
  * Along all lanes of a way. Undefined where a pool refuses that much.
  * @param last what more must be known of counts as unable
  */
-export function goAlong(lanes: readonly PoolEdge[], exact: 'in' | 'out', amountRaw: bigint, last: boolean): Gone | undefined {
+export function quoteAlong(lanes: readonly PoolEdge[], exact: 'in' | 'out', amountRaw: bigint, last: boolean): RouteQuote | undefined {
   let [otherRaw, gasUnits, firstWriteUnits] = [amountRaw, 0n, 0n]
-  const doubts: Wanted[] = []
+  const doubts: MissingState[] = []
   for (const lane of exact === 'in' ? lanes : lanes.toReversed()) {
     const passed = lane.pass(exact, otherRaw)
     if (!passed) return undefined
@@ -248,10 +248,10 @@ export function goAlong(lanes: readonly PoolEdge[], exact: 'in' | 'out', amountR
 }
 
 /** @param last what more must be known of counts as unable */
-function wayOf(lanes: readonly PoolEdge[], { exact, amountRaw }: Course, last: boolean): Way {
-  const known: (Gone | undefined)[] = [{ otherRaw: 0n, gasUnits: 0n, firstWriteUnits: 0n, doubts: [] }]
-  const go = (fromRaw: bigint) => goAlong(lanes, exact, fromRaw, last)
-  function of(share: number): Gone | undefined {
+function wayOf(lanes: readonly PoolEdge[], { exact, amountRaw }: RouteQuery, last: boolean): Way {
+  const known: (RouteQuote | undefined)[] = [{ otherRaw: 0n, gasUnits: 0n, firstWriteUnits: 0n, doubts: [] }]
+  const go = (fromRaw: bigint) => quoteAlong(lanes, exact, fromRaw, last)
+  function of(share: number): RouteQuote | undefined {
     if (!(share in known)) known[share] = go(shareOf(amountRaw, share))
     return known[share]
   }
@@ -270,7 +270,7 @@ const areApart = (a: Pick<Way, 'lanes'>, b: Pick<Way, 'lanes'>): boolean =>
   !a.lanes.some(({ pool }) => b.lanes.some((lane) => lane.pool.address === pool.address))
 
 /** How much of a swap goes which way, and what comes of it all together. */
-interface Allotment extends Omit<Gone, 'firstWriteUnits'> {
+interface Allotment extends Omit<RouteQuote, 'firstWriteUnits'> {
   /** In twentieths, in the order of the ways; some may have none. */
   readonly shares: readonly number[]
   /** What the twentieth is worth that is worth the least: another way must do better to have any. */

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { bestRoute, spotAlong, type Course } from '../../../../kits/amm/routing/best-route.ts'
-import { waysOf } from '../../../../kits/amm/routing/graph.ts'
+import { bestRoute, spotAlong, type RouteQuery } from '../../../../kits/amm/routing/best-route.ts'
+import { routeOptionsOf } from '../../../../kits/amm/routing/graph.ts'
 import { along, boundless, carrying, everyOutcome, everyRoute, exchange, graphOf, someBaskets, tokens } from './graph.ts'
 
-const someCourse: fc.Arbitrary<Course> = fc.record({
+const someCourse: fc.Arbitrary<RouteQuery> = fc.record({
   tokenIn: fc.constant('A'),
   tokenOut: fc.constant('B'),
   // The ends may be intermediates of the network themselves.
@@ -15,7 +15,7 @@ const someCourse: fc.Arbitrary<Course> = fc.record({
 const runs = { numRuns: 2_000 }
 const free = () => 0n
 const costing = (gasPriceRaw: bigint) => (gasUnits: bigint) => (gasUnits * gasPriceRaw) / 10n ** 5n
-const waysFor = (exact: 'in' | 'out', version?: string) => waysOf(exchange, exact, version)
+const waysFor = (exact: 'in' | 'out', version?: string) => routeOptionsOf(exchange, exact, version)
 
 describe('the best route through pools of several kinds', () => {
   it('gives the most, or takes the least, of all that a router takes', () => {
@@ -268,7 +268,7 @@ describe('the best route through pools of several kinds', () => {
     const [toB, fromA] = [pool('pairs', ['I', 'B'], 10n ** 12n), pool('pairs', ['A', 'I'], 10n ** 9n)]
     const alone = ['pairs', 'ticks'].map((version) => carrying(version, (route) => route.every((each) => each === version)))
     const oneWay = carrying('pairs before ticks', (route) => route.join() === 'pairs,ticks')
-    const ways = waysOf({ protocols: exchange.protocols, routers: [...alone, oneWay] }, 'in', undefined)
+    const ways = routeOptionsOf({ protocols: exchange.protocols, routers: [...alone, oneWay] }, 'in', undefined)
     const { best } = bestRoute(graphOf([toB, fromA, pool('ticks', ['A', 'I'], 10n ** 12n)]), course, ways, free)
     expect(best?.lanes.map(({ pool: { address } }) => address)).to.deep.equal(['pool 1', 'pool 0'])
   })

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
-import { mostHops, type Course } from '../../../../kits/amm/routing/best-route.ts'
-import { poolGraphOf, type PoolEdge, type PoolGraph, waysOf } from '../../../../kits/amm/routing/graph.ts'
+import { maxHops, type RouteQuery } from '../../../../kits/amm/routing/best-route.ts'
+import { poolGraphOf, type PoolEdge, type PoolGraph, routeOptionsOf } from '../../../../kits/amm/routing/graph.ts'
 import type { PoolExchange, PoolProtocol, Router } from '../../../../kits/amm/index.ts'
 import { getAmountIn, getAmountOut } from '../../../../kits/amm/v2/math.ts'
 
@@ -123,7 +123,7 @@ export function graphOf(baskets: readonly BasketOf[], known: (pool: string) => b
 }
 
 /** Every route that there is, one by one: no token twice, no pool twice. */
-export function everyRoute(lanes: PoolGraph, { tokenIn, tokenOut, between }: Course): readonly (readonly PoolEdge[])[] {
+export function everyRoute(lanes: PoolGraph, { tokenIn, tokenOut, between }: RouteQuery): readonly (readonly PoolEdge[])[] {
   const found: PoolEdge[][] = []
   const goOn = (route: readonly PoolEdge[], from: string): void => {
     const visited = [tokenIn, ...route.map(({ passage }) => passage.tokenOut)]
@@ -132,7 +132,7 @@ export function everyRoute(lanes: PoolGraph, { tokenIn, tokenOut, between }: Cou
       for (const lane of lanes.between(from, to)) {
         if (route.some(({ pool }) => pool.address === lane.pool.address)) continue
         if (to === tokenOut) found.push([...route, lane])
-        else if (route.length + 1 < mostHops) goOn([...route, lane], to)
+        else if (route.length + 1 < maxHops) goOn([...route, lane], to)
       }
     }
   }
@@ -146,7 +146,7 @@ export interface Outcome {
 }
 
 /** What a route gives, or takes; undefined where a pool on it refuses. */
-export function along(route: readonly PoolEdge[], { exact, amountRaw }: Course): Outcome | undefined {
+export function along(route: readonly PoolEdge[], { exact, amountRaw }: RouteQuery): Outcome | undefined {
   let outcome: Outcome = { amountRaw, gasUnits: 0n }
   for (const lane of exact === 'in' ? route : route.toReversed()) {
     const passed = lane.pass(exact, outcome.amountRaw)
@@ -157,8 +157,8 @@ export function along(route: readonly PoolEdge[], { exact, amountRaw }: Course):
 }
 
 /** What any router takes, with what comes of it. */
-export function everyOutcome(lanes: PoolGraph, course: Course) {
-  const { carrier } = waysOf(exchange, course.exact, undefined)
+export function everyOutcome(lanes: PoolGraph, course: RouteQuery) {
+  const { carrier } = routeOptionsOf(exchange, course.exact, undefined)
   return everyRoute(lanes, course).flatMap((route) => {
     if (!carrier(route.map(({ protocol }) => protocol.version))) return []
     const outcome = along(route, course)

@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { explore, type Course } from '../../../../kits/amm/routing/best-route.ts'
+import { search, type RouteQuery } from '../../../../kits/amm/routing/best-route.ts'
 import { poolGraphOf } from '../../../../kits/amm/routing/graph.ts'
-import { mostIn, mostOut } from '../../../../kits/amm/price.ts'
+import { maxAmountIn, maxAmountOut } from '../../../../kits/amm/price.ts'
 import { v2Protocol } from '../../../../kits/amm/v2/pools.ts'
 import { graphOf } from './graph.ts'
 
 const pairs = v2Protocol('v2', [3n, 1000n], { factory: `0x${'1'.repeat(40)}`, initCodeHash: `0x${'2'.repeat(64)}` })
 const versions = new Set(['v2'])
-const course: Course = { tokenIn: 'A', tokenOut: 'B', between: ['I', 'J'], exact: 'out', amountRaw: 1n }
+const course: RouteQuery = { tokenIn: 'A', tokenOut: 'B', between: ['I', 'J'], exact: 'out', amountRaw: 1n }
 const lanesThrough = (tokens: readonly string[], reserves: readonly (readonly [bigint, bigint])[]) =>
   poolGraphOf(
     reserves.map(([reserve0Raw, reserve1Raw], index) => ({
@@ -25,14 +25,14 @@ describe('the most that an exact amount may be', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(reserve, reserve), { minLength: 1, maxLength: 3 }), (reserves) => {
         const lanes = lanesThrough(way(reserves.length), reserves)
-        const mostRaw = mostOut(lanes, course, versions)
+        const mostRaw = maxAmountOut(lanes, course, versions)
         if (mostRaw === undefined) return true
         had += 1
-        return explore(lanes, { ...course, amountRaw: mostRaw }, versions, true).arrivals.length > 0
+        return search(lanes, { ...course, amountRaw: mostRaw }, versions, true).arrivals.length > 0
       }),
     )
     expect(had).to.be.above(50)
-    expect(mostOut(lanesThrough(way(1), [[10n ** 18n, 1000n]]), course, versions)).to.equal(999n)
+    expect(maxAmountOut(lanesThrough(way(1), [[10n ** 18n, 1000n]]), course, versions)).to.equal(999n)
   })
 
   it('is unknown where the divisions leave nothing over, so that it cannot be had after all', () => {
@@ -41,19 +41,19 @@ describe('the most that an exact amount may be', () => {
       [10n ** 18n, 1001n],
       [997n, 2n],
     ])
-    expect(mostOut(lanes, course, versions)).to.equal(undefined)
+    expect(maxAmountOut(lanes, course, versions)).to.equal(undefined)
   })
 
   it('is all that the first pool takes in', () => {
     const lanes = lanesThrough(way(1), [[10n ** 24n, 10n ** 24n]])
-    const mostRaw = mostIn(lanes, { ...course, exact: 'in' }, versions) ?? 0n
-    const taken = (amountRaw: bigint) => explore(lanes, { ...course, exact: 'in', amountRaw }, versions, true).arrivals.length
+    const mostRaw = maxAmountIn(lanes, { ...course, exact: 'in' }, versions) ?? 0n
+    const taken = (amountRaw: bigint) => search(lanes, { ...course, exact: 'in', amountRaw }, versions, true).arrivals.length
     expect([taken(mostRaw), taken(mostRaw + 1n)]).to.deep.equal([1, 0])
   })
 
   it('is unknown where a pool does not say what it takes', () => {
     const silent = graphOf([{ version: 'pairs', tokens: ['A', 'B'], reservesRaw: [10n ** 9n, 10n ** 9n], feePercent: 0n, gasUnits: 1n }])
-    expect(mostOut(silent, course, new Set(['pairs']))).to.equal(undefined)
-    expect(mostIn(silent, course, new Set(['pairs']))).to.equal(undefined)
+    expect(maxAmountOut(silent, course, new Set(['pairs']))).to.equal(undefined)
+    expect(maxAmountIn(silent, course, new Set(['pairs']))).to.equal(undefined)
   })
 })

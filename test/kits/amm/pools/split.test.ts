@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import type { Swap, Token } from '../../../../core/contracts/index.ts'
-import { bestRoute, type Course } from '../../../../kits/amm/routing/best-route.ts'
-import { type PoolEdge, waysOf } from '../../../../kits/amm/routing/graph.ts'
+import { bestRoute, type RouteQuery } from '../../../../kits/amm/routing/best-route.ts'
+import { type PoolEdge, routeOptionsOf } from '../../../../kits/amm/routing/graph.ts'
 import { shareOf, wholeShare, bestSplit } from '../../../../kits/amm/routing/split.ts'
 import { along, everyRoute, exchange, graphOf, type BasketOf } from './graph.ts'
 
@@ -13,13 +13,13 @@ const courseOf = {
   between: fc.constant(['I']),
   exact: fc.constantFrom('in' as const, 'out' as const),
 }
-const someCourse: fc.Arbitrary<Course> = fc.record({
+const someCourse: fc.Arbitrary<RouteQuery> = fc.record({
   ...courseOf,
   // In whole twentieths: what rounding leaves is not what is compared.
   amountRaw: fc.bigInt(10n ** 8n, 10n ** 15n).map((each) => each * 20n),
 })
 const token = (address: string): Token => ({ symbol: address, address, decimals: 18 })
-const swapAlong = ({ tokenIn, tokenOut, exact, amountRaw }: Course): Swap => ({
+const swapAlong = ({ tokenIn, tokenOut, exact, amountRaw }: RouteQuery): Swap => ({
   tokenIn: token(tokenIn),
   tokenOut: token(tokenOut),
   exact,
@@ -49,7 +49,7 @@ const thinBasket: fc.Arbitrary<BasketOf> = fc.record({
 const gasPrices = fc.bigInt(0n, 10n ** 6n)
 const gasCostAt = (gasPriceRaw: bigint) => (gasUnits: bigint) => gasUnits * gasPriceRaw
 /** The best net of gas over every two and three routes without a common pool and every allotment by twentieths; 50,000 + 20,000 for each way but one. */
-function exhaustive(routes: readonly (readonly PoolEdge[])[], course: Course, gasCost: (gasUnits: bigint) => bigint): bigint | undefined {
+function exhaustive(routes: readonly (readonly PoolEdge[])[], course: RouteQuery, gasCost: (gasUnits: bigint) => bigint): bigint | undefined {
   const net = (otherRaw: bigint, gasUnits: bigint) => (course.exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
   const tables = routes.map((route) => ({
     pools: new Set(route.map(({ pool }) => pool.address)),
@@ -83,7 +83,7 @@ describe('a swap that goes several ways at once', function () {
     fc.assert(
       fc.property(denseBaskets, someCourse, gasPrices, (baskets, course, gasPriceRaw) => {
         const lanes = graphOf(baskets)
-        const ways = waysOf(splitting, course.exact, undefined)
+        const ways = routeOptionsOf(splitting, course.exact, undefined)
         const gasCost = gasCostAt(gasPriceRaw)
         const { best } = bestRoute(lanes, course, ways, gasCost)
         if (!best) return true
@@ -114,7 +114,7 @@ describe('a swap that goes several ways at once', function () {
     fc.assert(
       fc.property(fc.array(thinBasket, { minLength: 2, maxLength: 6 }), coarse, (baskets, course) => {
         const lanes = graphOf(baskets)
-        const ways = waysOf(splitting, course.exact, undefined)
+        const ways = routeOptionsOf(splitting, course.exact, undefined)
         const { best } = bestRoute(lanes, course, ways, () => 0n)
         if (!best) return true
         const found = bestSplit(lanes, { swap: swapAlong(course), course, routers: ways.routers, gasCost: () => 0n, best, last: true })
@@ -142,9 +142,9 @@ describe('a swap that goes several ways at once', function () {
       pool('A', 'I', 10n ** 14n, 10n ** 15n),
       pool('A', 'B', 10n ** 17n, (10n ** 17n * 95n) / 100n),
     ]
-    const course: Course = { tokenIn: 'A', tokenOut: 'B', between: ['I'], exact: 'in', amountRaw: 10n ** 15n }
+    const course: RouteQuery = { tokenIn: 'A', tokenOut: 'B', between: ['I'], exact: 'in', amountRaw: 10n ** 15n }
     const lanes = graphOf(baskets)
-    const ways = waysOf(splitting, 'in', undefined)
+    const ways = routeOptionsOf(splitting, 'in', undefined)
     const gasCost = () => 0n
     const { best } = bestRoute(lanes, course, ways, gasCost)
     if (!best) throw new Error('There is a way.')
@@ -162,11 +162,11 @@ describe('a swap that goes several ways at once', function () {
       feePercent: 0n,
       gasUnits: 40_000n,
     })
-    const course: Course = { tokenIn: 'A', tokenOut: 'B', between: [], exact: 'in', amountRaw: 10n ** 14n }
+    const course: RouteQuery = { tokenIn: 'A', tokenOut: 'B', between: [], exact: 'in', amountRaw: 10n ** 14n }
     const [good, as, bad] = [pool(10n ** 15n), pool((10n ** 15n * 99n) / 100n), pool(10n ** 14n)]
     const split = (unknown: string | undefined, last: boolean) => {
       const lanes = graphOf([good, as, bad], (address) => address !== unknown)
-      const { routers } = waysOf(splitting, 'in', undefined)
+      const { routers } = routeOptionsOf(splitting, 'in', undefined)
       const [lane] = lanes.between('A', 'B')
       const [router] = routers
       const passed = lane?.pass('in', course.amountRaw)
