@@ -31,7 +31,7 @@ interface SplitRoute {
  * Several ways at once, no pool on two of them, that leave the trader more after paying for gas than the best single one; undefined where
  * there are none. Of a way of which more must be known and that could be one of them, that.
  */
-export function bestSplit(lanes: PoolGraph, question: SplitQuestion): SplitRoute | { readonly wanted: readonly MissingState[] } | undefined {
+export function bestSplit(lanes: PoolGraph, question: SplitQuery): SplitRoute | { readonly wanted: readonly MissingState[] } | undefined {
   const { course, best, gasCost } = question
   if (shareOf(course.amountRaw, 1) === 0n) return undefined
   let found: (Chosen & { readonly router: Router }) | undefined
@@ -53,8 +53,8 @@ export function bestSplit(lanes: PoolGraph, question: SplitQuestion): SplitRoute
 }
 
 interface Chosen {
-  readonly ways: readonly Way[]
-  readonly allotment: Allotment
+  readonly ways: readonly CandidateRoute[]
+  readonly allotment: Allocation
   readonly gasUnits: bigint
   readonly gainRaw: bigint
 }
@@ -63,32 +63,32 @@ interface Chosen {
  * Every two and every three ways without a common pool are compared; of many candidates those of which one at least is among the best.
  * @param takes whether the router takes such routes together, or one of them among others
  */
-function choose(lanes: PoolGraph, question: SplitQuestion, takes: Takes): Chosen | undefined {
+function choose(lanes: PoolGraph, question: SplitQuery, takes: AcceptsParts): Chosen | undefined {
   const candidates = splitCandidates(lanes, question, takes)
   if (candidates.length === 0) return undefined
   const { course, gasCost, best } = question
-  const partCost = gasCost(partUnits)
+  const partCost = gasCost(partGasUnits)
   let most: Chosen | undefined
   let mostRaw = netGain(course.exact, best.amountRaw, best.gasUnits, gasCost)
-  const together = (ways: readonly Way[], allotment: Allotment | undefined): Chosen | undefined => {
+  const together = (ways: readonly CandidateRoute[], allotment: Allocation | undefined): Chosen | undefined => {
     if (!allotment || allotment.shares.includes(0)) return undefined
-    const gasUnits = swapGasUnits + allotment.gasUnits + partUnits * BigInt(ways.length - 1)
+    const gasUnits = swapGasUnits + allotment.gasUnits + partGasUnits * BigInt(ways.length - 1)
     const gainRaw = netGain(course.exact, allotment.otherRaw, gasUnits, gasCost)
     return gainRaw > mostRaw && takes(ways.map(({ versions }) => versions)) ? { ways, allotment, gasUnits, gainRaw } : undefined
   }
   const leading = candidates.length > fewCandidates ? mostLeading : candidates.length
   for (const [index, a] of candidates.slice(0, leading).entries()) {
-    const besideA = candidates.slice(index + 1).filter((way) => areApart(a, way))
+    const besideA = candidates.slice(index + 1).filter((way) => areDisjoint(a, way))
     for (const [next, b] of besideA.entries()) {
-      const ofTwo = allotted([a, b])
+      const ofTwo = allocate([a, b])
       const two = together([a, b], ofTwo)
       if (two) [most, mostRaw] = [two, two.gainRaw]
       for (const c of besideA.slice(next + 1)) {
         // All but a share that is better there must pay for another call.
         const first = c.step(0)
         if (ofTwo && (first === undefined || (first - ofTwo.leastRaw) * BigInt(wholeShare) <= partCost)) continue
-        if (!areApart(b, c)) continue
-        const three = together([a, b, c], allotted([a, b, c]))
+        if (!areDisjoint(b, c)) continue
+        const three = together([a, b, c], allocate([a, b, c]))
         if (three) [most, mostRaw] = [three, three.gainRaw]
       }
     }
@@ -97,7 +97,7 @@ function choose(lanes: PoolGraph, question: SplitQuestion, takes: Takes): Chosen
 }
 
 /** The last has what rounding left. Undefined where that is too much for it. */
-function partsOf(ways: readonly Way[], shares: readonly number[], { amountRaw }: RouteQuery): readonly Part[] | undefined {
+function partsOf(ways: readonly CandidateRoute[], shares: readonly number[], { amountRaw }: RouteQuery): readonly Part[] | undefined {
   let leftRaw = amountRaw
   const parts: Part[] = []
   for (const [index, way] of ways.entries()) {
@@ -112,7 +112,7 @@ function partsOf(ways: readonly Way[], shares: readonly number[], { amountRaw }:
 }
 
 /** What is to be split, and by which routers. */
-interface SplitQuestion {
+interface SplitQuery {
   readonly swap: Swap
   readonly course: RouteQuery
   readonly routers: readonly Router[]
@@ -125,11 +125,11 @@ interface SplitQuestion {
 }
 
 /** Whether a router takes routes of these versions together; of one alone, among others. */
-type Takes = (parts: readonly (readonly string[])[]) => boolean
+type AcceptsParts = (parts: readonly (readonly string[])[]) => boolean
 
 // Measured on the devnet with SwapRouter02: another call of its multicall through one pool of concentrated liquidity takes 68,000 to 81,000,
 // of which some 55,000 are the pool's.
-const partUnits = 20_000n
+const partGasUnits = 20_000n
 /** How many of the best for that are candidates, and of those that pass other pools than the ones before. */
 const [mostByRate, mostApart] = [12, 2]
 
@@ -138,62 +138,62 @@ const [mostByRate, mostApart] = [12, 2]
  * better on another than the last of it does on the best single one. They are asked in the order of their prices, and most swaps are so
  * small that none comes near: nothing is gone through for them.
  */
-function splitCandidates(lanes: PoolGraph, { course, gasCost, best, last }: SplitQuestion, takes: Takes): readonly Way[] {
+function splitCandidates(lanes: PoolGraph, { course, gasCost, best, last }: SplitQuery, takes: AcceptsParts): readonly CandidateRoute[] {
   const { exact, amountRaw } = course
   const worth = (otherRaw: bigint) => (exact === 'in' ? otherRaw : -otherRaw)
   const isPart = takes([best.lanes.map(({ protocol }) => protocol.version)])
   const nearly = isPart ? quoteAlong(best.lanes, exact, shareOf(amountRaw, wholeShare - 1), last) : undefined
   const lastRaw = nearly ? worth(best.amountRaw) - worth(nearly.otherRaw) : worth(best.amountRaw) / BigInt(wholeShare)
-  const partCost = gasCost(partUnits)
+  const partCost = gasCost(partGasUnits)
   // All but a twentieth of the swap at that price must pay for another call.
   const pays = (otherRaw: bigint) => (worth(otherRaw) - lastRaw) * BigInt(wholeShare - 1) > partCost
 
   const rated = ratedRoutes(lanes, course)
-  const tried: Way[] = []
+  const tried: CandidateRoute[] = []
   for (const route of rated) {
     if (!pays(amountAtRate(route.rateX128, exact, shareOf(amountRaw, 1)))) break
     if (isSame(route, best) || !takes([route.versions])) continue
-    const way = wayOf(route.lanes, course, last)
+    const way = candidateOf(route.lanes, course, last)
     const gone = way.of(1)
     if (gone && pays(gone.otherRaw)) tried.push(way)
   }
   const byRate = tried.toSorted(bestFirst(1, worth))
   const [first] = byRate
   if (!first) return []
-  const single = wayOf(best.lanes, course, last)
+  const single = candidateOf(best.lanes, course, last)
   // So few are all of them candidates: nothing is left to a rule of thumb.
   if (rated.length <= mostByRate) {
-    const others = rated.filter((route) => takes([route.versions])).map(({ lanes }) => wayOf(lanes, course, last))
+    const others = rated.filter((route) => takes([route.versions])).map(({ lanes }) => candidateOf(lanes, course, last))
     return distinct([...(nearly ? [single] : []), ...others])
   }
 
-  const apart = (from: Way) => peeled(from, tried, worth)
+  const apart = (from: CandidateRoute) => peeled(from, tried, worth)
   // Without the best single way, what goes best beside the best for a twentieth.
-  const beside = areApart(first, single)
+  const beside = areDisjoint(first, single)
     ? []
     : rated
-        .filter((route) => areApart(route, first) && takes([route.versions]))
-        .map((route) => wayOf(route.lanes, course, last))
+        .filter((route) => areDisjoint(route, first) && takes([route.versions]))
+        .map((route) => candidateOf(route.lanes, course, last))
         .toSorted(bestFirst(wholeShare - 1, worth))
         .slice(0, 1)
   return distinct([...(nearly ? [single] : []), ...byRate.slice(0, mostByRate), ...apart(single), ...apart(first), ...beside])
 }
 
-type Lined = Pick<Way, 'lanes'>
+type Lined = Pick<CandidateRoute, 'lanes'>
 const isSame = (a: Lined, b: Lined) => poolsOf(a) === poolsOf(b)
-const distinct = (ways: readonly Way[]): readonly Way[] => [...new Map(ways.map((way) => [poolsOf(way), way])).values()]
+const distinct = (ways: readonly CandidateRoute[]): readonly CandidateRoute[] => [...new Map(ways.map((way) => [poolsOf(way), way])).values()]
 const poolsOf = ({ lanes }: Lined) => lanes.map(({ pool }) => pool.address).join()
 
 /** The best for a quarter by other pools than those of a way, the best by others than those of both, and so on. */
-function peeled(from: Way, ways: readonly Way[], worth: (otherRaw: bigint) => bigint): readonly Way[] {
-  const order = ways.filter((way) => areApart(way, from)).toSorted(bestFirst(wholeShare / 4, worth))
-  const found: Way[] = []
-  for (const way of order) if (found.length < mostApart && found.every((other) => areApart(other, way))) found.push(way)
+function peeled(from: CandidateRoute, ways: readonly CandidateRoute[], worth: (otherRaw: bigint) => bigint): readonly CandidateRoute[] {
+  const order = ways.filter((way) => areDisjoint(way, from)).toSorted(bestFirst(wholeShare / 4, worth))
+  const found: CandidateRoute[] = []
+  for (const way of order) if (found.length < mostApart && found.every((other) => areDisjoint(other, way))) found.push(way)
   return found
 }
 
 /** For so many twentieths; those that do not take as much last. */
-const bestFirst = (share: number, worth: (otherRaw: bigint) => bigint) => (a: Way, b: Way) => {
+const bestFirst = (share: number, worth: (otherRaw: bigint) => bigint) => (a: CandidateRoute, b: CandidateRoute) => {
   const [one, other] = [a.of(share), b.of(share)]
   if (!one || !other) return one ? -1 : other ? 1 : 0
   const [oneRaw, otherRaw] = [worth(one.otherRaw), worth(other.otherRaw)]
@@ -212,7 +212,7 @@ interface RouteQuote {
 }
 
 /** One way that a share of a swap may go. */
-interface Way {
+interface CandidateRoute {
   readonly lanes: readonly PoolEdge[]
   readonly versions: readonly string[]
   /** Undefined where a pool refuses that much. */
@@ -248,7 +248,7 @@ export function quoteAlong(lanes: readonly PoolEdge[], exact: 'in' | 'out', amou
 }
 
 /** @param last what more must be known of counts as unable */
-function wayOf(lanes: readonly PoolEdge[], { exact, amountRaw }: RouteQuery, last: boolean): Way {
+function candidateOf(lanes: readonly PoolEdge[], { exact, amountRaw }: RouteQuery, last: boolean): CandidateRoute {
   const known: (RouteQuote | undefined)[] = [{ otherRaw: 0n, gasUnits: 0n, firstWriteUnits: 0n, doubts: [] }]
   const go = (fromRaw: bigint) => quoteAlong(lanes, exact, fromRaw, last)
   function of(share: number): RouteQuote | undefined {
@@ -266,11 +266,11 @@ function wayOf(lanes: readonly PoolEdge[], { exact, amountRaw }: RouteQuery, las
 }
 
 /** Whether two ways have no pool in common. */
-const areApart = (a: Pick<Way, 'lanes'>, b: Pick<Way, 'lanes'>): boolean =>
+const areDisjoint = (a: Pick<CandidateRoute, 'lanes'>, b: Pick<CandidateRoute, 'lanes'>): boolean =>
   !a.lanes.some(({ pool }) => b.lanes.some((lane) => lane.pool.address === pool.address))
 
 /** How much of a swap goes which way, and what comes of it all together. */
-interface Allotment extends Omit<RouteQuote, 'firstWriteUnits'> {
+interface Allocation extends Omit<RouteQuote, 'firstWriteUnits'> {
   /** In twentieths, in the order of the ways; some may have none. */
   readonly shares: readonly number[]
   /** What the twentieth is worth that is worth the least: another way must do better to have any. */
@@ -281,7 +281,7 @@ interface Allotment extends Omit<RouteQuote, 'firstWriteUnits'> {
  * Twentieth by twentieth to the way that does best with the next: the best there is, since none does better with one that comes later.
  * Undefined where not all of it finds a way. It is asked for hundreds of sets of ways, so nothing is made on the way.
  */
-function allotted(ways: readonly Way[]): Allotment | undefined {
+function allocate(ways: readonly CandidateRoute[]): Allocation | undefined {
   const shares = ways.map(() => 0)
   const steps = ways.map((way) => way.step(0))
   let leastRaw = 0n
