@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { At, Basis, FollowedPricing, Head, Quote, QuoteChoice, Swap, Followed } from '../../core/contracts/index.ts'
 import type { Evm, EvmReader } from '../evm/types.ts'
 import { suspectsOf } from './fee-on-transfer.ts'
-import { poolToken, price } from './price.ts'
+import { poolToken, priceSwap } from './price.ts'
 import { poolAsOf, type Pool, type PoolProtocol, type Place, type PoolMemory } from './protocol.ts'
-import { type QuoterParts, pairsOf, requireTwo } from './quoter.ts'
+import { type QuoterOptions, routePairs, requireDifferentTokens } from './quoter.ts'
 import { poolGraphOf, type PoolEdge, type PoolGraph, routeOptionsOf } from './routing/graph.ts'
 
 /** What a quote was made of, to be vetted by. */
@@ -21,7 +21,7 @@ interface Laid {
 }
 
 /** Quotes by the pools that the server keeps in memory; undefined where those of some protocol can only be asked for. */
-export function followedPricing({ exchange, reader, checks, requireExact, trusted }: QuoterParts): FollowedPricing<Evm> | undefined {
+export function followedPricing({ exchange, reader, checks, requireExact, trusted }: QuoterOptions): FollowedPricing<Evm> | undefined {
   const { protocols, routers } = exchange
   const kept = protocols.flatMap((protocol) => {
     const { memory } = protocol
@@ -40,7 +40,7 @@ export function followedPricing({ exchange, reader, checks, requireExact, truste
     const before = known.get(states)
     if (before && (!isTimed || before.timestamp === head.timestamp)) return before.lanes
     const pools = states.flatMap((state) => {
-      if (!isHeldPool(state)) return []
+      if (!isCachedPool(state)) return []
       const pool = poolAsOf(state, head)
       return pool ? [{ protocol: state.protocol, pool }] : []
     })
@@ -53,22 +53,22 @@ export function followedPricing({ exchange, reader, checks, requireExact, truste
   return {
     basis(tokens, { version }): readonly Basis<Evm>[] {
       const [tokenIn, tokenOut] = [poolToken(tokens.tokenIn, wrapped), poolToken(tokens.tokenOut, wrapped)]
-      requireTwo(tokenIn, tokenOut)
+      requireDifferentTokens(tokenIn, tokenOut)
       const passable = new Set<PoolProtocol>([...remembered('in', version).protocols, ...remembered('out', version).protocols])
-      const pairs = pairsOf(tokenIn, tokenOut, between)
+      const pairs = routePairs(tokenIn, tokenOut, between)
       return kept
         .filter(({ protocol }) => passable.has(protocol))
-        .flatMap(({ memory, followed }) => memory.places(pairs).map((place) => ({ followed, key: keyOf(place), about: place })))
+        .flatMap(({ memory, followed }) => memory.places(pairs).map((place) => ({ followed, key: poolKey(place), about: place })))
     },
 
     quote(swap: Swap, { version }: QuoteChoice, states, head, left) {
       const lanes = lanesBy(states, head)
       const ways = remembered(swap.exact, version)
       const board = { head, lanes, ways, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
-      const priced = price(board, swap, left)
+      const priced = priceSwap(board, swap, left)
       if ('wanted' in priced) {
         const wanting = priced.wanted.map(({ protocol, pool, missing }) => ({
-          index: states.findIndex((state) => isHeldPool(state) && state.protocol === protocol && state.pool?.address === pool),
+          index: states.findIndex((state) => isCachedPool(state) && state.protocol === protocol && state.pool?.address === pool),
           more: missing,
         }))
         return { wanting }
@@ -104,23 +104,23 @@ function rememberedWays<T>(make: (exact: 'in' | 'out', version: string | undefin
 }
 
 /** What is in memory under the key of a pool. */
-export interface HeldPool {
+export interface CachedPool {
   readonly protocol: PoolProtocol
   /** Null where there is none, or an empty one. */
   readonly pool: Pool | null
 }
 
-const isHeldPool = (state: unknown): state is HeldPool =>
+const isCachedPool = (state: unknown): state is CachedPool =>
   typeof state === 'object' && state !== null && 'protocol' in state && 'pool' in state
 
 const isPlace = (about: unknown): about is Place => typeof about === 'object' && about !== null && 'address' in about
 
-const keyOf = ({ address }: Place): string => address.toLowerCase()
+const poolKey = ({ address }: Place): string => address.toLowerCase()
 
 /** The pools of one protocol, for whoever keeps them in memory. */
-export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader: Pick<EvmReader, 'read'>): Followed<Evm, HeldPool> {
-  const none: HeldPool = { protocol, pool: null }
-  const held = (pool: Pool | null): HeldPool => (pool === null ? none : { protocol, pool })
+export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader: Pick<EvmReader, 'read'>): Followed<Evm, CachedPool> {
+  const none: CachedPool = { protocol, pool: null }
+  const held = (pool: Pool | null): CachedPool => (pool === null ? none : { protocol, pool })
   return {
     follow: memory.follow,
     emitters: (keys) => [...keys, ...(memory.emitters ?? [])],

@@ -6,7 +6,7 @@ import type { PoolEdge, PoolGraph, RouteOptions } from './routing/graph.ts'
 import { shareDecimal, wholeShare, bestSplit } from './routing/split.ts'
 
 /** What a swap is quoted by: the pools that it may go through, after one block. */
-interface Board {
+interface PricingSnapshot {
   readonly head: Head
   readonly lanes: PoolGraph
   readonly ways: RouteOptions
@@ -17,7 +17,7 @@ interface Board {
   readonly gasPriceRaw: bigint
 }
 
-interface Priced {
+interface PricedSwap {
   readonly quote: Quote
   readonly lanes: readonly PoolEdge[]
 }
@@ -32,7 +32,7 @@ const forSplits = 2
  * `left` times yet, and what is unknown after that counts as unable.
  * @throws SluiceError PRICE_FAILED or PAIR_NOT_FOUND where no route gives anything
  */
-export function price(board: Board, swap: Swap, left: number): Priced | { readonly wanted: readonly MissingState[] } {
+export function priceSwap(board: PricingSnapshot, swap: Swap, left: number): PricedSwap | { readonly wanted: readonly MissingState[] } {
   const { head, lanes, ways, version, wrapped, intermediates, gasPriceRaw } = board
   const { exact, amountRaw } = swap
   const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
@@ -40,7 +40,7 @@ export function price(board: Board, swap: Swap, left: number): Priced | { readon
   const gasCost = gasCostIn(exact === 'in' ? tokenOut : tokenIn, wrapped.address, lanes, gasPriceRaw)
   const { best, tooLittle, wanted } = bestRoute(lanes, course, ways, gasCost)
   const isWanting = wanted.length > 0 && left > 0
-  if (!best && !isWanting) throw noPrice({ swap, course, lanes, ways, tooLittle, intermediates, version })
+  if (!best && !isWanting) throw noPriceError({ swap, course, lanes, ways, tooLittle, intermediates, version })
   const split = best && bestSplit(lanes, { swap, course, routers: ways.routers, gasCost, best, last: left < forSplits })
   // What both want is read at once.
   if (split && 'wanted' in split) return { wanted: [...wanted, ...split.wanted] }
@@ -83,7 +83,7 @@ interface NoRoute {
 }
 
 /** Why no route gives a price, for the caller. `details.most` is what could be had, where that is the reason and known. */
-function noPrice({ swap, course, lanes, ways, tooLittle, intermediates, version }: NoRoute): SluiceError {
+function noPriceError({ swap, course, lanes, ways, tooLittle, intermediates, version }: NoRoute): SluiceError {
   const { tokenIn, tokenOut, exact, amountRaw } = swap
   const mixes = ways.mixes.filter((mix) => leadsThrough(lanes, course, mix))
   if (mixes.length === 0) {

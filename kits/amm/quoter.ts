@@ -1,7 +1,7 @@
 import { type At, type Quote, type Swap, badFields, type Head } from '../../core/contracts/index.ts'
 import type { EvmReader, CallResult, Call } from '../evm/types.ts'
 import { type exactTransfers, suspectsOf } from './fee-on-transfer.ts'
-import { poolToken, price } from './price.ts'
+import { poolToken, priceSwap } from './price.ts'
 import { type PoolExchange, type Pair, poolAsOf, type Router } from './protocol.ts'
 import type { MissingState } from './routing/best-route.ts'
 import { routeOptionsOf, poolGraphOf, type PoolGraph, type RouteOptions } from './routing/graph.ts'
@@ -9,7 +9,7 @@ import { routeOptionsOf, poolGraphOf, type PoolGraph, type RouteOptions } from '
 // The first, and some more where pools turn out to be wanting. What is unknown after that counts as unable.
 const mostReads = 4
 
-export interface QuoterParts {
+export interface QuoterOptions {
   readonly exchange: PoolExchange
   readonly reader: EvmReader
   readonly checks: RouterChecks
@@ -19,22 +19,22 @@ export interface QuoterParts {
 }
 
 /** Quotes by one batch of pools at one block, and integer arithmetic. */
-export function quoter({ exchange, reader, checks, requireExact, trusted }: QuoterParts) {
+export function quoter({ exchange, reader, checks, requireExact, trusted }: QuoterOptions) {
   const { intermediates, wrapped } = reader
   const between = intermediates.map(({ address }) => address)
   const load = poolLoader(reader, checks)
-  const wantedLately = rememberWanted()
+  const wantedLately = missingStateCache()
 
   return async (swap: Swap, version: string | undefined, at: At): Promise<Quote> => {
     const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
-    requireTwo(tokenIn, tokenOut)
+    requireDifferentTokens(tokenIn, tokenOut)
     const ways = routeOptionsOf(exchange, swap.exact, version)
-    const pairs = pairsOf(tokenIn, tokenOut, between)
+    const pairs = routePairs(tokenIn, tokenOut, between)
     let wanted = wantedLately.of(tokenIn, tokenOut)
     for (let reads = 1; ; reads += 1) {
       const { head, lanes } = await load(ways, pairs, wanted, at)
       const board = { head, lanes, ways, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
-      const priced = price(board, swap, mostReads - reads)
+      const priced = priceSwap(board, swap, mostReads - reads)
       if ('wanted' in priced) {
         wanted = [...wanted, ...priced.wanted]
         continue
@@ -48,12 +48,12 @@ export function quoter({ exchange, reader, checks, requireExact, trusted }: Quot
 }
 
 /** @throws SluiceError INCOMPLETE_PARAMS where a swap's tokens are one in the pools */
-export function requireTwo(tokenIn: string, tokenOut: string): void {
+export function requireDifferentTokens(tokenIn: string, tokenOut: string): void {
   if (tokenIn === tokenOut) throw badFields([{ field: 'quote', problem: 'is the same token as base, or its wrapped form: give another' }])
 }
 
 /** Every two tokens that may follow one another on a route of up to three hops through `between`; each two once. */
-export function pairsOf(tokenIn: string, tokenOut: string, between: readonly string[]): readonly Pair[] {
+export function routePairs(tokenIn: string, tokenOut: string, between: readonly string[]): readonly Pair[] {
   const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
   return [
     [tokenIn, tokenOut],
@@ -65,14 +65,14 @@ export function pairsOf(tokenIn: string, tokenOut: string, between: readonly str
   ]
 }
 
-interface Loaded {
+interface PoolsAtBlock {
   readonly head: Head
   readonly lanes: PoolGraph
 }
 
 /** Loads the pools of all protocols at one block, in one round trip, and checks the routers that may be chosen with it. */
 function poolLoader(reader: EvmReader, checks: RouterChecks) {
-  return async (ways: RouteOptions, pairs: readonly Pair[], wanted: readonly MissingState[], at: At): Promise<Loaded> => {
+  return async (ways: RouteOptions, pairs: readonly Pair[], wanted: readonly MissingState[], at: At): Promise<PoolsAtBlock> => {
     const readings = ways.protocols.map((protocol) => {
       const missing = wanted.filter((each) => each.protocol === protocol).map((each) => each.missing)
       return { protocol, reading: protocol.read(pairs, missing) }
@@ -130,7 +130,7 @@ const mostOfOne = 256
  * What the last quoted swap of two tokens had to read on: who asks for much of them once will do so again, and is spared the
  * further round trips.
  */
-function rememberWanted(nowMs: () => number = () => performance.now()) {
+function missingStateCache(nowMs: () => number = () => performance.now()) {
   const known = new Map<string, { readonly wanted: readonly MissingState[]; readonly expires: number }>()
   return {
     of(tokenIn: string, tokenOut: string): readonly MissingState[] {

@@ -3,7 +3,7 @@ import { Interface } from 'ethers'
 import type { Head } from '../../../core/contracts/index.ts'
 import type { FoundLog } from '../../../kits/evm/index.ts'
 import { foundLog } from '../../../kits/evm/reader.ts'
-import { followedPools, type HeldPool } from '../../../kits/amm/followed-pricing.ts'
+import { followedPools, type CachedPool } from '../../../kits/amm/followed-pricing.ts'
 import type { PoolProtocol } from '../../../kits/amm/index.ts'
 import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
 import { v3Events } from '../../../kits/amm/v3/index.ts'
@@ -143,7 +143,7 @@ function followedOf(kind: Kind) {
   return {
     ...followedPools(protocol, memory, unread),
     load: async (keys: readonly string[], head: Head) => {
-      const held = (address: string): HeldPool => ({ protocol, pool: { address, tokens, state } })
+      const held = (address: string): CachedPool => ({ protocol, pool: { address, tokens, state } })
       return { head, states: new Map(keys.map((key) => [key, held(key)])) }
     },
   }
