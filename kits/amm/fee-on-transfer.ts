@@ -25,21 +25,21 @@ const untried: Verdict = { refusal: undefined, expires: 0 }
  * what they do not get, and routers count what pools send, not what arrives. It is refused, and so is one whose trial
  * fails. Verdicts are remembered for a while.
  */
-export function exactTransfers(reader: EvmReader): (suspects: readonly Suspect[], at: At) => Promise<void> | undefined {
+export function feeOnTransferCheck(reader: EvmReader): (suspects: readonly UntrustedToken[], at: At) => Promise<void> | undefined {
   const verdicts = new Map<string, Verdict>()
 
-  const known = ({ token }: Suspect): Verdict | undefined => {
+  const known = ({ token }: UntrustedToken): Verdict | undefined => {
     const verdict = verdicts.get(token.address.toLowerCase())
     return verdict && verdict.expires > Date.now() ? verdict : undefined
   }
 
-  const judge = async (suspect: Suspect, at: At): Promise<Verdict> => {
+  const judge = async (suspect: UntrustedToken, at: At): Promise<Verdict> => {
     const before = known(suspect)
     if (before) return before
     const address = suspect.token.address.toLowerCase()
     const loan = suspect.loan()
     if (!loan) return untried
-    const measure = await tryTransfers(reader, loan, at)
+    const measure = await tryTransfer(reader, loan, at)
     const refusal = refusalOf(suspect.token, measure)
     const expires = Date.now() + 1000 * (measure ? verdictSeconds : unknownSeconds)
     if (verdicts.size >= mostRemembered) verdicts.clear()
@@ -55,7 +55,7 @@ export function exactTransfers(reader: EvmReader): (suspects: readonly Suspect[]
   }
 }
 
-function refusalOf({ symbol, address }: Token, measure: TransferMeasure | undefined): string | undefined {
+function refusalOf({ symbol, address }: Token, measure: TransferTrial | undefined): string | undefined {
   const who = `${symbol} (${address})`
   if (!measure) {
     return `${who} cannot be traded here: a trial transfer out of its pool failed, so what a trade would give is unknown. Trade another token, or this one elsewhere.`
@@ -77,7 +77,7 @@ function lostPercent(sentRaw: bigint, arrivedRaw: bigint): string {
 }
 
 /** A token of a route, and a pool's offer to lend some of it; undefined where none has any to lend. */
-interface Suspect {
+interface UntrustedToken {
   readonly token: Token
   loan(): Loan | undefined
 }
@@ -86,12 +86,12 @@ interface Suspect {
  * The ends of a route that are not known to move exactly. The route's own pool lends them, or else another one that was
  * read; a token of which no pool lends anything cannot be tried, and is left to the contracts.
  */
-export function suspectsOf(
+export function untrustedTokens(
   { tokenIn, tokenOut }: Swap,
   route: readonly PoolEdge[],
   lanes: PoolGraph,
   trusted: ReadonlySet<string>,
-): readonly Suspect[] {
+): readonly UntrustedToken[] {
   const ends = [
     { token: tokenIn, lane: route.at(0), address: route.at(0)?.passage.tokenIn },
     { token: tokenOut, lane: route.at(-1), address: route.at(-1)?.passage.tokenOut },
@@ -113,7 +113,7 @@ function firstLoan(lenders: readonly PoolEdge[], token: string): Loan | undefine
 }
 
 /** What became of tokens that a pool lent out and got back at once, in smallest units. */
-interface TransferMeasure {
+interface TransferTrial {
   readonly sentRaw: bigint
   readonly arrivedRaw: bigint
   /** What the pool had of `arrivedRaw` after it was sent back; undefined where the token refused that. */
@@ -141,7 +141,7 @@ export function trialAmount(heldRaw: bigint): bigint | undefined {
  * Borrows a little of a token from a pool and gives it back, inside one `eth_call` that needs no balance and changes
  * nothing. Undefined where the pool or the token refused that, so that nothing is known.
  */
-export async function tryTransfers(reader: EvmReader, { code, sentRaw }: Loan, at: At): Promise<TransferMeasure | undefined> {
+export async function tryTransfer(reader: EvmReader, { code, sentRaw }: Loan, at: At): Promise<TransferTrial | undefined> {
   const { ok, data } = await reader.call({ data: code }, at)
   if (!ok || data.length !== answerLength) return undefined
   const [measured, arrivedRaw, accepted, returnedRaw] = coder.decode(answer, data)
@@ -153,7 +153,7 @@ const selectorBytes = 4
 const wordBytes = 32
 
 /** How pools of a kind send tokens first and call back for what is due. */
-interface Lending {
+interface LendingFunction {
   /** The signature of the pool's function. */
   readonly lends: string
   /** Which of its arguments says whom the tokens go to. */
@@ -161,7 +161,7 @@ interface Lending {
 }
 
 /** Borrows from a pool by its own call, whose `recipient` is filled in: contracts/TransferProbe.sol. */
-export function lender({ lends, recipient }: Lending) {
+export function lender({ lends, recipient }: LendingFunction) {
   const abi = new Interface([`function ${lends}`])
   const recipientAt = selectorBytes + recipient * wordBytes
   return (pool: string, token: string, sentRaw: bigint, args: readonly unknown[]): Loan => {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { At, Basis, FollowedPricing, Head, Quote, QuoteChoice, Swap, Followed } from '../../core/contracts/index.ts'
 import type { Evm, EvmReader } from '../evm/types.ts'
-import { suspectsOf } from './fee-on-transfer.ts'
+import { untrustedTokens } from './fee-on-transfer.ts'
 import { poolToken, priceSwap } from './price.ts'
 import { poolAsOf, type Pool, type PoolProtocol, type Place, type PoolMemory } from './protocol.ts'
 import { type QuoterOptions, routePairs, requireDifferentTokens } from './quoter.ts'
@@ -82,7 +82,7 @@ export function followedPricing({ exchange, reader, checks, requireExact, truste
     vet(quote, _states, at: At) {
       const due = checks.due(routers.filter(({ address }) => address === quote.spender))
       const from = made.get(quote)
-      const exact = from && requireExact(suspectsOf(quote.swap, from.route, from.lanes, trusted), at)
+      const exact = from && requireExact(untrustedTokens(quote.swap, from.route, from.lanes, trusted), at)
       if (due.length === 0) return exact
       return Promise.all([exact, reader.read(checks.calls(due), at).then(({ results }) => checks.verify(due, results))]).then(() => {})
     },

@@ -1,6 +1,6 @@
 import { SluiceError, type AMM, type Venue, type NetworkNames } from '../../core/contracts/index.ts'
 import type { Evm } from '../evm/types.ts'
-import { exactTransfers } from './fee-on-transfer.ts'
+import { feeOnTransferCheck } from './fee-on-transfer.ts'
 import { followedPricing } from './followed-pricing.ts'
 import type { PoolExchange, Router } from './protocol.ts'
 import { quoter, routerChecks } from './quoter.ts'
@@ -25,7 +25,7 @@ export function poolAMM(
   }
   const { reader } = venue
   const trusted = new Set([reader.wrapped.address, ...reader.intermediates.map(({ address }) => address)])
-  const parts = { exchange: { protocols, routers }, reader, checks: routerChecks(), requireExact: exactTransfers(reader), trusted }
+  const parts = { exchange: { protocols, routers }, reader, checks: routerChecks(), requireExact: feeOnTransferCheck(reader), trusted }
   const quote = quoter(parts)
   const followed = followedPricing(parts)
   // With one version that is nowhere named there is nothing to choose from.

@@ -1,6 +1,6 @@
 import { type At, type Quote, type Swap, badFields, type Head } from '../../core/contracts/index.ts'
 import type { EvmReader, CallResult, Call } from '../evm/types.ts'
-import { type exactTransfers, suspectsOf } from './fee-on-transfer.ts'
+import { type feeOnTransferCheck, untrustedTokens } from './fee-on-transfer.ts'
 import { poolToken, priceSwap } from './price.ts'
 import { type PoolExchange, type Pair, poolAsOf, type Router } from './protocol.ts'
 import type { MissingState } from './routing/best-route.ts'
@@ -13,7 +13,7 @@ export interface QuoterOptions {
   readonly exchange: PoolExchange
   readonly reader: EvmReader
   readonly checks: RouterChecks
-  readonly requireExact: ReturnType<typeof exactTransfers>
+  readonly requireExact: ReturnType<typeof feeOnTransferCheck>
   /** Tokens that are known to move exactly. */
   readonly trusted: ReadonlySet<string>
 }
@@ -41,7 +41,7 @@ export function quoter({ exchange, reader, checks, requireExact, trusted }: Quot
       }
       // Only what was good for something: whoever asks for more than there is makes nobody else's quotes any slower.
       if (reads > 1) wantedLately.put(tokenIn, tokenOut, wanted)
-      await requireExact(suspectsOf(swap, priced.lanes, lanes, trusted), at)
+      await requireExact(untrustedTokens(swap, priced.lanes, lanes, trusted), at)
       return priced.quote
     }
   }

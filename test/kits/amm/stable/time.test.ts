@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Head, Swap, Token } from '../../../../core/contracts/index.ts'
 import type { EvmReader } from '../../../../kits/evm/index.ts'
-import { exactTransfers } from '../../../../kits/amm/fee-on-transfer.ts'
+import { feeOnTransferCheck } from '../../../../kits/amm/fee-on-transfer.ts'
 import { followedPricing } from '../../../../kits/amm/followed-pricing.ts'
 import type { PoolProtocol } from '../../../../kits/amm/index.ts'
 import { routerChecks } from '../../../../kits/amm/quoter.ts'
@@ -46,7 +46,7 @@ function pricingOf(ramp: Ramp) {
     fill: () => undefined,
   }
   const exchange = { protocols: [counting], routers: [router] }
-  const pricing = followedPricing({ exchange, reader, checks: routerChecks(), requireExact: exactTransfers(reader), trusted: new Set() })
+  const pricing = followedPricing({ exchange, reader, checks: routerChecks(), requireExact: feeOnTransferCheck(reader), trusted: new Set() })
   const rates = [precision, precision]
   const terms = { balances: [10n ** 24n, 3n * 10n ** 24n], ramp, fee: 4_000_000n, adminFee: 0n, rates, rounding: poolKinds.template }
   const state = stablePoolState(terms)

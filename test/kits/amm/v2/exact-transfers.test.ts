@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { AMM, Token } from '../../../../core/contracts/index.ts'
 import type { Evm } from '../../../../kits/evm/index.ts'
-import { exactTransfers, tryTransfers } from '../../../../kits/amm/fee-on-transfer.ts'
+import { feeOnTransferCheck, tryTransfer } from '../../../../kits/amm/fee-on-transfer.ts'
 import { loanOf } from '../../../../kits/amm/v2/pools.ts'
 import { v2Deployments } from '../../../../plugins/uniswap/deployments.ts'
 import { addresses } from '../../../devnet/addresses.ts'
@@ -85,7 +85,7 @@ describe('tokens that take a fee on transfer', () => {
     const address = (await sell(plain)).route[0]?.pool ?? ''
     const reserveRaw = await floor.balance(plain, address)
     const loan = loanOf(poolOf(address, plain.address, reserveRaw), plain.address)
-    expect(loan && (await tryTransfers(floor.chain.reader, loan, at()))).to.deep.equal({
+    expect(loan && (await tryTransfer(floor.chain.reader, loan, at()))).to.deep.equal({
       sentRaw: reserveRaw / 100_000n,
       arrivedRaw: reserveRaw / 100_000n,
       returnedRaw: reserveRaw / 100_000n,
@@ -96,7 +96,7 @@ describe('tokens that take a fee on transfer', () => {
   it('are not a verdict when the node is away: the caller gets the node’s error', async () => {
     const away = { ...floor.chain.reader, call: () => Promise.reject(new Error('away')) }
     const loan = () => loanOf(poolOf(plain.address, plain.address, ether), plain.address)
-    const outcome = await exactTransfers(away)([{ token: plain, loan }], at())?.catch(String)
+    const outcome = await feeOnTransferCheck(away)([{ token: plain, loan }], at())?.catch(String)
     expect(outcome).to.equal('Error: away')
   })
 })
