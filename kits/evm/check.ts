@@ -14,7 +14,7 @@ import { fundsCommitted, gasTooDear, balanceTooSmall, shortage } from '../nodes/
 import { nodeLied, resultOf } from '../nodes/rpc.ts'
 import { isBytes, quantityOf } from './encoding.ts'
 import { tipMethod } from './fee-oracle.ts'
-import { checkWish, costOf, feesOf, min, priceFees, type EvmFees, type PricedFees } from './fees.ts'
+import { checkFeeOverrides, costOf, feesOf, min, computeFeePerGas, type EvmFees, type FeePerGas } from './fees.ts'
 import { type GasTable, readGas, simulationCalls } from './gas-limit.ts'
 import { packAggregate3, unpackAggregate3, ethBalanceCall } from './multicall.ts'
 import type { EvmSynced } from './nonces.ts'
@@ -35,7 +35,7 @@ export async function check(
   at: At,
 ): Promise<Checked<EvmIntent, EvmSynced, EvmFees>> {
   const { rpc, feeCapRaw, policy, chainId } = options
-  checkWish(wish, feeCapRaw)
+  checkFeeOverrides(wish, feeCapRaw)
   const spentRaw = sum(steps.map(({ value }) => BigInt(value)))
   const wanted: readonly Need[] = [...needs, { is: 'balance', token: nativeAddress, amountRaw: spentRaw }]
   const chargeable = options.rollup ? chargeCalls(steps, chainId) : []
@@ -64,7 +64,7 @@ export async function check(
   const suggested = quantityOf(tip?.result)
   const tipRaw = options.tipFor && wish.maxPriorityFeePerGasRaw === undefined ? await options.tipFor(suggested, at) : suggested
   const baseFeeRaw = policy.legacy ? 0n : blockField(options, block?.result, 'baseFeePerGas')
-  const price = priceFees(wish, over, { baseFeeRaw, tipRaw, policy, feeCapRaw })
+  const price = computeFeePerGas(wish, over, { baseFeeRaw, tipRaw, policy, feeCapRaw })
   const prepared = steps.map((step, index) => ({ step, ...feesOf(limits[index] ?? 0n, price, policy, charges[index]) }))
   const tradedRaw = sum(needs.flatMap((need) => (need.is === 'balance' && need.token === options.coinToken ? need.amountRaw : [])))
   const neededRaw = tradedRaw + sum(prepared.map(({ step, fees }) => costOf(step, fees)))
@@ -181,13 +181,13 @@ export function createRecall(
   const holdings = createHoldings(reader)
 
   /** As the network would be asked now; undefined where it would refuse: that it may say itself. */
-  function priceAt({ baseFeeRaw }: Head, wish: FeeWish): PricedFees | undefined {
+  function priceAt({ baseFeeRaw }: Head, wish: FeeWish): FeePerGas | undefined {
     const { policy, feeCapRaw, knownTipRaw } = options
     const tipRaw = knownTipRaw?.()
     if (tipRaw === undefined || (baseFeeRaw === undefined && !policy.legacy)) return undefined
     try {
-      checkWish(wish, feeCapRaw)
-      return priceFees(wish, undefined, { baseFeeRaw: policy.legacy ? 0n : (baseFeeRaw ?? 0n), tipRaw, policy, feeCapRaw })
+      checkFeeOverrides(wish, feeCapRaw)
+      return computeFeePerGas(wish, undefined, { baseFeeRaw: policy.legacy ? 0n : (baseFeeRaw ?? 0n), tipRaw, policy, feeCapRaw })
     } catch (error) {
       if (error instanceof SluiceError) return undefined
       throw error

@@ -1,7 +1,7 @@
 import { formatUnits } from 'ethers/utils'
 import { badFields, SluiceError, type FeeWish, type GasTerms } from '../../core/contracts/index.ts'
 import { isBytes } from './encoding.ts'
-import { chargeRaw, mostChargeRaw, type Charge } from './op-stack.ts'
+import { chargeRaw, maxChargeRaw, type Charge } from './op-stack.ts'
 import type { EvmIntent } from './types.ts'
 
 /** What a transaction may burn: wei as decimal strings, for the journal. */
@@ -42,7 +42,7 @@ export const defaultFeePolicy: FeePolicy = {
   leastBumpPercent: 10,
 }
 
-export interface Prices {
+export interface FeeConditions {
   baseFeeRaw: bigint
   /** What the node suggests; undefined where it cannot say. */
   tipRaw: bigint | undefined
@@ -51,7 +51,7 @@ export interface Prices {
 }
 
 /** Wei per gas. */
-export interface PricedFees {
+export interface FeePerGas {
   maxFeeRaw: bigint
   tipRaw: bigint
   /** Base fee plus what the tip really is under maxFee. */
@@ -59,7 +59,7 @@ export interface PricedFees {
 }
 
 /** Refuses what no network state makes right; asks nobody. Many clients send wei where gwei is meant. */
-export function checkWish({ maxFeePerGasRaw: maxFee, maxPriorityFeePerGasRaw: tip }: FeeWish, feeCapRaw: bigint): void {
+export function checkFeeOverrides({ maxFeePerGasRaw: maxFee, maxPriorityFeePerGasRaw: tip }: FeeWish, feeCapRaw: bigint): void {
   const above = (raw: bigint) =>
     `is ${gwei(raw)} gwei per gas, above the network's feeCap of ${gwei(feeCapRaw)} gwei; the unit is gwei, not wei`
   if (maxFee !== undefined && maxFee > feeCapRaw) throw badFields([{ field: 'maxFeePerGas', problem: above(maxFee) }])
@@ -75,7 +75,7 @@ export function checkWish({ maxFeePerGasRaw: maxFee, maxPriorityFeePerGasRaw: ti
  * Fees of a transaction at a base fee: as wished, by the policy where nothing is. Policy fees are cut to the cap, and are
  * at least what replaces `over`. Wishes are expected to have passed `checkWish`.
  */
-export function priceFees(wish: FeeWish, over: EvmFees | undefined, { baseFeeRaw, tipRaw, policy, feeCapRaw }: Prices): PricedFees {
+export function computeFeePerGas(wish: FeeWish, over: EvmFees | undefined, { baseFeeRaw, tipRaw, policy, feeCapRaw }: FeeConditions): FeePerGas {
   const { maxFeePerGasRaw: maxWish, maxPriorityFeePerGasRaw: tipWish } = policy.legacy ? asOnePrice(wish) : wish
   if (maxWish !== undefined && maxWish < baseFeeRaw) {
     throw new SluiceError(
@@ -89,7 +89,7 @@ export function priceFees(wish: FeeWish, over: EvmFees | undefined, { baseFeeRaw
       `The network's base fee is ${gwei(baseFeeRaw)} gwei now, above the feeCap of ${gwei(feeCapRaw)} gwei in its settings: wait, or raise feeCap.`,
     )
   }
-  const least = over && leastReplacement(over, policy.leastBumpPercent)
+  const least = over && minReplacement(over, policy.leastBumpPercent)
   const suggested = max(tipRaw ?? 0n, policy.minTipRaw, least?.tipRaw ?? 0n)
   const tip = tipWish ?? min(suggested, maxWish ?? feeCapRaw)
   if (tip < policy.leastTipRaw) {
@@ -112,7 +112,7 @@ function asOnePrice({ maxFeePerGasRaw, maxPriorityFeePerGasRaw }: FeeWish): FeeW
 }
 
 /** Fees of a replacement: raised by at least so much, and never by nothing: 0 is replaced by 1. Rounded up. */
-export function leastReplacement(
+export function minReplacement(
   { maxFeePerGas, maxPriorityFeePerGas }: EvmFees,
   percent = defaultFeePolicy.leastBumpPercent,
 ): { maxFeeRaw: bigint; tipRaw: bigint } {
@@ -125,19 +125,19 @@ function raised(feeRaw: bigint, percent: number): bigint {
 }
 
 export function outbids(fees: EvmFees, over: EvmFees, percent = defaultFeePolicy.leastBumpPercent): boolean {
-  const least = leastReplacement(over, percent)
+  const least = minReplacement(over, percent)
   return BigInt(fees.maxFeePerGas) >= least.maxFeeRaw && BigInt(fees.maxPriorityFeePerGas) >= least.tipRaw
 }
 
-export function sayLeast(over: EvmFees, percent = defaultFeePolicy.leastBumpPercent): string {
-  const { maxFeeRaw, tipRaw } = leastReplacement(over, percent)
+export function describeMinReplacement(over: EvmFees, percent = defaultFeePolicy.leastBumpPercent): string {
+  const { maxFeeRaw, tipRaw } = minReplacement(over, percent)
   return `maxFeePerGas ${gwei(maxFeeRaw)} and maxPriorityFeePerGas ${gwei(tipRaw)} (gwei)`
 }
 
 /** Fees for the journal and terms for the answer, of so much gas at that price and what a rollup charges on top. */
 export function feesOf(
   gasLimit: bigint,
-  { maxFeeRaw, tipRaw, gasPriceRaw }: PricedFees,
+  { maxFeeRaw, tipRaw, gasPriceRaw }: FeePerGas,
   { legacy }: Pick<FeePolicy, 'legacy'> = defaultFeePolicy,
   charge?: Charge,
 ): { fees: EvmFees; gas: GasTerms } {
@@ -147,7 +147,7 @@ export function feesOf(
       maxFeePerGas: String(maxFeeRaw),
       maxPriorityFeePerGas: String(tipRaw),
       ...(legacy && { legacy }),
-      ...(charge && { rollupFee: String(mostChargeRaw(charge, gasLimit)) }),
+      ...(charge && { rollupFee: String(maxChargeRaw(charge, gasLimit)) }),
     },
     gas: { gasLimit, gasPriceRaw, gasCostRaw: gasLimit * gasPriceRaw + (charge ? chargeRaw(charge, gasLimit) : 0n) },
   }
@@ -182,38 +182,38 @@ const lateCallGas = 300n
  * The price of another attempt in place of `over`: both fees raised by the policy's percentage, and at least what the policy
  * pays now. Cut to the cap; undefined where that leaves less than nodes take as a replacement.
  */
-export function bumpedPrice(over: EvmFees, { baseFeeRaw, tipRaw, policy, feeCapRaw }: Prices): PricedFees | undefined {
-  const least = leastReplacement(over, policy.leastBumpPercent)
+export function bumpedFeePerGas(over: EvmFees, { baseFeeRaw, tipRaw, policy, feeCapRaw }: FeeConditions): FeePerGas | undefined {
+  const least = minReplacement(over, policy.leastBumpPercent)
   if (least.maxFeeRaw > feeCapRaw) return undefined
-  const wanted = leastReplacement(over, Math.max(policy.bumpPercent, policy.leastBumpPercent))
+  const wanted = minReplacement(over, Math.max(policy.bumpPercent, policy.leastBumpPercent))
   const tip = max(wanted.tipRaw, tipRaw ?? 0n, policy.minTipRaw)
   const byPolicy = (baseFeeRaw * BigInt(Math.round(policy.baseFeeMultiplier * 1000))) / 1000n + tip
   const maxFeeRaw = min(max(wanted.maxFeeRaw, byPolicy), feeCapRaw)
   return priceAt(baseFeeRaw, maxFeeRaw, min(tip, maxFeeRaw))
 }
 
-export function bumpFees(over: EvmFees, prices: Prices): EvmFees | undefined {
-  const price = bumpedPrice(over, prices)
+export function bumpFees(over: EvmFees, prices: FeeConditions): EvmFees | undefined {
+  const price = bumpedFeePerGas(over, prices)
   return price && { ...over, maxFeePerGas: String(price.maxFeeRaw), maxPriorityFeePerGas: String(price.tipRaw) }
 }
 
 /** Fees of another attempt as a caller wishes them. @throws the caller's error where they cannot be */
-export function wishedFees(over: EvmFees, wish: FeeWish, prices: Prices): EvmFees {
-  checkWish(wish, prices.feeCapRaw)
-  const { maxFeeRaw, tipRaw } = priceFees(wish, over, prices)
+export function overrideFees(over: EvmFees, wish: FeeWish, prices: FeeConditions): EvmFees {
+  checkFeeOverrides(wish, prices.feeCapRaw)
+  const { maxFeeRaw, tipRaw } = computeFeePerGas(wish, over, prices)
   return { ...over, maxFeePerGas: String(maxFeeRaw), maxPriorityFeePerGas: String(tipRaw) }
 }
 
 /** What reverts for being late burns at least, against a transfer of nothing at the price that replaces it. */
-export function cancelIsCheaper({ data }: EvmIntent, fees: EvmFees, prices: Prices): boolean {
-  const cancel = bumpedPrice(fees, prices)
+export function cancelIsCheaper({ data }: EvmIntent, fees: EvmFees, prices: FeeConditions): boolean {
+  const cancel = bumpedFeePerGas(fees, prices)
   if (!cancel) return false
   const late = priceAt(prices.baseFeeRaw, BigInt(fees.maxFeePerGas), BigInt(fees.maxPriorityFeePerGas))
   return transactionGas * cancel.gasPriceRaw < (transactionGas + calldataGas(data) + lateCallGas) * late.gasPriceRaw
 }
 
 /** One that pays less than the base fee waits until that has come down to what it pays. */
-function priceAt(baseFeeRaw: bigint, maxFeeRaw: bigint, tipRaw: bigint): PricedFees {
+function priceAt(baseFeeRaw: bigint, maxFeeRaw: bigint, tipRaw: bigint): FeePerGas {
   return { maxFeeRaw, tipRaw, gasPriceRaw: min(maxFeeRaw, baseFeeRaw + tipRaw) }
 }
 

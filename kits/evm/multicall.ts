@@ -77,7 +77,7 @@ export function unpackAggregate3(bytes: string, expected: number): readonly Call
 }
 
 /** https://eips.ethereum.org/EIPS/eip-3860: more is refused in a call too (geth `core/state_transition.go`). */
-export const mostCreationBytes = 49_152
+export const maxCreationBytes = 49_152
 
 /** `code` of what is no probe (contracts/Batch.sol). */
 const plainCall = word(0)
@@ -109,7 +109,7 @@ export function batchParts(items: readonly Item[], everywhere: readonly Call[]):
     if (needsBytes(item) > roomBytes) {
       parts.push([])
       codes = new Set()
-      roomBytes = mostCreationBytes - bytesOf(packBatch(everywhere).slice(2))
+      roomBytes = maxCreationBytes - bytesOf(packBatch(everywhere).slice(2))
     }
     roomBytes -= needsBytes(item)
     if (roomBytes < 0) throw new Error(`A call or probe of ${needsBytes(item)} bytes is more than creation code may hold.`)

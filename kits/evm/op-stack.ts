@@ -45,7 +45,7 @@ export function chargeRaw({ dataFeeRaw, operatorFeeRaw }: Charge, gas: bigint): 
  * The most, where it is mined later: layer 1's base fees rise by at most an eighth a block (EIP-1559, EIP-4844), so twice outlasts six
  * full ones in a row.
  */
-export function mostChargeRaw({ dataFeeRaw, operatorFeeRaw }: Charge, gas: bigint): bigint {
+export function maxChargeRaw({ dataFeeRaw, operatorFeeRaw }: Charge, gas: bigint): bigint {
   return 2n * dataFeeRaw + operatorFeeRaw(gas)
 }
 

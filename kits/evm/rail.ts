@@ -8,14 +8,14 @@ import { check, sync, createRecall } from './check.ts'
 import {
   bumpFees,
   cancelIsCheaper,
-  wishedFees,
+  overrideFees,
   costOf,
   defaultFeePolicy,
   outbids,
-  sayLeast,
+  describeMinReplacement,
   type EvmFees,
   type FeePolicy,
-  type Prices,
+  type FeeConditions,
 } from './fees.ts'
 import { createGasTable } from './gas-limit.ts'
 import { meaningOfSending, type Meaning } from './node-errors.ts'
@@ -61,7 +61,7 @@ type EvmRail = Rail<EvmIntent, string, number, EvmSynced, EvmFees>
 export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Partial<FeePolicy> }): EvmRail {
   const settled = { ...options, policy: { ...defaultFeePolicy, ...options.policy } }
   const { rpc, chainId, confirmations, policy, feeCapRaw, knownTipRaw } = settled
-  const pricesAt = ({ baseFeeRaw = 0n }: Head): Prices => ({
+  const pricesAt = ({ baseFeeRaw = 0n }: Head): FeeConditions => ({
     baseFeeRaw: policy.legacy ? 0n : baseFeeRaw,
     tipRaw: knownTipRaw?.(),
     policy,
@@ -96,9 +96,9 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     },
     replace: {
       outbids: (fees, over) => outbids(fees, over, policy.leastBumpPercent),
-      least: (over) => sayLeast(over, policy.leastBumpPercent),
+      least: (over) => describeMinReplacement(over, policy.leastBumpPercent),
       cancel: (from) => ({ to: from, data: '0x', value: '0' }),
-      bump: (fees, head, wish) => (wish ? wishedFees(fees, wish, pricesAt(head)) : bumpFees(fees, pricesAt(head))),
+      bump: (fees, head, wish) => (wish ? overrideFees(fees, wish, pricesAt(head)) : bumpFees(fees, pricesAt(head))),
       cancelIsCheaper: (step, fees, head) => cancelIsCheaper(step, fees, pricesAt(head)),
     },
   }

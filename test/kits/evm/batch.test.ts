@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { dataLength, Interface } from 'ethers'
 import * as fc from 'fast-check'
-import { batchParts, mostCreationBytes, packBatch } from '../../../kits/evm/multicall.ts'
+import { batchParts, maxCreationBytes, packBatch } from '../../../kits/evm/multicall.ts'
 import type { Call, Probe } from '../../../kits/evm/index.ts'
 import { json, startFakeNode, type Behaviour } from './fake-node.ts'
 import { at, chainOver, startStillChain, type TestChain } from './test-chain.ts'
@@ -96,16 +96,16 @@ describe('a batch with probes', () => {
         const parts = batchParts(items, head)
         expect(parts.flat()).to.deep.equal(items)
         for (const [index, part] of parts.entries()) {
-          expect(sizeOf(part)).to.be.at.most(mostCreationBytes)
+          expect(sizeOf(part)).to.be.at.most(maxCreationBytes)
           const [next] = parts[index + 1] ?? []
-          if (next) expect(sizeOf([...part, next])).to.be.greaterThan(mostCreationBytes)
+          if (next) expect(sizeOf([...part, next])).to.be.greaterThan(maxCreationBytes)
         }
       }),
     )
     // What of the second part is the first of it to have the code.
     const twice = [{ code }, identity(filled(30_000, '11')), identity(filled(30_000, '11')), { code }, identity(filled(15_000, '11'))]
-    for (const part of batchParts(twice, head)) expect(sizeOf(part)).to.be.at.most(mostCreationBytes)
-    const roomBytes = mostCreationBytes - sizeOf([identity('0x')])
+    for (const part of batchParts(twice, head)) expect(sizeOf(part)).to.be.at.most(maxCreationBytes)
+    const roomBytes = maxCreationBytes - sizeOf([identity('0x')])
     const fullest = identity(filled(roomBytes - (roomBytes % 32), '11'))
     expect(batchParts([fullest], head)).to.have.length(1)
     expect(() => batchParts([identity(`${fullest.data}11`)], head)).to.throw('more than creation code may hold')

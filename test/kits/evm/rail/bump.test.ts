@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { assert, bigInt, integer, property, record } from 'fast-check'
-import { bumpFees, bumpedPrice, cancelIsCheaper, defaultFeePolicy, outbids, type EvmFees, type Prices } from '../../../../kits/evm/fees.ts'
+import { bumpFees, bumpedFeePerGas, cancelIsCheaper, defaultFeePolicy, outbids, type EvmFees, type FeeConditions } from '../../../../kits/evm/fees.ts'
 
 const gwei = 10n ** 9n
-const market: Prices = { baseFeeRaw: 20n * gwei, tipRaw: 2n * gwei, policy: defaultFeePolicy, feeCapRaw: 500n * gwei }
+const market: FeeConditions = { baseFeeRaw: 20n * gwei, tipRaw: 2n * gwei, policy: defaultFeePolicy, feeCapRaw: 500n * gwei }
 const feesOf = (maxFeeRaw: bigint, tipRaw: bigint): EvmFees => ({
   gasLimit: '150000',
   maxFeePerGas: String(maxFeeRaw),
@@ -16,7 +16,7 @@ const anyMarket = record({
   tipRaw: wei,
   capRaw: bigInt(1n, 600n * gwei),
   bumpPercent: integer({ min: 10, max: 300 }),
-}).map(({ baseFeeRaw, tipRaw, capRaw, bumpPercent }): Prices => ({
+}).map(({ baseFeeRaw, tipRaw, capRaw, bumpPercent }): FeeConditions => ({
   baseFeeRaw,
   tipRaw,
   feeCapRaw: capRaw,
@@ -76,8 +76,8 @@ describe('the fees of another attempt', () => {
       property(anyFees, anyMarket, wei, wei, wei, (over, prices, moreBase, moreTip, moreFee) => {
         const dearer = { ...prices, baseFeeRaw: prices.baseFeeRaw + moreBase, tipRaw: (prices.tipRaw ?? 0n) + moreTip }
         const higher = feesOf(BigInt(over.maxFeePerGas) + moreFee, BigInt(over.maxPriorityFeePerGas))
-        const price = bumpedPrice(over, prices)
-        for (const other of [bumpedPrice(over, dearer), bumpedPrice(higher, prices)])
+        const price = bumpedFeePerGas(over, prices)
+        for (const other of [bumpedFeePerGas(over, dearer), bumpedFeePerGas(higher, prices)])
           if (price && other) expect(other.maxFeeRaw >= price.maxFeeRaw && other.tipRaw >= price.tipRaw).to.equal(true)
       }),
     )
