@@ -15,7 +15,7 @@ import { ask } from '../nodes/rpc.ts'
 import { defaultPollingSeconds, defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
 import { createChanges } from './changes.ts'
 import { canonicalAddress, isTransactionHash, nativeAddress } from './encoding.ts'
-import { createFees } from './fee-oracle.ts'
+import { createFeeOracle } from './fee-oracle.ts'
 import { defaultFeePolicy, min, type FeePolicy } from './fees.ts'
 import { limitFromUsed } from './gas-limit.ts'
 import {
@@ -59,7 +59,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
   const blockMs = blockSeconds * 1000
   const timeoutMs = (config.requestTimeoutSeconds ?? defaultRequestTimeoutSeconds) * 1000
   const rpc = evmRpc({ rpcUrls: config.rpcUrls ?? [], sendUrls: config.sendUrls, chainId, meter, log, timeoutMs, network: name })
-  const fees = createFees({ rpc, tipPercentile, minTipRaw, legacy, tipMs: blockMs, log })
+  const fees = createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy, tipMs: blockMs, log })
   const rollupFees = rollup && createRollupFees(chainId)
   const reader = createReader({ rpc, fees, rollup: rollupFees, definition, nativeCurrency, network: name })
   const pollingMs = (config.pollingSeconds ?? defaultPollingSeconds(blockSeconds)) * 1000

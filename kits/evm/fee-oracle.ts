@@ -14,7 +14,7 @@ const blockCall = { method: 'eth_getBlockByNumber', params: ['latest', false] }
 /** Followed heads refresh it sooner; this is for quotes while nobody follows. */
 const staleTips = 3
 
-export interface Fees {
+export interface FeeOracle {
   /** Takes note of a block that was read for another reason. */
   seen(block: Block): void
   /** Wei per gas, of a block that was seen or of the one after it. */
@@ -34,7 +34,7 @@ export interface Fees {
   refresh(): Promise<Block>
 }
 
-interface FeesOptions {
+interface FeeOracleOptions {
   rpc: Rpc
   /** Take the tip from what was paid, at this percentile, rather than from the node's suggestion. */
   tipPercentile?: number | undefined
@@ -47,7 +47,7 @@ interface FeesOptions {
   log: Log
 }
 
-export function createFees({ rpc, tipPercentile, minTipRaw, legacy = false, tipMs, log }: FeesOptions): Fees {
+export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false, tipMs, log }: FeeOracleOptions): FeeOracle {
   const baseFees = new Map<bigint, bigint>()
   let latest: Block | undefined
   let tipRaw: bigint | undefined

@@ -4,7 +4,7 @@ import { SluiceError, type At, type Head, type Token } from '../../core/contract
 import type { Rpc, RpcAnswer } from '../nodes/dialect.ts'
 import { ask, nodeLied, resultOf } from '../nodes/rpc.ts'
 import { isBytes, quantityOf, numberOf } from './encoding.ts'
-import type { Fees } from './fee-oracle.ts'
+import type { FeeOracle } from './fee-oracle.ts'
 import { batchParts, isProbe, packBatch, multicallViews, packAggregate3, unpackAggregate3 } from './multicall.ts'
 import type { EvmNetwork } from './network.ts'
 import { callResultOf, revertData } from './node-errors.ts'
@@ -27,7 +27,7 @@ interface Reading {
 
 interface ReaderOptions {
   rpc: Rpc
-  fees: Fees
+  fees: FeeOracle
   /** Where the network is a rollup that charges more than gas. */
   rollup?: RollupFees | undefined
   definition: EvmNetwork
