@@ -1,5 +1,5 @@
 import type { Json, Need, Plan, Quote, SwapTerms, Hop } from '../../core/contracts/index.ts'
-import type { Alike, Evm } from '../evm/types.ts'
+import type { GasProfile, Evm } from '../evm/types.ts'
 
 /** How one router does a swap. */
 interface RouterCall {
@@ -25,7 +25,7 @@ export function swapPlan(quote: Quote, { boundRaw, deadline }: SwapTerms, { rout
 }
 
 /** Swaps of one shape through pools of the same versions use as much gas, but for what the pools say themselves. */
-function alikeOf({ swap: { tokenIn, tokenOut, exact }, route, parts = [], gasUnits, firstWriteUnits = 0n }: Quote): Alike {
+function alikeOf({ swap: { tokenIn, tokenOut, exact }, route, parts = [], gasUnits, firstWriteUnits = 0n }: Quote): GasProfile {
   const coins = [tokenIn, tokenOut].map(({ native }) => (native ? 'coin' : 'token'))
   const ways = parts.length > 0 ? parts.map(({ hops }) => hops) : [route.length]
   return {

@@ -17,7 +17,7 @@ import { createChanges } from './changes.ts'
 import { canonicalAddress, isTransactionHash, nativeAddress } from './encoding.ts'
 import { createFeeOracle } from './fee-oracle.ts'
 import { defaultFeePolicy, min, type FeePolicy } from './fees.ts'
-import { limitFromUsed } from './gas-limit.ts'
+import { limitFromGasUsed } from './gas-limit.ts'
 import {
   defaultBumpAfterSeconds,
   defaultFeeCapGwei,
@@ -80,7 +80,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
 
   function gasTerms(units: bigint, head: Head | undefined, at: At): GasTerms | Promise<GasTerms> {
     const gasPriceRaw = fees.priceRaw(head)
-    const wanted = limitFromUsed(units)
+    const wanted = limitFromGasUsed(units)
     const gasLimit = mostGas === undefined ? wanted : min(wanted, mostGas)
     const costRaw = gasLimit * gasPriceRaw
     const rollupRaw = rollupFeeRaw(gasLimit, head, at)

@@ -15,7 +15,7 @@ import { nodeLied, resultOf } from '../nodes/rpc.ts'
 import { isBytes, quantityOf } from './encoding.ts'
 import { tipMethod } from './fee-oracle.ts'
 import { checkFeeOverrides, costOf, feesOf, min, computeFeePerGas, type EvmFees, type FeePerGas } from './fees.ts'
-import { type GasTable, readGas, simulationCalls } from './gas-limit.ts'
+import { type GasLimitCache, gasLimitsOf, simulationCalls } from './gas-limit.ts'
 import { packAggregate3, unpackAggregate3, ethBalanceCall } from './multicall.ts'
 import type { EvmSynced } from './nonces.ts'
 import { chargeCalls, chargesOf } from './op-stack.ts'
@@ -27,7 +27,7 @@ import { followedAccounts, isAccount, createHoldings, isHolding } from './wallet
 /** Everything there is to ask before signing, in one JSON-RPC batch; what is wrong is told in the order in which a person would cure it. */
 export async function check(
   options: EvmRailOptions,
-  gasTable: Pick<GasTable, 'learn'>,
+  gasTable: Pick<GasLimitCache, 'learn'>,
   steps: readonly EvmIntent[],
   needs: readonly Need[],
   from: string,
@@ -39,7 +39,7 @@ export async function check(
   const spentRaw = sum(steps.map(({ value }) => BigInt(value)))
   const wanted: readonly Need[] = [...needs, { is: 'balance', token: nativeAddress, amountRaw: spentRaw }]
   const chargeable = options.rollup ? chargeCalls(steps, chainId) : []
-  const reading = packAggregate3([...needsCalls(wanted, from, options.multicall), ...chargeable])
+  const reading = packAggregate3([...needCalls(wanted, from, options.multicall), ...chargeable])
   const calls = [
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
     { method: 'eth_getTransactionCount', params: [from, 'latest'] },
@@ -53,12 +53,12 @@ export async function check(
   const bytes = resultOf(rpc, 'eth_call', read)
   const results = isBytes(bytes) ? unpackAggregate3(bytes, wanted.length + chargeable.length) : undefined
   if (!results) throw nodeLied(rpc, 'answered a call to Multicall3 with something else than its result')
-  const nativeRaw = await judgeNeeds(options, wanted, results.slice(0, wanted.length), at)
+  const nativeRaw = await checkNeeds(options, wanted, results.slice(0, wanted.length), at)
   const charges = options.rollup ? chargesOf(results.slice(wanted.length)) : []
   if (!charges) throw nodeLied(rpc, 'has no GasPriceOracle, by which the fees of a rollup are told')
   const blockGas = blockField(options, block?.result, 'gasLimit')
   const mostGas = options.mostGas === undefined ? blockGas : min(options.mostGas, blockGas)
-  const limits = readGas(steps, simulated, mostGas)
+  const limits = gasLimitsOf(steps, simulated, mostGas)
   const [only, ...others] = steps
   if (only && others.length === 0) gasTable.learn(only, from, limits[0] ?? 0n, mostGas)
   const suggested = quantityOf(tip?.result)
@@ -70,11 +70,11 @@ export async function check(
   const neededRaw = tradedRaw + sum(prepared.map(({ step, fees }) => costOf(step, fees)))
   if (nativeRaw < neededRaw) throw gasTooDear(options.nativeCurrency, nativeRaw, neededRaw)
 
-  return { prepared, synced: syncedOf(options, latest, pending), beside: besideOf(options, nativeRaw, neededRaw) }
+  return { prepared, synced: syncedOf(options, latest, pending), beside: commitmentCheck(options, nativeRaw, neededRaw) }
 }
 
 /** Whether a wallet with so much of the native coin bears what is needed beside what its other transactions may take. */
-const besideOf =
+const commitmentCheck =
   ({ nativeCurrency }: Pick<EvmRailOptions, 'nativeCurrency'>, nativeRaw: bigint, neededRaw: bigint): Checked['beside'] =>
   (committedRaw) =>
     nativeRaw < committedRaw + neededRaw ? fundsCommitted(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
@@ -115,7 +115,7 @@ function sum(values: readonly bigint[]): bigint {
 const nativeAddress = ZeroAddress
 
 /** What reads what all needs are about. */
-function needsCalls(needs: readonly Need[], owner: string, multicall: string): readonly Call[] {
+function needCalls(needs: readonly Need[], owner: string, multicall: string): readonly Call[] {
   return needs.map((need) => {
     if (need.is !== 'balance') return allowanceCall(need.token, owner, need.spender)
     return need.token === nativeAddress ? ethBalanceCall(multicall, owner) : balanceOfCall(need.token, owner)
@@ -126,7 +126,7 @@ function needsCalls(needs: readonly Need[], owner: string, multicall: string): r
  * Throws what the wallet lacks, balances before allowances: who has nothing to trade need not approve.
  * @returns the wallet's native balance, the last of the needs
  */
-async function judgeNeeds(
+async function checkNeeds(
   { nativeCurrency, token }: EvmRailOptions,
   needs: readonly Need[],
   results: readonly CallResult[],
@@ -172,9 +172,9 @@ function allowanceTooLarge({ symbol, address }: Token, spender: string): SluiceE
 }
 
 /** One call that is like some that were simulated, by a wallet whose coins, tokens and nonces are in memory. */
-export function createRecall(
+export function createCacheCheck(
   options: EvmRailOptions,
-  gasTable: Pick<GasTable, 'limitOf'>,
+  gasTable: Pick<GasLimitCache, 'limitOf'>,
   reader: Pick<EvmReader, 'read' | 'wrapped'>,
 ): Recall<EvmIntent, string, EvmSynced, EvmFees> {
   const accounts = followedAccounts(options.rpc)
@@ -227,7 +227,7 @@ export function createRecall(
       const neededRaw = costOf(step, prepared.fees)
       const coinsRaw = needs.flatMap((need) => (need.token === nativeAddress ? need.amountRaw : []))
       if ([neededRaw, ...coinsRaw].some((raw) => nativeRaw < raw)) return undefined
-      return { prepared: [prepared], synced: { latest, pending }, beside: besideOf(options, nativeRaw, neededRaw) }
+      return { prepared: [prepared], synced: { latest, pending }, beside: commitmentCheck(options, nativeRaw, neededRaw) }
     },
   }
 }

@@ -4,7 +4,7 @@ import { isObject, type RpcAnswer } from '../nodes/dialect.ts'
 import { quoteNode } from '../nodes/rpc.ts'
 import { quantityOf } from './encoding.ts'
 import { revertReason, meaningOf, revertData } from './node-errors.ts'
-import type { EvmIntent, Alike } from './types.ts'
+import type { EvmIntent, GasProfile } from './types.ts'
 
 /** A plain transfer to an account without code costs exactly this (yellow paper, G_transaction): no margin is needed. */
 const transferGas = 21_000n
@@ -14,7 +14,7 @@ const transferGas = 21_000n
  */
 const withMargin = (estimate: bigint) => (estimate === transferGas ? estimate : (estimate * 5n) / 4n)
 /** `eth_simulateV1` says what was used, after refunds and without the 1/64 that calls must leave (EIP-150): half again covers both. */
-export const limitFromUsed = (used: bigint) => (used === transferGas ? used : (used * 3n) / 2n)
+export const limitFromGasUsed = (used: bigint) => (used === transferGas ? used : (used * 3n) / 2n)
 /** For steps after the first where the node cannot simulate several: an approval takes about 50,000. */
 const unsimulatedGas = 300_000n
 
@@ -27,7 +27,7 @@ export function simulationCalls(steps: readonly EvmIntent[], from: string) {
 }
 
 /** Gas limits of the steps, none above `mostGas`. Throws what a step would fail for. */
-export function readGas(steps: readonly EvmIntent[], [estimated, simulated]: readonly RpcAnswer[], mostGas: bigint): readonly bigint[] {
+export function gasLimitsOf(steps: readonly EvmIntent[], [estimated, simulated]: readonly RpcAnswer[], mostGas: bigint): readonly bigint[] {
   const estimate = quantityOf(estimated?.result)
   if (estimate === undefined) throw refusal(estimated?.error)
   const results = resultsOf(simulated?.result)
@@ -43,7 +43,7 @@ export function readGas(steps: readonly EvmIntent[], [estimated, simulated]: rea
     if (!isObject(result)) return cut(0n, unsimulatedGas + beyond)
     if (result['status'] === '0x0') throw wouldFail(revertReason(result['returnData']))
     const used = quantityOf(result['gasUsed'])
-    return used === undefined ? cut(0n, unsimulatedGas + beyond) : cut(used, limitFromUsed(used) + beyond)
+    return used === undefined ? cut(0n, unsimulatedGas + beyond) : cut(used, limitFromGasUsed(used) + beyond)
   })
 }
 
@@ -54,7 +54,7 @@ export function readGas(steps: readonly EvmIntent[], [estimated, simulated]: rea
 function beyondSimulation(estimate: bigint, results: readonly unknown[] | undefined): bigint {
   const first = results?.[0]
   const used = isObject(first) ? quantityOf(first['gasUsed']) : undefined
-  const known = used === undefined ? estimate : limitFromUsed(used)
+  const known = used === undefined ? estimate : limitFromGasUsed(used)
   return estimate > known ? estimate - known : 0n
 }
 
@@ -87,7 +87,7 @@ function wouldFail(reason: string): SluiceError {
 }
 
 /** The gas limits that simulations gave to calls of a kind, for calls of the same kind through what was simulated before. */
-export interface GasTable {
+export interface GasLimitCache {
   /** After a simulation. @param mostGas what a transaction may have: a limit that was cut to it says nothing of others */
   learn(step: EvmIntent, from: string, limit: bigint, mostGas: bigint): void
   /** Undefined where it is to be simulated. */
@@ -109,12 +109,12 @@ const withMarginOfGasTable = (units: bigint) => (units * 5n) / 4n
  * By kind what limits had beyond what the quote said that its swaps use, at most: a swap that comes to more ticks says so itself.
  * By wallet and pool whether it was simulated: one wallet may be barred where others are not.
  */
-export function createGasTable(nowMs = () => performance.now()): GasTable {
+export function createGasLimitCache(nowMs = () => performance.now()): GasLimitCache {
   const beyond = new Map<string, bigint>()
   const simulated = new Map<string, number>()
   let mostGas = 0n
 
-  const passages = ({ through }: Alike, from: string) => through.map((each) => `${from} ${each}`)
+  const passages = ({ through }: GasProfile, from: string) => through.map((each) => `${from} ${each}`)
 
   return {
     learn({ to, alike, spareGas = '0' }, from, limit, most) {

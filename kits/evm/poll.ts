@@ -17,7 +17,7 @@ interface Seen {
   /** As the node has them. */
   tx: unknown
   receipt: unknown
-  sighting: Sighting | Ousted | undefined
+  sighting: Sighting | NonceTaken | undefined
 }
 
 /** Nodes and providers take up to a thousand calls in a batch (geth `--rpc.batch-request-limit`), two for an attempt. */
@@ -30,7 +30,7 @@ const furtherQuestions = 16
  * seems to have lost its nonce: a count alone may be a lie.
  * @param confirmations how many blocks, the transaction's own included, make it final
  */
-export function createLook(rpc: Rpc, confirmations: number) {
+export function createPoll(rpc: Rpc, confirmations: number) {
   const reasons = createRemembered<string>()
   const takers = createRemembered<Taker>()
   const isFinal = (sighting: Seen['sighting']) => sighting?.is === 'landed' && sighting.depth >= confirmations
@@ -61,13 +61,13 @@ export function createLook(rpc: Rpc, confirmations: number) {
     )
     const latest = readBlock(rpc, resultOf(rpc, 'eth_getBlockByNumber', block))
     const lags = latest.number < head.number || block?.behind !== undefined
-    const view: View = { latest, lags, finalBlock, newest: Number(latest.number < head.number ? latest.number : head.number) }
+    const view: PollView = { latest, lags, finalBlock, newest: Number(latest.number < head.number ? latest.number : head.number) }
     const said = owners.map((_, index) => answers.slice(index * 3, index * 3 + 3).map(countOf))
     const counts = new Map(owners.map((owner, index) => [owner, { final: said[index]?.[0], latest: said[index]?.[1] }]))
     const found = answers.slice(owners.length * 3)
     const seen = open.map((attempt, index): Seen => {
       const [receipt, tx] = found.slice(index * 2, index * 2 + 2)
-      return { attempt, tx: tx?.result, receipt: receipt?.result, sighting: sight(attempt, view, counts.get(attempt.from), receipt, tx) }
+      return { attempt, tx: tx?.result, receipt: receipt?.result, sighting: observe(attempt, view, counts.get(attempt.from), receipt, tx) }
     })
 
     const synced = new Map<string, EvmSynced>()
@@ -110,7 +110,7 @@ export function createLook(rpc: Rpc, confirmations: number) {
       .filter(({ landed }) => reasons.get(keyOf(landed)) === undefined)
       .slice(0, furtherQuestions)
     const asked = unknown.map(({ tx, receipt, landed }) => ({ tx, receipt, blockNumber: landed.blockNumber }))
-    const told = (await whyReverted(rpc, asked, at).catch(unanswered)) ?? []
+    const told = (await revertReasons(rpc, asked, at).catch(unanswered)) ?? []
     for (const [index, { landed }] of unknown.entries()) {
       const reason = told[index]
       if (reason !== undefined) reasons.set(keyOf(landed), reason)
@@ -143,7 +143,7 @@ function countOf(answer: RpcAnswer | undefined): number | undefined {
 type Attempt = Omit<OpenAttempt<string, number, EvmFees>, 'step'>
 
 /** The block that a look holds for. */
-interface View {
+interface PollView {
   latest: Block
   /** The node does not know the newest blocks: that it has something is news, that it lacks something is not. */
   lags: boolean
@@ -160,16 +160,16 @@ interface Counts {
 }
 
 /** In no block and in no mempool, and the count at the final block is beyond its nonce: it seems that something else has that. */
-type Ousted = { is: 'ousted' }
+type NonceTaken = { is: 'ousted' }
 
 /** What the answers about one attempt say; undefined where they say nothing. */
-function sight(
+function observe(
   { id, slot, fees }: Attempt,
-  { latest, lags, newest, finalBlock }: View,
+  { latest, lags, newest, finalBlock }: PollView,
   counts: Counts | undefined,
   receipt: RpcAnswer | undefined,
   tx: RpcAnswer | undefined,
-): Sighting | Ousted | undefined {
+): Sighting | NonceTaken | undefined {
   if (!receipt || !tx || receipt.error || tx.error) return undefined
   if (receipt.result !== null) {
     const read = readReceipt(receipt.result)
@@ -196,7 +196,7 @@ const isHash = (value: unknown, id: string) => typeof value === 'string' && valu
 /** Calls for one transaction. */
 const calls = 2
 
-interface Failed {
+interface FailedTransaction {
   /** As `eth_getTransactionByHash` gave it. */
   tx: unknown
   /** As `eth_getTransactionReceipt` gave it. */
@@ -208,7 +208,7 @@ interface Failed {
  * Why transactions failed in their block, as far as the same calls tell that again: at the end of that block, which knows its
  * time and all that came before, else at the end of the one before. One batch; undefined where the node cannot, or where it would not fail.
  */
-async function whyReverted(rpc: Rpc, failed: readonly Failed[], at: At): Promise<readonly (string | undefined)[]> {
+async function revertReasons(rpc: Rpc, failed: readonly FailedTransaction[], at: At): Promise<readonly (string | undefined)[]> {
   const answers = await rpc.batch(
     failed.flatMap(({ tx, blockNumber }) => [blockNumber, blockNumber - 1].map((number) => callAgain(tx, number))),
     at,

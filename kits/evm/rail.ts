@@ -4,7 +4,7 @@ import { getBytes, hexlify } from 'ethers/utils'
 import type { At, Head, Rail, Token, Prepared, Sealed, Signable, Reception, RefusalMeaning } from '../../core/contracts/index.ts'
 import type { Rpc, RpcAnswer } from '../nodes/dialect.ts'
 import { quoteNode, sendToAll } from '../nodes/rpc.ts'
-import { check, sync, createRecall } from './check.ts'
+import { check, sync, createCacheCheck } from './check.ts'
 import {
   bumpFees,
   cancelIsCheaper,
@@ -17,10 +17,10 @@ import {
   type FeePolicy,
   type FeeConditions,
 } from './fees.ts'
-import { createGasTable } from './gas-limit.ts'
+import { createGasLimitCache } from './gas-limit.ts'
 import { meaningOfSending, type Meaning } from './node-errors.ts'
 import { claimNonces, isDoubtful, mergeSynced, nonceGaps, noncesFrom, nonceStanding, type EvmSynced } from './nonces.ts'
-import { createLook } from './poll.ts'
+import { createPoll } from './poll.ts'
 import type { EvmIntent, EvmReader } from './types.ts'
 
 export interface EvmRailOptions {
@@ -67,15 +67,15 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     policy,
     feeCapRaw,
   })
-  const gasTable = createGasTable()
-  const look = createLook(rpc, confirmations)
+  const gasTable = createGasLimitCache()
+  const look = createPoll(rpc, confirmations)
   // What is left over of a limit from the table costs something there.
   const isGasKnowable = settled.rollup === undefined && !settled.gasPaysLayer1 && !settled.gasLimitIsPaid
   return {
     slots: 'ordered',
     outline: ({ to, value }) => ({ contracts: [to], valueRaw: BigInt(value) }),
     check: (steps, needs, from, price, at) => check(settled, gasTable, steps, needs, from, price, at),
-    ...(settled.reader && isGasKnowable && { recall: createRecall(settled, gasTable, settled.reader) }),
+    ...(settled.reader && isGasKnowable && { recall: createCacheCheck(settled, gasTable, settled.reader) }),
     cost: costOf,
     sync: (from, at) => sync(settled, from, at),
     merge: mergeSynced,

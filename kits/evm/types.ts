@@ -9,11 +9,11 @@ export type EvmIntent = {
   readonly data: string
   readonly value: string
   readonly spareGas?: string
-  readonly alike?: Alike
+  readonly alike?: GasProfile
 }
 
 /** By what the gas of a call is known once others like it were simulated. */
-export type Alike = {
+export type GasProfile = {
   /** What such calls have in common: they use as much gas, but for `units`. */
   readonly kind: string
   /** What this one uses by its quote. */

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { AbiCoder, concat, Interface, keccak256, MaxUint256, toBeHex } from 'ethers'
 import type { Basis, FeeWish, Need } from '../../core/contracts/index.ts'
 import testToken from '../../plugins/ethereum/artifacts/TestToken.json' with { type: 'json' }
-import type { Alike, EvmIntent } from '../../kits/evm/types.ts'
+import type { GasProfile, EvmIntent } from '../../kits/evm/types.ts'
 import type { EvmFees } from '../../kits/evm/fees.ts'
 import type { View } from '../../core/live-state/bundle.ts'
 import { createSynchroniser, type Synchroniser } from '../../core/live-state/synchroniser.ts'
@@ -191,7 +191,7 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
       return test.chain.rail.recall?.check([call], needs, wallet, wish, states, head)
     }
     const isUnknown = async (...what: Parameters<typeof recalled>) => expect(await recalled(...what)).to.equal(undefined)
-    const alike = (change: Partial<Alike>) => ({ ...sold, alike: { ...sold.alike, ...change } })
+    const alike = (change: Partial<GasProfile>) => ({ ...sold, alike: { ...sold.alike, ...change } })
     const check = () => test.chain.rail.check([sold], needsOf(token), wallet, { wish: {} }, at)
 
     it('which finds the same fees and counts, and gas enough', async () => {

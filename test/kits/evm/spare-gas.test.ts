@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { readGas } from '../../../kits/evm/gas-limit.ts'
+import { gasLimitsOf } from '../../../kits/evm/gas-limit.ts'
 
 const step = { to: '0x0000000000000000000000000000000000000001', data: '0x', value: '0' }
 const limits = (spareGas: string | undefined, mostGas: bigint) =>
-  readGas([{ ...step, ...(spareGas !== undefined && { spareGas }) }], [{ result: '0x15f90' }], mostGas)
+  gasLimitsOf([{ ...step, ...(spareGas !== undefined && { spareGas }) }], [{ result: '0x15f90' }], mostGas)
 
 describe('the gas limit of a step', () => {
   it('is the estimate and a quarter, and what the step may need beyond that', () => {

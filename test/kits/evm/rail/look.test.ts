@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { AbiCoder, toQuantity } from 'ethers'
 import { SluiceError, type Sighting } from '../../../../core/contracts/index.ts'
-import { createLook } from '../../../../kits/evm/poll.ts'
+import { createPoll } from '../../../../kits/evm/poll.ts'
 import { evmRpc } from '../../../../kits/evm/rpc.ts'
 import type { Rpc, RpcAnswer } from '../../../../kits/nodes/dialect.ts'
 import { addressOf, gwei, nowhere, silent, soon, startSite, until, wallets, type TestSite } from '../../../transactions/site.ts'
@@ -23,7 +23,7 @@ describe('a look at open transactions', () => {
   let asked: (readonly string[])[] = []
   /** Whether nodes fail whenever they are asked for more than the first batch. */
   let failing = false
-  let look: ReturnType<typeof createLook>
+  let look: ReturnType<typeof createPoll>
   const from = addressOf(3)
 
   before(async () => {
@@ -47,7 +47,7 @@ describe('a look at open transactions', () => {
         return calls.map((call, index) => lie(call, answers[index] ?? {}))
       },
     }
-    look = createLook(rpc, confirmations)
+    look = createPoll(rpc, confirmations)
   })
 
   const number = async () => BigInt(String(await site.rpc('eth_blockNumber')))

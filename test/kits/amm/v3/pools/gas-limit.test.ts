@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Interface, toQuantity } from 'ethers'
-import { createGasTable } from '../../../../../kits/evm/gas-limit.ts'
+import { createGasLimitCache } from '../../../../../kits/evm/gas-limit.ts'
 import type { EvmIntent } from '../../../../../kits/evm/types.ts'
 import { pathOf } from '../../../../../kits/amm/v3/swap.ts'
 import { wallet } from '../../../evm/test-chain.ts'
@@ -44,7 +44,7 @@ describe('a gas limit from the table, for ticks that nobody has crossed before',
 
   /** With what the table says after a small one was simulated. */
   async function isMined(step: EvmIntent, exact: 'in' | 'out' = 'in'): Promise<void> {
-    const table = createGasTable()
+    const table = createGasLimitCache()
     const small = await stepOf(e18 / 1000n, exact)
     const estimate = BigInt(String(await market.rpc('eth_estimateGas', { from: wallet, to: small.to, data: small.data })))
     table.learn(small, wallet, (estimate * 5n) / 4n, mostGas)
