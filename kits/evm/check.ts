@@ -17,7 +17,7 @@ import { tipMethod } from './fee-oracle.ts'
 import { checkFeeOverrides, costOf, feesOf, min, computeFeePerGas, type EvmFees, type FeePerGas } from './fees.ts'
 import { type GasLimitCache, gasLimitsOf, simulationCalls } from './gas-limit.ts'
 import { packAggregate3, unpackAggregate3, ethBalanceCall } from './multicall.ts'
-import type { EvmSynced } from './nonces.ts'
+import type { NonceCounts } from './nonces.ts'
 import { chargeCalls, chargesOf } from './op-stack.ts'
 import type { EvmRailOptions } from './rail.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
@@ -33,7 +33,7 @@ export async function check(
   from: string,
   { wish, over }: { wish: FeeWish; over?: EvmFees },
   at: At,
-): Promise<Checked<EvmIntent, EvmSynced, EvmFees>> {
+): Promise<Checked<EvmIntent, NonceCounts, EvmFees>> {
   const { rpc, feeCapRaw, policy, chainId } = options
   checkFeeOverrides(wish, feeCapRaw)
   const spentRaw = sum(steps.map(({ value }) => BigInt(value)))
@@ -79,13 +79,13 @@ const commitmentCheck =
   (committedRaw) =>
     nativeRaw < committedRaw + neededRaw ? fundsCommitted(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
 
-export async function sync(options: EvmRailOptions, from: string, at: At): Promise<EvmSynced> {
+export async function sync(options: EvmRailOptions, from: string, at: At): Promise<NonceCounts> {
   const calls = ['latest', 'pending'].map((tag) => ({ method: 'eth_getTransactionCount', params: [from, tag] }))
   const [latest, pending] = await options.rpc.batch(calls, at)
   return syncedOf(options, latest, pending)
 }
 
-function syncedOf(options: EvmRailOptions, latest: RpcAnswer | undefined, pending: RpcAnswer | undefined): EvmSynced {
+function syncedOf(options: EvmRailOptions, latest: RpcAnswer | undefined, pending: RpcAnswer | undefined): NonceCounts {
   const counts = { latest: countOf(options, latest), pending: countOf(options, pending) }
   return latest?.behind === undefined ? counts : { ...counts, behind: true }
 }
@@ -176,7 +176,7 @@ export function createCacheCheck(
   options: EvmRailOptions,
   gasTable: Pick<GasLimitCache, 'limitOf'>,
   reader: Pick<EvmReader, 'read' | 'wrapped'>,
-): Recall<EvmIntent, string, EvmSynced, EvmFees> {
+): Recall<EvmIntent, string, NonceCounts, EvmFees> {
   const accounts = followedAccounts(options.rpc)
   const holdings = createHoldings(reader)
 

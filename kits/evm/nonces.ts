@@ -8,7 +8,7 @@ import { quantityOf } from './encoding.ts'
 type Word = { readonly latest: number; readonly pending: number }
 
 /** One word of the network, or what is believed after some. */
-export type EvmSynced = Word & {
+export type NonceCounts = Word & {
   /** The last word; absent where there is only one, which nothing has borne out. */
   readonly said?: Word
   /** The node knows older blocks than were known before. */
@@ -23,7 +23,7 @@ const farthestGap = 256
  * of what was believed, the word before and this one. Two words in a row that agree are believed whatever was before, so that what
  * was wrong does not last.
  */
-export function mergeSynced(known: EvmSynced, news: EvmSynced, held: readonly number[] = []): EvmSynced {
+export function mergeCounts(known: NonceCounts, news: NonceCounts, held: readonly number[] = []): NonceCounts {
   const { said } = known
   // The second: asked for before what is believed already.
   if (said && news.behind) return known
@@ -42,13 +42,13 @@ export function mergeSynced(known: EvmSynced, news: EvmSynced, held: readonly nu
 }
 
 /** Whether the last word went beyond what is believed, so that slots claimed now may be others' by now. */
-export function isDoubtful(synced: EvmSynced, held: readonly number[]): boolean {
+export function isDoubtful(synced: NonceCounts, held: readonly number[]): boolean {
   const { latest, pending, said } = synced
   return said === undefined || Math.max(said.latest, said.pending) > explained(Math.max(latest, pending), held)
 }
 
 /** The lowest `count` consecutive nonces that nobody has. */
-export function claimNonces({ latest, pending }: EvmSynced, held: readonly number[], count: number): readonly number[] {
+export function claimNonces({ latest, pending }: NonceCounts, held: readonly number[], count: number): readonly number[] {
   const taken = new Set(held)
   let first = Math.max(latest, pending)
   for (let nonce = first; nonce < first + count; nonce += 1) if (taken.has(nonce)) first = nonce + 1
@@ -59,13 +59,13 @@ export function noncesFrom(first: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => first + index)
 }
 
-export function nonceStanding({ latest, pending }: EvmSynced, nonce: number): Standing {
+export function nonceStatus({ latest, pending }: NonceCounts, nonce: number): Standing {
   if (nonce < latest) return 'past'
   return nonce < pending ? 'taken' : 'free'
 }
 
 /** Judged by the newest word alone: who asks believes it when it was said twice. What waits far beyond is there by a lie. */
-export function nonceGaps(_known: EvmSynced, news: EvmSynced, held: readonly number[], waiting: readonly number[]): readonly number[] {
+export function nonceGaps(_known: NonceCounts, news: NonceCounts, held: readonly number[], waiting: readonly number[]): readonly number[] {
   const taken = new Set(held)
   const first = Math.max(news.latest, news.pending)
   const top = Math.max(first, ...waiting.filter((nonce) => nonce <= first + farthestGap))
@@ -90,18 +90,18 @@ function middle(a: number, b: number, c: number): number {
  * - `untold`: the node no longer knows the state of blocks that old, or the account's code may have moved its nonce unseen
  * - `denied`: what the node says contradicts itself, so that the nonce may well be free
  */
-export type Taker = { is: 'by'; id: string } | { is: 'untold' } | { is: 'denied' }
+export type NonceUser = { is: 'by'; id: string } | { is: 'untold' } | { is: 'denied' }
 
 /** Counts asked for at once. */
 const points = 32
 /** EIP-7702: code of an account that lends itself another's; that may create contracts, each of which takes a nonce. */
 const delegation = '0xef0100'
 
-const untold: Taker = { is: 'untold' }
-const denied: Taker = { is: 'denied' }
+const untold: NonceUser = { is: 'untold' }
+const denied: NonceUser = { is: 'denied' }
 
 /** Finds what an account's nonce went to, given that its count at a block is beyond that nonce: two or three batches. */
-export async function tookNonce(rpc: Rpc, from: string, nonce: number, block: number, at: At): Promise<Taker> {
+export async function findNonceUser(rpc: Rpc, from: string, nonce: number, block: number, at: At): Promise<NonceUser> {
   const found = await passing(rpc, from, nonce, block, at)
   if (typeof found !== 'number') return found
   const [full, code] = await rpc.batch(
@@ -120,7 +120,7 @@ export async function tookNonce(rpc: Rpc, from: string, nonce: number, block: nu
 }
 
 /** The first block at whose end the count is beyond the nonce. */
-async function passing(rpc: Rpc, from: string, nonce: number, block: number, at: At): Promise<number | Taker> {
+async function passing(rpc: Rpc, from: string, nonce: number, block: number, at: At): Promise<number | NonceUser> {
   // Back in steps that double, for it was not long ago as a rule.
   const steps = [...Array.from({ length: points - 1 }, (_, power) => block - 2 ** power).filter((number) => number > 0), 0]
   let known = await counts(rpc, from, steps.toReversed(), at)

@@ -6,7 +6,7 @@ import { resultOf } from '../nodes/rpc.ts'
 import { quantityOf, isBytes } from './encoding.ts'
 import type { EvmFees } from './fees.ts'
 import { revertData, revertReason, meaningOf } from './node-errors.ts'
-import { type EvmSynced, tookNonce, type Taker } from './nonces.ts'
+import { type NonceCounts, findNonceUser, type NonceUser } from './nonces.ts'
 import { readReceipt } from './receipts.ts'
 import { readBlock, type Block } from './rpc.ts'
 
@@ -32,12 +32,12 @@ const furtherQuestions = 16
  */
 export function createPoll(rpc: Rpc, confirmations: number) {
   const reasons = createRemembered<string>()
-  const takers = createRemembered<Taker>()
+  const takers = createRemembered<NonceUser>()
   const isFinal = (sighting: Seen['sighting']) => sighting?.is === 'landed' && sighting.depth >= confirmations
 
-  return async function look(open: readonly Attempt[], head: Head, at: At): Promise<Look<string, EvmSynced>> {
+  return async function look(open: readonly Attempt[], head: Head, at: At): Promise<Look<string, NonceCounts>> {
     const sightings: Sighting[] = []
-    const synced = new Map<string, EvmSynced>()
+    const synced = new Map<string, NonceCounts>()
     for (let start = 0; start < open.length; start += attemptsPerBatch) {
       const part = await lookAt(open.slice(start, start + attemptsPerBatch), head, at)
       sightings.push(...part.sightings)
@@ -46,7 +46,7 @@ export function createPoll(rpc: Rpc, confirmations: number) {
     return { sightings, synced }
   }
 
-  async function lookAt(open: readonly Attempt[], head: Head, at: At): Promise<Look<string, EvmSynced>> {
+  async function lookAt(open: readonly Attempt[], head: Head, at: At): Promise<Look<string, NonceCounts>> {
     const owners = [...new Set(open.map(({ from }) => from))]
     const finalBlock = Math.max(0, Number(head.number) - (confirmations - 1))
     const [block, ...answers] = await rpc.batch(
@@ -70,7 +70,7 @@ export function createPoll(rpc: Rpc, confirmations: number) {
       return { attempt, tx: tx?.result, receipt: receipt?.result, sighting: observe(attempt, view, counts.get(attempt.from), receipt, tx) }
     })
 
-    const synced = new Map<string, EvmSynced>()
+    const synced = new Map<string, NonceCounts>()
     for (const [index, [, mined, pending]] of said.entries()) {
       const owner = owners[index]
       if (owner !== undefined && mined !== undefined && pending !== undefined && !lags) synced.set(owner, { latest: mined, pending })
@@ -91,8 +91,8 @@ export function createPoll(rpc: Rpc, confirmations: number) {
       const { from, slot } = attempt
       const name = `${from}/${slot}`
       const ours = seen.find((other) => other.attempt.from === from && other.attempt.slot === slot && isFinal(other.sighting))
-      let taker: Taker | undefined = ours ? { is: 'by', id: ours.attempt.id } : takers.get(name)
-      if (!taker && (questions += 1) <= furtherQuestions) taker = await tookNonce(rpc, from, slot, finalBlock, at).catch(unanswered)
+      let taker: NonceUser | undefined = ours ? { is: 'by', id: ours.attempt.id } : takers.get(name)
+      if (!taker && (questions += 1) <= furtherQuestions) taker = await findNonceUser(rpc, from, slot, finalBlock, at).catch(unanswered)
       if (taker?.is === 'denied') rpc.distrust(`says that nonce ${slot} of ${from} is used, and has no block in which that happened`)
       if (taker?.is === 'by' && taker.id !== attempt.id) takers.set(name, taker)
       result.push({ ...each, sighting: taker && verdict(attempt, taker) })
@@ -128,7 +128,7 @@ function unanswered(error: unknown): undefined {
   if (!(error instanceof SluiceError)) throw error
 }
 
-function verdict({ id }: Attempt, taker: Taker): Sighting | undefined {
+function verdict({ id }: Attempt, taker: NonceUser): Sighting | undefined {
   if (taker.is === 'denied') return { id, is: 'unseen', underpriced: false }
   if (taker.is === 'untold') return { id, is: 'dead' }
   // In a block after all: the node gives its receipt the next time.

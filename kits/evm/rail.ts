@@ -19,7 +19,7 @@ import {
 } from './fees.ts'
 import { createGasLimitCache } from './gas-limit.ts'
 import { meaningOfSending, type Meaning } from './node-errors.ts'
-import { claimNonces, isDoubtful, mergeSynced, nonceGaps, noncesFrom, nonceStanding, type EvmSynced } from './nonces.ts'
+import { claimNonces, isDoubtful, mergeCounts, nonceGaps, noncesFrom, nonceStatus, type NonceCounts } from './nonces.ts'
 import { createPoll } from './poll.ts'
 import type { EvmIntent, EvmReader } from './types.ts'
 
@@ -56,7 +56,7 @@ export interface EvmRailOptions {
 }
 
 /** The slot of an EVM transaction is its nonce; attempts on one nonce exclude each other. */
-type EvmRail = Rail<EvmIntent, string, number, EvmSynced, EvmFees>
+type EvmRail = Rail<EvmIntent, string, number, NonceCounts, EvmFees>
 
 export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Partial<FeePolicy> }): EvmRail {
   const settled = { ...options, policy: { ...defaultFeePolicy, ...options.policy } }
@@ -78,12 +78,12 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     ...(settled.reader && isGasKnowable && { recall: createCacheCheck(settled, gasTable, settled.reader) }),
     cost: costOf,
     sync: (from, at) => sync(settled, from, at),
-    merge: mergeSynced,
+    merge: mergeCounts,
     doubtful: isDoubtful,
     claim: claimNonces,
     slotsFrom: (_synced, nonce, count) => noncesFrom(nonce, count),
     nonceOf: (slot) => slot,
-    standing: nonceStanding,
+    standing: nonceStatus,
     gaps: nonceGaps,
     draft: (prepared, slot) => draft(prepared, slot, chainId),
     seal,

@@ -1,20 +1,20 @@
 import { expect } from 'chai'
 import { array, assert, constant, integer, nat, oneof, option, property, record } from 'fast-check'
-import { claimNonces, isDoubtful, mergeSynced, nonceGaps, nonceStanding, type EvmSynced } from '../../../../kits/evm/nonces.ts'
+import { claimNonces, isDoubtful, mergeCounts, nonceGaps, nonceStatus, type NonceCounts } from '../../../../kits/evm/nonces.ts'
 import { evmRail } from '../../../../kits/evm/rail.ts'
 import { createLane } from '../../../../core/transactions/nonce-queue.ts'
 import { never } from '../../../transactions/never.ts'
 
-const word = (latest: number, pending = latest): EvmSynced => ({ latest, pending })
+const word = (latest: number, pending = latest): NonceCounts => ({ latest, pending })
 /** Of a node that lags. */
-const late = (latest: number): EvmSynced => ({ ...word(latest), behind: true })
-const after = (words: readonly EvmSynced[], held: readonly number[] = []) => words.reduce((known, news) => mergeSynced(known, news, held))
-const next = (words: readonly EvmSynced[], held: readonly number[] = []) => claimNonces(after(words, held), held, 1)[0]
-const doubtful = (words: readonly EvmSynced[], held: readonly number[] = []) => isDoubtful(after(words, held), held)
+const late = (latest: number): NonceCounts => ({ ...word(latest), behind: true })
+const after = (words: readonly NonceCounts[], held: readonly number[] = []) => words.reduce((known, news) => mergeCounts(known, news, held))
+const next = (words: readonly NonceCounts[], held: readonly number[] = []) => claimNonces(after(words, held), held, 1)[0]
+const doubtful = (words: readonly NonceCounts[], held: readonly number[] = []) => isDoubtful(after(words, held), held)
 
 interface Case {
   when: string
-  words: readonly EvmSynced[]
+  words: readonly NonceCounts[]
   held?: readonly number[]
   next: number
   doubtful?: true
@@ -59,13 +59,13 @@ describe('what nodes say of nonces', () => {
 
   it('does not move by an answer that was asked for before', () => {
     const known = after([word(5), word(5)])
-    expect(mergeSynced(word(3), known)).to.equal(known)
+    expect(mergeCounts(word(3), known)).to.equal(known)
   })
 
   it('takes our own for mined with the first word that says so, and what is not ours with the second', () => {
     const once = after([word(5), word(5), word(9)], [5, 6, 7])
-    expect([7, 8].map((nonce) => nonceStanding(once, nonce))).to.deep.equal(['past', 'free'])
-    expect(nonceStanding(mergeSynced(once, word(9), [5, 6, 7]), 8)).to.equal('past')
+    expect([7, 8].map((nonce) => nonceStatus(once, nonce))).to.deep.equal(['past', 'free'])
+    expect(nonceStatus(mergeCounts(once, word(9), [5, 6, 7]), 8)).to.equal('past')
   })
 
   it('finds gaps by the newest word, but none on account of what waits absurdly far beyond', () => {
@@ -103,8 +103,8 @@ function startWorld() {
     while (pool.has(count)) count += 1
     return count
   }
-  const truth = (): EvmSynced => ({ latest: mined, pending: pending() })
-  const said = (lie: Lie | undefined): EvmSynced => {
+  const truth = (): NonceCounts => ({ latest: mined, pending: pending() })
+  const said = (lie: Lie | undefined): NonceCounts => {
     const { latest, pending: waiting } = truth()
     const atLeast0 = (count: number) => Math.max(0, count)
     return lie ? { latest: atLeast0(latest + lie.latest), pending: atLeast0(waiting + lie.pending) } : truth()
