@@ -3,7 +3,7 @@ import { SluiceError, type Json } from '../../core/contracts/index.ts'
 import { isObject, type RpcAnswer } from '../nodes/dialect.ts'
 import { quoteNode } from '../nodes/rpc.ts'
 import { quantityOf } from './encoding.ts'
-import { revertReason, meaningOf, revertData } from './node-errors.ts'
+import { revertReason, errorMeaning, revertData } from './node-errors.ts'
 import type { EvmIntent, GasProfile } from './types.ts'
 
 /** A plain transfer to an account without code costs exactly this (yellow paper, G_transaction): no margin is needed. */
@@ -67,7 +67,7 @@ function resultsOf(answer: unknown): readonly unknown[] | undefined {
 function refusal(error: RpcAnswer['error']): SluiceError {
   if (!error)
     return new SluiceError('NETWORK', 'The RPC node gave no estimate of the gas. Try again, or check rpcUrls.', { retryAfterSeconds: 1 })
-  const meaning = meaningOf(error)
+  const meaning = errorMeaning(error)
   if (meaning === 'out-of-gas' || meaning === 'insufficient-funds') {
     return new SluiceError('OUT_OF_GAS', `The gas could not be estimated: ${quoteNode(error.message)}. Fund the wallet, or trade less.`)
   }

@@ -5,7 +5,7 @@ import { isBytes } from './encoding.ts'
 import type { CallResult } from './types.ts'
 
 /** What a node's error to a transaction or its simulation means. */
-export type Meaning =
+export type ErrorMeaning =
   | 'known'
   | 'nonce-too-low'
   | 'nonce-too-high'
@@ -21,7 +21,7 @@ export type Meaning =
 const revertCode = 3
 
 /** Codes that mean one thing wherever they are said: those of `eth_simulateV1` (geth `internal/ethapi/errors.go`, ethereum/execution-apis). */
-const codes: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
+const codes: ReadonlyMap<number, ErrorMeaning> = new Map<number, ErrorMeaning>([
   [-38010, 'nonce-too-low'],
   [-38011, 'nonce-too-high'],
   [-38013, 'out-of-gas'],
@@ -31,7 +31,7 @@ const codes: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
 interface Wording {
   /** Searched in the message in lower case; the first row that fits counts. */
   says: RegExp
-  means: Meaning
+  means: ErrorMeaning
   /** Project and file that it stands in. "chainlink" are the messages that its tests collected from networks (`evm/client/errors_test.go`). */
   from: string
 }
@@ -40,7 +40,7 @@ interface Wording {
  * JSON-RPC has no codes for these: nearly all nodes say -32000, and besu's own (-32001 to -32009) mean other things
  * elsewhere. So the words of each, judged after the codes.
  */
-export const wordings: readonly Wording[] = [
+export const errorPatterns: readonly Wording[] = [
   // First, for a contract may give any words as its reason.
   {
     says: /execution reverted/,
@@ -223,19 +223,19 @@ interface NodeError {
   data?: unknown
 }
 
-function byWords(message: string): Meaning | undefined {
+function byWords(message: string): ErrorMeaning | undefined {
   const said = message.toLowerCase()
-  return wordings.find(({ says }) => says.test(said))?.means
+  return errorPatterns.find(({ says }) => says.test(said))?.means
 }
 
 /** Of an error to a call or a simulation. Undefined where neither code nor words are known. */
-export function meaningOf({ code, message, data }: NodeError): Meaning | undefined {
+export function errorMeaning({ code, message, data }: NodeError): ErrorMeaning | undefined {
   if (code === revertCode || (typeof data === 'string' && /^0x[0-9a-f]+$/i.test(data))) return 'reverted'
   return codes.get(code) ?? byWords(message)
 }
 
 /** Of an error to signed bytes, for which the code of a revert says nothing: zkSync gives it to transactions that it has. */
-export function meaningOfSending({ code, message }: NodeError): Meaning | undefined {
+export function sendErrorMeaning({ code, message }: NodeError): ErrorMeaning | undefined {
   return codes.get(code) ?? byWords(message)
 }
 

@@ -5,7 +5,7 @@ import { createRemembered } from '../nodes/rails.ts'
 import { resultOf } from '../nodes/rpc.ts'
 import { quantityOf, isBytes } from './encoding.ts'
 import type { EvmFees } from './fees.ts'
-import { revertData, revertReason, meaningOf } from './node-errors.ts'
+import { revertData, revertReason, errorMeaning } from './node-errors.ts'
 import { type NonceCounts, findNonceUser, type NonceUser } from './nonces.ts'
 import { readReceipt } from './receipts.ts'
 import { readBlock, type Block } from './rpc.ts'
@@ -229,7 +229,7 @@ function callAgain(tx: unknown, blockNumber: number) {
 
 function reasonOf(answer: RpcAnswer): string | undefined {
   if (!answer.error) return undefined
-  const meaning = meaningOf(answer.error)
+  const meaning = errorMeaning(answer.error)
   if (meaning === 'out-of-gas') return 'out of gas'
   const data = revertData(answer.error)
   // Codes that stand for a revert stand for a lost state, too: without words or data it is none.

@@ -18,7 +18,7 @@ import {
   type FeeConditions,
 } from './fees.ts'
 import { createGasLimitCache } from './gas-limit.ts'
-import { meaningOfSending, type Meaning } from './node-errors.ts'
+import { sendErrorMeaning, type ErrorMeaning } from './node-errors.ts'
 import { claimNonces, isDoubtful, mergeCounts, nonceGaps, noncesFrom, nonceStatus, type NonceCounts } from './nonces.ts'
 import { createPoll } from './poll.ts'
 import type { EvmIntent, EvmReader } from './types.ts'
@@ -128,7 +128,7 @@ export function send(rpc: Rpc, { id, raw }: Sealed, at: At): Promise<Reception> 
 }
 
 /** What a node says of the bytes, for those who do not know EVM; `unclear` is what may be said of bytes that are in a pool or a block. */
-const verdicts: Readonly<Record<Exclude<Meaning, 'known'>, { is: 'refused' | 'unclear'; meaning?: RefusalMeaning }>> = {
+const verdicts: Readonly<Record<Exclude<ErrorMeaning, 'known'>, { is: 'refused' | 'unclear'; meaning?: RefusalMeaning }>> = {
   // By this very transaction, it may be.
   'nonce-too-low': { is: 'unclear', meaning: 'slot-used' },
   'nonce-too-high': { is: 'refused', meaning: 'slot-ahead' },
@@ -143,7 +143,7 @@ const verdicts: Readonly<Record<Exclude<Meaning, 'known'>, { is: 'refused' | 'un
 }
 
 function judge(error: NonNullable<RpcAnswer['error']>): Reception {
-  const meaning = meaningOfSending(error)
+  const meaning = sendErrorMeaning(error)
   if (meaning === 'known') return { is: 'accepted' }
   const reason = quoteNode(error.message)
   // Words that nobody knows may mean anything.

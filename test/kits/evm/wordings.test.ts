@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { assert, integer, property, string } from 'fast-check'
-import { meaningOf, meaningOfSending, wordings, type Meaning } from '../../../kits/evm/node-errors.ts'
+import { errorMeaning, sendErrorMeaning, errorPatterns, type ErrorMeaning } from '../../../kits/evm/node-errors.ts'
 
-type Said = readonly [node: string, code: number, message: string, means: Meaning | undefined]
+type Said = readonly [node: string, code: number, message: string, means: ErrorMeaning | undefined]
 
 const said: readonly Said[] = [
   ['geth', -32000, 'already known', 'known'],
@@ -128,26 +128,26 @@ const said: readonly Said[] = [
 describe('what nodes say to transactions', () => {
   for (const [node, code, message, means] of said) {
     it(`takes "${message}" (${code}) of ${node} for ${means ?? 'nothing that is known'}`, () => {
-      expect(meaningOfSending({ code, message })).to.equal(means)
+      expect(sendErrorMeaning({ code, message })).to.equal(means)
     })
   }
 
   it('has been heard in every wording that it knows', () => {
-    const silent = wordings.filter(
-      ({ says }) => !said.some(([, , message]) => wordings.find((row) => row.says.test(message.toLowerCase()))?.says === says),
+    const silent = errorPatterns.filter(
+      ({ says }) => !said.some(([, , message]) => errorPatterns.find((row) => row.says.test(message.toLowerCase()))?.says === says),
     )
     expect(silent.map(({ says }) => String(says))).to.deep.equal([])
   })
 
   it('knows a revert of a call by its code, in any language and with any words for a reason', () => {
     for (const message of ['zurückgesetzt', 'execution reverted: UniswapV2: K', 'already known', 'insufficient funds'])
-      expect(meaningOf({ code: 3, message })).to.equal('reverted')
-    expect(meaningOf({ code: -32000, message: 'insufficient funds', data: '0x08c379a0' })).to.equal('reverted')
+      expect(errorMeaning({ code: 3, message })).to.equal('reverted')
+    expect(errorMeaning({ code: -32000, message: 'insufficient funds', data: '0x08c379a0' })).to.equal('reverted')
   })
 
   it('makes nothing of words that nobody wrote down', () => {
-    const words = string().filter((text) => !wordings.some(({ says }) => says.test(text.toLowerCase())))
+    const words = string().filter((text) => !errorPatterns.some(({ says }) => says.test(text.toLowerCase())))
     const codes = integer({ min: -33_000, max: 1000 })
-    assert(property(codes, words, (code, message) => meaningOfSending({ code, message }) === undefined))
+    assert(property(codes, words, (code, message) => sendErrorMeaning({ code, message }) === undefined))
   })
 })
