@@ -4,9 +4,9 @@ import { isObject, type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
 import { nodeLied, resultOf } from '../nodes/rpc.ts'
 import { numberOf, quantityOf } from './encoding.ts'
 import type { Evm, FoundLog } from './types.ts'
-import { accountCalls, accountNews, accountsOf, askedOf, logFilters } from './wallets.ts'
+import { accountCalls, accountChange, accountsOf, parseInterest, logFilters } from './wallets.ts'
 import { readBlock } from './rpc.ts'
-import { foundLog } from './reader.ts'
+import { parseLog } from './reader.ts'
 
 /** So long nodes that tell of nobody who is not named are not asked what anybody says: others may answer by then. */
 const namingMs = 60_000
@@ -67,7 +67,7 @@ async function readHeads(rpc: Rpc, network: string, after: Head, to: Head, at: A
  * @throws SluiceError NETWORK where the node has not all of the blocks
  */
 async function readLogs(rpc: Rpc, heads: readonly Head[], { follow }: Interest, from: readonly string[] | undefined, at: At) {
-  const { topics, wallets } = askedOf(follow)
+  const { topics, wallets } = parseInterest(follow)
   const asked = logFilters(topics, wallets)
   const filters = from ? parts([...new Set(from)]).flatMap((address) => asked.map((filter) => ({ ...filter, address }))) : asked
   // Before the logs: of a block that comes meanwhile a node would say first that nothing was logged in it, and then that it has it.
@@ -83,7 +83,7 @@ async function readLogs(rpc: Rpc, heads: readonly Head[], { follow }: Interest, 
   const answers = all.slice(proofs.length)
   const news = last.flatMap((head) =>
     accountsOf(wallets, answers.slice(questions.length), head).flatMap((account, index) =>
-      account ? [accountNews(wallets[index] ?? '', account)] : [],
+      account ? [accountChange(wallets[index] ?? '', account)] : [],
     ),
   )
   return {
@@ -131,7 +131,7 @@ function placedLogs(rpc: Rpc, { hash, number }: Head, answer: RpcAnswer): Readon
   const blockNumber = Number(number)
   let last = -1
   for (const each of logs) {
-    const log = foundLog(each)
+    const log = parseLog(each)
     const index = isObject(each) ? numberOf(each['logIndex']) : undefined
     const ofBlock = isObject(each) && each['blockHash'] === hash && each['removed'] !== true
     if (!log || !ofBlock || log.blockNumber !== blockNumber || index === undefined || index <= last)

@@ -14,7 +14,7 @@ export const wordAt = (data: string, index: number): bigint =>
   BigInt(`0x${data.slice(prefix + index * digits, prefix + (index + 1) * digits)}`)
 
 /** A word as `int256`. */
-export const signed = (word: bigint): bigint => BigInt.asIntN(256, word)
+export const toInt256 = (word: bigint): bigint => BigInt.asIntN(256, word)
 
 /** The list whose place is said by the n-th word. @throws where it is not all there */
 export function listAt(data: string, index: number): readonly bigint[] {

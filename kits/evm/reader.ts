@@ -155,7 +155,7 @@ export async function findLogs(
   )
   return answers.flatMap((answer) => {
     const raw = resultOf(rpc, 'eth_getLogs', answer)
-    const logs = Array.isArray(raw) ? raw.map(foundLog) : [undefined]
+    const logs = Array.isArray(raw) ? raw.map(parseLog) : [undefined]
     return logs.map((log) => {
       if (!log) throw nodeLied(rpc, 'answered eth_getLogs with something else than logs')
       return log
@@ -164,7 +164,7 @@ export async function findLogs(
 }
 
 /** Undefined where it is none. */
-export function foundLog(raw: unknown): FoundLog | undefined {
+export function parseLog(raw: unknown): FoundLog | undefined {
   if (!isLog(raw)) return undefined
   const { address, topics, data, transactionHash } = raw
   const blockNumber = numberOf(raw['blockNumber'])

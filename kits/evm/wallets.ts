@@ -45,7 +45,7 @@ export function accountsOf(wallets: readonly string[], answers: readonly RpcAnsw
 }
 
 /** What was read of a wallet beside a block's logs, told as if the block had logged it: of the zero address, which logs nothing. */
-export function accountNews(wallet: string, { number, nativeRaw, latest, pending }: Account): FoundLog {
+export function accountChange(wallet: string, { number, nativeRaw, latest, pending }: Account): FoundLog {
   return {
     address: nativeAddress,
     topics: [newsTopic, `0x${addressWord(wallet)}`],
@@ -94,7 +94,7 @@ const walletPrefix = 'wallet:'
 const walletFollow = (owner: string): string => `${walletPrefix}${owner.toLowerCase()}`
 
 /** What is asked of a block: the first topics of logs, and wallets in lower case. */
-export function askedOf(follow: readonly string[]): { readonly topics: readonly string[]; readonly wallets: readonly string[] } {
+export function parseInterest(follow: readonly string[]): { readonly topics: readonly string[]; readonly wallets: readonly string[] } {
   const isWallet = (each: string) => each.startsWith(walletPrefix)
   return {
     topics: follow.filter((each) => !isWallet(each)),
@@ -172,7 +172,7 @@ export function createHoldings(reader: Pick<EvmReader, 'read' | 'wrapped'>): Hol
       })
       return { head, states: new Map(states) }
     },
-    apply: (holding, log) => afterTokenLog(holding, log, wrapped),
+    apply: (holding, log) => applyTokenLog(holding, log, wrapped),
     same(known, loaded) {
       const isCovered = (spender: string, raw: bigint) => raw <= (loaded.allowances.get(spender) ?? raw)
       return known.balanceRaw <= loaded.balanceRaw && [...known.allowances].every(([spender, raw]) => isCovered(spender, raw))
@@ -195,7 +195,7 @@ const boundlessRaw = 2n ** 255n
  * against every one: what is left is never more than the chain has.
  * @param wrapped the coin's wrapper, in lower case: of another contract nobody knows whether what it calls a deposit is its own token
  */
-function afterTokenLog(holding: Holding, { address, topics, data }: FoundLog, wrapped: string): Holding | 'reload' {
+function applyTokenLog(holding: Holding, { address, topics, data }: FoundLog, wrapped: string): Holding | 'reload' {
   const [event, one, other] = topics
   if (wordCount(data) !== 1) return 'reload'
   const amountRaw = wordAt(data, 0)

@@ -1,6 +1,6 @@
 import { getAddress, AbiCoder, Interface, dataLength, id } from 'ethers'
 import type { Venue, Head } from '../../../core/contracts/index.ts'
-import { signed, wordAt, wordCount } from '../../evm/encoding.ts'
+import { toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, Call, CallResult, EvmLog } from '../../evm/types.ts'
 import { readBy, type Passage, type Pool, type PoolProtocol, type PoolMemory } from '../index.ts'
 import {
@@ -302,9 +302,9 @@ function stableLogs(coins: number): StableLogs {
 
 const swapIn = (data: string): StableChange => ({
   is: 'swap',
-  from: Number(signed(wordAt(data, 0))),
+  from: Number(toInt256(wordAt(data, 0))),
   soldRaw: wordAt(data, 1),
-  to: Number(signed(wordAt(data, 2))),
+  to: Number(toInt256(wordAt(data, 2))),
   boughtRaw: wordAt(data, 3),
 })
 

@@ -1,6 +1,6 @@
 import { formatUnits, AbiCoder, id, dataSlice, getAddress } from 'ethers'
 import { SluiceError } from '../../../core/contracts/index.ts'
-import { addressInTopic, addressOf, listAt, signed, wordAt } from '../../evm/encoding.ts'
+import { addressInTopic, addressOf, listAt, toInt256, wordAt } from '../../evm/encoding.ts'
 import type { CallResult, Probe, EvmLog } from '../../evm/types.ts'
 import { readBy, type PoolProtocol, type Passage, type Pool, type Pair, type Place, type PoolMemory } from '../index.ts'
 import artifact from './artifacts/WeightedLens.json' with { type: 'json' }
@@ -245,11 +245,11 @@ function changeIn({ topics: found, data }: EvmLog): PoolChange | undefined {
     case topics.balanceChanged: {
       // What comes in or goes out, and what the protocol takes of the pool besides: `_processJoinPoolTransfers` and its like for exits.
       const [tokens, deltas, fees] = [listAt(data, 0), listAt(data, 1), listAt(data, 2)]
-      return balances(tokens.map((token, index) => [addressOf(token), signed(deltas[index] ?? 0n) - (fees[index] ?? 0n)]))
+      return balances(tokens.map((token, index) => [addressOf(token), toInt256(deltas[index] ?? 0n) - (fees[index] ?? 0n)]))
     }
     case topics.balanceManaged:
       // A pool has what lies in the Vault and what its manager took out of it: swaps go by both together.
-      return balances([[addressInTopic(found[3]), signed(wordAt(data, 0)) + signed(wordAt(data, 1))]])
+      return balances([[addressInTopic(found[3]), toInt256(wordAt(data, 0)) + toInt256(wordAt(data, 1))]])
     case topics.feeChanged:
       return { is: 'fee', swapFee: wordAt(data, 0) }
     case topics.pauseChanged:

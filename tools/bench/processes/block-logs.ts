@@ -2,7 +2,7 @@
 import { Interface } from 'ethers'
 import type { Head } from '../../../core/contracts/index.ts'
 import type { FoundLog } from '../../../kits/evm/index.ts'
-import { foundLog } from '../../../kits/evm/reader.ts'
+import { parseLog as foundLog } from '../../../kits/evm/reader.ts'
 import { followedPools, type CachedPool } from '../../../kits/amm/followed-pricing.ts'
 import type { PoolProtocol } from '../../../kits/amm/index.ts'
 import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
