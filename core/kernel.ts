@@ -6,8 +6,8 @@ import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
 import { forgetDevnet, bringUpDevnet, type Devnet } from './devnet/start-devnet.ts'
 import { quoteVenue } from './handlers/amm/price.ts'
-import type { Services, Verbs } from './handlers/context.ts'
-import { verbs } from './handlers/handlers.ts'
+import type { Services, Handlers } from './handlers/context.ts'
+import { handlers as verbs } from './handlers/handlers.ts'
 import { createApp } from './http/app.ts'
 import {
   measureNodes,
@@ -57,7 +57,7 @@ export interface Kernel {
 /** What the container injects, by name. */
 interface Cradle {
   settings: Settings
-  verbs: Verbs
+  verbs: Handlers
   log: Logger
   metrics: Metrics
   store: Store

@@ -1,12 +1,12 @@
 import { badFields, SluiceError } from '../api/index.ts'
 import type { AltchainVerbs } from '../contracts/index.ts'
 import type { Submitted } from '../transactions/submit-request.ts'
-import type { Verb } from './context.ts'
+import type { Handler } from './context.ts'
 import type { NetworkEntry } from './registry.ts'
 import { readAddress, requireKey } from './wallets.ts'
 
 /** Creates the wallet's account for a token, where there is none. */
-export const altchainCreateToken: Verb<'AltchainCreateToken'> = async (request, context) => {
+export const altchainCreateToken: Handler<'AltchainCreateToken'> = async (request, context) => {
   const { network, services, signal } = context
   const at = { signal }
   const altchain = altchainOf(network)

@@ -42,12 +42,12 @@ export type On<T extends Target> = T extends 'connector'
     : object
 
 /** One function per endpoint. The envelope is added around it. */
-export type Verb<N extends EndpointName> = (
+export type Handler<N extends EndpointName> = (
   request: RequestOf<EndpointNamed<N>>,
   context: Call & { services: Services } & On<EndpointNamed<N>['on']>,
 ) => AnswerOf<EndpointNamed<N>> | Promise<AnswerOf<EndpointNamed<N>>>
 
-export type Verbs = { readonly [N in EndpointName]: Verb<N> }
+export type Handlers = { readonly [N in EndpointName]: Handler<N> }
 
 /**
  * What follows from a value: at once where it is there, else when it comes. A price from memory waits for nothing, not even for a turn of the

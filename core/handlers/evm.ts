@@ -3,12 +3,12 @@ import type { Plan, Token, EvmVerbs } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
 import type { Submitted } from '../transactions/submit-request.ts'
 import { may, type Caller } from './caller.ts'
-import type { Verb } from './context.ts'
+import type { Handler } from './context.ts'
 import type { Directory, NetworkEntry } from './registry.ts'
 import { readRaw, answerKey, didYouMean } from './tokens.ts'
 import { readFees, readAddress, requireKey, readWallet } from './wallets.ts'
 
-export const evmApprove: Verb<'EVMApprove'> = async (request, context) => {
+export const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   const { network, services, caller, signal } = context
   const at = { signal }
   const evm = evmOf(network)
@@ -73,7 +73,7 @@ function readAllowance(text: string | undefined, token: Token): bigint | undefin
   return text === undefined ? undefined : readRaw(text, token, 'amount')
 }
 
-export const evmAllowances: Verb<'EVMAllowances'> = async (request, { network, services: { directory }, signal }) => {
+export const evmAllowances: Handler<'EVMAllowances'> = async (request, { network, services: { directory }, signal }) => {
   const at = { signal }
   const evm = evmOf(network)
   const owner = readAddress(network, request.address)
@@ -127,7 +127,7 @@ export function evmOf({ impl, chain }: NetworkEntry): EvmVerbs {
   throw new SluiceError('UNSUPPORTED', `${chain} is no EVM chain: it has no allowances and no nonces of that kind.`)
 }
 
-export const evmNonce: Verb<'EVMNonce'> = async (request, context) => {
+export const evmNonce: Handler<'EVMNonce'> = async (request, context) => {
   const { network, services, signal } = context
   evmOf(network)
   const address = readAddress(network, request.address)
@@ -137,7 +137,7 @@ export const evmNonce: Verb<'EVMNonce'> = async (request, context) => {
 
 /** What is done to a wallet's pending transaction: that on `nonce`, or the lowest. */
 const onPending =
-  (what: 'cancel' | 'speedUp'): Verb<'EVMCancel'> & Verb<'EVMSpeedUp'> =>
+  (what: 'cancel' | 'speedUp'): Handler<'EVMCancel'> & Handler<'EVMSpeedUp'> =>
   async (request, context) => {
     const { network, services, signal } = context
     evmOf(network)

@@ -11,14 +11,14 @@ import { deposit, leverage, move } from './clob/funds.ts'
 import { listOrders } from './clob/list-orders.ts'
 import { estimateGas, fundingInfo, lastTradePrice, markets, orderBook, ticker, trades } from './clob/market-data.ts'
 import { cancelOrder, placeOrder } from './clob/orders.ts'
-import type { Verbs } from './context.ts'
+import type { Handlers } from './context.ts'
 import { evmAllowances, evmApprove, evmCancel, evmNonce, evmSpeedUp } from './evm.ts'
 import { networkBalances, networkChainConfig, networkStatus, networkTokens } from './network.ts'
 import { balance, funding, margin, move as moveInIndex, position } from './perp/account.ts'
 import { estimateGas as estimateGasInIndex, marketPrices, marketStatus, pairs } from './perp/markets.ts'
 import { price, close, open } from './perp/trade.ts'
 import { networkPoll } from './poll.ts'
-import { connectorConfig, serviceVerbs } from './service.ts'
+import { connectorConfig, serviceHandlers } from './service.ts'
 
 /** What every kind of order book answers. */
 const ofEvery = (type: BookSet) => ({
@@ -59,18 +59,18 @@ type Named<Prefix extends string, V> = { [K in keyof V & string as `${Prefix}${K
 const named = <const Prefix extends string, V extends object>(prefix: Prefix, verbs: V) =>
   Object.fromEntries(Object.entries(verbs).map(([name, verb]) => [`${prefix}${name}`, verb])) as Named<Prefix, V>
 
-const bookVerbs: Pick<Verbs, Extract<EndpointName, `CLOB${string}`>> = {
+const clobHandlers: Pick<Handlers, Extract<EndpointName, `CLOB${string}`>> = {
   ...named('CLOB', ofEvery('CLOB')),
   ...named('CLOBMargin', marginOfHandlers),
   ...named('CLOBPerp', perp),
 }
 
-type PerpVerbs = Pick<Verbs, Extract<keyof Verbs, `Perp${string}`>>
+type PerpVerbs = Pick<Handlers, Extract<keyof Handlers, `Perp${string}`>>
 
 const [depositOfIndex, withdraw] = [moveInIndex('deposit'), moveInIndex('withdraw')]
 
 /** Both prefixes answer every verb. */
-const perpVerbs: PerpVerbs = {
+const perpHandlers: PerpVerbs = {
   PerpAMMPrice: price,
   PerpPrice: price,
   PerpAMMPosition: position,
@@ -100,10 +100,10 @@ const perpVerbs: PerpVerbs = {
 }
 
 /** The function behind each endpoint. One that is missing does not compile. */
-export const verbs: Verbs = {
-  ...serviceVerbs,
-  ...perpVerbs,
-  ...bookVerbs,
+export const handlers: Handlers = {
+  ...serviceHandlers,
+  ...perpHandlers,
+  ...clobHandlers,
   NetworkStatus: networkStatus,
   NetworkChainConfig: networkChainConfig,
   NetworkTokens: networkTokens,

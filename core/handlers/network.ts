@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type NetworkStatusResponse, SluiceError } from '../api/index.ts'
 import { fromRaw } from '../decimal.ts'
-import type { Verb } from './context.ts'
+import type { Handler } from './context.ts'
 import { type NetworkEntry, networksNamed } from './registry.ts'
 import { didYouMean, answerKey } from './tokens.ts'
 import { readAddress } from './wallets.ts'
@@ -13,7 +13,7 @@ import { readAddress } from './wallets.ts'
 const deadlineMs = 3_000
 const noAnswer = `No answer within ${deadlineMs / 1000} s.`
 
-export const networkStatus: Verb<'NetworkStatus'> = async ({ chain, network }, { services: { directory }, signal }) => {
+export const networkStatus: Handler<'NetworkStatus'> = async ({ chain, network }, { services: { directory }, signal }) => {
   return statusOfAll(networksNamed(directory, { chain, network }), signal)
 }
 
@@ -37,7 +37,7 @@ async function statusOf({ chain, network, impl }: NetworkEntry, signal: AbortSig
   }
 }
 
-export const networkChainConfig: Verb<'NetworkChainConfig'> = async ({ chain }, { services: { directory } }) => {
+export const networkChainConfig: Handler<'NetworkChainConfig'> = async ({ chain }, { services: { directory } }) => {
   const chains = directory.plugins.filter(({ kind, state }) => kind === 'chain' && state === 'loaded')
   const plugin = chains.find(({ name }) => name === chain)
   if (plugin) return { ...plugin.shownConfig }
@@ -50,12 +50,12 @@ export const networkChainConfig: Verb<'NetworkChainConfig'> = async ({ chain }, 
   )
 }
 
-export const networkTokens: Verb<'NetworkTokens'> = async ({ tokenSymbols }, { network: { chain, network, tokens }, signal }) => {
+export const networkTokens: Handler<'NetworkTokens'> = async ({ tokenSymbols }, { network: { chain, network, tokens }, signal }) => {
   const wanted = tokenSymbols === undefined ? tokens.listed : await tokens.resolveAll(tokenSymbols, 'tokenSymbols', { signal })
   return wanted.map(({ symbol, address, decimals }) => ({ chain, network, symbol, address, decimals }))
 }
 
-export const networkBalances: Verb<'NetworkBalances'> = async ({ address, tokenSymbols }, { network, signal }) => {
+export const networkBalances: Handler<'NetworkBalances'> = async ({ address, tokenSymbols }, { network, signal }) => {
   const at = { signal }
   const owner = readAddress(network, address)
   const tokens = await network.tokens.resolveAll(tokenSymbols, 'tokenSymbols', at)

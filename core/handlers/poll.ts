@@ -6,12 +6,12 @@ import type { Transactions } from '../transactions/transactions.ts'
 import { showLiquidityFill } from './amm/range-changes.ts'
 import { readAboutTrade } from './amm/trade.ts'
 import { mayUseWallet } from './caller.ts'
-import type { Verb, Call, On, Services } from './context.ts'
+import type { Handler, Call, On, Services } from './context.ts'
 import { meaningOf } from './explain-errors.ts'
 import { showPositionFill, liquidatedBefore } from './perp/fills.ts'
 import type { Directory, NetworkEntry } from './registry.ts'
 
-export const networkPoll: Verb<'NetworkPoll'> = async ({ txHash, connector }, context) => {
+export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector }, context) => {
   const { network, services, caller, signal } = context
   const { impl } = network
   if (!impl.isTransactionId(txHash)) throw badFields([{ field: 'txHash', problem: 'is no transaction hash of this chain' }])

@@ -2,7 +2,7 @@ import { badFields, type JournaledTransaction } from '../api/index.ts'
 import { txHashOf, type Entry } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { visibleWallets, mayUseWallet } from './caller.ts'
-import type { Verb, Verbs } from './context.ts'
+import type { Handler, Handlers } from './context.ts'
 
 /** What an entry's key looks like: a cursor is one. */
 const cursorPattern = /^[0-9a-z]+(-[0-9a-z]+)+$/
@@ -10,7 +10,7 @@ const cursorPattern = /^[0-9a-z]+(-[0-9a-z]+)+$/
 const usualLimit = 100
 
 /** From the journal alone: it answers also for networks that are down, or whose plugin is gone. */
-const transactions: Verb<'Transactions'> = async (request, { services, caller }) => {
+const transactions: Handler<'Transactions'> = async (request, { services, caller }) => {
   const { pageSize } = services.settings.limits
   const { cursor, limit = Math.min(usualLimit, pageSize) } = request
   if (cursor !== undefined && !cursorPattern.test(cursor))
@@ -51,14 +51,14 @@ export function showTransaction(entry: Entry, status: Transactions['status']): J
   }
 }
 
-export const connectorConfig: Verb<'ConnectorConfig'> = async ({ connector }, { services: { directory } }) => {
+export const connectorConfig: Handler<'ConnectorConfig'> = async ({ connector }, { services: { directory } }) => {
   const { name, trading_type, available_networks, shownConfig } = directory.connector(connector)
   return { ...shownConfig, name, trading_type, available_networks }
 }
 
-const status: Verb<'Status'> = async () => ({ status: 'ok' })
+const status: Handler<'Status'> = async () => ({ status: 'ok' })
 
-const connectors: Verb<'Connectors'> = async (_request, { services }) =>
+const connectors: Handler<'Connectors'> = async (_request, { services }) =>
   Object.fromEntries(
     services.directory.connectors.map(({ name, available_networks }) => [
       name,
@@ -66,7 +66,7 @@ const connectors: Verb<'Connectors'> = async (_request, { services }) =>
     ]),
   )
 
-const plugins: Verb<'Plugins'> = async (_request, { services: { directory } }) =>
+const plugins: Handler<'Plugins'> = async (_request, { services: { directory } }) =>
   directory.plugins.map(({ name, kind, version, trading_type, available_networks, state, reason, starting }) => ({
     name,
     kind,
@@ -78,21 +78,21 @@ const plugins: Verb<'Plugins'> = async (_request, { services: { directory } }) =
     ...(starting && starting().length > 0 && { starting: starting() }),
   }))
 
-const healthLive: Verb<'HealthLive'> = async () => ({ status: 'ok' })
+const healthLive: Handler<'HealthLive'> = async () => ({ status: 'ok' })
 
-const healthReady: Verb<'HealthReady'> = async (_request, { services }) => {
+const healthReady: Handler<'HealthReady'> = async (_request, { services }) => {
   const failing = [...(await services.failing())]
   return failing.length === 0 ? { status: 'ok' } : { status: 'failing', failing }
 }
 
 /** The addresses that the caller may use: those of its certificate that the server has keys of. */
-const wallet: Verb<'Wallet'> = async (_request, { services, caller }) =>
+const wallet: Handler<'Wallet'> = async (_request, { services, caller }) =>
   services.wallets
     .all()
     .filter(({ address }) => mayUseWallet(caller, address))
     .map(({ chain, address, label }) => ({ chain, address, ...(label !== undefined && { label }) }))
 
-export const serviceVerbs = {
+export const serviceHandlers = {
   Status: status,
   Connectors: connectors,
   Plugins: plugins,
@@ -100,4 +100,4 @@ export const serviceVerbs = {
   HealthReady: healthReady,
   Wallet: wallet,
   Transactions: transactions,
-} satisfies Partial<Verbs>
+} satisfies Partial<Handlers>

@@ -4,7 +4,7 @@ import type Koa from 'koa'
 import { badFields, endpoints, type AnyEndpoint, type Endpoint, SluiceError } from '../api/index.ts'
 import type { Settings } from '../config/settings.ts'
 import { requirePermission, requireWallet } from '../handlers/caller.ts'
-import { type Services, type Verb, type Verbs, after } from '../handlers/context.ts'
+import { type Services, type Handler, type Handlers, after } from '../handlers/context.ts'
 import type { FieldsReader } from '../handlers/read-fields.ts'
 import { readIdempotencyKey, type Idempotency, type Answer } from '../transactions/idempotency.ts'
 import type { KeyClaim } from '../transactions/journal/journal.ts'
@@ -13,7 +13,7 @@ import { idsOf, type Exchange, rememberQueries, requestReader } from './request.
 
 export interface RouteParts {
   services: Services
-  verbs: Verbs
+  verbs: Handlers
   idempotency: Idempotency
   settings: Pick<Settings, 'server'>
 }
@@ -49,7 +49,7 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
   // Compiled when it is first used, as the reader's schema is.
   let serialize: ((answer: object) => string) | undefined
   // The verb of this very endpoint: what the reader has checked is its request, what the lookup gives is its context.
-  const verb = verbs[endpoint.name] as unknown as (request: Fields, context: object) => ReturnType<Verb<'Status'>>
+  const verb = verbs[endpoint.name] as unknown as (request: Fields, context: object) => ReturnType<Handler<'Status'>>
   const lookUp = lookupOf(on, services)
   const isEnveloped = hasEnvelope(endpoint)
   const { requestTimeoutSeconds } = settings.server

@@ -2,13 +2,13 @@ import { type AMMPriceResponse, type AMMPriceRequest, badFields, SluiceError } f
 import type { At, GasTerms, Plan, Quote, AMM, QuoteChoice, Swap, Token } from '../../contracts/index.ts'
 import { fromRaw, priceOf, ratio } from '../../decimal.ts'
 import type { QuoteVenue } from '../../live-state/quotes.ts'
-import { after, atOf, type Verb, type Services } from '../context.ts'
+import { after, atOf, type Handler, type Services } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
 import { effectiveSlippage, slippageBound, tradeRules } from '../slippage.ts'
 import { readPositiveRaw } from '../tokens.ts'
 import { showGas, readAddress } from '../wallets.ts'
 
-export const ammPrice: Verb<'AMMPrice'> = (request, call) => {
+export const ammPrice: Handler<'AMMPrice'> = (request, call) => {
   const { network, venue } = call
   const at = atOf(call)
   const wallet = request.address === undefined ? undefined : readAddress(network, request.address)
@@ -214,7 +214,7 @@ function priceImpact({ swap, amountRaw, spotAmountRaw }: Quote): string {
 /** What a swap through one pool uses: what the answer is for, since the request names no pair. */
 const typicalSwapGas = 110_000n
 
-export const ammEstimateGas: Verb<'AMMEstimateGas'> = async (_request, { network, venue, signal }) => {
+export const ammEstimateGas: Handler<'AMMEstimateGas'> = async (_request, { network, venue, signal }) => {
   ammOf(venue)
   return showGas(await network.impl.gas(typicalSwapGas, undefined, { signal }), network)
 }

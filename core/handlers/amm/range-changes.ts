@@ -15,7 +15,7 @@ import type {
 } from '../../contracts/index.ts'
 import { fromRaw, fractionOf } from '../../decimal.ts'
 import type { Submitted } from '../../transactions/submit-request.ts'
-import type { Verb, Call, On, Services } from '../context.ts'
+import type { Handler, Call, On, Services } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
 import { effectiveSlippage, tradeRules, deadlineAfter } from '../slippage.ts'
 import { readRaw } from '../tokens.ts'
@@ -35,7 +35,7 @@ import {
 } from './range-pools.ts'
 import { findOwnPosition, orderOf } from './range-positions.ts'
 
-export const ammLiquidityAdd: Verb<'AMMLiquidityAdd'> = async (request, context) => {
+export const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => {
   const { network, venue, signal } = context
   const at = { signal }
   const range = rangeOf(venue)
@@ -214,7 +214,7 @@ function requireSameRange(given: TickRange, own: TickRange, order: OrderedPair):
   ])
 }
 
-export const ammLiquidityRemove: Verb<'AMMLiquidityRemove'> = async (request, context) => {
+export const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, context) => {
   const { network, venue, signal } = context
   const at = { signal }
   const range = rangeOf(venue)
@@ -260,7 +260,7 @@ function shareOf({ liquidity, tokenId }: RangePosition, { numerator, denominator
   throw badFields([{ field: 'decreasePercent', problem: `is less than one unit of the position's liquidity of ${liquidity}` }])
 }
 
-export const ammLiquidityCollectFees: Verb<'AMMLiquidityCollectFees'> = async (request, context) => {
+export const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (request, context) => {
   const { network, venue, signal } = context
   const at = { signal }
   const range = rangeOf(venue)

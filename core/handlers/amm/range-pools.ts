@@ -1,7 +1,7 @@
 import { badFields, SluiceError, type AMMLiquidityPriceRequest } from '../../api/index.ts'
 import type { AMMRange, At, Head, RangePool, RangeAmounts, Token, RangePrice } from '../../contracts/index.ts'
 import { fractionOf, ratio, type Rounding } from '../../decimal.ts'
-import type { Verb } from '../context.ts'
+import type { Handler } from '../context.ts'
 import type { VenueEntry, NetworkEntry } from '../registry.ts'
 import { readAddress } from '../wallets.ts'
 
@@ -125,7 +125,7 @@ export function showBounds(range: { lowerPrice: RangePrice; upperPrice: RangePri
 
 export const isBelow = (one: RangePrice, other: RangePrice) => one.numerator * other.denominator < other.numerator * one.denominator
 
-export const ammLiquidityPrice: Verb<'AMMLiquidityPrice'> = async (request, { network, venue, services, signal }) => {
+export const ammLiquidityPrice: Handler<'AMMLiquidityPrice'> = async (request, { network, venue, services, signal }) => {
   const at = { signal }
   const range = rangeOf(venue)
   if (request.address !== undefined) readAddress(network, request.address)

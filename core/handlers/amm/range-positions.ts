@@ -2,12 +2,12 @@ import { SluiceError } from '../../api/index.ts'
 import type { At, RangePosition, Token, Head } from '../../contracts/index.ts'
 import { fromRaw } from '../../decimal.ts'
 import { requireWallet } from '../caller.ts'
-import type { On, Verb } from '../context.ts'
+import type { On, Handler } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
 import { readAddress } from '../wallets.ts'
 import { rangeOf, type OrderedPair, showBounds, showPrice } from './range-pools.ts'
 
-export const ammLiquidityPositions: Verb<'AMMLiquidityPositions'> = async (request, { network, venue, signal }) =>
+export const ammLiquidityPositions: Handler<'AMMLiquidityPositions'> = async (request, { network, venue, signal }) =>
   rangePositions(readAddress(network, request.address), { network, venue }, { signal })
 
 /** Anybody may send a wallet a position of tokens that tell nothing of themselves: that hides none of the others. */
@@ -42,7 +42,7 @@ async function tokensOf(positions: readonly RangePosition[], network: NetworkEnt
 }
 
 /** A position is its owner's: who may not use that wallet does not see it. */
-export const ammLiquidityPosition: Verb<'AMMLiquidityPosition'> = async ({ tokenId }, { network, venue, caller, signal }) => {
+export const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = async ({ tokenId }, { network, venue, caller, signal }) => {
   const at = { signal }
   const { head, position } = await findPosition(tokenId, venue, at)
   requireWallet(caller, position.owner)

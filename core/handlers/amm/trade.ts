@@ -2,7 +2,7 @@ import { SluiceError } from '../../api/index.ts'
 import type { Quote, Json } from '../../contracts/index.ts'
 import { valueAt } from '../../decimal.ts'
 import type { Submitted } from '../../transactions/submit-request.ts'
-import type { Verb } from '../context.ts'
+import type { Handler } from '../context.ts'
 import { withMeaning, withListedNames } from '../explain-errors.ts'
 import { effectiveSlippage, slippageBound, tighterBound, tradeRules, deadlineAfter } from '../slippage.ts'
 import { readFees, showGas, readAddress, requireKey } from '../wallets.ts'
@@ -20,7 +20,7 @@ import {
   type Sourced,
 } from './price.ts'
 
-export const ammTrade: Verb<'AMMTrade'> = async (request, context) => {
+export const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
   const { network, venue, services, signal } = context
   const at = { signal }
   const address = readAddress(network, request.address)

@@ -10,7 +10,7 @@ import {
 import type { BookAction, BookOrder, OrderName } from '../../contracts/index.ts'
 import { fieldsReader } from '../read-fields.ts'
 import { readWallet } from '../wallets.ts'
-import { type ForBook, marketsOf, type Markets, nameOf } from './markets.ts'
+import { type BookHandlerFor, marketsOf, type Markets, nameOf } from './markets.ts'
 import { hasEnded } from './order-state.ts'
 import { madeOrderId, placedBefore, isUnderWay, nameOnExchange, notYet, refusalOf, showEnded, stop } from './orders.ts'
 import { readOrder } from './read-order.ts'
@@ -28,7 +28,7 @@ import {
 import { walletOrders, readName, unknownOrder, type FoundOrder } from './wallet-orders.ts'
 
 /** Many orders at once, each with what it came to: what is wrong with one keeps no other from going. */
-export const batchOrders: ForBook<'BatchOrders'> = (type) => async (request, context) => {
+export const batchOrders: BookHandlerFor<'BatchOrders'> = (type) => async (request, context) => {
   const { create = [], cancel = [] } = request
   if (create.length + cancel.length === 0)
     throw badFields([{ field: 'create', problem: 'is empty, and so is cancel: there is nothing to do' }])

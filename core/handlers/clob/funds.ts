@@ -7,13 +7,13 @@ import { withMeaning, withListedNames } from '../explain-errors.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
 import { readPositiveRaw } from '../tokens.ts'
 import { readWallet } from '../wallets.ts'
-import { bookOf, type BookVerb, marketsOf, nameOf } from './markets.ts'
+import { bookOf, type BookHandler, marketsOf, nameOf } from './markets.ts'
 import { aboutLeverage } from './read-order.ts'
 import type { BookContext, Wallet } from './submit-actions.ts'
 
 /** A token into the exchange: from the chain that the request names, else by the exchange's own way. */
 export const deposit =
-  (type: BookSet): BookVerb<'Deposit'> =>
+  (type: BookSet): BookHandler<'Deposit'> =>
   (request, context) => {
     const { fromChain, ...moved } = request
     return fromChain === undefined ? move(type, 'deposit')(moved, context) : depositFrom(type, fromChain, moved, context)
@@ -88,7 +88,7 @@ function carriedOut(plan: Plan | BridgePlan, { token, amountRaw, bridge, network
 
 /** A token into the exchange, out of it to the same wallet, or lent by it and paid back. */
 export const move =
-  (type: BookSet, how: MarginMove): BookVerb<'Withdraw'> =>
+  (type: BookSet, how: MarginMove): BookHandler<'Withdraw'> =>
   async (request, context) => {
     const { network, venue, signal } = context
     const at = { signal }
@@ -119,7 +119,7 @@ function plannerOf(type: BookSet, how: MarginMove, venue: VenueEntry): Planner {
   throw new SluiceError('UNSUPPORTED', `${venue.connector} holds no funds but what its orders have locked: there is nothing to ${how}.`)
 }
 
-export const leverage: BookVerb<'Leverage'> = async (request, context) => {
+export const leverage: BookHandler<'Leverage'> = async (request, context) => {
   const { venue, signal } = context
   const at = { signal }
   const perp = bookOf('PERP_CLOB', venue)

@@ -5,7 +5,7 @@ import type { JournaledOrder } from '../../transactions/book-orders.ts'
 import { canonicalHash, isFinal } from '../../transactions/entry.ts'
 import { readLimit, badCursor } from '../pages.ts'
 import { readAddress } from '../wallets.ts'
-import { bookOf, type ForBook, marketsOf, nameOf } from './markets.ts'
+import { bookOf, type BookHandlerFor, marketsOf, nameOf } from './markets.ts'
 import { type ShownOrder, readAboutOrder } from './order-state.ts'
 import type { BookContext } from './submit-actions.ts'
 import { findOrder, unknownOrder, walletOrders, type WalletOrders, unnotedOrders } from './wallet-orders.ts'
@@ -14,7 +14,7 @@ import { findOrder, unknownOrder, walletOrders, type WalletOrders, unnotedOrders
 const lookedAtPerPage = 10
 
 /** A wallet's orders: what this server placed, and what the exchange knows besides. */
-export const listOrders: ForBook<'Orders'> = (type) => async (request, context) => {
+export const listOrders: BookHandlerFor<'Orders'> = (type) => async (request, context) => {
   const { network, venue, services, signal } = context
   const at = { signal }
   bookOf(type, venue)

@@ -61,13 +61,13 @@ type Name = EndpointName extends infer N ? (N extends `CLOBPerp${infer V}` ? V :
 type Of<V extends Name> = EndpointNamed<`CLOBPerp${V}`>
 
 /** The function behind one endpoint of every kind of order book: what is asked of perpetuals is all that can be asked. */
-export type BookVerb<V extends Name> = (
+export type BookHandler<V extends Name> = (
   request: RequestOf<Of<V>>,
   context: Call & { services: Services } & On<'connector'>,
 ) => Promise<AnswerOf<Of<V>>>
 
 /** A verb, by the kind of book that it is for. */
-export type ForBook<V extends Name> = (type: BookSet) => BookVerb<V>
+export type BookHandlerFor<V extends Name> = (type: BookSet) => BookHandler<V>
 
 /** Where books are followed, as the market's memory knows it. */
 function bookVenue(type: BookSet, { network: { chain, network, impl }, venue }: On<'connector'>): BookVenue {

@@ -5,7 +5,7 @@ import type { BookMarket, OrderName } from '../../contracts/index.ts'
 import { isFinal } from '../../transactions/entry.ts'
 import type { Call } from '../context.ts'
 import { readWallet } from '../wallets.ts'
-import { type ForBook, marketsOf } from './markets.ts'
+import { type BookHandlerFor, marketsOf } from './markets.ts'
 import { hasEnded, readAboutOrder } from './order-state.ts'
 import { readOrder } from './read-order.ts'
 import { carryOut, doneOf, type BookContext, type Result, type Results, type Wallet, showCancel, showPlaced } from './submit-actions.ts'
@@ -14,7 +14,7 @@ import { findOrder, readName, unknownOrder, type FoundOrder, walletOrders } from
 const [pauseMs, mostTries] = [100, 30]
 
 /** Cancels an order. Where it has ended already, or ends before it can be cancelled, the answer is what it ended as. */
-export const cancelOrder: ForBook<'OrdersDelete'> = (type) => async (request, context) => {
+export const cancelOrder: BookHandlerFor<'OrdersDelete'> = (type) => async (request, context) => {
   const { venue, signal } = context
   const wallet = readWallet(request, context)
   const name = readName(request)
@@ -110,7 +110,7 @@ export const notYet = () => {
   })
 }
 
-export const placeOrder: ForBook<'OrdersPost'> = (type) => async (request, context) => {
+export const placeOrder: BookHandlerFor<'OrdersPost'> = (type) => async (request, context) => {
   const at = { signal: context.signal }
   const wallet = readWallet(request, context)
   const market = (await marketsOf(type, context.venue, at)).find(request.market)

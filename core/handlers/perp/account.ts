@@ -17,11 +17,11 @@ import {
   liquidationPrice,
   type Backing,
 } from './figures.ts'
-import { perpOf, type PerpVerb, tickerOf, findMarket } from './markets.ts'
+import { perpOf, type PerpHandler, tickerOf, findMarket } from './markets.ts'
 
 /** Collateral into the exchange, or out of it to the same wallet. */
 export const move =
-  (how: 'deposit' | 'withdraw'): PerpVerb<'Deposit'> & PerpVerb<'Withdraw'> =>
+  (how: 'deposit' | 'withdraw'): PerpHandler<'Deposit'> & PerpHandler<'Withdraw'> =>
   async (request, context) => {
     const { network, venue, services, signal } = context
     const at = { signal }
@@ -49,7 +49,7 @@ function tooLittle(freeRaw: bigint, neededRaw: bigint, { symbol, decimals }: Tok
   )
 }
 
-export const balance: PerpVerb<'Balance'> = async (request, { network, venue, signal }) => {
+export const balance: PerpHandler<'Balance'> = async (request, { network, venue, signal }) => {
   const at = { signal }
   const perp = perpOf(venue)
   const owner = readAddress(network, request.address)
@@ -61,7 +61,7 @@ export const balance: PerpVerb<'Balance'> = async (request, { network, venue, si
   }
 }
 
-export const margin: PerpVerb<'Margin'> = async (request, { network, venue, signal }) => {
+export const margin: PerpHandler<'Margin'> = async (request, { network, venue, signal }) => {
   const perp = perpOf(venue)
   const owner = readAddress(network, request.wallet_address, 'wallet_address')
   const { account, head } = await perp.account(owner, { signal })
@@ -78,7 +78,7 @@ export const margin: PerpVerb<'Margin'> = async (request, { network, venue, sign
   return { margin: shown, blockNumber: Number(head.number) }
 }
 
-export const funding: PerpVerb<'Funding'> = async (request, { network, venue, signal }) => {
+export const funding: PerpHandler<'Funding'> = async (request, { network, venue, signal }) => {
   const perp = perpOf(venue)
   const owner = readAddress(network, request.wallet_address, 'wallet_address')
   const { funding: markets, head } = await perp.funding(owner, { signal })
@@ -94,7 +94,7 @@ export const funding: PerpVerb<'Funding'> = async (request, { network, venue, si
   return { funding: shown, blockNumber: Number(head.number) }
 }
 
-export const position: PerpVerb<'Position'> = async (request, { network, venue, signal }) => {
+export const position: PerpHandler<'Position'> = async (request, { network, venue, signal }) => {
   const at = { signal }
   const owner = readAddress(network, request.wallet_address, 'wallet_address')
   const read = await perpOf(venue).position(owner, await findMarket(request, venue, at), at)

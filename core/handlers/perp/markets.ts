@@ -1,6 +1,6 @@
 import { SluiceError, type EndpointName } from '../../api/index.ts'
 import type { At, PerpAMM, PerpMarket, PerpMarketName, PerpPrices } from '../../contracts/index.ts'
-import type { Verb } from '../context.ts'
+import type { Handler } from '../context.ts'
 import type { VenueEntry } from '../registry.ts'
 import { didYouMean } from '../tokens.ts'
 import { showGas } from '../wallets.ts'
@@ -40,9 +40,9 @@ export function requireOpen(market: PerpMarket, refusal: 'PRICE_FAILED' | 'TRADE
 type Name = EndpointName extends infer N ? (N extends `PerpAMM${infer V}` ? V : never) : never
 
 /** One function behind both prefixes of an endpoint. */
-export type PerpVerb<V extends Name> = Verb<`PerpAMM${V}`> & Verb<`Perp${V}`>
+export type PerpHandler<V extends Name> = Handler<`PerpAMM${V}`> & Handler<`Perp${V}`>
 
-export const marketPrices: PerpVerb<'MarketPrices'> = async (request, { venue, signal }) => {
+export const marketPrices: PerpHandler<'MarketPrices'> = async (request, { venue, signal }) => {
   const at = { signal }
   const { prices, head } = await perpOf(venue).prices(await findMarket(request, venue, at), at)
   return { ...showPrices(prices), blockNumber: Number(head.number) }
@@ -54,17 +54,17 @@ export const showPrices = ({ mark, index, indexTwap }: PerpPrices) => ({
   indexTwapPrice: showRatio(indexTwap, 'down'),
 })
 
-export const marketStatus: PerpVerb<'MarketStatus'> = async (request, { venue, signal }) => {
+export const marketStatus: PerpHandler<'MarketStatus'> = async (request, { venue, signal }) => {
   const at = { signal }
   const { market, head } = await perpOf(venue).prices(await findMarket(request, venue, at), at)
   const { status, maxLeverage } = market
   return { isActive: status === 'open', status, maxLeverage: showRatio(maxLeverage, 'down'), blockNumber: Number(head.number) }
 }
 
-export const pairs: PerpVerb<'Pairs'> = async (_request, { venue, signal }) => {
+export const pairs: PerpHandler<'Pairs'> = async (_request, { venue, signal }) => {
   const { markets } = await perpOf(venue).listed({ signal })
   return { pairs: markets.map(tickerOf) }
 }
 
-export const estimateGas: PerpVerb<'EstimateGas'> = async (_request, { network, venue, signal }) =>
+export const estimateGas: PerpHandler<'EstimateGas'> = async (_request, { network, venue, signal }) =>
   showGas(await network.impl.gas(perpOf(venue).typicalGasUnits, undefined, { signal }), network)

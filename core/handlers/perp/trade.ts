@@ -11,7 +11,7 @@ import { showPosition } from './account.ts'
 import { priceIn, showRatio } from './figures.ts'
 import { aboutPosition, noPosition } from './fills.ts'
 import { afterFill, readStake, requireFree, requireMargin } from './margin-check.ts'
-import { perpOf, requireOpen, type PerpVerb, findMarket, showPrices } from './markets.ts'
+import { perpOf, requireOpen, type PerpHandler, findMarket, showPrices } from './markets.ts'
 
 /** What is to be done as quoted, and what is shown of it beside its price and bounds. */
 interface Trade<S> {
@@ -44,7 +44,7 @@ async function submitTrade<S extends object>(
 }
 
 /** Opens, adds to, reduces or turns a position. Margin and leverage are checked at the quote's block. */
-export const open: PerpVerb<'Open'> = async (request, context) => {
+export const open: PerpHandler<'Open'> = async (request, context) => {
   const { venue, signal } = context
   const at = { signal }
   const perp = perpOf(venue)
@@ -63,7 +63,7 @@ export const open: PerpVerb<'Open'> = async (request, context) => {
 }
 
 /** Closes all that a wallet has in a market, or as much of it as the exchange lets go at once. */
-export const close: PerpVerb<'Close'> = async (request, context) => {
+export const close: PerpHandler<'Close'> = async (request, context) => {
   const { venue, signal } = context
   const at = { signal }
   const perp = perpOf(venue)
@@ -111,7 +111,7 @@ function limitOf({ market, side, sizeRaw }: PerpOrder, limitPrice: string | unde
 /** What answers show of an order. */
 const showSize = ({ market, sizeRaw }: PerpOrder) => fromRaw(sizeRaw, market.baseDecimals)
 
-export const price: PerpVerb<'Price'> = async (request, { network, venue, signal }) => {
+export const price: PerpHandler<'Price'> = async (request, { network, venue, signal }) => {
   const at = { signal }
   const perp = perpOf(venue)
   const order = await readPerpOrder(request, venue, at)
