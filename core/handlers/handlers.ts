@@ -5,52 +5,52 @@ import { ammLiquidityAdd, ammLiquidityCollectFees, ammLiquidityRemove } from './
 import { ammLiquidityPrice } from './amm/range-pools.ts'
 import { ammLiquidityPosition, ammLiquidityPositions } from './amm/range-positions.ts'
 import { ammTrade } from './amm/trade.ts'
-import { balances, fundingPayments, marginAccount, perpAccount, positions } from './clob/accounts.ts'
-import { batchOrders } from './clob/batch-orders.ts'
-import { deposit, leverage, move } from './clob/funds.ts'
-import { listOrders } from './clob/list-orders.ts'
-import { estimateGas, fundingInfo, lastTradePrice, markets, orderBook, ticker, trades } from './clob/market-data.ts'
-import { cancelOrder, placeOrder } from './clob/orders.ts'
+import { clobBalances, clobFundingPayments, clobMarginAccount, clobPerpAccount, clobPositions } from './clob/accounts.ts'
+import { clobBatchOrders } from './clob/batch-orders.ts'
+import { clobDeposit, clobLeverage, clobMove } from './clob/funds.ts'
+import { clobListOrders } from './clob/list-orders.ts'
+import { clobEstimateGas, clobFundingInfo, clobLastTradePrice, clobMarkets, clobOrderBook, clobTicker, clobTrades } from './clob/market-data.ts'
+import { clobCancelOrder, clobPlaceOrder } from './clob/orders.ts'
 import type { Handlers } from './context.ts'
 import { evmAllowances, evmApprove, evmCancel, evmNonce, evmSpeedUp } from './evm.ts'
 import { networkBalances, networkChainConfig, networkStatus, networkTokens } from './network.ts'
-import { balance, funding, margin, move as moveInIndex, position } from './perp/account.ts'
-import { estimateGas as estimateGasInIndex, marketPrices, marketStatus, pairs } from './perp/markets.ts'
-import { price, close, open } from './perp/trade.ts'
+import { perpBalance, perpFunding, perpMargin, perpMove as moveInIndex, perpPosition } from './perp/account.ts'
+import { perpEstimateGas as estimateGasInIndex, perpMarketPrices, perpMarketStatus, perpPairs } from './perp/markets.ts'
+import { perpPrice, perpClose, perpOpen } from './perp/trade.ts'
 import { networkPoll } from './poll.ts'
 import { connectorConfig, serviceHandlers } from './service.ts'
 
 /** What every kind of order book answers. */
 const ofEvery = (type: BookSet) => ({
-  Markets: markets(type),
-  Ticker: ticker(type),
-  OrderBook: orderBook(type),
-  Orders: listOrders(type),
-  OrdersPost: placeOrder(type),
-  OrdersDelete: cancelOrder(type),
-  BatchOrders: batchOrders(type),
-  Trades: trades(type),
-  Balances: balances(type),
-  Deposit: deposit(type),
-  Withdraw: move(type, 'withdraw'),
-  EstimateGas: estimateGas(type),
+  Markets: clobMarkets(type),
+  Ticker: clobTicker(type),
+  OrderBook: clobOrderBook(type),
+  Orders: clobListOrders(type),
+  OrdersPost: clobPlaceOrder(type),
+  OrdersDelete: clobCancelOrder(type),
+  BatchOrders: clobBatchOrders(type),
+  Trades: clobTrades(type),
+  Balances: clobBalances(type),
+  Deposit: clobDeposit(type),
+  Withdraw: clobMove(type, 'withdraw'),
+  EstimateGas: clobEstimateGas(type),
 })
 
 const marginOfHandlers = {
   ...ofEvery('MARGIN_CLOB'),
-  Account: marginAccount,
-  Borrow: move('MARGIN_CLOB', 'borrow'),
-  Repay: move('MARGIN_CLOB', 'repay'),
+  Account: clobMarginAccount,
+  Borrow: clobMove('MARGIN_CLOB', 'borrow'),
+  Repay: clobMove('MARGIN_CLOB', 'repay'),
 }
 
 const perp = {
   ...ofEvery('PERP_CLOB'),
-  Positions: positions,
-  Account: perpAccount,
-  Leverage: leverage,
-  FundingInfo: fundingInfo,
-  FundingPayments: fundingPayments,
-  LastTradePrice: lastTradePrice,
+  Positions: clobPositions,
+  Account: clobPerpAccount,
+  Leverage: clobLeverage,
+  FundingInfo: clobFundingInfo,
+  FundingPayments: clobFundingPayments,
+  LastTradePrice: clobLastTradePrice,
 }
 
 type Named<Prefix extends string, V> = { [K in keyof V & string as `${Prefix}${K}`]: V[K] }
@@ -71,26 +71,26 @@ const [depositOfIndex, withdraw] = [moveInIndex('deposit'), moveInIndex('withdra
 
 /** Both prefixes answer every verb. */
 const perpHandlers: PerpVerbs = {
-  PerpAMMPrice: price,
-  PerpPrice: price,
-  PerpAMMPosition: position,
-  PerpPosition: position,
-  PerpAMMMargin: margin,
-  PerpMargin: margin,
-  PerpAMMFunding: funding,
-  PerpFunding: funding,
-  PerpAMMOpen: open,
-  PerpOpen: open,
-  PerpAMMClose: close,
-  PerpClose: close,
-  PerpAMMMarketPrices: marketPrices,
-  PerpMarketPrices: marketPrices,
-  PerpAMMMarketStatus: marketStatus,
-  PerpMarketStatus: marketStatus,
-  PerpAMMPairs: pairs,
-  PerpPairs: pairs,
-  PerpAMMBalance: balance,
-  PerpBalance: balance,
+  PerpAMMPrice: perpPrice,
+  PerpPrice: perpPrice,
+  PerpAMMPosition: perpPosition,
+  PerpPosition: perpPosition,
+  PerpAMMMargin: perpMargin,
+  PerpMargin: perpMargin,
+  PerpAMMFunding: perpFunding,
+  PerpFunding: perpFunding,
+  PerpAMMOpen: perpOpen,
+  PerpOpen: perpOpen,
+  PerpAMMClose: perpClose,
+  PerpClose: perpClose,
+  PerpAMMMarketPrices: perpMarketPrices,
+  PerpMarketPrices: perpMarketPrices,
+  PerpAMMMarketStatus: perpMarketStatus,
+  PerpMarketStatus: perpMarketStatus,
+  PerpAMMPairs: perpPairs,
+  PerpPairs: perpPairs,
+  PerpAMMBalance: perpBalance,
+  PerpBalance: perpBalance,
   PerpAMMEstimateGas: estimateGasInIndex,
   PerpEstimateGas: estimateGasInIndex,
   PerpAMMDeposit: depositOfIndex,

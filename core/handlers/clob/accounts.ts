@@ -7,7 +7,7 @@ import { tickerOf } from '../perp/markets.ts'
 import { readAddress } from '../wallets.ts'
 import { bookOf, type BookHandlerFor, type BookHandler, marketsOf, nameOf } from './markets.ts'
 
-export const balances: BookHandlerFor<'Balances'> =
+export const clobBalances: BookHandlerFor<'Balances'> =
   (type) =>
   async (request, { network, venue, signal }) => {
     const held = await bookOf(type, venue).balances(readAddress(network, request.address), { signal })
@@ -17,7 +17,7 @@ export const balances: BookHandlerFor<'Balances'> =
     return { balances: Object.fromEntries(shown) }
   }
 
-export const marginAccount: Handler<'CLOBMarginAccount'> = async (request, { network, venue, signal }) => {
+export const clobMarginAccount: Handler<'CLOBMarginAccount'> = async (request, { network, venue, signal }) => {
   const account = await bookOf('MARGIN_CLOB', venue).account(readAddress(network, request.address), { signal })
   return {
     mode: account.mode,
@@ -41,7 +41,7 @@ const showToken = ({ deposited, borrowed, available, borrowRate, borrowCap }: Ma
   ...(borrowCap !== undefined && { borrowCap: plain(borrowCap) }),
 })
 
-export const perpAccount: BookHandler<'Account'> = async (request, { network, venue, signal }) => {
+export const clobPerpAccount: BookHandler<'Account'> = async (request, { network, venue, signal }) => {
   const account = await bookOf('PERP_CLOB', venue).account(readAddress(network, request.address), { signal })
   const { aRaw: valueRaw, bRaw: notionalRaw } = inOneScale(account.accountValue, account.notional)
   return {
@@ -55,7 +55,7 @@ export const perpAccount: BookHandler<'Account'> = async (request, { network, ve
   }
 }
 
-export const positions: BookHandler<'Positions'> = async (request, { network, venue, signal }) => {
+export const clobPositions: BookHandler<'Positions'> = async (request, { network, venue, signal }) => {
   const at = { signal }
   const perp = bookOf('PERP_CLOB', venue)
   const owner = readAddress(network, request.address)
@@ -78,7 +78,7 @@ export const showPosition = ({ market, side, marginMode, liquidationPrice = '0',
   marginMode,
 })
 
-export const fundingPayments: BookHandler<'FundingPayments'> = async (request, { network, venue, services, signal }) => {
+export const clobFundingPayments: BookHandler<'FundingPayments'> = async (request, { network, venue, services, signal }) => {
   const at = { signal }
   const page = readTimedPage(request, services.settings)
   const owner = readAddress(network, request.address)

@@ -28,7 +28,7 @@ import {
 import { walletOrders, readName, unknownOrder, type FoundOrder } from './wallet-orders.ts'
 
 /** Many orders at once, each with what it came to: what is wrong with one keeps no other from going. */
-export const batchOrders: BookHandlerFor<'BatchOrders'> = (type) => async (request, context) => {
+export const clobBatchOrders: BookHandlerFor<'BatchOrders'> = (type) => async (request, context) => {
   const { create = [], cancel = [] } = request
   if (create.length + cancel.length === 0)
     throw badFields([{ field: 'create', problem: 'is empty, and so is cancel: there is nothing to do' }])

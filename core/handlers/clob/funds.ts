@@ -12,11 +12,11 @@ import { aboutLeverage } from './read-order.ts'
 import type { BookContext, Wallet } from './submit-actions.ts'
 
 /** A token into the exchange: from the chain that the request names, else by the exchange's own way. */
-export const deposit =
+export const clobDeposit =
   (type: BookSet): BookHandler<'Deposit'> =>
   (request, context) => {
     const { fromChain, ...moved } = request
-    return fromChain === undefined ? move(type, 'deposit')(moved, context) : depositFrom(type, fromChain, moved, context)
+    return fromChain === undefined ? clobMove(type, 'deposit')(moved, context) : depositFrom(type, fromChain, moved, context)
   }
 
 async function depositFrom(type: BookSet, fromChain: string, request: CLOBWithdrawRequest, context: BookContext) {
@@ -87,7 +87,7 @@ function carriedOut(plan: Plan | BridgePlan, { token, amountRaw, bridge, network
 }
 
 /** A token into the exchange, out of it to the same wallet, or lent by it and paid back. */
-export const move =
+export const clobMove =
   (type: BookSet, how: MarginMove): BookHandler<'Withdraw'> =>
   async (request, context) => {
     const { network, venue, signal } = context
@@ -119,7 +119,7 @@ function plannerOf(type: BookSet, how: MarginMove, venue: VenueEntry): Planner {
   throw new SluiceError('UNSUPPORTED', `${venue.connector} holds no funds but what its orders have locked: there is nothing to ${how}.`)
 }
 
-export const leverage: BookHandler<'Leverage'> = async (request, context) => {
+export const clobLeverage: BookHandler<'Leverage'> = async (request, context) => {
   const { venue, signal } = context
   const at = { signal }
   const perp = bookOf('PERP_CLOB', venue)

@@ -14,7 +14,7 @@ import { findOrder, unknownOrder, walletOrders, type WalletOrders, unnotedOrders
 const lookedAtPerPage = 10
 
 /** A wallet's orders: what this server placed, and what the exchange knows besides. */
-export const listOrders: BookHandlerFor<'Orders'> = (type) => async (request, context) => {
+export const clobListOrders: BookHandlerFor<'Orders'> = (type) => async (request, context) => {
   const { network, venue, services, signal } = context
   const at = { signal }
   bookOf(type, venue)

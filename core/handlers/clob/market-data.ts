@@ -8,7 +8,7 @@ import { type BookHandlerFor, viewOf, marketsOf, nameOf, bookOf, type BookHandle
 
 type Ticker = CLOBTickerResponse['markets'][string]
 
-export const ticker: BookHandlerFor<'Ticker'> = (type) => async (request, context) => {
+export const clobTicker: BookHandlerFor<'Ticker'> = (type) => async (request, context) => {
   const at = { signal: context.signal }
   const { all, find } = await marketsOf(type, context.venue, at)
   if (request.market !== undefined) {
@@ -44,7 +44,7 @@ async function tickerOf(type: BookSet, market: BookMarket, context: { services: 
   }
 }
 
-export const markets: BookHandlerFor<'Markets'> =
+export const clobMarkets: BookHandlerFor<'Markets'> =
   (type) =>
   async (request, { venue, signal }) => {
     const { all, find } = await marketsOf(type, venue, { signal })
@@ -80,7 +80,7 @@ function showGrid(grid: PriceGrid) {
     : { priceSignificantFigures: grid.significantFigures, priceDecimals: grid.maxDecimals }
 }
 
-export const orderBook: BookHandlerFor<'OrderBook'> = (type) => async (request, context) => {
+export const clobOrderBook: BookHandlerFor<'OrderBook'> = (type) => async (request, context) => {
   const at = { signal: context.signal }
   const market = (await marketsOf(type, context.venue, at)).find(request.market)
   const { buys, sells, sequence, timestamp, blockNumber } = await viewOf(type, market, context, at)
@@ -98,7 +98,7 @@ export const orderBook: BookHandlerFor<'OrderBook'> = (type) => async (request, 
 const top = (levels: readonly Level[], depth = levels.length): Level[] =>
   depth < levels.length ? levels.slice(0, depth) : (levels as Level[])
 
-export const trades: BookHandlerFor<'Trades'> =
+export const clobTrades: BookHandlerFor<'Trades'> =
   (type) =>
   async (request, { network, venue, services, signal }) => {
     const at = { signal }
@@ -124,7 +124,7 @@ export const trades: BookHandlerFor<'Trades'> =
     }
   }
 
-export const fundingInfo: BookHandler<'FundingInfo'> = async (request, { venue, signal }) => {
+export const clobFundingInfo: BookHandler<'FundingInfo'> = async (request, { venue, signal }) => {
   const at = { signal }
   const market = (await marketsOf('PERP_CLOB', venue, at)).find(request.market)
   const { fundingRate, indexPrice, markPrice, nextFundingTimestamp } = await bookOf('PERP_CLOB', venue).prices(market, at)
@@ -137,7 +137,7 @@ export const fundingInfo: BookHandler<'FundingInfo'> = async (request, { venue, 
   }
 }
 
-export const lastTradePrice: BookHandler<'LastTradePrice'> = async (request, context) => {
+export const clobLastTradePrice: BookHandler<'LastTradePrice'> = async (request, context) => {
   const at = { signal: context.signal }
   const market = (await marketsOf('PERP_CLOB', context.venue, at)).find(request.market)
   const { lastPrice, timestamp } = await viewOf('PERP_CLOB', market, context, at)
@@ -148,7 +148,7 @@ export const lastTradePrice: BookHandler<'LastTradePrice'> = async (request, con
 const noGas = { gasLimit: 0n, gasPriceRaw: 0n, gasCostRaw: 0n }
 
 /** Nothing where orders are no transactions. */
-export const estimateGas: BookHandlerFor<'EstimateGas'> =
+export const clobEstimateGas: BookHandlerFor<'EstimateGas'> =
   (type) =>
   async (_request, { network, venue, signal }) => {
     const { typicalGasUnits } = bookOf(type, venue)

@@ -14,7 +14,7 @@ import { findOrder, readName, unknownOrder, type FoundOrder, walletOrders } from
 const [pauseMs, mostTries] = [100, 30]
 
 /** Cancels an order. Where it has ended already, or ends before it can be cancelled, the answer is what it ended as. */
-export const cancelOrder: BookHandlerFor<'OrdersDelete'> = (type) => async (request, context) => {
+export const clobCancelOrder: BookHandlerFor<'OrdersDelete'> = (type) => async (request, context) => {
   const { venue, signal } = context
   const wallet = readWallet(request, context)
   const name = readName(request)
@@ -110,7 +110,7 @@ export const notYet = () => {
   })
 }
 
-export const placeOrder: BookHandlerFor<'OrdersPost'> = (type) => async (request, context) => {
+export const clobPlaceOrder: BookHandlerFor<'OrdersPost'> = (type) => async (request, context) => {
   const at = { signal: context.signal }
   const wallet = readWallet(request, context)
   const market = (await marketsOf(type, context.venue, at)).find(request.market)

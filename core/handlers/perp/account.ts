@@ -20,7 +20,7 @@ import {
 import { perpOf, type PerpHandler, tickerOf, findMarket } from './markets.ts'
 
 /** Collateral into the exchange, or out of it to the same wallet. */
-export const move =
+export const perpMove =
   (how: 'deposit' | 'withdraw'): PerpHandler<'Deposit'> & PerpHandler<'Withdraw'> =>
   async (request, context) => {
     const { network, venue, services, signal } = context
@@ -49,7 +49,7 @@ function tooLittle(freeRaw: bigint, neededRaw: bigint, { symbol, decimals }: Tok
   )
 }
 
-export const balance: PerpHandler<'Balance'> = async (request, { network, venue, signal }) => {
+export const perpBalance: PerpHandler<'Balance'> = async (request, { network, venue, signal }) => {
   const at = { signal }
   const perp = perpOf(venue)
   const owner = readAddress(network, request.address)
@@ -61,7 +61,7 @@ export const balance: PerpHandler<'Balance'> = async (request, { network, venue,
   }
 }
 
-export const margin: PerpHandler<'Margin'> = async (request, { network, venue, signal }) => {
+export const perpMargin: PerpHandler<'Margin'> = async (request, { network, venue, signal }) => {
   const perp = perpOf(venue)
   const owner = readAddress(network, request.wallet_address, 'wallet_address')
   const { account, head } = await perp.account(owner, { signal })
@@ -78,7 +78,7 @@ export const margin: PerpHandler<'Margin'> = async (request, { network, venue, s
   return { margin: shown, blockNumber: Number(head.number) }
 }
 
-export const funding: PerpHandler<'Funding'> = async (request, { network, venue, signal }) => {
+export const perpFunding: PerpHandler<'Funding'> = async (request, { network, venue, signal }) => {
   const perp = perpOf(venue)
   const owner = readAddress(network, request.wallet_address, 'wallet_address')
   const { funding: markets, head } = await perp.funding(owner, { signal })
@@ -94,7 +94,7 @@ export const funding: PerpHandler<'Funding'> = async (request, { network, venue,
   return { funding: shown, blockNumber: Number(head.number) }
 }
 
-export const position: PerpHandler<'Position'> = async (request, { network, venue, signal }) => {
+export const perpPosition: PerpHandler<'Position'> = async (request, { network, venue, signal }) => {
   const at = { signal }
   const owner = readAddress(network, request.wallet_address, 'wallet_address')
   const read = await perpOf(venue).position(owner, await findMarket(request, venue, at), at)

@@ -42,7 +42,7 @@ type Name = EndpointName extends infer N ? (N extends `PerpAMM${infer V}` ? V : 
 /** One function behind both prefixes of an endpoint. */
 export type PerpHandler<V extends Name> = Handler<`PerpAMM${V}`> & Handler<`Perp${V}`>
 
-export const marketPrices: PerpHandler<'MarketPrices'> = async (request, { venue, signal }) => {
+export const perpMarketPrices: PerpHandler<'MarketPrices'> = async (request, { venue, signal }) => {
   const at = { signal }
   const { prices, head } = await perpOf(venue).prices(await findMarket(request, venue, at), at)
   return { ...showPrices(prices), blockNumber: Number(head.number) }
@@ -54,17 +54,17 @@ export const showPrices = ({ mark, index, indexTwap }: PerpPrices) => ({
   indexTwapPrice: showRatio(indexTwap, 'down'),
 })
 
-export const marketStatus: PerpHandler<'MarketStatus'> = async (request, { venue, signal }) => {
+export const perpMarketStatus: PerpHandler<'MarketStatus'> = async (request, { venue, signal }) => {
   const at = { signal }
   const { market, head } = await perpOf(venue).prices(await findMarket(request, venue, at), at)
   const { status, maxLeverage } = market
   return { isActive: status === 'open', status, maxLeverage: showRatio(maxLeverage, 'down'), blockNumber: Number(head.number) }
 }
 
-export const pairs: PerpHandler<'Pairs'> = async (_request, { venue, signal }) => {
+export const perpPairs: PerpHandler<'Pairs'> = async (_request, { venue, signal }) => {
   const { markets } = await perpOf(venue).listed({ signal })
   return { pairs: markets.map(tickerOf) }
 }
 
-export const estimateGas: PerpHandler<'EstimateGas'> = async (_request, { network, venue, signal }) =>
+export const perpEstimateGas: PerpHandler<'EstimateGas'> = async (_request, { network, venue, signal }) =>
   showGas(await network.impl.gas(perpOf(venue).typicalGasUnits, undefined, { signal }), network)

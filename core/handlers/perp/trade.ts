@@ -44,7 +44,7 @@ async function submitTrade<S extends object>(
 }
 
 /** Opens, adds to, reduces or turns a position. Margin and leverage are checked at the quote's block. */
-export const open: PerpHandler<'Open'> = async (request, context) => {
+export const perpOpen: PerpHandler<'Open'> = async (request, context) => {
   const { venue, signal } = context
   const at = { signal }
   const perp = perpOf(venue)
@@ -63,7 +63,7 @@ export const open: PerpHandler<'Open'> = async (request, context) => {
 }
 
 /** Closes all that a wallet has in a market, or as much of it as the exchange lets go at once. */
-export const close: PerpHandler<'Close'> = async (request, context) => {
+export const perpClose: PerpHandler<'Close'> = async (request, context) => {
   const { venue, signal } = context
   const at = { signal }
   const perp = perpOf(venue)
@@ -111,7 +111,7 @@ function limitOf({ market, side, sizeRaw }: PerpOrder, limitPrice: string | unde
 /** What answers show of an order. */
 const showSize = ({ market, sizeRaw }: PerpOrder) => fromRaw(sizeRaw, market.baseDecimals)
 
-export const price: PerpHandler<'Price'> = async (request, { network, venue, signal }) => {
+export const perpPrice: PerpHandler<'Price'> = async (request, { network, venue, signal }) => {
   const at = { signal }
   const perp = perpOf(venue)
   const order = await readPerpOrder(request, venue, at)
