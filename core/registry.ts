@@ -4,8 +4,8 @@ import { maskUrls } from './config/mask.ts'
 import type { ConnectorConfig, Chain, Connector } from './contracts/index.ts'
 import {
   createRecentQuotes,
-  createDirectory,
-  type Directory,
+  createRegistry,
+  type Registry,
   type NetworkEntry,
   type PluginEntry,
   type VenueEntry,
@@ -22,7 +22,7 @@ import type { Site } from './transactions/submit-request.ts'
 import type { Signer } from './wallet/signer.ts'
 
 /** What was loaded and what runs, as the verbs look it up. */
-export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMap<LoadedVenue<object>, RunningVenue>): Directory {
+export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMap<LoadedVenue<object>, RunningVenue>): Registry {
   const life = (venue: LoadedVenue<object>) => {
     const run = running.get(venue)
     return {
@@ -72,7 +72,7 @@ export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMa
     }
   }
   const plugins = [...loaded.map((plugin) => loadedEntry(plugin, running)), ...refused.map(refusedEntry)]
-  return createDirectory(plugins, networks, venues)
+  return createRegistry(plugins, networks, venues)
 }
 
 function loadedEntry(
@@ -131,7 +131,7 @@ export function venueActions(venue: LoadedVenue<Partial<Connector>>, on: Chain):
 }
 
 /** Where transactions are made: every network, and every exchange's own rail. */
-export function sitesOf({ networks, venuesOn }: Directory): readonly Site[] {
+export function sitesOf({ networks, venuesOn }: Registry): readonly Site[] {
   const venues = networks.flatMap(({ chain, network }) => venuesOn(chain, network))
   return [...networks, ...venues.flatMap(({ actions }) => actions ?? [])]
 }
@@ -142,7 +142,7 @@ const deadlineMs = 2_000
 export async function failingParts(
   signer: Pick<Signer, 'isReady'>,
   store: Pick<Store, 'failing'>,
-  directory: Pick<Directory, 'networks'>,
+  directory: Pick<Registry, 'networks'>,
 ): Promise<readonly { part: string; reason: string }[]> {
   const required = directory.networks.filter((network) => network.required)
   const [kept, ...networks] = await Promise.all([

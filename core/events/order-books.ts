@@ -1,7 +1,7 @@
 import { badFields, SluiceError, type BookSet, type EventsRequest, type OrderBookNews } from '../api/index.ts'
 import type { At, BookMarket } from '../contracts/index.ts'
 import { bookOf, marketsOf, nameOf } from '../handlers/clob/markets.ts'
-import type { Directory, NetworkEntry, VenueEntry } from '../handlers/registry.ts'
+import type { Registry, NetworkEntry, VenueEntry } from '../handlers/registry.ts'
 import type { BookVenue, NewestBook } from '../live-state/book-feed.ts'
 import type { Books } from '../live-state/books.ts'
 import { onEachNetwork, createSharedNews, type SharedNews } from './topic.ts'
@@ -10,7 +10,7 @@ const types: readonly BookSet[] = ['CLOB', 'MARGIN_CLOB', 'PERP_CLOB']
 const usualDepth = 20
 
 /** The books that a request names, on all networks that it does not rule out. @throws SluiceError as the endpoints of order books do */
-export async function namedBooks(directory: Directory, request: EventsRequest, at: At): Promise<readonly NamedBook[]> {
+export async function namedBooks(directory: Registry, request: EventsRequest, at: At): Promise<readonly NamedBook[]> {
   const { connector, market: names, type, depth = usualDepth } = request
   const problem = 'is missing: it says which books the topic orderBook is to tell of'
   if (connector === undefined) throw badFields([{ field: 'connector', problem }])
@@ -22,7 +22,7 @@ export async function namedBooks(directory: Directory, request: EventsRequest, a
   })
 }
 
-function requireBooks(directory: Directory, connector: string, type: BookSet | undefined): void {
+function requireBooks(directory: Registry, connector: string, type: BookSet | undefined): void {
   const { name, trading_type } = directory.connector(connector)
   if (!trading_type.some((each) => (type === undefined ? types.some((book) => book === each) : each === type)))
     throw new SluiceError('UNSUPPORTED', `The connector ${name} has no ${type ?? 'order books'}; GET /plugins shows what it has.`)

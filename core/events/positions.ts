@@ -8,7 +8,7 @@ import { bookOf, marketsOf } from '../handlers/clob/markets.ts'
 import type { On } from '../handlers/context.ts'
 import { showPosition } from '../handlers/perp/account.ts'
 import { findMarket, perpOf, tickerOf } from '../handlers/perp/markets.ts'
-import type { VenueEntry, Directory } from '../handlers/registry.ts'
+import type { VenueEntry, Registry } from '../handlers/registry.ts'
 import { readAddress } from '../handlers/wallets.ts'
 import { newsOfFailure } from '../live-state/pair-quoter.ts'
 import type { Heads } from './blocks.ts'
@@ -186,7 +186,7 @@ const kinds: Readonly<Record<string, { asked: Asked; lasting: readonly string[] 
 }
 
 /** The positions that a request names, on all networks that it does not rule out. @throws SluiceError as the endpoints of positions do */
-export async function namedPositions(directory: Directory, request: EventsRequest, at: At): Promise<readonly NamedPositions[]> {
+export async function namedPositions(directory: Registry, request: EventsRequest, at: At): Promise<readonly NamedPositions[]> {
   const { connector, address } = request
   if (connector === undefined) throw missing('connector', 'where the positions are that the topic positions is to tell of')
   if (address === undefined) throw missing('address', 'whose positions the topic positions is to tell of')

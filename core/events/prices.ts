@@ -2,7 +2,7 @@ import { badFields, SluiceError, type EventsRequest, type PriceNews } from '../a
 import type { At } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
 import { ammOf, quoteVenue, readOrder, requireVersion, type Order, choiceOf, orderPrice, swapOf } from '../handlers/amm/price.ts'
-import type { Directory, NetworkEntry } from '../handlers/registry.ts'
+import type { Registry, NetworkEntry } from '../handlers/registry.ts'
 import type { QuoteNews } from '../live-state/pair-quoter.ts'
 import type { Quotes, QuoteVenue } from '../live-state/quotes.ts'
 import { onEachNetwork, createSharedNews, type SharedNews } from './topic.ts'
@@ -18,7 +18,7 @@ interface Question {
 }
 
 /** The prices that a request names, on all networks that it does not rule out. @throws SluiceError as `/amm/price` does */
-export async function namedPrices(directory: Directory, request: EventsRequest, at: At): Promise<readonly NamedPrice[]> {
+export async function namedPrices(directory: Registry, request: EventsRequest, at: At): Promise<readonly NamedPrice[]> {
   const { connector, version } = request
   const problem = 'is missing: it says whose prices the topic price is to tell of'
   if (connector === undefined) throw badFields([{ field: 'connector', problem }])

@@ -1,5 +1,5 @@
 import { SluiceError, type EventsRequest } from '../api/index.ts'
-import { type Directory, type NetworkEntry, type VenueEntry, networksNamed } from '../handlers/registry.ts'
+import { type Registry, type NetworkEntry, type VenueEntry, networksNamed } from '../handlers/registry.ts'
 import type { News } from './stream.ts'
 
 /** What a stream has of something that it tells only the newest of. */
@@ -124,7 +124,7 @@ type Names = Pick<EventsRequest, 'chain' | 'network'>
 
 /** What a connector has of what is asked for, on all networks that the request does not rule out. @throws SluiceError where it is on none */
 export async function onEachNetwork<T>(
-  directory: Directory,
+  directory: Registry,
   connector: string,
   names: Names,
   find: (network: NetworkEntry, venue: VenueEntry) => Promise<readonly T[]>,
@@ -142,7 +142,7 @@ export async function onEachNetwork<T>(
   throw failures.find((error) => error instanceof SluiceError && error.http < 500) ?? failures[0]
 }
 
-function networksOf(directory: Directory, connector: string, { chain, network }: Names): readonly NetworkEntry[] {
+function networksOf(directory: Registry, connector: string, { chain, network }: Names): readonly NetworkEntry[] {
   const networks = networksNamed(directory, { ...(chain !== undefined && { chain }), ...(network !== undefined && { network }) })
   const serving = networks.filter((each) => directory.venuesOn(each.chain, each.network).some((venue) => venue.connector === connector))
   if (serving.length > 0) return serving

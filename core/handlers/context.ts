@@ -8,12 +8,12 @@ import type { Recalls } from '../live-state/wallets.ts'
 import type { Keyed } from '../transactions/submit-request.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import type { Caller } from './caller.ts'
-import type { Directory, NetworkEntry, VenueEntry } from './registry.ts'
+import type { Registry, NetworkEntry, VenueEntry } from './registry.ts'
 import type { Wallets } from './wallets.ts'
 
 /** What verbs work with, besides their request. */
 export interface Services {
-  directory: Directory
+  directory: Registry
   transactions: Transactions
   wallets: Wallets
   settings: Settings

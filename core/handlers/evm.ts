@@ -4,7 +4,7 @@ import { fromRaw } from '../decimal.ts'
 import type { Submitted } from '../transactions/submit-request.ts'
 import { may, type Caller } from './caller.ts'
 import type { Handler } from './context.ts'
-import type { Directory, NetworkEntry } from './registry.ts'
+import type { Registry, NetworkEntry } from './registry.ts'
 import { readRaw, answerKey, didYouMean } from './tokens.ts'
 import { readFees, readAddress, requireKey, readWallet } from './wallets.ts'
 
@@ -95,7 +95,7 @@ interface Spenders {
 }
 
 /** What `spender` stands for: a connector's name (all of its spenders), `name/version`, or an address. */
-async function readSpenders(text: string, { impl, chain, network }: NetworkEntry, directory: Directory): Promise<Spenders> {
+async function readSpenders(text: string, { impl, chain, network }: NetworkEntry, directory: Registry): Promise<Spenders> {
   const [name = '', ...rest] = text.split('/')
   const version = rest.length === 0 ? undefined : rest.join('/')
   if (directory.hasConnector(name)) {

@@ -9,7 +9,7 @@ import { mayUseWallet } from './caller.ts'
 import type { Handler, Call, On, Services } from './context.ts'
 import { meaningOf } from './explain-errors.ts'
 import { showPositionFill, liquidatedBefore } from './perp/fills.ts'
-import type { Directory, NetworkEntry } from './registry.ts'
+import type { Registry, NetworkEntry } from './registry.ts'
 
 export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector }, context) => {
   const { network, services, caller, signal } = context
@@ -68,7 +68,7 @@ function replacedBy(txHash: string, { replacedBy: heir, attempts }: Entry, where
 }
 
 /** Logs are explained by the events of the named connector, or of all that are on the network. */
-function decode(receipt: Json, { impl, chain, network }: NetworkEntry, directory: Directory, connector: string | undefined): Json {
+function decode(receipt: Json, { impl, chain, network }: NetworkEntry, directory: Registry, connector: string | undefined): Json {
   const venues = directory.venuesOn(chain, network).filter((each) => connector === undefined || each.connector === connector)
   return impl.decode(receipt, [...new Set(venues.flatMap((each) => each.impl.events ?? []))])
 }
@@ -153,7 +153,7 @@ function fillOf(
   entry: Entry | undefined,
   receipt: Json,
   { chain, network }: NetworkEntry,
-  directory: Directory,
+  directory: Registry,
 ): Pick<NetworkPollResponse, 'fill'> {
   if (!entry || receipt === null) return {}
   const impl = directory.venuesOn(chain, network).find(({ connector }) => connector === entry.connector)?.impl

@@ -55,7 +55,7 @@ export interface PluginEntry {
   unserved?: readonly { chain: string; network: string; reason: string; cure: string }[]
 }
 
-export interface Directory {
+export interface Registry {
   readonly plugins: readonly PluginEntry[]
   readonly networks: readonly NetworkEntry[]
   /**
@@ -76,11 +76,11 @@ export interface Directory {
   hasConnector(name: string): boolean
 }
 
-export function createDirectory(
+export function createRegistry(
   plugins: readonly PluginEntry[],
   networks: readonly NetworkEntry[],
   venues: readonly (VenueEntry & { chain: string; network: string })[],
-): Directory {
+): Registry {
   const networkAt = table(networks)
   const venueAt = new Map(connectorsOf(venues).map((name) => [name, table(venues.filter(({ connector }) => connector === name))]))
   const chains = [...new Set(networks.map(({ chain }) => chain))]
@@ -202,7 +202,7 @@ interface Names {
 }
 
 /** The networks of a chain, those of a name, or all of them. @throws SluiceError UNKNOWN_CHAIN_ERROR for a name that none has */
-export function networksNamed({ networks }: Pick<Directory, 'networks'>, { chain, network }: Names): readonly NetworkEntry[] {
+export function networksNamed({ networks }: Pick<Registry, 'networks'>, { chain, network }: Names): readonly NetworkEntry[] {
   const wanted = networks.filter((each) => (chain ?? each.chain) === each.chain && (network ?? each.network) === each.network)
   if (wanted.length > 0 || (chain === undefined && network === undefined)) return wanted
   const names = networks.map((each) =>

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Directory, NetworkEntry } from '../handlers/registry.ts'
+import type { Registry as Directory, NetworkEntry } from '../handlers/registry.ts'
 import type { Market } from '../live-state/live-state.ts'
 import type { MarketCounters } from '../live-state/telemetry.ts'
 import type { Store } from '../store/store.ts'

@@ -5,7 +5,7 @@ import path from 'node:path'
 import Router from '@koa/router'
 import { endpoints, errorsOf, errorTable, eventsEndpoint, interfaceVersion, type Endpoint } from '../api/index.ts'
 import { tradingVerbs } from '../contracts/index.ts'
-import type { Directory } from '../handlers/registry.ts'
+import type { Registry } from '../handlers/registry.ts'
 import { alsoPosts } from './routes.ts'
 
 type Schema = Record<string, unknown>
@@ -13,7 +13,7 @@ type Schema = Record<string, unknown>
 const ownKeywords: ReadonlySet<string> = new Set(['expects', 'acceptsNumber', 'apart'])
 
 /** OpenAPI 3.1 of exactly what is loaded. */
-export function openapi(directory: Directory): object {
+export function openapi(directory: Registry): object {
   const served = [...endpoints, eventsEndpoint]
     .filter((each) => isServed(each, directory))
     .map((each) => ({ ...each, request: named(each.request, directory) }))
@@ -41,7 +41,7 @@ export function openapi(directory: Directory): object {
 }
 
 /** Whether something that is loaded can answer it. */
-function isServed({ set }: Endpoint, { plugins, networks }: Directory): boolean {
+function isServed({ set }: Endpoint, { plugins, networks }: Registry): boolean {
   if (set === 'EVM') return networks.some(({ impl }) => impl.evm !== undefined)
   if (set === 'altchain') return networks.some(({ impl }) => impl.altchain !== undefined)
   if (Object.hasOwn(tradingVerbs, set)) return plugins.some(({ state, trading_type }) => state === 'loaded' && trading_type.includes(set))
@@ -49,7 +49,7 @@ function isServed({ set }: Endpoint, { plugins, networks }: Directory): boolean 
 }
 
 /** The request with the names that are there to be asked for. */
-function named<R extends Endpoint['request']>(request: R, { plugins, networks }: Directory): R {
+function named<R extends Endpoint['request']>(request: R, { plugins, networks }: Registry): R {
   const connectors = plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded').map(({ name }) => name)
   const names: Readonly<Record<string, readonly string[]>> = {
     chain: [...new Set(networks.map(({ chain }) => chain))],
