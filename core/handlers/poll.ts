@@ -8,7 +8,7 @@ import { readAboutTrade } from './amm/trade.ts'
 import { mayUseWallet } from './caller.ts'
 import type { Handler, Call, On, Services } from './context.ts'
 import { meaningOf } from './explain-errors.ts'
-import { showPositionFill, liquidatedBefore } from './perp/fills.ts'
+import { showPositionFill, liquidationsBefore } from './perp/fills.ts'
 import type { Registry, NetworkEntry } from './registry.ts'
 
 export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector }, context) => {
@@ -87,7 +87,7 @@ interface Whereabouts {
   found: Transaction | undefined
 }
 
-interface Asked {
+interface LocationQuery {
   txHash: string
   /** Oldest first: at most one of them is ever mined, and where it is, the transaction is. */
   attempts: readonly string[]
@@ -95,7 +95,7 @@ interface Asked {
   entry: Entry | undefined
 }
 
-interface Seen {
+interface AttemptLookup {
   txHash: string
   found: Transaction | undefined
 }
@@ -104,7 +104,7 @@ interface Seen {
  * A node may lag behind the journal, and may have an attempt in a block that the journal has not seen there yet: whoever
  * of them has one in a block is believed. Where no node answers, the journal does of what is final.
  */
-async function whereaboutsOf({ txHash, attempts, entry }: Asked, impl: Chain, at: At): Promise<Whereabouts> {
+async function whereaboutsOf({ txHash, attempts, entry }: LocationQuery, impl: Chain, at: At): Promise<Whereabouts> {
   const landed = attempts.some((each) => isSameHash(each, entry?.landed?.id)) ? entry?.landed : undefined
   const journals = { txHash: landed?.id ?? txHash, txBlock: landed?.blockNumber ?? -1, receipt: landed?.receipt ?? null }
 
@@ -136,13 +136,13 @@ async function askChain(
   attempts: readonly string[],
   impl: Chain,
   at: At,
-): Promise<{ head: number; seen: readonly Seen[] }> {
-  const look = async (id: string): Promise<Seen> => ({ txHash: id, found: await impl.find(id, at) })
+): Promise<{ head: number; seen: readonly AttemptLookup[] }> {
+  const look = async (id: string): Promise<AttemptLookup> => ({ txHash: id, found: await impl.find(id, at) })
   const [{ number }, asked] = await Promise.all([impl.head(at), look(txHash)])
   const head = Number(number)
   if (asked.found?.blockNumber !== undefined) return { head, seen: [asked] }
   const others = await Promise.all(attempts.filter((each) => !isSameHash(each, txHash)).map(look))
-  const age = (each: Seen) => attempts.findIndex((id) => isSameHash(id, each.txHash))
+  const age = (each: AttemptLookup) => attempts.findIndex((id) => isSameHash(id, each.txHash))
   return { head, seen: [asked, ...others].toSorted((a, b) => age(b) - age(a)) }
 }
 
@@ -204,6 +204,6 @@ async function reasonOf(
   const meaning = meaningOf(reason, venue)
   const told = meaning === undefined ? reason : `${meaning} (${reason})`
   // What became of the transaction is worth more than why: where the exchange does not say, the rest is told.
-  const hashes = await liquidatedBefore(entry, { network, venue, services, signal }).catch(() => [])
+  const hashes = await liquidationsBefore(entry, { network, venue, services, signal }).catch(() => [])
   return { reason: hashes.length === 0 ? told : `${told}; the position was liquidated before, in ${hashes.join(', ')}` }
 }

@@ -49,7 +49,7 @@ export const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = async ({ to
   return { ...showPosition(position, await orderOf(position, network, at)), blockNumber: Number(head.number) }
 }
 
-interface Found {
+interface PositionAtBlock {
   head: Head
   position: RangePosition
 }
@@ -58,7 +58,7 @@ interface Found {
 const idsEnd = 2n ** 256n
 
 /** @throws SluiceError UNKNOWN_POSITION */
-async function findPosition(idText: string, venue: VenueEntry, at: At): Promise<Found> {
+async function findPosition(idText: string, venue: VenueEntry, at: At): Promise<PositionAtBlock> {
   const range = rangeOf(venue)
   const tokenId = BigInt(idText)
   const found = tokenId < idsEnd ? await range.position(tokenId, at) : undefined
@@ -75,7 +75,7 @@ export async function findOwnPosition(
   venue: VenueEntry,
   { impl }: NetworkEntry,
   at: At,
-): Promise<Found> {
+): Promise<PositionAtBlock> {
   const found = await findPosition(tokenId, venue, at)
   const { owner } = found.position
   if (impl.address(owner) === address) return found

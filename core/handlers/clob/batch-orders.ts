@@ -12,18 +12,18 @@ import { fieldsReader } from '../read-fields.ts'
 import { readWallet } from '../wallets.ts'
 import { type BookHandlerFor, marketsOf, type Markets, nameOf } from './markets.ts'
 import { hasEnded } from './order-state.ts'
-import { madeOrderId, placedBefore, isUnderWay, nameOnExchange, notYet, refusalOf, showEnded, stop } from './orders.ts'
+import { defaultClientOrderId, findRepeatedOrder, isPending, nameOnExchange, notYetCancellable, refusalOf, showEnded, cancelPlacement } from './orders.ts'
 import { readOrder } from './read-order.ts'
 import {
-  carryOut,
-  type Results,
+  submitActions,
+  type ActionResults,
   showCancel,
   showPlaced,
   type BookContext,
   type Wallet,
-  doneOf,
-  type Done,
-  type Result,
+  requireSubmitted,
+  type SubmittedAction,
+  type ActionResult,
 } from './submit-actions.ts'
 import { walletOrders, readName, unknownOrder, type FoundOrder } from './wallet-orders.ts'
 
@@ -43,8 +43,8 @@ export const clobBatchOrders: BookHandlerFor<'BatchOrders'> = (type) => async (r
   for (const [place, each] of cancels.entries()) if ('action' in each) actions.set(place, each.action)
   for (const [place, each] of creates.entries()) if ('action' in each) actions.set(numberOf(place), each.action)
 
-  const refused = new Map<number, CancelTold>()
-  const answer = (results: Results) => ({
+  const refused = new Map<number, RefusedCancel>()
+  const answer = (results: ActionResults) => ({
     created: creates.map((each, place) =>
       showEntry(each, results.get(numberOf(place)), { clientOrderId: each.clientOrderId }, ({ order }, done) => showPlaced(order, done)),
     ),
@@ -53,11 +53,11 @@ export const clobBatchOrders: BookHandlerFor<'BatchOrders'> = (type) => async (r
     ),
   })
   // Before the answer is journaled, and again for what was refused with the last submission.
-  const askAfterRefusals = async (results: Results) => {
+  const askAfterRefusals = async (results: ActionResults) => {
     const news = new Map([...results].filter(([place]) => !refused.has(place)))
-    for (const [place, told] of await afterRefusals(type, cancels, news, wallet, context)) refused.set(place, told)
+    for (const [place, told] of await explainRefusedCancels(type, cancels, news, wallet, context)) refused.set(place, told)
   }
-  const results = await carryOut(type, actions, wallet, context, answer, askAfterRefusals)
+  const results = await submitActions(type, actions, wallet, context, answer, askAfterRefusals)
   requireAny([...creates, ...cancels], results)
   await askAfterRefusals(results)
   return answer(results)
@@ -69,7 +69,7 @@ const passing: readonly ErrorName[] = ['TIMEOUT', 'NETWORK', 'RATE_LIMIT', 'SERV
  * Where nothing came of any entry, for a reason that passes, that is the request's error: it may be repeated with the same key. TIMEOUT before
  * all others, since after that one something may have come of its entry all the same.
  */
-function requireAny(entries: readonly object[], results: Results): void {
+function requireAny(entries: readonly object[], results: ActionResults): void {
   const failures = [...results.values()].flatMap((each) => (each instanceof SluiceError ? [each] : []))
   if (failures.length < results.size || entries.some((each) => 'answer' in each)) return
   const passes = passing.flatMap((each) => failures.find(({ name }) => name === each) ?? [])[0]
@@ -82,8 +82,8 @@ const readers = {
   PERP_CLOB: fieldsReader(CLOBPerpBatchOrdersRequest.properties.create.items),
 }
 
-type Placed = NonNullable<Awaited<ReturnType<typeof placedBefore>>>
-type CreateEntry = Entry<BookAction & { do: 'create' }, Placed> & { clientOrderId?: string }
+type Placed = NonNullable<Awaited<ReturnType<typeof findRepeatedOrder>>>
+type CreateEntry = BatchEntry<BookAction & { do: 'create' }, Placed> & { clientOrderId?: string }
 
 /** @param create as the caller wrote them: each is judged by itself */
 async function readCreates(
@@ -99,13 +99,13 @@ async function readCreates(
 
   async function readOne(written: unknown, place: number): Promise<CreateEntry> {
     const fields = readers[type](asFields(written, 'create'), 'body')
-    const clientOrderId = fields.clientOrderId ?? madeOrderId(context, place)
+    const clientOrderId = fields.clientOrderId ?? defaultClientOrderId(context, place)
     const first = firstWith.get(clientOrderId)
     if (first !== undefined) return { error: usedTwice(first), clientOrderId }
     firstWith.set(clientOrderId, place)
-    const read = await orError(async () => {
+    const read = await catchError(async () => {
       const market = markets.find(fields.market)
-      const before = await placedBefore(type, wallet.address, clientOrderId, context)
+      const before = await findRepeatedOrder(type, wallet.address, clientOrderId, context)
       if (before) return { answer: before }
       if (fields.clientOrderId !== undefined && (await orders.isTaken(clientOrderId))) throw taken(clientOrderId)
       return { action: { do: 'create', market, order: await readOrder(type, { ...fields, clientOrderId }, market, context, at) } as const }
@@ -114,7 +114,7 @@ async function readCreates(
   }
 
   const read: CreateEntry[] = []
-  for (const [place, each] of create.entries()) read.push(await orError(() => readOne(each, place)))
+  for (const [place, each] of create.entries()) read.push(await catchError(() => readOne(each, place)))
   return read
 }
 
@@ -137,8 +137,8 @@ const taken = (clientOrderId: string) =>
 
 const read = fieldsReader(CLOBBatchOrdersRequest.properties.cancel.items)
 
-type Stopped = ReturnType<typeof showEnded> | NonNullable<Awaited<ReturnType<typeof stop>>>
-type CancelEntry = Entry<BookAction & { do: 'cancel' }, Stopped> & { name: OrderName; journaled?: FoundOrder['journaled'] }
+type Stopped = ReturnType<typeof showEnded> | NonNullable<Awaited<ReturnType<typeof cancelPlacement>>>
+type CancelEntry = BatchEntry<BookAction & { do: 'cancel' }, Stopped> & { name: OrderName; journaled?: FoundOrder['journaled'] }
 
 /** @param cancel as the caller wrote them: each is judged by itself, by what the journal knows of it */
 async function readCancels(
@@ -158,9 +158,9 @@ async function readCancels(
     if (!journaled) return { name, action: { do: 'cancel', market, order: name } }
     const found = { journaled, shown: await orders.show(journaled, undefined, false) }
     if (hasEnded(found.shown.state)) return { name, answer: showEnded(found) }
-    if (isUnderWay(found)) {
-      const stopped = await stop(found, wallet, context)
-      if (!stopped) throw notYet()
+    if (isPending(found)) {
+      const stopped = await cancelPlacement(found, wallet, context)
+      if (!stopped) throw notYetCancellable()
       return { name, answer: stopped }
     }
     return { name, journaled, action: { do: 'cancel', market, order: { ...name, ...nameOnExchange(found) } } }
@@ -168,28 +168,28 @@ async function readCancels(
 
   const entries: CancelEntry[] = []
   for (const each of cancel)
-    entries.push(await orError(() => readOne(each)).then((entry) => ('error' in entry ? { name: {}, ...entry } : entry)))
+    entries.push(await catchError(() => readOne(each)).then((entry) => ('error' in entry ? { name: {}, ...entry } : entry)))
   return entries
 }
 
-type CancelTold = ReturnType<typeof showEnded> | (OrderName & { error: ReturnType<typeof showError> })
+type RefusedCancel = ReturnType<typeof showEnded> | (OrderName & { error: ReturnType<typeof showError> })
 
 /**
  * What the exchange did not cancel, by the place of its entry: it may have been filled in between, or never have been there. Where it cannot
  * be asked, what it said against the cancel is all that is told, and no state of the order: the rest of the batch was sent.
  */
-async function afterRefusals(
+async function explainRefusedCancels(
   type: BookSet,
   cancels: readonly CancelEntry[],
-  results: Results,
+  results: ActionResults,
   wallet: Wallet,
   context: BookContext,
-): Promise<ReadonlyMap<number, CancelTold>> {
+): Promise<ReadonlyMap<number, RefusedCancel>> {
   const refused = cancels.flatMap((entry, place) => {
     const refusal = 'action' in entry ? refusalOf(results.get(place)) : undefined
     return 'action' in entry && refusal ? [{ entry, action: entry.action, place, refusal }] : []
   })
-  const told = new Map<number, CancelTold>()
+  const told = new Map<number, RefusedCancel>()
   if (refused.length === 0) return told
   const orders = walletOrders(type, wallet.address, context)
   // Also where the connector fails by a defect: that something was sent is worth more than what the order ended as.
@@ -214,7 +214,7 @@ const isOf = (order: BookOrder, { market, order: { orderId, clientOrderId } }: B
   order.market.id === market.id && (orderId === undefined ? order.clientOrderId === clientOrderId : order.orderId === orderId)
 
 /** An entry of a batch: what is to be done for it, what it came to already, or why it comes to nothing. */
-type Entry<A extends BookAction, Shown extends object> = { action: A } | { answer: Shown } | { error: SluiceError }
+type BatchEntry<A extends BookAction, Shown extends object> = { action: A } | { answer: Shown } | { error: SluiceError }
 
 function showError({ code, name, message, http, details }: SluiceError) {
   return { errorCode: code, name, message, httpErrorCode: http, ...(details !== undefined && { details }) }
@@ -222,21 +222,21 @@ function showError({ code, name, message, http, details }: SluiceError) {
 
 /** @param name what the entry is known by, where it came to nothing */
 function showEntry<A extends BookAction, Shown extends object, Name extends object, Told extends object>(
-  entry: Entry<A, Shown>,
-  result: Result | undefined,
+  entry: BatchEntry<A, Shown>,
+  result: ActionResult | undefined,
   name: Name,
-  show: (action: A, done: Done) => Told,
+  show: (action: A, done: SubmittedAction) => Told,
 ): Shown | Told | (Name & { error: ReturnType<typeof showError> }) {
   if ('answer' in entry) return entry.answer
   const error = 'error' in entry ? entry.error : result instanceof SluiceError ? result : undefined
   if (error) return { ...name, error: showError(error) }
   // Before the last of a batch is signed all others have come to something, and so has that one by then.
   if ('error' in entry) throw entry.error
-  return show(entry.action, doneOf(result))
+  return show(entry.action, requireSubmitted(result))
 }
 
 /** What belongs to a request belongs to no entry: a defect, or a store that is away, is not told of each. */
-async function orError<T>(read: () => Promise<T>): Promise<T | { error: SluiceError }> {
+async function catchError<T>(read: () => Promise<T>): Promise<T | { error: SluiceError }> {
   try {
     return await read()
   } catch (error) {

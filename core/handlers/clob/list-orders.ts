@@ -8,7 +8,7 @@ import { readAddress } from '../wallets.ts'
 import { bookOf, type BookHandlerFor, marketsOf, nameOf } from './markets.ts'
 import { type ShownOrder, readAboutOrder } from './order-state.ts'
 import type { BookContext } from './submit-actions.ts'
-import { findOrder, unknownOrder, walletOrders, type WalletOrders, unnotedOrders } from './wallet-orders.ts'
+import { findOrder, unknownOrder, walletOrders, type WalletOrders, openJournaledOrders } from './wallet-orders.ts'
 
 /** So many more than a page are looked at for those of one state: whoever wants more of them comes again. */
 const lookedAtPerPage = 10
@@ -26,7 +26,7 @@ export const clobListOrders: BookHandlerFor<'Orders'> = (type) => async (request
   if (request.orderId !== undefined || request.clientOrderId !== undefined)
     return { orders: (await one(type, owner, request, market, context)).filter(isWanted) }
 
-  const merged = await mergedOrders(walletOrders(type, owner, context), market, since, limit, at)
+  const merged = await mergeOrders(walletOrders(type, owner, context), market, since, limit, at)
   const orders: ShownOrder[] = []
   for (let seen = 0; seen < limit * lookedAtPerPage && orders.length < limit; seen++) {
     const next = await merged.next()
@@ -57,7 +57,7 @@ interface MergedOrders {
 }
 
 /** @param since how far they were told before */
-export async function mergedOrders(
+export async function mergeOrders(
   orders: WalletOrders,
   market: BookMarket | undefined,
   since: OrdersPosition,
@@ -97,7 +97,7 @@ export async function mergedOrders(
     const { orderId } = order
     if (ours.has(orderId)) return true
     const noted = (await orders.journaled({ orderId, limit: 1 })).length > 0
-    if (noted || (await orders.madeHere(order)) || mayBeUnheard(order, unnoted)) ours.add(orderId)
+    if (noted || (await orders.madeHere(order)) || mayBeOurs(order, unnoted)) ours.add(orderId)
     return ours.has(orderId)
   }
 
@@ -139,7 +139,7 @@ async function exchangeOrders(orders: WalletOrders, market: BookMarket | undefin
   const where = market && { market }
   // The journal is read after the exchange: what is there is in the journal before.
   const listed = await orders.onExchange({ ...where }, at)
-  const unnoted = await unnotedOrders(orders, market, (found) => {
+  const unnoted = await openJournaledOrders(orders, market, (found) => {
     const ours = new Set(found.flatMap((each) => keysOf(orders.nameOf(each))))
     return listed.every((each) => keysOf(each).some((key) => ours.has(key)))
   })
@@ -157,7 +157,7 @@ async function exchangeOrders(orders: WalletOrders, market: BookMarket | undefin
   }
   for (const each of listed) learn(each)
 
-  const names = unnoted.flatMap((each) => (of(each) || !mayBeThere(each) || orders.hasEnded(each) ? [] : [orders.nameOf(each)]))
+  const names = unnoted.flatMap((each) => (of(each) || !mayBeOnExchange(each) || orders.hasEnded(each) ? [] : [orders.nameOf(each)]))
   if (names.length > 0) for (const each of await orders.onExchange({ ...where, names: names.slice(0, mostNamed) }, at)) learn(each)
   return { listed: listed.toSorted((a, b) => b.createdAt - a.createdAt || (a.orderId < b.orderId ? 1 : -1)), unnoted, of }
 }
@@ -176,13 +176,13 @@ const keysOf = ({
 ]
 
 /** Of what is to be mined the exchange knows nothing before; of what it takes by itself it may, although nobody heard of it. */
-export const mayBeThere = ({ entry }: JournaledOrder) => entry.landed !== undefined || (entry.signer !== undefined && !isFinal(entry))
+export const mayBeOnExchange = ({ entry }: JournaledOrder) => entry.landed !== undefined || (entry.signer !== undefined && !isFinal(entry))
 
 /**
  * Whether it may be one of ours that nobody has heard of yet: such an exchange names orders as it likes, and tells of them before it has
  * answered, or before the journal has read its block.
  */
-const mayBeUnheard = (order: BookOrder, unnoted: readonly JournaledOrder[]): boolean =>
+const mayBeOurs = (order: BookOrder, unnoted: readonly JournaledOrder[]): boolean =>
   unnoted.some((each) => {
     const { side, price, amount } = readAboutOrder(each)
     const { landed, createdAt } = each.entry

@@ -8,7 +8,7 @@ import { readWallet } from '../wallets.ts'
 import { type BookHandlerFor, marketsOf } from './markets.ts'
 import { hasEnded, readAboutOrder } from './order-state.ts'
 import { readOrder } from './read-order.ts'
-import { carryOut, doneOf, type BookContext, type Result, type Results, type Wallet, showCancel, showPlaced } from './submit-actions.ts'
+import { submitActions, requireSubmitted, type BookContext, type ActionResult, type ActionResults, type Wallet, showCancel, showPlaced } from './submit-actions.ts'
 import { findOrder, readName, unknownOrder, type FoundOrder, walletOrders } from './wallet-orders.ts'
 
 const [pauseMs, mostTries] = [100, 30]
@@ -20,18 +20,18 @@ export const clobCancelOrder: BookHandlerFor<'OrdersDelete'> = (type) => async (
   const name = readName(request)
   const market = (await marketsOf(type, venue, { signal })).find(request.market)
   let found = await findIt(type, wallet, name, market, context)
-  if (found && isUnderWay(found)) {
-    const stopped = await stop(found, wallet, context)
+  if (found && isPending(found)) {
+    const stopped = await cancelPlacement(found, wallet, context)
     if (stopped) return stopped
     found = await landed(() => findIt(type, wallet, name, market, context), signal)
-    if (found && isUnderWay(found)) return beingCancelled(found)
+    if (found && isPending(found)) return beingCancelled(found)
   }
   if (!found) throw unknownOrder(type, name, wallet.address)
   if (hasEnded(found.shown.state)) return showEnded(found)
   if (found.shown.state === 'PENDING_CANCEL' && waitsForEarlier(wallet, venue)) return beingCancelled(found)
   const order = nameOnExchange(found)
-  const answer = (results: Results) => showCancel(order, doneOf(results.get(0)))
-  const results = await carryOut(type, new Map([[0, { do: 'cancel', market, order }]]), wallet, context, answer)
+  const answer = (results: ActionResults) => showCancel(order, requireSubmitted(results.get(0)))
+  const results = await submitActions(type, new Map([[0, { do: 'cancel', market, order }]]), wallet, context, answer)
   const refusal = refusalOf(results.get(0))
   if (!refusal) return answer(results)
   // It may have been filled in between.
@@ -49,7 +49,7 @@ export const nameOnExchange = ({ shown: { orderId, clientOrderId } }: FoundOrder
 })
 
 /** Where the exchange did not cancel it, or would not have: before anything was signed, or as it said at once. */
-export function refusalOf(result: Result | undefined): SluiceError | undefined {
+export function refusalOf(result: ActionResult | undefined): SluiceError | undefined {
   if (result instanceof SluiceError) return ['TRADE_FAILED', 'UNKNOWN_ORDER'].includes(result.name) ? result : undefined
   if (result?.outcome?.state !== 'REJECTED') return undefined
   const reason = result.outcome.reason ?? 'it does not say why'
@@ -63,7 +63,7 @@ export const showEnded = (found: FoundOrder) => {
 }
 
 /** Its transaction is not in a block: the exchange knows of no order yet. */
-export const isUnderWay = ({ journaled }: FoundOrder): boolean =>
+export const isPending = ({ journaled }: FoundOrder): boolean =>
   journaled !== undefined && journaled.entry.signer === undefined && !journaled.entry.landed && !isFinal(journaled.entry)
 
 const isReplaced = ({ journaled }: FoundOrder) => journaled?.entry.replacedBy !== undefined
@@ -81,7 +81,7 @@ const beingCancelled = (found: FoundOrder) => ({ ...nameOnExchange(found), state
  * Has a transaction that does nothing take the place of the one that would place the order. Which of both is mined, the chain decides.
  * Undefined where the order's is mined already.
  */
-export async function stop(found: FoundOrder, { address, wish }: Wallet, { network, services, caller, requestId, signal }: BookContext) {
+export async function cancelPlacement(found: FoundOrder, { address, wish }: Wallet, { network, services, caller, requestId, signal }: BookContext) {
   if (isReplaced(found)) return beingCancelled(found)
   const { key: only, nonce } = found.journaled?.entry ?? {}
   const origin = { network, address, caller, requestId, wish, ...(only !== undefined && nonce !== undefined && { only, nonce }) }
@@ -97,13 +97,13 @@ export async function stop(found: FoundOrder, { address, wish }: Wallet, { netwo
 async function landed(find: () => Promise<FoundOrder | undefined>, signal: AbortSignal): Promise<FoundOrder | undefined> {
   for (let tries = 0; ; tries++) {
     const found = await find()
-    if (!found || !isUnderWay(found) || isReplaced(found)) return found
-    if (tries === mostTries) throw notYet()
+    if (!found || !isPending(found) || isReplaced(found)) return found
+    if (tries === mostTries) throw notYetCancellable()
     await sleep(pauseMs, undefined, { signal })
   }
 }
 
-export const notYet = () => {
+export const notYetCancellable = () => {
   const reason = 'the order is in a block that was not read yet'
   return new SluiceError('TRADE_FAILED', `The order cannot be cancelled this moment: ${reason}. Nothing was sent; try again.`, {
     details: { reason },
@@ -114,16 +114,16 @@ export const clobPlaceOrder: BookHandlerFor<'OrdersPost'> = (type) => async (req
   const at = { signal: context.signal }
   const wallet = readWallet(request, context)
   const market = (await marketsOf(type, context.venue, at)).find(request.market)
-  const clientOrderId = request.clientOrderId ?? madeOrderId(context, 0)
-  const before = await placedBefore(type, wallet.address, clientOrderId, context)
+  const clientOrderId = request.clientOrderId ?? defaultClientOrderId(context, 0)
+  const before = await findRepeatedOrder(type, wallet.address, clientOrderId, context)
   if (before) return before
   const order = await readOrder(type, { ...request, clientOrderId }, market, context, at)
-  const answer = (results: Results) => showPlaced(order, doneOf(results.get(0)))
-  return answer(await carryOut(type, new Map([[0, { do: 'create', market, order }]]), wallet, context, answer))
+  const answer = (results: ActionResults) => showPlaced(order, requireSubmitted(results.get(0)))
+  return answer(await submitActions(type, new Map([[0, { do: 'create', market, order }]]), wallet, context, answer))
 }
 
 /** What this very request placed, where it is repeated with its Idempotency-Key after its server died before it had answered. */
-export async function placedBefore(type: BookSet, owner: string, clientOrderId: string, context: BookContext) {
+export async function findRepeatedOrder(type: BookSet, owner: string, clientOrderId: string, context: BookContext) {
   const tag = context.keyed?.tag
   if (tag === undefined) return undefined
   const orders = walletOrders(type, owner, context)
@@ -142,4 +142,4 @@ export async function placedBefore(type: BookSet, owner: string, clientOrderId: 
 }
 
 /** A client order id where the caller gave none: with a key the same for a request that is repeated, so that nothing is placed twice. */
-export const madeOrderId = ({ keyed }: Pick<Call, 'keyed'>, index: number): string => (keyed ? `${keyed.tag}-${index}` : randomUUID())
+export const defaultClientOrderId = ({ keyed }: Pick<Call, 'keyed'>, index: number): string => (keyed ? `${keyed.tag}-${index}` : randomUUID())

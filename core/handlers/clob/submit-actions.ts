@@ -13,14 +13,14 @@ export type BookContext = Call & { services: Services } & On<'connector'>
 export type Wallet = ReturnType<typeof readWallet>
 
 /** What an action came to: where it was sent, and what the exchange said at once, if it did. */
-export interface Done {
+export interface SubmittedAction {
   readonly submitted: Submitted
   /** By the chain rather than by the exchange's own rail. */
   readonly onChain: boolean
   readonly outcome?: ActionOutcome
 }
-export type Result = Done | SluiceError
-export type Results = ReadonlyMap<number, Result>
+export type ActionResult = SubmittedAction | SluiceError
+export type ActionResults = ReadonlyMap<number, ActionResult>
 
 /** So many plans of a request are submitted at a time: a wallet's queue is for its other requests too. */
 const atOnce = 8
@@ -33,22 +33,22 @@ const atOnce = 8
  * @param answer what the request answers: journaled under its Idempotency-Key with the last submission, when all others have come to something
  * @param beforeLast finds out what the answer needs besides
  */
-export async function carryOut(
+export async function submitActions(
   type: BookSet,
   actions: ReadonlyMap<number, BookAction>,
   wallet: Wallet,
   context: BookContext,
-  answer: (results: Results) => object,
-  beforeLast: (results: Results) => Promise<void> = async () => {},
-): Promise<Results> {
+  answer: (results: ActionResults) => object,
+  beforeLast: (results: ActionResults) => Promise<void> = async () => {},
+): Promise<ActionResults> {
   const { venue, signal } = context
   const book = bookOf(type, venue)
   const { planned, refused } = await planActions(book, wallet.address, actions, { signal })
-  const results = new Map<number, Result>(refused)
+  const results = new Map<number, ActionResult>(refused)
 
-  async function submit(each: Planned, isLast: boolean): Promise<void> {
+  async function submit(each: IndexedPlan, isLast: boolean): Promise<void> {
     const keep = (submitted: Submitted) => {
-      const outcomes = outcomesAtOnce(book, each, submitted)
+      const outcomes = immediateOutcomes(book, each, submitted)
       const onChain = !('via' in each.plan)
       for (const [index, place] of each.covers.entries()) {
         const outcome = outcomes?.[index]
@@ -67,7 +67,7 @@ export async function carryOut(
     }
   }
 
-  const onlyCancels = ({ covers }: Planned) => covers.every((place) => actions.get(place)?.do === 'cancel')
+  const onlyCancels = ({ covers }: IndexedPlan) => covers.every((place) => actions.get(place)?.do === 'cancel')
   const [cancels, others] = [planned.filter(onlyCancels), planned.filter((each) => !onlyCancels(each))]
   const last = others.pop() ?? cancels.pop()
   for (const some of [cancels, others]) await inTurns(some, (each) => submit(each, false), signal)
@@ -90,21 +90,21 @@ async function inTurns<T>(work: T[], run: (each: T) => Promise<void>, signal: Ab
 const notBegun = () => new SluiceError('TIMEOUT', 'The time for this request ran out before this was begun: nothing was sent. Try again.')
 
 /** @throws SluiceError what it came to, where it came to nothing */
-export function doneOf(result: Result | undefined): Done {
+export function requireSubmitted(result: ActionResult | undefined): SubmittedAction {
   if (result instanceof SluiceError) throw result
   if (!result) throw new Error('An action was neither carried out nor refused.')
   return result
 }
 
 /** A plan, and which of the actions it carries out, by their place in the whole list. */
-interface Planned {
+interface IndexedPlan {
   readonly covers: readonly number[]
   readonly plan: BookPlan
 }
 
 /** What is to be done of a list of actions, and what of it cannot be. */
-interface Plans {
-  readonly planned: readonly Planned[]
+interface PlanningResult {
+  readonly planned: readonly IndexedPlan[]
   readonly refused: ReadonlyMap<number, SluiceError>
 }
 
@@ -112,7 +112,7 @@ interface Plans {
  * The exchange's plans for a list of actions. Where it refuses the list it is asked again for halves of it, so that what cannot be done
  * keeps nothing else from being done. One that is away refuses all of them: of the same request something may have been sent already.
  */
-async function planActions(book: Pick<CLOB, 'act'>, owner: string, actions: ReadonlyMap<number, BookAction>, at: At): Promise<Plans> {
+async function planActions(book: Pick<CLOB, 'act'>, owner: string, actions: ReadonlyMap<number, BookAction>, at: At): Promise<PlanningResult> {
   const places = [...actions.keys()]
   if (places.length === 0) return { planned: [], refused: new Map() }
   try {
@@ -137,7 +137,7 @@ const isAboutAnAction = ({ http, name }: SluiceError): boolean => (http < 500 ||
 /** @param answer absent: nothing is kept under the request's Idempotency-Key with this one */
 async function submitPlan(
   type: BookSet,
-  { covers, plan }: Planned,
+  { covers, plan }: IndexedPlan,
   actions: ReadonlyMap<number, BookAction>,
   wallet: Wallet,
   context: BookContext,
@@ -176,7 +176,7 @@ async function submitPlan(
 type Book = Pick<CLOB, 'outcome'>
 
 /** Nothing where the connector fails, too: its log has the defect, and that something was sent is worth more than what it came to. */
-export function toldBy(book: Book, receipt: Json, memo: Json): readonly ActionOutcome[] | undefined {
+export function readOutcomes(book: Book, receipt: Json, memo: Json): readonly ActionOutcome[] | undefined {
   try {
     return book.outcome(receipt, memo)
   } catch {
@@ -185,10 +185,10 @@ export function toldBy(book: Book, receipt: Json, memo: Json): readonly ActionOu
 }
 
 /** What the exchange said of a plan's actions at once, if it did. */
-function outcomesAtOnce(book: Book, { plan, covers }: Planned, { landed }: Submitted): readonly ActionOutcome[] | undefined {
+function immediateOutcomes(book: Book, { plan, covers }: IndexedPlan, { landed }: Submitted): readonly ActionOutcome[] | undefined {
   if (!landed) return undefined
   if (landed.ok) {
-    const told = toldBy(book, landed.receipt, plan.memo)
+    const told = readOutcomes(book, landed.receipt, plan.memo)
     // Of more or fewer than it covers nobody can say which is which.
     return told?.length === covers.length ? told : undefined
   }
@@ -197,10 +197,10 @@ function outcomesAtOnce(book: Book, { plan, covers }: Planned, { landed }: Submi
 }
 
 /** Where an action is, for who follows it. Signed actions are known by their orders' ids. */
-const whereabouts = ({ submitted: { txHash, nonce }, onChain }: Done) => (onChain ? { txHash, nonce } : {})
+const whereabouts = ({ submitted: { txHash, nonce }, onChain }: SubmittedAction) => (onChain ? { txHash, nonce } : {})
 
 /** What the request for an order is answered. */
-export function showPlaced({ clientOrderId, orderType, price }: NewOrder, done: Done) {
+export function showPlaced({ clientOrderId, orderType, price }: NewOrder, done: SubmittedAction) {
   const { orderId, state = 'PENDING_OPEN' as const, filledAmount, averagePrice, reason } = done.outcome ?? {}
   return {
     ...(orderId !== undefined && { orderId }),
@@ -215,7 +215,7 @@ export function showPlaced({ clientOrderId, orderType, price }: NewOrder, done: 
 }
 
 /** What the request to cancel an order is answered. */
-export function showCancel(name: OrderName, done: Done) {
+export function showCancel(name: OrderName, done: SubmittedAction) {
   const { state = 'PENDING_CANCEL' as const, filledAmount, reason } = done.outcome ?? {}
   return {
     ...name,

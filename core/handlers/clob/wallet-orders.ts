@@ -2,10 +2,10 @@ import { SluiceError, type BookSet, badFields } from '../../api/index.ts'
 import type { At, BookMarket, BookOrder, OrderName } from '../../contracts/index.ts'
 import type { JournaledOrder, OrderFilter } from '../../transactions/book-orders.ts'
 import { isFinal, type Entry, type TransactionState } from '../../transactions/entry.ts'
-import { mayBeThere } from './list-orders.ts'
+import { mayBeOnExchange } from './list-orders.ts'
 import { bookOf, rootOf, nameOf } from './markets.ts'
 import { readAboutCancels, hasEnded, showForeign, showJournaled, type ShownOrder } from './order-state.ts'
-import { type BookContext, toldBy } from './submit-actions.ts'
+import { type BookContext, readOutcomes } from './submit-actions.ts'
 
 /** What a chain's exchange says may still be undone for so long, where nothing tells of which block it is. */
 const settledMs = 15 * 60_000
@@ -21,7 +21,7 @@ export function walletOrders(type: BookSet, owner: string, { network: site, venu
   const { connector } = venue
 
   const outcomeOf = ({ entry: { landed, memo }, index }: JournaledOrder) =>
-    landed?.ok === true ? toldBy(book, landed.receipt, memo)?.[index] : undefined
+    landed?.ok === true ? readOutcomes(book, landed.receipt, memo)?.[index] : undefined
 
   let head: ReturnType<typeof site.impl.head> | undefined
   /** By this machine's clock, and by the chain's, which may have stood still; where that cannot be asked now, another time. */
@@ -153,7 +153,7 @@ export async function findOrder(
 
 async function ofJournal(orders: WalletOrders, journaled: JournaledOrder, market: BookMarket | undefined, at: At): Promise<FoundOrder> {
   const name = orders.nameOf(journaled)
-  const exchange = mayBeThere(journaled) && !orders.hasEnded(journaled) ? await asked(orders, name, market, at) : undefined
+  const exchange = mayBeOnExchange(journaled) && !orders.hasEnded(journaled) ? await asked(orders, name, market, at) : undefined
   const cancels = await orders.cancelling()
   return { journaled, shown: await orders.show(journaled, exchange, cancels({ ...name, ...(exchange && { orderId: exchange.orderId }) })) }
 }
@@ -179,7 +179,7 @@ async function journaledAs(orders: WalletOrders, { orderId, txHash }: BookOrder)
   const [noted] = await orders.journaled({ orderId, limit: 1 })
   if (noted) return noted
   const isIt = (each: JournaledOrder) => orders.nameOf(each).orderId === orderId
-  const unnoted = await unnotedOrders(orders, undefined, (found) => found.some(isIt))
+  const unnoted = await openJournaledOrders(orders, undefined, (found) => found.some(isIt))
   const placed = unnoted.filter(({ entry }) => entry.attempts.some(({ id }) => id === txHash))
   return unnoted.find(isIt) ?? (placed.length === 1 ? placed[0] : undefined)
 }
@@ -200,7 +200,7 @@ const [pageSizeOfUnnoted, mostPages] = [1_000, 5]
  * A wallet's orders that are not known to have ended, newest first. Almost always that is one page.
  * @param isEnough whether those further back are not wanted
  */
-export async function unnotedOrders(
+export async function openJournaledOrders(
   orders: Pick<WalletOrders, 'journaled'>,
   market: BookMarket | undefined,
   isEnough: (found: readonly JournaledOrder[]) => boolean,

@@ -15,7 +15,7 @@ import {
   rescale,
   worth,
   liquidationPrice,
-  type Backing,
+  type AccountMargin,
 } from './figures.ts'
 import { perpOf, type PerpHandler, tickerOf, findMarket } from './markets.ts'
 
@@ -102,7 +102,7 @@ export const perpPosition: PerpHandler<'Position'> = async (request, { network, 
 }
 
 /** A position in its wallet's account, both at one block. Rounded against optimism: as bought dearer, sold cheaper, and lost earlier. */
-export function showPosition(position: PerpPosition, account: Backing) {
+export function showPosition(position: PerpPosition, account: AccountMargin) {
   const { market, sizeRaw, openNotionalRaw, mark } = position
   const { quoteDecimals, baseDecimals } = market
   const isShort = sizeRaw < 0n

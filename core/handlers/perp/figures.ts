@@ -48,7 +48,7 @@ export const rescale = (raw: bigint, from: number, to: number): bigint =>
   to >= from ? raw * 10n ** BigInt(to - from) : raw / 10n ** BigInt(from - to)
 
 /** What an account is worth, and what it must be worth. */
-export type Backing = Pick<PerpAccount, 'decimals' | 'valueRaw' | 'maintenanceMarginRaw'>
+export type AccountMargin = Pick<PerpAccount, 'decimals' | 'valueRaw' | 'maintenanceMarginRaw'>
 
 /**
  * Where the account is worth no more than its maintenance margin: value + size·(p − mark) = margin + ratio·|size|·(p − mark), the
@@ -56,7 +56,7 @@ export type Backing = Pick<PerpAccount, 'decimals' | 'valueRaw' | 'maintenanceMa
  */
 export function liquidationPrice(
   { market, sizeRaw, mark }: Pick<PerpPosition, 'market' | 'sizeRaw' | 'mark'>,
-  { decimals, valueRaw, maintenanceMarginRaw }: Backing,
+  { decimals, valueRaw, maintenanceMarginRaw }: AccountMargin,
 ): Ratio | undefined {
   const { numerator: part, denominator: whole } = market.maintenanceRatio
   // In base, times `whole`: how fast what is spare goes as the price falls.

@@ -30,7 +30,7 @@ export function showPositionFill({ market, sizeRaw, quoteRaw, feeRaw, realizedPr
   }
 }
 
-interface Where {
+interface LiquidationQuery {
   network: NetworkEntry
   venue: VenueEntry
   services: Pick<Services, 'transactions'>
@@ -38,13 +38,13 @@ interface Where {
 }
 
 /** What liquidations took of a wallet's position since its last trade in that market that came through. */
-async function liquidationsSince(address: string, market: PerpMarketName, where: Where): Promise<readonly PerpLiquidation[]> {
+async function liquidationsSince(address: string, market: PerpMarketName, where: LiquidationQuery): Promise<readonly PerpLiquidation[]> {
   const block = await lastTradeBlock(address, tickerOf(market), where)
   return block === undefined ? [] : perpOf(where.venue).liquidations(address, market, block, { signal: where.signal })
 }
 
 /** Of trades by other ways, and very old ones, nothing is known. */
-async function lastTradeBlock(address: string, ticker: string, { network, venue, services }: Where): Promise<number | undefined> {
+async function lastTradeBlock(address: string, ticker: string, { network, venue, services }: LiquidationQuery): Promise<number | undefined> {
   const { entries } = await services.transactions.list({ chain: network.chain, network: network.network, address, limit: 500 })
   const isTrade = (entry: (typeof entries)[number]) => entry.kind === 'position' && entry.connector === venue.connector
   const last = entries.find((each) => isTrade(each) && each.landed?.ok === true && readAboutPosition(each.about).ticker === ticker)
@@ -52,7 +52,7 @@ async function lastTradeBlock(address: string, ticker: string, { network, venue,
 }
 
 /** Hashes of the liquidations that came before a change of a position, where that was reverted. */
-export async function liquidatedBefore({ kind, address, about, landed }: Entry, where: Where): Promise<readonly string[]> {
+export async function liquidationsBefore({ kind, address, about, landed }: Entry, where: LiquidationQuery): Promise<readonly string[]> {
   const { impl } = where.venue
   if (kind !== 'position' || landed?.ok !== false || !impl.PERP_AMM) return []
   const { ticker } = readAboutPosition(about)
@@ -63,7 +63,7 @@ export async function liquidatedBefore({ kind, address, about, landed }: Entry, 
 }
 
 /** Nothing is there to close; where a liquidation took it since the wallet's last trade there, it is said. */
-export async function noPosition(address: string, market: PerpMarketName, where: Where): Promise<SluiceError> {
+export async function noPositionError(address: string, market: PerpMarketName, where: LiquidationQuery): Promise<SluiceError> {
   const ticker = tickerOf(market)
   const suffered = await liquidationsSince(address, market, where)
   if (suffered.length === 0)

@@ -2,18 +2,18 @@ import { badFields, SluiceError } from '../../api/index.ts'
 import type { PerpAccount, PerpPosition, PerpQuote, Ratio, Token } from '../../contracts/index.ts'
 import { divide, fractionOf, fromRaw } from '../../decimal.ts'
 import { readPositiveRaw } from '../tokens.ts'
-import { absolute, fromSigned, showRatio, rescale, worth, type Backing } from './figures.ts'
+import { absolute, fromSigned, showRatio, rescale, worth, type AccountMargin } from './figures.ts'
 import { tickerOf } from './markets.ts'
 
 /** What a caller means to put behind an order. */
-export interface Stake {
+export interface MarginRequest {
   /** In the settlement token's smallest units. */
   marginRaw: bigint
   leverage: Ratio
   settlement: Token
 }
 
-export function readStake({ margin, leverage }: { margin: string; leverage: string }, settlement: Token): Stake {
+export function readMarginRequest({ margin, leverage }: { margin: string; leverage: string }, settlement: Token): MarginRequest {
   const marginRaw = readPositiveRaw(margin, settlement, 'margin')
   const times = fractionOf(leverage)
   if (times.numerator === 0n) throw badFields([{ field: 'leverage', problem: 'must be more than 0' }])
@@ -24,7 +24,7 @@ export function readStake({ margin, leverage }: { margin: string; leverage: stri
  * Whether what an order opens has the margin that its caller names, at the leverage that the caller names: what reduces needs none.
  * @throws SluiceError INSUFFICIENT_MARGIN, or INCOMPLETE_PARAMS for more leverage than the market allows
  */
-export function requireMargin(quote: PerpQuote, held: PerpPosition, account: PerpAccount, stake: Stake): void {
+export function requireMargin(quote: PerpQuote, held: PerpPosition, account: PerpAccount, stake: MarginRequest): void {
   requireLeverage(quote, stake)
   const openedRaw = openedBy(quote.order, held.sizeRaw)
   if (openedRaw === 0n) return
@@ -56,7 +56,7 @@ export function requireMargin(quote: PerpQuote, held: PerpPosition, account: Per
  * What the exchange itself wants to be free after an order, fees and price impact counted: of what reduces it wants that, too.
  * @throws SluiceError INSUFFICIENT_MARGIN
  */
-export function requireFree({ missingRaw = 0n }: Pick<PerpQuote, 'missingRaw'>, account: PerpAccount, { symbol }: Token): void {
+export function requireFreeCollateral({ missingRaw = 0n }: Pick<PerpQuote, 'missingRaw'>, account: PerpAccount, { symbol }: Token): void {
   if (missingRaw === 0n) return
   const show = (raw: bigint) => fromSigned(raw, account.decimals)
   const details = { free: show(account.freeCollateralRaw), needed: show(account.freeCollateralRaw + missingRaw) }
@@ -67,7 +67,7 @@ export function requireFree({ missingRaw = 0n }: Pick<PerpQuote, 'missingRaw'>, 
   )
 }
 
-function requireLeverage({ market }: PerpQuote, { leverage }: Stake): void {
+function requireLeverage({ market }: PerpQuote, { leverage }: MarginRequest): void {
   const { maxLeverage } = market
   if (leverage.numerator * maxLeverage.denominator <= maxLeverage.numerator * leverage.denominator) return
   const problem = `is above ${showRatio(maxLeverage, 'down')}, the most that ${tickerOf(market)} allows`
@@ -83,7 +83,7 @@ function openedBy({ side, sizeRaw }: PerpQuote['order'], heldRaw: bigint): bigin
 }
 
 /** That part's price by the leverage, in the settlement token's smallest units: exactly. */
-function marginFor({ order, quoteRaw, market }: PerpQuote, openedRaw: bigint, { leverage, settlement }: Stake): Ratio {
+function marginFor({ order, quoteRaw, market }: PerpQuote, openedRaw: bigint, { leverage, settlement }: MarginRequest): Ratio {
   return {
     numerator: quoteRaw * openedRaw * leverage.denominator * 10n ** BigInt(settlement.decimals),
     denominator: order.sizeRaw * leverage.numerator * 10n ** BigInt(market.quoteDecimals),
@@ -91,11 +91,11 @@ function marginFor({ order, quoteRaw, market }: PerpQuote, openedRaw: bigint, { 
 }
 
 /** A position, and what backs it, as they are expected after an order is filled as quoted: at the mark price of before. */
-export function afterFill(
+export function positionAfterFill(
   { order: { side, sizeRaw }, market, quoteRaw, prices: { mark }, after }: PerpQuote,
   before: PerpPosition,
   account: PerpAccount,
-): { position: PerpPosition; account: Backing } {
+): { position: PerpPosition; account: AccountMargin } {
   const [changeRaw, paidRaw] = side === 'LONG' ? [sizeRaw, -quoteRaw] : [-sizeRaw, quoteRaw]
   const { sizeRaw: afterRaw, openNotionalRaw } = after ?? inProportion(before, changeRaw, paidRaw)
   const worthAt = (raw: bigint) => worth(market, raw, mark)

@@ -9,8 +9,8 @@ import { readPositiveRaw } from '../tokens.ts'
 import { readWallet, showGas } from '../wallets.ts'
 import { showPosition } from './account.ts'
 import { priceIn, showRatio } from './figures.ts'
-import { aboutPosition, noPosition } from './fills.ts'
-import { afterFill, readStake, requireFree, requireMargin } from './margin-check.ts'
+import { aboutPosition, noPositionError } from './fills.ts'
+import { positionAfterFill, readMarginRequest, requireFreeCollateral, requireMargin } from './margin-check.ts'
 import { perpOf, requireOpen, type PerpHandler, findMarket, showPrices } from './markets.ts'
 
 /** What is to be done as quoted, and what is shown of it beside its price and bounds. */
@@ -28,7 +28,7 @@ async function submitTrade<S extends object>(
   context: Call & { services: Services } & On<'connector'>,
 ) {
   const { network, venue, services, signal } = context
-  const quoted = quotedOf(order, quoteRaw)
+  const quoted = toQuotedAmount(order, quoteRaw)
   const price = orderPrice(order, quoteRaw)
   const slippage = slippageBound(quoted, effectiveSlippage(venue.config, [], request.allowedSlippage))
   const boundRaw = tighterBound(quoted, slippage, limitOf(order, request.limitPrice), price)
@@ -50,14 +50,14 @@ export const perpOpen: PerpHandler<'Open'> = async (request, context) => {
   const perp = perpOf(venue)
   const wallet = readWallet(request, context)
   const [order, { settlement }] = await Promise.all([readPerpOrder(request, venue, at), perp.listed(at)])
-  const stake = readStake(request, settlement)
+  const stake = readMarginRequest(request, settlement)
   const quote = await perp.quote(order, wallet.address, at)
   const { account, position } = quote
   if (!account || !position) throw new Error(`${venue.connector} quoted for a wallet without its account and position.`)
   requireOpen(quote.market, 'TRADE_FAILED')
   requireMargin(quote, position, account, stake)
-  requireFree(quote, account, settlement)
-  const after = afterFill(quote, position, account)
+  requireFreeCollateral(quote, account, settlement)
+  const after = positionAfterFill(quote, position, account)
   const shown = { position: showPosition(after.position, after.account) }
   return submitTrade({ quote, shown, planOf: (terms) => perp.open(quote, terms) }, wallet, request, context)
 }
@@ -70,11 +70,11 @@ export const perpClose: PerpHandler<'Close'> = async (request, context) => {
   const wallet = readWallet(request, context)
   const market = await findMarket(request, venue, at)
   const closing = await perp.closing(wallet.address, market, at)
-  if (!closing) throw await noPosition(wallet.address, market, context)
+  if (!closing) throw await noPositionError(wallet.address, market, context)
   // One that is closed for good pays positions out.
   if (closing.market.status === 'paused') requireOpen(closing.market, 'TRADE_FAILED')
   const { settlement } = await perp.listed(at)
-  requireFree(closing, closing.account, settlement)
+  requireFreeCollateral(closing, closing.account, settlement)
   const shown = { amount: showSize(closing.order) }
   return submitTrade({ quote: closing, shown, planOf: (terms) => perp.close(closing, terms) }, wallet, request, context)
 }
@@ -95,7 +95,7 @@ async function readPerpOrder(request: OrderFields, venue: VenueEntry, at: At): P
 }
 
 /** What was quoted for an order, as slippage and limits see it. */
-const quotedOf = ({ side }: PerpOrder, quoteRaw: bigint) =>
+const toQuotedAmount = ({ side }: PerpOrder, quoteRaw: bigint) =>
   ({ swap: { exact: side === 'LONG' ? 'out' : 'in' }, amountRaw: quoteRaw }) as const
 
 /** Quote per one base, rounded against optimism: up for a LONG, down for a SHORT. */

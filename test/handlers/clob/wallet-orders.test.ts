@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../../../core/store/store.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import type { Guard, Journal } from '../../../core/transactions/journal/journal.ts'
 import { aboutCancels } from '../../../core/handlers/clob/order-state.ts'
-import { mergedOrders } from '../../../core/handlers/clob/list-orders.ts'
+import { mergeOrders } from '../../../core/handlers/clob/list-orders.ts'
 import { walletOrders } from '../../../core/handlers/clob/wallet-orders.ts'
 import { places } from '../../store/stores.ts'
 import { giveLane, newEntry, next, wallet } from '../../transactions/journal/entries.ts'
@@ -50,7 +50,7 @@ describe("a wallet's orders on an exchange", () => {
     const listed: readonly BookOrder[] = said.map((each) => ({ ...of, ...each }))
     const untouched = { ...journal.orders, note: async () => {} }
     const orders = ordersBy(untouched, { outcome: () => said, orders: async () => listed })
-    const merged = await mergedOrders(orders, undefined, { told: 0 }, 500, { signal: AbortSignal.timeout(60_000) })
+    const merged = await mergeOrders(orders, undefined, { told: 0 }, 500, { signal: AbortSignal.timeout(60_000) })
     const told: (string | undefined)[] = []
     for (let each = await merged.next(); each; each = await merged.next()) told.push(each.clientOrderId)
     expect(told).to.have.members(placed.map(({ clientOrderId }) => clientOrderId))

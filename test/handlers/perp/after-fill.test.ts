@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { absolute, rescale, worth } from '../../../core/handlers/perp/figures.ts'
-import { afterFill } from '../../../core/handlers/perp/margin-check.ts'
+import { positionAfterFill } from '../../../core/handlers/perp/margin-check.ts'
 import { accounts, ethUsd, markets, positionsIn, quotesIn } from './perp-shapes.ts'
 
 const one = 10n ** 18n
@@ -44,7 +44,7 @@ describe('the position that is expected after a fill', () => {
     ['has the new price where a short was turned', held(-1n, 3000n), order('LONG', 4n, 12_400n), 3n, -9300n],
   ] as const) {
     it(title, () => {
-      const { position } = afterFill(quote, before, account)
+      const { position } = positionAfterFill(quote, before, account)
       expect([position.sizeRaw, position.openNotionalRaw]).to.deep.equal([size * one, openNotional * one])
       expect(position.pendingFundingRaw).to.equal(0n)
     })
@@ -52,7 +52,7 @@ describe('the position that is expected after a fill', () => {
 
   it('is what the exchange says that it is, where it does', () => {
     const after = { sizeRaw: 5n, openNotionalRaw: -7n }
-    expect(afterFill({ ...order('LONG', 1n, 3000n), after }, held(0n, 0n), account).position).to.include(after)
+    expect(positionAfterFill({ ...order('LONG', 1n, 3000n), after }, held(0n, 0n), account).position).to.include(after)
   })
 
   it('is never reckoned as bought cheaper or sold dearer than in proportion', () => {
@@ -67,7 +67,7 @@ describe('the position that is expected after a fill', () => {
           const before = { ...held(0n, 0n), sizeRaw: sign * size, openNotionalRaw: -sign * 1_000_003n }
           const reducing = order(isShort ? 'LONG' : 'SHORT', 1n, 1n)
           const quote = { ...reducing, quoteRaw, order: { ...reducing.order, sizeRaw: change } }
-          const { openNotionalRaw } = afterFill(quote, before, account).position
+          const { openNotionalRaw } = positionAfterFill(quote, before, account).position
           const [paid, whole, left] =
             change <= size ? [before.openNotionalRaw, size, size - change] : [sign * quoteRaw, change, change - size]
           expect(openNotionalRaw * whole <= paid * left).to.equal(true)
@@ -78,8 +78,8 @@ describe('the position that is expected after a fill', () => {
   })
 
   it('makes the account poorer by what was paid above the mark price, and no more', () => {
-    expect(afterFill(order('LONG', 2n, 6010n), held(0n, 0n), account).account.valueRaw).to.equal(990n * one)
-    expect(afterFill(order('SHORT', 2n, 5990n), held(2n, -6000n), account).account.valueRaw).to.equal(990n * one)
+    expect(positionAfterFill(order('LONG', 2n, 6010n), held(0n, 0n), account).account.valueRaw).to.equal(990n * one)
+    expect(positionAfterFill(order('SHORT', 2n, 5990n), held(2n, -6000n), account).account.valueRaw).to.equal(990n * one)
   })
 
   it('is worth and weighs what its size is at the mark price, whatever was there before', () => {
@@ -88,7 +88,7 @@ describe('the position that is expected after a fill', () => {
         markets.chain((market) => fc.tuple(quotesIn(market), positionsIn(market), accounts)),
         ([quote, before, account]) => {
           const { market, prices } = quote
-          const { position, account: after } = afterFill(quote, { ...before, mark: prices.mark }, account)
+          const { position, account: after } = positionAfterFill(quote, { ...before, mark: prices.mark }, account)
           const worthRaw = worth(market, position.sizeRaw, prices.mark)
           expect(position.unrealizedProfitRaw).to.equal(worthRaw + position.openNotionalRaw)
           expect(position.sizeRaw - before.sizeRaw).to.equal(quote.order.side === 'LONG' ? quote.order.sizeRaw : -quote.order.sizeRaw)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { SluiceError } from '../../../core/api/index.ts'
-import { readStake, requireMargin, type Stake } from '../../../core/handlers/perp/margin-check.ts'
+import { readMarginRequest, requireMargin, type MarginRequest } from '../../../core/handlers/perp/margin-check.ts'
 import { accounts, ethUsd, markets, positionsIn, quotesIn } from './perp-shapes.ts'
 
 const settlement = { symbol: 'USDC', address: '0xUSDC', decimals: 6 }
@@ -26,7 +26,7 @@ const quote = (side: 'LONG' | 'SHORT', sizeRaw: bigint, quoteRaw: bigint) => ({
   gasUnits: 1n,
   head: { number: 1n, timestamp: 1, hash: '0x' },
 })
-const stake = (margin: string, leverage: string) => readStake({ margin, leverage }, settlement)
+const stake = (margin: string, leverage: string) => readMarginRequest({ margin, leverage }, settlement)
 
 /** What was thrown, with its details; undefined where all is well. */
 function refusal(check: () => void): SluiceError | undefined {
@@ -88,7 +88,7 @@ describe('the check of margin and leverage', () => {
   }
 
   it('refuses just where size times price is above margin times leverage, or the free collateral below the margin', () => {
-    const stakes: fc.Arbitrary<Stake> = fc.record({
+    const stakes: fc.Arbitrary<MarginRequest> = fc.record({
       marginRaw: fc.bigInt({ min: 1n, max: 10n ** 30n }),
       leverage: fc.record({ numerator: fc.bigInt({ min: 1n, max: 100_000n }), denominator: fc.constantFrom(1n, 1000n) }),
       settlement: fc.constant(settlement),
