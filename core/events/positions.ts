@@ -5,7 +5,7 @@ import type { At } from '../contracts/index.ts'
 import { rangePositions } from '../handlers/amm/range-positions.ts'
 import { showPosition as showBookPosition } from '../handlers/clob/accounts.ts'
 import { bookOf, marketsOf } from '../handlers/clob/markets.ts'
-import type { On } from '../handlers/context.ts'
+import type { TargetContext } from '../handlers/context.ts'
 import { showPosition } from '../handlers/perp/account.ts'
 import { findMarket, perpOf, tickerOf } from '../handlers/perp/markets.ts'
 import type { VenueEntry, Registry } from '../handlers/registry.ts'
@@ -129,7 +129,7 @@ interface Positions {
 }
 
 /** The positions of a wallet that somebody wants to hear of. */
-interface NamedPositions extends On<'connector'> {
+interface NamedPositions extends TargetContext<'connector'> {
   /** As the chain spells it. */
   readonly address: string
   /** All that they are narrowed to. */
@@ -139,7 +139,7 @@ interface NamedPositions extends On<'connector'> {
   read(at: At): Promise<Positions>
 }
 
-type Asked = (place: On<'connector'>, owner: string, request: EventsRequest, at: At) => Promise<Pick<NamedPositions, 'markets' | 'read'>>
+type Asked = (place: TargetContext<'connector'>, owner: string, request: EventsRequest, at: At) => Promise<Pick<NamedPositions, 'markets' | 'read'>>
 
 /** How each kind of exchange is asked. */
 const kinds: Readonly<Record<string, { asked: Asked; lasting: readonly string[] }>> = {
@@ -206,7 +206,7 @@ export async function namedPositions(directory: Registry, request: EventsRequest
   })
 }
 
-async function marketNamed({ base, quote }: EventsRequest, venue: On<'connector'>['venue'], at: At) {
+async function marketNamed({ base, quote }: EventsRequest, venue: TargetContext<'connector'>['venue'], at: At) {
   if (base === undefined && quote === undefined) return undefined
   if (base === undefined) throw missing('base', 'with quote which market is meant')
   if (quote === undefined) throw missing('quote', 'with base which market is meant')

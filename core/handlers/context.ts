@@ -26,7 +26,7 @@ export interface Services {
 }
 
 /** One request under way. */
-export interface Call {
+export interface RequestContext {
   caller: Caller
   requestId: string
   /** Its clock starts with the first who asks for it: what is answered at once needs none. */
@@ -35,7 +35,7 @@ export interface Call {
 }
 
 /** What the server has looked up for the request, by the endpoint's `on`. */
-export type On<T extends Target> = T extends 'connector'
+export type TargetContext<T extends Target> = T extends 'connector'
   ? { network: NetworkEntry; venue: VenueEntry }
   : T extends 'chain'
     ? { network: NetworkEntry }
@@ -44,7 +44,7 @@ export type On<T extends Target> = T extends 'connector'
 /** One function per endpoint. The envelope is added around it. */
 export type Handler<N extends EndpointName> = (
   request: RequestOf<EndpointNamed<N>>,
-  context: Call & { services: Services } & On<EndpointNamed<N>['on']>,
+  context: RequestContext & { services: Services } & TargetContext<EndpointNamed<N>['on']>,
 ) => AnswerOf<EndpointNamed<N>> | Promise<AnswerOf<EndpointNamed<N>>>
 
 export type Handlers = { readonly [N in EndpointName]: Handler<N> }
@@ -57,7 +57,7 @@ export const after = <T, R>(value: T | Promise<T>, make: (value: T) => R | Promi
   value instanceof Promise ? value.then(make) : make(value)
 
 /** The signal of a call, which nobody has asked for yet, for those who may never need it. */
-export const atOf = (call: Pick<Call, 'signal'>): At => ({
+export const lazySignal = (call: Pick<RequestContext, 'signal'>): At => ({
   get signal() {
     return call.signal
   },

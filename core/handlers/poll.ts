@@ -6,7 +6,7 @@ import type { Transactions } from '../transactions/transactions.ts'
 import { showLiquidityFill } from './amm/range-changes.ts'
 import { readAboutTrade } from './amm/trade.ts'
 import { mayUseWallet } from './caller.ts'
-import type { Handler, Call, On, Services } from './context.ts'
+import type { Handler, RequestContext, TargetContext, Services } from './context.ts'
 import { meaningOf } from './explain-errors.ts'
 import { showPositionFill, liquidationsBefore } from './perp/fills.ts'
 import type { Registry, NetworkEntry } from './registry.ts'
@@ -195,7 +195,7 @@ function orNothing<T>(read: () => T | undefined): T | undefined {
 /** Why a transaction came to nothing: what the exchange's code means, and whether a liquidation came before it. */
 async function reasonOf(
   entry: Entry,
-  { network, services, signal }: Call & { services: Services } & On<'chain'>,
+  { network, services, signal }: RequestContext & { services: Services } & TargetContext<'chain'>,
 ): Promise<Pick<NetworkPollResponse, 'reason'>> {
   const { reason, connector } = entry
   if (reason === undefined) return {}

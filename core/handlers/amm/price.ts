@@ -2,7 +2,7 @@ import { type AMMPriceResponse, type AMMPriceRequest, badFields, SluiceError } f
 import type { At, GasTerms, Plan, Quote, AMM, QuoteChoice, Swap, Token } from '../../contracts/index.ts'
 import { fromRaw, priceOf, ratio } from '../../decimal.ts'
 import type { QuoteVenue } from '../../live-state/quotes.ts'
-import { after, atOf, type Handler, type Services } from '../context.ts'
+import { after, lazySignal, type Handler, type Services } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
 import { effectiveSlippage, slippageBound, tradeRules } from '../slippage.ts'
 import { readPositiveRaw } from '../tokens.ts'
@@ -10,7 +10,7 @@ import { showGas, readAddress } from '../wallets.ts'
 
 export const ammPrice: Handler<'AMMPrice'> = (request, call) => {
   const { network, venue } = call
-  const at = atOf(call)
+  const at = lazySignal(call)
   const wallet = request.address === undefined ? undefined : readAddress(network, request.address)
   return after(readOrder(request, network, at), (order) =>
     after(quoteOrder(order, request.version, call, at), (sourced) => {

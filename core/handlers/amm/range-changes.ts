@@ -15,7 +15,7 @@ import type {
 } from '../../contracts/index.ts'
 import { fromRaw, fractionOf } from '../../decimal.ts'
 import type { Submitted } from '../../transactions/submit-request.ts'
-import type { Handler, Call, On, Services } from '../context.ts'
+import type { Handler, RequestContext, TargetContext, Services } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
 import { effectiveSlippage, tradeRules, deadlineAfter } from '../slippage.ts'
 import { readRaw } from '../tokens.ts'
@@ -295,7 +295,7 @@ function requireSomething({ tokenId, liquidity, unclaimed }: RangePosition): voi
   )
 }
 
-type Context = Call & { services: Services } & On<'connector'>
+type Context = RequestContext & { services: Services } & TargetContext<'connector'>
 
 /** Has a plan carried out, and answers with what is shown of it. */
 async function submitChange<S extends object>(

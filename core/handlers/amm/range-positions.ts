@@ -2,7 +2,7 @@ import { SluiceError } from '../../api/index.ts'
 import type { At, RangePosition, Token, Head } from '../../contracts/index.ts'
 import { fromRaw } from '../../decimal.ts'
 import { requireWallet } from '../caller.ts'
-import type { On, Handler } from '../context.ts'
+import type { TargetContext, Handler } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
 import { readAddress } from '../wallets.ts'
 import { rangeOf, type OrderedPair, showBounds, showPrice } from './range-pools.ts'
@@ -11,7 +11,7 @@ export const ammLiquidityPositions: Handler<'AMMLiquidityPositions'> = async (re
   rangePositions(readAddress(network, request.address), { network, venue }, { signal })
 
 /** Anybody may send a wallet a position of tokens that tell nothing of themselves: that hides none of the others. */
-export async function rangePositions(owner: string, { network, venue }: On<'connector'>, at: At) {
+export async function rangePositions(owner: string, { network, venue }: TargetContext<'connector'>, at: At) {
   const { head, positions } = await rangeOf(venue).positions(owner, at)
   const tokens = await tokensOf(positions, network, at)
   const unshown = positions.flatMap(({ tokenId, pool }) => {

@@ -19,8 +19,8 @@ import {
   type ActionResults,
   showCancel,
   showPlaced,
-  type BookContext,
-  type Wallet,
+  type ConnectorContext,
+  type SigningWallet,
   requireSubmitted,
   type SubmittedAction,
   type ActionResult,
@@ -90,8 +90,8 @@ async function readCreates(
   type: BookSet,
   create: readonly unknown[],
   markets: Markets,
-  wallet: Wallet,
-  context: BookContext,
+  wallet: SigningWallet,
+  context: ConnectorContext,
 ): Promise<readonly CreateEntry[]> {
   const at = { signal: context.signal }
   const orders = walletOrders(type, wallet.address, context)
@@ -145,8 +145,8 @@ async function readCancels(
   type: BookSet,
   cancel: readonly unknown[],
   markets: Markets,
-  wallet: Wallet,
-  context: BookContext,
+  wallet: SigningWallet,
+  context: ConnectorContext,
 ): Promise<readonly CancelEntry[]> {
   const orders = walletOrders(type, wallet.address, context)
 
@@ -182,8 +182,8 @@ async function explainRefusedCancels(
   type: BookSet,
   cancels: readonly CancelEntry[],
   results: ActionResults,
-  wallet: Wallet,
-  context: BookContext,
+  wallet: SigningWallet,
+  context: ConnectorContext,
 ): Promise<ReadonlyMap<number, RefusedCancel>> {
   const refused = cancels.flatMap((entry, place) => {
     const refusal = 'action' in entry ? refusalOf(results.get(place)) : undefined

@@ -9,7 +9,7 @@ import { readPositiveRaw } from '../tokens.ts'
 import { readWallet } from '../wallets.ts'
 import { bookOf, type BookHandler, marketsOf, nameOf } from './markets.ts'
 import { aboutLeverage } from './read-order.ts'
-import type { BookContext, Wallet } from './submit-actions.ts'
+import type { ConnectorContext, SigningWallet } from './submit-actions.ts'
 
 /** A token into the exchange: from the chain that the request names, else by the exchange's own way. */
 export const clobDeposit =
@@ -19,7 +19,7 @@ export const clobDeposit =
     return fromChain === undefined ? clobMove(type, 'deposit')(moved, context) : depositFrom(type, fromChain, moved, context)
   }
 
-async function depositFrom(type: BookSet, fromChain: string, request: CLOBWithdrawRequest, context: BookContext) {
+async function depositFrom(type: BookSet, fromChain: string, request: CLOBWithdrawRequest, context: ConnectorContext) {
   const { venue, services, signal } = context
   const at = { signal }
   const book = bookOf(type, venue)
@@ -47,7 +47,7 @@ interface Source {
 }
 
 /** @throws SluiceError UNSUPPORTED, SERVICE_UNINITIALIZED */
-async function sourceOf(fromChain: string, { network, venue, services: { directory } }: BookContext): Promise<Source> {
+async function sourceOf(fromChain: string, { network, venue, services: { directory } }: ConnectorContext): Promise<Source> {
   if (fromChain === network.chain) return { network }
   const bridge = Object.hasOwn(venue.bridges, fromChain) ? venue.bridges[fromChain] : undefined
   if (!bridge) {
@@ -142,8 +142,8 @@ type Funds = { readonly type: BookSet; readonly how: string } & { readonly [fiel
 async function submitFunds<S extends object>(
   plan: BookPlan,
   { about, shown, scope }: { about: Funds; shown: S; scope: Scope },
-  wallet: Wallet,
-  context: BookContext,
+  wallet: SigningWallet,
+  context: ConnectorContext,
 ) {
   const { network, venue, services, signal } = context
   const onChain = !('via' in plan)

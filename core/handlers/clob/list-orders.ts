@@ -7,7 +7,7 @@ import { readLimit, badCursor } from '../pages.ts'
 import { readAddress } from '../wallets.ts'
 import { bookOf, type BookHandlerFor, marketsOf, nameOf } from './markets.ts'
 import { type ShownOrder, readAboutOrder } from './order-state.ts'
-import type { BookContext } from './submit-actions.ts'
+import type { ConnectorContext } from './submit-actions.ts'
 import { findOrder, unknownOrder, walletOrders, type WalletOrders, openJournaledOrders } from './wallet-orders.ts'
 
 /** So many more than a page are looked at for those of one state: whoever wants more of them comes again. */
@@ -41,7 +41,7 @@ async function one(
   owner: string,
   { orderId, clientOrderId }: { orderId?: string; clientOrderId?: string },
   market: Parameters<typeof findOrder>[2],
-  context: BookContext,
+  context: ConnectorContext,
 ): Promise<readonly ShownOrder[]> {
   const name = { ...(orderId !== undefined && { orderId }), ...(clientOrderId !== undefined && { clientOrderId }) }
   const found = await findOrder(walletOrders(type, owner, context), name, market, { signal: context.signal })

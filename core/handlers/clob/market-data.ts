@@ -1,7 +1,7 @@
 import { SluiceError, type BookSet, type CLOBTickerResponse, type CLOBMarketsResponse } from '../../api/index.ts'
 import { type At, type BookMarket, orderTypes, timesInForce, type PriceGrid, type Level } from '../../contracts/index.ts'
 import { plain } from '../../decimal.ts'
-import type { On, Services } from '../context.ts'
+import type { TargetContext, Services } from '../context.ts'
 import { askedOf, cutTimedPage, readTimedPage } from '../pages.ts'
 import { readAddress, showGas } from '../wallets.ts'
 import { type BookHandlerFor, viewOf, marketsOf, nameOf, bookOf, type BookHandler } from './markets.ts'
@@ -33,7 +33,7 @@ export const clobTicker: BookHandlerFor<'Ticker'> = (type) => async (request, co
   return { markets, ...(failure && { failing }) }
 }
 
-async function tickerOf(type: BookSet, market: BookMarket, context: { services: Services } & On<'connector'>, at: At): Promise<Ticker> {
+async function tickerOf(type: BookSet, market: BookMarket, context: { services: Services } & TargetContext<'connector'>, at: At): Promise<Ticker> {
   const { buys, sells, lastPrice = null, volume24h, timestamp } = await viewOf(type, market, context, at)
   return {
     bestBid: buys[0]?.price ?? null,

@@ -1,7 +1,7 @@
 import { SluiceError, type BookSet, type AnswerOf, type EndpointName, type EndpointNamed, type RequestOf } from '../../api/index.ts'
 import type { At, BookMarket, CLOB, MarginCLOB, PerpCLOB } from '../../contracts/index.ts'
 import type { BookVenue, BookView } from '../../live-state/book-feed.ts'
-import type { Call, On, Services } from '../context.ts'
+import type { RequestContext, TargetContext, Services } from '../context.ts'
 import type { VenueEntry } from '../registry.ts'
 import { didYouMean } from '../tokens.ts'
 
@@ -63,17 +63,17 @@ type Of<V extends Name> = EndpointNamed<`CLOBPerp${V}`>
 /** The function behind one endpoint of every kind of order book: what is asked of perpetuals is all that can be asked. */
 export type BookHandler<V extends Name> = (
   request: RequestOf<Of<V>>,
-  context: Call & { services: Services } & On<'connector'>,
+  context: RequestContext & { services: Services } & TargetContext<'connector'>,
 ) => Promise<AnswerOf<Of<V>>>
 
 /** A verb, by the kind of book that it is for. */
 export type BookHandlerFor<V extends Name> = (type: BookSet) => BookHandler<V>
 
 /** Where books are followed, as the market's memory knows it. */
-function bookVenue(type: BookSet, { network: { chain, network, impl }, venue }: On<'connector'>): BookVenue {
+function bookVenue(type: BookSet, { network: { chain, network, impl }, venue }: TargetContext<'connector'>): BookVenue {
   return { chain, network, connector: venue.connector, type, books: bookOf(type, venue).books, chainImpl: impl }
 }
 
 /** The book from memory. @throws SluiceError NETWORK where it is stale */
-export const viewOf = (type: BookSet, market: BookMarket, context: { services: Services } & On<'connector'>, at: At): Promise<BookView> =>
+export const viewOf = (type: BookSet, market: BookMarket, context: { services: Services } & TargetContext<'connector'>, at: At): Promise<BookView> =>
   context.services.books.book(bookVenue(type, context), market, at)

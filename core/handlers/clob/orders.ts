@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError, type BookSet } from '../../api/index.ts'
 import type { BookMarket, OrderName } from '../../contracts/index.ts'
 import { isFinal } from '../../transactions/entry.ts'
-import type { Call } from '../context.ts'
+import type { RequestContext } from '../context.ts'
 import { readWallet } from '../wallets.ts'
 import { type BookHandlerFor, marketsOf } from './markets.ts'
 import { hasEnded, readAboutOrder } from './order-state.ts'
 import { readOrder } from './read-order.ts'
-import { submitActions, requireSubmitted, type BookContext, type ActionResult, type ActionResults, type Wallet, showCancel, showPlaced } from './submit-actions.ts'
+import { submitActions, requireSubmitted, type ConnectorContext, type ActionResult, type ActionResults, type SigningWallet, showCancel, showPlaced } from './submit-actions.ts'
 import { findOrder, readName, unknownOrder, type FoundOrder, walletOrders } from './wallet-orders.ts'
 
 const [pauseMs, mostTries] = [100, 30]
@@ -40,7 +40,7 @@ export const clobCancelOrder: BookHandlerFor<'OrdersDelete'> = (type) => async (
   throw refusal
 }
 
-const findIt = (type: BookSet, { address }: Wallet, name: OrderName, market: BookMarket, context: BookContext) =>
+const findIt = (type: BookSet, { address }: SigningWallet, name: OrderName, market: BookMarket, context: ConnectorContext) =>
   findOrder(walletOrders(type, address, context), name, market, { signal: context.signal })
 
 export const nameOnExchange = ({ shown: { orderId, clientOrderId } }: FoundOrder): OrderName => ({
@@ -72,7 +72,7 @@ const isReplaced = ({ journaled }: FoundOrder) => journaled?.entry.replacedBy !=
  * Where cancels are transactions, one beside an earlier one would come to nothing and cost gas; on a nonce that the caller names it takes that
  * one's place. Signed actions cost nothing, and an earlier one may be lost.
  */
-const waitsForEarlier = ({ nonce }: Wallet, { actions }: BookContext['venue']): boolean => !actions && nonce === undefined
+const waitsForEarlier = ({ nonce }: SigningWallet, { actions }: ConnectorContext['venue']): boolean => !actions && nonce === undefined
 
 /** Something is on its way already, be it an earlier cancel: another one would only take that one's place, or come to nothing. */
 const beingCancelled = (found: FoundOrder) => ({ ...nameOnExchange(found), state: 'PENDING_CANCEL' as const })
@@ -81,7 +81,7 @@ const beingCancelled = (found: FoundOrder) => ({ ...nameOnExchange(found), state
  * Has a transaction that does nothing take the place of the one that would place the order. Which of both is mined, the chain decides.
  * Undefined where the order's is mined already.
  */
-export async function cancelPlacement(found: FoundOrder, { address, wish }: Wallet, { network, services, caller, requestId, signal }: BookContext) {
+export async function cancelPlacement(found: FoundOrder, { address, wish }: SigningWallet, { network, services, caller, requestId, signal }: ConnectorContext) {
   if (isReplaced(found)) return beingCancelled(found)
   const { key: only, nonce } = found.journaled?.entry ?? {}
   const origin = { network, address, caller, requestId, wish, ...(only !== undefined && nonce !== undefined && { only, nonce }) }
@@ -123,7 +123,7 @@ export const clobPlaceOrder: BookHandlerFor<'OrdersPost'> = (type) => async (req
 }
 
 /** What this very request placed, where it is repeated with its Idempotency-Key after its server died before it had answered. */
-export async function findRepeatedOrder(type: BookSet, owner: string, clientOrderId: string, context: BookContext) {
+export async function findRepeatedOrder(type: BookSet, owner: string, clientOrderId: string, context: ConnectorContext) {
   const tag = context.keyed?.tag
   if (tag === undefined) return undefined
   const orders = walletOrders(type, owner, context)
@@ -142,4 +142,4 @@ export async function findRepeatedOrder(type: BookSet, owner: string, clientOrde
 }
 
 /** A client order id where the caller gave none: with a key the same for a request that is repeated, so that nothing is placed twice. */
-export const defaultClientOrderId = ({ keyed }: Pick<Call, 'keyed'>, index: number): string => (keyed ? `${keyed.tag}-${index}` : randomUUID())
+export const defaultClientOrderId = ({ keyed }: Pick<RequestContext, 'keyed'>, index: number): string => (keyed ? `${keyed.tag}-${index}` : randomUUID())

@@ -1,7 +1,7 @@
 import { badFields, SluiceError, type FieldProblem, type BookSet } from '../../api/index.ts'
 import type { BookMarket, TimeInForce, At, NewOrder, Book } from '../../contracts/index.ts'
 import { isLess, isZero, plain, times, larger, parse, fraction } from '../../decimal.ts'
-import type { On, Services } from '../context.ts'
+import type { TargetContext, Services } from '../context.ts'
 import { effectiveSlippage, type Slippage } from '../slippage.ts'
 import { isInLots, leastAmount, nearestAmounts, gridInWords, isOnGrid, nearestPrices, roundPrice } from './grids.ts'
 import { nameOf, viewOf } from './markets.ts'
@@ -99,7 +99,7 @@ export function aboutLeverage({ leverage }: Pick<OrderFields, 'leverage'>, { max
     : []
 }
 
-type Context = { services: Services } & On<'connector'>
+type Context = { services: Services } & TargetContext<'connector'>
 
 /** A request's order as it is sent: checked against the market, a MARKET order with its bound. */
 export async function readOrder(

@@ -3,14 +3,14 @@ import type { ActionOutcome, BookAction, At, BookPlan, CLOB, Json, NewOrder, Ord
 import { plain } from '../../decimal.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
 import type { Submitted } from '../../transactions/submit-request.ts'
-import type { Call, On, Services } from '../context.ts'
+import type { RequestContext, TargetContext, Services } from '../context.ts'
 import { withMeaning, withListedNames } from '../explain-errors.ts'
 import type { readWallet } from '../wallets.ts'
 import { bookOf, nameOf } from './markets.ts'
 import { aboutCancels, aboutOrder } from './order-state.ts'
 
-export type BookContext = Call & { services: Services } & On<'connector'>
-export type Wallet = ReturnType<typeof readWallet>
+export type ConnectorContext = RequestContext & { services: Services } & TargetContext<'connector'>
+export type SigningWallet = ReturnType<typeof readWallet>
 
 /** What an action came to: where it was sent, and what the exchange said at once, if it did. */
 export interface SubmittedAction {
@@ -36,8 +36,8 @@ const atOnce = 8
 export async function submitActions(
   type: BookSet,
   actions: ReadonlyMap<number, BookAction>,
-  wallet: Wallet,
-  context: BookContext,
+  wallet: SigningWallet,
+  context: ConnectorContext,
   answer: (results: ActionResults) => object,
   beforeLast: (results: ActionResults) => Promise<void> = async () => {},
 ): Promise<ActionResults> {
@@ -139,8 +139,8 @@ async function submitPlan(
   type: BookSet,
   { covers, plan }: IndexedPlan,
   actions: ReadonlyMap<number, BookAction>,
-  wallet: Wallet,
-  context: BookContext,
+  wallet: SigningWallet,
+  context: ConnectorContext,
   answer: ((submitted: Submitted) => object) | undefined,
 ): Promise<Submitted> {
   const { network, venue, services, signal, keyed, ...call } = context

@@ -5,14 +5,14 @@ import { isFinal, type Entry, type TransactionState } from '../../transactions/e
 import { mayBeOnExchange } from './list-orders.ts'
 import { bookOf, rootOf, nameOf } from './markets.ts'
 import { readAboutCancels, hasEnded, showForeign, showJournaled, type ShownOrder } from './order-state.ts'
-import { type BookContext, readOutcomes } from './submit-actions.ts'
+import { type ConnectorContext, readOutcomes } from './submit-actions.ts'
 
 /** What a chain's exchange says may still be undone for so long, where nothing tells of which block it is. */
 const settledMs = 15 * 60_000
 /** Of what is under way, at a time. */
 const pageSize = 500
 
-type Context = Pick<BookContext, 'network' | 'venue' | 'services' | 'signal'>
+type Context = Pick<ConnectorContext, 'network' | 'venue' | 'services' | 'signal'>
 
 /** The orders of one wallet on one exchange: what the journal has of them, and what the exchange says. */
 export function walletOrders(type: BookSet, owner: string, { network: site, venue, services: { transactions }, signal }: Context) {

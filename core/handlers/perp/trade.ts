@@ -1,7 +1,7 @@
 import type { PerpClosing, PerpQuote, PerpTerms, Plan, At, PerpOrder } from '../../contracts/index.ts'
 import { fromRaw, valueAt } from '../../decimal.ts'
 import type { Submitted } from '../../transactions/submit-request.ts'
-import type { Call, On, Services } from '../context.ts'
+import type { RequestContext, TargetContext, Services } from '../context.ts'
 import { withMeaning } from '../explain-errors.ts'
 import type { VenueEntry } from '../registry.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound } from '../slippage.ts'
@@ -25,7 +25,7 @@ async function submitTrade<S extends object>(
   { quote: { order, quoteRaw, head }, shown, planOf }: Trade<S>,
   wallet: ReturnType<typeof readWallet>,
   request: { limitPrice?: string; allowedSlippage?: string },
-  context: Call & { services: Services } & On<'connector'>,
+  context: RequestContext & { services: Services } & TargetContext<'connector'>,
 ) {
   const { network, venue, services, signal } = context
   const quoted = toQuotedAmount(order, quoteRaw)
