@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
 import { forgetDevnet, bringUpDevnet, type Devnet } from './devnet/start-devnet.ts'
-import { quoteVenue } from './handlers/amm/price.ts'
+import { toQuoteVenue } from './handlers/amm/price.ts'
 import type { Services, Handlers } from './handlers/context.ts'
 import { handlers as verbs } from './handlers/handlers.ts'
 import { createApp } from './http/app.ts'
@@ -216,7 +216,7 @@ export function recallQuotes({ directory, quotes }: Pick<Services, 'directory' |
   for (const network of directory.networks) {
     if (!network.required) continue
     for (const venue of directory.venuesOn(network.chain, network.network)) {
-      const followed = quoteVenue(network, venue)
+      const followed = toQuoteVenue(network, venue)
       if (followed) void venue.wake().then(() => (venue.notReady() === undefined ? quotes.recall(followed) : undefined))
     }
   }

@@ -1,7 +1,7 @@
 import { badFields, SluiceError, type EventsRequest, type PriceNews } from '../api/index.ts'
 import type { At } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
-import { ammOf, quoteVenue, readOrder, requireVersion, type Order, choiceOf, orderPrice, swapOf } from '../handlers/amm/price.ts'
+import { ammOf, toQuoteVenue, readSwapRequest, requireVersion, type SwapRequest, toQuoteChoice, swapPrice, toSwap } from '../handlers/amm/price.ts'
 import type { Registry, NetworkEntry } from '../handlers/registry.ts'
 import type { QuoteNews } from '../live-state/pair-quoter.ts'
 import type { Quotes, QuoteVenue } from '../live-state/quotes.ts'
@@ -11,7 +11,7 @@ interface Question {
   asked: string
   base: string
   quote: string
-  side: Order['side']
+  side: SwapRequest['side']
   amount: string
   /** Whether it is an entry of the list. */
   listed: boolean
@@ -28,7 +28,7 @@ export async function namedPrices(directory: Registry, request: EventsRequest, a
     throw new SluiceError('UNSUPPORTED', `The connector ${name} has no trading type AMM; GET /plugins shows what it has.`)
   return onEachNetwork(directory, name, request, async (network, site) => {
     requireVersion(version, ammOf(site), name)
-    const venue = quoteVenue(network, site)
+    const venue = toQuoteVenue(network, site)
     if (!venue)
       throw new SluiceError(
         'UNSUPPORTED',
@@ -59,9 +59,9 @@ function readQuestion(asked: string): Question {
   return { asked, base, quote, side: side.toUpperCase() === 'BUY' ? 'BUY' : 'SELL', amount, listed: true }
 }
 
-async function orderOf(question: Question, network: NetworkEntry, at: At): Promise<Order> {
+async function orderOf(question: Question, network: NetworkEntry, at: At): Promise<SwapRequest> {
   try {
-    return await readOrder(question, network, at)
+    return await readSwapRequest(question, network, at)
   } catch (error) {
     if (!question.listed || !(error instanceof SluiceError) || error.name !== 'INCOMPLETE_PARAMS') throw error
     throw badFields([{ field: 'price', problem: `${question.asked}: ${error.message}` }])
@@ -71,7 +71,7 @@ async function orderOf(question: Question, network: NetworkEntry, at: At): Promi
 /** A price that somebody wants to hear of. */
 interface NamedPrice {
   readonly venue: QuoteVenue
-  readonly order: Order
+  readonly order: SwapRequest
   readonly version: string | undefined
   /** As it was asked for, by which it is told. */
   readonly asked: string
@@ -92,7 +92,7 @@ export function createPriceNews(quotes: Pick<Quotes, 'follow'>): SharedNews<Name
   return createSharedNews<NamedPrice, QuoteNews>({
     event: 'price',
     keyOf: ({ venue: { chain, network, connector }, version = '', asked }) => JSON.stringify([chain, network, connector, version, asked]),
-    follow: ({ venue, order, version }, changed) => quotes.follow(venue, swapOf(order), choiceOf(version), changed),
+    follow: ({ venue, order, version }, changed) => quotes.follow(venue, toSwap(order), toQuoteChoice(version), changed),
     show: (named, news) => ({ ...aboutOf(named), ...show(named, news) }),
   })
 }
@@ -120,7 +120,7 @@ function show({ order }: NamedPrice, news: QuoteNews): Omit<PriceNews, keyof Abo
   }
   const { amountRaw, route, head } = news
   return {
-    price: orderPrice(order, amountRaw),
+    price: swapPrice(order, amountRaw),
     expectedAmount: fromRaw(amountRaw, order.quote.decimals),
     route: [...route],
     blockNumber: Number(head.number),

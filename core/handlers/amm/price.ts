@@ -12,8 +12,8 @@ export const ammPrice: Handler<'AMMPrice'> = (request, call) => {
   const { network, venue } = call
   const at = lazySignal(call)
   const wallet = request.address === undefined ? undefined : readAddress(network, request.address)
-  return after(readOrder(request, network, at), (order) =>
-    after(quoteOrder(order, request.version, call, at), (sourced) => {
+  return after(readSwapRequest(request, network, at), (order) =>
+    after(quoteSwap(order, request.version, call, at), (sourced) => {
       const { quote } = sourced
       const bound = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
       const terms = network.impl.gas(quote.gasUnits, quote.head, at)
@@ -31,7 +31,7 @@ export const ammPrice: Handler<'AMMPrice'> = (request, call) => {
 const shown = new WeakMap<Quote, { bound: bigint; gas: GasTerms; answer: ReturnType<typeof show> }>()
 
 /** A quote from memory is the same object until a block changes it: who asks again is answered the same. */
-function shownBefore(order: Order, sourced: Sourced, bound: bigint, gas: GasTerms, network: NetworkEntry) {
+function shownBefore(order: SwapRequest, sourced: SourcedQuote, bound: bigint, gas: GasTerms, network: NetworkEntry) {
   const known = shown.get(sourced.quote)
   if (known && known.bound === bound && known.gas.gasPriceRaw === gas.gasPriceRaw && known.gas.gasCostRaw === gas.gasCostRaw)
     return known.answer
@@ -40,15 +40,15 @@ function shownBefore(order: Order, sourced: Sourced, bound: bigint, gas: GasTerm
   return answer
 }
 
-function show(order: Order, { quote, source }: Sourced, bound: bigint, gas: GasTerms, network: NetworkEntry) {
+function show(order: SwapRequest, { quote, source }: SourcedQuote, bound: bigint, gas: GasTerms, network: NetworkEntry) {
   // What is spread comes last: V8 takes sixty times as long for the object when fields follow it.
   return {
     priceImpact: priceImpact(quote),
     route: [...quote.route],
     blockNumber: Number(quote.head.number),
     source,
-    slippagePrice: orderPrice(order, bound),
-    ...showOrder(order, quote),
+    slippagePrice: swapPrice(order, bound),
+    ...showSwap(order, quote),
     ...showGas(gas, network),
   }
 }
@@ -76,7 +76,7 @@ async function allowanceOf(
 type Side = AMMPriceRequest['side']
 
 /** A request for a swap, with its tokens found and its amount in smallest units. */
-export interface Order {
+export interface SwapRequest {
   base: Token
   quote: Token
   side: Side
@@ -91,30 +91,30 @@ export function ammOf({ impl, connector }: VenueEntry): AMM {
   throw new SluiceError('UNSUPPORTED', `The connector ${connector} has no trading type AMM; GET /plugins shows what it has.`)
 }
 
-export function readOrder(request: SwapFields, { tokens }: NetworkEntry, at: At): Order | Promise<Order> {
+export function readSwapRequest(request: SwapFields, { tokens }: NetworkEntry, at: At): SwapRequest | Promise<SwapRequest> {
   const [base, quote] = [tokens.resolve(request.base, 'base', at), tokens.resolve(request.quote, 'quote', at)]
   if (base instanceof Promise || quote instanceof Promise)
     return Promise.all([base, quote]).then(([one, other]) => orderOf(request, one, other))
   return orderOf(request, base, quote)
 }
 
-function orderOf(request: SwapFields, base: Token, quote: Token): Order {
+function orderOf(request: SwapFields, base: Token, quote: Token): SwapRequest {
   if (base.address === quote.address) throw badFields([{ field: 'quote', problem: 'is the same token as base' }])
   return { base, quote, side: request.side, amountRaw: readPositiveRaw(request.amount, base, 'amount') }
 }
 
 /** BUY and SELL of the base, as tokens and an exact amount. */
-export const swapOf = ({ base, quote, side, amountRaw }: Order): Swap =>
+export const toSwap = ({ base, quote, side, amountRaw }: SwapRequest): Swap =>
   side === 'BUY' ? { tokenIn: quote, tokenOut: base, exact: 'out', amountRaw } : { tokenIn: base, tokenOut: quote, exact: 'in', amountRaw }
 
-export const choiceOf = (version: string | undefined): QuoteChoice => (version === undefined ? {} : { version })
+export const toQuoteChoice = (version: string | undefined): QuoteChoice => (version === undefined ? {} : { version })
 
 /** Where a quote comes from: the state in memory, or what the chain was just asked. */
-type Source = 'memory' | 'rpc'
+type QuoteSource = 'memory' | 'rpc'
 
-export interface Sourced {
+export interface SourcedQuote {
   readonly quote: Quote
-  readonly source: Source
+  readonly source: QuoteSource
 }
 
 /** What asks an exchange for quotes. */
@@ -125,16 +125,16 @@ interface Desk {
 }
 
 /** From memory, where the exchange and its chain can be followed; else the chain is asked. */
-export function quoteOrder(
-  order: Order,
+export function quoteSwap(
+  order: SwapRequest,
   version: string | undefined,
   { network, venue, services: { quotes } }: Desk,
   at: At,
-): Sourced | Promise<Sourced> {
+): SourcedQuote | Promise<SourcedQuote> {
   requireVersion(version, ammOf(venue), venue.connector)
-  const followed = quoteVenue(network, venue)
+  const followed = toQuoteVenue(network, venue)
   if (!followed) return askAndRemember(order, version, venue, at)
-  const quoted = quotes.quote(followed, swapOf(order), choiceOf(version), at)
+  const quoted = quotes.quote(followed, toSwap(order), toQuoteChoice(version), at)
   if (!(quoted instanceof Promise)) return fromMemory(quoted, venue)
   return quoted.then(
     (quote) => fromMemory(quote, venue),
@@ -146,13 +146,13 @@ export function quoteOrder(
   )
 }
 
-function fromMemory(quote: Quote, { quotes: { given } }: VenueEntry): Sourced {
+function fromMemory(quote: Quote, { quotes: { given } }: VenueEntry): SourcedQuote {
   given.memory += 1
   return { quote, source: 'memory' }
 }
 
-async function askAndRemember(order: Order, version: string | undefined, venue: VenueEntry, at: At): Promise<Sourced> {
-  const asked = await askOrder(order, version, venue, at)
+async function askAndRemember(order: SwapRequest, version: string | undefined, venue: VenueEntry, at: At): Promise<SourcedQuote> {
+  const asked = await quoteFromChain(order, version, venue, at)
   venue.quotes.put(questionOf(order, version), asked.quote)
   return asked
 }
@@ -165,22 +165,22 @@ export function requireVersion(version: string | undefined, { versions }: Pick<A
 }
 
 /** An exchange as it is quoted from memory; undefined where it, or its chain, can only be asked. */
-export function quoteVenue({ chain, network, impl }: NetworkEntry, venue: VenueEntry): QuoteVenue | undefined {
+export function toQuoteVenue({ chain, network, impl }: NetworkEntry, venue: VenueEntry): QuoteVenue | undefined {
   const pricing = impl.changes && venue.impl.AMM?.followed
   return pricing && { chain, network, chainImpl: impl, connector: venue.connector, pricing }
 }
 
 /** The chain is asked, at its latest block. */
-export async function askOrder(order: Order, version: string | undefined, venue: VenueEntry, at: At): Promise<Sourced> {
-  const quote = await ammOf(venue).quote(swapOf(order), choiceOf(version), at)
+export async function quoteFromChain(order: SwapRequest, version: string | undefined, venue: VenueEntry, at: At): Promise<SourcedQuote> {
+  const quote = await ammOf(venue).quote(toSwap(order), toQuoteChoice(version), at)
   venue.quotes.given.rpc += 1
   return { quote, source: 'rpc' }
 }
 
 /** What the chain said to the same question a moment ago, where it was asked. */
-export const lastQuote = (order: Order, version: string | undefined, { quotes }: VenueEntry) => quotes.get(questionOf(order, version))
+export const recentQuote = (order: SwapRequest, version: string | undefined, { quotes }: VenueEntry) => quotes.get(questionOf(order, version))
 
-const questionOf = ({ base, quote, side, amountRaw }: Order, version = '') =>
+const questionOf = ({ base, quote, side, amountRaw }: SwapRequest, version = '') =>
   [side, amountRaw, base.address, base.native, quote.address, quote.native, version].join()
 
 /** Whether two quotes promise the same by the same way, at whatever blocks. */
@@ -188,11 +188,11 @@ export const isSameQuote = (one: Quote, other: Quote) =>
   one.amountRaw === other.amountRaw && one.spender === other.spender && JSON.stringify(one.route) === JSON.stringify(other.route)
 
 /** The price of `quoteRaw` for the order's amount, rounded against optimism. */
-export const orderPrice = ({ base, quote, side, amountRaw }: Order, quoteRaw: bigint) =>
+export const swapPrice = ({ base, quote, side, amountRaw }: SwapRequest, quoteRaw: bigint) =>
   priceOf({ raw: quoteRaw, decimals: quote.decimals }, { raw: amountRaw, decimals: base.decimals }, side === 'BUY' ? 'up' : 'down')
 
 /** What price and trade answer alike. */
-export function showOrder(order: Order, { amountRaw }: Quote) {
+export function showSwap(order: SwapRequest, { amountRaw }: Quote) {
   const { base, quote } = order
   return {
     base: base.address,
@@ -200,7 +200,7 @@ export function showOrder(order: Order, { amountRaw }: Quote) {
     amount: fromRaw(order.amountRaw, base.decimals),
     rawAmount: order.amountRaw.toString(),
     expectedAmount: fromRaw(amountRaw, quote.decimals),
-    price: orderPrice(order, amountRaw),
+    price: swapPrice(order, amountRaw),
   }
 }
 

@@ -8,16 +8,16 @@ import { effectiveSlippage, slippageBound, tighterBound, tradeRules, deadlineAft
 import { readFees, showGas, readAddress, requireKey } from '../wallets.ts'
 import {
   ammOf,
-  askOrder,
+  quoteFromChain,
   isSameQuote,
-  lastQuote,
-  orderPrice,
-  quoteOrder,
-  readOrder,
-  showOrder,
-  swapOf,
-  type Order,
-  type Sourced,
+  recentQuote,
+  swapPrice,
+  quoteSwap,
+  readSwapRequest,
+  showSwap,
+  toSwap,
+  type SwapRequest,
+  type SourcedQuote,
 } from './price.ts'
 
 export const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
@@ -26,19 +26,19 @@ export const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
   const address = readAddress(network, request.address)
   requireKey(services.wallets, network, address)
   const wish = readFees(request, network)
-  const order = await readOrder(request, network, at)
+  const order = await readSwapRequest(request, network, at)
 
   /** @param meanwhile what is asked while the plan is checked, and must hold before anything is signed */
-  async function tradeOn({ quote, source }: Sourced, meanwhile?: () => Promise<void>) {
+  async function tradeOn({ quote, source }: SourcedQuote, meanwhile?: () => Promise<void>) {
     const slippage = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
-    const boundRaw = tighterBound(quote, slippage, limitOf(order, request.limitPrice), orderPrice(order, quote.amountRaw))
+    const boundRaw = tighterBound(quote, slippage, limitOf(order, request.limitPrice), swapPrice(order, quote.amountRaw))
     const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds)
     const plan = ammOf(venue).swap(quote, { recipient: address, boundRaw, deadline })
     const scope = { contracts: venue.contracts, valueRaw: mostValueRaw(order, boundRaw) }
     // Before anything is sent: a plugin's quote that cannot be shown must not become an error about a trade that was made.
     const shown = {
-      ...showOrder(order, quote),
-      limitPrice: orderPrice(order, boundRaw),
+      ...showSwap(order, quote),
+      limitPrice: swapPrice(order, boundRaw),
       // What the exchange knows no deadline for has none on chain.
       ...(plan.deadline !== undefined && { deadline: plan.deadline }),
     }
@@ -66,20 +66,20 @@ export const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
     return answer(await withMeaning(withListedNames(submitted, network), venue))
   }
 
-  const last = lastQuote(order, request.version, venue)
+  const last = recentQuote(order, request.version, venue)
   if (last && leavesTime(last, tradeRules(venue.config, last.route).ttlSeconds)) return tradeOnLast(last)
-  const quoted = await quoteOrder(order, request.version, context, at)
+  const quoted = await quoteSwap(order, request.version, context, at)
   try {
     return await tradeOn(quoted)
   } catch (error) {
     // A block may have come that is not in memory yet.
     if (quoted.source === 'rpc' || !isRefused(error)) throw error
-    return tradeOn(await askOrder(order, request.version, venue, at))
+    return tradeOn(await quoteFromChain(order, request.version, venue, at))
   }
 
   /** One round trip less where the price has not moved since the caller asked for it: the plan is checked while that is being asked. */
   async function tradeOnLast(last: Quote) {
-    const asked = askOrder(order, request.version, venue, at)
+    const asked = quoteFromChain(order, request.version, venue, at)
     const moved = asked.then(({ quote: fresh }) => !isSameQuote(last, fresh))
     try {
       return await tradeOn({ quote: last, source: 'rpc' }, () => refuseWhen(moved))
@@ -105,14 +105,14 @@ async function refuseWhen(moved: Promise<boolean>): Promise<void> {
 }
 
 /** The most of the native coin that the order lets the exchange have. */
-function mostValueRaw(order: Order, boundRaw: bigint): bigint {
-  const { tokenIn, exact, amountRaw } = swapOf(order)
+function mostValueRaw(order: SwapRequest, boundRaw: bigint): bigint {
+  const { tokenIn, exact, amountRaw } = toSwap(order)
   if (!tokenIn.native) return 0n
   return exact === 'in' ? amountRaw : boundRaw
 }
 
 /** The limit in the quote's smallest units: at most this much for a BUY, at least this much for a SELL. */
-function limitOf({ base, quote, side, amountRaw }: Order, limitPrice: string | undefined): bigint | undefined {
+function limitOf({ base, quote, side, amountRaw }: SwapRequest, limitPrice: string | undefined): bigint | undefined {
   if (limitPrice === undefined) return undefined
   return valueAt(limitPrice, { raw: amountRaw, decimals: base.decimals }, quote.decimals, side === 'BUY' ? 'down' : 'up')
 }
@@ -124,7 +124,7 @@ interface AboutTrade {
   quote: { symbol: string; decimals: number }
 }
 
-const aboutTrade = ({ side, base, quote }: Order): Json => ({
+const aboutTrade = ({ side, base, quote }: SwapRequest): Json => ({
   side,
   base: { symbol: base.symbol, decimals: base.decimals },
   quote: { symbol: quote.symbol, decimals: quote.decimals },
