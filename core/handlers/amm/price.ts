@@ -118,7 +118,7 @@ export interface SourcedQuote {
 }
 
 /** What asks an exchange for quotes. */
-interface Desk {
+interface QuoteContext {
   readonly network: NetworkEntry
   readonly venue: VenueEntry
   readonly services: Pick<Services, 'quotes'>
@@ -128,7 +128,7 @@ interface Desk {
 export function quoteSwap(
   order: SwapRequest,
   version: string | undefined,
-  { network, venue, services: { quotes } }: Desk,
+  { network, venue, services: { quotes } }: QuoteContext,
   at: At,
 ): SourcedQuote | Promise<SourcedQuote> {
   requireVersion(version, ammOf(venue), venue.connector)
