@@ -8,14 +8,14 @@ const powers = Array.from({ length: 128 }, (_, exponent) => 10n ** BigInt(expone
 const powerOf10 = (exponent: number): bigint => powers[exponent] ?? 10n ** BigInt(exponent)
 
 /** `digits / 10^scale`. */
-export interface Decimal {
+export interface DecimalParts {
   digits: bigint
   /** Digits after the point. */
   scale: number
 }
 
 /** Reads "1.5", "-1", "1E-8", "1.000". The pattern was checked before. */
-export function parse(text: string): Decimal {
+export function parseDecimal(text: string): DecimalParts {
   const at = text.search(/e/i)
   const mantissa = at < 0 ? text : text.slice(0, at)
   const point = mantissa.indexOf('.')
@@ -27,13 +27,13 @@ export function parse(text: string): Decimal {
 
 /** Exactly what the text says. The pattern was checked before. */
 export function fractionOf(text: string): { numerator: bigint; denominator: bigint } {
-  const { digits, scale } = parse(text)
+  const { digits, scale } = parseDecimal(text)
   return { numerator: digits, denominator: powerOf10(scale) }
 }
 
 /** Smallest units of a token; undefined where the text has more decimals than the token (trailing zeros do not count). */
 export function toRaw(text: string, decimals: number): bigint | undefined {
-  const { digits, scale } = parse(text)
+  const { digits, scale } = parseDecimal(text)
   if (scale <= decimals) return digits * powerOf10(decimals - scale)
   const surplus = powerOf10(scale - decimals)
   return digits % surplus === 0n ? digits / surplus : undefined
@@ -49,7 +49,7 @@ export const divide = (numerator: bigint, denominator: bigint, rounding: Roundin
   rounding === 'up' ? (numerator + denominator - 1n) / denominator : numerator / denominator
 
 /** `numerator / denominator` as a decimal string with at least 18 significant digits. Both are at least 0, the denominator more. */
-export function ratio(numerator: bigint, denominator: bigint, rounding: Rounding, significantDigits = 18): string {
+export function formatRatio(numerator: bigint, denominator: bigint, rounding: Rounding, significantDigits = 18): string {
   return shiftedRatio(numerator, denominator, 0, rounding, significantDigits)
 }
 
@@ -86,7 +86,7 @@ export function priceOf(quote: Amount, base: Amount, rounding: Rounding): string
 
 /** What an amount of base is worth at a price, in the quote's smallest unit. */
 export function valueAt(priceText: string, base: Amount, quoteDecimals: number, rounding: Rounding): bigint {
-  const { digits, scale } = parse(priceText)
+  const { digits, scale } = parseDecimal(priceText)
   return divide(base.raw * digits * powerOf10(quoteDecimals), powerOf10(base.decimals + scale), rounding)
 }
 
@@ -95,39 +95,39 @@ export function valueAt(priceText: string, base: Amount, quoteDecimals: number, 
 const power = (exponent: number) => 10n ** BigInt(exponent)
 
 /** The digits of both at the larger scale. */
-function aligned(a: Decimal, b: Decimal): [bigint, bigint] {
+function aligned(a: DecimalParts, b: DecimalParts): [bigint, bigint] {
   const scale = Math.max(a.scale, b.scale)
   return [a.digits * power(scale - a.scale), b.digits * power(scale - b.scale)]
 }
 
-export const isZero = (text: string) => parse(text).digits === 0n
+export const isZero = (text: string) => parseDecimal(text).digits === 0n
 
 /** Below 0, 0, or above 0: as the first is less than, equal to or more than the second. */
 export function compare(a: string, b: string): number {
-  const [first, second] = aligned(parse(a), parse(b))
+  const [first, second] = aligned(parseDecimal(a), parseDecimal(b))
   return first < second ? -1 : first > second ? 1 : 0
 }
 
 export const isLess = (a: string, b: string) => compare(a, b) < 0
-export const larger = (a: string, b: string) => (isLess(a, b) ? b : a)
+export const max = (a: string, b: string) => (isLess(a, b) ? b : a)
 
 /** "1.50" and "15E-1" are "1.5". */
-export const plain = (text: string) => show(parse(text))
+export const normalize = (text: string) => formatDecimal(parseDecimal(text))
 
-export function show({ digits, scale }: Decimal): string {
+export function formatDecimal({ digits, scale }: DecimalParts): string {
   const size = digits < 0n ? -digits : digits
   const text = size.toString().padStart(scale + 1, '0')
   const shown = scale === 0 ? text : `${text.slice(0, -scale)}.${text.slice(-scale)}`.replace(/\.?0+$/, '')
   return digits < 0n ? `-${shown}` : shown
 }
 
-export function times(a: string, b: string): string {
-  const [first, second] = [parse(a), parse(b)]
-  return show({ digits: first.digits * second.digits, scale: first.scale + second.scale })
+export function multiply(a: string, b: string): string {
+  const [first, second] = [parseDecimal(a), parseDecimal(b)]
+  return formatDecimal({ digits: first.digits * second.digits, scale: first.scale + second.scale })
 }
 
 /** A number of 0 or more on a grid of multiples of a step. */
-export function toMultiple({ numerator, denominator }: Fraction, step: Decimal, rounding: Rounding): Decimal {
+export function roundToMultiple({ numerator, denominator }: Fraction, step: DecimalParts, rounding: Rounding): DecimalParts {
   return { digits: divide(numerator * power(step.scale), denominator * step.digits, rounding) * step.digits, scale: step.scale }
 }
 
@@ -137,7 +137,7 @@ export interface Fraction {
   denominator: bigint
 }
 
-export const fraction = ({ digits, scale }: Decimal): Fraction => ({ numerator: digits, denominator: power(scale) })
+export const partsToFraction = ({ digits, scale }: DecimalParts): Fraction => ({ numerator: digits, denominator: power(scale) })
 
 /** The place of the leading digit of a number above 0: 0 for 1 to 9.99, 2 for 100, -1 for 0.1. */
 export function magnitude({ numerator, denominator }: Fraction): number {
@@ -147,7 +147,7 @@ export function magnitude({ numerator, denominator }: Fraction): number {
 }
 
 /** Both in smallest units of one scale, for what is reckoned with whole numbers. */
-export function inOneScale(a: string, b: string): { aRaw: bigint; bRaw: bigint } {
-  const [aRaw, bRaw] = aligned(parse(a), parse(b))
+export function toCommonScale(a: string, b: string): { aRaw: bigint; bRaw: bigint } {
+  const [aRaw, bRaw] = aligned(parseDecimal(a), parseDecimal(b))
   return { aRaw, bRaw }
 }

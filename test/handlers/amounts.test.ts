@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { assert, bigInt, integer, property } from 'fast-check'
-import { fromRaw, priceOf, ratio, toRaw, valueAt } from '../../core/decimal.ts'
+import { fromRaw, priceOf, formatRatio, toRaw, valueAt } from '../../core/decimal.ts'
 
 const decimals = integer({ min: 0, max: 24 })
 const raw = bigInt({ min: 1n, max: 2n ** 128n })
@@ -33,7 +33,7 @@ describe('amounts', () => {
   it('gives prices at least 18 significant digits', () => {
     assert(
       property(raw, raw, (a, b) => {
-        const digits = ratio(a, b, 'down').replace('.', '').replace(/^0+/, '')
+        const digits = formatRatio(a, b, 'down').replace('.', '').replace(/^0+/, '')
         return digits.length >= 18
       }),
     )
@@ -47,7 +47,7 @@ describe('amounts', () => {
         if (number <= 0n) return true
         const leading = String(number).length - String(other).length - 1
         const scale = Math.max(0, 18 - leading)
-        return ratio(number, other, 'down') === fromRaw((number * 10n ** BigInt(scale)) / other, scale)
+        return formatRatio(number, other, 'down') === fromRaw((number * 10n ** BigInt(scale)) / other, scale)
       }),
     )
   })

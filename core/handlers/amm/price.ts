@@ -1,6 +1,6 @@
 import { type AMMPriceResponse, type AMMPriceRequest, badFields, SluiceError } from '../../api/index.ts'
 import type { At, GasTerms, Plan, Quote, AMM, QuoteChoice, Swap, Token } from '../../contracts/index.ts'
-import { fromRaw, priceOf, ratio } from '../../decimal.ts'
+import { fromRaw, priceOf, formatRatio } from '../../decimal.ts'
 import type { QuoteVenue } from '../../live-state/quotes.ts'
 import { after, lazySignal, type Handler, type Services } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
@@ -208,7 +208,7 @@ export function showSwap(order: SwapRequest, { amountRaw }: Quote) {
 function priceImpact({ swap, amountRaw, spotAmountRaw }: Quote): string {
   const [better, worse] = swap.exact === 'in' ? [spotAmountRaw, amountRaw] : [amountRaw, spotAmountRaw]
   if (better <= worse) return '0'
-  return ratio(better - worse, better, 'up', 6)
+  return formatRatio(better - worse, better, 'up', 6)
 }
 
 /** What a swap through one pool uses: what the answer is for, since the request names no pair. */

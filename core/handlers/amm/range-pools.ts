@@ -1,6 +1,6 @@
 import { badFields, SluiceError, type AMMLiquidityPriceRequest } from '../../api/index.ts'
 import type { AMMRange, At, Head, RangePool, RangeAmounts, Token, RangePrice } from '../../contracts/index.ts'
-import { fractionOf, ratio, type Rounding } from '../../decimal.ts'
+import { fractionOf, formatRatio, type Rounding } from '../../decimal.ts'
 import type { Handler } from '../context.ts'
 import type { VenueEntry, NetworkEntry } from '../registry.ts'
 import { readAddress } from '../wallets.ts'
@@ -111,7 +111,7 @@ export function toPoolPrice(text: string, { pair: [token0, token1], reversed }: 
 /** A pool's own price → token1 per token0 as the caller ordered them, in human units. */
 export function showPrice(price: RangePrice, { pair: [token0, token1], reversed }: OrderedPair, rounding: Rounding): string {
   const { numerator, denominator } = reversed ? inverse(price) : price
-  return ratio(numerator * 10n ** BigInt(token0.decimals), denominator * 10n ** BigInt(token1.decimals), rounding)
+  return formatRatio(numerator * 10n ** BigInt(token0.decimals), denominator * 10n ** BigInt(token1.decimals), rounding)
 }
 
 /**

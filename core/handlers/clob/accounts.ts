@@ -1,5 +1,5 @@
 import type { MarginToken, PerpBookPosition } from '../../contracts/index.ts'
-import { plain, inOneScale } from '../../decimal.ts'
+import { normalize, toCommonScale } from '../../decimal.ts'
 import type { Handler } from '../context.ts'
 import { askedOf, cutTimedPage, readTimedPage } from '../pages.ts'
 import { showLeverage, showMarginRatio } from '../perp/figures.ts'
@@ -12,7 +12,7 @@ export const clobBalances: BookHandlerFor<'Balances'> =
   async (request, { network, venue, signal }) => {
     const held = await bookOf(type, venue).balances(readAddress(network, request.address), { signal })
     const shown = held.map(({ symbol, total, available, locked }) => {
-      return [symbol, { total: plain(total), available: plain(available), locked: plain(locked) }] as const
+      return [symbol, { total: normalize(total), available: normalize(available), locked: normalize(locked) }] as const
     })
     return { balances: Object.fromEntries(shown) }
   }
@@ -22,34 +22,34 @@ export const clobMarginAccount: Handler<'CLOBMarginAccount'> = async (request, {
   return {
     mode: account.mode,
     sharedWith: [...account.sharedWith],
-    equity: plain(account.equity),
-    collateral: plain(account.collateral),
-    borrowed: plain(account.borrowed),
-    freeCollateral: plain(account.freeCollateral),
-    initialMargin: plain(account.initialMargin),
-    maintenanceMargin: plain(account.maintenanceMargin),
-    marginRatio: plain(account.marginRatio ?? '0'),
+    equity: normalize(account.equity),
+    collateral: normalize(account.collateral),
+    borrowed: normalize(account.borrowed),
+    freeCollateral: normalize(account.freeCollateral),
+    initialMargin: normalize(account.initialMargin),
+    maintenanceMargin: normalize(account.maintenanceMargin),
+    marginRatio: normalize(account.marginRatio ?? '0'),
     tokens: Object.fromEntries(account.tokens.map((token) => [token.symbol, showToken(token)])),
   }
 }
 
 const showToken = ({ deposited, borrowed, available, borrowRate, borrowCap }: MarginToken) => ({
-  deposited: plain(deposited),
-  borrowed: plain(borrowed),
-  available: plain(available),
-  borrowRate: plain(borrowRate),
-  ...(borrowCap !== undefined && { borrowCap: plain(borrowCap) }),
+  deposited: normalize(deposited),
+  borrowed: normalize(borrowed),
+  available: normalize(available),
+  borrowRate: normalize(borrowRate),
+  ...(borrowCap !== undefined && { borrowCap: normalize(borrowCap) }),
 })
 
 export const clobPerpAccount: BookHandler<'Account'> = async (request, { network, venue, signal }) => {
   const account = await bookOf('PERP_CLOB', venue).account(readAddress(network, request.address), { signal })
-  const { aRaw: valueRaw, bRaw: notionalRaw } = inOneScale(account.accountValue, account.notional)
+  const { aRaw: valueRaw, bRaw: notionalRaw } = toCommonScale(account.accountValue, account.notional)
   return {
-    accountValue: plain(account.accountValue),
-    freeCollateral: plain(account.freeCollateral),
-    collateral: plain(account.collateral),
-    initialMargin: plain(account.initialMargin),
-    maintenanceMargin: plain(account.maintenanceMargin),
+    accountValue: normalize(account.accountValue),
+    freeCollateral: normalize(account.freeCollateral),
+    collateral: normalize(account.collateral),
+    initialMargin: normalize(account.initialMargin),
+    maintenanceMargin: normalize(account.maintenanceMargin),
     marginRatio: showMarginRatio(valueRaw, notionalRaw),
     leverage: showLeverage(notionalRaw, valueRaw),
   }
@@ -67,14 +67,14 @@ export const clobPositions: BookHandler<'Positions'> = async (request, { network
 export const showPosition = ({ market, side, marginMode, liquidationPrice = '0', ...position }: PerpBookPosition) => ({
   market: nameOf(market),
   tickerSymbol: tickerOf(market),
-  positionAmt: plain(position.amount),
+  positionAmt: normalize(position.amount),
   positionSide: side,
-  unrealizedProfit: plain(position.unrealizedProfit),
-  leverage: plain(position.leverage),
-  entryPrice: plain(position.entryPrice),
-  markPrice: plain(position.markPrice),
-  liquidationPrice: plain(liquidationPrice),
-  pendingFundingPayment: plain(position.pendingFunding),
+  unrealizedProfit: normalize(position.unrealizedProfit),
+  leverage: normalize(position.leverage),
+  entryPrice: normalize(position.entryPrice),
+  markPrice: normalize(position.markPrice),
+  liquidationPrice: normalize(liquidationPrice),
+  pendingFundingPayment: normalize(position.pendingFunding),
   marginMode,
 })
 
@@ -86,7 +86,7 @@ export const clobFundingPayments: BookHandler<'FundingPayments'> = async (reques
   const query = { market, limit: askedOf(page), before: page.before }
   const { shown, nextCursor } = cutTimedPage(await bookOf('PERP_CLOB', venue).fundingPayments(owner, query, at), page)
   const payments = shown.map(({ market: of, amount, rate, timestamp }) => {
-    return { market: nameOf(of), amount: plain(amount), rate: plain(rate), timestamp }
+    return { market: nameOf(of), amount: normalize(amount), rate: normalize(rate), timestamp }
   })
   return { payments, ...(nextCursor !== undefined && { nextCursor }) }
 }

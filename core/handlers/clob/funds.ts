@@ -1,6 +1,6 @@
 import { SluiceError, type BookSet, type CLOBWithdrawRequest, badFields } from '../../api/index.ts'
 import type { Bridge, BridgePlan, Plan, Token, At, BookPlan, MarginMove, Json } from '../../contracts/index.ts'
-import { fromRaw, plain } from '../../decimal.ts'
+import { fromRaw, normalize } from '../../decimal.ts'
 import type { Scope, Submitted } from '../../transactions/submit-request.ts'
 import { evmOf } from '../evm.ts'
 import { withMeaning, withListedNames } from '../explain-errors.ts'
@@ -128,7 +128,7 @@ export const clobLeverage: BookHandler<'Leverage'> = async (request, context) =>
   if (market.maxLeverage === undefined) throw new SluiceError('UNSUPPORTED', `${nameOf(market)} has no leverage to be set.`)
   const [problem] = aboutLeverage(request, market)
   if (problem) throw badFields([problem])
-  const asked = plain(request.leverage)
+  const asked = normalize(request.leverage)
   const plan = await perp.leverage(market, asked, request.marginMode, wallet.address, at)
   const shown = { market: nameOf(market), leverage: asked }
   const scope = { contracts: venue.contracts, valueRaw: 0n }

@@ -1,23 +1,23 @@
 import type { PriceGrid } from '../../contracts/index.ts'
 import {
-  parse,
-  ratio,
-  type Decimal,
+  parseDecimal,
+  formatRatio,
+  type DecimalParts,
   type Rounding,
-  fraction,
+  partsToFraction,
   magnitude,
-  plain,
-  show,
-  toMultiple,
+  normalize,
+  formatDecimal,
+  roundToMultiple,
   type Fraction,
   isLess,
   isZero,
 } from '../../decimal.ts'
 
 /** Between neighbours on the grid around a price above 0; undefined where every price is on it. */
-function stepAt(price: Fraction, grid: PriceGrid): Decimal | undefined {
+function stepAt(price: Fraction, grid: PriceGrid): DecimalParts | undefined {
   if (grid === 'any') return undefined
-  if ('step' in grid) return parse(grid.step)
+  if ('step' in grid) return parseDecimal(grid.step)
   // A whole number is always a price, however many figures it has.
   const decimals = Math.max(0, Math.min(grid.maxDecimals, grid.significantFigures - 1 - magnitude(price)))
   return { digits: 1n, scale: decimals }
@@ -26,19 +26,19 @@ function stepAt(price: Fraction, grid: PriceGrid): Decimal | undefined {
 /** A price above 0 on the grid; "0" where it is below the smallest and rounded down. */
 export function roundPrice(price: Fraction, grid: PriceGrid, rounding: Rounding): string {
   const step = stepAt(price, grid)
-  return step ? show(toMultiple(price, step, rounding)) : show(parse(ratio(price.numerator, price.denominator, rounding)))
+  return step ? formatDecimal(roundToMultiple(price, step, rounding)) : formatDecimal(parseDecimal(formatRatio(price.numerator, price.denominator, rounding)))
 }
 
 export function isOnGrid(price: string, grid: PriceGrid): boolean {
-  const exact = fraction(parse(price))
+  const exact = partsToFraction(parseDecimal(price))
   const step = stepAt(exact, grid)
   return !step || (exact.numerator * 10n ** BigInt(step.scale)) % (exact.denominator * step.digits) === 0n
 }
 
 /** The next ones below and above that are on the grid: one where the price lies below the smallest. */
 export function nearestPrices(price: string, grid: PriceGrid): readonly string[] {
-  if (grid === 'any') return [plain(price)]
-  const exact = fraction(parse(price))
+  if (grid === 'any') return [normalize(price)]
+  const exact = partsToFraction(parseDecimal(price))
   return [roundPrice(exact, grid, 'down'), roundPrice(exact, grid, 'up')].filter((each) => each !== '0')
 }
 
@@ -55,14 +55,14 @@ interface Lots {
 }
 
 export function isInLots(amount: string, lotSize: string): boolean {
-  const { numerator, denominator } = fraction(parse(amount))
-  const step = parse(lotSize)
+  const { numerator, denominator } = partsToFraction(parseDecimal(amount))
+  const step = parseDecimal(lotSize)
   return (numerator * 10n ** BigInt(step.scale)) % (denominator * step.digits) === 0n
 }
 
 /** The smallest amount that a market takes. */
 export function leastAmount({ lotSize, minOrderSize = '0' }: Lots): string {
-  return isZero(minOrderSize) ? plain(lotSize) : toLots(minOrderSize, lotSize, 'up')
+  return isZero(minOrderSize) ? normalize(lotSize) : toLots(minOrderSize, lotSize, 'up')
 }
 
 /** The next ones that the market takes, not above and not below. */
@@ -73,4 +73,4 @@ export function nearestAmounts(amount: string, lots: Lots): readonly string[] {
 }
 
 const toLots = (amount: string, lotSize: string, rounding: 'up' | 'down') =>
-  show(toMultiple(fraction(parse(amount)), parse(lotSize), rounding))
+  formatDecimal(roundToMultiple(partsToFraction(parseDecimal(amount)), parseDecimal(lotSize), rounding))

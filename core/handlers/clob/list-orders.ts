@@ -1,6 +1,6 @@
 import type { BookSet } from '../../api/index.ts'
 import type { At, BookMarket, BookOrder } from '../../contracts/index.ts'
-import { plain } from '../../decimal.ts'
+import { normalize } from '../../decimal.ts'
 import type { JournaledOrder } from '../../transactions/book-orders.ts'
 import { canonicalHash, isFinal } from '../../transactions/entry.ts'
 import { readLimit, badCursor } from '../pages.ts'
@@ -188,7 +188,7 @@ const mayBeOurs = (order: BookOrder, unnoted: readonly JournaledOrder[]): boolea
     const { landed, createdAt } = each.entry
     const isUnheard = landed === undefined && !isFinal(each.entry) && order.createdAt > createdAt - clocksMs
     const isLike =
-      each.market === nameOf(order.market) && side === order.side && plain(order.price) === price && plain(order.amount) === amount
+      each.market === nameOf(order.market) && side === order.side && normalize(order.price) === price && normalize(order.amount) === amount
     return isUnheard && isLike
   })
 

@@ -1,6 +1,6 @@
 import { SluiceError, type BookSet, type CLOBTickerResponse, type CLOBMarketsResponse } from '../../api/index.ts'
 import { type At, type BookMarket, orderTypes, timesInForce, type PriceGrid, type Level } from '../../contracts/index.ts'
-import { plain } from '../../decimal.ts'
+import { normalize } from '../../decimal.ts'
 import type { TargetContext, Services } from '../context.ts'
 import { askedOf, cutTimedPage, readTimedPage } from '../pages.ts'
 import { readAddress, showGas } from '../wallets.ts'
@@ -60,15 +60,15 @@ function showMarket(market: BookMarket): CLOBMarketsResponse['markets'][string] 
     base,
     quote,
     ...showGrid(prices),
-    lotSize: plain(lotSize),
-    ...(minOrderSize !== undefined && { minOrderSize: plain(minOrderSize) }),
-    ...(minNotional !== undefined && { minNotional: plain(minNotional) }),
+    lotSize: normalize(lotSize),
+    ...(minOrderSize !== undefined && { minOrderSize: normalize(minOrderSize) }),
+    ...(minNotional !== undefined && { minNotional: normalize(minNotional) }),
     orderTypes: orderTypes.filter((each) => takes[each] !== undefined),
     timeInForce: timesInForce.filter((each) => times.some((taken) => taken.includes(each))),
     takes: Object.fromEntries(Object.entries(takes).map(([orderType, taken]) => [orderType, [...taken]])),
-    makerFee: plain(makerFee),
-    takerFee: plain(takerFee),
-    ...(maxLeverage !== undefined && { maxLeverage: plain(maxLeverage) }),
+    makerFee: normalize(makerFee),
+    takerFee: normalize(takerFee),
+    ...(maxLeverage !== undefined && { maxLeverage: normalize(maxLeverage) }),
     status,
   }
 }
@@ -76,7 +76,7 @@ function showMarket(market: BookMarket): CLOBMarketsResponse['markets'][string] 
 function showGrid(grid: PriceGrid) {
   if (grid === 'any') return {}
   return 'step' in grid
-    ? { tickSize: plain(grid.step) }
+    ? { tickSize: normalize(grid.step) }
     : { priceSignificantFigures: grid.significantFigures, priceDecimals: grid.maxDecimals }
 }
 
@@ -113,9 +113,9 @@ export const clobTrades: BookHandlerFor<'Trades'> =
         ...(orderId !== undefined && { orderId }),
         market: nameOf(of),
         side,
-        price: plain(price),
-        amount: plain(amount),
-        fee: plain(fee),
+        price: normalize(price),
+        amount: normalize(amount),
+        fee: normalize(fee),
         feeToken,
         timestamp,
         ...(txHash !== undefined && { txHash }),
@@ -130,9 +130,9 @@ export const clobFundingInfo: BookHandler<'FundingInfo'> = async (request, { ven
   const { fundingRate, indexPrice, markPrice, nextFundingTimestamp } = await bookOf('PERP_CLOB', venue).prices(market, at)
   return {
     market: nameOf(market),
-    fundingRate: plain(fundingRate),
-    indexPrice: plain(indexPrice),
-    markPrice: plain(markPrice),
+    fundingRate: normalize(fundingRate),
+    indexPrice: normalize(indexPrice),
+    markPrice: normalize(markPrice),
     nextFundingTimestamp,
   }
 }

@@ -9,7 +9,7 @@ import type {
   Json,
   NewOrder,
 } from '../../contracts/index.ts'
-import { plain, larger } from '../../decimal.ts'
+import { normalize, max as larger } from '../../decimal.ts'
 import type { JournaledOrder } from '../../transactions/book-orders.ts'
 import { txHashOf, isFinal, type Entry } from '../../transactions/entry.ts'
 import { nameOf } from './markets.ts'
@@ -49,8 +49,8 @@ export function showJournaled(
     timeInForce,
     price,
     amount,
-    filledAmount: plain(filledAmount),
-    ...(averagePrice !== undefined && { averagePrice: plain(averagePrice) }),
+    filledAmount: normalize(filledAmount),
+    ...(averagePrice !== undefined && { averagePrice: normalize(averagePrice) }),
     ...(txHash !== undefined && { txHash }),
     createdAt: entry.createdAt,
     updatedAt: Math.max(entry.updatedAt, exchange?.updatedAt ?? 0, said?.updatedAt ?? 0),
@@ -64,10 +64,10 @@ export const showForeign = (order: BookOrder, cancelling: boolean): ShownOrder =
   market: nameOf(order.market),
   side: order.side,
   orderType: order.orderType,
-  price: plain(order.price),
-  amount: plain(order.amount),
-  filledAmount: plain(order.filledAmount),
-  ...(order.averagePrice !== undefined && { averagePrice: plain(order.averagePrice) }),
+  price: normalize(order.price),
+  amount: normalize(order.amount),
+  filledAmount: normalize(order.filledAmount),
+  ...(order.averagePrice !== undefined && { averagePrice: normalize(order.averagePrice) }),
   state: cancelling && !hasEnded(order.state) ? 'PENDING_CANCEL' : order.state,
   createdAt: order.createdAt,
   updatedAt: order.updatedAt,

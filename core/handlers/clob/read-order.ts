@@ -1,6 +1,6 @@
 import { badFields, SluiceError, type FieldProblem, type BookSet } from '../../api/index.ts'
 import type { BookMarket, TimeInForce, At, NewOrder, Book } from '../../contracts/index.ts'
-import { isLess, isZero, plain, times, larger, parse, fraction } from '../../decimal.ts'
+import { isLess, isZero, normalize, multiply, max, parseDecimal, partsToFraction } from '../../decimal.ts'
 import type { TargetContext, Services } from '../context.ts'
 import { effectiveSlippage, type Slippage } from '../slippage.ts'
 import { isInLots, leastAmount, nearestAmounts, gridInWords, isOnGrid, nearestPrices, roundPrice } from './grids.ts'
@@ -52,8 +52,8 @@ function requireOpen(market: BookMarket): void {
 /** @throws SluiceError INCOMPLETE_PARAMS where the order is worth less than the market takes; what reduces may be the rest of a position */
 export function requireNotional({ amount, reduceOnly }: OrderFields, market: BookMarket, price: string): void {
   const { minNotional, quote } = market
-  if (minNotional === undefined || reduceOnly === true || !isLess(times(price, amount), minNotional)) return
-  const problem = `at ${price} is worth ${times(price, amount)} ${quote}, below the market's minNotional of ${plain(minNotional)}`
+  if (minNotional === undefined || reduceOnly === true || !isLess(multiply(price, amount), minNotional)) return
+  const problem = `at ${price} is worth ${multiply(price, amount)} ${quote}, below the market's minNotional of ${normalize(minNotional)}`
   throw badFields([{ field: 'amount', problem }])
 }
 
@@ -84,7 +84,7 @@ function aboutAmount({ amount }: OrderFields, market: BookMarket): FieldProblem[
   if (isZero(amount)) return [{ field: 'amount', problem: 'must be more than 0' }]
   const nearest = nearestAmounts(amount, market)
   if (!isInLots(amount, market.lotSize)) {
-    const problem = `${amount} is no multiple of the market's lotSize ${plain(market.lotSize)}: ${nearest.join(' or ')}`
+    const problem = `${amount} is no multiple of the market's lotSize ${normalize(market.lotSize)}: ${nearest.join(' or ')}`
     return [{ field: 'amount', problem, nearest }]
   }
   const least = leastAmount(market)
@@ -95,7 +95,7 @@ export function aboutLeverage({ leverage }: Pick<OrderFields, 'leverage'>, { max
   if (leverage === undefined || maxLeverage === undefined) return []
   if (isLess(leverage, '1')) return [{ field: 'leverage', problem: 'must be 1 or more' }]
   return isLess(maxLeverage, leverage)
-    ? [{ field: 'leverage', problem: `is above ${plain(maxLeverage)}, the most that the market allows` }]
+    ? [{ field: 'leverage', problem: `is above ${normalize(maxLeverage)}, the most that the market allows` }]
     : []
 }
 
@@ -116,9 +116,9 @@ export async function readOrder(
     side: sideOf(fields),
     orderType,
     timeInForce,
-    price: price === undefined ? await boundOf(type, fields, market, context, at) : plain(price),
-    amount: plain(amount),
-    ...(leverage !== undefined && { leverage: plain(leverage) }),
+    price: price === undefined ? await boundOf(type, fields, market, context, at) : normalize(price),
+    amount: normalize(amount),
+    ...(leverage !== undefined && { leverage: normalize(leverage) }),
     ...(reduceOnly === true && { reduceOnly }),
   }
 }
@@ -134,7 +134,7 @@ async function boundOf(type: BookSet, fields: OrderFields, market: BookMarket, c
       ? slippageLimit(side, market, await book, slippage)
       : callersLimit(side, market, await book.catch(noBook), limitPrice)
   // The exchange may reckon by either: what would pass by one of them is left to it.
-  requireNotional(fields, market, larger(bound.price, bound.reference ?? '0'))
+  requireNotional(fields, market, max(bound.price, bound.reference ?? '0'))
   return bound.price
 }
 
@@ -176,7 +176,7 @@ export function slippageLimit(side: 'BUY' | 'SELL', market: BookMarket, book: Bo
     const lacking = side === 'BUY' ? 'sells' : 'buys'
     throw new SluiceError('PRICE_FAILED', `Nobody ${lacking} on ${nameOf(market)} now: there is no price to bound a MARKET order by.`)
   }
-  const best = fraction(parse(reference))
+  const best = partsToFraction(parseDecimal(reference))
   const part = side === 'BUY' ? denominator + numerator : denominator - numerator
   // A slippage of all or more leaves no bound but that something is paid: the smallest price there is.
   const moved = { numerator: best.numerator * (part > 0n ? part : 1n), denominator: best.denominator * denominator }
@@ -189,7 +189,7 @@ export function slippageLimit(side: 'BUY' | 'SELL', market: BookMarket, book: Bo
  * @throws SluiceError where the market is past it already
  */
 export function callersLimit(side: 'BUY' | 'SELL', market: BookMarket, book: Book | undefined, limitPrice: string): MarketBound {
-  const price = roundPrice(fraction(parse(limitPrice)), market.prices, side === 'BUY' ? 'down' : 'up')
+  const price = roundPrice(partsToFraction(parseDecimal(limitPrice)), market.prices, side === 'BUY' ? 'down' : 'up')
   if (price === '0') throw badFields([{ field: 'limitPrice', problem: `${limitPrice} is below the smallest price of ${nameOf(market)}` }])
   const reference = book && bestOf(side, book)
   if (reference === undefined) return { price }

@@ -1,6 +1,6 @@
 import { SluiceError, type BookSet } from '../../api/index.ts'
 import type { ActionOutcome, BookAction, At, BookPlan, CLOB, Json, NewOrder, OrderName } from '../../contracts/index.ts'
-import { plain } from '../../decimal.ts'
+import { normalize } from '../../decimal.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
 import type { Submitted } from '../../transactions/submit-request.ts'
 import type { RequestContext, TargetContext, Services } from '../context.ts'
@@ -206,8 +206,8 @@ export function showPlaced({ clientOrderId, orderType, price }: NewOrder, done: 
     ...(orderId !== undefined && { orderId }),
     clientOrderId,
     state,
-    ...(filledAmount !== undefined && { filledAmount: plain(filledAmount) }),
-    ...(averagePrice !== undefined && { averagePrice: plain(averagePrice) }),
+    ...(filledAmount !== undefined && { filledAmount: normalize(filledAmount) }),
+    ...(averagePrice !== undefined && { averagePrice: normalize(averagePrice) }),
     ...(orderType === 'MARKET' && { limitPrice: price }),
     ...(reason !== undefined && { reason }),
     ...whereabouts(done),
@@ -220,7 +220,7 @@ export function showCancel(name: OrderName, done: SubmittedAction) {
   return {
     ...name,
     state,
-    ...(filledAmount !== undefined && { filledAmount: plain(filledAmount) }),
+    ...(filledAmount !== undefined && { filledAmount: normalize(filledAmount) }),
     ...(reason !== undefined && { reason }),
     ...whereabouts(done),
   }

@@ -9,11 +9,11 @@ import {
   fromSigned,
   showLeverage,
   showMarginRatio,
-  showRatio,
-  absolute,
-  priceIn,
+  formatFraction,
+  abs,
+  pricePerBase,
   rescale,
-  worth,
+  notionalAt,
   liquidationPrice,
   type AccountMargin,
 } from './figures.ts'
@@ -84,10 +84,10 @@ export const perpFunding: PerpHandler<'Funding'> = async (request, { network, ve
   const { funding: markets, head } = await perp.funding(owner, { signal })
   const shown = markets.map(({ market, rate, periodSeconds, index, mark, pendingRaw, nextAt }) => ({
     tickerSymbol: tickerOf(market),
-    fundingRate: showRatio(rate, 'down'),
+    fundingRate: formatFraction(rate, 'down'),
     fundingPeriodSeconds: periodSeconds,
-    indexPrice: showRatio(index, 'down'),
-    markPrice: showRatio(mark, 'down'),
+    indexPrice: formatFraction(index, 'down'),
+    markPrice: formatFraction(mark, 'down'),
     pendingFundingPayment: fromSigned(pendingRaw, market.quoteDecimals),
     ...(nextAt !== undefined && { nextFundingTimestamp: nextAt * 1000 }),
   }))
@@ -107,16 +107,16 @@ export function showPosition(position: PerpPosition, account: AccountMargin) {
   const { quoteDecimals, baseDecimals } = market
   const isShort = sizeRaw < 0n
   const rounding = isShort ? 'down' : 'up'
-  const notionalRaw = rescale(absolute(worth(market, sizeRaw, mark)), quoteDecimals, account.decimals)
+  const notionalRaw = rescale(abs(notionalAt(market, sizeRaw, mark)), quoteDecimals, account.decimals)
   const liquidation = liquidationPrice(position, account)
   return {
-    positionAmt: sizeRaw === 0n ? '0' : fromRaw(absolute(sizeRaw), baseDecimals),
+    positionAmt: sizeRaw === 0n ? '0' : fromRaw(abs(sizeRaw), baseDecimals),
     positionSide: isShort ? ('SHORT' as const) : ('LONG' as const),
     unrealizedProfit: fromSigned(position.unrealizedProfitRaw, quoteDecimals),
     leverage: showLeverage(notionalRaw, account.valueRaw),
-    entryPrice: sizeRaw === 0n ? '0' : showRatio(priceIn(market, openNotionalRaw, sizeRaw), rounding),
-    markPrice: showRatio(mark, 'down'),
-    liquidationPrice: liquidation ? showRatio(liquidation, rounding) : '0',
+    entryPrice: sizeRaw === 0n ? '0' : formatFraction(pricePerBase(market, openNotionalRaw, sizeRaw), rounding),
+    markPrice: formatFraction(mark, 'down'),
+    liquidationPrice: liquidation ? formatFraction(liquidation, rounding) : '0',
     tickerSymbol: tickerOf(market),
     pendingFundingPayment: fromSigned(position.pendingFundingRaw, quoteDecimals),
   }

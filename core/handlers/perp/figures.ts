@@ -1,10 +1,10 @@
 import type { PerpMarketName, Ratio, PerpAccount, PerpPosition } from '../../contracts/index.ts'
-import { fromRaw, ratio, type Rounding } from '../../decimal.ts'
+import { fromRaw, formatRatio, type Rounding } from '../../decimal.ts'
 
-export const absolute = (value: bigint) => (value < 0n ? -value : value)
+export const abs = (value: bigint) => (value < 0n ? -value : value)
 
 /** A decimal string padded to the decimals, below 0 with its sign. */
-export const fromSigned = (raw: bigint, decimals: number) => `${raw < 0n ? '-' : ''}${fromRaw(absolute(raw), decimals)}`
+export const fromSigned = (raw: bigint, decimals: number) => `${raw < 0n ? '-' : ''}${fromRaw(abs(raw), decimals)}`
 
 /** Of a price in amounts of 18 decimals. */
 const mostDecimals = 36
@@ -13,10 +13,10 @@ const mostDecimals = 36
  * A fraction as a decimal string: exact where it is one of a power of ten, as contracts have their prices; else with at least 18
  * significant digits. `rounding` is that of its size.
  */
-export function showRatio({ numerator, denominator }: Ratio, rounding: Rounding): string {
+export function formatFraction({ numerator, denominator }: Ratio, rounding: Rounding): string {
   const decimals = denominator.toString().length - 1
   if (decimals <= mostDecimals && denominator === 10n ** BigInt(decimals)) return withoutZeros(fromSigned(numerator, decimals))
-  const text = ratio(absolute(numerator), denominator, rounding)
+  const text = formatRatio(abs(numerator), denominator, rounding)
   return numerator < 0n ? `-${text}` : text
 }
 
@@ -27,20 +27,20 @@ const withoutZeros = (text: string) => (text.includes('.') ? text.replace(/\.?0+
  * as its smallest unit: whoever looks for too much leverage finds it.
  */
 export const showLeverage = (notionalRaw: bigint, valueRaw: bigint) =>
-  notionalRaw > 0n ? showRatio({ numerator: notionalRaw, denominator: valueRaw > 0n ? valueRaw : 1n }, 'up') : '0'
+  notionalRaw > 0n ? formatFraction({ numerator: notionalRaw, denominator: valueRaw > 0n ? valueRaw : 1n }, 'up') : '0'
 
 /** An account's value by what its positions are worth, rounded down, also below 0; "0" without positions. */
 export const showMarginRatio = (valueRaw: bigint, notionalRaw: bigint) =>
-  notionalRaw > 0n ? showRatio({ numerator: valueRaw, denominator: notionalRaw }, valueRaw < 0n ? 'up' : 'down') : '0'
+  notionalRaw > 0n ? formatFraction({ numerator: valueRaw, denominator: notionalRaw }, valueRaw < 0n ? 'up' : 'down') : '0'
 
 /** Quote per one base, of amounts of a market. */
-export const priceIn = ({ baseDecimals, quoteDecimals }: PerpMarketName, quoteRaw: bigint, sizeRaw: bigint): Ratio => ({
-  numerator: absolute(quoteRaw) * 10n ** BigInt(baseDecimals),
-  denominator: absolute(sizeRaw) * 10n ** BigInt(quoteDecimals),
+export const pricePerBase = ({ baseDecimals, quoteDecimals }: PerpMarketName, quoteRaw: bigint, sizeRaw: bigint): Ratio => ({
+  numerator: abs(quoteRaw) * 10n ** BigInt(baseDecimals),
+  denominator: abs(sizeRaw) * 10n ** BigInt(quoteDecimals),
 })
 
 /** What a size is worth at a price in the market's quote, towards zero. Below 0 for a size below 0. */
-export const worth = ({ baseDecimals, quoteDecimals }: PerpMarketName, sizeRaw: bigint, { numerator, denominator }: Ratio): bigint =>
+export const notionalAt = ({ baseDecimals, quoteDecimals }: PerpMarketName, sizeRaw: bigint, { numerator, denominator }: Ratio): bigint =>
   (sizeRaw * numerator * 10n ** BigInt(quoteDecimals)) / (denominator * 10n ** BigInt(baseDecimals))
 
 /** An amount in other decimals, towards zero. */
@@ -60,7 +60,7 @@ export function liquidationPrice(
 ): Ratio | undefined {
   const { numerator: part, denominator: whole } = market.maintenanceRatio
   // In base, times `whole`: how fast what is spare goes as the price falls.
-  const slope = sizeRaw * whole - part * absolute(sizeRaw)
+  const slope = sizeRaw * whole - part * abs(sizeRaw)
   if (slope === 0n) return undefined
   const unit = 10n ** BigInt(decimals)
   const spareRaw = valueRaw - maintenanceMarginRaw

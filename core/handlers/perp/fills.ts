@@ -4,7 +4,7 @@ import { fromRaw } from '../../decimal.ts'
 import type { Entry } from '../../transactions/entry.ts'
 import type { Services } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
-import { fromSigned, priceIn, showRatio } from './figures.ts'
+import { fromSigned, pricePerBase, formatFraction } from './figures.ts'
 import { tickerOf, perpOf } from './markets.ts'
 
 /** What the journal keeps of a change of a position, so that its fill can be shown, and found by its market. */
@@ -23,10 +23,10 @@ export function showPositionFill({ market, sizeRaw, quoteRaw, feeRaw, realizedPr
   const { side } = readAboutPosition(about)
   return {
     size: fromRaw(sizeRaw, market.baseDecimals),
-    price: showRatio(priceIn(market, quoteRaw, sizeRaw), side === 'LONG' ? 'up' : 'down'),
+    price: formatFraction(pricePerBase(market, quoteRaw, sizeRaw), side === 'LONG' ? 'up' : 'down'),
     fee: fromRaw(feeRaw, market.quoteDecimals),
     realizedProfit: fromSigned(realizedProfitRaw, market.quoteDecimals),
-    ...(closedRatio && { closedRatio: showRatio(closedRatio, 'down') }),
+    ...(closedRatio && { closedRatio: formatFraction(closedRatio, 'down') }),
   }
 }
 

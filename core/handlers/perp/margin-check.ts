@@ -2,7 +2,7 @@ import { badFields, SluiceError } from '../../api/index.ts'
 import type { PerpAccount, PerpPosition, PerpQuote, Ratio, Token } from '../../contracts/index.ts'
 import { divide, fractionOf, fromRaw } from '../../decimal.ts'
 import { readPositiveRaw } from '../tokens.ts'
-import { absolute, fromSigned, showRatio, rescale, worth, type AccountMargin } from './figures.ts'
+import { abs, fromSigned, formatFraction, rescale, notionalAt, type AccountMargin } from './figures.ts'
 import { tickerOf } from './markets.ts'
 
 /** What a caller means to put behind an order. */
@@ -34,11 +34,11 @@ export function requireMargin(quote: PerpQuote, held: PerpPosition, account: Per
   const show = (raw: bigint) => fromRaw(raw, settlement.decimals)
   if (needed.numerator > marginRaw * needed.denominator) {
     const { market } = quote
-    const opened = showRatio({ numerator: openedRaw, denominator: 10n ** BigInt(market.baseDecimals) }, 'down')
+    const opened = formatFraction({ numerator: openedRaw, denominator: 10n ** BigInt(market.baseDecimals) }, 'down')
     const details = { free: show(marginRaw), needed: show(divide(needed.numerator, needed.denominator, 'up')) }
     throw new SluiceError(
       'INSUFFICIENT_MARGIN',
-      `Opening ${opened} ${market.base} at leverage ${showRatio(leverage, 'down')} needs a margin of ${details.needed} ${settlement.symbol}, and margin is ${details.free}: nothing was sent.`,
+      `Opening ${opened} ${market.base} at leverage ${formatFraction(leverage, 'down')} needs a margin of ${details.needed} ${settlement.symbol}, and margin is ${details.free}: nothing was sent.`,
       { details },
     )
   }
@@ -70,7 +70,7 @@ export function requireFreeCollateral({ missingRaw = 0n }: Pick<PerpQuote, 'miss
 function requireLeverage({ market }: PerpQuote, { leverage }: MarginRequest): void {
   const { maxLeverage } = market
   if (leverage.numerator * maxLeverage.denominator <= maxLeverage.numerator * leverage.denominator) return
-  const problem = `is above ${showRatio(maxLeverage, 'down')}, the most that ${tickerOf(market)} allows`
+  const problem = `is above ${formatFraction(maxLeverage, 'down')}, the most that ${tickerOf(market)} allows`
   throw badFields([{ field: 'leverage', problem }])
 }
 
@@ -78,7 +78,7 @@ function requireLeverage({ market }: PerpQuote, { leverage }: MarginRequest): vo
 function openedBy({ side, sizeRaw }: PerpQuote['order'], heldRaw: bigint): bigint {
   const isReduction = side === 'LONG' ? heldRaw < 0n : heldRaw > 0n
   if (!isReduction) return sizeRaw
-  const beyond = sizeRaw - absolute(heldRaw)
+  const beyond = sizeRaw - abs(heldRaw)
   return beyond > 0n ? beyond : 0n
 }
 
@@ -98,9 +98,9 @@ export function positionAfterFill(
 ): { position: PerpPosition; account: AccountMargin } {
   const [changeRaw, paidRaw] = side === 'LONG' ? [sizeRaw, -quoteRaw] : [-sizeRaw, quoteRaw]
   const { sizeRaw: afterRaw, openNotionalRaw } = after ?? inProportion(before, changeRaw, paidRaw)
-  const worthAt = (raw: bigint) => worth(market, raw, mark)
+  const worthAt = (raw: bigint) => notionalAt(market, raw, mark)
   const inAccount = (raw: bigint) => rescale(raw, market.quoteDecimals, account.decimals)
-  const heavierRaw = inAccount(absolute(worthAt(afterRaw)) - absolute(worthAt(before.sizeRaw)))
+  const heavierRaw = inAccount(abs(worthAt(afterRaw)) - abs(worthAt(before.sizeRaw)))
   const { numerator, denominator } = market.maintenanceRatio
   return {
     position: {
@@ -126,7 +126,7 @@ function inProportion({ sizeRaw, openNotionalRaw }: PerpPosition, changeRaw: big
   const afterRaw = sizeRaw + changeRaw
   const isReduction = sizeRaw !== 0n && sizeRaw > 0n !== changeRaw > 0n
   if (!isReduction) return { sizeRaw: afterRaw, openNotionalRaw: openNotionalRaw + paidRaw }
-  const [before, change] = [absolute(sizeRaw), absolute(changeRaw)]
+  const [before, change] = [abs(sizeRaw), abs(changeRaw)]
   const rest = change <= before ? part(openNotionalRaw, before - change, before) : part(paidRaw, change - before, change)
   return { sizeRaw: afterRaw, openNotionalRaw: rest }
 }

@@ -4,7 +4,7 @@ import type { Handler } from '../context.ts'
 import type { VenueEntry } from '../registry.ts'
 import { didYouMean } from '../tokens.ts'
 import { showGas } from '../wallets.ts'
-import { showRatio } from './figures.ts'
+import { formatFraction } from './figures.ts'
 
 /** @throws SluiceError UNSUPPORTED */
 export function perpOf({ impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): PerpAMM {
@@ -49,16 +49,16 @@ export const perpMarketPrices: PerpHandler<'MarketPrices'> = async (request, { v
 }
 
 export const showPrices = ({ mark, index, indexTwap }: PerpPrices) => ({
-  markPrice: showRatio(mark, 'down'),
-  indexPrice: showRatio(index, 'down'),
-  indexTwapPrice: showRatio(indexTwap, 'down'),
+  markPrice: formatFraction(mark, 'down'),
+  indexPrice: formatFraction(index, 'down'),
+  indexTwapPrice: formatFraction(indexTwap, 'down'),
 })
 
 export const perpMarketStatus: PerpHandler<'MarketStatus'> = async (request, { venue, signal }) => {
   const at = { signal }
   const { market, head } = await perpOf(venue).prices(await findMarket(request, venue, at), at)
   const { status, maxLeverage } = market
-  return { isActive: status === 'open', status, maxLeverage: showRatio(maxLeverage, 'down'), blockNumber: Number(head.number) }
+  return { isActive: status === 'open', status, maxLeverage: formatFraction(maxLeverage, 'down'), blockNumber: Number(head.number) }
 }
 
 export const perpPairs: PerpHandler<'Pairs'> = async (_request, { venue, signal }) => {

@@ -8,7 +8,7 @@ import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound } from '.
 import { readPositiveRaw } from '../tokens.ts'
 import { readWallet, showGas } from '../wallets.ts'
 import { showPosition } from './account.ts'
-import { priceIn, showRatio } from './figures.ts'
+import { pricePerBase, formatFraction } from './figures.ts'
 import { aboutPosition, noPositionError } from './fills.ts'
 import { positionAfterFill, readMarginRequest, requireFreeCollateral, requireMargin } from './margin-check.ts'
 import { perpOf, requireOpen, type PerpHandler, findMarket, showPrices } from './markets.ts'
@@ -100,7 +100,7 @@ const toQuotedAmount = ({ side }: PerpOrder, quoteRaw: bigint) =>
 
 /** Quote per one base, rounded against optimism: up for a LONG, down for a SHORT. */
 const orderPrice = ({ market, side, sizeRaw }: PerpOrder, quoteRaw: bigint): string =>
-  showRatio(priceIn(market, quoteRaw, sizeRaw), side === 'LONG' ? 'up' : 'down')
+  formatFraction(pricePerBase(market, quoteRaw, sizeRaw), side === 'LONG' ? 'up' : 'down')
 
 /** The limit for the whole size in the market's quote: at most this much for a LONG, at least this much for a SHORT. */
 function limitOf({ market, side, sizeRaw }: PerpOrder, limitPrice: string | undefined): bigint | undefined {

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import type { PriceGrid } from '../../../core/contracts/index.ts'
-import { parse, compare, fraction, magnitude, plain, show, times } from '../../../core/decimal.ts'
+import { parseDecimal, compare, partsToFraction, magnitude, normalize, formatDecimal, multiply } from '../../../core/decimal.ts'
 import { isInLots, leastAmount, nearestAmounts, isOnGrid, nearestPrices, roundPrice } from '../../../core/handlers/clob/grids.ts'
 
 /** A number above 0, of up to twelve digits before and after the point. */
 const positive = fc
   .tuple(fc.bigInt({ min: 1n, max: 10n ** 24n }), fc.nat({ max: 24 }))
-  .map(([digits, scale]) => show({ digits, scale }))
+  .map(([digits, scale]) => formatDecimal({ digits, scale }))
   .filter((text) => text !== '0')
 const steps = fc.constantFrom('0.01', '1', '0.5', '0.00000001', '25', '0.0125', '1000')
 const figures = fc.record({ significantFigures: fc.integer({ min: 1, max: 8 }), maxDecimals: fc.nat({ max: 8 }) })
@@ -58,7 +58,7 @@ describe('the prices that a market takes', () => {
           expect(compare(above ?? '', price)).to.equal(1)
           if (nearest.length === 2) expect(compare(below ?? '', price)).to.equal(-1)
           // Nothing lies between: from the middle both come out again.
-          const middle = times(sum(below ?? '0', above ?? '0'), '0.5')
+          const middle = multiply(sum(below ?? '0', above ?? '0'), '0.5')
           if (nearest.length === 2) expect(nearestPrices(middle, grid)).to.deep.equal(nearest)
         }
       }),
@@ -68,13 +68,13 @@ describe('the prices that a market takes', () => {
   it('are rounded so that a bound never allows more', () => {
     fc.assert(
       fc.property(positive, fc.bigInt({ min: 1n, max: 10n ** 9n }), grids, (price, denominator, grid) => {
-        const exact = fraction(parse(price))
+        const exact = partsToFraction(parseDecimal(price))
         const bound = { numerator: exact.numerator, denominator: exact.denominator * denominator }
         const [down, up] = [roundPrice(bound, grid, 'down'), roundPrice(bound, grid, 'up')]
         const by = ({ digits, scale }: { digits: bigint; scale: number }) =>
           digits * bound.denominator - bound.numerator * 10n ** BigInt(scale)
-        expect(by(parse(down)) <= 0n).to.equal(true)
-        expect(by(parse(up)) >= 0n).to.equal(true)
+        expect(by(parseDecimal(down)) <= 0n).to.equal(true)
+        expect(by(parseDecimal(up)) >= 0n).to.equal(true)
       }),
     )
   })
@@ -84,7 +84,7 @@ describe('the prices that a market takes', () => {
       fc.property(positive, (price) => {
         const [whole = '', decimals = ''] = price.split('.')
         const place = whole === '0' ? -1 - (/^0*/.exec(decimals)?.[0].length ?? 0) : whole.length - 1
-        expect(magnitude(fraction(parse(price)))).to.equal(place)
+        expect(magnitude(partsToFraction(parseDecimal(price)))).to.equal(place)
       }),
     )
   })
@@ -102,7 +102,7 @@ describe('the amounts that a market takes', () => {
           expect(isInLots(each, lotSize), each).to.equal(true)
           expect(compare(each, least), each).to.be.at.least(0)
         }
-        if (isInLots(amount, lotSize) && compare(amount, least) >= 0) expect(nearestAmounts(amount, lots)).to.deep.equal([plain(amount)])
+        if (isInLots(amount, lotSize) && compare(amount, least) >= 0) expect(nearestAmounts(amount, lots)).to.deep.equal([normalize(amount)])
       }),
     )
   })
@@ -112,13 +112,13 @@ describe('the amounts that a market takes', () => {
     expect(nearestAmounts('0.0001', { lotSize: '0.001' })).to.deep.equal(['0.001'])
     expect(nearestAmounts('0.002', { lotSize: '0.001', minOrderSize: '0.0055' })).to.deep.equal(['0.006'])
     expect(leastAmount({ lotSize: '0.010', minOrderSize: '0' })).to.equal('0.01')
-    expect(['1E-3', '0.500', '-0.50', '100', '0.0'].map(plain)).to.deep.equal(['0.001', '0.5', '-0.5', '100', '0'])
+    expect(['1E-3', '0.500', '-0.50', '100', '0.0'].map(normalize)).to.deep.equal(['0.001', '0.5', '-0.5', '100', '0'])
   })
 })
 
 function sum(a: string, b: string): string {
-  const [first, second] = [parse(a), parse(b)]
+  const [first, second] = [parseDecimal(a), parseDecimal(b)]
   const scale = Math.max(first.scale, second.scale)
   const at = ({ digits, scale: own }: { digits: bigint; scale: number }) => digits * 10n ** BigInt(scale - own)
-  return show({ digits: at(first) + at(second), scale })
+  return formatDecimal({ digits: at(first) + at(second), scale })
 }

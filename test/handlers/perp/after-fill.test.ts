@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { absolute, rescale, worth } from '../../../core/handlers/perp/figures.ts'
+import { abs, rescale, notionalAt } from '../../../core/handlers/perp/figures.ts'
 import { positionAfterFill } from '../../../core/handlers/perp/margin-check.ts'
 import { accounts, ethUsd, markets, positionsIn, quotesIn } from './perp-shapes.ts'
 
@@ -89,15 +89,15 @@ describe('the position that is expected after a fill', () => {
         ([quote, before, account]) => {
           const { market, prices } = quote
           const { position, account: after } = positionAfterFill(quote, { ...before, mark: prices.mark }, account)
-          const worthRaw = worth(market, position.sizeRaw, prices.mark)
+          const worthRaw = notionalAt(market, position.sizeRaw, prices.mark)
           expect(position.unrealizedProfitRaw).to.equal(worthRaw + position.openNotionalRaw)
           expect(position.sizeRaw - before.sizeRaw).to.equal(quote.order.side === 'LONG' ? quote.order.sizeRaw : -quote.order.sizeRaw)
           // A position never has got money for what it bought.
           expect(position.sizeRaw > 0n ? position.openNotionalRaw <= 0n : position.openNotionalRaw >= 0n).to.equal(true)
-          const heavier = absolute(worthRaw) - absolute(worth(market, before.sizeRaw, prices.mark))
+          const heavier = abs(worthRaw) - abs(notionalAt(market, before.sizeRaw, prices.mark))
           const margin = after.maintenanceMarginRaw - account.maintenanceMarginRaw
           expect(heavier > 0n ? margin >= 0n : margin <= 0n).to.equal(true)
-          expect(absolute(margin) <= absolute(rescale(heavier, market.quoteDecimals, account.decimals))).to.equal(true)
+          expect(abs(margin) <= abs(rescale(heavier, market.quoteDecimals, account.decimals))).to.equal(true)
         },
       ),
       { numRuns: 2_000 },

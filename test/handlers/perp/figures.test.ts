@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { fromSigned, priceIn, rescale, showLeverage, showMarginRatio, showRatio, worth } from '../../../core/handlers/perp/figures.ts'
+import { fromSigned, pricePerBase, rescale, showLeverage, showMarginRatio, formatFraction, notionalAt } from '../../../core/handlers/perp/figures.ts'
 import { ethUsd, markets } from './perp-shapes.ts'
 
 const one = 10n ** 18n
@@ -18,20 +18,20 @@ describe('figures of perpetual positions', () => {
   it("show a contract's price to its last digit", () => {
     const numerator = 3000_123456789012345678n
     for (const rounding of ['up', 'down'] as const) {
-      expect(showRatio({ numerator, denominator: one }, rounding)).to.equal('3000.123456789012345678')
-      expect(showRatio({ numerator: -numerator, denominator: one }, rounding)).to.equal('-3000.123456789012345678')
+      expect(formatFraction({ numerator, denominator: one }, rounding)).to.equal('3000.123456789012345678')
+      expect(formatFraction({ numerator: -numerator, denominator: one }, rounding)).to.equal('-3000.123456789012345678')
     }
-    expect(showRatio({ numerator: 10n, denominator: 1n }, 'down')).to.equal('10')
-    expect(showRatio({ numerator: 30n * one, denominator: one }, 'down')).to.equal('30')
-    expect(showRatio({ numerator: -5n * one, denominator: 10n * one }, 'down')).to.equal('-0.5')
-    expect(showRatio({ numerator: 0n, denominator: one }, 'down')).to.equal('0')
+    expect(formatFraction({ numerator: 10n, denominator: 1n }, 'down')).to.equal('10')
+    expect(formatFraction({ numerator: 30n * one, denominator: one }, 'down')).to.equal('30')
+    expect(formatFraction({ numerator: -5n * one, denominator: 10n * one }, 'down')).to.equal('-0.5')
+    expect(formatFraction({ numerator: 0n, denominator: one }, 'down')).to.equal('0')
   })
 
   it('show any other fraction with 18 digits at least, rounded as it was asked for', () => {
     const whole = fc.bigInt({ min: 1n, max: 10n ** 40n })
     fc.assert(
       fc.property(whole, whole, (numerator, denominator) => {
-        const [down, up] = (['down', 'up'] as const).map((rounding) => fractionOf(showRatio({ numerator, denominator }, rounding)))
+        const [down, up] = (['down', 'up'] as const).map((rounding) => fractionOf(formatFraction({ numerator, denominator }, rounding)))
         if (!down || !up) throw new Error('unreachable')
         expect(down.numerator * denominator <= numerator * down.denominator).to.equal(true)
         expect(up.numerator * denominator >= numerator * up.denominator).to.equal(true)
@@ -56,10 +56,10 @@ describe('figures of perpetual positions', () => {
     fc.assert(
       fc.property(markets, sizes, sizes, fc.boolean(), (market, size, quote, isShort) => {
         const sizeRaw = isShort ? -size : size
-        expect(worth(market, sizeRaw, priceIn(market, quote, sizeRaw))).to.equal(isShort ? -quote : quote)
+        expect(notionalAt(market, sizeRaw, pricePerBase(market, quote, sizeRaw))).to.equal(isShort ? -quote : quote)
       }),
     )
-    expect(worth(ethUsd, 3n * one, { numerator: 5n, denominator: 2n })).to.equal((15n * one) / 2n)
+    expect(notionalAt(ethUsd, 3n * one, { numerator: 5n, denominator: 2n })).to.equal((15n * one) / 2n)
   })
 
   it('keep an amount in more decimals, and never gain one in fewer', () => {

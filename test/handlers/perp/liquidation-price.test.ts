@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { absolute, liquidationPrice } from '../../../core/handlers/perp/figures.ts'
+import { abs, liquidationPrice } from '../../../core/handlers/perp/figures.ts'
 import { showPosition } from '../../../core/handlers/perp/account.ts'
 import { accounts, ethUsd, markets, positionsIn } from './perp-shapes.ts'
 
@@ -24,7 +24,7 @@ describe('the liquidation price', () => {
           const moved = price.numerator * now.denominator - now.numerator * price.denominator
           const scale = price.denominator * now.denominator * base
           const value = account.valueRaw * scale * whole + sizeRaw * moved * unit * whole
-          const margin = account.maintenanceMarginRaw * scale * whole + part * absolute(sizeRaw) * moved * unit
+          const margin = account.maintenanceMarginRaw * scale * whole + part * abs(sizeRaw) * moved * unit
           expect(value).to.equal(margin)
         },
       ),
