@@ -2,7 +2,7 @@
 export type Rounding = 'up' | 'down'
 
 /** More than any token can hold; keeps what is computed small. */
-export const mostRaw = 2n ** 255n
+export const maxRaw = 2n ** 255n
 
 const powers = Array.from({ length: 128 }, (_, exponent) => 10n ** BigInt(exponent))
 const powerOf10 = (exponent: number): bigint => powers[exponent] ?? 10n ** BigInt(exponent)

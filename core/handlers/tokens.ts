@@ -1,7 +1,7 @@
 import { badFields, SluiceError } from '../api/index.ts'
 import { nearest } from '../config/problems.ts'
 import type { At, Chain, Token } from '../contracts/index.ts'
-import { mostRaw, toRaw } from '../decimal.ts'
+import { maxRaw, toRaw } from '../decimal.ts'
 
 const mostUnlisted = 10_000
 
@@ -79,7 +79,7 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
 export function readRaw(text: string, token: Token, field: string): bigint {
   const raw = toRaw(text, token.decimals)
   if (raw === undefined) throw badFields([{ field, problem: `${text} has more decimals than ${token.symbol} (${token.decimals})` }])
-  if (raw >= mostRaw) throw badFields([{ field, problem: 'is more than any token can hold' }])
+  if (raw >= maxRaw) throw badFields([{ field, problem: 'is more than any token can hold' }])
   return raw
 }
 

@@ -43,7 +43,7 @@ export const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, conte
   const { address } = wallet
   const pair = await readPair(request, network, at)
   const [token0, token1] = pair
-  const most = readMost(request, pair)
+  const most = readMaxAmounts(request, pair)
   const bounds = readBounds(request)
 
   const place = await placeOf({ ...request, address }, pair, bounds, venue, network, at)
@@ -130,7 +130,7 @@ async function isPoolOf(pool: RangePool, pair: Pair, venue: VenueEntry, at: At):
 }
 
 /** The most of each token, in the caller's order. */
-function readMost(request: { amount0: string; amount1: string }, [token0, token1]: Pair): RangeAmounts {
+function readMaxAmounts(request: { amount0: string; amount1: string }, [token0, token1]: Pair): RangeAmounts {
   const most = { amount0Raw: readRaw(request.amount0, token0, 'amount0'), amount1Raw: readRaw(request.amount1, token1, 'amount1') }
   if (most.amount0Raw > 0n || most.amount1Raw > 0n) return most
   const problem = 'one of both amounts must be more than 0'

@@ -61,13 +61,13 @@ export function isInLots(amount: string, lotSize: string): boolean {
 }
 
 /** The smallest amount that a market takes. */
-export function leastAmount({ lotSize, minOrderSize = '0' }: Lots): string {
+export function minAmount({ lotSize, minOrderSize = '0' }: Lots): string {
   return isZero(minOrderSize) ? normalize(lotSize) : toLots(minOrderSize, lotSize, 'up')
 }
 
 /** The next ones that the market takes, not above and not below. */
 export function nearestAmounts(amount: string, lots: Lots): readonly string[] {
-  const least = leastAmount(lots)
+  const least = minAmount(lots)
   const around = [toLots(amount, lots.lotSize, 'down'), toLots(amount, lots.lotSize, 'up')]
   return [...new Set(around.map((each) => (isLess(each, least) ? least : each)))]
 }

@@ -3,7 +3,7 @@ import type { BookMarket, TimeInForce, At, NewOrder, Book } from '../../contract
 import { isLess, isZero, normalize, multiply, max, parseDecimal, partsToFraction } from '../../decimal.ts'
 import type { TargetContext, Services } from '../context.ts'
 import { effectiveSlippage, type Slippage } from '../slippage.ts'
-import { isInLots, leastAmount, nearestAmounts, gridInWords, isOnGrid, nearestPrices, roundPrice } from './grids.ts'
+import { isInLots, minAmount, nearestAmounts, gridInWords, isOnGrid, nearestPrices, roundPrice } from './grids.ts'
 import { nameOf, viewOf } from './markets.ts'
 
 /**
@@ -87,7 +87,7 @@ function aboutAmount({ amount }: OrderFields, market: BookMarket): FieldProblem[
     const problem = `${amount} is no multiple of the market's lotSize ${normalize(market.lotSize)}: ${nearest.join(' or ')}`
     return [{ field: 'amount', problem, nearest }]
   }
-  const least = leastAmount(market)
+  const least = minAmount(market)
   return isLess(amount, least) ? [{ field: 'amount', problem: `${amount} is below the market's smallest order of ${least}`, nearest }] : []
 }
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import type { PriceGrid } from '../../../core/contracts/index.ts'
 import { parseDecimal, compare, partsToFraction, magnitude, normalize, formatDecimal, multiply } from '../../../core/decimal.ts'
-import { isInLots, leastAmount, nearestAmounts, isOnGrid, nearestPrices, roundPrice } from '../../../core/handlers/clob/grids.ts'
+import { isInLots, minAmount, nearestAmounts, isOnGrid, nearestPrices, roundPrice } from '../../../core/handlers/clob/grids.ts'
 
 /** A number above 0, of up to twelve digits before and after the point. */
 const positive = fc
@@ -95,7 +95,7 @@ describe('the amounts that a market takes', () => {
     fc.assert(
       fc.property(positive, steps, fc.option(positive, { nil: undefined }), (amount, lotSize, minOrderSize) => {
         const lots = { lotSize, ...(minOrderSize !== undefined && { minOrderSize }) }
-        const least = leastAmount(lots)
+        const least = minAmount(lots)
         expect(isInLots(least, lotSize)).to.equal(true)
         expect(compare(least, minOrderSize ?? lotSize)).to.be.at.least(0)
         for (const each of nearestAmounts(amount, lots)) {
@@ -111,7 +111,7 @@ describe('the amounts that a market takes', () => {
     expect(nearestAmounts('0.00123', { lotSize: '0.001' })).to.deep.equal(['0.001', '0.002'])
     expect(nearestAmounts('0.0001', { lotSize: '0.001' })).to.deep.equal(['0.001'])
     expect(nearestAmounts('0.002', { lotSize: '0.001', minOrderSize: '0.0055' })).to.deep.equal(['0.006'])
-    expect(leastAmount({ lotSize: '0.010', minOrderSize: '0' })).to.equal('0.01')
+    expect(minAmount({ lotSize: '0.010', minOrderSize: '0' })).to.equal('0.01')
     expect(['1E-3', '0.500', '-0.50', '100', '0.0'].map(normalize)).to.deep.equal(['0.001', '0.5', '-0.5', '100', '0'])
   })
 })
