@@ -22,7 +22,7 @@ export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector },
   // Who may not use the wallet learns of the one hash only.
   const attempts = own ? own.attempts.map(({ id }) => id) : [txHash]
   const isVenues = entry?.signer !== undefined
-  const where = isVenues ? whereaboutsOfAction(txHash, own) : await whereaboutsOf({ txHash, attempts, entry }, impl, { signal })
+  const where = isVenues ? locateAction(txHash, own) : await locateTransaction({ txHash, attempts, entry }, impl, { signal })
   const { head, txBlock, receipt, found } = where
   // A block may come between both questions.
   const currentBlock = head === undefined ? -1 : Math.max(head, txBlock)
@@ -60,7 +60,7 @@ function strangersStatus(
 }
 
 /** What took, or is to take, the place of the hash that was asked for: another attempt, or another transaction. */
-function replacedBy(txHash: string, { replacedBy: heir, attempts }: Entry, where: Whereabouts): Pick<NetworkPollResponse, 'replacedBy'> {
+function replacedBy(txHash: string, { replacedBy: heir, attempts }: Entry, where: TransactionLocation): Pick<NetworkPollResponse, 'replacedBy'> {
   if (where.txBlock >= 0) return isSameHash(txHash, where.txHash) ? {} : { replacedBy: where.txHash }
   const newest = attempts.at(-1)?.id
   const hash = heir ?? (newest === undefined || isSameHash(txHash, newest) ? undefined : newest)
@@ -74,7 +74,7 @@ function decode(receipt: Json, { impl, chain, network }: NetworkEntry, directory
 }
 
 /** Where a transaction is, by the chain and the journal together. */
-interface Whereabouts {
+interface TransactionLocation {
   /** The attempt that is shown: the mined one, else the newest that the node has, else the one that was asked for. */
   txHash: string
   /** The newest block; undefined where no node answered. */
@@ -104,7 +104,7 @@ interface AttemptLookup {
  * A node may lag behind the journal, and may have an attempt in a block that the journal has not seen there yet: whoever
  * of them has one in a block is believed. Where no node answers, the journal does of what is final.
  */
-async function whereaboutsOf({ txHash, attempts, entry }: LocationQuery, impl: Chain, at: At): Promise<Whereabouts> {
+async function locateTransaction({ txHash, attempts, entry }: LocationQuery, impl: Chain, at: At): Promise<TransactionLocation> {
   const landed = attempts.some((each) => isSameHash(each, entry?.landed?.id)) ? entry?.landed : undefined
   const journals = { txHash: landed?.id ?? txHash, txBlock: landed?.blockNumber ?? -1, receipt: landed?.receipt ?? null }
 
@@ -125,7 +125,7 @@ async function whereaboutsOf({ txHash, attempts, entry }: LocationQuery, impl: C
 }
 
 /** Of an action on an exchange's own rail: no block has it, and the journal alone knows what was said of it. To strangers nothing. */
-function whereaboutsOfAction(txHash: string, own: Entry | undefined): Whereabouts {
+function locateAction(txHash: string, own: Entry | undefined): TransactionLocation {
   const receipt = own?.landed?.receipt ?? null
   return { txHash: own?.landed?.id ?? txHash, head: undefined, txBlock: -1, tx: own?.step ?? null, receipt, found: undefined }
 }
