@@ -5,7 +5,7 @@ import { Command } from 'commander'
 import { ConfigError, StartError } from '../config/problems.ts'
 import type { Flags, Settings } from '../config/settings.ts'
 import { DevnetError } from '../devnet/anvil.ts'
-import { statusOfAll } from '../handlers/network.ts'
+import { networkStatuses } from '../handlers/network.ts'
 import type { Kernel } from '../kernel.ts'
 
 const endingSignals = ['SIGINT', 'SIGTERM'] as const
@@ -151,7 +151,7 @@ function pluginLines({ services }: Kernel): string[] {
 async function networkLines({ services: { directory } }: Kernel): Promise<string[]> {
   const needed = directory.networks.filter(({ required }) => required)
   const others = directory.networks.filter(({ required }) => !required)
-  const rows = await statusOfAll(needed, AbortSignal.timeout(deadlineMs))
+  const rows = await networkStatuses(needed, AbortSignal.timeout(deadlineMs))
   const width = Math.max(0, ...rows.map(({ chain, network }) => chain.length + network.length + 1))
   return [
     bold('Networks'),

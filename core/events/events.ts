@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { badFields, eventsEndpoint, SluiceError, type EventsRequest } from '../api/index.ts'
 import { requirePermission, requireWallet, visibleWallets } from '../handlers/caller.ts'
 import type { Services } from '../handlers/context.ts'
-import { networksNamed } from '../handlers/registry.ts'
+import { findNetworks } from '../handlers/registry.ts'
 import { showTransaction } from '../handlers/service.ts'
 import { createBookNews, namedBooks } from './order-books.ts'
 import { createChanges } from './transactions.ts'
@@ -80,7 +80,7 @@ export function createEvents({
       const request: EventsRequest = read(header === '' ? fields : { ...fields, lastEventId: header }, 'query')
       const { topics = ['transactions'], chain, network, address } = request
       if (address !== undefined) requireWallet(caller, address)
-      const networks = topics.includes('blocks') ? networksNamed(directory, { chain, network }) : []
+      const networks = topics.includes('blocks') ? findNetworks(directory, { chain, network }) : []
 
       const stream = streams.open(caller)
       eventStreams.inc()

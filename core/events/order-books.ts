@@ -1,6 +1,6 @@
 import { badFields, SluiceError, type BookSet, type EventsRequest, type OrderBookNews } from '../api/index.ts'
 import type { At, BookMarket } from '../contracts/index.ts'
-import { bookOf, marketsOf, nameOf } from '../handlers/clob/markets.ts'
+import { bookOf, marketsOf, marketName } from '../handlers/clob/markets.ts'
 import type { Registry, NetworkEntry, VenueEntry } from '../handlers/registry.ts'
 import type { BookVenue, NewestBook } from '../live-state/book-feed.ts'
 import type { Books } from '../live-state/books.ts'
@@ -76,7 +76,7 @@ export const createBookNews = (books: Pick<Books, 'follow'>): SharedNews<NamedBo
   })
 
 function show({ venue: { chain, network, connector, type }, market, depth }: NamedBook, newest: NewestBook): OrderBookNews {
-  const of = { chain, network, connector, type, market: nameOf(market) }
+  const of = { chain, network, connector, type, market: marketName(market) }
   const view = newest()
   if (!view) return { ...of, stale: true, buys: [], sells: [], timestamp: Date.now() }
   const { buys, sells, sequence, timestamp, blockNumber } = view

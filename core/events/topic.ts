@@ -1,5 +1,5 @@
 import { SluiceError, type EventsRequest } from '../api/index.ts'
-import { type Registry, type NetworkEntry, type VenueEntry, networksNamed } from '../handlers/registry.ts'
+import { type Registry, type NetworkEntry, type VenueEntry, findNetworks } from '../handlers/registry.ts'
 import type { News } from './stream.ts'
 
 /** What a stream has of something that it tells only the newest of. */
@@ -143,7 +143,7 @@ export async function onEachNetwork<T>(
 }
 
 function networksOf(directory: Registry, connector: string, { chain, network }: Names): readonly NetworkEntry[] {
-  const networks = networksNamed(directory, { ...(chain !== undefined && { chain }), ...(network !== undefined && { network }) })
+  const networks = findNetworks(directory, { ...(chain !== undefined && { chain }), ...(network !== undefined && { network }) })
   const serving = networks.filter((each) => directory.venuesOn(each.chain, each.network).some((venue) => venue.connector === connector))
   if (serving.length > 0) return serving
   const asked = [chain, network].filter((each) => each !== undefined).join('/')

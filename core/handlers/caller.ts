@@ -12,7 +12,7 @@ export interface Caller {
   requestsPerSecond?: number
 }
 
-export const may = (caller: Caller, permission: Permission) => caller.permissions.has(permission)
+export const hasPermission = (caller: Caller, permission: Permission) => caller.permissions.has(permission)
 
 export const mayUseWallet = ({ wallets }: Caller, address: string) => wallets === 'all' || wallets.has(address.toLowerCase())
 
@@ -20,7 +20,7 @@ export const mayUseWallet = ({ wallets }: Caller, address: string) => wallets ==
 export const visibleWallets = ({ wallets }: Caller): ReadonlySet<string> | undefined => (wallets === 'all' ? undefined : wallets)
 
 export function requirePermission(caller: Caller, permission: Permission): void {
-  if (may(caller, permission)) return
+  if (hasPermission(caller, permission)) return
   throw new SluiceError(
     'FORBIDDEN',
     `The client certificate "${caller.commonName}" lacks the permission ${permission}; an operator gives it in conf/clients.yml.`,

@@ -2,7 +2,7 @@ import { badFields, SluiceError } from '../api/index.ts'
 import type { Plan, Token, EvmVerbs } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
 import type { Submitted } from '../transactions/submit-request.ts'
-import { may, type Caller } from './caller.ts'
+import { hasPermission, type Caller } from './caller.ts'
 import type { Handler } from './context.ts'
 import type { Registry, NetworkEntry } from './registry.ts'
 import { readRaw, answerKey, didYouMean } from './tokens.ts'
@@ -60,7 +60,7 @@ export const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
 /** Whether the approval needs the caller's admin permission to be signed. */
 function requireMayApprove(caller: Caller, { addresses, registered }: Spenders, allowed: readonly string[]): boolean {
   if (registered || addresses.every((each) => allowed.some((one) => one.toLowerCase() === each.toLowerCase()))) return false
-  if (may(caller, 'admin')) return true
+  if (hasPermission(caller, 'admin')) return true
   throw new SluiceError(
     'FORBIDDEN',
     `${addresses.join(', ')} belongs to no registered connector: approving it needs the permission admin or a place in wallet.allowedSpenders (conf/server.yml).`,

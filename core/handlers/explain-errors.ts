@@ -2,7 +2,7 @@ import { SluiceError } from '../api/index.ts'
 import type { VenueEntry, NetworkEntry } from './registry.ts'
 
 /** Work of a connector's: where the exchange would refuse it by a code, the error says what that means. */
-export async function withMeaning<T>(work: Promise<T>, { impl }: Pick<VenueEntry, 'impl'>): Promise<T> {
+export async function explainRefusal<T>(work: Promise<T>, { impl }: Pick<VenueEntry, 'impl'>): Promise<T> {
   try {
     return await work
   } catch (error) {
@@ -11,7 +11,7 @@ export async function withMeaning<T>(work: Promise<T>, { impl }: Pick<VenueEntry
 }
 
 /** What an exchange's code means, in its connector's words. */
-export function meaningOf(code: string, { impl: { refusals = {} } }: Pick<VenueEntry, 'impl'>): string | undefined {
+export function refusalMeaning(code: string, { impl: { refusals = {} } }: Pick<VenueEntry, 'impl'>): string | undefined {
   return Object.hasOwn(refusals, code) ? refusals[code] : undefined
 }
 
@@ -19,7 +19,7 @@ function explained(error: unknown, venue: Pick<VenueEntry, 'impl'>): unknown {
   if (!(error instanceof SluiceError) || error.name !== 'TRADE_FAILED') return error
   const { details } = error
   const reason = typeof details === 'object' && details !== null && 'reason' in details ? details.reason : undefined
-  const meaning = typeof reason === 'string' ? meaningOf(reason, venue) : undefined
+  const meaning = typeof reason === 'string' ? refusalMeaning(reason, venue) : undefined
   if (meaning === undefined) return error
   const message = `The transaction would fail, so it was not signed: ${meaning} (${String(reason)}).`
   return new SluiceError('TRADE_FAILED', message, { details, cause: error })
@@ -29,7 +29,7 @@ function explained(error: unknown, venue: Pick<VenueEntry, 'impl'>): unknown {
  * Work that may miss a token: where the chain itself knows no symbol of it, so that the error has its address in the symbol's place, the
  * error says what the network's list calls it.
  */
-export async function withListedNames<T>(work: Promise<T>, { tokens }: Pick<NetworkEntry, 'tokens'>): Promise<T> {
+export async function nameListedTokens<T>(work: Promise<T>, { tokens }: Pick<NetworkEntry, 'tokens'>): Promise<T> {
   try {
     return await work
   } catch (error) {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type NetworkStatusResponse, SluiceError } from '../api/index.ts'
 import { fromRaw } from '../decimal.ts'
 import type { Handler } from './context.ts'
-import { type NetworkEntry, networksNamed } from './registry.ts'
+import { type NetworkEntry, findNetworks } from './registry.ts'
 import { didYouMean, answerKey } from './tokens.ts'
 import { readAddress } from './wallets.ts'
 
@@ -14,10 +14,10 @@ const deadlineMs = 3_000
 const noAnswer = `No answer within ${deadlineMs / 1000} s.`
 
 export const networkStatus: Handler<'NetworkStatus'> = async ({ chain, network }, { services: { directory }, signal }) => {
-  return statusOfAll(networksNamed(directory, { chain, network }), signal)
+  return networkStatuses(findNetworks(directory, { chain, network }), signal)
 }
 
-export const statusOfAll = (networks: readonly NetworkEntry[], signal: AbortSignal): Promise<NetworkStatusResponse> =>
+export const networkStatuses = (networks: readonly NetworkEntry[], signal: AbortSignal): Promise<NetworkStatusResponse> =>
   Promise.all(networks.map((each) => statusOf(each, signal)))
 
 async function statusOf({ chain, network, impl }: NetworkEntry, signal: AbortSignal): Promise<NetworkStatusResponse[number]> {

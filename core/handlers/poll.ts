@@ -7,7 +7,7 @@ import { showLiquidityFill } from './amm/range-changes.ts'
 import { readAboutTrade } from './amm/trade.ts'
 import { mayUseWallet } from './caller.ts'
 import type { Handler, RequestContext, TargetContext, Services } from './context.ts'
-import { meaningOf } from './explain-errors.ts'
+import { refusalMeaning } from './explain-errors.ts'
 import { showPositionFill, liquidationsBefore } from './perp/fills.ts'
 import type { Registry, NetworkEntry } from './registry.ts'
 
@@ -40,7 +40,7 @@ export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector },
     ...(own && {
       txState: own.state,
       ...replacedBy(txHash, own, where),
-      ...(await reasonOf(own, context)),
+      ...(await failureReason(own, context)),
       ...fillOf(own, receipt, network, services.directory),
     }),
   }
@@ -193,7 +193,7 @@ function orNothing<T>(read: () => T | undefined): T | undefined {
 }
 
 /** Why a transaction came to nothing: what the exchange's code means, and whether a liquidation came before it. */
-async function reasonOf(
+async function failureReason(
   entry: Entry,
   { network, services, signal }: RequestContext & { services: Services } & TargetContext<'chain'>,
 ): Promise<Pick<NetworkPollResponse, 'reason'>> {
@@ -201,7 +201,7 @@ async function reasonOf(
   if (reason === undefined) return {}
   const venue = services.directory.venuesOn(network.chain, network.network).find((each) => each.connector === connector)
   if (!venue) return { reason }
-  const meaning = meaningOf(reason, venue)
+  const meaning = refusalMeaning(reason, venue)
   const told = meaning === undefined ? reason : `${meaning} (${reason})`
   // What became of the transaction is worth more than why: where the exchange does not say, the rest is told.
   const hashes = await liquidationsBefore(entry, { network, venue, services, signal }).catch(() => [])

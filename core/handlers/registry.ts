@@ -202,7 +202,7 @@ interface Names {
 }
 
 /** The networks of a chain, those of a name, or all of them. @throws SluiceError UNKNOWN_CHAIN_ERROR for a name that none has */
-export function networksNamed({ networks }: Pick<Registry, 'networks'>, { chain, network }: Names): readonly NetworkEntry[] {
+export function findNetworks({ networks }: Pick<Registry, 'networks'>, { chain, network }: Names): readonly NetworkEntry[] {
   const wanted = networks.filter((each) => (chain ?? each.chain) === each.chain && (network ?? each.network) === each.network)
   if (wanted.length > 0 || (chain === undefined && network === undefined)) return wanted
   const names = networks.map((each) =>

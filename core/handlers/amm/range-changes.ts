@@ -21,7 +21,7 @@ import { effectiveSlippage, tradeRules, deadlineAfter } from '../slippage.ts'
 import { readRaw } from '../tokens.ts'
 import { readWallet, showGas } from '../wallets.ts'
 import {
-  findPoolToFill,
+  findPoolToAddTo,
   readFee,
   orderIn,
   readPair,
@@ -68,7 +68,7 @@ export const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, conte
     ...(tokenId !== undefined && { tokenId: tokenId.toString() }),
     deadline,
   }
-  return submitChange({ plan, order, shown, valueRaw }, wallet, context)
+  return submitLiquidityChange({ plan, order, shown, valueRaw }, wallet, context)
 }
 
 interface Place {
@@ -99,7 +99,7 @@ async function placeOf(
         { field: 'upperPrice', problem },
       ])
     }
-    const { head, pool } = await findPoolToFill(pair, fee, venue, at)
+    const { head, pool } = await findPoolToAddTo(pair, fee, venue, at)
     const order = orderIn(pool, pair)
     return { head, pool, order, ticks: rangeIn(pool, bounds, order, range), tokenId: undefined }
   }
@@ -225,7 +225,7 @@ export const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request,
   const { head, position } = await findOwnPosition({ ...request, address }, venue, network, at)
   const { pool, tokenId } = position
   const { burn = false, native = false } = request
-  if (!burn) requireSomething(position)
+  if (!burn) requireNotEmpty(position)
   const liquidity = shareOf(position, percent)
   const slippage = effectiveSlippage(venue.config, [pool], request.allowedSlippage)
   const deadline = deadlineAfter(head, tradeRules(venue.config, [pool]).ttlSeconds)
@@ -233,7 +233,7 @@ export const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request,
 
   const order = await orderOf(position, network, at)
   const shown = { tokenId: tokenId.toString(), liquidity: liquidity.toString(), deadline }
-  return submitChange({ plan, order, shown, valueRaw: 0n }, wallet, context)
+  return submitLiquidityChange({ plan, order, shown, valueRaw: 0n }, wallet, context)
 }
 
 type Percent = ReturnType<typeof fractionOf>
@@ -268,7 +268,7 @@ export const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async
   const { address } = wallet
 
   const { head, position } = await findOwnPosition({ ...request, address }, venue, network, at)
-  requireSomething(position)
+  requireNotEmpty(position)
   const { pool, unclaimed, tokenId } = position
   const { native = false } = request
   const slippage = effectiveSlippage(venue.config, [pool], undefined)
@@ -282,11 +282,11 @@ export const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async
     unclaimedToken0: fromRaw(unclaimed.amount0Raw, token0.decimals),
     unclaimedToken1: fromRaw(unclaimed.amount1Raw, token1.decimals),
   }
-  return submitChange({ plan, order, shown, valueRaw: 0n }, wallet, context)
+  return submitLiquidityChange({ plan, order, shown, valueRaw: 0n }, wallet, context)
 }
 
 /** An empty position earns nothing either: whatever is asked of it would only burn gas. */
-function requireSomething({ tokenId, liquidity, unclaimed }: RangePosition): void {
+function requireNotEmpty({ tokenId, liquidity, unclaimed }: RangePosition): void {
   if (liquidity > 0n || unclaimed.amount0Raw > 0n || unclaimed.amount1Raw > 0n) return
   throw new SluiceError(
     'TRADE_FAILED',
@@ -298,7 +298,7 @@ function requireSomething({ tokenId, liquidity, unclaimed }: RangePosition): voi
 type Context = RequestContext & { services: Services } & TargetContext<'connector'>
 
 /** Has a plan carried out, and answers with what is shown of it. */
-async function submitChange<S extends object>(
+async function submitLiquidityChange<S extends object>(
   change: { plan: Plan; order: OrderedPair; shown: S; valueRaw: bigint },
   wallet: ReturnType<typeof readWallet>,
   context: Context,

@@ -41,7 +41,7 @@ export function readFee(text: string | undefined, tiers: Tiers, connector: strin
 const isTier = (fee: number, tiers: Tiers) => Object.keys(tiers).length === 0 || Object.values(tiers).includes(fee)
 
 /** To add to. The price of an empty pool is whatever somebody set: to take one is for the caller to say. @throws SluiceError INCOMPLETE_PARAMS */
-export async function findPoolToFill(
+export async function findPoolToAddTo(
   pair: Pair,
   feeText: string | undefined,
   venue: VenueEntry,

@@ -3,7 +3,7 @@ import type { Quote, Json } from '../../contracts/index.ts'
 import { valueAt } from '../../decimal.ts'
 import type { Submitted } from '../../transactions/submit-request.ts'
 import type { Handler } from '../context.ts'
-import { withMeaning, withListedNames } from '../explain-errors.ts'
+import { explainRefusal, nameListedTokens } from '../explain-errors.ts'
 import { effectiveSlippage, slippageBound, tighterBound, tradeRules, deadlineAfter } from '../slippage.ts'
 import { readFees, showGas, readAddress, requireKey } from '../wallets.ts'
 import {
@@ -63,7 +63,7 @@ export const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
       },
       signal,
     )
-    return answer(await withMeaning(withListedNames(submitted, network), venue))
+    return answer(await explainRefusal(nameListedTokens(submitted, network), venue))
   }
 
   const last = recentQuote(order, request.version, venue)

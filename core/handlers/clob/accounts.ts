@@ -5,7 +5,7 @@ import { askedOf, cutTimedPage, readTimedPage } from '../pages.ts'
 import { showLeverage, showMarginRatio } from '../perp/figures.ts'
 import { tickerOf } from '../perp/markets.ts'
 import { readAddress } from '../wallets.ts'
-import { bookOf, type BookHandlerFor, type BookHandler, marketsOf, nameOf } from './markets.ts'
+import { bookOf, type BookHandlerFor, type BookHandler, marketsOf, marketName } from './markets.ts'
 
 export const clobBalances: BookHandlerFor<'Balances'> =
   (type) =>
@@ -65,7 +65,7 @@ export const clobPositions: BookHandler<'Positions'> = async (request, { network
 }
 
 export const showPosition = ({ market, side, marginMode, liquidationPrice = '0', ...position }: PerpBookPosition) => ({
-  market: nameOf(market),
+  market: marketName(market),
   tickerSymbol: tickerOf(market),
   positionAmt: normalize(position.amount),
   positionSide: side,
@@ -86,7 +86,7 @@ export const clobFundingPayments: BookHandler<'FundingPayments'> = async (reques
   const query = { market, limit: askedOf(page), before: page.before }
   const { shown, nextCursor } = cutTimedPage(await bookOf('PERP_CLOB', venue).fundingPayments(owner, query, at), page)
   const payments = shown.map(({ market: of, amount, rate, timestamp }) => {
-    return { market: nameOf(of), amount: normalize(amount), rate: normalize(rate), timestamp }
+    return { market: marketName(of), amount: normalize(amount), rate: normalize(rate), timestamp }
   })
   return { payments, ...(nextCursor !== undefined && { nextCursor }) }
 }

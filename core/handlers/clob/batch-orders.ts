@@ -10,7 +10,7 @@ import {
 import type { BookAction, BookOrder, OrderName } from '../../contracts/index.ts'
 import { fieldsReader } from '../read-fields.ts'
 import { readWallet } from '../wallets.ts'
-import { type BookHandlerFor, marketsOf, type Markets, nameOf } from './markets.ts'
+import { type BookHandlerFor, marketsOf, type Markets, marketName } from './markets.ts'
 import { hasEnded } from './order-state.ts'
 import { defaultClientOrderId, findRepeatedOrder, isPending, nameOnExchange, notYetCancellable, refusalOf, showEnded, cancelPlacement } from './orders.ts'
 import { readOrder } from './read-order.ts'
@@ -154,7 +154,7 @@ async function readCancels(
     const fields = read(asFields(written, 'cancel'), 'body')
     const name = readName(fields)
     const market = markets.find(fields.market)
-    const [journaled] = await orders.journaled({ ...name, market: nameOf(market), limit: 1 })
+    const [journaled] = await orders.journaled({ ...name, market: marketName(market), limit: 1 })
     if (!journaled) return { name, action: { do: 'cancel', market, order: name } }
     const found = { journaled, shown: await orders.show(journaled, undefined, false) }
     if (hasEnded(found.shown.state)) return { name, answer: showEnded(found) }

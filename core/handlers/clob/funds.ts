@@ -3,11 +3,11 @@ import type { Bridge, BridgePlan, Plan, Token, At, BookPlan, MarginMove, Json } 
 import { fromRaw, normalize } from '../../decimal.ts'
 import type { Scope, Submitted } from '../../transactions/submit-request.ts'
 import { evmOf } from '../evm.ts'
-import { withMeaning, withListedNames } from '../explain-errors.ts'
+import { explainRefusal, nameListedTokens } from '../explain-errors.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
 import { readPositiveRaw } from '../tokens.ts'
 import { readWallet } from '../wallets.ts'
-import { bookOf, type BookHandler, marketsOf, nameOf } from './markets.ts'
+import { bookOf, type BookHandler, marketsOf, marketName } from './markets.ts'
 import { aboutLeverage } from './read-order.ts'
 import type { ConnectorContext, SigningWallet } from './submit-actions.ts'
 
@@ -125,12 +125,12 @@ export const clobLeverage: BookHandler<'Leverage'> = async (request, context) =>
   const perp = bookOf('PERP_CLOB', venue)
   const wallet = readWallet(request, context)
   const market = (await marketsOf('PERP_CLOB', venue, at)).find(request.market)
-  if (market.maxLeverage === undefined) throw new SluiceError('UNSUPPORTED', `${nameOf(market)} has no leverage to be set.`)
+  if (market.maxLeverage === undefined) throw new SluiceError('UNSUPPORTED', `${marketName(market)} has no leverage to be set.`)
   const [problem] = aboutLeverage(request, market)
   if (problem) throw badFields([problem])
   const asked = normalize(request.leverage)
   const plan = await perp.leverage(market, asked, request.marginMode, wallet.address, at)
-  const shown = { market: nameOf(market), leverage: asked }
+  const shown = { market: marketName(market), leverage: asked }
   const scope = { contracts: venue.contracts, valueRaw: 0n }
   return submitFunds(plan, { about: { type: 'PERP_CLOB', how: 'leverage', ...shown }, shown, scope }, wallet, context)
 }
@@ -155,5 +155,5 @@ async function submitFunds<S extends object>(
     ...(onChain && { txHash, nonce }),
   })
   const submitted = services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'funds', about, answer }, signal)
-  return answer(await withMeaning(withListedNames(submitted, network), venue))
+  return answer(await explainRefusal(nameListedTokens(submitted, network), venue))
 }

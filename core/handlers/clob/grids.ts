@@ -43,7 +43,7 @@ export function nearestPrices(price: string, grid: PriceGrid): readonly string[]
 }
 
 /** As people read it. */
-export function gridInWords(grid: PriceGrid): string {
+export function describeGrid(grid: PriceGrid): string {
   if (grid === 'any') return 'any price'
   if ('step' in grid) return `multiples of the tickSize ${grid.step}`
   return `prices of at most ${grid.significantFigures} significant figures and ${grid.maxDecimals} decimals`

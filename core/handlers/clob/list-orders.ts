@@ -5,7 +5,7 @@ import type { JournaledOrder } from '../../transactions/book-orders.ts'
 import { canonicalHash, isFinal } from '../../transactions/entry.ts'
 import { readLimit, badCursor } from '../pages.ts'
 import { readAddress } from '../wallets.ts'
-import { bookOf, type BookHandlerFor, marketsOf, nameOf } from './markets.ts'
+import { bookOf, type BookHandlerFor, marketsOf, marketName } from './markets.ts'
 import { type ShownOrder, readAboutOrder } from './order-state.ts'
 import type { ConnectorContext } from './submit-actions.ts'
 import { findOrder, unknownOrder, walletOrders, type WalletOrders, openJournaledOrders } from './wallet-orders.ts'
@@ -64,7 +64,7 @@ export async function mergeOrders(
   pageSize: number,
   at: At,
 ): Promise<MergedOrders> {
-  const ofMarket = market && { market: nameOf(market) }
+  const ofMarket = market && { market: marketName(market) }
   const [exchange, cancels] = await Promise.all([exchangeOrders(orders, market, at), orders.cancelling()])
   const { unnoted } = exchange
   const ours = new Set(unnoted.flatMap((each) => exchange.of(each)?.orderId ?? orders.nameOf(each).orderId ?? []))
@@ -188,7 +188,7 @@ const mayBeOurs = (order: BookOrder, unnoted: readonly JournaledOrder[]): boolea
     const { landed, createdAt } = each.entry
     const isUnheard = landed === undefined && !isFinal(each.entry) && order.createdAt > createdAt - clocksMs
     const isLike =
-      each.market === nameOf(order.market) && side === order.side && normalize(order.price) === price && normalize(order.amount) === amount
+      each.market === marketName(order.market) && side === order.side && normalize(order.price) === price && normalize(order.amount) === amount
     return isUnheard && isLike
   })
 

@@ -4,7 +4,7 @@ import { normalize } from '../../decimal.ts'
 import type { TargetContext, Services } from '../context.ts'
 import { askedOf, cutTimedPage, readTimedPage } from '../pages.ts'
 import { readAddress, showGas } from '../wallets.ts'
-import { type BookHandlerFor, viewOf, marketsOf, nameOf, bookOf, type BookHandler } from './markets.ts'
+import { type BookHandlerFor, readBookView, marketsOf, marketName, bookOf, type BookHandler } from './markets.ts'
 
 type Ticker = CLOBTickerResponse['markets'][string]
 
@@ -13,17 +13,17 @@ export const clobTicker: BookHandlerFor<'Ticker'> = (type) => async (request, co
   const { all, find } = await marketsOf(type, context.venue, at)
   if (request.market !== undefined) {
     const market = find(request.market)
-    return { markets: { [nameOf(market)]: await tickerOf(type, market, context, at) } }
+    return { markets: { [marketName(market)]: await tickerOf(type, market, context, at) } }
   }
   const markets: Record<string, Ticker> = {}
   const failing: Record<string, string> = {}
   let failure: SluiceError | undefined
   const tell = async (market: BookMarket) => {
     try {
-      markets[nameOf(market)] = await tickerOf(type, market, context, at)
+      markets[marketName(market)] = await tickerOf(type, market, context, at)
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error
-      failing[nameOf(market)] = error.message
+      failing[marketName(market)] = error.message
       failure ??= error
     }
   }
@@ -34,7 +34,7 @@ export const clobTicker: BookHandlerFor<'Ticker'> = (type) => async (request, co
 }
 
 async function tickerOf(type: BookSet, market: BookMarket, context: { services: Services } & TargetContext<'connector'>, at: At): Promise<Ticker> {
-  const { buys, sells, lastPrice = null, volume24h, timestamp } = await viewOf(type, market, context, at)
+  const { buys, sells, lastPrice = null, volume24h, timestamp } = await readBookView(type, market, context, at)
   return {
     bestBid: buys[0]?.price ?? null,
     bestAsk: sells[0]?.price ?? null,
@@ -49,14 +49,14 @@ export const clobMarkets: BookHandlerFor<'Markets'> =
   async (request, { venue, signal }) => {
     const { all, find } = await marketsOf(type, venue, { signal })
     const wanted = request.market === undefined ? all : [find(request.market)]
-    return { markets: Object.fromEntries(wanted.map((market) => [nameOf(market), showMarket(market)])) }
+    return { markets: Object.fromEntries(wanted.map((market) => [marketName(market), showMarket(market)])) }
   }
 
 function showMarket(market: BookMarket): CLOBMarketsResponse['markets'][string] {
   const { base, quote, prices, lotSize, minOrderSize, minNotional, takes, makerFee, takerFee, maxLeverage, status } = market
   const times = Object.values(takes)
   return {
-    market: nameOf(market),
+    market: marketName(market),
     base,
     quote,
     ...showGrid(prices),
@@ -83,9 +83,9 @@ function showGrid(grid: PriceGrid) {
 export const clobOrderBook: BookHandlerFor<'OrderBook'> = (type) => async (request, context) => {
   const at = { signal: context.signal }
   const market = (await marketsOf(type, context.venue, at)).find(request.market)
-  const { buys, sells, sequence, timestamp, blockNumber } = await viewOf(type, market, context, at)
+  const { buys, sells, sequence, timestamp, blockNumber } = await readBookView(type, market, context, at)
   return {
-    market: nameOf(market),
+    market: marketName(market),
     buys: top(buys, request.depth),
     sells: top(sells, request.depth),
     sequence,
@@ -111,7 +111,7 @@ export const clobTrades: BookHandlerFor<'Trades'> =
       trades: shown.map(({ tradeId, orderId, market: of, side, price, amount, fee, feeToken, timestamp, txHash }) => ({
         tradeId,
         ...(orderId !== undefined && { orderId }),
-        market: nameOf(of),
+        market: marketName(of),
         side,
         price: normalize(price),
         amount: normalize(amount),
@@ -129,7 +129,7 @@ export const clobFundingInfo: BookHandler<'FundingInfo'> = async (request, { ven
   const market = (await marketsOf('PERP_CLOB', venue, at)).find(request.market)
   const { fundingRate, indexPrice, markPrice, nextFundingTimestamp } = await bookOf('PERP_CLOB', venue).prices(market, at)
   return {
-    market: nameOf(market),
+    market: marketName(market),
     fundingRate: normalize(fundingRate),
     indexPrice: normalize(indexPrice),
     markPrice: normalize(markPrice),
@@ -140,9 +140,9 @@ export const clobFundingInfo: BookHandler<'FundingInfo'> = async (request, { ven
 export const clobLastTradePrice: BookHandler<'LastTradePrice'> = async (request, context) => {
   const at = { signal: context.signal }
   const market = (await marketsOf('PERP_CLOB', context.venue, at)).find(request.market)
-  const { lastPrice, timestamp } = await viewOf('PERP_CLOB', market, context, at)
-  if (lastPrice === undefined) throw new SluiceError('PRICE_FAILED', `${context.venue.connector} tells of no trade in ${nameOf(market)}.`)
-  return { market: nameOf(market), lastTradePrice: lastPrice, timestamp }
+  const { lastPrice, timestamp } = await readBookView('PERP_CLOB', market, context, at)
+  if (lastPrice === undefined) throw new SluiceError('PRICE_FAILED', `${context.venue.connector} tells of no trade in ${marketName(market)}.`)
+  return { market: marketName(market), lastTradePrice: lastPrice, timestamp }
 }
 
 const noGas = { gasLimit: 0n, gasPriceRaw: 0n, gasCostRaw: 0n }

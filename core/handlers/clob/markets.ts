@@ -6,7 +6,7 @@ import type { VenueEntry } from '../registry.ts'
 import { didYouMean } from '../tokens.ts'
 
 /** WETH-USDC */
-export const nameOf = ({ base, quote }: Pick<BookMarket, 'base' | 'quote'>) => `${base}-${quote}`
+export const marketName = ({ base, quote }: Pick<BookMarket, 'base' | 'quote'>) => `${base}-${quote}`
 
 /** Lists are long and asked for all the time; an exchange gives the same one until it reads it anew. */
 const byName = new WeakMap<readonly BookMarket[], ReadonlyMap<string, BookMarket>>()
@@ -14,7 +14,7 @@ const byName = new WeakMap<readonly BookMarket[], ReadonlyMap<string, BookMarket
 function named(markets: readonly BookMarket[]): ReadonlyMap<string, BookMarket> {
   const known = byName.get(markets)
   if (known) return known
-  const made = new Map(markets.map((market) => [nameOf(market).toUpperCase(), market]))
+  const made = new Map(markets.map((market) => [marketName(market).toUpperCase(), market]))
   byName.set(markets, made)
   return made
 }
@@ -34,7 +34,7 @@ export async function marketsOf(type: BookSet, venue: Pick<VenueEntry, 'impl' | 
       const found = named(all).get(name.toUpperCase())
       if (found) return found
       const guess = didYouMean(name.toUpperCase(), [...named(all).keys()])
-      throw new SluiceError('UNKNOWN_ORDER', `${venue.connector} has no market ${name}${guess}; GET ${rootOf[type]}/markets lists them.`)
+      throw new SluiceError('UNKNOWN_ORDER', `${venue.connector} has no market ${name}${guess}; GET ${basePaths[type]}/markets lists them.`)
     },
   }
 }
@@ -47,7 +47,7 @@ interface Books {
 }
 
 /** Where the endpoints of each kind are. */
-export const rootOf = { CLOB: '/clob', MARGIN_CLOB: '/clob/margin', PERP_CLOB: '/clob/perp' } as const satisfies Record<BookSet, string>
+export const basePaths = { CLOB: '/clob', MARGIN_CLOB: '/clob/margin', PERP_CLOB: '/clob/perp' } as const satisfies Record<BookSet, string>
 
 /** @throws SluiceError UNSUPPORTED */
 export function bookOf<T extends BookSet>(type: T, { impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): Books[T] {
@@ -70,10 +70,10 @@ export type BookHandler<V extends Name> = (
 export type BookHandlerFor<V extends Name> = (type: BookSet) => BookHandler<V>
 
 /** Where books are followed, as the market's memory knows it. */
-function bookVenue(type: BookSet, { network: { chain, network, impl }, venue }: TargetContext<'connector'>): BookVenue {
+function toBookVenue(type: BookSet, { network: { chain, network, impl }, venue }: TargetContext<'connector'>): BookVenue {
   return { chain, network, connector: venue.connector, type, books: bookOf(type, venue).books, chainImpl: impl }
 }
 
 /** The book from memory. @throws SluiceError NETWORK where it is stale */
-export const viewOf = (type: BookSet, market: BookMarket, context: { services: Services } & TargetContext<'connector'>, at: At): Promise<BookView> =>
-  context.services.books.book(bookVenue(type, context), market, at)
+export const readBookView = (type: BookSet, market: BookMarket, context: { services: Services } & TargetContext<'connector'>, at: At): Promise<BookView> =>
+  context.services.books.book(toBookVenue(type, context), market, at)

@@ -12,7 +12,7 @@ import type {
 import { normalize, max as larger } from '../../decimal.ts'
 import type { JournaledOrder } from '../../transactions/book-orders.ts'
 import { txHashOf, isFinal, type Entry } from '../../transactions/entry.ts'
-import { nameOf } from './markets.ts'
+import { marketName } from './markets.ts'
 
 /** An order as callers see it. */
 export interface ShownOrder extends OrderName {
@@ -61,7 +61,7 @@ export function showJournaled(
 export const showForeign = (order: BookOrder, cancelling: boolean): ShownOrder => ({
   orderId: order.orderId,
   ...(order.clientOrderId !== undefined && { clientOrderId: order.clientOrderId }),
-  market: nameOf(order.market),
+  market: marketName(order.market),
   side: order.side,
   orderType: order.orderType,
   price: normalize(order.price),
@@ -152,7 +152,7 @@ interface AboutCancels {
 
 export const aboutCancels = (type: string, cancels: readonly { market: BookMarket; order: OrderName }[]): Json => ({
   type,
-  cancels: cancels.map(({ market, order }) => ({ market: nameOf(market), ...order })),
+  cancels: cancels.map(({ market, order }) => ({ market: marketName(market), ...order })),
 })
 
 /** Undefined where it cancels nothing. */

@@ -3,8 +3,8 @@ import type { BookMarket, TimeInForce, At, NewOrder, Book } from '../../contract
 import { isLess, isZero, normalize, multiply, max, parseDecimal, partsToFraction } from '../../decimal.ts'
 import type { TargetContext, Services } from '../context.ts'
 import { effectiveSlippage, type Slippage } from '../slippage.ts'
-import { isInLots, minAmount, nearestAmounts, gridInWords, isOnGrid, nearestPrices, roundPrice } from './grids.ts'
-import { nameOf, viewOf } from './markets.ts'
+import { isInLots, minAmount, nearestAmounts, describeGrid, isOnGrid, nearestPrices, roundPrice } from './grids.ts'
+import { marketName, readBookView } from './markets.ts'
 
 /**
  * Whether a market takes an order as it is written, but for the price of MARKET, which the book must be known for.
@@ -27,26 +27,26 @@ function requireTaken({ orderType, timeInForce }: OrderFields, market: BookMarke
   const times = takes[orderType]
   if (!times) {
     const known = Object.keys(takes).join(', ') || 'none'
-    throw new SluiceError('UNSUPPORTED', `${nameOf(market)} takes no ${orderType} orders, and none is imitated: it takes ${known}.`)
+    throw new SluiceError('UNSUPPORTED', `${marketName(market)} takes no ${orderType} orders, and none is imitated: it takes ${known}.`)
   }
   if (timeInForce === undefined || times.includes(timeInForce)) return timeInForce ?? times[0]
   throw new SluiceError(
     'UNSUPPORTED',
-    `${nameOf(market)} takes no ${orderType} orders that are ${timeInForce}, and none is imitated: it takes ${times.join(', ')}.`,
+    `${marketName(market)} takes no ${orderType} orders that are ${timeInForce}, and none is imitated: it takes ${times.join(', ')}.`,
   )
 }
 
 function requireLeveraged({ leverage, reduceOnly }: OrderFields, market: BookMarket): void {
   const field = leverage !== undefined ? 'leverage' : reduceOnly === true ? 'reduceOnly' : undefined
   if (field === undefined || market.maxLeverage !== undefined) return
-  throw new SluiceError('UNSUPPORTED', `Orders on ${nameOf(market)} have no ${field}; leave it out.`)
+  throw new SluiceError('UNSUPPORTED', `Orders on ${marketName(market)} have no ${field}; leave it out.`)
 }
 
 /** @throws SluiceError TRADE_FAILED */
 function requireOpen(market: BookMarket): void {
   if (market.status === 'open') return
   const reason = `the market is ${market.status}`
-  throw new SluiceError('TRADE_FAILED', `${nameOf(market)} takes no orders: ${reason}. Nothing was sent.`, { details: { reason } })
+  throw new SluiceError('TRADE_FAILED', `${marketName(market)} takes no orders: ${reason}. Nothing was sent.`, { details: { reason } })
 }
 
 /** @throws SluiceError INCOMPLETE_PARAMS where the order is worth less than the market takes; what reduces may be the rest of a position */
@@ -76,7 +76,7 @@ function aboutLimit(price: string | undefined, orderType: string, market: BookMa
   if (isOnGrid(price, market.prices)) return []
   const nearest = nearestPrices(price, market.prices)
   return [
-    { field: 'price', problem: `${price} is not on the market's grid, ${gridInWords(market.prices)}: ${nearest.join(' or ')}`, nearest },
+    { field: 'price', problem: `${price} is not on the market's grid, ${describeGrid(market.prices)}: ${nearest.join(' or ')}`, nearest },
   ]
 }
 
@@ -128,11 +128,11 @@ async function boundOf(type: BookSet, fields: OrderFields, market: BookMarket, c
   const { limitPrice } = fields
   const side = sideOf(fields)
   const slippage = effectiveSlippage(context.venue.config, [], fields.allowedSlippage)
-  const book = viewOf(type, market, context, at)
+  const book = readBookView(type, market, context, at)
   const bound: MarketBound =
     limitPrice === undefined
-      ? slippageLimit(side, market, await book, slippage)
-      : callersLimit(side, market, await book.catch(noBook), limitPrice)
+      ? boundBySlippage(side, market, await book, slippage)
+      : boundByLimitPrice(side, market, await book.catch(noBook), limitPrice)
   // The exchange may reckon by either: what would pass by one of them is left to it.
   requireNotional(fields, market, max(bound.price, bound.reference ?? '0'))
   return bound.price
@@ -170,11 +170,11 @@ interface MarketBound {
  * The best price of the other side moved by the slippage, on the grid and never looser.
  * @throws SluiceError PRICE_FAILED where there is nothing to trade with
  */
-export function slippageLimit(side: 'BUY' | 'SELL', market: BookMarket, book: Book, { numerator, denominator }: Slippage): MarketBound {
+export function boundBySlippage(side: 'BUY' | 'SELL', market: BookMarket, book: Book, { numerator, denominator }: Slippage): MarketBound {
   const reference = bestOf(side, book)
   if (reference === undefined) {
     const lacking = side === 'BUY' ? 'sells' : 'buys'
-    throw new SluiceError('PRICE_FAILED', `Nobody ${lacking} on ${nameOf(market)} now: there is no price to bound a MARKET order by.`)
+    throw new SluiceError('PRICE_FAILED', `Nobody ${lacking} on ${marketName(market)} now: there is no price to bound a MARKET order by.`)
   }
   const best = partsToFraction(parseDecimal(reference))
   const part = side === 'BUY' ? denominator + numerator : denominator - numerator
@@ -188,9 +188,9 @@ export function slippageLimit(side: 'BUY' | 'SELL', market: BookMarket, book: Bo
  * @param book absent where it is not known: the exchange enforces the bound
  * @throws SluiceError where the market is past it already
  */
-export function callersLimit(side: 'BUY' | 'SELL', market: BookMarket, book: Book | undefined, limitPrice: string): MarketBound {
+export function boundByLimitPrice(side: 'BUY' | 'SELL', market: BookMarket, book: Book | undefined, limitPrice: string): MarketBound {
   const price = roundPrice(partsToFraction(parseDecimal(limitPrice)), market.prices, side === 'BUY' ? 'down' : 'up')
-  if (price === '0') throw badFields([{ field: 'limitPrice', problem: `${limitPrice} is below the smallest price of ${nameOf(market)}` }])
+  if (price === '0') throw badFields([{ field: 'limitPrice', problem: `${limitPrice} is below the smallest price of ${marketName(market)}` }])
   const reference = book && bestOf(side, book)
   if (reference === undefined) return { price }
   if (side === 'BUY' && isLess(price, reference))

@@ -4,9 +4,9 @@ import { normalize } from '../../decimal.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
 import type { Submitted } from '../../transactions/submit-request.ts'
 import type { RequestContext, TargetContext, Services } from '../context.ts'
-import { withMeaning, withListedNames } from '../explain-errors.ts'
+import { explainRefusal, nameListedTokens } from '../explain-errors.ts'
 import type { readWallet } from '../wallets.ts'
-import { bookOf, nameOf } from './markets.ts'
+import { bookOf, marketName } from './markets.ts'
 import { aboutCancels, aboutOrder } from './order-state.ts'
 
 export type ConnectorContext = RequestContext & { services: Services } & TargetContext<'connector'>
@@ -151,7 +151,7 @@ async function submitPlan(
     if (action?.do === 'cancel') cancels.push(action)
     if (action?.do !== 'create') continue
     const { market, order } = action
-    clientOrders.push({ clientOrderId: order.clientOrderId, type, market: nameOf(market), index, about: aboutOrder(order, keyed?.tag) })
+    clientOrders.push({ clientOrderId: order.clientOrderId, type, market: marketName(market), index, about: aboutOrder(order, keyed?.tag) })
   }
   const submitted = services.transactions.submit(
     {
@@ -170,7 +170,7 @@ async function submitPlan(
     },
     signal,
   )
-  return withMeaning(withListedNames(submitted, network), venue)
+  return explainRefusal(nameListedTokens(submitted, network), venue)
 }
 
 type Book = Pick<CLOB, 'outcome'>

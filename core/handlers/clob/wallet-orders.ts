@@ -3,7 +3,7 @@ import type { At, BookMarket, BookOrder, OrderName } from '../../contracts/index
 import type { JournaledOrder, OrderFilter } from '../../transactions/book-orders.ts'
 import { isFinal, type Entry, type TransactionState } from '../../transactions/entry.ts'
 import { mayBeOnExchange } from './list-orders.ts'
-import { bookOf, rootOf, nameOf } from './markets.ts'
+import { bookOf, basePaths, marketName } from './markets.ts'
 import { readAboutCancels, hasEnded, showForeign, showJournaled, type ShownOrder } from './order-state.ts'
 import { type ConnectorContext, readOutcomes } from './submit-actions.ts'
 
@@ -146,7 +146,7 @@ export async function findOrder(
   market: BookMarket | undefined,
   at: At,
 ): Promise<FoundOrder | undefined> {
-  const [journaled] = await orders.journaled({ ...name, ...(market && { market: nameOf(market) }), limit: 1 })
+  const [journaled] = await orders.journaled({ ...name, ...(market && { market: marketName(market) }), limit: 1 })
   const found = journaled ? await ofJournal(orders, journaled, market, at) : await ofExchange(orders, name, market, at)
   return found && isNamed(found.shown, name) ? found : undefined
 }
@@ -190,7 +190,7 @@ const isNamed = (shown: ShownOrder, { orderId, clientOrderId }: OrderName) =>
 
 export function unknownOrder(type: BookSet, { orderId, clientOrderId }: OrderName, owner: string): SluiceError {
   const name = orderId === undefined ? `clientOrderId ${clientOrderId}` : `orderId ${orderId}`
-  return new SluiceError('UNKNOWN_ORDER', `${owner} has no order with the ${name} there; GET ${rootOf[type]}/orders lists what it has.`)
+  return new SluiceError('UNKNOWN_ORDER', `${owner} has no order with the ${name} there; GET ${basePaths[type]}/orders lists what it has.`)
 }
 
 /** So many are read at a time, and so often at most: they are looked through in memory. */
@@ -208,7 +208,7 @@ export async function openJournaledOrders(
   const found: JournaledOrder[] = []
   for (let pages = 0; pages < mostPages; pages += 1) {
     const before = found.at(-1)?.key
-    const where = { ...(market && { market: nameOf(market) }), ...(before !== undefined && { before }) }
+    const where = { ...(market && { market: marketName(market) }), ...(before !== undefined && { before }) }
     const page = await orders.journaled({ ...where, openOnly: true, limit: pageSizeOfUnnoted })
     found.push(...page)
     if (page.length < pageSizeOfUnnoted || isEnough(found)) break

@@ -2,7 +2,7 @@ import { SluiceError } from '../../api/index.ts'
 import type { Token, PerpPosition } from '../../contracts/index.ts'
 import { fromRaw } from '../../decimal.ts'
 import type { Submitted } from '../../transactions/submit-request.ts'
-import { withMeaning } from '../explain-errors.ts'
+import { explainRefusal } from '../explain-errors.ts'
 import { readPositiveRaw } from '../tokens.ts'
 import { readWallet, showGas, readAddress } from '../wallets.ts'
 import {
@@ -37,7 +37,7 @@ export const perpMove =
     const shown = { token: token.address, amount: fromRaw(amountRaw, token.decimals) }
     const answer = ({ gas, nonce, txHash }: Submitted) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
     const submitted = services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'collateral', about: null, answer }, signal)
-    return answer(await withMeaning(submitted, venue))
+    return answer(await explainRefusal(submitted, venue))
   }
 
 function tooLittle(freeRaw: bigint, neededRaw: bigint, { symbol, decimals }: Token): SluiceError {

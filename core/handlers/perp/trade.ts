@@ -2,7 +2,7 @@ import type { PerpClosing, PerpQuote, PerpTerms, Plan, At, PerpOrder } from '../
 import { fromRaw, valueAt } from '../../decimal.ts'
 import type { Submitted } from '../../transactions/submit-request.ts'
 import type { RequestContext, TargetContext, Services } from '../context.ts'
-import { withMeaning } from '../explain-errors.ts'
+import { explainRefusal } from '../explain-errors.ts'
 import type { VenueEntry } from '../registry.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound } from '../slippage.ts'
 import { readPositiveRaw } from '../tokens.ts'
@@ -40,7 +40,7 @@ async function submitTrade<S extends object>(
   const scope = { contracts: venue.contracts, valueRaw: 0n }
   const about = aboutPosition(order)
   const submitted = services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'position', about, answer }, signal)
-  return answer(await withMeaning(submitted, venue))
+  return answer(await explainRefusal(submitted, venue))
 }
 
 /** Opens, adds to, reduces or turns a position. Margin and leverage are checked at the quote's block. */

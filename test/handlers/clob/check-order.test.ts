@@ -4,7 +4,7 @@ import { SluiceError } from '../../../core/api/index.ts'
 import type { BookMarket } from '../../../core/contracts/index.ts'
 import { compare } from '../../../core/decimal.ts'
 import { isOnGrid } from '../../../core/handlers/clob/grids.ts'
-import { checkOrder, requireNotional, callersLimit, slippageLimit, type OrderFields } from '../../../core/handlers/clob/read-order.ts'
+import { checkOrder, requireNotional, boundByLimitPrice, boundBySlippage, type OrderFields } from '../../../core/handlers/clob/read-order.ts'
 
 const market: BookMarket = {
   id: '1',
@@ -76,8 +76,8 @@ const book = { buys: [level('1999.5'), level('1990')], sells: [level('2000'), le
 describe('the bound of a MARKET order', () => {
   it('is the best price moved by the slippage, on the grid', () => {
     const slippage = { numerator: 1n, denominator: 300n }
-    expect(slippageLimit('BUY', market, book, slippage)).to.deep.equal({ price: '2006.66', reference: '2000' })
-    expect(slippageLimit('SELL', market, book, slippage)).to.deep.equal({ price: '1992.84', reference: '1999.5' })
+    expect(boundBySlippage('BUY', market, book, slippage)).to.deep.equal({ price: '2006.66', reference: '2000' })
+    expect(boundBySlippage('SELL', market, book, slippage)).to.deep.equal({ price: '1992.84', reference: '1999.5' })
   })
 
   it('is never looser than the slippage, and the best price is within it', () => {
@@ -88,8 +88,8 @@ describe('the bound of a MARKET order', () => {
         const best = String(whole * 5)
         const of = { ...market, prices: grid }
         const both = { buys: [level(best)], sells: [level(best)] }
-        const buy = slippageLimit('BUY', of, both, { numerator, denominator }).price
-        const sell = slippageLimit('SELL', of, both, { numerator, denominator }).price
+        const buy = boundBySlippage('BUY', of, both, { numerator, denominator }).price
+        const sell = boundBySlippage('SELL', of, both, { numerator, denominator }).price
         const exact = (price: string) => BigInt(Math.round(Number(price) * 1e9))
         expect(exact(buy) * denominator <= exact(best) * (denominator + numerator)).to.equal(true)
         if (grid !== 'any') expect(exact(sell) * denominator >= exact(best) * (denominator - numerator)).to.equal(true)
@@ -100,8 +100,8 @@ describe('the bound of a MARKET order', () => {
   })
 
   it('is the limit of the caller on the grid, never looser', () => {
-    expect(callersLimit('BUY', market, book, '2000.019')).to.deep.equal({ price: '2000.01', reference: '2000' })
-    expect(callersLimit('SELL', market, undefined, '1999.001')).to.deep.equal({ price: '1999.01' })
+    expect(boundByLimitPrice('BUY', market, book, '2000.019')).to.deep.equal({ price: '2000.01', reference: '2000' })
+    expect(boundByLimitPrice('SELL', market, undefined, '1999.001')).to.deep.equal({ price: '1999.01' })
   })
 
   it('is refused where the market is past it, where there is no such price, and where nobody trades', () => {
@@ -113,9 +113,9 @@ describe('the bound of a MARKET order', () => {
         return error instanceof SluiceError ? error.name : 'a defect'
       }
     }
-    expect(name(() => callersLimit('BUY', market, book, '1999.999'))).to.equal('SWAP_PRICE_EXCEEDS_LIMIT_PRICE')
-    expect(name(() => callersLimit('SELL', market, book, '1999.501'))).to.equal('SWAP_PRICE_LOWER_THAN_LIMIT_PRICE')
-    expect(name(() => callersLimit('BUY', market, undefined, '0.001'))).to.equal('INCOMPLETE_PARAMS')
-    expect(name(() => slippageLimit('BUY', market, { ...book, sells: [] }, { numerator: 1n, denominator: 100n }))).to.equal('PRICE_FAILED')
+    expect(name(() => boundByLimitPrice('BUY', market, book, '1999.999'))).to.equal('SWAP_PRICE_EXCEEDS_LIMIT_PRICE')
+    expect(name(() => boundByLimitPrice('SELL', market, book, '1999.501'))).to.equal('SWAP_PRICE_LOWER_THAN_LIMIT_PRICE')
+    expect(name(() => boundByLimitPrice('BUY', market, undefined, '0.001'))).to.equal('INCOMPLETE_PARAMS')
+    expect(name(() => boundBySlippage('BUY', market, { ...book, sells: [] }, { numerator: 1n, denominator: 100n }))).to.equal('PRICE_FAILED')
   })
 })
