@@ -12,7 +12,7 @@ import { createHeads } from './blocks.ts'
 import { namedPositions, createPositionNews } from './positions.ts'
 import { namedPrices, createPriceNews } from './prices.ts'
 import { createNewest } from './topic.ts'
-import { type Exchange, readQuery, requestReader } from '../http/request.ts'
+import { type RequestState, readQuery, requestReader } from '../http/request.ts'
 import type { Metrics } from '../http/metrics.ts'
 
 const headers = {
@@ -24,7 +24,7 @@ const headers = {
 }
 
 export interface Events {
-  answer: Koa.Middleware<Exchange>
+  answer: Koa.Middleware<RequestState>
   /** Ends all streams and opens no more. */
   end(): void
 }

@@ -11,7 +11,7 @@ import { didYouMean } from '../handlers/tokens.ts'
 import { identify, inFlightBound, rateLimit } from './admission.ts'
 import type { Metrics } from './metrics.ts'
 import { docsPage, openapi } from './openapi.ts'
-import { idsOf, type Exchange, bodyReader } from './request.ts'
+import { responseHeaders, type RequestState, bodyReader } from './request.ts'
 import { alsoPosts, routes, type RouteParts } from './routes.ts'
 
 interface AppParts extends RouteParts {
@@ -31,7 +31,7 @@ export function createApp(cradle: AppParts): App {
   // The container looks a part up whenever it is asked for it: once is enough.
   const parts = { ...cradle }
   const { settings, log } = parts
-  const app = new Koa<Exchange>()
+  const app = new Koa<RequestState>()
   const events = createEvents(parts)
   app.silent = true
   const bound = inFlightBound(settings.limits.inFlight)
@@ -51,7 +51,7 @@ export function createApp(cradle: AppParts): App {
       const reading = readBody(ctx)
       if (reading) await reading
       const endpoint = endpointOf(ctx.req.method ?? '', state.path)
-      if (!endpoint) ctx.set(idsOf(state))
+      if (!endpoint) ctx.set(responseHeaders(state))
       // Counted once it has arrived: who sends slowly takes nobody's place.
       const answering = bound.run(() => (endpoint ?? next)(ctx))
       if (answering) await answering
@@ -66,7 +66,7 @@ export function createApp(cradle: AppParts): App {
   return { callback: () => app.callback(), endStreams: () => events.end() }
 }
 
-type Context = Koa.ParameterizedContext<Exchange>
+type Context = Koa.ParameterizedContext<RequestState>
 
 function begin({ state, req }: Context): void {
   state.startedAt = performance.now()
@@ -82,7 +82,7 @@ function answerError(ctx: Context, error: unknown, { metrics, log }: AppParts): 
   const { http, code, name, body, retryAfterSeconds } = errorBody(error, requestId)
   metrics.errors.inc({ code, name })
   if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId, path }, 'a defect answered a request')
-  ctx.set(idsOf(ctx.state))
+  ctx.set(responseHeaders(ctx.state))
   ctx.status = http
   if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.ceil(retryAfterSeconds)))
   ctx.body = body
@@ -100,8 +100,8 @@ function end(ctx: Context, { metrics, log }: AppParts): void {
 }
 
 /** What is not answered by a verb: events, documents and metrics. */
-function pages({ services, metrics }: AppParts, events: Events): Router<Exchange> {
-  const router = docsPage<Exchange>()
+function pages({ services, metrics }: AppParts, events: Events): Router<RequestState> {
+  const router = docsPage<RequestState>()
   router.get(eventsEndpoint.path, events.answer)
   let document: object | undefined
   router.get('/openapi.json', (ctx) => {

@@ -7,7 +7,7 @@ import type { Caller } from '../handlers/caller.ts'
 import { fieldsReader, type FieldsReader } from '../handlers/read-fields.ts'
 
 /** What the pipeline knows of a request and its answer. */
-export interface Exchange {
+export interface RequestState {
   caller: Caller
   requestId: string
   startedAt: number
@@ -20,7 +20,7 @@ export interface Exchange {
 }
 
 /** What every answer says in its headers. */
-export const idsOf = ({ requestId }: Pick<Exchange, 'requestId'>) => ({ 'X-Request-Id': requestId, 'Sluice-Api-Version': interfaceVersion })
+export const responseHeaders = ({ requestId }: Pick<RequestState, 'requestId'>) => ({ 'X-Request-Id': requestId, 'Sluice-Api-Version': interfaceVersion })
 
 const noJson = 'The body must be a JSON object.'
 

@@ -9,7 +9,7 @@ import type { FieldsReader } from '../handlers/read-fields.ts'
 import { readIdempotencyKey, type Idempotency, type Answer } from '../transactions/idempotency.ts'
 import type { KeyClaim } from '../transactions/journal/journal.ts'
 import type { Keyed } from '../transactions/submit-request.ts'
-import { idsOf, type Exchange, rememberQueries, requestReader } from './request.ts'
+import { responseHeaders, type RequestState, rememberQueries, requestReader } from './request.ts'
 
 export interface RouteParts {
   services: Services
@@ -25,7 +25,7 @@ export const alsoPosts = ({ method, set, path }: Endpoint) =>
 type Fields = Record<string, unknown>
 
 /** Answers a request of one endpoint. */
-type EndpointAnswer = (ctx: Koa.ParameterizedContext<Exchange>) => void | Promise<void>
+type EndpointAnswer = (ctx: Koa.ParameterizedContext<RequestState>) => void | Promise<void>
 
 /** One loop over the endpoints makes routes, validators and serializers. Gives who answers a request of a method and path. */
 export function routes(parts: RouteParts): (method: string, path: string) => EndpointAnswer | undefined {
@@ -100,9 +100,9 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
 }
 
 /** Past Koa's own way to an answer: all that it would look into is known here. */
-function reply(ctx: Koa.ParameterizedContext<Exchange>, send: Outbox, { status, body }: Answer): void {
+function reply(ctx: Koa.ParameterizedContext<RequestState>, send: Outbox, { status, body }: Answer): void {
   ctx.respond = false
-  const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(body), ...idsOf(ctx.state) }
+  const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(body), ...responseHeaders(ctx.state) }
   send(ctx.res, status, headers, body)
 }
 
