@@ -30,7 +30,7 @@ type EndpointAnswer = (ctx: Koa.ParameterizedContext<RequestState>) => void | Pr
 /** One loop over the endpoints makes routes, validators and serializers. Gives who answers a request of a method and path. */
 export function routes(parts: RouteParts): (method: string, path: string) => EndpointAnswer | undefined {
   const byMethod = new Map<string, Map<string, EndpointAnswer>>()
-  const send = createOutbox()
+  const send = createResponseBatcher()
   for (const endpoint of endpoints) {
     const answer = handler(endpoint, parts, send)
     const methods = [endpoint.method, ...(endpoint.method === 'GET' ? ['HEAD'] : []), ...(alsoPosts(endpoint) ? ['POST'] : [])]
@@ -42,7 +42,7 @@ export function routes(parts: RouteParts): (method: string, path: string) => End
   return (method, path) => byMethod.get(method)?.get(path)
 }
 
-function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings }: RouteParts, send: Outbox): EndpointAnswer {
+function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings }: RouteParts, send: ResponseBatcher): EndpointAnswer {
   const { permission, wallet, acts, on, path } = endpoint as Endpoint
   const read = requestReader(endpoint)
   const readSearch = rememberQueries(read)
@@ -100,7 +100,7 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
 }
 
 /** Past Koa's own way to an answer: all that it would look into is known here. */
-function reply(ctx: Koa.ParameterizedContext<RequestState>, send: Outbox, { status, body }: Answer): void {
+function reply(ctx: Koa.ParameterizedContext<RequestState>, send: ResponseBatcher, { status, body }: Answer): void {
   ctx.respond = false
   const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(body), ...responseHeaders(ctx.state) }
   send(ctx.res, status, headers, body)
@@ -205,21 +205,21 @@ const timeout = (seconds: number) =>
 /** An answer that comes this much later than the first that waits does not wait for the end of the turn. */
 const mostMs = 1
 
-interface Outgoing {
+interface PendingResponse {
   readonly response: ServerResponse
   readonly headers: OutgoingHttpHeaders
   readonly body: string
 }
 
 /** Takes the status of an answer at once, and writes it with the others of the same turn of the event loop. */
-type Outbox = (response: ServerResponse, status: number, headers: OutgoingHttpHeaders, body: string) => void
+type ResponseBatcher = (response: ServerResponse, status: number, headers: OutgoingHttpHeaders, body: string) => void
 
 /**
  * Whoever waits for an answer sleeps, and to wake somebody can cost more than to make the answer: where several are made in a turn of the
  * event loop, the writes come together at its end, when the first of those who are woken are still awake for the last.
  */
-export function createOutbox(): Outbox {
-  let waiting: Outgoing[] = []
+export function createResponseBatcher(): ResponseBatcher {
+  let waiting: PendingResponse[] = []
   let firstAt = 0
 
   function send(): void {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createOutbox } from '../../core/http/routes.ts'
+import { createResponseBatcher } from '../../core/http/routes.ts'
 
 const three = { 'Content-Length': 3 }
 
@@ -41,7 +41,7 @@ describe('answers that were made in one turn of the event loop', () => {
 
   it('are written together at its end, their status known at once', async () => {
     const [one, two] = [await asked(), await asked()]
-    const send = createOutbox()
+    const send = createResponseBatcher()
     inNoTime(() => {
       send(one.response, 200, three, 'one')
       send(two.response, 503, three, 'two')
@@ -54,7 +54,7 @@ describe('answers that were made in one turn of the event loop', () => {
 
   it('do not wait for its end where it is long', async () => {
     const [one, two] = [await asked(), await asked()]
-    const send = createOutbox()
+    const send = createResponseBatcher()
     send(one.response, 200, three, 'one')
     const until = performance.now() + 2
     while (performance.now() < until);
@@ -65,7 +65,7 @@ describe('answers that were made in one turn of the event loop', () => {
 
   it('are not written where the request has had another answer meanwhile, and not in the way of the others', async () => {
     const [one, two] = [await asked(), await asked()]
-    const send = createOutbox()
+    const send = createResponseBatcher()
     inNoTime(() => {
       send(one.response, 200, three, 'one')
       send(two.response, 200, three, 'two')
