@@ -5,7 +5,7 @@ import type { Caller } from '../handlers/caller.ts'
 import { peerIdentity } from '../tls/tls-server.ts'
 
 /** Sheds load beyond a number of requests under way. */
-export function inFlightBound(most: number) {
+export function inFlightLimit(most: number) {
   let count = 0
   const leave = () => void (count -= 1)
   return {

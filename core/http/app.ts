@@ -8,7 +8,7 @@ import { endpoints, eventsEndpoint, SluiceError } from '../api/index.ts'
 import type { Settings } from '../config/settings.ts'
 import { createEvents, type Events } from '../events/events.ts'
 import { didYouMean } from '../handlers/tokens.ts'
-import { identify, inFlightBound, rateLimit } from './admission.ts'
+import { identify, inFlightLimit, rateLimit } from './admission.ts'
 import type { Metrics } from './metrics.ts'
 import { docsPage, openapi } from './openapi.ts'
 import { responseHeaders, type RequestState, bodyReader } from './request.ts'
@@ -34,7 +34,7 @@ export function createApp(cradle: AppParts): App {
   const app = new Koa<RequestState>()
   const events = createEvents(parts)
   app.silent = true
-  const bound = inFlightBound(settings.limits.inFlight)
+  const bound = inFlightLimit(settings.limits.inFlight)
   const limit = rateLimit()
   const callerOf = identify(settings.clients)
 

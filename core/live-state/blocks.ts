@@ -296,7 +296,7 @@ export interface Trail {
 }
 
 /** How far back a reorganisation is followed block by block; a deeper one makes everything be loaded anew. */
-const mostBlocks = 64
+const maxBlocks = 64
 /** So many of the newest remember what happened in them, for states that are loaded meanwhile. */
 const mostRemembered = 8
 
@@ -322,7 +322,7 @@ export function createTrail(): Trail {
       const forgotten = blocks.length - 1 - mostRemembered
       const old = blocks[forgotten]
       if (old) blocks[forgotten] = forgetful(old.head)
-      if (blocks.length > mostBlocks) blocks.shift()
+      if (blocks.length > maxBlocks) blocks.shift()
     },
     rollBack(hash) {
       blocks.length = placeOf(hash) + 1
@@ -342,7 +342,7 @@ export interface Way {
 type Changes = (after: Head, to: Head) => Promise<readonly HeadChanges[] | 'forked'>
 
 /** So far back it is looked for the block where another fork began: most forks are of one block. */
-const steps = [0, 1, 4, 16, mostBlocks - 1]
+const steps = [0, 1, 4, 16, maxBlocks - 1]
 
 /**
  * A block further back than the fork's beginning does as well: what is known of those between is then read again. What directly follows
@@ -350,7 +350,7 @@ const steps = [0, 1, 4, 16, mostBlocks - 1]
  */
 async function findWay(trail: Trail, to: Head, changes: Changes): Promise<Way | undefined> {
   const { tip } = trail
-  if (!tip || to.number - tip.number > BigInt(mostBlocks)) return undefined
+  if (!tip || to.number - tip.number > BigInt(maxBlocks)) return undefined
   const below = trail.heads().filter(({ number }) => number < to.number)
   const tries = new Set(steps.map((step) => below[Math.min(step, below.length - 1)]))
   for (const back of tries) {

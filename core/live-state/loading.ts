@@ -9,7 +9,7 @@ import { applyBlock, unasked, type Group, type Track, loadingOf } from './tracke
 const loadMs = 15_000
 const againMs = 100
 /** So many keys are loaded at once. */
-const mostAtOnce = 250
+const maxKeysPerLoad = 250
 
 /** What the states of some keys were after a block. */
 async function loadStates(
@@ -136,7 +136,7 @@ export function createLoading({ trail, witness, running, loaded }: LoadingOption
     const signal = running()
     for (;;) {
       if (!signal || signal.aborted || !trail.tip || group.wanted.size === 0) return
-      const some = [...group.wanted].slice(0, mostAtOnce)
+      const some = [...group.wanted].slice(0, maxKeysPerLoad)
       for (const track of some) {
         group.wanted.delete(track)
         if (track.loading) track.loading.asked = [...track.more]

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { SluiceError } from '../../core/api/index.ts'
-import { inFlightBound, rateLimit } from '../../core/http/admission.ts'
+import { inFlightLimit, rateLimit } from '../../core/http/admission.ts'
 
 const caller = (fingerprint: string, requestsPerSecond?: number) => ({
   commonName: fingerprint,
@@ -49,7 +49,7 @@ describe('the rate of a certificate', () => {
 
 describe('the bound on requests under way', () => {
   it('sheds what is beyond it with 1027, and takes more when some are done', async () => {
-    const bound = inFlightBound(2)
+    const bound = inFlightLimit(2)
     const ends: (() => void)[] = []
     const work = async () => bound.run(() => new Promise<void>((resolve) => ends.push(resolve)))
     const [first, second] = [work(), work()]
