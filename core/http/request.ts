@@ -114,7 +114,7 @@ const mostKept = 500
 const mostLength = 500
 
 /** Reads queries, and remembers what it read: bots ask the same question again and again. What it gives is for reading only. */
-export function rememberQueries<T extends object>(read: FieldsReader<T>): (search: string) => Readonly<T> {
+export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (search: string) => Readonly<T> {
   const kept = new Map<string, Readonly<T>>()
   return (search) => {
     const known = kept.get(search)

@@ -9,7 +9,7 @@ import type { FieldsReader } from '../handlers/read-fields.ts'
 import { readIdempotencyKey, type Idempotency, type Answer } from '../transactions/idempotency.ts'
 import type { KeyClaim } from '../transactions/journal/journal.ts'
 import type { Keyed } from '../transactions/submit-request.ts'
-import { responseHeaders, type RequestState, rememberQueries, requestReader } from './request.ts'
+import { responseHeaders, type RequestState, cachedQueryReader, requestReader } from './request.ts'
 
 export interface RouteParts {
   services: Services
@@ -45,7 +45,7 @@ export function routes(parts: RouteParts): (method: string, path: string) => End
 function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings }: RouteParts, send: ResponseBatcher): EndpointAnswer {
   const { permission, wallet, acts, on, path } = endpoint as Endpoint
   const read = requestReader(endpoint)
-  const readSearch = rememberQueries(read)
+  const readSearch = cachedQueryReader(read)
   // Compiled when it is first used, as the reader's schema is.
   let serialize: ((answer: object) => string) | undefined
   // The verb of this very endpoint: what the reader has checked is its request, what the lookup gives is its context.

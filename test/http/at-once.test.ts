@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import Type from 'typebox'
 import { guarded } from '../../core/loader/boundary.ts'
 import { createDeadline } from '../../core/http/routes.ts'
-import { rememberQueries } from '../../core/http/request.ts'
+import { cachedQueryReader } from '../../core/http/request.ts'
 import { fieldsReader } from '../../core/handlers/read-fields.ts'
 
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
@@ -39,7 +39,7 @@ describe('queries that were read before', () => {
   const schema = Type.Object({ base: Type.String(), depth: Type.Optional(Type.Integer()) }, { additionalProperties: false })
 
   it('are not read again, and cannot be changed by who got them', () => {
-    const readSearch = rememberQueries(fieldsReader(schema))
+    const readSearch = cachedQueryReader(fieldsReader(schema))
     const first = readSearch('base=WETH&depth=3')
     expect(first).to.deep.equal({ base: 'WETH', depth: 3 })
     expect(readSearch('base=WETH&depth=3')).to.equal(first)
@@ -47,14 +47,14 @@ describe('queries that were read before', () => {
   })
 
   it('are told what is wrong with them each time', () => {
-    const readSearch = rememberQueries(fieldsReader(schema))
+    const readSearch = cachedQueryReader(fieldsReader(schema))
     for (let time = 0; time < 2; time += 1) expect(() => readSearch('bass=WETH')).to.throw('did you mean "base"?')
   })
 
   it('are forgotten after some hundred others', () => {
     let reads = 0
     const read = fieldsReader(schema)
-    const readSearch = rememberQueries<{ base: string }>((fields, from) => ((reads += 1), read(fields, from)))
+    const readSearch = cachedQueryReader<{ base: string }>((fields, from) => ((reads += 1), read(fields, from)))
     for (let each = 0; each < 2_000; each += 1) readSearch(`base=T${each}`)
     readSearch('base=T0')
     expect(reads).to.equal(2_001)
