@@ -25,24 +25,24 @@ export const alsoPosts = ({ method, set, path }: Endpoint) =>
 type Fields = Record<string, unknown>
 
 /** Answers a request of one endpoint. */
-type EndpointAnswer = (ctx: Koa.ParameterizedContext<RequestState>) => void | Promise<void>
+type EndpointHandler = (ctx: Koa.ParameterizedContext<RequestState>) => void | Promise<void>
 
 /** One loop over the endpoints makes routes, validators and serializers. Gives who answers a request of a method and path. */
-export function routes(parts: RouteParts): (method: string, path: string) => EndpointAnswer | undefined {
-  const byMethod = new Map<string, Map<string, EndpointAnswer>>()
+export function routes(parts: RouteParts): (method: string, path: string) => EndpointHandler | undefined {
+  const byMethod = new Map<string, Map<string, EndpointHandler>>()
   const send = createResponseBatcher()
   for (const endpoint of endpoints) {
     const answer = handler(endpoint, parts, send)
     const methods = [endpoint.method, ...(endpoint.method === 'GET' ? ['HEAD'] : []), ...(alsoPosts(endpoint) ? ['POST'] : [])]
     for (const method of methods) {
-      const byPath = byMethod.get(method) ?? new Map<string, EndpointAnswer>()
+      const byPath = byMethod.get(method) ?? new Map<string, EndpointHandler>()
       byMethod.set(method, byPath.set(endpoint.path, answer))
     }
   }
   return (method, path) => byMethod.get(method)?.get(path)
 }
 
-function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings }: RouteParts, send: ResponseBatcher): EndpointAnswer {
+function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings }: RouteParts, send: ResponseBatcher): EndpointHandler {
   const { permission, wallet, acts, on, path } = endpoint as Endpoint
   const read = requestReader(endpoint)
   const readSearch = cachedQueryReader(read)
