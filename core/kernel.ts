@@ -11,8 +11,8 @@ import { handlers as verbs } from './handlers/handlers.ts'
 import { createApp } from './http/app.ts'
 import {
   measureNodes,
-  countMarket,
-  measureMarket,
+  liveStateCounters,
+  measureLiveState,
   measureQuotes,
   createMetrics,
   measureDirectory,
@@ -21,7 +21,7 @@ import {
 } from './http/metrics.ts'
 import { listen } from './http/server.ts'
 import { measureTransactions, observeJournal, countChanges } from './http/transaction-metrics.ts'
-import { createMarket } from './live-state/live-state.ts'
+import { createLiveState } from './live-state/live-state.ts'
 import { findPlugins } from './loader/find.ts'
 import { pluginOptions, pluginWarnings, loadPlugins, type LoadResult } from './loader/load.ts'
 import type { LoadedPlugin } from './loader/loaded-plugin.ts'
@@ -149,9 +149,9 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
     measureDirectory(metrics, directory)
     measureNodes(metrics, directory)
 
-    const market = createMarket(settings.market, settings.data.dir, log, countMarket(metrics))
+    const market = createLiveState(settings.market, settings.data.dir, log, liveStateCounters(metrics))
     stops.push(() => market.stop())
-    measureMarket(metrics, market)
+    measureLiveState(metrics, market)
     measureQuotes(metrics, directory)
 
     const count = countChanges(metrics)

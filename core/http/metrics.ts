@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Registry as Directory, NetworkEntry } from '../handlers/registry.ts'
-import type { Market } from '../live-state/live-state.ts'
-import type { MarketCounters } from '../live-state/telemetry.ts'
+import type { LiveState } from '../live-state/live-state.ts'
+import type { LiveStateCounters } from '../live-state/telemetry.ts'
 import type { Store } from '../store/store.ts'
 import { transactionMetrics, withinDeadline } from './transaction-metrics.ts'
 
@@ -38,7 +38,7 @@ export function createMetrics() {
       registers,
     }),
     ...transactionMetrics(registry),
-    ...marketMetrics(registry),
+    ...liveStateMetrics(registry),
   }
 }
 
@@ -132,7 +132,7 @@ function nodesOf({ networks }: Pick<Directory, 'networks'>): { chain: string; ne
 const site = ['chain', 'network', 'connector'] as const
 
 /** What is counted of the state in memory where it happens. */
-export function marketMetrics(registry: Registry) {
+export function liveStateMetrics(registry: Registry) {
   const registers = [registry]
   return {
     marketUpdates: new Counter({
@@ -157,7 +157,7 @@ export function marketMetrics(registry: Registry) {
 }
 
 /** What a network is as a whole belongs to no connector. */
-export function countMarket({ marketUpdates, marketTroubles, marketChecks, pluginFaults }: Metrics): MarketCounters {
+export function liveStateCounters({ marketUpdates, marketTroubles, marketChecks, pluginFaults }: Metrics): LiveStateCounters {
   const labels = ({ chain, network, connector = '' }: { chain: string; network: string; connector?: string }) => ({
     chain,
     network,
@@ -173,13 +173,13 @@ export function countMarket({ marketUpdates, marketTroubles, marketChecks, plugi
   }
 }
 
-interface MeasuredMarket {
-  books: Pick<Market['books'], 'kept'>
-  following: Pick<Market['following'], 'all'>
+interface MeasuredLiveState {
+  books: Pick<LiveState['books'], 'kept'>
+  following: Pick<LiveState['following'], 'all'>
 }
 
 /** How much is kept, and how far it is: read when it is asked for. */
-export function measureMarket({ registry }: Pick<Metrics, 'registry'>, { books, following }: MeasuredMarket): void {
+export function measureLiveState({ registry }: Pick<Metrics, 'registry'>, { books, following }: MeasuredLiveState): void {
   const gauge = (name: string, help: string, labelNames: readonly string[], collect: (gauge: Gauge) => void) =>
     registry.registerMetric(
       new Gauge({

@@ -4,7 +4,7 @@ import { createBooks, type Books } from './books.ts'
 import { createFollowing, type Following } from './synchroniser.ts'
 import { createQuotes, type Quotes, quotedPairs } from './quotes.ts'
 import { createRecalls, type Recalls } from './wallets.ts'
-import { createWitness, type MarketCounters } from './telemetry.ts'
+import { createWitness, type LiveStateCounters } from './telemetry.ts'
 
 export type { Books } from './books.ts'
 export type { BookChanged, BookType, BookVenue, BookView, NewestBook } from './book-feed.ts'
@@ -13,9 +13,9 @@ export { newsOfFailure } from './pair-quoter.ts'
 export type { QuoteChanged, QuoteNews } from './pair-quoter.ts'
 export type { Quotes, QuoteVenue } from './quotes.ts'
 export type { Recalls } from './wallets.ts'
-export type { MarketCounters } from './telemetry.ts'
+export type { LiveStateCounters as MarketCounters } from './telemetry.ts'
 
-interface MarketSettings {
+interface LiveStateSettings {
   staleBlocks: number
   staleBlockSeconds: number
   staleSeconds: number
@@ -29,7 +29,7 @@ const mostBooks = 1_000
 const mostKeys = 10_000
 
 /** All that the server keeps in memory of exchanges. */
-export interface Market {
+export interface LiveState {
   readonly books: Books
   readonly quotes: Quotes
   readonly recalls: Recalls
@@ -38,7 +38,7 @@ export interface Market {
 }
 
 /** @param dataDir where what was asked about is remembered from one run to the next */
-export function createMarket(settings: MarketSettings, dataDir: string, log: Log, counters: MarketCounters): Market {
+export function createLiveState(settings: LiveStateSettings, dataDir: string, log: Log, counters: LiveStateCounters): LiveState {
   const witness = createWitness(log, counters)
   const following = createFollowing({ ...settings, idleSeconds, mostKeys, witness })
   const books = createBooks({ ...settings, idleSeconds, mostBooks, following, witness })

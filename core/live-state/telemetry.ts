@@ -22,7 +22,7 @@ type Trouble = 'defect' | 'gap' | 'lost' | 'reload' | 'reorganisation'
 /** What a sample in memory was, compared with the exchange itself; `unclear` where both could not be had of the same moment, or the exchange says two things of it. */
 export type CheckOutcome = 'equal' | 'different' | 'unclear'
 
-export interface MarketCounters {
+export interface LiveStateCounters {
   trouble(place: Place, what: Trouble): void
   check(place: Place, outcome: CheckOutcome): void
   update(place: Place, count: number): void
@@ -35,7 +35,7 @@ export interface Witness {
   update(place: Place, count: number): void
 }
 
-export function createWitness(log: Log, counters: MarketCounters): Witness {
+export function createWitness(log: Log, counters: LiveStateCounters): Witness {
   return {
     trouble(place, what, reason, cause) {
       counters.trouble(place, what)

@@ -1,4 +1,4 @@
-import { createMetrics, measureDirectory, measureStore, measureNodes, measureMarket, measureQuotes } from '../../core/http/metrics.ts'
+import { createMetrics, measureDirectory, measureStore, measureNodes, measureLiveState, measureQuotes } from '../../core/http/metrics.ts'
 import { measureTransactions } from '../../core/http/transaction-metrics.ts'
 
 /** Every metric of the server's own, with the names of its labels. */
@@ -9,7 +9,7 @@ export function shownMetrics(): { name: string; labels: readonly string[] }[] {
   measureStore(metrics, { failing: async () => undefined })
   measureNodes(metrics, { networks: [] })
   measureTransactions(metrics, { journal: { openLanes: async () => [], unfinished: async () => [] }, networks: [], log })
-  measureMarket(metrics, { books: { kept: 0 }, following: { all: () => [] } })
+  measureLiveState(metrics, { books: { kept: 0 }, following: { all: () => [] } })
   measureQuotes(metrics, { networks: [], venuesOn: () => [] })
   return metrics.registry
     .getMetricsAsArray()

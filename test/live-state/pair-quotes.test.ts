@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { Contract, MaxUint256 } from 'ethers'
 import type { FollowedPricing, Quote, Swap } from '../../core/contracts/index.ts'
 import type { EvmReader } from '../../kits/evm/index.ts'
-import { createMarket, type Market } from '../../core/live-state/live-state.ts'
+import { createLiveState, type LiveState } from '../../core/live-state/live-state.ts'
 import { type QuoteVenue } from '../../core/live-state/quotes.ts'
 import { roundTripsTo } from '../../testkit/round-trips.ts'
 import ethereum from '../../plugins/ethereum/index.ts'
@@ -25,7 +25,7 @@ describe('quotes from memory', function () {
   this.timeout(120_000)
   let floor: TradingFloor
   let place: Awaited<ReturnType<typeof temporaryFolder>>
-  let market: Market
+  let market: LiveState
   let venue: QuoteVenue
   let own: Contract
   before(async () => {
@@ -62,7 +62,7 @@ describe('quotes from memory', function () {
     return followed as unknown as FollowedPricing
   }
   const openMarket = () =>
-    createMarket(
+    createLiveState(
       { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 10, checkSeconds: 60 },
       place.folder,
       { info() {}, warn() {} },

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { AMM, Chain, FollowedPricing, Quote, Swap } from '../../../../core/contracts/index.ts'
 import type { Evm } from '../../../../kits/evm/index.ts'
-import { createMarket } from '../../../../core/live-state/live-state.ts'
+import { createLiveState } from '../../../../core/live-state/live-state.ts'
 import { type QuoteVenue } from '../../../../core/live-state/quotes.ts'
 import { temporaryFolder } from '../../../devnet/test-devnet.ts'
 import { until } from '../../../live-state/recorder.ts'
@@ -49,7 +49,7 @@ export async function walkInMemory(walked: Walked, { below }: Random, quotes: nu
   }
   const counters = { trouble: (_: unknown, what: string) => count(what), check: (_: unknown, what: string) => count(what), update() {} }
   const place = await temporaryFolder()
-  const market = createMarket(
+  const market = createLiveState(
     { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 60, checkSeconds: 1 },
     place.folder,
     { info() {}, warn() {} },
