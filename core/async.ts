@@ -16,13 +16,13 @@ export function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /** Something that may change, for those who wait for it. */
-interface News {
+interface Condition {
   tell(): void
   /** Until it is told next, or the time is over. @throws the signal's reason */
   wait(mostMs: number, signal: AbortSignal): Promise<void>
 }
 
-export function createNews(): News {
+export function createCondition(): Condition {
   let tell = () => {}
   let told = new Promise<void>((resolve) => (tell = resolve))
   return {
@@ -39,13 +39,13 @@ export function createNews(): News {
 }
 
 /** Wakes one who waits; rung while nobody waits, it is heard at once by who waits next. */
-export interface Bell {
+export interface Notifier {
   ring(): void
   /** Whether it was rung within the time. */
   wait(ms: number): Promise<boolean>
 }
 
-export function createBell(): Bell {
+export function createNotifier(): Notifier {
   let rung = false
   let wake = () => {}
   return {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { SluiceError, type PositionsNews, badFields, type EventsRequest } from '../api/index.ts'
-import { withDeadline, createBell } from '../async.ts'
+import { withDeadline, createNotifier } from '../async.ts'
 import type { At } from '../contracts/index.ts'
 import { rangePositions } from '../handlers/amm/range-positions.ts'
 import { showPosition as showBookPosition } from '../handlers/clob/accounts.ts'
@@ -44,7 +44,7 @@ export function createPositionNews({ heads, timeoutMs, log }: PositionNewsParts)
   }
 
   function follow(named: NamedPositions, changed: (state: State) => void, renewed: (state: State) => void): () => void {
-    const bell = createBell()
+    const bell = createNotifier()
     const { waitMs, end } = begin(named, bell.ring)
     let told: string | undefined
     let isFailing = false

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
 import { SluiceError } from '../api/index.ts'
-import { type Bell, createBell } from '../async.ts'
+import { type Notifier, createNotifier } from '../async.ts'
 import type { Caller } from '../handlers/caller.ts'
 import type { Newest } from './topic.ts'
 import type { Changes, Wanted } from './transactions.ts'
@@ -17,7 +17,7 @@ interface StreamParts {
   /** Of each that is followed, a network's blocks, a book, a price, a wallet's positions. */
   newest: Pick<Newest, 'take'>
   /** Rung when there may be something new. */
-  bell: Bell
+  bell: Notifier
   /** Aborted when the stream is to end. */
   signal: AbortSignal
   /** Told why the journal could not be read; it is tried again. */
@@ -89,7 +89,7 @@ const endMs = 500
 
 /** A place among the open streams. */
 interface Stream {
-  readonly bell: Bell
+  readonly bell: Notifier
   /** Aborted when the stream is to end. */
   readonly signal: AbortSignal
   /** Called once, when the stream has ended. */
@@ -124,7 +124,7 @@ export function createStreams(log: Pick<Logger, 'warn'>): Streams {
   return {
     open(caller) {
       requireRoom(caller)
-      const bell = createBell()
+      const bell = createNotifier()
       const over = new AbortController()
       const endings: (() => void)[] = []
       let sending: ServerResponse | undefined

@@ -2,7 +2,7 @@ import { setImmediate as soon, setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { JournalEvent } from '../transactions/journal/journal.ts'
 import type { TransactionEvents } from '../transactions/transactions.ts'
-import { createBell } from '../async.ts'
+import { createNotifier } from '../async.ts'
 
 /** Which changes a stream is for. */
 export interface Wanted {
@@ -46,7 +46,7 @@ const mostKept = 1_000
 /** Follows the journal with one reader for all streams. */
 export function createChanges(events: TransactionEvents, frameOf: (event: JournalEvent) => string, log: Pick<Logger, 'warn'>): Changes {
   const followers = new Set<() => void>()
-  const written = createBell()
+  const written = createNotifier()
   let reading: Promise<void> | undefined
   let turn: Promise<unknown> = Promise.resolve()
   /** All that are after `floor`, up to `tail`. */

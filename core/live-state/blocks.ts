@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
-import { withDeadline, createBackoff, createNews, within } from '../async.ts'
+import { withDeadline, createBackoff, createCondition, within } from '../async.ts'
 import type { Chain, Head, Interest, At, HeadChanges } from '../contracts/index.ts'
 import type { Place, Witness } from './telemetry.ts'
 
@@ -38,7 +38,7 @@ const mostMs = 15_000
 
 export function createHeadChaser({ chain, place, witness, trail, interest, go }: HeadChaserOptions): HeadChaser {
   const name = `${place.chain}/${place.network}`
-  const progress = createNews()
+  const progress = createCondition()
   let running: AbortSignal | undefined
   let chasing: AbortSignal | undefined
   let heard: Head | undefined

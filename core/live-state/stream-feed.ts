@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
 import type { BookMarket, BookStream, BookUpdate } from '../contracts/index.ts'
-import { withDeadline, createBackoff, createNews, within } from '../async.ts'
+import { withDeadline, createBackoff, createCondition, within } from '../async.ts'
 import type { Place, Witness } from './telemetry.ts'
 import { bookName, noBook, type BookVenue, type BookView, type Feed, type NewestBook, createFollowers } from './book-feed.ts'
 import { createStreamBook, type Standing, createStreamCheck, type StreamCheck } from './stream-book.ts'
@@ -29,7 +29,7 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
   const name = bookName(venue, market)
   const book = createStreamBook()
   const followers = createFollowers()
-  const news = createNews()
+  const news = createCondition()
   const over = new AbortController()
   const asking = createBackoff()
   let underWay = false

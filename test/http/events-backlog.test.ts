@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createBell } from '../../core/async.ts'
+import { createNotifier } from '../../core/async.ts'
 import { createChanges, type Changes, type Wanted } from '../../core/events/transactions.ts'
 import { frame, eventStream, createStreams } from '../../core/events/stream.ts'
 import { createNewest } from '../../core/events/topic.ts'
@@ -78,7 +78,7 @@ describe('those who follow the journal', () => {
       const ids: number[] = []
       const isOver = () => (ids.at(-1) ?? -1) >= (end() ?? Infinity)
       while (!isOver()) {
-        const bell = createBell()
+        const bell = createNotifier()
         const over = new AbortController()
         const leave = await changes.follow(bell.ring)
         const wake = setInterval(() => {
