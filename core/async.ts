@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Waits for work only until the signal is aborted, whose reason it throws then; the work may go on. */
-export function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     if (signal.aborted) {
       // Nobody waits for it: that it fails is nobody's business.
@@ -33,7 +33,7 @@ export function createCondition(): Condition {
     async wait(mostMs, signal) {
       const over = new AbortController()
       const late = sleep(mostMs, undefined, { signal: over.signal }).catch(() => {})
-      await within(Promise.race([told, late]), signal).finally(() => over.abort())
+      await abortable(Promise.race([told, late]), signal).finally(() => over.abort())
     },
   }
 }

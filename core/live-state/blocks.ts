@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
-import { withDeadline, createBackoff, createCondition, within } from '../async.ts'
+import { withDeadline, createBackoff, createCondition, abortable } from '../async.ts'
 import type { Chain, Head, Interest, At, HeadChanges } from '../contracts/index.ts'
 import type { Place, Witness } from './telemetry.ts'
 
@@ -103,7 +103,7 @@ export function createHeadChaser({ chain, place, witness, trail, interest, go }:
     const { follow, from } = interest()
     const asked = new Set(follow)
     const way = await withDeadline(over, mostMs, (signal) =>
-      findWay(trail, to, (after, last) => within(changes(after, last, { follow: [...asked], ...(from && { from }) }, { signal }), signal)),
+      findWay(trail, to, (after, last) => abortable(changes(after, last, { follow: [...asked], ...(from && { from }) }, { signal }), signal)),
     )
     over.throwIfAborted()
     freshAt = performance.now()
@@ -116,7 +116,7 @@ export function createHeadChaser({ chain, place, witness, trail, interest, go }:
   }
 
   async function ask(signal: AbortSignal): Promise<void> {
-    const head = await within(chain.head({ signal }), signal).catch((error: unknown) => {
+    const head = await abortable(chain.head({ signal }), signal).catch((error: unknown) => {
       reason = reasonOf(error)
       if (error instanceof SluiceError) throw error
       throw new SluiceError('NETWORK', `${name} did not answer in time. Try again.`, { retryAfterSeconds: 1, cause: error })
@@ -235,7 +235,7 @@ export function createFreshness({ network, chaser, trail, staleBlocks, staleBloc
     async require({ signal }) {
       for (let tries = 1; ; tries += 1) {
         if (chaser.failures >= mostFailures && !isFresh()) throw tooOld()
-        await within(chaser.confirm(), signal)
+        await abortable(chaser.confirm(), signal)
         if (isFresh()) {
           // The question for the head may have been under way already when the block came.
           if (isBefore(promised) && tries < mostPromised) continue

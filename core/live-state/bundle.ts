@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { At, Head, Wanting } from '../contracts/index.ts'
-import { within } from '../async.ts'
+import { abortable } from '../async.ts'
 import { type KeptTrack, failureOf, type Group, type Source, type Track } from './tracked-states.ts'
 
 export interface BundlePart {
@@ -86,7 +86,7 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
           if (failure !== undefined) throw failure
           loading.push(host.want(group, track))
         }
-        await within(Promise.all(loading), at.signal)
+        await abortable(Promise.all(loading), at.signal)
       }
     },
     hold() {
@@ -111,7 +111,7 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
         while (track.loading?.asked && !isIn(track.loading.asked)) await track.loading.done.catch(() => {})
         return host.want(group, track)
       })
-      await within(Promise.all(loading), at.signal)
+      await abortable(Promise.all(loading), at.signal)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
-import { withDeadline, within } from '../async.ts'
+import { withDeadline, abortable } from '../async.ts'
 import type { Head, KnownOf } from '../contracts/index.ts'
 import type { Trail } from './blocks.ts'
 import type { Witness } from './telemetry.ts'
@@ -24,7 +24,7 @@ async function loadStates(
     if (track && (track.about !== undefined || track.more.length > 0)) known.set(key, { about: track.about, more: [...track.more] })
   }
   const { head, states } = await withDeadline(over, loadMs, (signal) =>
-    within(Promise.resolve(source.followed.load(keys, after, { signal }, known)), signal),
+    abortable(Promise.resolve(source.followed.load(keys, after, { signal }, known)), signal),
   )
   if (head.number !== after.number || (head.hash !== undefined && head.hash !== after.hash))
     throw new Error(`it read block ${head.number} where ${after.number} was asked for`)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
 import type { BookMarket, BookStream, BookUpdate } from '../contracts/index.ts'
-import { withDeadline, createBackoff, createCondition, within } from '../async.ts'
+import { withDeadline, createBackoff, createCondition, abortable } from '../async.ts'
 import type { Place, Witness } from './telemetry.ts'
 import { bookName, noBook, type BookVenue, type BookView, type Feed, type NewestBook, createFollowers } from './book-feed.ts'
 import { createStreamBook, type Standing, createStreamCheck, type StreamCheck } from './stream-book.ts'
@@ -91,7 +91,7 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
 
   async function snapshot(): Promise<BookUpdate & { is: 'snapshot' }> {
     const told = await withDeadline(over.signal, snapshotMs, (signal) =>
-      within(Promise.resolve(stream.snapshot(market, { signal })), signal),
+      abortable(Promise.resolve(stream.snapshot(market, { signal })), signal),
     )
     if (told?.is !== 'snapshot') throw new Error('the connector gave something else than a snapshot')
     return told

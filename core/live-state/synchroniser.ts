@@ -1,5 +1,5 @@
 import type { SluiceError } from '../api/index.ts'
-import { within } from '../async.ts'
+import { abortable } from '../async.ts'
 import type { At, Chain, Head } from '../contracts/index.ts'
 import { type Way, createFreshness, createHeadChaser, createTrail, type Freshness, type Trail } from './blocks.ts'
 import { createBundle, type Bundle, type BundlePart } from './bundle.ts'
@@ -189,7 +189,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
         if (state !== undefined && trail.tip) return { state, head: trail.tip }
         const failure = failureOf(track)
         if (failure !== undefined) throw failure
-        await within(want(group, track), at.signal)
+        await abortable(want(group, track), at.signal)
       }
     },
     watch(source, key, changed) {
