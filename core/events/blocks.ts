@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Block } from '../api/index.ts'
-import type { News } from './stream.ts'
-import type { Told } from './topic.ts'
+import type { EventUpdate } from './stream.ts'
+import type { Subscription } from './topic.ts'
 import type { Head } from '../contracts/index.ts'
 import type { NetworkEntry } from '../handlers/registry.ts'
 
 const pauseAfterTroubleMs = 1_000
 
 interface Followed {
-  newest?: News
+  newest?: EventUpdate
   readonly rings: Set<() => void>
   readonly over: AbortController
 }
 
-export interface Heads {
+export interface BlockTopic {
   /** Rings at every new block of a network, until `end` is called. `newest`: undefined before the first. */
-  follow(network: NetworkEntry, ring: () => void): Told
+  follow(network: NetworkEntry, ring: () => void): Subscription
 }
 
 /** Follows each network that somebody wants the blocks of once, for all of them. */
-export function createHeads(log: Pick<Logger, 'warn'>): Heads {
+export function createBlockTopic(log: Pick<Logger, 'warn'>): BlockTopic {
   const networks = new Map<NetworkEntry, Followed>()
 
   async function read({ chain, network, impl }: NetworkEntry, followed: Followed): Promise<void> {

@@ -5,13 +5,13 @@ import { requirePermission, requireWallet, visibleWallets } from '../handlers/ca
 import type { Services } from '../handlers/context.ts'
 import { findNetworks } from '../handlers/registry.ts'
 import { showTransaction } from '../handlers/service.ts'
-import { createBookNews, namedBooks } from './order-books.ts'
+import { createBookTopic, namedBooks } from './order-books.ts'
 import { createChanges } from './transactions.ts'
-import { frame, readPosition, type Position, eventStream, createStreams } from './stream.ts'
-import { createHeads } from './blocks.ts'
-import { namedPositions, createPositionNews } from './positions.ts'
-import { namedPrices, createPriceNews } from './prices.ts'
-import { createNewest } from './topic.ts'
+import { frame, parsePosition, type StreamPosition, eventStream, createStreams } from './stream.ts'
+import { createBlockTopic } from './blocks.ts'
+import { namedPositions, createPositionTopic } from './positions.ts'
+import { namedPrices, createPriceTopic } from './prices.ts'
+import { createLatestUpdates } from './topic.ts'
 import { type RequestState, readQuery, requestReader } from '../http/request.ts'
 import type { Metrics } from '../http/metrics.ts'
 
@@ -43,11 +43,11 @@ export function createEvents({
 }: EventsParts): Events {
   const read = requestReader(eventsEndpoint)
   const streams = createStreams(log)
-  const heads = createHeads(log)
-  const bookNews = createBookNews(books)
-  const priceNews = createPriceNews(quotes)
+  const heads = createBlockTopic(log)
+  const bookNews = createBookTopic(books)
+  const priceNews = createPriceTopic(quotes)
   const timeoutMs = settings.server.requestTimeoutSeconds * 1000
-  const positionNews = createPositionNews({ heads, timeoutMs, log })
+  const positionNews = createPositionTopic({ heads, timeoutMs, log })
   const changes = createChanges(
     transactions.events,
     ({ id, entry }) => frame('transactions', String(id), showTransaction(entry, transactions.status)),
@@ -55,9 +55,9 @@ export function createEvents({
   )
 
   /** @throws SluiceError INCOMPLETE_PARAMS where the journal never had an event of that id */
-  async function startOf(lastEventId: string | undefined): Promise<Position> {
+  async function startOf(lastEventId: string | undefined): Promise<StreamPosition> {
     if (lastEventId === undefined) return { change: changes.newest(), others: 0 }
-    const from = readPosition(lastEventId)
+    const from = parsePosition(lastEventId)
     // Another server may have written what the reader here will find a moment later.
     const newest = from.change <= changes.newest() ? changes.newest() : await transactions.events.lastId()
     if (from.change <= newest) return from
@@ -94,7 +94,7 @@ export function createEvents({
         const named = topics.includes('orderBook') ? await namedBooks(directory, request, { signal: within }) : []
         const priced = topics.includes('price') ? await namedPrices(directory, request, { signal: within }) : []
         const held = topics.includes('positions') ? await namedPositions(directory, request, { signal: within }) : []
-        const newest = createNewest(bell.ring)
+        const newest = createLatestUpdates(bell.ring)
         stream.onEnd(newest.end)
         for (const each of networks) newest.follow((ring) => heads.follow(each, ring))
         for (const each of named) newest.follow((ring) => bookNews.follow(each, ring))

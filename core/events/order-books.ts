@@ -4,7 +4,7 @@ import { bookOf, marketsOf, marketName } from '../handlers/clob/markets.ts'
 import type { Registry, NetworkEntry, VenueEntry } from '../handlers/registry.ts'
 import type { BookVenue, NewestBook } from '../live-state/book-feed.ts'
 import type { Books } from '../live-state/books.ts'
-import { onEachNetwork, createSharedNews, type SharedNews } from './topic.ts'
+import { onEachNetwork, createSharedFeed, type SharedFeed } from './topic.ts'
 
 const types: readonly BookSet[] = ['CLOB', 'MARGIN_CLOB', 'PERP_CLOB']
 const usualDepth = 20
@@ -67,8 +67,8 @@ interface NamedBook {
   readonly depth: number
 }
 
-export const createBookNews = (books: Pick<Books, 'follow'>): SharedNews<NamedBook> =>
-  createSharedNews<NamedBook, NewestBook>({
+export const createBookTopic = (books: Pick<Books, 'follow'>): SharedFeed<NamedBook> =>
+  createSharedFeed<NamedBook, NewestBook>({
     event: 'orderBook',
     keyOf: ({ venue: { chain, network, connector, type }, market, depth }) => [chain, network, connector, type, market.id, depth].join('/'),
     follow: ({ venue, market }, changed) => books.follow(venue, market, changed),

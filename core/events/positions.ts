@@ -10,9 +10,9 @@ import { showPosition } from '../handlers/perp/account.ts'
 import { findMarket, perpOf, tickerOf } from '../handlers/perp/markets.ts'
 import type { VenueEntry, Registry } from '../handlers/registry.ts'
 import { readAddress } from '../handlers/wallets.ts'
-import { newsOfFailure } from '../live-state/pair-quoter.ts'
-import type { Heads } from './blocks.ts'
-import { createSharedNews, type SharedNews, onEachNetwork } from './topic.ts'
+import { updateOfFailure } from '../live-state/pair-quoter.ts'
+import type { BlockTopic } from './blocks.ts'
+import { createSharedFeed, type SharedFeed, onEachNetwork } from './topic.ts'
 
 /** Positions as they were then, or why the exchange tells of none; undefined while nothing can be said of them. */
 type State = { readonly held: Positions; readonly timestamp: number } | SluiceError | undefined
@@ -24,13 +24,13 @@ const pauseMs = 2_000
 const mostInOne = 5
 
 interface PositionNewsParts {
-  heads: Heads
+  heads: BlockTopic
   /** Of one question. */
   timeoutMs: number
   log: Pick<Logger, 'warn'>
 }
 
-export function createPositionNews({ heads, timeoutMs, log }: PositionNewsParts): SharedNews<NamedPositions> {
+export function createPositionTopic({ heads, timeoutMs, log }: PositionNewsParts): SharedFeed<NamedPositions> {
   /** All that each exchange without blocks is asked for. */
   const asked = new Map<VenueEntry, Set<NamedPositions>>()
 
@@ -66,7 +66,7 @@ export function createPositionNews({ heads, timeoutMs, log }: PositionNewsParts)
             'the positions of a wallet could not be read for who follows them; it is tried again',
           )
         isFailing = true
-        return newsOfFailure(error, 'The question for positions')
+        return updateOfFailure(error, 'The question for positions')
       }
     }
 
@@ -90,7 +90,7 @@ export function createPositionNews({ heads, timeoutMs, log }: PositionNewsParts)
     }
   }
 
-  return createSharedNews<NamedPositions, State>({
+  return createSharedFeed<NamedPositions, State>({
     event: 'positions',
     keyOf: ({ network: { chain, network }, venue: { connector }, address, markets }) =>
       JSON.stringify([chain, network, connector, address, markets]),

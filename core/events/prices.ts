@@ -3,9 +3,9 @@ import type { At } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
 import { ammOf, toQuoteVenue, readSwapRequest, requireVersion, type SwapRequest, toQuoteChoice, swapPrice, toSwap } from '../handlers/amm/price.ts'
 import type { Registry, NetworkEntry } from '../handlers/registry.ts'
-import type { QuoteNews } from '../live-state/pair-quoter.ts'
+import type { QuoteUpdate } from '../live-state/pair-quoter.ts'
 import type { Quotes, QuoteVenue } from '../live-state/quotes.ts'
-import { onEachNetwork, createSharedNews, type SharedNews } from './topic.ts'
+import { onEachNetwork, createSharedFeed, type SharedFeed } from './topic.ts'
 
 interface Question {
   asked: string
@@ -80,7 +80,7 @@ interface NamedPrice {
 /** What each event of it says. */
 type About = Pick<PriceNews, 'asked' | 'chain' | 'network' | 'connector' | 'version' | 'base' | 'quote' | 'side' | 'amount'>
 
-export function createPriceNews(quotes: Pick<Quotes, 'follow'>): SharedNews<NamedPrice> {
+export function createPriceTopic(quotes: Pick<Quotes, 'follow'>): SharedFeed<NamedPrice> {
   const abouts = new WeakMap<NamedPrice, About>()
 
   function aboutOf(named: NamedPrice): About {
@@ -89,7 +89,7 @@ export function createPriceNews(quotes: Pick<Quotes, 'follow'>): SharedNews<Name
     return known
   }
 
-  return createSharedNews<NamedPrice, QuoteNews>({
+  return createSharedFeed<NamedPrice, QuoteUpdate>({
     event: 'price',
     keyOf: ({ venue: { chain, network, connector }, version = '', asked }) => JSON.stringify([chain, network, connector, version, asked]),
     follow: ({ venue, order, version }, changed) => quotes.follow(venue, toSwap(order), toQuoteChoice(version), changed),
@@ -112,7 +112,7 @@ function about({ venue: { chain, network, connector }, order, version, asked }: 
   }
 }
 
-function show({ order }: NamedPrice, news: QuoteNews): Omit<PriceNews, keyof About> {
+function show({ order }: NamedPrice, news: QuoteUpdate): Omit<PriceNews, keyof About> {
   if (news === undefined) return { stale: true, timestamp: Date.now() }
   if (news instanceof SluiceError) {
     const { code: errorCode, name, message } = news

@@ -5,17 +5,17 @@ import type { Logger } from 'pino'
 import { SluiceError } from '../api/index.ts'
 import { type Notifier, createNotifier } from '../async.ts'
 import type { Caller } from '../handlers/caller.ts'
-import type { Newest } from './topic.ts'
+import type { LatestUpdates } from './topic.ts'
 import type { Changes, Wanted } from './transactions.ts'
 
 interface StreamParts {
-  from: Position
+  from: StreamPosition
   /** Told first. */
   about: object
   /** Absent where transactions are not followed. */
   changes?: { source: Pick<Changes, 'take'>; wanted: Wanted }
   /** Of each that is followed, a network's blocks, a book, a price, a wallet's positions. */
-  newest: Pick<Newest, 'take'>
+  newest: Pick<LatestUpdates, 'take'>
   /** Rung when there may be something new. */
   bell: Notifier
   /** Aborted when the stream is to end. */
@@ -36,12 +36,12 @@ const chunkLength = 32 * 1024
  */
 export async function* eventStream({ from, about, changes, newest, bell, signal, troubled }: StreamParts): AsyncGenerator<string> {
   let position = from
-  yield ready(showPosition(position), about)
+  yield ready(formatPosition(position), about)
 
-  function* framesOf({ take }: Pick<Newest, 'take'>): Generator<string> {
+  function* framesOf({ take }: Pick<LatestUpdates, 'take'>): Generator<string> {
     for (const news of take()) {
       position = { ...position, others: position.others + 1 }
-      yield newsFrame(news, showPosition(position))
+      yield updateFrame(news, formatPosition(position))
     }
   }
 
@@ -169,7 +169,7 @@ export function createStreams(log: Pick<Logger, 'warn'>): Streams {
  * Where a stream stands: the newest change of a transaction that was told or passed over, and how many others were told since: of what only
  * the newest counts. Changes are numbered alike by every server of a cluster, and for good.
  */
-export interface Position {
+export interface StreamPosition {
   change: number
   others: number
 }
@@ -178,23 +178,23 @@ export interface Position {
 const retryMs = 1_000
 
 /** An id of an event, `123` or `123-4`: the schema of the request has its pattern. */
-export function readPosition(id: string): Position {
+export function parsePosition(id: string): StreamPosition {
   const [change = '0', others = '0'] = id.split('-')
   return { change: Number(change), others: Number(others) }
 }
 
-const showPosition = ({ change, others }: Position): string => (others === 0 ? String(change) : `${change}-${others}`)
+const formatPosition = ({ change, others }: StreamPosition): string => (others === 0 ? String(change) : `${change}-${others}`)
 
 /** Of what only the newest counts: written once for all streams. Another object is other news. */
-export interface News {
+export interface EventUpdate {
   readonly event: string
   readonly json: string
 }
 
-const newsFrame = ({ event, json }: News, id: string): string => `event: ${event}\nid: ${id}\ndata: ${json}\n\n`
+const updateFrame = ({ event, json }: EventUpdate, id: string): string => `event: ${event}\nid: ${id}\ndata: ${json}\n\n`
 
 /** One event as it goes over the wire. JSON has no line breaks of its own, so the data is one line. */
-export const frame = (event: string, id: string, data: object): string => newsFrame({ event, json: JSON.stringify(data) }, id)
+export const frame = (event: string, id: string, data: object): string => updateFrame({ event, json: JSON.stringify(data) }, id)
 
 /** The first of a stream: who was told nothing yet can come back to where it was, too. */
 const ready = (id: string, about: object): string => `retry: ${retryMs}\n${frame('ready', id, about)}`

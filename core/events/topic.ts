@@ -1,15 +1,15 @@
 import { SluiceError, type EventsRequest } from '../api/index.ts'
 import { type Registry, type NetworkEntry, type VenueEntry, findNetworks } from '../handlers/registry.ts'
-import type { News } from './stream.ts'
+import type { EventUpdate } from './stream.ts'
 
 /** What a stream has of something that it tells only the newest of. */
-export interface Told {
+export interface Subscription {
   /** Undefined while nothing can be said. */
-  newest(): News | undefined
+  newest(): EventUpdate | undefined
   end(): void
 }
 
-interface SharedNewsOptions<T, S> {
+interface SharedFeedOptions<T, S> {
   event: string
   /** What is followed as one. */
   keyOf(each: T): string
@@ -21,21 +21,21 @@ interface SharedNewsOptions<T, S> {
   show(each: T, state: S): object
 }
 
-export interface SharedNews<T> {
+export interface SharedFeed<T> {
   /** Rings at every change. */
-  follow(each: T, ring: () => void): Told
+  follow(each: T, ring: () => void): Subscription
 }
 
 interface Followed<S> {
   heard: { readonly state: S } | undefined
   /** Undefined until it is asked for after a change: what nobody takes is not written. */
-  news: News | undefined
+  news: EventUpdate | undefined
   readonly rings: Set<() => void>
   readonly end: () => void
 }
 
 /** Follows each thing that somebody wants to hear of once, and writes it once, for all of them. */
-export function createSharedNews<T, S>({ event, keyOf, follow, show }: SharedNewsOptions<T, S>): SharedNews<T> {
+export function createSharedFeed<T, S>({ event, keyOf, follow, show }: SharedFeedOptions<T, S>): SharedFeed<T> {
   const all = new Map<string, Followed<S>>()
 
   function start(key: string, one: T): Followed<S> {
@@ -78,19 +78,19 @@ export function createSharedNews<T, S>({ event, keyOf, follow, show }: SharedNew
 }
 
 /** All that one stream tells only the newest of: of thousands it looks only at those that rang. */
-export interface Newest {
-  follow(begin: (ring: () => void) => Told): void
+export interface LatestUpdates {
+  follow(begin: (ring: () => void) => Subscription): void
   /** What is news to the stream, each as it is when its turn comes. */
-  take(): Generator<News>
+  take(): Generator<EventUpdate>
   end(): void
 }
 
 interface Each {
-  newest: Told['newest']
-  told?: News
+  newest: Subscription['newest']
+  told?: EventUpdate
 }
 
-export function createNewest(ring: () => void): Newest {
+export function createLatestUpdates(ring: () => void): LatestUpdates {
   const rung = new Set<Each>()
   const ends: (() => void)[] = []
   return {

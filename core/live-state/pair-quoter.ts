@@ -91,13 +91,13 @@ export interface FollowedQuotes {
    * for all who follow it. Until the function given is called.
    * @throws SluiceError OVERLOADED where there is no room
    */
-  follow(desk: Desk, swap: Swap, changed: QuoteChanged): () => void
+  follow(desk: Desk, swap: Swap, changed: QuoteListener): () => void
 }
 
 interface Question {
   readonly swap: Swap
-  readonly followers: Set<QuoteChanged>
-  news: QuoteNews | 'nothing'
+  readonly followers: Set<QuoteListener>
+  news: QuoteUpdate | 'nothing'
   isAsked: boolean
   /** Whether there was a block while it was asked. */
   again: boolean
@@ -191,7 +191,7 @@ export function createFollowedQuotes(synchroniser: Pick<Synchroniser, 'onMove'>)
       await asked.desk.load(soon())
       move()
     } catch (error) {
-      for (const question of asked.questions.values()) tell(question, newsOfFailure(error))
+      for (const question of asked.questions.values()) tell(question, updateOfFailure(error))
     }
     asked.isLoading = false
   }
@@ -207,11 +207,11 @@ export function createFollowedQuotes(synchroniser: Pick<Synchroniser, 'onMove'>)
     question.isAsked = false
   }
 
-  async function answer(desk: Desk, swap: Swap): Promise<QuoteNews> {
+  async function answer(desk: Desk, swap: Swap): Promise<QuoteUpdate> {
     try {
       return await desk.quote(swap, soon())
     } catch (error) {
-      return newsOfFailure(error)
+      return updateOfFailure(error)
     }
   }
 
@@ -225,8 +225,8 @@ export function createFollowedQuotes(synchroniser: Pick<Synchroniser, 'onMove'>)
     return at
   }
 
-  function tell(question: Question, news: QuoteNews): void {
-    if (question.news !== 'nothing' && isSameNews(question.news, news)) return
+  function tell(question: Question, news: QuoteUpdate): void {
+    if (question.news !== 'nothing' && isSameUpdate(question.news, news)) return
     question.news = news
     for (const changed of question.followers) changed(news)
   }
@@ -261,7 +261,7 @@ export function createFollowedQuotes(synchroniser: Pick<Synchroniser, 'onMove'>)
         move()
       }
       // One function may follow several.
-      const mine: QuoteChanged = (news) => changed(news)
+      const mine: QuoteListener = (news) => changed(news)
       question.followers.add(mine)
       if (question.news !== 'nothing') changed(question.news)
       return () => {
@@ -280,21 +280,21 @@ export function createFollowedQuotes(synchroniser: Pick<Synchroniser, 'onMove'>)
 const isOpen = ({ news }: Question): boolean => news === 'nothing' || news === undefined
 
 /** A quote, or why the exchange gives none; undefined while nothing can be said of it. */
-export type QuoteNews = Quote | SluiceError | undefined
-export type QuoteChanged = (news: QuoteNews) => void
+export type QuoteUpdate = Quote | SluiceError | undefined
+export type QuoteListener = (news: QuoteUpdate) => void
 
 /** What is wrong with the way to the exchange, and not with the question. */
 const passing: ReadonlySet<ErrorName> = new Set(['NETWORK', 'RATE_LIMIT', 'TIMEOUT', 'SERVICE_UNINITIALIZED'])
 
 /** @param what failed, as a sentence begins */
-export function newsOfFailure(error: unknown, what = 'The quote'): SluiceError | undefined {
+export function updateOfFailure(error: unknown, what = 'The quote'): SluiceError | undefined {
   if (error instanceof DOMException && error.name === 'TimeoutError') return undefined
   if (error instanceof SluiceError) return passing.has(error.name) ? undefined : error
   return new SluiceError('UNKNOWN_ERROR', `${what} failed by a defect of the server. The server's log has the reason.`, { cause: error })
 }
 
 /** Whether the one says what the other says: at whatever block. */
-function isSameNews(one: QuoteNews, other: QuoteNews): boolean {
+function isSameUpdate(one: QuoteUpdate, other: QuoteUpdate): boolean {
   if (one === other) return true
   if (one === undefined || other === undefined) return false
   if (one instanceof SluiceError || other instanceof SluiceError)

@@ -4,7 +4,7 @@ import path from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import type { At, Followed, FollowedPricing, Quote, QuoteChoice, Swap, Log } from '../contracts/index.ts'
-import { createDesk, type Desk, createFollowedQuotes, type FollowedQuotes, type QuoteChanged } from './pair-quoter.ts'
+import { createDesk, type Desk, createFollowedQuotes, type FollowedQuotes, type QuoteListener } from './pair-quoter.ts'
 import type { Following, Site, Synchroniser } from './synchroniser.ts'
 import { sourceOf, type Source } from './tracked-states.ts'
 
@@ -27,7 +27,7 @@ export interface Quotes {
    * can be said. Each question is answered once for all who follow it. Until the function given is called.
    * @throws SluiceError where no such question can be asked, or OVERLOADED where there is no room
    */
-  follow(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, changed: QuoteChanged): () => void
+  follow(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, changed: QuoteListener): () => void
   /** Whether what happens on its network cannot be read, so that quotes from memory are errors: then the exchange is to be asked itself. */
   isCutOff(venue: QuoteVenue): boolean
   /** Brings into memory what an exchange was asked about when the server ran last. */

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createNotifier } from '../../core/async.ts'
 import { createChanges, type Changes, type Wanted } from '../../core/events/transactions.ts'
 import { frame, eventStream, createStreams } from '../../core/events/stream.ts'
-import { createNewest } from '../../core/events/topic.ts'
+import { createLatestUpdates } from '../../core/events/topic.ts'
 import { openStore } from '../../core/store/open-store.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
@@ -91,7 +91,7 @@ describe('those who follow the journal', () => {
           from: { change: ids.at(-1) ?? from, others: 0 },
           about: {},
           changes: { source: changes, wanted },
-          newest: createNewest(bell.ring),
+          newest: createLatestUpdates(bell.ring),
           bell,
           signal: over.signal,
           troubled: (error) => {
@@ -175,7 +175,7 @@ describe('those who follow the journal', () => {
         const from = { change: 0, others: 0 }
         const source = { source: changes, wanted: {} }
         stream.send(
-          eventStream({ from, about: {}, changes: source, newest: createNewest(bell.ring), bell, signal, troubled: () => {} }),
+          eventStream({ from, about: {}, changes: source, newest: createLatestUpdates(bell.ring), bell, signal, troubled: () => {} }),
           response,
         )
       })

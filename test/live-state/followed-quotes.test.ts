@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { SluiceError } from '../../core/api/index.ts'
 import type { FollowedPricing, Swap } from '../../core/contracts/index.ts'
 import { createFollowing, type Following } from '../../core/live-state/synchroniser.ts'
-import type { QuoteNews } from '../../core/live-state/pair-quoter.ts'
+import type { QuoteUpdate } from '../../core/live-state/pair-quoter.ts'
 import { createQuotes, type Quotes, type QuoteVenue } from '../../core/live-state/quotes.ts'
 import { createForkChain, type ForkChain, type Happened } from './fork-chain.ts'
 import { keeping } from './keeping.ts'
@@ -74,7 +74,7 @@ describe('quotes that are followed', () => {
     ends.push(end)
     return { told, end }
   }
-  const shown = (news: QuoteNews): (string | number)[] =>
+  const shown = (news: QuoteUpdate): (string | number)[] =>
     news === undefined ? ['unknown'] : news instanceof SluiceError ? [news.name] : [Number(news.amountRaw), Number(news.head.number)]
   const number = () => Number(test.tip.number)
   /** Until all of a block is told. */
