@@ -5,12 +5,12 @@ import { requirePermission, requireWallet, visibleWallets } from '../handlers/ca
 import type { Services } from '../handlers/context.ts'
 import { findNetworks } from '../handlers/registry.ts'
 import { showTransaction } from '../handlers/service.ts'
-import { createBookTopic, namedBooks } from './order-books.ts'
-import { createChanges } from './transactions.ts'
+import { createBookTopic, findBooks } from './order-books.ts'
+import { createTransactionChanges } from './transactions.ts'
 import { frame, parsePosition, type StreamPosition, eventStream, createStreams } from './stream.ts'
 import { createBlockTopic } from './blocks.ts'
-import { namedPositions, createPositionTopic } from './positions.ts'
-import { namedPrices, createPriceTopic } from './prices.ts'
+import { findPositions, createPositionTopic } from './positions.ts'
+import { findPrices, createPriceTopic } from './prices.ts'
 import { createLatestUpdates } from './topic.ts'
 import { type RequestState, readQuery, requestReader } from '../http/request.ts'
 import type { Metrics } from '../http/metrics.ts'
@@ -48,7 +48,7 @@ export function createEvents({
   const priceNews = createPriceTopic(quotes)
   const timeoutMs = settings.server.requestTimeoutSeconds * 1000
   const positionNews = createPositionTopic({ heads, timeoutMs, log })
-  const changes = createChanges(
+  const changes = createTransactionChanges(
     transactions.events,
     ({ id, entry }) => frame('transactions', String(id), showTransaction(entry, transactions.status)),
     log,
@@ -91,9 +91,9 @@ export function createEvents({
         const from = await startOf(request.lastEventId)
         const addresses = address === undefined ? visibleWallets(caller) : new Set([address.toLowerCase()])
         const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-        const named = topics.includes('orderBook') ? await namedBooks(directory, request, { signal: within }) : []
-        const priced = topics.includes('price') ? await namedPrices(directory, request, { signal: within }) : []
-        const held = topics.includes('positions') ? await namedPositions(directory, request, { signal: within }) : []
+        const named = topics.includes('orderBook') ? await findBooks(directory, request, { signal: within }) : []
+        const priced = topics.includes('price') ? await findPrices(directory, request, { signal: within }) : []
+        const held = topics.includes('positions') ? await findPositions(directory, request, { signal: within }) : []
         const newest = createLatestUpdates(bell.ring)
         stream.onEnd(newest.end)
         for (const each of networks) newest.follow((ring) => heads.follow(each, ring))

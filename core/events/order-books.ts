@@ -10,7 +10,7 @@ const types: readonly BookSet[] = ['CLOB', 'MARGIN_CLOB', 'PERP_CLOB']
 const usualDepth = 20
 
 /** The books that a request names, on all networks that it does not rule out. @throws SluiceError as the endpoints of order books do */
-export async function namedBooks(directory: Registry, request: EventsRequest, at: At): Promise<readonly NamedBook[]> {
+export async function findBooks(directory: Registry, request: EventsRequest, at: At): Promise<readonly BookRequest[]> {
   const { connector, market: names, type, depth = usualDepth } = request
   const problem = 'is missing: it says which books the topic orderBook is to tell of'
   if (connector === undefined) throw badFields([{ field: 'connector', problem }])
@@ -51,7 +51,7 @@ async function findMarkets(
   })
 }
 
-const bookVenue = ({ chain, network, impl }: NetworkEntry, venue: VenueEntry, type: BookSet): NamedBook['venue'] => ({
+const bookVenue = ({ chain, network, impl }: NetworkEntry, venue: VenueEntry, type: BookSet): BookRequest['venue'] => ({
   chain,
   network,
   connector: venue.connector,
@@ -61,21 +61,21 @@ const bookVenue = ({ chain, network, impl }: NetworkEntry, venue: VenueEntry, ty
 })
 
 /** A book that somebody wants to hear of, and how much of it. */
-interface NamedBook {
+interface BookRequest {
   readonly venue: BookVenue
   readonly market: BookMarket
   readonly depth: number
 }
 
-export const createBookTopic = (books: Pick<Books, 'follow'>): SharedFeed<NamedBook> =>
-  createSharedFeed<NamedBook, NewestBook>({
+export const createBookTopic = (books: Pick<Books, 'follow'>): SharedFeed<BookRequest> =>
+  createSharedFeed<BookRequest, NewestBook>({
     event: 'orderBook',
     keyOf: ({ venue: { chain, network, connector, type }, market, depth }) => [chain, network, connector, type, market.id, depth].join('/'),
     follow: ({ venue, market }, changed) => books.follow(venue, market, changed),
     show,
   })
 
-function show({ venue: { chain, network, connector, type }, market, depth }: NamedBook, newest: NewestBook): OrderBookNews {
+function show({ venue: { chain, network, connector, type }, market, depth }: BookRequest, newest: NewestBook): OrderBookNews {
   const of = { chain, network, connector, type, market: marketName(market) }
   const view = newest()
   if (!view) return { ...of, stale: true, buys: [], sells: [], timestamp: Date.now() }

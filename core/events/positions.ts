@@ -30,12 +30,12 @@ interface PositionNewsParts {
   log: Pick<Logger, 'warn'>
 }
 
-export function createPositionTopic({ heads, timeoutMs, log }: PositionNewsParts): SharedFeed<NamedPositions> {
+export function createPositionTopic({ heads, timeoutMs, log }: PositionNewsParts): SharedFeed<PositionsRequest> {
   /** All that each exchange without blocks is asked for. */
-  const asked = new Map<VenueEntry, Set<NamedPositions>>()
+  const asked = new Map<VenueEntry, Set<PositionsRequest>>()
 
   /** Rings when it is to be asked again, but for its clock. */
-  function begin(named: NamedPositions, ring: () => void): { waitMs(): number; end(): void } {
+  function begin(named: PositionsRequest, ring: () => void): { waitMs(): number; end(): void } {
     const { network, venue } = named
     if (!venue.actions) return { waitMs: () => silentMs, end: heads.follow(network, ring).end }
     const here = asked.get(venue) ?? new Set()
@@ -43,7 +43,7 @@ export function createPositionTopic({ heads, timeoutMs, log }: PositionNewsParts
     return { waitMs: () => pauseMs * Math.ceil(here.size / mostInOne), end: () => void here.delete(named) }
   }
 
-  function follow(named: NamedPositions, changed: (state: State) => void, renewed: (state: State) => void): () => void {
+  function follow(named: PositionsRequest, changed: (state: State) => void, renewed: (state: State) => void): () => void {
     const bell = createNotifier()
     const { waitMs, end } = begin(named, bell.ring)
     let told: string | undefined
@@ -90,7 +90,7 @@ export function createPositionTopic({ heads, timeoutMs, log }: PositionNewsParts
     }
   }
 
-  return createSharedFeed<NamedPositions, State>({
+  return createSharedFeed<PositionsRequest, State>({
     event: 'positions',
     keyOf: ({ network: { chain, network }, venue: { connector }, address, markets }) =>
       JSON.stringify([chain, network, connector, address, markets]),
@@ -100,7 +100,7 @@ export function createPositionTopic({ heads, timeoutMs, log }: PositionNewsParts
 }
 
 /** The same while nothing but prices changed. */
-function essenceOf({ lasting }: NamedPositions, state: State): string {
+function essenceOf({ lasting }: PositionsRequest, state: State): string {
   if (state === undefined) return 'stale'
   if (state instanceof SluiceError) return `${state.name} ${state.message}`
   const each = state.held.positions.map((position) => JSON.stringify(lasting.map((field) => position[field])))
@@ -108,7 +108,7 @@ function essenceOf({ lasting }: NamedPositions, state: State): string {
 }
 
 function show(
-  { network: { chain, network }, venue: { connector }, address }: NamedPositions,
+  { network: { chain, network }, venue: { connector }, address }: PositionsRequest,
   state: State,
 ): Omit<PositionsNews, 'positions' | 'unshown'> {
   const of = { chain, network, connector, address }
@@ -129,7 +129,7 @@ interface Positions {
 }
 
 /** The positions of a wallet that somebody wants to hear of. */
-interface NamedPositions extends TargetContext<'connector'> {
+interface PositionsRequest extends TargetContext<'connector'> {
   /** As the chain spells it. */
   readonly address: string
   /** All that they are narrowed to. */
@@ -139,7 +139,7 @@ interface NamedPositions extends TargetContext<'connector'> {
   read(at: At): Promise<Positions>
 }
 
-type Asked = (place: TargetContext<'connector'>, owner: string, request: EventsRequest, at: At) => Promise<Pick<NamedPositions, 'markets' | 'read'>>
+type Asked = (place: TargetContext<'connector'>, owner: string, request: EventsRequest, at: At) => Promise<Pick<PositionsRequest, 'markets' | 'read'>>
 
 /** How each kind of exchange is asked. */
 const kinds: Readonly<Record<string, { asked: Asked; lasting: readonly string[] }>> = {
@@ -186,7 +186,7 @@ const kinds: Readonly<Record<string, { asked: Asked; lasting: readonly string[] 
 }
 
 /** The positions that a request names, on all networks that it does not rule out. @throws SluiceError as the endpoints of positions do */
-export async function namedPositions(directory: Registry, request: EventsRequest, at: At): Promise<readonly NamedPositions[]> {
+export async function findPositions(directory: Registry, request: EventsRequest, at: At): Promise<readonly PositionsRequest[]> {
   const { connector, address } = request
   if (connector === undefined) throw missing('connector', 'where the positions are that the topic positions is to tell of')
   if (address === undefined) throw missing('address', 'whose positions the topic positions is to tell of')

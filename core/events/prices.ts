@@ -18,7 +18,7 @@ interface Question {
 }
 
 /** The prices that a request names, on all networks that it does not rule out. @throws SluiceError as `/amm/price` does */
-export async function namedPrices(directory: Registry, request: EventsRequest, at: At): Promise<readonly NamedPrice[]> {
+export async function findPrices(directory: Registry, request: EventsRequest, at: At): Promise<readonly PriceRequest[]> {
   const { connector, version } = request
   const problem = 'is missing: it says whose prices the topic price is to tell of'
   if (connector === undefined) throw badFields([{ field: 'connector', problem }])
@@ -69,7 +69,7 @@ async function orderOf(question: Question, network: NetworkEntry, at: At): Promi
 }
 
 /** A price that somebody wants to hear of. */
-interface NamedPrice {
+interface PriceRequest {
   readonly venue: QuoteVenue
   readonly order: SwapRequest
   readonly version: string | undefined
@@ -80,16 +80,16 @@ interface NamedPrice {
 /** What each event of it says. */
 type About = Pick<PriceNews, 'asked' | 'chain' | 'network' | 'connector' | 'version' | 'base' | 'quote' | 'side' | 'amount'>
 
-export function createPriceTopic(quotes: Pick<Quotes, 'follow'>): SharedFeed<NamedPrice> {
-  const abouts = new WeakMap<NamedPrice, About>()
+export function createPriceTopic(quotes: Pick<Quotes, 'follow'>): SharedFeed<PriceRequest> {
+  const abouts = new WeakMap<PriceRequest, About>()
 
-  function aboutOf(named: NamedPrice): About {
+  function aboutOf(named: PriceRequest): About {
     const known = abouts.get(named) ?? about(named)
     abouts.set(named, known)
     return known
   }
 
-  return createSharedFeed<NamedPrice, QuoteUpdate>({
+  return createSharedFeed<PriceRequest, QuoteUpdate>({
     event: 'price',
     keyOf: ({ venue: { chain, network, connector }, version = '', asked }) => JSON.stringify([chain, network, connector, version, asked]),
     follow: ({ venue, order, version }, changed) => quotes.follow(venue, toSwap(order), toQuoteChoice(version), changed),
@@ -97,7 +97,7 @@ export function createPriceTopic(quotes: Pick<Quotes, 'follow'>): SharedFeed<Nam
   })
 }
 
-function about({ venue: { chain, network, connector }, order, version, asked }: NamedPrice): About {
+function about({ venue: { chain, network, connector }, order, version, asked }: PriceRequest): About {
   const { base, quote, side, amountRaw } = order
   return {
     asked,
@@ -112,7 +112,7 @@ function about({ venue: { chain, network, connector }, order, version, asked }: 
   }
 }
 
-function show({ order }: NamedPrice, news: QuoteUpdate): Omit<PriceNews, keyof About> {
+function show({ order }: PriceRequest, news: QuoteUpdate): Omit<PriceNews, keyof About> {
   if (news === undefined) return { stale: true, timestamp: Date.now() }
   if (news instanceof SluiceError) {
     const { code: errorCode, name, message } = news

@@ -6,14 +6,14 @@ import { SluiceError } from '../api/index.ts'
 import { type Notifier, createNotifier } from '../async.ts'
 import type { Caller } from '../handlers/caller.ts'
 import type { LatestUpdates } from './topic.ts'
-import type { Changes, Wanted } from './transactions.ts'
+import type { TransactionChanges, TransactionFilter } from './transactions.ts'
 
 interface StreamParts {
   from: StreamPosition
   /** Told first. */
   about: object
   /** Absent where transactions are not followed. */
-  changes?: { source: Pick<Changes, 'take'>; wanted: Wanted }
+  changes?: { source: Pick<TransactionChanges, 'take'>; wanted: TransactionFilter }
   /** Of each that is followed, a network's blocks, a book, a price, a wallet's positions. */
   newest: Pick<LatestUpdates, 'take'>
   /** Rung when there may be something new. */

@@ -5,7 +5,7 @@ import type { TransactionEvents } from '../transactions/transactions.ts'
 import { createNotifier } from '../async.ts'
 
 /** Which changes a stream is for. */
-export interface Wanted {
+export interface TransactionFilter {
   chain?: string
   network?: string
   /** In lower case; undefined: all. */
@@ -13,7 +13,7 @@ export interface Wanted {
 }
 
 /** A change, with its event as it goes over the wire. */
-interface Change {
+interface TransactionChange {
   id: number
   chain: string
   network: string
@@ -22,17 +22,17 @@ interface Change {
 }
 
 /** What came after a position, oldest first, and how far that goes: nothing wanted was left out up to there. */
-interface Taken {
-  changes: readonly Change[]
+interface ChangePage {
+  changes: readonly TransactionChange[]
   upTo: number
 }
 
-export interface Changes {
+export interface TransactionChanges {
   /** The newest change that was read, for who follows. */
   newest(): number
   /** Rings at every change from now on, until what it gives is called. */
   follow(ring: () => void): Promise<() => void>
-  take(after: number, wanted: Wanted): Promise<Taken>
+  take(after: number, wanted: TransactionFilter): Promise<ChangePage>
 }
 
 /** What other servers write is found by looking. */
@@ -44,17 +44,17 @@ const pageSize = 200
 const mostKept = 1_000
 
 /** Follows the journal with one reader for all streams. */
-export function createChanges(events: TransactionEvents, frameOf: (event: JournalEvent) => string, log: Pick<Logger, 'warn'>): Changes {
+export function createTransactionChanges(events: TransactionEvents, frameOf: (event: JournalEvent) => string, log: Pick<Logger, 'warn'>): TransactionChanges {
   const followers = new Set<() => void>()
   const written = createNotifier()
   let reading: Promise<void> | undefined
   let turn: Promise<unknown> = Promise.resolve()
   /** All that are after `floor`, up to `tail`. */
-  let kept: Change[] = []
+  let kept: TransactionChange[] = []
   let floor = 0
   let tail = 0
 
-  const changeOf = (event: JournalEvent): Change => {
+  const changeOf = (event: JournalEvent): TransactionChange => {
     const { chain, network, address } = event.entry
     return { id: event.id, chain, network, address, frame: frameOf(event) }
   }
@@ -123,7 +123,7 @@ export function createChanges(events: TransactionEvents, frameOf: (event: Journa
     },
     async take(after, wanted) {
       if (after >= floor) {
-        const changes: Change[] = []
+        const changes: TransactionChange[] = []
         for (let i = kept.length - 1; i >= 0; i--) {
           const change = kept[i]
           if (!change || change.id <= after) break
@@ -139,5 +139,5 @@ export function createChanges(events: TransactionEvents, frameOf: (event: Journa
   }
 }
 
-const isWanted = ({ chain, network, address }: Change, wanted: Wanted): boolean =>
+const isWanted = ({ chain, network, address }: TransactionChange, wanted: TransactionFilter): boolean =>
   (wanted.chain ?? chain) === chain && (wanted.network ?? network) === network && (wanted.addresses?.has(address.toLowerCase()) ?? true)

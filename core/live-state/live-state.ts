@@ -2,7 +2,7 @@
 import type { Log } from '../contracts/index.ts'
 import { createBooks, type Books } from './books.ts'
 import { createFollowing, type Following } from './synchroniser.ts'
-import { createQuotes, type Quotes, quotedPairs } from './quotes.ts'
+import { createQuotes, type Quotes, openQuotedPairs } from './quotes.ts'
 import { createRecalls, type Recalls } from './wallets.ts'
 import { createWitness, type LiveStateCounters } from './telemetry.ts'
 
@@ -42,7 +42,7 @@ export function createLiveState(settings: LiveStateSettings, dataDir: string, lo
   const witness = createWitness(log, counters)
   const following = createFollowing({ ...settings, idleSeconds, mostKeys, witness })
   const books = createBooks({ ...settings, idleSeconds, mostBooks, following, witness })
-  const quotes = createQuotes({ following, pairs: quotedPairs(dataDir, log) })
+  const quotes = createQuotes({ following, pairs: openQuotedPairs(dataDir, log) })
   return {
     books,
     quotes,

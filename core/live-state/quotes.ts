@@ -163,7 +163,7 @@ interface QuotedPairs {
 }
 
 /** In one file of the server's data; what is damaged is left. */
-export function quotedPairs(dataDir: string, log: Log): QuotedPairs {
+export function openQuotedPairs(dataDir: string, log: Log): QuotedPairs {
   const file = path.join(dataDir, 'quoted-pairs.json')
   let writing = Promise.resolve()
   return {

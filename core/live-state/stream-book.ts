@@ -18,11 +18,11 @@ export type Standing = 'waiting' | 'good' | 'gap' | 'lost' | 'faulty'
  * What an update was: another book, or none any more (`changed`); a word that the one in memory is still so (`confirmed`); another last
  * trade, which says nothing of the book (`traded`); nothing that could be used (`passed`).
  */
-type Taken = 'changed' | 'confirmed' | 'traded' | 'passed'
+type UpdateEffect = 'changed' | 'confirmed' | 'traded' | 'passed'
 
 /** The book that an exchange's stream tells of. No time passes here, and nothing is asked. */
 interface StreamBook {
-  take(update: BookUpdate): Taken
+  take(update: BookUpdate): UpdateEffect
   readonly standing: Standing
   readonly fault: string
   readonly sequence: number
@@ -46,12 +46,12 @@ export function createStreamBook(): StreamBook {
   let early: Change[] = []
   let shown: (Book & LastTrades) | undefined
 
-  const changed = (): Taken => {
+  const changed = (): UpdateEffect => {
     shown = undefined
     return 'changed'
   }
 
-  function fail(why: string): Taken {
+  function fail(why: string): UpdateEffect {
     standing = 'faulty'
     fault = why
     early = []
@@ -60,7 +60,7 @@ export function createStreamBook(): StreamBook {
 
   const isCrossed = () => buys.best !== undefined && sells.best !== undefined && compare(buys.best, sells.best) >= 0
 
-  function takeSnapshot(update: Snapshot): Taken {
+  function takeSnapshot(update: Snapshot): UpdateEffect {
     if (!isOrderly(update)) return fail('a snapshot has no sequence or timestamp')
     const isOld = standing === 'good' ? update.sequence <= sequence : standing === 'gap' && update.sequence < sequence
     if (isOld) {
@@ -78,7 +78,7 @@ export function createStreamBook(): StreamBook {
     return changed()
   }
 
-  function takeChange(update: Change): Taken {
+  function takeChange(update: Change): UpdateEffect {
     if (!isOrderly(update) || !Number.isSafeInteger(update.follows) || update.follows >= update.sequence || !Array.isArray(update.levels))
       return fail('a change has no sequence, does not say which it follows, or has no levels')
     const known = standing === 'good' || standing === 'gap'

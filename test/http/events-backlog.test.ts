@@ -7,7 +7,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createNotifier } from '../../core/async.ts'
-import { createChanges, type Changes, type Wanted } from '../../core/events/transactions.ts'
+import { createTransactionChanges, type TransactionChanges, type TransactionFilter } from '../../core/events/transactions.ts'
 import { frame, eventStream, createStreams } from '../../core/events/stream.ts'
 import { createLatestUpdates } from '../../core/events/topic.ts'
 import { openStore } from '../../core/store/open-store.ts'
@@ -22,7 +22,7 @@ const other = '0xabcdef0000000000000000000000000000000002'
 const log = { warn: () => {} }
 const caller: Caller = { commonName: 'bot', fingerprint: 'f', permissions: new Set(['read']), wallets: 'all' }
 
-function changesOf(journal: Journal): Changes & { written(): void } {
+function changesOf(journal: Journal): TransactionChanges & { written(): void } {
   const listeners = new Set<() => void>()
   const events = {
     after: journal.eventsAfter.bind(journal),
@@ -32,7 +32,7 @@ function changesOf(journal: Journal): Changes & { written(): void } {
       return () => void listeners.delete(listener)
     },
   }
-  const changes = createChanges(
+  const changes = createTransactionChanges(
     events,
     ({ id, entry }) => frame('transactions', String(id), { state: entry.state, why: entry.reason }),
     log,
@@ -74,7 +74,7 @@ describe('those who follow the journal', () => {
     })
 
     /** Follows from an id until the end, coming back after every few events as a client that is cut off, at a speed of its own. */
-    async function followed(changes: Changes, from: number, wanted: Wanted, end: () => number | undefined): Promise<number[]> {
+    async function followed(changes: TransactionChanges, from: number, wanted: TransactionFilter, end: () => number | undefined): Promise<number[]> {
       const ids: number[] = []
       const isOver = () => (ids.at(-1) ?? -1) >= (end() ?? Infinity)
       while (!isOver()) {
@@ -118,7 +118,7 @@ describe('those who follow the journal', () => {
       await write(journal, wallet)
       const start = await journal.lastEventId()
       let last: number | undefined
-      const wishes: Wanted[] = [{}, { addresses: new Set([wallet.toLowerCase()]) }, { chain: 'ethereum', network: 'local' }, {}]
+      const wishes: TransactionFilter[] = [{}, { addresses: new Set([wallet.toLowerCase()]) }, { chain: 'ethereum', network: 'local' }, {}]
       const following = wishes.map((wanted) => followed(changes, start, wanted, () => last))
       const fromTheFirst = followed(changes, 0, {}, () => last)
 
@@ -134,7 +134,7 @@ describe('those who follow the journal', () => {
       last = await journal.lastEventId()
       changes.written()
 
-      const expected = async (id: number, wanted: Wanted) => {
+      const expected = async (id: number, wanted: TransactionFilter) => {
         const { addresses } = wanted
         return (await journal.eventsAfter(id, { addresses, limit: 10_000 })).map((event) => event.id)
       }
