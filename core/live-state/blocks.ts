@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
 import { withDeadline, createBackoff, createCondition, abortable } from '../async.ts'
 import type { Chain, Head, Interest, At, HeadChanges } from '../contracts/index.ts'
-import type { Place, Witness } from './telemetry.ts'
+import type { StateSubject, Telemetry } from './telemetry.ts'
 
 interface HeadChaserOptions {
   chain: Pick<Chain, 'head' | 'heads' | 'changes'>
-  place: Place
-  witness: Witness
+  place: StateSubject
+  witness: Telemetry
   trail: Trail
   /** What is asked of every block now. */
   interest(): Interest

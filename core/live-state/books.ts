@@ -1,7 +1,7 @@
 import { SluiceError } from '../api/index.ts'
 import type { At, BookMarket, BookStream, FollowedBooks } from '../contracts/index.ts'
 import type { Following } from './synchroniser.ts'
-import type { Witness } from './telemetry.ts'
+import type { Telemetry } from './telemetry.ts'
 import type { BookChanged, BookVenue, BookView, Feed } from './book-feed.ts'
 import { createBookSource, type BookSource, createFollowedFeed } from './chain-feed.ts'
 import { createStreamFeed } from './stream-feed.ts'
@@ -19,7 +19,7 @@ export interface Books {
 
 export interface BooksOptions {
   following: Following
-  witness: Witness
+  witness: Telemetry
   /** For books that exchanges tell of: so long without a word are they believed to be there. */
   staleSeconds: number
   /** How often one book of each exchange is compared with the exchange. */

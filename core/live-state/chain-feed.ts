@@ -4,7 +4,7 @@ import { bookName, type BookVenue, type BookView, type Feed, type NewestBook, cr
 import { compare, createLadder } from './price-levels.ts'
 import { lastTradesOf } from './stream-book.ts'
 import type { Synchroniser } from './synchroniser.ts'
-import type { Witness, Place } from './telemetry.ts'
+import type { Telemetry, StateSubject } from './telemetry.ts'
 import type { Seen, Source } from './tracked-states.ts'
 
 interface FollowedFeedOptions {
@@ -12,7 +12,7 @@ interface FollowedFeedOptions {
   books: FollowedBooks
   source: BookSource
   market: BookMarket
-  witness: Witness
+  witness: Telemetry
   synchroniser: Synchroniser
 }
 
@@ -105,7 +105,7 @@ export interface BookSource extends Source {
   keyOf(market: BookMarket): string
 }
 
-export function createBookSource(books: FollowedBooks, place: Place): BookSource {
+export function createBookSource(books: FollowedBooks, place: StateSubject): BookSource {
   const markets = new Map<string, BookMarket>()
   return {
     place,

@@ -4,7 +4,7 @@ import { createBooks, type Books } from './books.ts'
 import { createFollowing, type Following } from './synchroniser.ts'
 import { createQuotes, type Quotes, openQuotedPairs } from './quotes.ts'
 import { createRecalls, type Recalls } from './wallets.ts'
-import { createWitness, type LiveStateCounters } from './telemetry.ts'
+import { createTelemetry, type LiveStateCounters } from './telemetry.ts'
 
 export type { Books } from './books.ts'
 export type { BookChanged, BookType, BookVenue, BookView, NewestBook } from './book-feed.ts'
@@ -39,7 +39,7 @@ export interface LiveState {
 
 /** @param dataDir where what was asked about is remembered from one run to the next */
 export function createLiveState(settings: LiveStateSettings, dataDir: string, log: Log, counters: LiveStateCounters): LiveState {
-  const witness = createWitness(log, counters)
+  const witness = createTelemetry(log, counters)
   const following = createFollowing({ ...settings, idleSeconds, mostKeys, witness })
   const books = createBooks({ ...settings, idleSeconds, mostBooks, following, witness })
   const quotes = createQuotes({ following, pairs: openQuotedPairs(dataDir, log) })

@@ -3,7 +3,7 @@ import { SluiceError } from '../api/index.ts'
 import { withDeadline, abortable } from '../async.ts'
 import type { Head, KnownOf } from '../contracts/index.ts'
 import type { Trail } from './blocks.ts'
-import type { Witness } from './telemetry.ts'
+import type { Telemetry } from './telemetry.ts'
 import { applyBlock, unasked, type Group, type Track, loadingOf } from './tracked-states.ts'
 
 const loadMs = 15_000
@@ -47,7 +47,7 @@ async function loadGroup(
   group: Group,
   tracks: readonly Track[],
   trail: Trail,
-  witness: Witness,
+  witness: Telemetry,
   over: AbortSignal,
   tries = 2,
 ): Promise<void> {
@@ -106,7 +106,7 @@ function fail(track: Track, error: unknown): void {
   track.loading?.settle(error)
 }
 
-function errorOf({ source: { place } }: Group, { key }: Track, error: unknown, witness: Witness): unknown {
+function errorOf({ source: { place } }: Group, { key }: Track, error: unknown, witness: Telemetry): unknown {
   const where = `${place.connector} on ${place.chain}/${place.network}`
   if (error instanceof SluiceError && isOutside(error)) return error
   if (isOutside(error))
@@ -120,7 +120,7 @@ function errorOf({ source: { place } }: Group, { key }: Track, error: unknown, w
 
 interface LoadingOptions {
   trail: Trail
-  witness: Witness
+  witness: Telemetry
   /** Until it is aborted; undefined where nothing is followed. */
   running(): AbortSignal | undefined
   /** Told whenever some of what was wanted is there, or could not be loaded. */
@@ -167,7 +167,7 @@ const sampleSize = 4
 export async function checkSample(
   group: Group,
   trail: Trail,
-  witness: Witness,
+  witness: Telemetry,
   over: AbortSignal,
   again: (track: Track) => void,
 ): Promise<void> {

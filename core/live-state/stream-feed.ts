@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
 import type { BookMarket, BookStream, BookUpdate } from '../contracts/index.ts'
 import { withDeadline, createBackoff, createCondition, abortable } from '../async.ts'
-import type { Place, Witness } from './telemetry.ts'
+import type { StateSubject, Telemetry } from './telemetry.ts'
 import { bookName, noBook, type BookVenue, type BookView, type Feed, type NewestBook, createFollowers } from './book-feed.ts'
 import { createStreamBook, type Standing, createStreamCheck, type StreamCheck } from './stream-book.ts'
 
@@ -10,7 +10,7 @@ interface StreamFeedOptions {
   venue: BookVenue
   stream: BookStream
   market: BookMarket
-  witness: Witness
+  witness: Telemetry
   /** So long without a word is the exchange believed to be there. */
   staleMs: number
 }
@@ -25,7 +25,7 @@ const snapshotMs = 10_000
 /** A book that the exchange tells of, kept and healed. */
 export function createStreamFeed({ venue, stream, market, witness, staleMs }: StreamFeedOptions): Feed {
   const { chain, network, connector } = venue
-  const place: Place = { chain, network, connector, what: market.id }
+  const place: StateSubject = { chain, network, connector, what: market.id }
   const name = bookName(venue, market)
   const book = createStreamBook()
   const followers = createFollowers()

@@ -4,7 +4,7 @@ import type { At, Chain, Head } from '../contracts/index.ts'
 import { type Way, createFreshness, createHeadChaser, createTrail, type Freshness, type Trail } from './blocks.ts'
 import { createBundle, type Bundle, type BundlePart } from './bundle.ts'
 import { checkSample, isNetworks, createLoading } from './loading.ts'
-import type { Place, Witness } from './telemetry.ts'
+import type { StateSubject, Telemetry } from './telemetry.ts'
 import {
   applyBlock,
   createKeptTracks,
@@ -45,8 +45,8 @@ export interface Synchroniser {
 
 export interface SynchroniserOptions {
   chain: Pick<Chain, 'head' | 'heads' | 'changes' | 'local'>
-  place: Place
-  witness: Witness
+  place: StateSubject
+  witness: Telemetry
   /** A state this many blocks behind what the network has is not shown. */
   staleBlocks: number
   /** Nor one of a block that is older than that by this machine's clock, but on local networks, whose blocks come on demand. */
@@ -323,7 +323,7 @@ export interface Following {
 }
 
 export function createFollowing(
-  options: { witness: Witness } & Pick<
+  options: { witness: Telemetry } & Pick<
     SynchroniserOptions,
     'staleBlocks' | 'staleBlockSeconds' | 'checkSeconds' | 'idleSeconds' | 'mostKeys'
   >,

@@ -1,7 +1,7 @@
 import type { Log } from '../contracts/index.ts'
 
 /** Whose state it is about. */
-export interface Place {
+export interface StateSubject {
   readonly chain: string
   readonly network: string
   /** Absent where it is about the network as a whole. */
@@ -23,19 +23,19 @@ type Trouble = 'defect' | 'gap' | 'lost' | 'reload' | 'reorganisation'
 export type CheckOutcome = 'equal' | 'different' | 'unclear'
 
 export interface LiveStateCounters {
-  trouble(place: Place, what: Trouble): void
-  check(place: Place, outcome: CheckOutcome): void
-  update(place: Place, count: number): void
+  trouble(place: StateSubject, what: Trouble): void
+  check(place: StateSubject, outcome: CheckOutcome): void
+  update(place: StateSubject, count: number): void
 }
 
 /** What is told of the state in memory: to people by the log, to machines by counters. */
-export interface Witness {
-  trouble(place: Place, what: Trouble, reason: string, cause?: unknown): void
-  check(place: Place, outcome: CheckOutcome): void
-  update(place: Place, count: number): void
+export interface Telemetry {
+  trouble(place: StateSubject, what: Trouble, reason: string, cause?: unknown): void
+  check(place: StateSubject, outcome: CheckOutcome): void
+  update(place: StateSubject, count: number): void
 }
 
-export function createWitness(log: Log, counters: LiveStateCounters): Witness {
+export function createTelemetry(log: Log, counters: LiveStateCounters): Telemetry {
   return {
     trouble(place, what, reason, cause) {
       counters.trouble(place, what)

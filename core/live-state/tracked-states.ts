@@ -3,17 +3,17 @@ import { SluiceError } from '../api/index.ts'
 import { createBackoff, type Backoff } from '../async.ts'
 import type { Followed, Head, Interest, HeadChanges } from '../contracts/index.ts'
 import type { TrailBlock } from './blocks.ts'
-import type { Place, Witness } from './telemetry.ts'
+import type { StateSubject, Telemetry } from './telemetry.ts'
 
 /** What is followed of one exchange on its network. The same object for the same exchange. */
 export interface Source {
-  readonly place: Place
+  readonly place: StateSubject
   readonly followed: Followed
   /** Whether what is in memory is what was loaded of the same block. */
   same(key: string, inMemory: unknown, loaded: unknown): boolean
 }
 
-export const sourceOf = (place: Place, followed: Followed): Source => ({
+export const sourceOf = (place: StateSubject, followed: Followed): Source => ({
   place,
   followed,
   same: (_key, inMemory, loaded) =>
@@ -257,7 +257,7 @@ class History {
 }
 
 /** Moves states on by what happened in a block. Gives those of which that does not tell all: they are to be loaded anew. */
-export function applyBlock(group: Group, block: HeadChanges, witness: Witness, only?: ReadonlySet<Track>): readonly Track[] {
+export function applyBlock(group: Group, block: HeadChanges, witness: Telemetry, only?: ReadonlySet<Track>): readonly Track[] {
   const { followed, place } = group.source
   const { number } = block.head
   const lost: Track[] = []
@@ -293,7 +293,7 @@ export function applyBlock(group: Group, block: HeadChanges, witness: Witness, o
 type Change = HeadChanges['changes'][number]
 
 /** Undefined where it is to be loaded anew. */
-function applied(group: Group, key: string, state: unknown, change: Change, { head }: HeadChanges, witness: Witness): unknown {
+function applied(group: Group, key: string, state: unknown, change: Change, { head }: HeadChanges, witness: Telemetry): unknown {
   const { followed, place } = group.source
   try {
     const next = followed.apply(state, change, head)

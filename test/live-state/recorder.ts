@@ -1,10 +1,10 @@
-import { createWitness, type Place } from '../../core/live-state/telemetry.ts'
+import { createTelemetry, type StateSubject } from '../../core/live-state/telemetry.ts'
 
 /** What was counted, as `what outcome place`. */
 export function createRecorder() {
   const told: string[] = []
-  const of = ({ connector, what }: Place) => [connector, what].filter(Boolean).join(' ')
-  const witness = createWitness(
+  const of = ({ connector, what }: StateSubject) => [connector, what].filter(Boolean).join(' ')
+  const witness = createTelemetry(
     { info() {}, warn() {} },
     {
       trouble: (place, what) => void told.push(`${what} ${of(place)}`.trim()),
