@@ -8,7 +8,7 @@ interface HeadChaserOptions {
   chain: Pick<Chain, 'head' | 'heads' | 'changes'>
   place: StateSubject
   witness: Telemetry
-  trail: Trail
+  trail: BlockHistory
   /** What is asked of every block now. */
   interest(): Interest
   /** From the tip of the trail to another, by what was asked of the blocks on the way; undefined where all begins anew at this head. */
@@ -180,7 +180,7 @@ interface FreshnessOptions {
   /** How errors name it. */
   network: string
   chaser: HeadChaser
-  trail: Trail
+  trail: BlockHistory
   /** A state this many blocks behind what the network has is still shown. */
   staleBlocks: number
   /** A network whose newest block is older than that by this machine's clock stands still; undefined where blocks come only on demand. */
@@ -260,7 +260,7 @@ export function createFreshness({ network, chaser, trail, staleBlocks, staleBloc
 
 const [leastMs, mostMsOfPatience] = [2_000, 30_000]
 
-type Ends = Pick<Trail, 'tip' | 'oldest'>
+type Ends = Pick<BlockHistory, 'tip' | 'oldest'>
 
 /**
  * How long nothing is heard of a network before it is asked whether it is still there: the time of as many blocks as a state may be behind,
@@ -276,19 +276,19 @@ function blockSeconds({ tip, oldest }: Ends): number {
 }
 
 /** A block, what happened in it, and of what that was asked for: of nothing where it is not known any more. */
-export interface TrailBlock extends HeadChanges {
+export interface HistoryBlock extends HeadChanges {
   readonly asked: ReadonlySet<string>
 }
 
 /** The newest blocks, each the parent of the next. */
-export interface Trail {
+export interface BlockHistory {
   readonly tip: Head | undefined
   readonly oldest: Head | undefined
   /** Newest first. */
   heads(): readonly Head[]
   /** What came after a block; undefined where it is none of these. */
-  after(hash: string | undefined): readonly TrailBlock[] | undefined
-  push(block: TrailBlock): void
+  after(hash: string | undefined): readonly HistoryBlock[] | undefined
+  push(block: HistoryBlock): void
   /** Forgets what came after a block. */
   rollBack(hash: string | undefined): void
   /** Nothing is known but that this is the newest block. */
@@ -300,10 +300,10 @@ const maxBlocks = 64
 /** So many of the newest remember what happened in them, for states that are loaded meanwhile. */
 const mostRemembered = 8
 
-const forgetful = (head: Head): TrailBlock => ({ head, changes: [], asked: new Set() })
+const forgetful = (head: Head): HistoryBlock => ({ head, changes: [], asked: new Set() })
 
-export function createTrail(): Trail {
-  let blocks: TrailBlock[] = []
+export function createBlockHistory(): BlockHistory {
+  let blocks: HistoryBlock[] = []
   const placeOf = (hash: string | undefined) => (hash === undefined ? -1 : blocks.findLastIndex(({ head }) => head.hash === hash))
   return {
     get tip() {
@@ -348,7 +348,7 @@ const steps = [0, 1, 4, 16, maxBlocks - 1]
  * A block further back than the fork's beginning does as well: what is known of those between is then read again. What directly follows
  * takes one round trip.
  */
-async function findWay(trail: Trail, to: Head, changes: Changes): Promise<Way | undefined> {
+async function findWay(trail: BlockHistory, to: Head, changes: Changes): Promise<Way | undefined> {
   const { tip } = trail
   if (!tip || to.number - tip.number > BigInt(maxBlocks)) return undefined
   const below = trail.heads().filter(({ number }) => number < to.number)

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
 import { withDeadline, abortable } from '../async.ts'
 import type { Head, KnownOf } from '../contracts/index.ts'
-import type { Trail } from './blocks.ts'
+import type { BlockHistory } from './blocks.ts'
 import type { Telemetry } from './telemetry.ts'
 import { applyBlock, unasked, type Group, type Track, loadingOf } from './tracked-states.ts'
 
@@ -46,7 +46,7 @@ export const isNetworks = (error: unknown): boolean => error instanceof SluiceEr
 async function loadGroup(
   group: Group,
   tracks: readonly Track[],
-  trail: Trail,
+  trail: BlockHistory,
   witness: Telemetry,
   over: AbortSignal,
   tries = 2,
@@ -119,7 +119,7 @@ function errorOf({ source: { place } }: Group, { key }: Track, error: unknown, w
 }
 
 interface LoadingOptions {
-  trail: Trail
+  trail: BlockHistory
   witness: Telemetry
   /** Until it is aborted; undefined where nothing is followed. */
   running(): AbortSignal | undefined
@@ -166,7 +166,7 @@ const sampleSize = 4
  */
 export async function checkSample(
   group: Group,
-  trail: Trail,
+  trail: BlockHistory,
   witness: Telemetry,
   over: AbortSignal,
   again: (track: Track) => void,

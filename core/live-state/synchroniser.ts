@@ -1,7 +1,7 @@
 import type { SluiceError } from '../api/index.ts'
 import { abortable } from '../async.ts'
 import type { At, Chain, Head } from '../contracts/index.ts'
-import { type Way, createFreshness, createHeadChaser, createTrail, type Freshness, type Trail } from './blocks.ts'
+import { type Way, createFreshness, createHeadChaser, createBlockHistory, type Freshness, type BlockHistory } from './blocks.ts'
 import { createBundle, type Bundle, type BundlePart } from './bundle.ts'
 import { checkSample, isNetworks, createLoading } from './loading.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
@@ -66,7 +66,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   let run: AbortController | undefined
   let checkAt = 0
   const tracks = createKeptTracks(name, mostKeys, () => (version += 1))
-  const trail = createTrail()
+  const trail = createBlockHistory()
   const interest = () => interestIn(tracks.groups())
   const chaser = createHeadChaser({ chain, place, witness, trail, interest, go })
   const freshness = createFreshness({
@@ -261,7 +261,7 @@ interface Watchers {
   reset(): void
 }
 
-function createWatchers(tracks: KeptTracks, trail: Trail, freshness: Freshness, hidden: () => void): Watchers {
+function createWatchers(tracks: KeptTracks, trail: BlockHistory, freshness: Freshness, hidden: () => void): Watchers {
   const movers = new Set<() => void>()
   let shown = true
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { SluiceError } from '../api/index.ts'
 import { createBackoff, type Backoff } from '../async.ts'
 import type { Followed, Head, Interest, HeadChanges } from '../contracts/index.ts'
-import type { TrailBlock } from './blocks.ts'
+import type { HistoryBlock } from './blocks.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 
 /** What is followed of one exchange on its network. The same object for the same exchange. */
@@ -82,7 +82,7 @@ const followOf = ({ source: { followed }, tracks }: Group): readonly string[] =>
 export function unasked(
   { source: { followed } }: Group,
   tracks: Iterable<Track>,
-  { asked, from }: Pick<TrailBlock, 'asked' | 'from'>,
+  { asked, from }: Pick<HistoryBlock, 'asked' | 'from'>,
 ): readonly Track[] {
   const lacks = (each: string) => !asked.has(each)
   if (followed.follow.some(lacks)) return [...tracks]
