@@ -4,7 +4,7 @@ import { withDeadline, createBackoff, createCondition, abortable } from '../asyn
 import type { Chain, Head, Interest, At, HeadChanges } from '../contracts/index.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 
-interface HeadChaserOptions {
+interface HeadFollowerOptions {
   chain: Pick<Chain, 'head' | 'heads' | 'changes'>
   place: StateSubject
   witness: Telemetry
@@ -12,11 +12,11 @@ interface HeadChaserOptions {
   /** What is asked of every block now. */
   interest(): Interest
   /** From the tip of the trail to another, by what was asked of the blocks on the way; undefined where all begins anew at this head. */
-  go(to: Head, way: Way | undefined, asked: ReadonlySet<string>): void
+  go(to: Head, way: BlockPath | undefined, asked: ReadonlySet<string>): void
 }
 
 /** Brings a trail to the newest head, one way after the other. */
-interface HeadChaser {
+interface HeadFollower {
   /** What it is behind the newest head that was heard of. */
   readonly blocksBehind: number
   /** The same by what the blocks say of their time. */
@@ -36,7 +36,7 @@ interface HeadChaser {
 /** For one way, and for one question. */
 const mostMs = 15_000
 
-export function createHeadChaser({ chain, place, witness, trail, interest, go }: HeadChaserOptions): HeadChaser {
+export function createHeadFollower({ chain, place, witness, trail, interest, go }: HeadFollowerOptions): HeadFollower {
   const name = `${place.chain}/${place.network}`
   const progress = createCondition()
   let running: AbortSignal | undefined
@@ -103,7 +103,7 @@ export function createHeadChaser({ chain, place, witness, trail, interest, go }:
     const { follow, from } = interest()
     const asked = new Set(follow)
     const way = await withDeadline(over, mostMs, (signal) =>
-      findWay(trail, to, (after, last) => abortable(changes(after, last, { follow: [...asked], ...(from && { from }) }, { signal }), signal)),
+      findBlockPath(trail, to, (after, last) => abortable(changes(after, last, { follow: [...asked], ...(from && { from }) }, { signal }), signal)),
     )
     over.throwIfAborted()
     freshAt = performance.now()
@@ -179,7 +179,7 @@ export interface Freshness {
 interface FreshnessOptions {
   /** How errors name it. */
   network: string
-  chaser: HeadChaser
+  chaser: HeadFollower
   trail: BlockHistory
   /** A state this many blocks behind what the network has is still shown. */
   staleBlocks: number
@@ -334,7 +334,7 @@ export function createBlockHistory(): BlockHistory {
 }
 
 /** How to come to a head: back to a block that is known, and on from there; undefined where that is too far. */
-export interface Way {
+export interface BlockPath {
   readonly back: Head
   readonly blocks: readonly HeadChanges[]
 }
@@ -348,7 +348,7 @@ const steps = [0, 1, 4, 16, maxBlocks - 1]
  * A block further back than the fork's beginning does as well: what is known of those between is then read again. What directly follows
  * takes one round trip.
  */
-async function findWay(trail: BlockHistory, to: Head, changes: Changes): Promise<Way | undefined> {
+async function findBlockPath(trail: BlockHistory, to: Head, changes: Changes): Promise<BlockPath | undefined> {
   const { tip } = trail
   if (!tip || to.number - tip.number > BigInt(maxBlocks)) return undefined
   const below = trail.heads().filter(({ number }) => number < to.number)

@@ -1,7 +1,7 @@
 import type { SluiceError } from '../api/index.ts'
 import { abortable } from '../async.ts'
 import type { At, Chain, Head } from '../contracts/index.ts'
-import { type Way, createFreshness, createHeadChaser, createBlockHistory, type Freshness, type BlockHistory } from './blocks.ts'
+import { type BlockPath, createFreshness, createHeadFollower, createBlockHistory, type Freshness, type BlockHistory } from './blocks.ts'
 import { createBundle, type Bundle, type BundlePart } from './bundle.ts'
 import { checkSample, isNetworks, createLoading } from './loading.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
@@ -68,7 +68,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   const tracks = createKeptTracks(name, mostKeys, () => (version += 1))
   const trail = createBlockHistory()
   const interest = () => interestIn(tracks.groups())
-  const chaser = createHeadChaser({ chain, place, witness, trail, interest, go })
+  const chaser = createHeadFollower({ chain, place, witness, trail, interest, go })
   const freshness = createFreshness({
     network: name,
     chaser,
@@ -91,7 +91,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
 
   // From one head to the next.
 
-  function go(to: Head, way: Way | undefined, asked: ReadonlySet<string>): void {
+  function go(to: Head, way: BlockPath | undefined, asked: ReadonlySet<string>): void {
     version += 1
     if (way) move(way, asked)
     else restart(to)
@@ -102,7 +102,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
         if (track.history.newest() === undefined && (track.error === undefined || isNetworks(track.error))) void want(group, track)
   }
 
-  function move({ back, blocks }: Way, asked: ReadonlySet<string>): void {
+  function move({ back, blocks }: BlockPath, asked: ReadonlySet<string>): void {
     if (trail.tip?.hash !== back.hash) {
       witness.trouble(place, 'reorganisation', `${name} took back the blocks after ${back.number}`)
       trail.rollBack(back.hash)
