@@ -206,7 +206,7 @@ export function createFreshness({ network, chaser, trail, staleBlocks, staleBloc
   let promisedUntil = 0
 
   const isNear = () => chaser.blocksBehind <= staleBlocks || chaser.secondsBehind <= leastSeconds
-  const isHeard = () => performance.now() - chaser.freshAt <= patienceMs(trail, staleBlocks)
+  const isHeard = () => performance.now() - chaser.freshAt <= stalenessBoundMs(trail, staleBlocks)
   const isFresh = () => trail.tip !== undefined && isNear() && isHeard() && !standsStill()
   const isBefore = (number: bigint) => (trail.tip?.number ?? 0n) < number
 
@@ -266,7 +266,7 @@ type Ends = Pick<BlockHistory, 'tip' | 'oldest'>
  * How long nothing is heard of a network before it is asked whether it is still there: the time of as many blocks as a state may be behind,
  * by what the newest took.
  */
-const patienceMs = (trail: Ends, staleBlocks: number): number =>
+const stalenessBoundMs = (trail: Ends, staleBlocks: number): number =>
   Math.min(mostMsOfPatience, Math.max(leastMs, blockSeconds(trail) * 1000 * (staleBlocks + 1)))
 
 /** What the newest blocks took each, by their own time; 0 where too few are known. */
