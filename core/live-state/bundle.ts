@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { At, Head, Wanting } from '../contracts/index.ts'
 import { abortable } from '../async.ts'
-import { type KeptTrack, failureOf, type Group, type Source, type Track } from './tracked-states.ts'
+import { type GroupedState, failureOf, type StateGroup, type StateSource, type TrackedState } from './tracked-states.ts'
 
 export interface BundlePart {
-  readonly source: Source
+  readonly source: StateSource
   readonly key: string
   readonly about?: unknown
 }
@@ -34,8 +34,8 @@ interface BundleHost {
   /** Whether what is in memory may be read at once. */
   isCurrent(): boolean
   requireCurrent(at: At): Promise<void>
-  trackOf(part: BundlePart): KeptTrack
-  want(group: Group, track: Track): Promise<void>
+  trackOf(part: BundlePart): GroupedState
+  want(group: StateGroup, track: TrackedState): Promise<void>
 }
 
 /** What is read without a change is said to be in use so often. */

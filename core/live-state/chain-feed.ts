@@ -5,7 +5,7 @@ import { compare, createLadder } from './price-levels.ts'
 import { lastTradesOf } from './stream-book.ts'
 import type { Synchroniser } from './synchroniser.ts'
 import type { Telemetry, StateSubject } from './telemetry.ts'
-import type { Seen, Source } from './tracked-states.ts'
+import type { StateAtBlock, StateSource } from './tracked-states.ts'
 
 interface FollowedFeedOptions {
   venue: BookVenue
@@ -31,7 +31,7 @@ export function createFollowedFeed({ venue, books, source, market, witness, sync
   let sequence = Date.now()
 
   /** @throws SluiceError UNKNOWN_ERROR where what the connector shows is no book */
-  function viewOf({ state, head }: Seen): BookView {
+  function viewOf({ state, head }: StateAtBlock): BookView {
     if (state !== from || !shown) {
       const read = show(state)
       from = state
@@ -63,7 +63,7 @@ export function createFollowedFeed({ venue, books, source, market, witness, sync
     }
   }
 
-  function changed(seen: Seen | undefined): void {
+  function changed(seen: StateAtBlock | undefined): void {
     let now: BookView | undefined
     try {
       now = seen && viewOf(seen)
@@ -101,7 +101,7 @@ const lastOf = ({ lastPrice, volume24h }: LastTrades): LastTrades => ({
 })
 
 /** The books of one exchange on a chain, as they are followed. */
-export interface BookSource extends Source {
+export interface BookSource extends StateSource {
   keyOf(market: BookMarket): string
 }
 

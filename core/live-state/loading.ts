@@ -4,7 +4,7 @@ import { withDeadline, abortable } from '../async.ts'
 import type { Head, KnownOf } from '../contracts/index.ts'
 import type { BlockHistory } from './blocks.ts'
 import type { Telemetry } from './telemetry.ts'
-import { applyBlock, unasked, type Group, type Track, loadingOf } from './tracked-states.ts'
+import { applyBlock, uncoveredBy, type StateGroup, type TrackedState, startLoading } from './tracked-states.ts'
 
 const loadMs = 15_000
 const againMs = 100
@@ -13,7 +13,7 @@ const maxKeysPerLoad = 250
 
 /** What the states of some keys were after a block. */
 async function loadStates(
-  { source, tracks }: Group,
+  { source, tracks }: StateGroup,
   keys: readonly string[],
   after: Head,
   over: AbortSignal,
@@ -44,8 +44,8 @@ export const isNetworks = (error: unknown): boolean => error instanceof SluiceEr
  * connector fail, the others are loaded without it.
  */
 async function loadGroup(
-  group: Group,
-  tracks: readonly Track[],
+  group: StateGroup,
+  tracks: readonly TrackedState[],
   trail: BlockHistory,
   witness: Telemetry,
   over: AbortSignal,
@@ -63,7 +63,7 @@ async function loadGroup(
     )
     // Another fork, or blocks of which this was not asked for when it was not followed yet: it is loaded again.
     const since = trail.after(after.hash)
-    if (!since?.every((block) => unasked(group, tracks, block).length === 0)) {
+    if (!since?.every((block) => uncoveredBy(group, tracks, block).length === 0)) {
       for (const track of tracks) group.wanted.add(track)
       return
     }
@@ -100,13 +100,13 @@ async function loadGroup(
   }
 }
 
-function fail(track: Track, error: unknown): void {
+function fail(track: TrackedState, error: unknown): void {
   track.error = error
   track.again.failed()
   track.loading?.settle(error)
 }
 
-function errorOf({ source: { place } }: Group, { key }: Track, error: unknown, witness: Telemetry): unknown {
+function errorOf({ source: { place } }: StateGroup, { key }: TrackedState, error: unknown, witness: Telemetry): unknown {
   const where = `${place.connector} on ${place.chain}/${place.network}`
   if (error instanceof SluiceError && isOutside(error)) return error
   if (isOutside(error))
@@ -128,10 +128,10 @@ interface LoadingOptions {
 }
 
 /** Loads states: all that is wanted of an exchange at the same time together. Settles once there is one, or why there is none. */
-type Want = (group: Group, track: Track) => Promise<void>
+type Want = (group: StateGroup, track: TrackedState) => Promise<void>
 
 export function createLoading({ trail, witness, running, loaded }: LoadingOptions): Want {
-  async function load(group: Group): Promise<void> {
+  async function load(group: StateGroup): Promise<void> {
     group.due = false
     const signal = running()
     for (;;) {
@@ -147,7 +147,7 @@ export function createLoading({ trail, witness, running, loaded }: LoadingOption
   }
 
   return (group, track) => {
-    const { done, isNew } = loadingOf(track)
+    const { done, isNew } = startLoading(track)
     if (isNew) group.wanted.add(track)
     if (group.wanted.size > 0 && !group.due) {
       group.due = true
@@ -165,11 +165,11 @@ const sampleSize = 4
  * time first: a node that makes a block while it is asked about the one before may answer by what is in both.
  */
 export async function checkSample(
-  group: Group,
+  group: StateGroup,
   trail: BlockHistory,
   witness: Telemetry,
   over: AbortSignal,
-  again: (track: Track) => void,
+  again: (track: TrackedState) => void,
 ): Promise<void> {
   const { source, tracks } = group
   const after = trail.tip
@@ -181,7 +181,7 @@ export async function checkSample(
     tracks.set(track.key, track)
   }
   const inMemory = new Map(sample.map((track) => [track, track.history.newest()]))
-  const differing = async (among: readonly Track[]): Promise<readonly Track[]> => {
+  const differing = async (among: readonly TrackedState[]): Promise<readonly TrackedState[]> => {
     const keys = among.map(({ key }) => key)
     const states = keys.length === 0 ? new Map<string, unknown>() : await loadStates(group, keys, after, over)
     return among.filter((track) => !source.same(track.key, inMemory.get(track), states.get(track.key)))

@@ -6,7 +6,7 @@ import { Value } from 'typebox/value'
 import type { At, Followed, FollowedPricing, Quote, QuoteChoice, Swap, Log } from '../contracts/index.ts'
 import { createDesk, type Desk, createFollowedQuotes, type FollowedQuotes, type QuoteListener } from './pair-quoter.ts'
 import type { Following, Site, Synchroniser } from './synchroniser.ts'
-import { sourceOf, type Source } from './tracked-states.ts'
+import { createStateSource, type StateSource } from './tracked-states.ts'
 
 /** A connector on a network, whose pools are followed. */
 export interface QuoteVenue extends Site {
@@ -56,7 +56,7 @@ const keepMs = 60_000
 
 export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
   const names = new WeakMap<FollowedPricing, number>()
-  const sources = new WeakMap<Followed, Source>()
+  const sources = new WeakMap<Followed, StateSource>()
   const desks = new Map<string, Kept>()
   const followed = new WeakMap<Synchroniser, FollowedQuotes>()
   let named = 0
@@ -92,10 +92,10 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
 
   const newestFirst = () => [...desks].toSorted(([, a], [, b]) => b.usedAt - a.usedAt)
 
-  function knownSource({ chain, network, connector }: QuoteVenue, followed: Followed): Source {
+  function knownSource({ chain, network, connector }: QuoteVenue, followed: Followed): StateSource {
     const known = sources.get(followed)
     if (known) return known
-    const source = sourceOf({ chain, network, connector }, followed)
+    const source = createStateSource({ chain, network, connector }, followed)
     sources.set(followed, source)
     return source
   }

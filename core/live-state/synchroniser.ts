@@ -7,16 +7,16 @@ import { checkSample, isNetworks, createLoading } from './loading.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 import {
   applyBlock,
-  createKeptTracks,
+  createTrackedStates,
   failureOf,
   interestIn,
-  unasked,
-  type Changed,
-  type Group,
-  type Seen,
-  type Source,
-  type Track,
-  type KeptTracks,
+  uncoveredBy,
+  type StateListener,
+  type StateGroup,
+  type StateAtBlock,
+  type StateSource,
+  type TrackedState,
+  type TrackedStates,
 } from './tracked-states.ts'
 
 /**
@@ -25,9 +25,9 @@ import {
  */
 export interface Synchroniser {
   /** From memory, loaded when it is asked for first. @throws SluiceError NETWORK where the network is away or too far behind */
-  read(source: Source, key: string, at: At): Promise<Seen>
+  read(source: StateSource, key: string, at: At): Promise<StateAtBlock>
   /** Calls back with every new state, and with `undefined` while there is none that may be shown. Until the function given is called. */
-  watch(source: Source, key: string, changed: Changed): () => void
+  watch(source: StateSource, key: string, changed: StateListener): () => void
   /** Told whenever anything may have changed, or must not be shown any more. Until the function given is called. */
   onMove(moved: () => void): () => void
   /** Several states together, after the same block. */
@@ -35,7 +35,7 @@ export interface Synchroniser {
   /** Somebody was told of a block: what is read from now on is not older, where the network can show it within a moment. */
   heardOf(number: bigint): void
   /** What is in memory cannot be right: it is read anew. */
-  doubt(source: Source, key: string, why: SluiceError): void
+  doubt(source: StateSource, key: string, why: SluiceError): void
   /** What happens cannot be read, and what is in memory is too old to be shown: until it can be, exchanges are to be asked themselves. */
   readonly isCutOff: boolean
   readonly kept: number
@@ -65,7 +65,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   let version = 0
   let run: AbortController | undefined
   let checkAt = 0
-  const tracks = createKeptTracks(name, mostKeys, () => (version += 1))
+  const tracks = createTrackedStates(name, mostKeys, () => (version += 1))
   const trail = createBlockHistory()
   const interest = () => interestIn(tracks.groups())
   const chaser = createHeadFollower({ chain, place, witness, trail, interest, go })
@@ -113,7 +113,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
       trail.push(block)
       for (const group of tracks.groups()) {
         // Loaded while this was being asked: it may have missed something.
-        for (const track of unasked(group, group.tracks.values(), block)) track.history.clear()
+        for (const track of uncoveredBy(group, group.tracks.values(), block)) track.history.clear()
         applyBlock(group, block, witness)
       }
     }
@@ -160,7 +160,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     for (const group of tracks.groups()) if (run) void checkSample(group, trail, witness, run.signal, (track) => again(group, track))
   }
 
-  function again(group: Group, track: Track): void {
+  function again(group: StateGroup, track: TrackedState): void {
     track.history.clear()
     version += 1
     void want(group, track)
@@ -250,7 +250,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
 /** Who is told of what is followed on one network. */
 interface Watchers {
   /** Told with every new state of a key, and with `undefined` while there is none that may be shown; first with what there is. */
-  add(track: Track, changed: Changed): void
+  add(track: TrackedState, changed: StateListener): void
   /** Told whenever anything may have changed, or must not be shown any more. Until the function given is called. */
   onMove(moved: () => void): () => void
   /** Each what is new to it. */
@@ -261,7 +261,7 @@ interface Watchers {
   reset(): void
 }
 
-function createWatchers(tracks: KeptTracks, trail: BlockHistory, freshness: Freshness, hidden: () => void): Watchers {
+function createWatchers(tracks: TrackedStates, trail: BlockHistory, freshness: Freshness, hidden: () => void): Watchers {
   const movers = new Set<() => void>()
   let shown = true
 

@@ -6,14 +6,14 @@ import type { HistoryBlock } from './blocks.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 
 /** What is followed of one exchange on its network. The same object for the same exchange. */
-export interface Source {
+export interface StateSource {
   readonly place: StateSubject
   readonly followed: Followed
   /** Whether what is in memory is what was loaded of the same block. */
   same(key: string, inMemory: unknown, loaded: unknown): boolean
 }
 
-export const sourceOf = (place: StateSubject, followed: Followed): Source => ({
+export const createStateSource = (place: StateSubject, followed: Followed): StateSource => ({
   place,
   followed,
   same: (_key, inMemory, loaded) =>
@@ -21,22 +21,22 @@ export const sourceOf = (place: StateSubject, followed: Followed): Source => ({
 })
 
 /** A state, and the block that it is after. */
-export interface Seen {
+export interface StateAtBlock {
   readonly state: unknown
   readonly head: Head
 }
 
-export type Changed = (seen: Seen | undefined) => void
+export type StateListener = (seen: StateAtBlock | undefined) => void
 
 /** One key that is followed. */
-export interface Track {
+export interface TrackedState {
   readonly key: string
   /** What it was first asked for with. */
   readonly about: unknown
   /** What its readers found wanting, the newest last. */
   readonly more: unknown[]
-  readonly history: History
-  readonly watchers: Set<Changed>
+  readonly history: StateHistory
+  readonly watchers: Set<StateListener>
   /** When it may be loaded again after that failed. */
   readonly again: Backoff
   usedAt: number
@@ -54,18 +54,18 @@ export interface Track {
 }
 
 /** All keys of one exchange. */
-export interface Group {
-  readonly source: Source
-  readonly tracks: Map<string, Track>
-  readonly wanted: Set<Track>
+export interface StateGroup {
+  readonly source: StateSource
+  readonly tracks: Map<string, TrackedState>
+  readonly wanted: Set<TrackedState>
   /** Whether what is wanted is about to be loaded. */
   due: boolean
 }
 
-const createGroup = (source: Source): Group => ({ source, tracks: new Map(), wanted: new Set(), due: false })
+const createStateGroup = (source: StateSource): StateGroup => ({ source, tracks: new Map(), wanted: new Set(), due: false })
 
 /** What is asked of every block for all that is followed. */
-export function interestIn(groups: readonly Group[]): Interest {
+export function interestIn(groups: readonly StateGroup[]): Interest {
   return {
     follow: groups.flatMap(followOf),
     from() {
@@ -75,15 +75,15 @@ export function interestIn(groups: readonly Group[]): Interest {
   }
 }
 
-const followOf = ({ source: { followed }, tracks }: Group): readonly string[] =>
+const followOf = ({ source: { followed }, tracks }: StateGroup): readonly string[] =>
   followed.followOf ? [...followed.follow, ...[...tracks.keys()].flatMap((key) => followed.followOf?.(key) ?? [])] : followed.follow
 
 /** Of some tracks of a group those of which a block was not asked for all that may be about them. */
-export function unasked(
-  { source: { followed } }: Group,
-  tracks: Iterable<Track>,
+export function uncoveredBy(
+  { source: { followed } }: StateGroup,
+  tracks: Iterable<TrackedState>,
   { asked, from }: Pick<HistoryBlock, 'asked' | 'from'>,
-): readonly Track[] {
+): readonly TrackedState[] {
   const lacks = (each: string) => !asked.has(each)
   if (followed.follow.some(lacks)) return [...tracks]
   if (!followed.followOf && !from) return []
@@ -94,11 +94,11 @@ export function unasked(
 
 const untold = Symbol('untold')
 
-const createTrack = (key: string, about: unknown): Track => ({
+const createTrackedState = (key: string, about: unknown): TrackedState => ({
   key,
   about,
   more: [],
-  history: new History(),
+  history: new StateHistory(),
   watchers: new Set(),
   again: createBackoff(),
   usedAt: performance.now(),
@@ -106,10 +106,10 @@ const createTrack = (key: string, about: unknown): Track => ({
 })
 
 /** Why there is no state for now; undefined where it is being loaded, or may be again. */
-export const failureOf = ({ error, loading, again }: Track): unknown => (loading || again.due() ? undefined : error)
+export const failureOf = ({ error, loading, again }: TrackedState): unknown => (loading || again.due() ? undefined : error)
 
 /** What waits for a track that is being loaded. */
-export function loadingOf(track: Track): { done: Promise<void>; isNew: boolean } {
+export function startLoading(track: TrackedState): { done: Promise<void>; isNew: boolean } {
   if (track.loading) return { done: track.loading.done, isNew: false }
   let settle = (_error?: unknown) => {}
   const done = new Promise<void>((resolve, reject) => {
@@ -127,20 +127,20 @@ export function loadingOf(track: Track): { done: Promise<void>; isNew: boolean }
   return { done, isNew: true }
 }
 
-export interface KeptTrack {
-  readonly group: Group
-  readonly track: Track
+export interface GroupedState {
+  readonly group: StateGroup
+  readonly track: TrackedState
 }
 
 /** What is followed on one network, and no more of it than there is room for. */
-export interface KeptTracks {
+export interface TrackedStates {
   /** Made where it is not there yet. @throws SluiceError OVERLOADED where all that is kept is watched */
-  of(source: Source, key: string, about?: unknown): KeptTrack
-  find(source: Source, key: string): Track | undefined
+  of(source: StateSource, key: string, about?: unknown): GroupedState
+  find(source: StateSource, key: string): TrackedState | undefined
   /** One after the other: they may be let go meanwhile. */
-  all(): Iterable<KeptTrack>
-  groups(): readonly Group[]
-  letGo(each: KeptTrack): void
+  all(): Iterable<GroupedState>
+  groups(): readonly StateGroup[]
+  letGo(each: GroupedState): void
   readonly size: number
 }
 
@@ -148,11 +148,11 @@ export interface KeptTracks {
 const madeFree = 1 / 32
 
 /** @param gone told of each that was let go */
-export function createKeptTracks(network: string, mostKeys: number, gone: () => void): KeptTracks {
-  const groups = new Map<object, Group>()
+export function createTrackedStates(network: string, mostKeys: number, gone: () => void): TrackedStates {
+  const groups = new Map<object, StateGroup>()
   let size = 0
 
-  function* all(): Generator<KeptTrack> {
+  function* all(): Generator<GroupedState> {
     for (const group of groups.values()) for (const track of group.tracks.values()) yield { group, track }
   }
 
@@ -166,7 +166,7 @@ export function createKeptTracks(network: string, mostKeys: number, gone: () => 
     for (const each of oldest) letGo(each)
   }
 
-  function letGo({ group, track }: KeptTrack): void {
+  function letGo({ group, track }: GroupedState): void {
     size -= 1
     group.tracks.delete(track.key)
     group.wanted.delete(track)
@@ -181,9 +181,9 @@ export function createKeptTracks(network: string, mostKeys: number, gone: () => 
       const there = known && groups.get(source.followed)
       if (known && there) return { group: there, track: known }
       if (size >= mostKeys) makeRoom()
-      const group = groups.get(source.followed) ?? createGroup(source)
+      const group = groups.get(source.followed) ?? createStateGroup(source)
       groups.set(source.followed, group)
-      const track = createTrack(key, about)
+      const track = createTrackedState(key, about)
       group.tracks.set(key, track)
       size += 1
       return { group, track }
@@ -210,7 +210,7 @@ interface Version {
  * The states of one key, each from the block on that brought it about. They are never changed, so that to go back is to drop. Linked to each
  * other: thousands of keys get a new state with a block, and what a link takes lies beside the state, where an array would be far off.
  */
-class History {
+class StateHistory {
   #newest: Version | undefined
   #oldest: Version | undefined
 
@@ -257,10 +257,10 @@ class History {
 }
 
 /** Moves states on by what happened in a block. Gives those of which that does not tell all: they are to be loaded anew. */
-export function applyBlock(group: Group, block: HeadChanges, witness: Telemetry, only?: ReadonlySet<Track>): readonly Track[] {
+export function applyBlock(group: StateGroup, block: HeadChanges, witness: Telemetry, only?: ReadonlySet<TrackedState>): readonly TrackedState[] {
   const { followed, place } = group.source
   const { number } = block.head
-  const lost: Track[] = []
+  const lost: TrackedState[] = []
   let moved = 0
   for (const change of block.changes) {
     let keys: readonly string[]
@@ -293,7 +293,7 @@ export function applyBlock(group: Group, block: HeadChanges, witness: Telemetry,
 type Change = HeadChanges['changes'][number]
 
 /** Undefined where it is to be loaded anew. */
-function applied(group: Group, key: string, state: unknown, change: Change, { head }: HeadChanges, witness: Telemetry): unknown {
+function applied(group: StateGroup, key: string, state: unknown, change: Change, { head }: HeadChanges, witness: Telemetry): unknown {
   const { followed, place } = group.source
   try {
     const next = followed.apply(state, change, head)

@@ -1,7 +1,7 @@
 import { SluiceError } from '../api/index.ts'
 import type { Checked, FeeWish, Plan } from '../contracts/index.ts'
 import type { Following, Site } from './synchroniser.ts'
-import { sourceOf } from './tracked-states.ts'
+import { createStateSource } from './tracked-states.ts'
 
 /** Checks of plans by what is in memory of wallets, on networks of which something is followed in any case. */
 export interface Recalls {
@@ -36,7 +36,7 @@ export function createRecalls(following: Pick<Following, 'of'>, idleSeconds: num
       const synchroniser = following.of(site)
       const basis = synchroniser.tip && recall?.basis(steps, needs, from)
       if (!recall || !basis || !use(site, from)) return undefined
-      const parts = basis.map(({ followed, ...part }) => ({ ...part, source: sourceOf({ chain, network }, followed) }))
+      const parts = basis.map(({ followed, ...part }) => ({ ...part, source: createStateSource({ chain, network }, followed) }))
       const bundle = synchroniser.bundle(parts)
       try {
         // What is not in memory yet is read with the next block.

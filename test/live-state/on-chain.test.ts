@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Followed } from '../../core/contracts/index.ts'
 import type { Evm } from '../../kits/evm/index.ts'
 import { createSynchroniser, type Synchroniser } from '../../core/live-state/synchroniser.ts'
-import type { Source } from '../../core/live-state/tracked-states.ts'
+import type { StateSource } from '../../core/live-state/tracked-states.ts'
 import { at, startStillChain, wallet, type TestChain } from '../kits/evm/test-chain.ts'
 import { keeping } from './keeping.ts'
 import { createRecorder, until } from './recorder.ts'
@@ -22,7 +22,7 @@ describe('state that follows a real node', function () {
   let sync: Synchroniser
   let told: string[]
   let loads = 0
-  let source: Source
+  let source: StateSource
   before(async () => {
     test = await startStillChain({ config: { pollingSeconds: 0.05 } })
     await test.rpc('anvil_setCode', counters, countersCode)

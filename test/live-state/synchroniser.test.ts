@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { array, assert, asyncProperty, boolean, constantFrom, nat, record } from 'fast-check'
 import { SluiceError } from '../../core/api/index.ts'
 import { createSynchroniser, type Synchroniser } from '../../core/live-state/synchroniser.ts'
-import type { Seen, Source } from '../../core/live-state/tracked-states.ts'
+import type { StateAtBlock, StateSource } from '../../core/live-state/tracked-states.ts'
 import { createForkChain, type ForkChain, type Happened } from './fork-chain.ts'
 import { keeping } from './keeping.ts'
 import { createRecorder, until } from './recorder.ts'
@@ -27,7 +27,7 @@ function exchange(test: ForkChain, topic = 'a', connector = 'dex') {
     apply: (state: State, { what }: Happened): State | 'reload' => (what === 'unclear' ? 'reload' : [...state, what]),
     foundWrong: (state: State) => void wrong.push(state),
   }
-  const source: Source = {
+  const source: StateSource = {
     place: { chain: 'ethereum', network: 'local', connector },
     followed,
     same: (_key, a, b) => isDeepStrictEqual(a, b),
@@ -54,7 +54,7 @@ describe('state that follows a chain', () => {
   afterEach(() => sync.stop())
   /** Until memory is at the newest block. */
   const settled = () => until(() => sync.tip?.hash === test.tip.hash, `${sync.tip?.number} is ${test.tip.number}`)
-  const stateOf = async (source: Source, key: string) => (await sync.read(source, key, at)).state
+  const stateOf = async (source: StateSource, key: string) => (await sync.read(source, key, at)).state
 
   it('is loaded when it is asked for first, moved by what happens, and asks the network nothing for being read', async () => {
     const { source, loads } = exchange(test)
@@ -205,7 +205,7 @@ describe('state that follows a chain', () => {
   it('is an error while the network is away for longer than it may be, told to its watchers, and comes back by itself', async function () {
     this.timeout(60_000)
     const { source } = exchange(test)
-    const seen: (Seen | undefined)[] = []
+    const seen: (StateAtBlock | undefined)[] = []
     sync.watch(source, 'x', (each) => void seen.push(each))
     await until(() => seen.length === 1)
     test.fail()

@@ -6,7 +6,7 @@ import type { GasProfile, EvmIntent } from '../../kits/evm/types.ts'
 import type { EvmFees } from '../../kits/evm/fees.ts'
 import type { View } from '../../core/live-state/bundle.ts'
 import { createSynchroniser, type Synchroniser } from '../../core/live-state/synchroniser.ts'
-import { sourceOf } from '../../core/live-state/tracked-states.ts'
+import { createStateSource } from '../../core/live-state/tracked-states.ts'
 import type { Account, Holding } from '../../kits/evm/wallets.ts'
 import { at, place, startStillChain, wallet, type TestChain } from '../kits/evm/test-chain.ts'
 import { keeping } from './keeping.ts'
@@ -83,7 +83,7 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
     test.chain.rail.recall?.basis([step], needsOf(sold), owner) ?? expect.fail('An EVM chain has a recall.')
   function viewOf(sold: string, owner: string): Promise<View> {
     const place = { chain: 'ethereum', network: 'local' }
-    const parts = basisOf(sold, owner).map(({ followed, ...part }) => ({ ...part, source: sourceOf(place, followed) }))
+    const parts = basisOf(sold, owner).map(({ followed, ...part }) => ({ ...part, source: createStateSource(place, followed) }))
     return sync.bundle(parts).read(at)
   }
   async function known(sold: string, owner = wallet): Promise<{ account: Account; holding: Holding; allowanceRaw: bigint | undefined }> {

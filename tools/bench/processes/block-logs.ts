@@ -11,7 +11,7 @@ import { getSqrtRatioAtTick } from '../../../kits/amm/v3/math.ts'
 import { TickTable } from '../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../kits/amm/v3/pools.ts'
 import { createSynchroniser, type Synchroniser } from '../../../core/live-state/synchroniser.ts'
-import { sourceOf } from '../../../core/live-state/tracked-states.ts'
+import { createStateSource } from '../../../core/live-state/tracked-states.ts'
 import { keeping } from '../../../test/live-state/keeping.ts'
 import { serve } from '../child.ts'
 import { median } from '../statistics.ts'
@@ -109,7 +109,7 @@ async function apply({ kind, from, blocks }: Blocks): Promise<number> {
   }
   const sync = createSynchroniser({ chain, place, witness, ...keeping, mostKeys: pools })
   try {
-    const source = sourceOf(place, followedOf(kind))
+    const source = createStateSource(place, followedOf(kind))
     await Promise.all(addresses.map((address) => sync.read(source, address, { signal: AbortSignal.timeout(10_000) })))
     const micros: number[] = []
     for (let block = 0; block < blocks; block += 1) {
