@@ -118,7 +118,7 @@ function errorOf({ source: { place } }: StateGroup, { key }: TrackedState, error
   })
 }
 
-interface LoadingOptions {
+interface StateLoaderOptions {
   trail: BlockHistory
   witness: Telemetry
   /** Until it is aborted; undefined where nothing is followed. */
@@ -128,9 +128,9 @@ interface LoadingOptions {
 }
 
 /** Loads states: all that is wanted of an exchange at the same time together. Settles once there is one, or why there is none. */
-type Want = (group: StateGroup, track: TrackedState) => Promise<void>
+type StateLoader = (group: StateGroup, track: TrackedState) => Promise<void>
 
-export function createLoading({ trail, witness, running, loaded }: LoadingOptions): Want {
+export function createStateLoader({ trail, witness, running, loaded }: StateLoaderOptions): StateLoader {
   async function load(group: StateGroup): Promise<void> {
     group.due = false
     const signal = running()

@@ -3,7 +3,7 @@ import { abortable } from '../async.ts'
 import type { At, Chain, Head } from '../contracts/index.ts'
 import { type BlockPath, createFreshness, createHeadFollower, createBlockHistory, type Freshness, type BlockHistory } from './blocks.ts'
 import { createBundle, type Bundle, type BundlePart } from './bundle.ts'
-import { checkSample, isNetworks, createLoading } from './loading.ts'
+import { checkSample, isNetworks, createStateLoader } from './loading.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 import {
   applyBlock,
@@ -79,7 +79,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   const watchers = createWatchers(tracks, trail, freshness, () =>
     witness.trouble(place, 'lost', `what is known of ${name} is too old to be shown: ${freshness.reason}`),
   )
-  const want = createLoading({
+  const want = createStateLoader({
     trail,
     witness,
     running: () => run?.signal,
