@@ -33,11 +33,11 @@ async function loadStates(
 }
 
 /** Whether it is the network or the node that failed, rather than the plugin. */
-const isOutside = (error: unknown): boolean =>
+const isExternalFailure = (error: unknown): boolean =>
   error instanceof SluiceError ? error.name !== 'UNKNOWN_ERROR' : error instanceof DOMException && error.name === 'TimeoutError'
 
 /** Whether it passes with the network's trouble. */
-export const isNetworks = (error: unknown): boolean => error instanceof SluiceError && error.http >= 500 && isOutside(error)
+export const isNetworkFailure = (error: unknown): boolean => error instanceof SluiceError && error.http >= 500 && isExternalFailure(error)
 
 /**
  * Loads what is wanted of a group, at the newest block, and moves it on by what happened while it was loaded. Where one key makes the
@@ -88,11 +88,11 @@ async function loadGroup(
   } catch (error) {
     if (over.aborted) return
     // A node may be about to have the block, or another one takes over.
-    if (isNetworks(error) && tries > 1) {
+    if (isNetworkFailure(error) && tries > 1) {
       await sleep(againMs, undefined, { signal: over }).catch(() => {})
       return loadGroup(group, tracks, trail, witness, over, tries - 1)
     }
-    if (!isOutside(error) && tracks.length > 1) {
+    if (!isExternalFailure(error) && tracks.length > 1) {
       await Promise.all(tracks.map((track) => loadGroup(group, [track], trail, witness, over)))
       return
     }
@@ -108,8 +108,8 @@ function fail(track: TrackedState, error: unknown): void {
 
 function errorOf({ source: { place } }: StateGroup, { key }: TrackedState, error: unknown, witness: Telemetry): unknown {
   const where = `${place.connector} on ${place.chain}/${place.network}`
-  if (error instanceof SluiceError && isOutside(error)) return error
-  if (isOutside(error))
+  if (error instanceof SluiceError && isExternalFailure(error)) return error
+  if (isExternalFailure(error))
     return new SluiceError('NETWORK', `${key} of ${where} was not read in time. Try again.`, { retryAfterSeconds: 1, cause: error })
   const why = error instanceof Error ? error.message : 'unknown'
   witness.trouble({ ...place, what: key }, 'defect', `the connector failed to load a state: ${why}`, error)
@@ -199,6 +199,6 @@ export async function checkSample(
   } catch (error) {
     if (over.aborted) return
     witness.check(source.place, 'unclear')
-    if (!isOutside(error)) witness.trouble(source.place, 'defect', 'the connector failed to read states for a comparison', error)
+    if (!isExternalFailure(error)) witness.trouble(source.place, 'defect', 'the connector failed to read states for a comparison', error)
   }
 }

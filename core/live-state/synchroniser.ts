@@ -3,7 +3,7 @@ import { abortable } from '../async.ts'
 import type { At, Chain, Head } from '../contracts/index.ts'
 import { type BlockPath, createFreshness, createHeadFollower, createBlockHistory, type Freshness, type BlockHistory } from './blocks.ts'
 import { createBundle, type Bundle, type BundlePart } from './bundle.ts'
-import { checkSample, isNetworks, createStateLoader } from './loading.ts'
+import { checkSample, isNetworkFailure, createStateLoader } from './loading.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 import {
   applyBlock,
@@ -99,7 +99,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
     // A network that gives a block may give states again; what a connector cannot read is not tried at every block.
     for (const group of tracks.groups())
       for (const track of group.tracks.values())
-        if (track.history.newest() === undefined && (track.error === undefined || isNetworks(track.error))) void want(group, track)
+        if (track.history.newest() === undefined && (track.error === undefined || isNetworkFailure(track.error))) void want(group, track)
   }
 
   function move({ back, blocks }: BlockPath, asked: ReadonlySet<string>): void {
