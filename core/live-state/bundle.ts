@@ -10,7 +10,7 @@ export interface BundlePart {
 }
 
 /** States after one block, in the order of the parts: the same array as long as none of them has changed. */
-export interface View {
+export interface StateSnapshot {
   readonly states: readonly unknown[]
   readonly head: Head
 }
@@ -18,9 +18,9 @@ export interface View {
 /** States of one network that are read together, again and again. */
 export interface Bundle {
   /** At once, and the same object until something may have changed; undefined where it must be waited for. */
-  peek(): View | undefined
+  peek(): StateSnapshot | undefined
   /** @throws SluiceError NETWORK where the network is away or too far behind */
-  read(at: At): Promise<View>
+  read(at: At): Promise<StateSnapshot>
   /** Keeps them in memory until the function given is called. @throws SluiceError OVERLOADED where there is no room */
   hold(): () => void
   /** Loads some of them with more of what there is to know. */
@@ -43,7 +43,7 @@ const touchMs = 5_000
 const mostWanting = 16
 
 export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bundle {
-  let view: View | undefined
+  let view: StateSnapshot | undefined
   let version = -1
   let touchedAt = -Infinity
 
@@ -52,7 +52,7 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
     for (const part of parts) host.trackOf(part).track.usedAt = touchedAt
   }
 
-  function peek(): View | undefined {
+  function peek(): StateSnapshot | undefined {
     const { tip } = host
     if (!tip || !host.isCurrent()) return undefined
     if (performance.now() - touchedAt > touchMs) touch()

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { SluiceError, type ErrorName } from '../api/index.ts'
 import type { At, FollowedPricing, Quote, QuoteChoice, Swap } from '../contracts/index.ts'
-import type { Bundle, View } from './bundle.ts'
+import type { Bundle, StateSnapshot } from './bundle.ts'
 import type { Synchroniser } from './synchroniser.ts'
 
 /** Quotes of two tokens, for whatever amount. */
@@ -12,9 +12,9 @@ export interface Desk {
   /** Brings what quotes go by into memory. */
   load(at: At): Promise<void>
   /** What they go by now; undefined where that must be waited for. */
-  peek(): View | undefined
+  peek(): StateSnapshot | undefined
   /** What they go by besides its states: of two views that are equal in both all quotes are the same. */
-  conditions(view: View): unknown
+  conditions(view: StateSnapshot): unknown
   /** Keeps it in memory until the function given is called. */
   hold(): () => void
 }
@@ -24,10 +24,10 @@ const mostReads = 4
 const mostAnswers = 1_000
 
 export function createDesk(pricing: FollowedPricing, choice: QuoteChoice, bundle: Bundle): Desk {
-  let view: View | undefined
+  let view: StateSnapshot | undefined
   const answers = new Map<string, Quote>()
 
-  function seen(now: View): void {
+  function seen(now: StateSnapshot): void {
     if (now === view) return
     view = now
     answers.clear()
@@ -48,14 +48,14 @@ export function createDesk(pricing: FollowedPricing, choice: QuoteChoice, bundle
   }
 
   /** What of it can be had without waiting, with all that is wanting left to others. */
-  function makeNow(now: View, swap: Swap, question: string, at: At): Quote | Promise<Quote> {
+  function makeNow(now: StateSnapshot, swap: Swap, question: string, at: At): Quote | Promise<Quote> {
     const quote = pricing.quote(swap, choice, now.states, now.head, mostReads - 1)
     if ('wanting' in quote) return make(swap, question, at)
     const vetting = pricing.vet(quote, now.states, at)
     return vetting ? vetting.then(() => kept(now, question, quote)) : kept(now, question, quote)
   }
 
-  function kept(now: View, question: string, quote: Quote): Quote {
+  function kept(now: StateSnapshot, question: string, quote: Quote): Quote {
     if (view === now && answers.size < mostAnswers) answers.set(question, quote)
     return quote
   }

@@ -4,7 +4,7 @@ import type { Basis, FeeWish, Need } from '../../core/contracts/index.ts'
 import testToken from '../../plugins/ethereum/artifacts/TestToken.json' with { type: 'json' }
 import type { GasProfile, EvmIntent } from '../../kits/evm/types.ts'
 import type { EvmFees } from '../../kits/evm/fees.ts'
-import type { View } from '../../core/live-state/bundle.ts'
+import type { StateSnapshot } from '../../core/live-state/bundle.ts'
 import { createSynchroniser, type Synchroniser } from '../../core/live-state/synchroniser.ts'
 import { createStateSource } from '../../core/live-state/tracked-states.ts'
 import type { Account, Holding } from '../../kits/evm/wallets.ts'
@@ -81,7 +81,7 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
   ]
   const basisOf = (sold: string, owner: string): readonly Basis[] =>
     test.chain.rail.recall?.basis([step], needsOf(sold), owner) ?? expect.fail('An EVM chain has a recall.')
-  function viewOf(sold: string, owner: string): Promise<View> {
+  function viewOf(sold: string, owner: string): Promise<StateSnapshot> {
     const place = { chain: 'ethereum', network: 'local' }
     const parts = basisOf(sold, owner).map(({ followed, ...part }) => ({ ...part, source: createStateSource(place, followed) }))
     return sync.bundle(parts).read(at)
