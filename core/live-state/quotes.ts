@@ -5,11 +5,11 @@ import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import type { At, Followed, FollowedPricing, Quote, QuoteChoice, Swap, Log } from '../contracts/index.ts'
 import { createDesk, type Desk, createFollowedQuotes, type FollowedQuotes, type QuoteListener } from './pair-quoter.ts'
-import type { Following, Site, Synchroniser } from './synchroniser.ts'
+import type { Following, FollowedNetwork, Synchroniser } from './synchroniser.ts'
 import { createStateSource, type StateSource } from './tracked-states.ts'
 
 /** A connector on a network, whose pools are followed. */
-export interface QuoteVenue extends Site {
+export interface QuoteVenue extends FollowedNetwork {
   readonly connector: string
   readonly pricing: FollowedPricing
 }
@@ -100,7 +100,7 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
     return source
   }
 
-  function followedOn(site: Site): FollowedQuotes {
+  function followedOn(site: FollowedNetwork): FollowedQuotes {
     const synchroniser = following.of(site)
     const known = followed.get(synchroniser) ?? createFollowedQuotes(synchroniser)
     followed.set(synchroniser, known)

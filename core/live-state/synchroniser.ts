@@ -306,7 +306,7 @@ function createWatchers(tracks: TrackedStates, trail: BlockHistory, freshness: F
 }
 
 /** Where something is followed: a network, and its chain as it runs. */
-export interface Site {
+export interface FollowedNetwork {
   readonly chain: string
   readonly network: string
   readonly chainImpl: Chain
@@ -315,9 +315,9 @@ export interface Site {
 /** All networks of which something is followed. */
 export interface Following {
   /** The one of a network, for all that is followed there. */
-  of(site: Site): Synchroniser
+  of(site: FollowedNetwork): Synchroniser
   /** Somebody was told of a block of a network. */
-  heardOf(network: Pick<Site, 'chain' | 'network'>, number: bigint): void
+  heardOf(network: Pick<FollowedNetwork, 'chain' | 'network'>, number: bigint): void
   all(): readonly { readonly chain: string; readonly network: string; readonly synchroniser: Synchroniser }[]
   stop(): void
 }

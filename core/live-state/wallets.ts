@@ -1,12 +1,12 @@
 import { SluiceError } from '../api/index.ts'
 import type { Checked, FeeWish, Plan } from '../contracts/index.ts'
-import type { Following, Site } from './synchroniser.ts'
+import type { Following, FollowedNetwork } from './synchroniser.ts'
 import { createStateSource } from './tracked-states.ts'
 
 /** Checks of plans by what is in memory of wallets, on networks of which something is followed in any case. */
 export interface Recalls {
   /** What the network would say; undefined where it must be asked. What was not in memory is there the next time. Waits for nothing. */
-  check(site: Site, plan: Pick<Plan, 'steps' | 'needs'>, from: string, wish: FeeWish): Checked | undefined
+  check(site: FollowedNetwork, plan: Pick<Plan, 'steps' | 'needs'>, from: string, wish: FeeWish): Checked | undefined
 }
 
 /** On one network: of each something is asked at every block. */
@@ -18,7 +18,7 @@ export function createRecalls(following: Pick<Following, 'of'>, idleSeconds: num
   const usedAt = new Map<string, Map<string, number>>()
 
   /** Whether there is room for it among those that were used lately. */
-  function use({ chain, network }: Site, wallet: string): boolean {
+  function use({ chain, network }: FollowedNetwork, wallet: string): boolean {
     const now = performance.now()
     const name = `${chain}/${network}`
     const used = usedAt.get(name) ?? new Map<string, number>()
