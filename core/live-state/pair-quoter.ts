@@ -6,7 +6,7 @@ import type { Bundle, StateSnapshot } from './bundle.ts'
 import type { Synchroniser } from './synchroniser.ts'
 
 /** Quotes of two tokens, for whatever amount. */
-export interface Desk {
+export interface PairQuoter {
   /** At once where all that it goes by is in memory; the same object where it was given before by the same states. */
   quote(swap: Swap, at: At): Quote | Promise<Quote>
   /** Brings what quotes go by into memory. */
@@ -23,7 +23,7 @@ export interface Desk {
 const mostReads = 4
 const mostAnswers = 1_000
 
-export function createDesk(pricing: FollowedPricing, choice: QuoteChoice, bundle: Bundle): Desk {
+export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, bundle: Bundle): PairQuoter {
   let view: StateSnapshot | undefined
   const answers = new Map<string, Quote>()
 
@@ -91,7 +91,7 @@ export interface FollowedQuotes {
    * for all who follow it. Until the function given is called.
    * @throws SluiceError OVERLOADED where there is no room
    */
-  follow(desk: Desk, swap: Swap, changed: QuoteListener): () => void
+  follow(desk: PairQuoter, swap: Swap, changed: QuoteListener): () => void
 }
 
 interface Question {
@@ -105,7 +105,7 @@ interface Question {
 
 /** All that is asked of a desk. */
 interface Asked {
-  readonly desk: Desk
+  readonly desk: PairQuoter
   readonly questions: Map<string, Question>
   readonly release: () => void
   /** What the last quotes were made of. */
@@ -123,7 +123,7 @@ const unsureMs = 3_000
 const sliceMs = 5
 
 export function createFollowedQuotes(synchroniser: Pick<Synchroniser, 'onMove'>): FollowedQuotes {
-  const all = new Map<Desk, Asked>()
+  const all = new Map<PairQuoter, Asked>()
   let end: (() => void) | undefined
   let count = 0
   let at: At & { since: number } = { signal: AbortSignal.abort(), since: -Infinity }
@@ -165,8 +165,8 @@ export function createFollowedQuotes(synchroniser: Pick<Synchroniser, 'onMove'>)
   }
 
   /** What may have become another, and what was not answered yet; first that of which pools have changed, and not only the price of gas. */
-  function inTurn(): readonly (readonly [Desk, Question])[] {
-    const [moved, others]: [(readonly [Desk, Question])[], (readonly [Desk, Question])[]] = [[], []]
+  function inTurn(): readonly (readonly [PairQuoter, Question])[] {
+    const [moved, others]: [(readonly [PairQuoter, Question])[], (readonly [PairQuoter, Question])[]] = [[], []]
     for (const asked of all.values()) {
       const { desk, questions } = asked
       const view = desk.peek()
@@ -196,7 +196,7 @@ export function createFollowedQuotes(synchroniser: Pick<Synchroniser, 'onMove'>)
     asked.isLoading = false
   }
 
-  async function ask(desk: Desk, question: Question): Promise<void> {
+  async function ask(desk: PairQuoter, question: Question): Promise<void> {
     question.again = question.isAsked
     if (question.isAsked) return
     question.isAsked = true
@@ -207,7 +207,7 @@ export function createFollowedQuotes(synchroniser: Pick<Synchroniser, 'onMove'>)
     question.isAsked = false
   }
 
-  async function answer(desk: Desk, swap: Swap): Promise<QuoteUpdate> {
+  async function answer(desk: PairQuoter, swap: Swap): Promise<QuoteUpdate> {
     try {
       return await desk.quote(swap, soon())
     } catch (error) {
@@ -236,7 +236,7 @@ export function createFollowedQuotes(synchroniser: Pick<Synchroniser, 'onMove'>)
     for (const { desk, questions } of all.values()) if (!desk.peek() || [...questions.values()].some(isOpen)) return move()
   }
 
-  function askedOf(desk: Desk): Asked {
+  function askedOf(desk: PairQuoter): Asked {
     const known = all.get(desk)
     if (known) return known
     const asked: Asked = { desk, questions: new Map(), release: desk.hold(), states: undefined, conditions: undefined, isLoading: false }

@@ -4,7 +4,7 @@ import path from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import type { At, Followed, FollowedPricing, Quote, QuoteChoice, Swap, Log } from '../contracts/index.ts'
-import { createDesk, type Desk, createFollowedQuotes, type FollowedQuotes, type QuoteListener } from './pair-quoter.ts'
+import { createPairQuoter, type PairQuoter, createFollowedQuotes, type FollowedQuotes, type QuoteListener } from './pair-quoter.ts'
 import type { Following, FollowedNetwork, Synchroniser } from './synchroniser.ts'
 import { createStateSource, type StateSource } from './tracked-states.ts'
 
@@ -41,7 +41,7 @@ interface QuotesOptions {
 }
 
 interface Kept {
-  readonly desk: Desk
+  readonly desk: PairQuoter
   readonly pair: QuotedPair
   usedAt: number
 }
@@ -70,7 +70,7 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
     return name
   }
 
-  function deskOf(venue: QuoteVenue, { tokenIn, tokenOut }: Pick<Swap, 'tokenIn' | 'tokenOut'>, { version }: QuoteChoice): Desk {
+  function deskOf(venue: QuoteVenue, { tokenIn, tokenOut }: Pick<Swap, 'tokenIn' | 'tokenOut'>, { version }: QuoteChoice): PairQuoter {
     const { pricing } = venue
     const key = `${nameOf(pricing)} ${tokenIn.address} ${tokenOut.address} ${version ?? ''}`
     const known = desks.get(key)
@@ -82,7 +82,7 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
     const parts = pricing
       .basis({ tokenIn, tokenOut }, choice)
       .map(({ followed, ...part }) => ({ ...part, source: knownSource(venue, followed) }))
-    const desk = createDesk(pricing, choice, following.of(venue).bundle(parts))
+    const desk = createPairQuoter(pricing, choice, following.of(venue).bundle(parts))
     if (desks.size >= mostDesks) for (const [oldest] of newestFirst().slice(-forgotten)) desks.delete(oldest)
     const { chain, network, connector } = venue
     desks.set(key, { desk, pair: { chain, network, connector, ...choice, tokenIn, tokenOut }, usedAt: Date.now() })
