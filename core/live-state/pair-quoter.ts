@@ -85,7 +85,7 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
 }
 
 /** Quotes of one network that somebody follows. */
-export interface FollowedQuotes {
+export interface QuoteSubscriptions {
   /**
    * Calls back with the quote as soon as there is one, and after every block in which it has become another. Each question is answered once
    * for all who follow it. Until the function given is called.
@@ -122,7 +122,7 @@ const unsureMs = 3_000
 /** So long everything else waits. */
 const sliceMs = 5
 
-export function createFollowedQuotes(synchroniser: Pick<Synchroniser, 'onMove'>): FollowedQuotes {
+export function createQuoteSubscriptions(synchroniser: Pick<Synchroniser, 'onMove'>): QuoteSubscriptions {
   const all = new Map<PairQuoter, Asked>()
   let end: (() => void) | undefined
   let count = 0

@@ -4,7 +4,7 @@ import path from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import type { At, Followed, FollowedPricing, Quote, QuoteChoice, Swap, Log } from '../contracts/index.ts'
-import { createPairQuoter, type PairQuoter, createFollowedQuotes, type FollowedQuotes, type QuoteListener } from './pair-quoter.ts'
+import { createPairQuoter, type PairQuoter, createQuoteSubscriptions, type QuoteSubscriptions, type QuoteListener } from './pair-quoter.ts'
 import type { Following, FollowedNetwork, Synchroniser } from './synchroniser.ts'
 import { createStateSource, type StateSource } from './tracked-states.ts'
 
@@ -58,7 +58,7 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
   const names = new WeakMap<FollowedPricing, number>()
   const sources = new WeakMap<Followed, StateSource>()
   const desks = new Map<string, Kept>()
-  const followed = new WeakMap<Synchroniser, FollowedQuotes>()
+  const followed = new WeakMap<Synchroniser, QuoteSubscriptions>()
   let named = 0
   let news = false
   const keeping = setInterval(() => void keep(), keepMs)
@@ -100,9 +100,9 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
     return source
   }
 
-  function followedOn(site: FollowedNetwork): FollowedQuotes {
+  function followedOn(site: FollowedNetwork): QuoteSubscriptions {
     const synchroniser = following.of(site)
-    const known = followed.get(synchroniser) ?? createFollowedQuotes(synchroniser)
+    const known = followed.get(synchroniser) ?? createQuoteSubscriptions(synchroniser)
     followed.set(synchroniser, known)
     return known
   }
