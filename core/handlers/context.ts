@@ -4,7 +4,7 @@ import type { At } from '../contracts/index.ts'
 import type { Books } from '../live-state/books.ts'
 import type { Quotes } from '../live-state/quotes.ts'
 import type { Following } from '../live-state/synchroniser.ts'
-import type { Recalls } from '../live-state/wallets.ts'
+import type { WalletChecks } from '../live-state/wallets.ts'
 import type { Keyed } from '../transactions/submit-request.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import type { Caller } from './caller.ts'
@@ -19,7 +19,7 @@ export interface Services {
   settings: Settings
   books: Books
   quotes: Quotes
-  recalls: Recalls
+  recalls: WalletChecks
   following: Pick<Following, 'heardOf'>
   /** Parts that keep the server from being ready. */
   failing(): Promise<readonly { part: string; reason: string }[]>

@@ -3,7 +3,7 @@ import type { Log } from '../contracts/index.ts'
 import { createBooks, type Books } from './books.ts'
 import { createFollowing, type Following } from './synchroniser.ts'
 import { createQuotes, type Quotes, openQuotedPairs } from './quotes.ts'
-import { createRecalls, type Recalls } from './wallets.ts'
+import { createWalletChecks, type WalletChecks } from './wallets.ts'
 import { createTelemetry, type LiveStateCounters } from './telemetry.ts'
 
 export type { Books } from './books.ts'
@@ -12,7 +12,7 @@ export type { Following } from './synchroniser.ts'
 export { updateOfFailure as newsOfFailure } from './pair-quoter.ts'
 export type { QuoteListener as QuoteChanged, QuoteUpdate as QuoteNews } from './pair-quoter.ts'
 export type { Quotes, QuoteVenue } from './quotes.ts'
-export type { Recalls } from './wallets.ts'
+export type { WalletChecks as Recalls } from './wallets.ts'
 export type { LiveStateCounters as MarketCounters } from './telemetry.ts'
 
 interface LiveStateSettings {
@@ -32,7 +32,7 @@ const mostKeys = 10_000
 export interface LiveState {
   readonly books: Books
   readonly quotes: Quotes
-  readonly recalls: Recalls
+  readonly recalls: WalletChecks
   readonly following: Following
   stop(): Promise<void>
 }
@@ -46,7 +46,7 @@ export function createLiveState(settings: LiveStateSettings, dataDir: string, lo
   return {
     books,
     quotes,
-    recalls: createRecalls(following, idleSeconds),
+    recalls: createWalletChecks(following, idleSeconds),
     following,
     async stop() {
       await quotes.stop()

@@ -4,7 +4,7 @@ import type { Following, FollowedNetwork } from './synchroniser.ts'
 import { createStateSource } from './tracked-states.ts'
 
 /** Checks of plans by what is in memory of wallets, on networks of which something is followed in any case. */
-export interface Recalls {
+export interface WalletChecks {
   /** What the network would say; undefined where it must be asked. What was not in memory is there the next time. Waits for nothing. */
   check(site: FollowedNetwork, plan: Pick<Plan, 'steps' | 'needs'>, from: string, wish: FeeWish): Checked | undefined
 }
@@ -14,7 +14,7 @@ const mostWallets = 100
 const loadMs = 15_000
 
 /** @param idleSeconds after so long a wallet is not followed any more */
-export function createRecalls(following: Pick<Following, 'of'>, idleSeconds: number): Recalls {
+export function createWalletChecks(following: Pick<Following, 'of'>, idleSeconds: number): WalletChecks {
   const usedAt = new Map<string, Map<string, number>>()
 
   /** Whether there is room for it among those that were used lately. */
