@@ -1,7 +1,7 @@
 import { SluiceError } from '../api/index.ts'
 import type { Book, BookMarket, FollowedBooks, LastTrades } from '../contracts/index.ts'
 import { bookName, type BookVenue, type BookView, type Feed, type NewestBook, createFollowers } from './book-feed.ts'
-import { compare, createLadder } from './price-levels.ts'
+import { compare, createPriceLevels } from './price-levels.ts'
 import { lastTradesOf } from './stream-book.ts'
 import type { Synchroniser } from './synchroniser.ts'
 import type { Telemetry, StateSubject } from './telemetry.ts'
@@ -130,7 +130,7 @@ export function createBookSource(books: FollowedBooks, place: StateSubject): Boo
 
 /** A book as a connector gave it, in the one spelling of its numbers. Throws where it is none. */
 function readBook(given: Book & LastTrades): Book & LastTrades {
-  const [buys, sells] = [createLadder('buys'), createLadder('sells')]
+  const [buys, sells] = [createPriceLevels('buys'), createPriceLevels('sells')]
   if (!buys.replace(given.buys) || !sells.replace(given.sells))
     throw new Error('its levels are not sorted best first with each price once, or are no numbers above 0')
   if (buys.best !== undefined && sells.best !== undefined && compare(buys.best, sells.best) >= 0)

@@ -1,7 +1,7 @@
 import type { BookSide, Level } from '../contracts/index.ts'
 
 /** One side of a book, sorted best first. */
-interface Ladder {
+interface PriceLevels {
   /** What there is at a price from now on; nothing at a quantity of 0. False where price or quantity is no number above 0. */
   set(price: string, quantity: string): boolean
   /** All at once, best first. False where they are out of order, or one is no number above 0: then there is nothing on it. */
@@ -15,7 +15,7 @@ interface Ladder {
  * Two sorted lists, of prices as doubles and of levels: a price is found by halving, and a level put in its place by moving what is
  * behind it, which is quicker than any tree up to many thousands of levels.
  */
-export function createLadder(side: BookSide): Ladder {
+export function createPriceLevels(side: BookSide): PriceLevels {
   const direction = side === 'buys' ? -1 : 1
   let near: number[] = []
   let sorted: Level[] = []

@@ -1,5 +1,5 @@
 import type { Book, BookUpdate, LastTrades } from '../contracts/index.ts'
-import { canonical, compare, createLadder } from './price-levels.ts'
+import { canonical, compare, createPriceLevels } from './price-levels.ts'
 import type { CheckOutcome } from './telemetry.ts'
 
 type Snapshot = BookUpdate & { is: 'snapshot' }
@@ -36,8 +36,8 @@ interface StreamBook {
 const mostEarly = 1_000
 
 export function createStreamBook(): StreamBook {
-  const buys = createLadder('buys')
-  const sells = createLadder('sells')
+  const buys = createPriceLevels('buys')
+  const sells = createPriceLevels('sells')
   let standing: Standing = 'waiting'
   let fault = ''
   let sequence = -1
@@ -217,7 +217,7 @@ export function createStreamCheck(): StreamCheck {
 /** In the one spelling of its numbers, and with nothing else in it. */
 function plain({ buys, sells }: Book): Book {
   const levels = (side: 'buys' | 'sells', given: Book['buys']) => {
-    const ladder = createLadder(side)
+    const ladder = createPriceLevels(side)
     ladder.replace(given)
     return ladder.levels()
   }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { canonical, compare, createLadder } from '../../core/live-state/price-levels.ts'
+import { canonical, compare, createPriceLevels } from '../../core/live-state/price-levels.ts'
 
 /** The same numbers as whole ones of 10^-40. */
 const scaled = (text: string) => {
@@ -44,7 +44,7 @@ describe('one side of a book', () => {
       })
       fc.assert(
         fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
-          const ladder = createLadder(side)
+          const ladder = createPriceLevels(side)
           const reference = new Map<bigint, string>()
           for (const each of changes) {
             const before = ladder.levels()
@@ -66,7 +66,7 @@ describe('one side of a book', () => {
 
   it('takes a list only where it is sorted best first, with each price once and nothing at 0', () => {
     const level = (price: string, quantity = '1') => ({ price, quantity })
-    const takes = (side: 'buys' | 'sells', ...levels: { price: string; quantity: string }[]) => createLadder(side).replace(levels)
+    const takes = (side: 'buys' | 'sells', ...levels: { price: string; quantity: string }[]) => createPriceLevels(side).replace(levels)
     expect(takes('buys', level('2'), level('1.5'), level('1'))).to.equal(true)
     expect(takes('sells', level('2'), level('1.5'))).to.equal(false)
     expect(takes('sells', level('1'), level('1.0'))).to.equal(false)
@@ -74,8 +74,8 @@ describe('one side of a book', () => {
     expect(takes('sells', level('0'))).to.equal(false)
     expect(takes('sells', level('x'))).to.equal(false)
     // @ts-expect-error -- from outside
-    expect(createLadder('buys').replace([null])).to.equal(false)
+    expect(createPriceLevels('buys').replace([null])).to.equal(false)
     // @ts-expect-error -- from outside
-    expect(createLadder('buys').replace(undefined)).to.equal(false)
+    expect(createPriceLevels('buys').replace(undefined)).to.equal(false)
   })
 })
