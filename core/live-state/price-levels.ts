@@ -27,7 +27,7 @@ export function createPriceLevels(side: BookSide): PriceLevels {
     let [low, high] = [0, sorted.length]
     while (low < high) {
       const middle = (low + high) >>> 1
-      const order = direction * compare(sorted[middle]?.price ?? '', price, near[middle], priceNear)
+      const order = direction * compareDecimals(sorted[middle]?.price ?? '', price, near[middle], priceNear)
       if (order < 0) low = middle + 1
       else high = middle
     }
@@ -36,7 +36,7 @@ export function createPriceLevels(side: BookSide): PriceLevels {
 
   return {
     set(rawPrice, rawQuantity) {
-      const [price, quantity] = [canonical(rawPrice), canonical(rawQuantity)]
+      const [price, quantity] = [canonicalDecimal(rawPrice), canonicalDecimal(rawQuantity)]
       if (price === undefined || quantity === undefined || price === '0') return false
       const priceNear = Number(price)
       const place = placeOf(price, priceNear)
@@ -74,11 +74,11 @@ function readLevels(levels: readonly Level[], direction: number): { sorted: Leve
   const [sorted, near]: [Level[], number[]] = [[], []]
   for (const level of levels as readonly unknown[]) {
     if (!isLevel(level)) return undefined
-    const [price, quantity] = [canonical(level.price), canonical(level.quantity)]
+    const [price, quantity] = [canonicalDecimal(level.price), canonicalDecimal(level.quantity)]
     if (price === undefined || quantity === undefined || price === '0' || quantity === '0') return undefined
     const priceNear = Number(price)
     const before = sorted.at(-1)
-    if (before && direction * compare(before.price, price, near.at(-1), priceNear) >= 0) return undefined
+    if (before && direction * compareDecimals(before.price, price, near.at(-1), priceNear) >= 0) return undefined
     sorted.push({ price, quantity })
     near.push(priceNear)
   }
@@ -94,7 +94,7 @@ const form = /^\d+(\.\d+)?$/
 const plain = /^(0|[1-9]\d*)(\.\d*[1-9])?$/
 
 /** The one spelling of a number: two that are equal are the same text. Undefined where it is none, or below 0. */
-export function canonical(text: unknown): string | undefined {
+export function canonicalDecimal(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined
   if (plain.test(text)) return text
   if (!form.test(text)) return undefined
@@ -107,7 +107,7 @@ export function canonical(text: unknown): string | undefined {
  * Which of two canonical numbers is the larger, below 0 where it is the second. The nearest doubles are in the order of the numbers wherever
  * they differ, since rounding is monotone (IEEE 754, 4.3); only where they are the same do the digits decide.
  */
-export function compare(a: string, b: string, aNear = Number(a), bNear = Number(b)): number {
+export function compareDecimals(a: string, b: string, aNear = Number(a), bNear = Number(b)): number {
   if (aNear !== bNear) return aNear < bNear ? -1 : 1
   if (a === b) return 0
   const [aWhole = '', aFraction = ''] = a.split('.')

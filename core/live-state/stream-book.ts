@@ -1,5 +1,5 @@
 import type { Book, BookUpdate, LastTrades } from '../contracts/index.ts'
-import { canonical, compare, createPriceLevels } from './price-levels.ts'
+import { canonicalDecimal, compareDecimals, createPriceLevels } from './price-levels.ts'
 import type { CheckOutcome } from './telemetry.ts'
 
 type Snapshot = BookUpdate & { is: 'snapshot' }
@@ -58,7 +58,7 @@ export function createStreamBook(): StreamBook {
     return 'changed'
   }
 
-  const isCrossed = () => buys.best !== undefined && sells.best !== undefined && compare(buys.best, sells.best) >= 0
+  const isCrossed = () => buys.best !== undefined && sells.best !== undefined && compareDecimals(buys.best, sells.best) >= 0
 
   function takeSnapshot(update: Snapshot): UpdateEffect {
     if (!isOrderly(update)) return fail('a snapshot has no sequence or timestamp')
@@ -173,7 +173,7 @@ const isOrderly = ({ sequence, timestamp }: { sequence: number; timestamp: numbe
 
 /** In their one spelling; undefined where one is no number. */
 export function lastTradesOf({ lastPrice, volume24h }: LastTrades): LastTrades | undefined {
-  const [price, volume] = [lastPrice, volume24h].map((each) => (each === undefined ? undefined : canonical(each)))
+  const [price, volume] = [lastPrice, volume24h].map((each) => (each === undefined ? undefined : canonicalDecimal(each)))
   if ((lastPrice !== undefined && price === undefined) || (volume24h !== undefined && volume === undefined)) return undefined
   return { ...(price !== undefined && { lastPrice: price }), ...(volume !== undefined && { volume24h: volume }) }
 }

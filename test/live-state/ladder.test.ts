@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { canonical, compare, createPriceLevels } from '../../core/live-state/price-levels.ts'
+import { canonicalDecimal, compareDecimals, createPriceLevels } from '../../core/live-state/price-levels.ts'
 
 /** The same numbers as whole ones of 10^-40. */
 const scaled = (text: string) => {
@@ -15,20 +15,20 @@ const decimal = fc.oneof(
   digits(3).map((end) => `1.00000000000000000000${end}`),
   digits(3).map((end) => `9007199254740993${end}`),
 )
-const canon = (text: string) => canonical(text) ?? expect.fail(`${text} is a number`)
+const canon = (text: string) => canonicalDecimal(text) ?? expect.fail(`${text} is a number`)
 
 describe('one side of a book', () => {
   it('writes a number in one way, and takes nothing for one that is none', () => {
-    expect(['007.500', '0.0', '10', '1.0', '0.10'].map(canonical)).to.deep.equal(['7.5', '0', '10', '1', '0.1'])
+    expect(['007.500', '0.0', '10', '1.0', '0.10'].map(canonicalDecimal)).to.deep.equal(['7.5', '0', '10', '1', '0.1'])
     for (const none of ['', '.5', '5.', '-1', '1e3', ' 1', '1,5', 'NaN', 5, null, undefined, '0x10'])
-      expect(canonical(none)).to.equal(undefined)
+      expect(canonicalDecimal(none)).to.equal(undefined)
   })
 
   it('compares numbers exactly, where doubles cannot tell them apart too', () => {
     fc.assert(
       fc.property(decimal, decimal, (a, b) => {
         const order = scaled(a) - scaled(b)
-        expect(Math.sign(compare(canon(a), canon(b)))).to.equal(order < 0n ? -1 : order > 0n ? 1 : 0)
+        expect(Math.sign(compareDecimals(canon(a), canon(b)))).to.equal(order < 0n ? -1 : order > 0n ? 1 : 0)
         expect(canon(a) === canon(b)).to.equal(order === 0n)
       }),
       { numRuns: 2_000 },
