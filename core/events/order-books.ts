@@ -2,7 +2,7 @@ import { badFields, SluiceError, type BookSet, type EventsRequest, type OrderBoo
 import type { At, BookMarket } from '../contracts/index.ts'
 import { bookOf, marketsOf, marketName } from '../handlers/clob/markets.ts'
 import type { Registry, NetworkEntry, VenueEntry } from '../handlers/registry.ts'
-import type { BookVenue, NewestBook } from '../live-state/book-feed.ts'
+import type { BookVenue, LatestBook } from '../live-state/book-feed.ts'
 import type { Books } from '../live-state/books.ts'
 import { onEachNetwork, createSharedFeed, type SharedFeed } from './topic.ts'
 
@@ -68,14 +68,14 @@ interface BookRequest {
 }
 
 export const createBookTopic = (books: Pick<Books, 'follow'>): SharedFeed<BookRequest> =>
-  createSharedFeed<BookRequest, NewestBook>({
+  createSharedFeed<BookRequest, LatestBook>({
     event: 'orderBook',
     keyOf: ({ venue: { chain, network, connector, type }, market, depth }) => [chain, network, connector, type, market.id, depth].join('/'),
     follow: ({ venue, market }, changed) => books.follow(venue, market, changed),
     show,
   })
 
-function show({ venue: { chain, network, connector, type }, market, depth }: BookRequest, newest: NewestBook): OrderBookNews {
+function show({ venue: { chain, network, connector, type }, market, depth }: BookRequest, newest: LatestBook): OrderBookNews {
   const of = { chain, network, connector, type, market: marketName(market) }
   const view = newest()
   if (!view) return { ...of, stale: true, buys: [], sells: [], timestamp: Date.now() }

@@ -23,19 +23,19 @@ export interface BookView extends Book, LastTrades {
 }
 
 /** What there is when it is called; `undefined` where there is none that may be shown. Another function is another book. */
-export type NewestBook = () => BookView | undefined
+export type LatestBook = () => BookView | undefined
 
 /** Books change more often than anybody looks at them: who is told is given what it can look by. */
-export type BookChanged = (newest: NewestBook) => void
+export type BookListener = (newest: LatestBook) => void
 
-export const noBook: NewestBook = () => undefined
+export const noBook: LatestBook = () => undefined
 
 /** One book that is kept, for all who want it. */
-export interface Feed {
+export interface BookFeed {
   /** @throws SluiceError where there is none that may be shown, and there is none within moments */
   read(at: At): Promise<BookView>
   /** Until the function given is called. What there is already is told at once. */
-  follow(changed: BookChanged): () => void
+  follow(changed: BookListener): () => void
   readonly followers: number
   /** Called about once a second. */
   pulse(): void
@@ -49,15 +49,15 @@ export const bookName = ({ connector, chain, network }: Pick<BookVenue, 'connect
   `The order book of ${base}-${quote} on ${connector} (${chain}/${network})`
 
 /** Who is told of a book, and each only what is news to it. */
-interface Followers {
+interface BookListeners {
   /** Told at once what there is now, unless that is `nothing` that could be told yet. */
-  add(changed: BookChanged, now: NewestBook | 'nothing'): () => void
-  tell(newest: NewestBook): void
+  add(changed: BookListener, now: LatestBook | 'nothing'): () => void
+  tell(newest: LatestBook): void
   readonly size: number
 }
 
-export function createFollowers(): Followers {
-  const told = new Map<object, { changed: BookChanged; last: NewestBook | 'nothing' }>()
+export function createBookListeners(): BookListeners {
+  const told = new Map<object, { changed: BookListener; last: LatestBook | 'nothing' }>()
   return {
     add(changed, now) {
       const key = {}

@@ -2,8 +2,8 @@ import { SluiceError } from '../api/index.ts'
 import type { At, BookMarket, BookStream, FollowedBooks } from '../contracts/index.ts'
 import type { Following } from './synchroniser.ts'
 import type { Telemetry } from './telemetry.ts'
-import type { BookChanged, BookVenue, BookView, Feed } from './book-feed.ts'
-import { createBookSource, type BookSource, createFollowedFeed } from './chain-feed.ts'
+import type { BookListener, BookVenue, BookView, BookFeed } from './book-feed.ts'
+import { createBookSource, type BookSource, createChainFeed } from './chain-feed.ts'
 import { createStreamFeed } from './stream-feed.ts'
 
 /** The books of all order-book exchanges, in memory as long as somebody wants them. */
@@ -11,7 +11,7 @@ export interface Books {
   /** The book from memory, loaded when it is asked for first. @throws SluiceError NETWORK where it is stale or not there in time: never an old book */
   book(venue: BookVenue, market: BookMarket, at: At): Promise<BookView>
   /** Calls back after every change of the book, and when it is stale, with what gives the newest. Until the function given is called. */
-  follow(venue: BookVenue, market: BookMarket, changed: BookChanged): () => void
+  follow(venue: BookVenue, market: BookMarket, changed: BookListener): () => void
   /** How many are kept now. */
   readonly kept: number
   stop(): void
@@ -30,7 +30,7 @@ export interface BooksOptions {
 }
 
 interface Kept {
-  feed: Feed
+  feed: BookFeed
   /** The exchange on its network. */
   site: string
   usedAt: number
@@ -59,7 +59,7 @@ export function createBooks({ following, witness, staleSeconds, checkSeconds, id
     const { books } = venue
     const feed = isStream(books)
       ? createStreamFeed({ venue, stream: books, market, witness, staleMs: staleSeconds * 1000 })
-      : createFollowedFeed({ venue, books, source: sourceOf(venue, books), market, witness, synchroniser: following.of(venue) })
+      : createChainFeed({ venue, books, source: sourceOf(venue, books), market, witness, synchroniser: following.of(venue) })
     const entry = { feed, site, usedAt: performance.now() }
     kept.set(key, entry)
     return entry

@@ -1,13 +1,13 @@
 import { SluiceError } from '../api/index.ts'
 import type { Book, BookMarket, FollowedBooks, LastTrades } from '../contracts/index.ts'
-import { bookName, type BookVenue, type BookView, type Feed, type NewestBook, createFollowers } from './book-feed.ts'
+import { bookName, type BookVenue, type BookView, type BookFeed, type LatestBook, createBookListeners } from './book-feed.ts'
 import { compareDecimals, createPriceLevels } from './price-levels.ts'
 import { lastTradesOf } from './stream-book.ts'
 import type { Synchroniser } from './synchroniser.ts'
 import type { Telemetry, StateSubject } from './telemetry.ts'
 import type { StateAtBlock, StateSource } from './tracked-states.ts'
 
-interface FollowedFeedOptions {
+interface ChainFeedOptions {
   venue: BookVenue
   books: FollowedBooks
   source: BookSource
@@ -17,16 +17,16 @@ interface FollowedFeedOptions {
 }
 
 /** A book that is read from the chain and moved by its blocks. */
-export function createFollowedFeed({ venue, books, source, market, witness, synchroniser }: FollowedFeedOptions): Feed {
+export function createChainFeed({ venue, books, source, market, witness, synchroniser }: ChainFeedOptions): BookFeed {
   const name = bookName(venue, market)
   const key = source.keyOf(market)
-  const followers = createFollowers()
+  const followers = createBookListeners()
   let unwatch: (() => void) | undefined
   let from: unknown
   let shown: (Book & LastTrades) | undefined
   let last: LastTrades = {}
   let view: BookView | undefined
-  let told: { view: BookView | undefined; newest: NewestBook } | undefined
+  let told: { view: BookView | undefined; newest: LatestBook } | undefined
   // Of the clock, so that it increases over restarts and over times when the book was let go.
   let sequence = Date.now()
 

@@ -7,7 +7,7 @@ import { createWalletChecks, type WalletChecks } from './wallets.ts'
 import { createTelemetry, type LiveStateCounters } from './telemetry.ts'
 
 export type { Books } from './books.ts'
-export type { BookChanged, BookType, BookVenue, BookView, NewestBook } from './book-feed.ts'
+export type { BookListener as BookChanged, BookType, BookVenue, BookView, LatestBook as NewestBook } from './book-feed.ts'
 export type { Following } from './synchroniser.ts'
 export { updateOfFailure as newsOfFailure } from './pair-quoter.ts'
 export type { QuoteListener as QuoteChanged, QuoteUpdate as QuoteNews } from './pair-quoter.ts'

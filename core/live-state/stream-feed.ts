@@ -3,7 +3,7 @@ import { SluiceError } from '../api/index.ts'
 import type { BookMarket, BookStream, BookUpdate } from '../contracts/index.ts'
 import { withDeadline, createBackoff, createCondition, abortable } from '../async.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
-import { bookName, noBook, type BookVenue, type BookView, type Feed, type NewestBook, createFollowers } from './book-feed.ts'
+import { bookName, noBook, type BookVenue, type BookView, type BookFeed, type LatestBook, createBookListeners } from './book-feed.ts'
 import { createStreamBook, type Standing, createStreamCheck, type StreamCheck } from './stream-book.ts'
 
 interface StreamFeedOptions {
@@ -23,17 +23,17 @@ const returnMs = 30_000
 const snapshotMs = 10_000
 
 /** A book that the exchange tells of, kept and healed. */
-export function createStreamFeed({ venue, stream, market, witness, staleMs }: StreamFeedOptions): Feed {
+export function createStreamFeed({ venue, stream, market, witness, staleMs }: StreamFeedOptions): BookFeed {
   const { chain, network, connector } = venue
   const place: StateSubject = { chain, network, connector, what: market.id }
   const name = bookName(venue, market)
   const book = createStreamBook()
-  const followers = createFollowers()
+  const followers = createBookListeners()
   const news = createCondition()
   const over = new AbortController()
   const asking = createBackoff()
   let underWay = false
-  let newest: NewestBook = noBook
+  let newest: LatestBook = noBook
   let view: BookView | undefined
   let heardAt = performance.now()
   let reason = 'the exchange has not told it yet'

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { SluiceError } from '../../core/api/index.ts'
 import type { Chain } from '../../core/contracts/index.ts'
 import { createBooks, type Books, type BooksOptions } from '../../core/live-state/books.ts'
-import type { BookVenue, BookView, NewestBook } from '../../core/live-state/book-feed.ts'
+import type { BookVenue, BookView, LatestBook } from '../../core/live-state/book-feed.ts'
 import { createFollowing } from '../../core/live-state/synchroniser.ts'
 import { keeping } from './keeping.ts'
 import { createRecorder, until } from './recorder.ts'
@@ -223,7 +223,7 @@ describe('the books of exchanges that tell of them', function () {
   })
 
   it('are as they are now for a follower who looks later, and none while there is none', async () => {
-    const told: NewestBook[] = []
+    const told: LatestBook[] = []
     books.follow(venue, market, (newest) => void told.push(newest))
     exchange.tell(id, exchange.book(1))
     exchange.tell(id, exchange.change(1, { side: 'buys', ...level(9.5, 2) }))
