@@ -12,7 +12,7 @@ type Change = BookUpdate & { is: 'change' }
  * - `lost`: the exchange is away
  * - `faulty`: what came is no book, `fault` says why
  */
-export type Standing = 'waiting' | 'good' | 'gap' | 'lost' | 'faulty'
+export type BookStatus = 'waiting' | 'good' | 'gap' | 'lost' | 'faulty'
 
 /**
  * What an update was: another book, or none any more (`changed`); a word that the one in memory is still so (`confirmed`); another last
@@ -23,7 +23,7 @@ type UpdateEffect = 'changed' | 'confirmed' | 'traded' | 'passed'
 /** The book that an exchange's stream tells of. No time passes here, and nothing is asked. */
 interface StreamBook {
   take(update: BookUpdate): UpdateEffect
-  readonly standing: Standing
+  readonly standing: BookStatus
   readonly fault: string
   readonly sequence: number
   /** Milliseconds: when the exchange last said that it is so. */
@@ -38,7 +38,7 @@ const mostEarly = 1_000
 export function createStreamBook(): StreamBook {
   const buys = createPriceLevels('buys')
   const sells = createPriceLevels('sells')
-  let standing: Standing = 'waiting'
+  let standing: BookStatus = 'waiting'
   let fault = ''
   let sequence = -1
   let timestamp = 0

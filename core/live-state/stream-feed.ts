@@ -4,7 +4,7 @@ import type { BookMarket, BookStream, BookUpdate } from '../contracts/index.ts'
 import { withDeadline, createBackoff, createCondition, abortable } from '../async.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 import { bookName, noBook, type BookVenue, type BookView, type BookFeed, type LatestBook, createBookListeners } from './book-feed.ts'
-import { createStreamBook, type Standing, createStreamCheck, type StreamCheck } from './stream-book.ts'
+import { createStreamBook, type BookStatus, createStreamCheck, type StreamCheck } from './stream-book.ts'
 
 interface StreamFeedOptions {
   venue: BookVenue
@@ -67,7 +67,7 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
     return (view ??= { ...book.book(), sequence: book.sequence, timestamp: book.timestamp })
   }
 
-  function trouble(standing: Standing, update: BookUpdate): void {
+  function trouble(standing: BookStatus, update: BookUpdate): void {
     check = undefined
     if (standing === 'gap') {
       reason = `updates after ${book.sequence} are missing`
