@@ -27,7 +27,7 @@ const checks = new Map(
 )
 
 /** A plugin's implementation whose every verb is called so that whatever it does, or gives, harms one request only. */
-export function guarded<T extends object>(implementation: T, callee: Callee, group = ''): T {
+export function pluginBoundary<T extends object>(implementation: T, callee: Callee, group = ''): T {
   const wrapped = new Map<string | symbol, unknown>()
   return new Proxy(implementation, {
     get(target, key) {
@@ -35,7 +35,7 @@ export function guarded<T extends object>(implementation: T, callee: Callee, gro
       if (known !== undefined) return known
       const value: unknown = Reflect.get(target, key)
       if (typeof value === 'function') wrapped.set(key, guardedVerb(target, `${group}${String(key)}`, value, callee))
-      else if (groups.has(key) && typeof value === 'object' && value !== null) wrapped.set(key, guarded(value, callee, `${String(key)}.`))
+      else if (groups.has(key) && typeof value === 'object' && value !== null) wrapped.set(key, pluginBoundary(value, callee, `${String(key)}.`))
       return wrapped.get(key) ?? value
     },
   })
