@@ -29,7 +29,7 @@ import { startVenues } from './loader/start-venue.ts'
 import { backgroundFailures } from './loader/uncaught.ts'
 import { startWatchdog } from './loader/watchdog.ts'
 import { createLog } from './log.ts'
-import { directoryOf, failingParts, sitesOf } from './registry.ts'
+import { directoryOf, failingParts, transactionTargets } from './registry.ts'
 import { askPassphrase, openSigner, draftOf, signerPolicy } from './signing.ts'
 import { openStore } from './store/open-store.ts'
 import { type Store, StoreError } from './store/store.ts'
@@ -161,7 +161,7 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
         createTransactions({
           journal,
           leases,
-          sites: sitesOf(directory),
+          sites: transactionTargets(directory),
           sign,
           log,
           walletQueue: settings.limits.walletQueue,
@@ -174,7 +174,7 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
     })
     const { transactions, journal } = container.cradle
     stops.push(() => transactions.stop(drainMs()))
-    measureTransactions(metrics, { journal, networks: sitesOf(directory), log })
+    measureTransactions(metrics, { journal, networks: transactionTargets(directory), log })
     await transactions.takenUp
 
     const services: Services = {

@@ -55,7 +55,7 @@ export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMa
       for (const venue of plugin.venues) {
         const { chain, network } = venue
         const on = chains.find((each) => each.chain === chain && each.network === network)
-        const actions = on && venueActions(venue, pluginBoundary(on.implementation, on))
+        const actions = on && actionsTarget(venue, pluginBoundary(on.implementation, on))
         venues.push({
           connector: plugin.name,
           chain,
@@ -107,7 +107,7 @@ function refusedEntry({ name, kind, folder, version, trading_type, available_net
 }
 
 /** An exchange's own rail, as transactions go by it: what it does not have of its own is the chain's. Undefined where it has none. */
-export function venueActions(venue: LoadedVenue<Partial<Connector>>, on: Chain): Site | undefined {
+export function actionsTarget(venue: LoadedVenue<Partial<Connector>>, on: Chain): Site | undefined {
   const { plugin: connector, chain, network, implementation } = venue
   const { actions } = implementation
   if (!actions) return undefined
@@ -131,7 +131,7 @@ export function venueActions(venue: LoadedVenue<Partial<Connector>>, on: Chain):
 }
 
 /** Where transactions are made: every network, and every exchange's own rail. */
-export function sitesOf({ networks, venuesOn }: Registry): readonly Site[] {
+export function transactionTargets({ networks, venuesOn }: Registry): readonly Site[] {
   const venues = networks.flatMap(({ chain, network }) => venuesOn(chain, network))
   return [...networks, ...venues.flatMap(({ actions }) => actions ?? [])]
 }

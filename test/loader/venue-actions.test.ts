@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { venueActions } from '../../core/registry.ts'
+import { actionsTarget } from '../../core/registry.ts'
 import type { Chain, Connector } from '../../core/contracts/index.ts'
 import { actionRail } from '../fixtures/signed-actions/fixture-exchange/rail.ts'
 import { rejection, silent } from '../transactions/site.ts'
@@ -10,7 +10,7 @@ const own = actionRail({ url: 'http://127.0.0.1:1', livesMs: 1, marginMs: 1, pol
 
 function siteOf(actions: Connector['actions']) {
   const venue = { plugin: 'book', chain: 'c', network: 'n', implementation: { actions }, log: silent }
-  return venueActions(venue as unknown as Parameters<typeof venueActions>[0], chain)
+  return actionsTarget(venue as unknown as Parameters<typeof actionsTarget>[0], chain)
 }
 
 describe("an exchange's own rail", () => {
