@@ -193,7 +193,7 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
     // At once: what still comes on open connections is told that the server stops.
     stops.push(() => Promise.all([listener.stop(drainMs()), transactions.stop(drainMs())]))
 
-    recallQuotes(services)
+    warmUpQuotes(services)
     return { url: listener.url, startedInMs: performance.now() - startedAt, services, devnet, plugins, warnings, stop }
   } catch (error) {
     await stop()
@@ -212,7 +212,7 @@ export async function openServerStore({ data, store }: Settings, serverName: str
 }
 
 /** What was asked about before is in memory again soon after the start, on the networks that are required: others wake when they are asked for. */
-export function recallQuotes({ directory, quotes }: Pick<Services, 'directory' | 'quotes'>): void {
+export function warmUpQuotes({ directory, quotes }: Pick<Services, 'directory' | 'quotes'>): void {
   for (const network of directory.networks) {
     if (!network.required) continue
     for (const venue of directory.venuesOn(network.chain, network.network)) {
