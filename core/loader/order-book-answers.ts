@@ -1,5 +1,5 @@
 import { orderStates, orderTypes, timesInForce } from '../contracts/index.ts'
-import { checkPlan, object, wrong, isObject, type Check } from './amm-answers.ts'
+import { checkPlan, object, invalid, isObject, type Check } from './amm-answers.ts'
 
 /** Digits with at most one point: what stands in exponents, or is no number, would be shown and reckoned with as it is. */
 const decimal = /^\d{1,100}(\.\d{1,100})?$/
@@ -7,7 +7,7 @@ const decimal = /^\d{1,100}(\.\d{1,100})?$/
 function checkDecimal(of: string, key: string, value: unknown, kind: 'signed' | 'above 0' | '0 or more'): void {
   const text = typeof value === 'string' ? (kind === 'signed' ? value.replace(/^-/, '') : value) : ''
   if (!decimal.test(text) || (kind === 'above 0' && !/[1-9]/.test(text)))
-    throw wrong(of, key, `a decimal string${kind === 'signed' ? '' : ` ${kind === 'above 0' ? 'above 0' : 'of 0 or more'}`}`)
+    throw invalid(of, key, `a decimal string${kind === 'signed' ? '' : ` ${kind === 'above 0' ? 'above 0' : 'of 0 or more'}`}`)
 }
 
 function checkOptional(of: string, key: string, value: unknown, kind: Parameters<typeof checkDecimal>[3]): void {
@@ -15,17 +15,17 @@ function checkOptional(of: string, key: string, value: unknown, kind: Parameters
 }
 
 function checkText(of: string, key: string, value: unknown): string {
-  if (typeof value !== 'string' || value === '') throw wrong(of, key, 'text')
+  if (typeof value !== 'string' || value === '') throw invalid(of, key, 'text')
   return value
 }
 
 function checkOneOf(of: string, key: string, value: unknown, known: readonly string[]): void {
-  if (typeof value !== 'string' || !known.includes(value)) throw wrong(of, key, known.map((each) => `'${each}'`).join(' or '))
+  if (typeof value !== 'string' || !known.includes(value)) throw invalid(of, key, known.map((each) => `'${each}'`).join(' or '))
 }
 
 /** Milliseconds since the Unix epoch. */
 function checkTime(of: string, key: string, value: unknown): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw wrong(of, key, 'milliseconds since the Unix epoch')
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw invalid(of, key, 'milliseconds since the Unix epoch')
   return value
 }
 
@@ -52,7 +52,7 @@ function checkMarketName(of: string, value: unknown): string {
 function checkSameMarket(of: string, value: unknown, asked: unknown): void {
   checkMarketName(of, value)
   if (asked !== undefined && object('market', value).id !== object('market', asked).id)
-    throw wrong(of, 'market', 'that which was asked for')
+    throw invalid(of, 'market', 'that which was asked for')
 }
 
 function checkBookMarket(value: unknown): string {
@@ -67,7 +67,7 @@ function checkBookMarket(value: unknown): string {
   for (const [orderType, times] of Object.entries(object('market.takes', market.takes))) {
     checkOrderType('market.takes', orderType)
     if (list(`market.takes.${orderType}`, times).length === 0)
-      throw wrong('market.takes', orderType, 'a list with the usual time in force first')
+      throw invalid('market.takes', orderType, 'a list with the usual time in force first')
     for (const each of list('times', times)) checkOneOf('market.takes', orderType, each, timesInForce)
   }
   return name
@@ -79,21 +79,21 @@ function checkGrid(grid: unknown): void {
   if (step !== undefined) return checkDecimal('market.prices', 'step', step, 'above 0')
   const isCount = (value: unknown, least: number) => typeof value === 'number' && Number.isInteger(value) && value >= least && value <= 77
   if (!isCount(significantFigures, 1) || !isCount(maxDecimals, 0))
-    throw wrong('market', 'prices', "'any', { step }, or { significantFigures, maxDecimals }")
+    throw invalid('market', 'prices', "'any', { step }, or { significantFigures, maxDecimals }")
 }
 
 /** By the venue's own chain, or over a bridge. */
 function checkDepositPlan(value: unknown): void {
   const plan = object('plan', value)
   if (!('via' in plan)) return checkPlan(plan)
-  if (plan.via !== 'bridge') throw wrong('plan', 'via', "'bridge', or left out")
+  if (plan.via !== 'bridge') throw invalid('plan', 'via', "'bridge', or left out")
 }
 
 /** By the chain, or by the exchange's own rail. */
 function checkBookPlan(value: unknown): void {
   const plan = object('plan', value)
   if (!('via' in plan)) return checkPlan(plan)
-  if (plan.via !== 'venue') throw wrong('plan', 'via', "'venue', or left out")
+  if (plan.via !== 'venue') throw invalid('plan', 'via', "'venue', or left out")
   if (plan.signer !== undefined) checkText('plan', 'signer', plan.signer)
   checkPlan({ ...plan, needs: [] })
 }
@@ -124,7 +124,7 @@ export const clobChecks: Readonly<Record<string, Check>> = {
       checkOptional('order', 'averagePrice', order.averagePrice, '0 or more')
       for (const key of ['createdAt', 'updatedAt']) checkTime('order', key, order[key])
       if (names !== undefined && !list('names', names).some((name) => isNamed(order, name)))
-        throw wrong('orders', 'order', 'one that was named')
+        throw invalid('orders', 'order', 'one that was named')
     }
   },
   trades: (answer, [query]) => {
@@ -134,7 +134,7 @@ export const clobChecks: Readonly<Record<string, Check>> = {
       const trade = object('trade', each)
       checkText('trade', 'tradeId', trade.tradeId)
       if (trade.orderId !== undefined) checkText('trade', 'orderId', trade.orderId)
-      if (orderId !== undefined && trade.orderId !== orderId) throw wrong('trade', 'orderId', 'that which was asked for')
+      if (orderId !== undefined && trade.orderId !== orderId) throw invalid('trade', 'orderId', 'that which was asked for')
       checkSameMarket('trade', trade.market, market)
       checkSide('trade', trade.side)
       for (const key of ['price', 'amount']) checkDecimal('trade', key, trade[key], 'above 0')
@@ -179,7 +179,7 @@ export const clobChecks: Readonly<Record<string, Check>> = {
 /** Newest first. */
 function checkNotNewer(of: string, timestamp: unknown, last: number): number {
   const time = checkTime(of, 'timestamp', timestamp)
-  if (time > last) throw wrong(of, 'timestamp', 'before what was asked for, newest first')
+  if (time > last) throw invalid(of, 'timestamp', 'before what was asked for, newest first')
   return time
 }
 
