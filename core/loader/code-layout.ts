@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { register } from 'node:module'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import type { HookData, HookNews } from './hook.ts'
+import type { HookData, HookUpdate } from './hook.ts'
 
 /** Whether the core runs from TypeScript sources or compiled. */
 const inSource = import.meta.url.endsWith('.ts')
@@ -55,12 +55,12 @@ let port: MessagePort | undefined
 let queue: Promise<void> = Promise.resolve()
 
 /** Tells this thread's module hook of plugins; registers it the first time. Hooks are not inherited by threads: each has its own. */
-export function tellHook(news: HookNews): Promise<void> {
+export function updateHook(news: HookUpdate): Promise<void> {
   queue = queue.then(() => tell(news))
   return queue
 }
 
-async function tell(news: HookNews): Promise<void> {
+async function tell(news: HookUpdate): Promise<void> {
   port ??= start()
   port.ref()
   const taken = once(port, 'message')

@@ -2,9 +2,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { transform, type TransformFailure, build, type BuildFailure, stop } from 'esbuild'
-import { tellHook } from './code-layout.ts'
+import { updateHook } from './code-layout.ts'
 import { commonJsFault, type FoundPlugin } from './find.ts'
-import type { HookNews } from './hook.ts'
+import type { HookUpdate } from './hook.ts'
 import { PluginFault } from './refusal.ts'
 import { folderUrl } from './uncaught.ts'
 
@@ -69,11 +69,11 @@ function isTransformFailure(thrown: unknown): thrown is TransformFailure {
 
 /** Makes these plugin folders' modules importable in the server's main thread, wherever they lie. */
 export async function registerHook(folders: readonly string[]): Promise<void> {
-  await tellHook(await hookNews(folders))
+  await updateHook(await hookUpdate(folders))
 }
 
 /** What a thread's module hook has to know of these plugin folders. */
-export async function hookNews(folders: readonly string[]): Promise<HookNews> {
+export async function hookUpdate(folders: readonly string[]): Promise<HookUpdate> {
   return {
     folders: folders.map(folderUrl),
     compiled: Object.assign({}, ...(await Promise.all(folders.map(compilePlugin)))),

@@ -17,7 +17,7 @@ export interface HookData {
 }
 
 /** Plugins that may be imported from now on. */
-export interface HookNews {
+export interface HookUpdate {
   /** URLs that end with a slash. */
   folders: readonly string[]
   compiled: CompiledFiles
@@ -32,7 +32,7 @@ const compiled = new Map<string, CompiledFiles[string]>()
 export function initialize(data: HookData): void {
   entryPoints = data.entryPoints
   packageName = Object.keys(entryPoints)[0]?.split('/')[0] ?? ''
-  data.port.on('message', (news: HookNews) => {
+  data.port.on('message', (news: HookUpdate) => {
     for (const folder of news.folders) folders.add(folder)
     for (const [url, file] of Object.entries(news.compiled)) compiled.set(url, file)
     data.port.postMessage('taken')

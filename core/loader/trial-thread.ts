@@ -5,7 +5,7 @@ import type { Chain, ChainVenue, Log } from '../contracts/index.ts'
 import type { FoundPlugin } from './find.ts'
 import { importPlugin, instantiateChain, instantiateConnector } from './instantiate.ts'
 import { PluginFault, faultOf } from './refusal.ts'
-import { tellHook } from './code-layout.ts'
+import { updateHook } from './code-layout.ts'
 import type { TrialReply, TrialRequest, TrialVenue } from './trials.ts'
 
 const silent: Log = { info: () => {}, warn: () => {} }
@@ -16,7 +16,7 @@ reply({ is: 'ready' })
 
 async function answer(request: TrialRequest): Promise<void> {
   try {
-    await tellHook(request.news)
+    await updateHook(request.news)
     const { plugin, description } = await importPlugin(request.plugin.entry)
     for (const venue of request.do === 'create' ? request.venues : []) {
       if (plugin.kind === 'chain') instantiateChain(plugin, chainVenue(venue, venue.config))

@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { Token, TradingType } from '../contracts/index.ts'
 import { threadHere } from './code-layout.ts'
-import { hookNews } from './compile.ts'
+import { hookUpdate } from './compile.ts'
 import type { FoundPlugin } from './find.ts'
-import type { HookNews } from './hook.ts'
+import type { HookUpdate } from './hook.ts'
 import type { Description } from './instantiate.ts'
 import { PluginFault, messageOf, type Step } from './refusal.ts'
 
@@ -88,10 +88,10 @@ export function startTrials(deadlineMs: number): Trials {
   }
 
   return {
-    describe: async (plugin) => run({ do: 'describe', plugin, news: await hookNews([plugin.folder]) }, 'import'),
+    describe: async (plugin) => run({ do: 'describe', plugin, news: await hookUpdate([plugin.folder]) }, 'import'),
     create: async (plugin, venues) => {
       const folders = [plugin, ...venues.flatMap(({ connector }) => connector?.on.plugin ?? [])].map(({ folder }) => folder)
-      await run({ do: 'create', plugin, venues, news: await hookNews([...new Set(folders)]) }, 'create')
+      await run({ do: 'create', plugin, venues, news: await hookUpdate([...new Set(folders)]) }, 'create')
     },
     close: async () => void (await Promise.all(idle.splice(0).map((thread) => thread.end()))),
   }
@@ -183,7 +183,7 @@ export interface TrialVenue {
 export type TrialRequest = {
   readonly plugin: FoundPlugin
   /** Of the plugin, and of the chains that its venues are on. */
-  readonly news: HookNews
+  readonly news: HookUpdate
 } & ({ readonly do: 'describe' } | { readonly do: 'create'; readonly venues: readonly TrialVenue[] })
 
 export type TrialReply =
