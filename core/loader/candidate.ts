@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject } from 'ajv'
 import type { PluginConfig } from '../config/plugin-config.ts'
 import { type Manifest, type Plugin, apiVersion as ours, tradingVerbs } from '../contracts/index.ts'
 import { syntaxFault } from './compile.ts'
-import { asConfiguration } from './configuration.ts'
+import { readingConfiguration } from './configuration.ts'
 import { type FoundPlugin, namePattern } from './find.ts'
 import { deepFreeze, importPlugin, type Description } from './instantiate.ts'
 import type { LoadOptions } from './loaded-plugin.ts'
@@ -19,13 +19,13 @@ export interface Candidate {
 }
 
 /** What is known of a plugin so far, for whoever has to say that it was refused. */
-export interface Known {
+export interface PluginOutline {
   kind?: 'chain' | 'connector'
   manifest?: Manifest
 }
 
 /** The first half of a plugin's way: import on trial, manifest, configuration. Throws PluginFault. */
-export async function makeCandidate(found: FoundPlugin, known: Known, trials: Trials, options: LoadOptions): Promise<Candidate> {
+export async function makeCandidate(found: FoundPlugin, known: PluginOutline, trials: Trials, options: LoadOptions): Promise<Candidate> {
   const description = await trials.describe(found).catch(async (thrown: unknown) => {
     const mayBeSyntax = thrown instanceof PluginFault && thrown.step === 'import'
     throw (mayBeSyntax && (await syntaxFault(found))) || thrown
@@ -45,11 +45,11 @@ async function configurationOf(
 ): Promise<PluginConfig> {
   const networks = available_networks.flatMap((entry) => entry.networks)
   const configure = async () => options.configOf({ kind, name, folder, schema, ...(kind === 'chain' && { networks }) })
-  return structuredClone(await asConfiguration(configure, `Correct conf/${kind}s/${name}.yml, or the plugin's defaults.yml.`))
+  return structuredClone(await readingConfiguration(configure, `Correct conf/${kind}s/${name}.yml, or the plugin's defaults.yml.`))
 }
 
 /** Imports a plugin that passed its trials into the server. Throws PluginFault. */
-export async function enter({ found, description }: Candidate, deadlineMs: number): Promise<Plugin> {
+export async function importCandidate({ found, description }: Candidate, deadlineMs: number): Promise<Plugin> {
   const { plugin, description: again } = await within(deadlineMs, importPlugin(found.entry))
   if (JSON.stringify(again) !== JSON.stringify(description)) {
     throw new PluginFault(

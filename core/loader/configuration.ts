@@ -172,7 +172,7 @@ function checkSlippage(name: string, key: string, slippage: string): void {
 }
 
 /** Does what reads configuration; what it throws is a fault of the configuration. */
-export async function asConfiguration<T>(read: () => Promise<T>, cure: string): Promise<T> {
+export async function readingConfiguration<T>(read: () => Promise<T>, cure: string): Promise<T> {
   try {
     return await read()
   } catch (thrown) {

@@ -10,7 +10,7 @@ export interface FoundPlugin {
   readonly entry: string
 }
 
-export interface Findings {
+export interface FindResult {
   readonly found: readonly FoundPlugin[]
   readonly refused: readonly Refusal[]
   /** Names that the settings switch off: they are not looked into. */
@@ -23,7 +23,7 @@ const entryNames = ['index.ts', 'index.js']
 const commonJsNames = ['index.cjs', 'index.cts']
 
 /** Lists the plugins in these folders; each is a folder of plugins, or a plugin itself. Runs no code of theirs. */
-export function findPlugins(folders: readonly string[], disabled: readonly string[]): Findings {
+export function findPlugins(folders: readonly string[], disabled: readonly string[]): FindResult {
   const found = new Map<string, FoundPlugin>()
   const refused: Refusal[] = []
   const seen = new Set<string>()

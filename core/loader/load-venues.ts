@@ -1,6 +1,6 @@
 import type { Bridge, Chain, Connector, ChainVenue, Token } from '../contracts/index.ts'
-import { enter, type Candidate } from './candidate.ts'
-import { bridgesOf, checkBaseKeys, checkNetworkKeys, contractsOf, asConfiguration } from './configuration.ts'
+import { importCandidate, type Candidate } from './candidate.ts'
+import { bridgesOf, checkBaseKeys, checkNetworkKeys, contractsOf, readingConfiguration } from './configuration.ts'
 import type { FoundPlugin } from './find.ts'
 import { instantiateConnector, deepFreeze, instantiateChain } from './instantiate.ts'
 import {
@@ -105,7 +105,7 @@ export async function loadConnector(
   options: LoadOptions,
 ): Promise<LoadedConnector> {
   const { found, description, manifest, configuration } = candidate
-  const plugin = await enter(candidate, options.deadlineMs)
+  const plugin = await importCandidate(candidate, options.deadlineMs)
   if (plugin.kind !== 'connector') throw new PluginFault('import', 'It is no connector any more', 'Correct the plugin.')
   const log = options.logOf(found.name)
   const venues: LoadedVenue<Partial<Connector>>[] = wanted.map(({ on, contracts, bridges }) => {
@@ -193,7 +193,7 @@ export function chainVenues({ found, manifest, configuration }: Candidate): {
 export async function loadChain(candidate: Candidate, options: LoadOptions): Promise<LoadedChain> {
   const { found, description, manifest, configuration } = candidate
   const { venues: wanted, unserved } = chainVenues(candidate)
-  const plugin = await enter(candidate, options.deadlineMs)
+  const plugin = await importCandidate(candidate, options.deadlineMs)
   if (plugin.kind !== 'chain' || description.kind !== 'chain')
     throw new PluginFault('import', 'It is no chain any more', 'Correct the plugin.')
   const log = options.logOf(found.name)
@@ -224,7 +224,7 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
 /** In the chain's own spelling of addresses. A list entry that is none of this chain's is left out, and said. */
 async function tokensOf(of: ChainNetwork, options: LoadOptions): Promise<readonly Token[]> {
   const tokens: Token[] = []
-  for (const token of await asConfiguration(async () => options.tokensOf(of), `Correct the token lists of ${of.chain} ${of.network}.`)) {
+  for (const token of await readingConfiguration(async () => options.tokensOf(of), `Correct the token lists of ${of.chain} ${of.network}.`)) {
     const address = of.implementation.address(token.address)
     if (address === undefined)
       options.log.warn({ chain: of.chain, network: of.network, token }, 'token list: no address of this chain, left out')

@@ -6,7 +6,7 @@ import { type Settings, devnetNetwork, pluginFileWarnings } from '../config/sett
 import { loadTokens } from '../config/token-list.ts'
 import type { Devnet } from '../devnet/start-devnet.ts'
 import type { Metrics } from '../http/metrics.ts'
-import { makeCandidate, type Candidate, type Known } from './candidate.ts'
+import { makeCandidate, type Candidate, type PluginOutline } from './candidate.ts'
 import { registerHook } from './compile.ts'
 import { findPlugins, type FoundPlugin } from './find.ts'
 import { chainVenues, loadChain, connectorVenues, loadConnector, trialVenues } from './load-venues.ts'
@@ -29,7 +29,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
   const findings = findPlugins(options.folders, options.disabled ?? [])
   const refused: Refusal[] = [...findings.refused]
   /** By folder. */
-  const known = new Map<string, Known>(findings.found.map(({ folder }) => [folder, {}]))
+  const known = new Map<string, PluginOutline>(findings.found.map(({ folder }) => [folder, {}]))
   const trials = startTrials(options.deadlineMs)
 
   /** The outcome of a step for those that pass it, in their order; the others are refused. */
@@ -102,7 +102,7 @@ function withoutRival(candidate: Candidate, all: readonly Candidate[]): Candidat
   )
 }
 
-function refusalOf({ name, folder }: FoundPlugin, { kind, manifest }: Known, thrown: unknown): Refusal {
+function refusalOf({ name, folder }: FoundPlugin, { kind, manifest }: PluginOutline, thrown: unknown): Refusal {
   const { step, message: reason, cure } = faultOf(thrown, 'create', 'Correct the plugin.')
   return {
     name,
@@ -193,4 +193,4 @@ export { registerHook } from './compile.ts'
 export { startVenue } from './start-venue.ts'
 export type { RunningVenue } from './start-venue.ts'
 export { startWatchdog } from './watchdog.ts'
-export { withholdExit } from './uncaught.ts'
+export { blockProcessExit as withholdExit } from './uncaught.ts'

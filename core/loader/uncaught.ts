@@ -62,7 +62,7 @@ export function backgroundFailures(
   { log, metrics }: { log: Logger; metrics: Metrics },
   plugins: () => readonly LoadedPlugin[],
 ): () => void {
-  const allowExit = withholdExit(plugins)
+  const allowExit = blockProcessExit(plugins)
   const stopWatching = watchBackgroundFailures({
     plugins,
     survived({ plugin = 'unknown', what, thrown }) {
@@ -85,7 +85,7 @@ export function backgroundFailures(
  * and the server with it, and with 0 no supervisor would start it again.
  * @returns a function that gives the old one back
  */
-export function withholdExit(plugins: () => readonly PluginFolder[]): () => void {
+export function blockProcessExit(plugins: () => readonly PluginFolder[]): () => void {
   const { exit } = process
   process.exit = (code) => {
     const plugin = pluginOfStack(new Error('process.exit').stack ?? '', plugins())

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { callPlugin } from '../../core/loader/boundary.ts'
 import { loadPlugins } from '../../core/loader/load.ts'
 import { startWatchdog } from '../../core/loader/watchdog.ts'
-import { watchBackgroundFailures, withholdExit } from '../../core/loader/uncaught.ts'
+import { watchBackgroundFailures, blockProcessExit } from '../../core/loader/uncaught.ts'
 import { fixtures, goodPlugins, keptLog, load } from './fixtures.ts'
 
 const [harm = '', stallSeconds] = process.argv.slice(2)
@@ -16,7 +16,7 @@ watchBackgroundFailures({
   survived: ({ plugin, what }) => say({ survived: what, plugin }),
   fatal: () => process.exit(1),
 })
-withholdExit(() => plugins)
+blockProcessExit(() => plugins)
 plugins = (await load([path.join(goodPlugins, 'fixture-chain'), path.join(fixtures, 'harmful')])).loaded
 if (stallSeconds !== undefined) {
   startWatchdog({ stallSeconds: Number(stallSeconds) }).watch(plugins)
