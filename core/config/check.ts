@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox'
 import { shownCopy } from './mask.ts'
 import { schemaProblems, type ConfigProblem } from './problems.ts'
 import type { Override } from './settings.ts'
-import { type Environment, substitute, type Trouble, isSection, setAt, type Section, getAt, upwards, layOver } from './tree.ts'
+import { type Environment, substitute, type TreeProblem, isSection, setAt, type Section, getAt, upwards, layOver } from './tree.ts'
 import { place, type YamlFile } from './yaml.ts'
 
 interface Checked<T> {
@@ -32,7 +32,7 @@ export function compile<S extends TSchema>(schema: S): ValidateFunction<Static<S
 export function checkTree<T>(
   tree: Section,
   { validate, env, overrides = [], alsoKnown }: Check<T>,
-): Checked<T> | { troubles: readonly Trouble[] } {
+): Checked<T> | { troubles: readonly TreeProblem[] } {
   const own = structuredClone(tree)
   // What is overridden is not looked at: its variables need not be set.
   for (const { pointer } of overrides) setAt(own, pointer, undefined)

@@ -5,7 +5,7 @@ import { Type, type Static } from 'typebox'
 import { checkTree, type Check, compile } from './check.ts'
 import { shownCopy } from './mask.ts'
 import { ConfigError, type ConfigProblem, suggestion } from './problems.ts'
-import { type Environment, type Trouble, layOver, type Section, pointerOf, isSection } from './tree.ts'
+import { type Environment, type TreeProblem, layOver, type Section, pointerOf, isSection } from './tree.ts'
 import { place, readYaml } from './yaml.ts'
 
 export interface PluginConfigSources {
@@ -63,7 +63,7 @@ export function loadPluginConfig({
   throw new ConfigError(checked.troubles.map(({ pointer, problem, cure }) => ({ ...place(pointer, layers, shownFile), problem, cure })))
 }
 
-function connectorConfig(checked: ReturnType<typeof checkTree<Section>>): PluginConfig | { troubles: readonly Trouble[] } {
+function connectorConfig(checked: ReturnType<typeof checkTree<Section>>): PluginConfig | { troubles: readonly TreeProblem[] } {
   return 'value' in checked ? { config: checked.value, shown: checked.shown, networks: {} } : checked
 }
 
@@ -73,8 +73,8 @@ interface ChainCheck extends Pick<Check<Section>, 'validate' | 'env'> {
 }
 
 /** A chain's file: network → entry, in which the kernel's keys and the family's stand side by side. */
-function chainConfig(tree: Section, { validate, env, networks, home }: ChainCheck): PluginConfig | { troubles: readonly Trouble[] } {
-  const troubles: Trouble[] = []
+function chainConfig(tree: Section, { validate, env, networks, home }: ChainCheck): PluginConfig | { troubles: readonly TreeProblem[] } {
+  const troubles: TreeProblem[] = []
   const config: Section = {}
   const shown: Section = {}
   const kernel: Record<string, NetworkSettings> = {}
@@ -110,7 +110,7 @@ function chainConfig(tree: Section, { validate, env, networks, home }: ChainChec
   return troubles.length > 0 ? { troubles } : { config, shown, networks: kernel }
 }
 
-function within(at: string, troubles: readonly Trouble[]): Trouble[] {
+function within(at: string, troubles: readonly TreeProblem[]): TreeProblem[] {
   return troubles.map((trouble) => ({ ...trouble, pointer: at + trouble.pointer }))
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import { distance } from 'fastest-levenshtein'
-import { pointerOf, type Trouble, isSection } from './tree.ts'
+import { pointerOf, type TreeProblem, isSection } from './tree.ts'
 
 /** One thing that is wrong in the configuration, and what to do about it. Never holds a value: it could be a secret. */
 export interface ConfigProblem {
@@ -45,7 +45,7 @@ export class StartError extends Error {
  * What ajv found, in words for the person who wrote the file. Needs ajv's options `allErrors` and `verbose`.
  * @param alsoKnown keys that are known at a place although the schema there does not have them
  */
-export function schemaProblems(errors: readonly ErrorObject[], alsoKnown: readonly string[] = []): Trouble[] {
+export function schemaProblems(errors: readonly ErrorObject[], alsoKnown: readonly string[] = []): TreeProblem[] {
   const all = errors.map((error) => ({ error, trouble: trouble(error, alsoKnown) }))
   const told = all.filter((one) => isWorthTelling(one, all)).map((one) => one.trouble)
   // Branches of a schema can find the same thing twice.
@@ -54,7 +54,7 @@ export function schemaProblems(errors: readonly ErrorObject[], alsoKnown: readon
 
 interface Found {
   error: ErrorObject
-  trouble: Trouble
+  trouble: TreeProblem
 }
 
 function isWorthTelling({ error, trouble }: Found, all: readonly Found[]): boolean {
@@ -70,7 +70,7 @@ function isBranchOf(error: ErrorObject, choice: ErrorObject): boolean {
   return error.schemaPath.startsWith(`${choice.schemaPath}/`)
 }
 
-function trouble({ keyword, instancePath, params, parentSchema, data, message }: ErrorObject, alsoKnown: readonly string[]): Trouble {
+function trouble({ keyword, instancePath, params, parentSchema, data, message }: ErrorObject, alsoKnown: readonly string[]): TreeProblem {
   const name = (key: string) => String(Object.hasOwn(params, key) ? params[key] : '')
   const schema: unknown = parentSchema
   const properties = isSection(schema) && isSection(schema['properties']) ? schema['properties'] : {}

@@ -72,7 +72,7 @@ export function upwards(pointer: string): string[] {
 }
 
 /** A problem by its place in the tree; which file that is in, is known elsewhere. */
-export interface Trouble {
+export interface TreeProblem {
   pointer: string
   problem: string
   cure: string
@@ -82,7 +82,7 @@ interface Substituted {
   value: unknown
   /** The texts that were changed, by JSON pointer, with `***` for what came from outside. */
   shown: Map<string, string>
-  troubles: Trouble[]
+  troubles: TreeProblem[]
 }
 
 const reference = /\$(\$?)\{([^}]*)(\}?)/g
@@ -91,7 +91,7 @@ const variableName = /^[A-Za-z_]\w*$/
 /** Puts the environment's values in the place of `${NAME}`; `$${` stands for `${` itself. */
 export function substitute(tree: unknown, env: Environment): Substituted {
   const shown = new Map<string, string>()
-  const troubles: Trouble[] = []
+  const troubles: TreeProblem[] = []
   const value = mapTexts(tree, (text, pointer) => {
     if (!text.includes('${')) return text
     const from = (look: (name: string) => string) =>

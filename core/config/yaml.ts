@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { LineCounter, parseDocument, isAlias, isMap, isScalar, isSeq, type Document } from 'yaml'
 import type { ConfigProblem } from './problems.ts'
-import { dotted, isSection, type Section, pointerOf, type Trouble, upwards } from './tree.ts'
+import { dotted, isSection, type Section, pointerOf, type TreeProblem, upwards } from './tree.ts'
 
 /** A configuration file that was read: its mapping, and where in the file each key stands. */
 export interface YamlFile {
@@ -94,7 +94,7 @@ interface PlainYaml {
   /** By JSON pointer. */
   lines: Map<string, number>
   /** What YAML allows and hardly anyone means. */
-  traps: (Trouble & { line: number | undefined })[]
+  traps: (TreeProblem & { line: number | undefined })[]
 }
 
 /** A parsed document as plain values. */
