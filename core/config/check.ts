@@ -6,7 +6,7 @@ import type { Override } from './settings.ts'
 import { type Environment, substitute, type TreeProblem, isSection, setAt, type Section, getAt, upwards, layOver } from './tree.ts'
 import { place, type YamlFile } from './yaml.ts'
 
-interface Checked<T> {
+interface CheckResult<T> {
   value: T
   /** Fit to be shown. */
   shown: Section
@@ -32,7 +32,7 @@ export function compile<S extends TSchema>(schema: S): ValidateFunction<Static<S
 export function checkTree<T>(
   tree: Section,
   { validate, env, overrides = [], alsoKnown }: Check<T>,
-): Checked<T> | { troubles: readonly TreeProblem[] } {
+): CheckResult<T> | { troubles: readonly TreeProblem[] } {
   const own = structuredClone(tree)
   // What is overridden is not looked at: its variables need not be set.
   for (const { pointer } of overrides) setAt(own, pointer, undefined)
@@ -106,7 +106,7 @@ export function checkFile<T>(
   { file, defaults = {}, yaml, overrides = [] }: Layers,
   env: Environment,
   problems: ConfigProblem[],
-): Checked<T> | undefined {
+): CheckResult<T> | undefined {
   const checked = checkTree(layOver(defaults, yaml?.value ?? {}), { validate, env, overrides })
   if ('value' in checked) return checked
   for (const { pointer, problem, cure } of checked.troubles) {

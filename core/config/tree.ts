@@ -78,7 +78,7 @@ export interface TreeProblem {
   cure: string
 }
 
-interface Substituted {
+interface SubstitutionResult {
   value: unknown
   /** The texts that were changed, by JSON pointer, with `***` for what came from outside. */
   shown: Map<string, string>
@@ -89,7 +89,7 @@ const reference = /\$(\$?)\{([^}]*)(\}?)/g
 const variableName = /^[A-Za-z_]\w*$/
 
 /** Puts the environment's values in the place of `${NAME}`; `$${` stands for `${` itself. */
-export function substitute(tree: unknown, env: Environment): Substituted {
+export function substitute(tree: unknown, env: Environment): SubstitutionResult {
   const shown = new Map<string, string>()
   const troubles: TreeProblem[] = []
   const value = mapTexts(tree, (text, pointer) => {
