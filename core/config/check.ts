@@ -1,10 +1,10 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
-import { shownCopy } from './mask.ts'
+import { maskedCopy } from './mask.ts'
 import { schemaProblems, type ConfigProblem } from './problems.ts'
 import type { Override } from './settings.ts'
-import { type Environment, substitute, type TreeProblem, isSection, setAt, type Section, getAt, upwards, layOver } from './tree.ts'
-import { place, type YamlFile } from './yaml.ts'
+import { type Environment, substitute, type TreeProblem, isSection, setAt, type Section, getAt, ancestors, mergeOver } from './tree.ts'
+import { locate, type YamlFile } from './yaml.ts'
 
 interface CheckResult<T> {
   value: T
@@ -44,7 +44,7 @@ export function checkTree<T>(
   }
 
   const textual = new Set([...shown.keys(), ...overrides.map(({ pointer }) => pointer)])
-  if (checkValue(validate, value, textual) && troubles.length === 0) return { value, shown: shownCopy(value, shown) }
+  if (checkValue(validate, value, textual) && troubles.length === 0) return { value, shown: maskedCopy(value, shown) }
   const told = new Set(troubles.map(({ pointer }) => pointer))
   return { troubles: [...troubles, ...schemaProblems(validate.errors ?? [], alsoKnown).filter(({ pointer }) => !told.has(pointer))] }
 }
@@ -107,11 +107,11 @@ export function checkFile<T>(
   env: Environment,
   problems: ConfigProblem[],
 ): CheckResult<T> | undefined {
-  const checked = checkTree(layOver(defaults, yaml?.value ?? {}), { validate, env, overrides })
+  const checked = checkTree(mergeOver(defaults, yaml?.value ?? {}), { validate, env, overrides })
   if ('value' in checked) return checked
   for (const { pointer, problem, cure } of checked.troubles) {
-    const override = overrides.find((one) => upwards(pointer).includes(one.pointer))
-    const where = override ? { file: override.file, path: override.path } : place(pointer, yaml ? [yaml] : [], file)
+    const override = overrides.find((one) => ancestors(pointer).includes(one.pointer))
+    const where = override ? { file: override.file, path: override.path } : locate(pointer, yaml ? [yaml] : [], file)
     problems.push({ ...where, problem, cure })
   }
   return undefined

@@ -36,7 +36,7 @@ export function maskUrls(text: string): string {
  * A copy of a configuration that may be shown: URLs lose their secrets, and texts under a secret's name are hidden.
  * @param instead by JSON pointer, what to show in the place of values that came from outside of the files
  */
-export function shownCopy(tree: Section, instead: ReadonlyMap<string, string>): Section {
+export function maskedCopy(tree: Section, instead: ReadonlyMap<string, string>): Section {
   const copy = mapTexts(tree, (text, pointer) => (secretName.test(pointer) ? '***' : maskUrls(text)))
   if (!isSection(copy)) return {}
   for (const [pointer, text] of instead) setAt(copy, pointer, maskUrls(text))

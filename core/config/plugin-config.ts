@@ -3,10 +3,10 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { Type, type Static } from 'typebox'
 import { checkTree, type Check, compile } from './check.ts'
-import { shownCopy } from './mask.ts'
+import { maskedCopy } from './mask.ts'
 import { ConfigError, type ConfigProblem, suggestion } from './problems.ts'
-import { type Environment, type TreeProblem, layOver, type Section, pointerOf, isSection } from './tree.ts'
-import { place, readYaml } from './yaml.ts'
+import { type Environment, type TreeProblem, mergeOver, type Section, pointerOf, isSection } from './tree.ts'
+import { locate, readYaml } from './yaml.ts'
 
 export interface PluginConfigSources {
   kind: 'chain' | 'connector'
@@ -54,13 +54,13 @@ export function loadPluginConfig({
   ].filter((layer) => layer !== undefined)
   if (problems.length > 0) throw new ConfigError(problems)
 
-  const tree = layers.reduce<Section>((below, layer) => layOver(below, layer.value), {})
+  const tree = layers.reduce<Section>((below, layer) => mergeOver(below, layer.value), {})
   const checked =
     kind === 'chain'
       ? chainConfig(tree, { validate, env, networks, home: dirname(confDir) })
       : connectorConfig(checkTree(tree, { validate, env }))
   if ('config' in checked) return checked
-  throw new ConfigError(checked.troubles.map(({ pointer, problem, cure }) => ({ ...place(pointer, layers, shownFile), problem, cure })))
+  throw new ConfigError(checked.troubles.map(({ pointer, problem, cure }) => ({ ...locate(pointer, layers, shownFile), problem, cure })))
 }
 
 function connectorConfig(checked: ReturnType<typeof checkTree<Section>>): PluginConfig | { troubles: readonly TreeProblem[] } {
@@ -99,7 +99,7 @@ function chainConfig(tree: Section, { validate, env, networks, home }: ChainChec
     if ('value' in own) kernel[network] = networkSettings(own.value, home)
     if (kernel[network]?.enabled === false) {
       // Its variables need not be set, and a half-written entry does no harm.
-      shown[network] = shownCopy(entry, new Map())
+      shown[network] = maskedCopy(entry, new Map())
       continue
     }
     const family = checkTree(parts.family, { validate, env, alsoKnown: networkKeys })

@@ -1,7 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { type ConfigProblem, expected } from './problems.ts'
 import { isSection, type Section, variable, type Environment } from './tree.ts'
-import { place, type YamlFile } from './yaml.ts'
+import { locate, type YamlFile } from './yaml.ts'
 
 const closed = <P extends Record<string, TSchema>>(properties: P) => Type.Object(properties, { additionalProperties: false })
 const seconds = (value: number, description: string) => Type.Number({ exclusiveMinimum: 0, maximum: 3600, default: value, description })
@@ -155,7 +155,7 @@ export function refusePassphrase(yaml: YamlFile | undefined, env: Environment, p
   const wallet = yaml?.value['wallet']
   if (yaml && isSection(wallet) && wallet['passphrase'] !== undefined) {
     const pointer = '/wallet/passphrase'
-    problems.push({ ...place(pointer, [yaml], yaml.file), problem: 'may not stand in a file of settings', cure })
+    problems.push({ ...locate(pointer, [yaml], yaml.file), problem: 'may not stand in a file of settings', cure })
     delete wallet['passphrase']
   }
   const name = passphraseVariable.replace(/_FILE$/, '')

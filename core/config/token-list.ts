@@ -8,7 +8,7 @@ import { compile } from './check.ts'
 import { maskUrl, maskUrls } from './mask.ts'
 import type { TokenListSource } from './plugin-config.ts'
 import { ConfigError, type ConfigProblem, schemaProblems } from './problems.ts'
-import { dotted } from './tree.ts'
+import { dottedPath } from './tree.ts'
 import { readTextFile } from './yaml.ts'
 
 const maxBytes = 10_000_000
@@ -112,7 +112,7 @@ function parseTokenList(text: string, file: string, { chainId, own }: TokenListS
   }
   if (!validate(list)) {
     const found = schemaProblems(validate.errors ?? [])
-    for (const { pointer, problem, cure } of found.slice(0, mostProblems)) report(dotted(pointer), problem, cure)
+    for (const { pointer, problem, cure } of found.slice(0, mostProblems)) report(dottedPath(pointer), problem, cure)
     if (found.length > mostProblems)
       report('', `has ${found.length - mostProblems} more such problems`, 'Correct the file; it is in the Uniswap Token Lists format.')
     return []

@@ -8,12 +8,12 @@ export function isSection(value: unknown): value is Section {
 }
 
 /** What a layer says goes over what is below: mappings are merged, all else (lists too) is replaced; null says nothing. */
-export function layOver(below: Section, over: Section): Section {
+export function mergeOver(below: Section, over: Section): Section {
   const merged: Section = { ...below }
   for (const [key, value] of Object.entries(over)) {
     if (value === null || value === undefined) continue
     const beneath = Object.hasOwn(merged, key) ? merged[key] : undefined
-    merged[key] = isSection(value) ? layOver(isSection(beneath) ? beneath : {}, value) : structuredClone(value)
+    merged[key] = isSection(value) ? mergeOver(isSection(beneath) ? beneath : {}, value) : structuredClone(value)
   }
   return merged
 }
@@ -59,14 +59,14 @@ function segmentsOf(pointer: string): string[] {
 }
 
 /** For people: `/mainnet/rpcUrls/0` → `mainnet.rpcUrls[0]`. */
-export function dotted(pointer: string): string {
+export function dottedPath(pointer: string): string {
   return segmentsOf(pointer)
     .map((segment, index) => (/^\d+$/.test(segment) && index > 0 ? `[${segment}]` : `${index > 0 ? '.' : ''}${segment}`))
     .join('')
 }
 
 /** The pointer itself and everything above it, deepest first: where to look for what a problem belongs to. */
-export function upwards(pointer: string): string[] {
+export function ancestors(pointer: string): string[] {
   const segments = segmentsOf(pointer)
   return segments.map((_, index) => pointerOf(segments.slice(0, segments.length - index))).concat('')
 }

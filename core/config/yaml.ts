@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { LineCounter, parseDocument, isAlias, isMap, isScalar, isSeq, type Document } from 'yaml'
 import type { ConfigProblem } from './problems.ts'
-import { dotted, isSection, type Section, pointerOf, type TreeProblem, upwards } from './tree.ts'
+import { dottedPath, isSection, type Section, pointerOf, type TreeProblem, ancestors } from './tree.ts'
 
 /** A configuration file that was read: its mapping, and where in the file each key stands. */
 export interface YamlFile {
@@ -18,7 +18,7 @@ export interface YamlFile {
  */
 export function readYaml(path: string, file: string, problems: ConfigProblem[]): YamlFile | undefined {
   const report = (problem: string, cure: string, pointer = '', line?: number) =>
-    void problems.push({ file, ...(line === undefined ? {} : { line }), path: dotted(pointer), problem, cure })
+    void problems.push({ file, ...(line === undefined ? {} : { line }), path: dottedPath(pointer), problem, cure })
 
   const read = readTextFile(path)
   if (read.is === 'bad') report(read.problem, read.cure)
@@ -164,9 +164,9 @@ function isNode(value: unknown): value is { range?: [number, number, number] | n
 }
 
 /** Where a key stands, for people: the topmost file that has it, or has what it would be in. */
-export function place(pointer: string, layers: readonly YamlFile[], otherwise: string): { file: string; line?: number; path: string } {
-  const path = dotted(pointer)
-  for (const at of upwards(pointer)) {
+export function locate(pointer: string, layers: readonly YamlFile[], otherwise: string): { file: string; line?: number; path: string } {
+  const path = dottedPath(pointer)
+  for (const at of ancestors(pointer)) {
     const layer = layers.findLast(({ lines }) => lines.has(at))
     const line = layer?.lines.get(at)
     if (layer && line !== undefined) return { file: layer.file, line, path }

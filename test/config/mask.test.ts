@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { maskUrl, maskUrls, shownCopy } from '../../core/config/mask.ts'
+import { maskUrl, maskUrls, maskedCopy } from '../../core/config/mask.ts'
 
 describe('a URL that is shown', () => {
   for (const [url, shown] of [
@@ -47,7 +47,7 @@ describe('a configuration that is shown', () => {
       tokenLists: ['list.json'],
       ttl: 3,
     }
-    expect(shownCopy(tree, new Map())).to.deep.equal({
+    expect(maskedCopy(tree, new Map())).to.deep.equal({
       apiKey: '***',
       auth: { password: '***' },
       'access-token': '***',
