@@ -108,7 +108,7 @@ export function createBackoff(firstMs = 500, mostMs = 30_000): Backoff {
  * Aborts the controller when the signal is aborted, until the returned function is called. `AbortSignal.any` would leave an entry in each of its
  * signals for as long as those live, which for a server's is weeks: https://github.com/nodejs/node/issues/55351.
  */
-export function abortWith(signal: AbortSignal, controller: AbortController): () => void {
+export function linkAbort(signal: AbortSignal, controller: AbortController): () => void {
   const abort = () => controller.abort(signal.reason)
   if (signal.aborted) abort()
   // One signal ends any number of works under way.
@@ -126,7 +126,7 @@ export async function withDeadline<T>(
   const over = new AbortController()
   const late = () => over.abort(new DOMException('It took too long.', 'TimeoutError'))
   const timer = setTimeout(late, milliseconds).unref()
-  const letGo = signal && abortWith(signal, over)
+  const letGo = signal && linkAbort(signal, over)
   try {
     return await work(over.signal)
   } finally {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { abortWith, withDeadline } from '../async.ts'
+import { linkAbort, withDeadline } from '../async.ts'
 import type { Head, Log, Sighting } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import type { Dispatch } from './attempts.ts'
@@ -54,7 +54,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
     do {
       woken = false
       const done = new AbortController()
-      const letGo = abortWith(closing, done)
+      const letGo = linkAbort(closing, done)
       try {
         for await (const head of withPulse(impl.heads(done.signal), pulseMs)) {
           woken = false
