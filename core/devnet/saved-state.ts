@@ -7,12 +7,12 @@ import { anvilBinary } from './anvil.ts'
 const abandonedAfterMs = 60 * 60 * 1000
 
 /** The state in `folder` for these inputs, if any. It may be damaged: gzip's checksum shows that to whoever unpacks it. */
-export async function readKeptState(folder: string, inputs: string): Promise<Buffer | undefined> {
+export async function readSavedState(folder: string, inputs: string): Promise<Buffer | undefined> {
   return readFile(stateFile(folder, inputs)).catch(() => undefined)
 }
 
 /** Keeps a state in place of those of other inputs. Whoever is killed in between leaves nothing that is taken for one. */
-export async function keepState(folder: string, inputs: string, state: Buffer): Promise<void> {
+export async function saveState(folder: string, inputs: string, state: Buffer): Promise<void> {
   await mkdir(folder, { recursive: true })
   const unfinished = path.join(folder, `${inputs}.${randomUUID()}.tmp`)
   await writeFile(unfinished, state)

@@ -6,7 +6,7 @@ import { findPlugins } from '../loader/find.ts'
 import type { Store } from '../store/store.ts'
 import { DevnetError, chainId, refuseTakenPort, startAnvil, type Anvil } from './anvil.ts'
 import { deployPlugins, type Refusal } from './build-state.ts'
-import { inputsHash, keepState, readKeptState } from './saved-state.ts'
+import { inputsHash, saveState, readSavedState } from './saved-state.ts'
 
 export interface DevnetOptions {
   /** 0 takes any free one. */
@@ -40,14 +40,14 @@ export async function startDevnet({ port, dataDir, devnetFiles, log = () => {} }
   const folder = path.join(dataDir, 'devnet')
   const inputs = await inputsHash(devnetFiles)
 
-  const kept = await readKeptState(folder, inputs)
+  const kept = await readSavedState(folder, inputs)
   const anvil = kept && (await chainFrom(kept, port))
   if (anvil) return devnet(anvil, { built: false, refused: [] })
 
   log('Deploying the exchanges on the devnet; later starts take what is kept of it.')
   const { state, refused } = await deployPlugins(devnetFiles)
   if (refused.length === 0) {
-    await keepState(folder, inputs, state).catch((error: unknown) => log(`The devnet is not kept for the next start: ${String(error)}`))
+    await saveState(folder, inputs, state).catch((error: unknown) => log(`The devnet is not kept for the next start: ${String(error)}`))
   }
   const fresh = await chainFrom(state, port)
   if (!fresh) throw new DevnetError('anvil does not load the state that it dumped. Is its version the one in package-lock.json?')
