@@ -6,7 +6,7 @@ import { deployerAddress, loadDevnetPlugin, devnetSite } from '../core/devnet/bu
  * An exchange's quoter for swaps that go several ways at once, too: each is asked about its share of the amount, rounded down, the last about
  * what is left.
  */
-function quoterByParts(quoter: Quoter): Quoter {
+function splitQuoter(quoter: Quoter): Quoter {
   const sum = async (
     route: readonly QuoterHop[],
     amountRaw: bigint,
@@ -41,7 +41,7 @@ function waysOf(route: readonly QuoterHop[]): readonly (readonly QuoterHop[])[] 
 export async function devnetQuoter(devnetFile: string, provider: JsonRpcProvider): Promise<Quoter | undefined> {
   const plugin = await loadDevnetPlugin(devnetFile)
   const quoter = plugin.quoter?.({ provider, deployer: deployerAddress(plugin.name) })
-  return quoter && quoterByParts(quoter)
+  return quoter && splitQuoter(quoter)
 }
 
 /** Who runs the perpetual exchange that a plugin's `devnet.ts` has deployed, on a devnet that runs; undefined when it names none. */
