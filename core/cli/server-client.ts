@@ -20,7 +20,7 @@ interface ServerAccess {
   timeoutMs: number
 }
 
-interface Answer {
+interface ServerResponse {
   status: number
   text: string
   /** What the server asks to wait before the same is asked again. */
@@ -30,12 +30,12 @@ interface Answer {
 export interface ServerClient {
   /** The certificate that is shown. */
   readonly as: string
-  get(target: string, query?: Readonly<Record<string, string>>): Promise<Answer>
-  post(target: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer>
+  get(target: string, query?: Readonly<Record<string, string>>): Promise<ServerResponse>
+  post(target: string, body: object, headers?: Readonly<Record<string, string>>): Promise<ServerResponse>
 }
 
 /** No answer came: nobody listens there, the handshake failed, or it took too long. */
-class NoAnswer extends Error {}
+class NoResponse extends Error {}
 
 /** Asks a running server over mutual TLS, as a bot does. @throws Error where there is no certificate to show */
 export function serverClient({ settings, url, certs, clients, timeoutMs }: ServerAccess): ServerClient {
@@ -55,7 +55,7 @@ export function serverClient({ settings, url, certs, clients, timeoutMs }: Serve
   }
 
   const send = (method: string, target: URL, headers: Readonly<Record<string, string>> = {}, body?: string) =>
-    new Promise<Answer>((resolve, reject) => {
+    new Promise<ServerResponse>((resolve, reject) => {
       const request = https.request(
         target,
         { ...tls, method, headers, agent: false, signal: AbortSignal.timeout(timeoutMs) },
@@ -71,7 +71,7 @@ export function serverClient({ settings, url, certs, clients, timeoutMs }: Serve
       request.on('error', reject)
       request.end(body)
     }).catch((error: unknown) => {
-      throw new NoAnswer(`The server at ${base.host} cannot be asked: ${why(error, timeoutMs)}.`, { cause: error })
+      throw new NoResponse(`The server at ${base.host} cannot be asked: ${why(error, timeoutMs)}.`, { cause: error })
     })
 
   return {
@@ -162,7 +162,7 @@ export function journalClient(server: ServerClient): JournalClient {
       const headers = { 'Idempotency-Key': `sluice-tx-${randomUUID()}` }
       for (let tries = 1; ; tries++) {
         const answer = await server.post(path, request, headers).catch((error: unknown) => {
-          if (error instanceof NoAnswer && tries < mostTries) return undefined
+          if (error instanceof NoResponse && tries < mostTries) return undefined
           throw error
         })
         if (answer && (!isForLater(answer) || tries === mostTries)) return readOfJournalClient(Replaced, answer)
@@ -173,9 +173,9 @@ export function journalClient(server: ServerClient): JournalClient {
 }
 
 /** It sheds load, or the first try is still under way. */
-const isForLater = ({ status, retryAfterSeconds }: Answer) => [409, 503].includes(status) && retryAfterSeconds !== undefined
+const isForLater = ({ status, retryAfterSeconds }: ServerResponse) => [409, 503].includes(status) && retryAfterSeconds !== undefined
 
-function readOfJournalClient<T extends TSchema>(schema: T, { status, text }: Answer): Static<T> {
+function readOfJournalClient<T extends TSchema>(schema: T, { status, text }: ServerResponse): Static<T> {
   const answer = parse(text)
   if (status === 200) {
     if (Value.Check(schema, answer)) return answer
