@@ -112,13 +112,13 @@ interface ListOptions {
   limit: string
 }
 
-interface Listed {
+interface TransactionPage {
   transactions: JournaledTransaction[]
   isMore: boolean
 }
 
 /** Newest first. @throws Error that says which option is wrong and how */
-async function listTransactions(journal: JournalClient, options: ListOptions): Promise<Listed> {
+async function listTransactions(journal: JournalClient, options: ListOptions): Promise<TransactionPage> {
   const atMost = readLimit(options.limit)
   const { chain, network, address } = options
   const filter: TransactionFilter = {
