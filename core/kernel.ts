@@ -29,7 +29,7 @@ import { startVenues } from './loader/start-venue.ts'
 import { backgroundFailures } from './loader/uncaught.ts'
 import { startWatchdog } from './loader/watchdog.ts'
 import { createLog } from './log.ts'
-import { directoryOf, failingParts, transactionTargets } from './registry.ts'
+import { buildRegistry, failingParts, transactionTargets } from './registry.ts'
 import { askPassphrase, openSigner, draftOf, signerPolicy } from './signing.ts'
 import { openStore } from './store/open-store.ts'
 import { type Store, StoreError } from './store/store.ts'
@@ -145,7 +145,7 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
 
     const venues = startVenues(container, loaded)
     stops.push(() => venues.stop())
-    const directory = directoryOf(plugins, venues.running)
+    const directory = buildRegistry(plugins, venues.running)
     measureDirectory(metrics, directory)
     measureNodes(metrics, directory)
 

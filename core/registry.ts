@@ -22,7 +22,7 @@ import type { Site } from './transactions/submit-request.ts'
 import type { Signer } from './wallet/signer.ts'
 
 /** What was loaded and what runs, as the verbs look it up. */
-export function directoryOf({ loaded, refused }: LoadResult, running: ReadonlyMap<LoadedVenue<object>, RunningVenue>): Registry {
+export function buildRegistry({ loaded, refused }: LoadResult, running: ReadonlyMap<LoadedVenue<object>, RunningVenue>): Registry {
   const life = (venue: LoadedVenue<object>) => {
     const run = running.get(venue)
     return {
