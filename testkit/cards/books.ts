@@ -2,14 +2,14 @@ import type { AddCard, Bench } from './venue.ts'
 import type { BookOperator } from '../../core/contracts/devnet.ts'
 import { batchCards, refusalCards } from './books/refusals.ts'
 import { bookCards as theBook, listCards, statusCards } from './books/market-data.ts'
-import { type BookType, type Desk, openDesk } from './books/fixture.ts'
+import { type BookType, type BookFixture, createBookFixture } from './books/fixture.ts'
 import { kindCards, lifeCards, raceCards } from './books/orders.ts'
 import { marginCards, moneyCards } from './books/accounts.ts'
 import { perpCards } from './books/perp.ts'
 
 export type Card<O extends BookOperator = BookOperator> = readonly [
   title: string,
-  run: (desk: Desk<O>) => Promise<void>,
+  run: (desk: BookFixture<O>) => Promise<void>,
   /** Whether it is for such an exchange; absent: for every one. */
   isFor?: (exchange: { type: BookType; operator: O | undefined }) => boolean,
 ]
@@ -42,12 +42,12 @@ function addCards<O extends BookOperator>(
   own: readonly Card<O>[],
   add: AddCard,
 ): void {
-  let desk: Promise<Desk<O>> | undefined
+  let desk: Promise<BookFixture<O>> | undefined
   for (const [title, run, isFor = () => true] of [...own, ...everyBook])
     if (isFor({ type, operator }))
       add(type === 'CLOB' ? title : `${title} (${type})`, async () => {
         if (!operator) throw new Error(`No bookOperators say who else trades by ${type}: nobody but the plugin would say what is right.`)
-        const opened = await (desk ??= openDesk(bench, type, operator))
+        const opened = await (desk ??= createBookFixture(bench, type, operator))
         await opened.clear()
         await run(opened)
       })

@@ -23,7 +23,7 @@ export interface Done<A = { liquidity: string; deadline: number; txHash: string 
 type Fields = Readonly<Record<string, unknown>>
 
 /** What the cards do with positions, as a bot would: by the interface alone. */
-export interface Desk {
+export interface LpFixture {
   readonly bench: Bench
   readonly ground: Ground
   /** The wallet whose positions they are. */
@@ -49,14 +49,14 @@ export interface Desk {
   refused(verb: string, fields: Fields, outcome: string, field?: string): Promise<Answer>
 }
 
-export async function openDesk(bench: Bench): Promise<Desk> {
+export async function createLpFixture(bench: Bench): Promise<LpFixture> {
   const { client, chain, network } = bench
   const [other, , owner] = bench.wallets
   const ground = await findGround(bench)
   const { token0, token1, fee, version } = ground
   for (const address of [owner, other]) for (const token of [token0, token1]) await approve(bench, address, token)
 
-  const ask: Desk['ask'] = (verb, fields) => client.post(`/amm/liquidity/${verb}`, { ...venueOf(bench), ...fields })
+  const ask: LpFixture['ask'] = (verb, fields) => client.post(`/amm/liquidity/${verb}`, { ...venueOf(bench), ...fields })
   const answered = async (verb: string, fields: Fields) => {
     const { status, text, body } = await ask(verb, fields)
     expect(status, `${verb} ${JSON.stringify(fields)}: ${text}`).to.equal(200)
@@ -68,9 +68,9 @@ export async function openDesk(bench: Bench): Promise<Desk> {
     expect(txReceipt.status, `${verb} ${JSON.stringify(fields)} reverted: ${reason}`).to.equal(1)
     return { answer, fill, gasRaw: BigInt(txReceipt.gasUsed) * BigInt(txReceipt.effectiveGasPrice) }
   }
-  const price: Desk['price'] = (fields = {}) => answered('price', { token0, token1, fee, ...fields })
+  const price: LpFixture['price'] = (fields = {}) => answered('price', { token0, token1, fee, ...fields })
   const nonce = async () => (await client.get('/evm/nonce', { chain, network, address: owner })).body.nonce
-  const sell: Desk['sell'] = (amount, fields = {}) =>
+  const sell: LpFixture['sell'] = (amount, fields = {}) =>
     client.post('/amm/trade', {
       ...venueOf(bench),
       ...(version !== undefined && { version }),

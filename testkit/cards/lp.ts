@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { inOrderOf, rawLike, raws, isClose, type Desk, type Done, openDesk } from './lp-fixture.ts'
+import { inOrderOf, rawLike, raws, isClose, type LpFixture, type Done, createLpFixture } from './lp-fixture.ts'
 import { raw, inOneBlock, mined, node, type AddCard, type Bench } from './venue.ts'
 
 const changeCards: readonly Card[] = [
@@ -388,7 +388,7 @@ const onChainCards: readonly Card[] = [
       await sold('0.01', side === 0 ? {} : { base: token1, quote: token0 })
       const shown = await position(tokenId)
       // Of the ground's tokens the coin alone has 18 decimals, or it comes first.
-      const got = async (native: boolean, change: Desk['remove'], fields: object = {}) => {
+      const got = async (native: boolean, change: LpFixture['remove'], fields: object = {}) => {
         let amounts: string[] = []
         const moved = await changeOf(async () => {
           const done: Done = await change({ tokenId, native, ...fields })
@@ -406,11 +406,11 @@ const onChainCards: readonly Card[] = [
   ],
 ]
 
-type Card = readonly [title: string, run: (desk: Desk) => Promise<void>]
+type Card = readonly [title: string, run: (desk: LpFixture) => Promise<void>]
 
 /** What every exchange of the trading type AMM_RANGE must do, whatever is behind it. */
 export function lpCards(bench: Bench, add: AddCard): void {
-  let desk: Promise<Desk> | undefined
+  let desk: Promise<LpFixture> | undefined
   for (const [title, run] of [...changeCards, ...priceCards, ...refusalCards, ...onChainCards])
-    add(title, async () => run(await (desk ??= openDesk(bench))))
+    add(title, async () => run(await (desk ??= createLpFixture(bench))))
 }

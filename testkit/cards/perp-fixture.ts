@@ -31,7 +31,7 @@ type Side = 'LONG' | 'SHORT'
 export type Market = Readonly<Record<'base' | 'quote', string>>
 
 /** What the cards do with positions, as a bot would: by the interface alone. */
-export interface Desk {
+export interface PerpFixture {
   readonly bench: Bench
   readonly operator: PerpOperator
   /** What the cards trade, and another one. */
@@ -66,13 +66,13 @@ export interface Desk {
 
 export const tickerOf = ({ base, quote }: Market) => `${base}${quote}`
 
-export async function openDesk(bench: Bench): Promise<Desk> {
+export async function createPerpFixture(bench: Bench): Promise<PerpFixture> {
   const { client, chain, network, perpOperator: operator } = bench
   if (!operator) throw new Error("The plugin's devnet.ts has no perpOperator: without one nobody but the plugin says what is right.")
   const [other, , owner] = bench.wallets
 
-  const ask: Desk['ask'] = (verb, fields = {}) => client.post(`/perpAMM/${verb}`, { ...venueOf(bench), ...fields })
-  const answered: Desk['answered'] = async (verb, fields) => {
+  const ask: PerpFixture['ask'] = (verb, fields = {}) => client.post(`/perpAMM/${verb}`, { ...venueOf(bench), ...fields })
+  const answered: PerpFixture['answered'] = async (verb, fields) => {
     const { status, text, body } = await ask(verb, fields)
     expect(status, `${verb} ${JSON.stringify(fields)}: ${text}`).to.equal(200)
     return body
@@ -86,7 +86,7 @@ export async function openDesk(bench: Bench): Promise<Desk> {
   const { token: settlement } = await answered('balance', { address: owner })
   const [market, second] = await marketsOf(answered)
   const nonce = async () => (await client.get('/evm/nonce', { chain, network, address: owner })).body.nonce
-  const price: Desk['price'] = (side, amount, on = market) => answered('price', { ...on, side, amount })
+  const price: PerpFixture['price'] = (side, amount, on = market) => answered('price', { ...on, side, amount })
   const inWallet = async (address = owner) =>
     (await client.get('/network/balances', { chain, network, address, tokenSymbols: settlement })).body.balances[settlement]
 
@@ -154,7 +154,7 @@ export async function openDesk(bench: Bench): Promise<Desk> {
 }
 
 /** Two that are open, by what their tickers can be cut into. */
-async function marketsOf(answered: Desk['answered']): Promise<[Market, Market]> {
+async function marketsOf(answered: PerpFixture['answered']): Promise<[Market, Market]> {
   const { pairs } = await answered('pairs')
   const found: Market[] = []
   for (const ticker of pairs) {
@@ -167,7 +167,7 @@ async function marketsOf(answered: Desk['answered']): Promise<[Market, Market]> 
   return [first, second]
 }
 
-async function firstAnswered(markets: readonly Market[], answered: Desk['answered']): Promise<Market | undefined> {
+async function firstAnswered(markets: readonly Market[], answered: PerpFixture['answered']): Promise<Market | undefined> {
   for (const market of markets) {
     try {
       if ((await answered('market-status', { ...market })).isActive === true) return market

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { roundTripsTo } from '../round-trips.ts'
-import { expectClose, expectSame, tickerOf, type Desk, type Market } from './perp-fixture.ts'
+import { expectClose, expectSame, tickerOf, type PerpFixture, type Market } from './perp-fixture.ts'
 import type { Card } from './perp.ts'
 import { node, type Bench, inOneBlock, mined } from './venue.ts'
 
@@ -107,7 +107,7 @@ async function pass(bench: Bench, seconds: number): Promise<void> {
   await node(bench, 'evm_mine')
 }
 
-async function holdPosition({ position, operator, owner }: Desk, on: Market): Promise<void> {
+async function holdPosition({ position, operator, owner }: PerpFixture, on: Market): Promise<void> {
   const { blockNumber, ...shown } = await position(on)
   const views = await operator.views(owner, tickerOf(on), blockNumber)
   expectSame(`${shown.positionSide === 'SHORT' ? '-' : ''}${shown.positionAmt}`, views.size, 'size')
@@ -119,7 +119,7 @@ async function holdPosition({ position, operator, owner }: Desk, on: Market): Pr
   expectClose(shown.leverage, worth / Number(views.accountValue), 1e-12, 'leverage')
 }
 
-async function holdAccount({ margin, operator, owner, market }: Desk): Promise<void> {
+async function holdAccount({ margin, operator, owner, market }: PerpFixture): Promise<void> {
   const { blockNumber, marginRatio, leverage, ...shown } = await margin()
   const views = await operator.views(owner, tickerOf(market), blockNumber)
   for (const key of ['accountValue', 'freeCollateral', 'collateral', 'initialMargin', 'maintenanceMargin'] as const)
@@ -129,7 +129,7 @@ async function holdAccount({ margin, operator, owner, market }: Desk): Promise<v
 }
 
 /** Put back into the account's own sum, where it has this position only. */
-async function holdLiquidation({ position, operator, owner, market }: Desk): Promise<void> {
+async function holdLiquidation({ position, operator, owner, market }: PerpFixture): Promise<void> {
   const { blockNumber, liquidationPrice } = await position()
   const views = await operator.views(owner, tickerOf(market), blockNumber)
   const [price, size] = [Number(liquidationPrice), Number(views.size)]
@@ -246,8 +246,8 @@ export const onChainCards: readonly Card[] = [
 
 /** Opens a position with as little behind it as the market allows, and puts the rest of the collateral back in the end. */
 async function nearlyLiquidated(
-  { order, open, move, margin, answered, market }: Desk,
-  work: (opened: Awaited<ReturnType<Desk['open']>>) => Promise<void>,
+  { order, open, move, margin, answered, market }: PerpFixture,
+  work: (opened: Awaited<ReturnType<PerpFixture['open']>>) => Promise<void>,
 ): Promise<void> {
   const { maxLeverage } = await answered('market-status', { ...market })
   const worth = 20_000

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { expectClose, expectNear, tickerOf, expectSame, type Desk, type Market, openDesk } from './perp-fixture.ts'
+import { expectClose, expectNear, tickerOf, expectSame, type PerpFixture, type Market, createPerpFixture } from './perp-fixture.ts'
 import { figureCards, onChainCards } from './perp-on-chain.ts'
 import { raw, type AddCard, type Bench } from './venue.ts'
 
@@ -307,22 +307,22 @@ const marketCards: readonly Card[] = [
   ],
 ]
 
-async function takesNoOrders({ refused, answered }: Desk, on: Market, asked: object, status: string): Promise<void> {
+async function takesNoOrders({ refused, answered }: PerpFixture, on: Market, asked: object, status: string): Promise<void> {
   expect(await answered('market-status', { ...on })).to.include({ isActive: false, status })
   await refused('price', { ...on, side: 'LONG', amount: '0.1' }, '422 PRICE_FAILED')
   const { body } = await refused('open', { ...asked }, '422 TRADE_FAILED')
   expect(body.details.reason).to.equal(`the market is ${status}`)
 }
 
-export type Card = readonly [title: string, run: (desk: Desk) => Promise<void>]
+export type Card = readonly [title: string, run: (desk: PerpFixture) => Promise<void>]
 
 /** What every exchange of the trading type PERP_AMM must do, whatever is behind it. */
 export function perpCards(bench: Bench, add: AddCard): void {
-  let desk: Promise<Desk> | undefined
+  let desk: Promise<PerpFixture> | undefined
   // What closes a market for good is the last.
   for (const [title, run] of [...positionCards, ...accountCards, ...refusalCards, ...figureCards, ...onChainCards, ...marketCards])
     add(title, async () => {
-      const opened = await (desk ??= openDesk(bench))
+      const opened = await (desk ??= createPerpFixture(bench))
       await opened.clear()
       await run(opened)
     })

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import type { MarginBookOperator } from '../../../core/contracts/devnet.ts'
 import type { Card } from '../books.ts'
-import { type Desk, type Fields, until, open, type FundsExact, type Order, type Side, type Trade, ofTokens } from './fixture.ts'
+import { type BookFixture, type Fields, until, open, type FundsExact, type Order, type Side, type Trade, ofTokens } from './fixture.ts'
 import { exact, plain, times } from './grid.ts'
 import { expectSame } from './orders.ts'
 
-type MarginDesk = Desk<MarginBookOperator>
-type MarginCard = readonly [title: string, run: (desk: MarginDesk) => Promise<void>]
+type MarginFixture = BookFixture<MarginBookOperator>
+type MarginCard = readonly [title: string, run: (desk: MarginFixture) => Promise<void>]
 
 const figures = ['equity', 'collateral', 'borrowed', 'freeCollateral', 'initialMargin', 'maintenanceMargin'] as const
 
@@ -107,12 +107,12 @@ interface AccountAnswer extends Record<(typeof figures)[number], string> {
   tokens: Record<string, { deposited: string; borrowed: string; available: string; borrowRate: string; borrowCap?: string }>
 }
 
-const account = async ({ answered, read, owner }: MarginDesk): Promise<AccountAnswer> => answered(read('account', { address: owner }))
+const account = async ({ answered, read, owner }: MarginFixture): Promise<AccountAnswer> => answered(read('account', { address: owner }))
 
 /** Worth some fifty units, in few digits. */
-const loanOf = ({ fair, unit }: MarginDesk) => Math.ceil(fair * Number(unit) * 5).toFixed(0)
+const loanOf = ({ fair, unit }: MarginFixture) => Math.ceil(fair * Number(unit) * 5).toFixed(0)
 
-async function holdAccount(desk: MarginDesk): Promise<void> {
+async function holdAccount(desk: MarginFixture): Promise<void> {
   const shown = await account(desk)
   const views = await desk.operator.views(desk.owner)
   for (const key of figures) expectSame(shown[key], views[key], key)
@@ -120,12 +120,12 @@ async function holdAccount(desk: MarginDesk): Promise<void> {
 }
 
 /** Waits until the exchange has done it. */
-async function move({ act, answered, owner, market }: MarginDesk, verb: string, amount: string): Promise<void> {
+async function move({ act, answered, owner, market }: MarginFixture, verb: string, amount: string): Promise<void> {
   const { state, reason } = await answered(act(verb, { address: owner, token: market.quote, amount }))
   expect(state, `${verb} ${amount}: ${reason}`).to.be.oneOf(['PENDING', 'DONE'])
 }
 
-async function withLoan(desk: MarginDesk, during: () => Promise<void>): Promise<void> {
+async function withLoan(desk: MarginFixture, during: () => Promise<void>): Promise<void> {
   const { operator, owner, market } = desk
   await move(desk, 'borrow', loanOf(desk))
   await until(
@@ -148,7 +148,7 @@ async function withLoan(desk: MarginDesk, during: () => Promise<void>): Promise<
 /** To four decimals, and one of them more: for what grows until it is paid. */
 const roundedUp = (owed: string) => (Math.ceil(Number(owed) * 10_000 + 1) / 10_000).toFixed(4)
 
-async function refused({ act, owner, market }: MarginDesk, verb: string, fields: Fields, outcome: string, field?: string) {
+async function refused({ act, owner, market }: MarginFixture, verb: string, fields: Fields, outcome: string, field?: string) {
   const answer = await act(verb, { address: owner, token: market.quote, amount: '1', ...fields })
   const { status, body, text } = answer
   expect(`${status} ${body?.name}`, `${verb} ${JSON.stringify(fields)}: ${text}`).to.equal(outcome)
@@ -242,7 +242,7 @@ export const moneyCards: readonly Card[] = [
 ]
 
 /** Both wallets place, cross one another and cancel. */
-async function trade(desk: Desk, wallets: readonly string[]): Promise<void> {
+async function trade(desk: BookFixture, wallets: readonly string[]): Promise<void> {
   const { place, order, cancel, units, orders } = desk
   const roll = dice(20_26)
   for (let step = 0; step < 24; step++) {
@@ -263,7 +263,7 @@ async function trade(desk: Desk, wallets: readonly string[]): Promise<void> {
   }
 }
 
-const tradeIds = async ({ trades }: Desk, wallets: readonly string[]): Promise<ReadonlySet<string>> => {
+const tradeIds = async ({ trades }: BookFixture, wallets: readonly string[]): Promise<ReadonlySet<string>> => {
   const ids: string[] = []
   for (const address of wallets) ids.push(...(await trades({ address })).map(({ tradeId }) => `${address} ${tradeId}`))
   return new Set(ids)

@@ -50,7 +50,7 @@ export interface FundsExact {
 }
 
 /** What the cards do with orders, as a bot would: by the interface alone. */
-export interface Desk<O extends BookOperator = BookOperator> {
+export interface BookFixture<O extends BookOperator = BookOperator> {
   readonly bench: Bench
   readonly type: BookType
   readonly operator: O
@@ -118,18 +118,18 @@ export const quantityAt = ({ buys, sells }: Pick<Book, 'buys' | 'sells'>, side: 
   return level ? exact(level.quantity) : 0n
 }
 
-export const venueFields = ({ bench }: Pick<Desk, 'bench'>) => venueOf(bench)
+export const venueFields = ({ bench }: Pick<BookFixture, 'bench'>) => venueOf(bench)
 
 const prefixes = { CLOB: '/clob', MARGIN_CLOB: '/clob/margin', PERP_CLOB: '/clob/perp' } as const satisfies Record<BookType, string>
 const stillUnderWay = ['PENDING_OPEN', 'PENDING_CANCEL']
 
-export async function openDesk<O extends BookOperator>(bench: Bench, type: BookType, operator: O): Promise<Desk<O>> {
+export async function createBookFixture<O extends BookOperator>(bench: Bench, type: BookType, operator: O): Promise<BookFixture<O>> {
   const { client } = bench
   const [other, , owner] = bench.wallets
   const path = (verb: string) => `${prefixes[type]}/${verb}`
-  const read: Desk['read'] = (verb, fields = {}) => client.get(path(verb), asQuery({ ...venueOf(bench), ...fields }))
-  const act: Desk['act'] = (verb, fields = {}, options) => client.post(path(verb), { ...venueOf(bench), ...fields }, options)
-  const answered: Desk['answered'] = async (answer) => {
+  const read: BookFixture['read'] = (verb, fields = {}) => client.get(path(verb), asQuery({ ...venueOf(bench), ...fields }))
+  const act: BookFixture['act'] = (verb, fields = {}, options) => client.post(path(verb), { ...venueOf(bench), ...fields }, options)
+  const answered: BookFixture['answered'] = async (answer) => {
     const { status, text, body } = await answer
     expect(status, text).to.equal(200)
     return body
@@ -142,16 +142,16 @@ export async function openDesk<O extends BookOperator>(bench: Bench, type: BookT
   if (bench.rpcUrl !== '')
     for (const address of [owner, other]) for (const token of [market.base, market.quote]) await approve(bench, address, token)
 
-  const orders: Desk['orders'] = async (fields = {}) =>
+  const orders: BookFixture['orders'] = async (fields = {}) =>
     (await answered(read('orders', { address: owner, market: name, limit: '500', ...fields }))).orders
-  const find: Desk['find'] = async ({ clientOrderId }, fields = {}) => {
+  const find: BookFixture['find'] = async ({ clientOrderId }, fields = {}) => {
     const found = await orders({ clientOrderId, ...fields })
     expect(found, `the orders of id ${clientOrderId}`).to.have.length(1)
     return found[0] ?? expect.fail('none was found')
   }
-  const book: Desk['book'] = (fields = {}) => answered(read('orderBook', { market: name, ...fields }))
-  const bookWhere: Desk['bookWhere'] = (what, holds) => until(what, () => book(), holds)
-  const settled: Desk['settled'] = (order, address = owner) =>
+  const book: BookFixture['book'] = (fields = {}) => answered(read('orderBook', { market: name, ...fields }))
+  const bookWhere: BookFixture['bookWhere'] = (what, holds) => until(what, () => book(), holds)
+  const settled: BookFixture['settled'] = (order, address = owner) =>
     until(
       `order ${order.clientOrderId} is settled`,
       () => find(order, { address }),
@@ -160,7 +160,7 @@ export async function openDesk<O extends BookOperator>(bench: Bench, type: BookT
   const at = (part: number) => onGrid(market, fair * part)
   let made = 0
 
-  const desk: Desk<O> = {
+  const desk: BookFixture<O> = {
     bench,
     type,
     operator,
@@ -246,7 +246,7 @@ export async function openDesk<O extends BookOperator>(bench: Bench, type: BookT
 }
 
 /** The first that is open and has prices on both sides, and what it is worth by them. */
-async function marketOf(answered: Desk['answered'], read: Desk['read']): Promise<{ market: Market; fair: number }> {
+async function marketOf(answered: BookFixture['answered'], read: BookFixture['read']): Promise<{ market: Market; fair: number }> {
   const { markets } = await answered(read('markets'))
   const { markets: tickers } = await answered(read('ticker'))
   for (const market of Object.values<Market>(markets)) {
@@ -269,7 +269,7 @@ interface Following {
   stop(): void
 }
 
-export async function followBook(desk: Desk): Promise<Following> {
+export async function followBook(desk: BookFixture): Promise<Following> {
   const { bench, market, type } = desk
   const stream = await bench.client.open('/events', { topics: 'orderBook', ...venueFields(desk), market: market.market, type })
   expect(stream.statusCode).to.equal(200)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { BookOperator } from '../../../core/contracts/devnet.ts'
 import type { Card } from '../books.ts'
-import { followBook, venueFields, type BookAnswer, type Desk, type Level, until, type Order, type Trade } from './fixture.ts'
+import { followBook, venueFields, type BookAnswer, type BookFixture, type Level, until, type Order, type Trade } from './fixture.ts'
 import { exact } from './grid.ts'
 import { becomes } from './orders.ts'
 
@@ -94,7 +94,7 @@ export const bookCards: readonly Card[] = [
 ]
 
 /** The server's book once it is the exchange's own as it is now, which nothing moves, and as it was at the block that is named. */
-async function asExchangeHasIt({ operator, market: { market }, book }: Desk): Promise<BookAnswer> {
+async function asExchangeHasIt({ operator, market: { market }, book }: BookFixture): Promise<BookAnswer> {
   const now = await operator.book(market)
   const shown = await until(
     "the book is the exchange's own",
@@ -251,7 +251,7 @@ export const statusCards: readonly Card[] = [
 ]
 
 /** The list of markets is kept for a time. */
-const isTold = ({ answered, read, market: { market } }: Desk, status: string) =>
+const isTold = ({ answered, read, market: { market } }: BookFixture, status: string) =>
   until(
     `the market is ${status}`,
     async () => (await answered(read('markets', { market }))).markets[market].status,

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Card } from '../books.ts'
 import { inOneBlock } from '../venue.ts'
-import { quantityAt, type BookAnswer, type Desk, type Fields, type Order, type Side, until, open } from './fixture.ts'
+import { quantityAt, type BookAnswer, type BookFixture, type Fields, type Order, type Side, until, open } from './fixture.ts'
 import { exact, sum } from './grid.ts'
 
 export const lifeCards: readonly Card[] = [
@@ -176,7 +176,7 @@ export const lifeCards: readonly Card[] = [
 ]
 
 /** Looks at every list until the order is open: it is told once in each, from the answer on, and always by the id that it was placed with. */
-async function placeAndWatch(desk: Desk, fields: Fields): Promise<Order> {
+async function placeAndWatch(desk: BookFixture, fields: Fields): Promise<Order> {
   const { act, answered, orders } = desk
   const known = new Set((await orders()).map(({ clientOrderId }) => clientOrderId))
   const { clientOrderId } = await answered(act('orders', fields))
@@ -202,7 +202,7 @@ function bestNear({ buys, sells }: BookAnswer, side: Side, price: string): bigin
 }
 
 /** Waits until the order is in that state. */
-export const becomes = ({ find }: Pick<Desk, 'find'>, order: Order, state: string): Promise<Order> =>
+export const becomes = ({ find }: Pick<BookFixture, 'find'>, order: Order, state: string): Promise<Order> =>
   until(
     `order ${order.clientOrderId} becomes ${state}`,
     () => find(order),
@@ -316,7 +316,7 @@ export const kindCards: readonly Card[] = [
   ],
 ]
 
-const marketOrder = ({ order }: Desk, side: Side, fields: Fields): Fields => ({
+const marketOrder = ({ order }: BookFixture, side: Side, fields: Fields): Fields => ({
   ...order(side, 1),
   orderType: 'MARKET',
   price: undefined,
@@ -324,12 +324,12 @@ const marketOrder = ({ order }: Desk, side: Side, fields: Fields): Fields => ({
 })
 
 /** An order type or a time in force that the exchange does not have is never imitated. */
-async function lacks({ order, refused }: Desk, fields: Fields): Promise<void> {
+async function lacks({ order, refused }: BookFixture, fields: Fields): Promise<void> {
   await refused(order('BUY', 0.99, fields), '501 UNSUPPORTED')
 }
 
 /** Sends what can be had in part only: refused, or filled by so many units at most, and over. */
-async function takesAtMost(desk: Desk, asked: Fields, count: number): Promise<void> {
+async function takesAtMost(desk: BookFixture, asked: Fields, count: number): Promise<void> {
   const answer = await desk.act('orders', asked)
   if (answer.status !== 200) return void expect(refusals, answer.text).to.include(answer.body.name)
   const over: Order = await desk.settled(answer.body)
@@ -339,7 +339,7 @@ async function takesAtMost(desk: Desk, asked: Fields, count: number): Promise<vo
 }
 
 /** What is left of another's order at a price is all of it. */
-async function stays({ operator, market, at, unit }: Desk, side: Side, part: number): Promise<void> {
+async function stays({ operator, market, at, unit }: BookFixture, side: Side, part: number): Promise<void> {
   const { buys, sells } = await operator.book(market.market)
   const level = (side === 'BUY' ? buys : sells).find(({ price }) => exact(price) === exact(at(part)))
   expectSame(level?.quantity ?? '0', unit, `what is at ${at(part)}`)
@@ -401,8 +401,8 @@ export const raceCards: readonly Card[] = [
 ]
 
 /** Sends both at once, into one block where there are blocks; the answer of the second, which is taken. */
-async function together({ bench }: Desk, [first, second]: readonly [() => Promise<unknown>, () => ReturnType<Desk['act']>]) {
-  let answer: Awaited<ReturnType<Desk['act']>> | undefined
+async function together({ bench }: BookFixture, [first, second]: readonly [() => Promise<unknown>, () => ReturnType<BookFixture['act']>]) {
+  let answer: Awaited<ReturnType<BookFixture['act']>> | undefined
   const both = async () => {
     const [, of] = await Promise.all([first(), second()])
     answer = of

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import type { PerpBookOperator } from '../../../core/contracts/devnet.ts'
-import { type Side, until, type Desk, type Fields, type Order } from './fixture.ts'
+import { type Side, until, type BookFixture, type Fields, type Order } from './fixture.ts'
 import { exact, plain, sum, times } from './grid.ts'
 import { expectSame } from './orders.ts'
 
-type PerpCard = readonly [title: string, run: (desk: PerpDesk) => Promise<void>]
+type PerpCard = readonly [title: string, run: (desk: PerpBookFixture) => Promise<void>]
 
 /** Of a position, and the order that opens it. */
 const sides = [
@@ -189,7 +189,7 @@ export const perpCards: readonly PerpCard[] = [
   ],
 ]
 
-type PerpDesk = Desk<PerpBookOperator>
+type PerpBookFixture = BookFixture<PerpBookOperator>
 
 interface PositionAnswer {
   market: string
@@ -213,17 +213,17 @@ const none = {
 }
 
 /** One of nothing where there is none. */
-async function position({ answered, read, owner, market }: PerpDesk, address = owner): Promise<PositionAnswer> {
+async function position({ answered, read, owner, market }: PerpBookFixture, address = owner): Promise<PositionAnswer> {
   const { positions } = await answered(read('positions', { address, market: market.market }))
   return positions[0] ?? { market: market.market, ...none }
 }
 
-const account = async ({ answered, read, owner }: PerpDesk, address = owner) => answered(read('account', { address }))
-const payments = async ({ answered, read, owner, market }: PerpDesk): Promise<{ market: string; amount: string; rate: string }[]> =>
+const account = async ({ answered, read, owner }: PerpBookFixture, address = owner) => answered(read('account', { address }))
+const payments = async ({ answered, read, owner, market }: PerpBookFixture): Promise<{ market: string; amount: string; rate: string }[]> =>
   (await answered(read('funding/payments', { address: owner, market: market.market, limit: '500' }))).payments
 
 /** Trades so many units against another trader. */
-async function fill(desk: PerpDesk, side: Side, part: number, count: number, fields: Fields = {}): Promise<Order> {
+async function fill(desk: PerpBookFixture, side: Side, part: number, count: number, fields: Fields = {}): Promise<Order> {
   const { operator, market, place, order, at, units } = desk
   await operator.place(market.market, { side: side === 'BUY' ? 'SELL' : 'BUY', price: at(part), amount: units(count) })
   const filled = await place(order(side, part, { amount: units(count), ...fields }))
@@ -232,7 +232,7 @@ async function fill(desk: PerpDesk, side: Side, part: number, count: number, fie
 }
 
 /** Neither wallet has a position. */
-async function flat(desk: PerpDesk): Promise<void> {
+async function flat(desk: PerpBookFixture): Promise<void> {
   const { operator, market, place, order, at } = desk
   await desk.clear()
   for (const address of [desk.owner, desk.other]) {
@@ -249,12 +249,12 @@ async function flat(desk: PerpDesk): Promise<void> {
   }
 }
 
-async function setLeverage({ act, answered, owner, market }: PerpDesk, leverage: string): Promise<void> {
+async function setLeverage({ act, answered, owner, market }: PerpBookFixture, leverage: string): Promise<void> {
   const { state, reason } = await answered(act('leverage', { address: owner, market: market.market, leverage }))
   expect(state, reason).to.be.oneOf(['PENDING', 'DONE'])
 }
 
-async function holdFigures(desk: PerpDesk): Promise<PositionAnswer> {
+async function holdFigures(desk: PerpBookFixture): Promise<PositionAnswer> {
   const shown = await position(desk)
   const views = await desk.operator.views(desk.market.market, desk.owner)
   expectSame(`${shown.positionSide === 'SHORT' ? '-' : ''}${shown.positionAmt}`, views.size, 'size')
@@ -269,7 +269,7 @@ async function holdFigures(desk: PerpDesk): Promise<PositionAnswer> {
 }
 
 /** Another trader would meet it: it is refused, or over without a fill. */
-async function mustNotTrade(desk: PerpDesk, asked: Fields, side: Side): Promise<void> {
+async function mustNotTrade(desk: PerpBookFixture, asked: Fields, side: Side): Promise<void> {
   const { operator, market, act, settled, owner, other, at } = desk
   await operator.place(market.market, { side: side === 'BUY' ? 'SELL' : 'BUY', price: at(1), amount: desk.unit })
   const { status, body, text } = await act('orders', asked)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Card } from '../books.ts'
-import { type Fields, quantityAt, type Desk, until } from './fixture.ts'
+import { type Fields, quantityAt, type BookFixture, until } from './fixture.ts'
 import { exact, plain, offGrid, type Market } from './grid.ts'
 import { becomes, expectSame } from './orders.ts'
 
@@ -232,12 +232,12 @@ export const batchCards: readonly Card[] = [
 ]
 
 /** As in a batch: whose it is stands beside the list. */
-function entry({ order }: Desk, side: 'BUY' | 'SELL', part: number, fields: Fields = {}): Fields {
+function entry({ order }: BookFixture, side: 'BUY' | 'SELL', part: number, fields: Fields = {}): Fields {
   const { address: _, ...asked } = order(side, part, fields)
   return asked
 }
 
-async function send({ act, answered, owner }: Desk, create: readonly Fields[], cancel: readonly Fields[]) {
+async function send({ act, answered, owner }: BookFixture, create: readonly Fields[], cancel: readonly Fields[]) {
   const { created, cancelled } = await answered(act('batchOrders', { address: owner, create, cancel }))
   expect(created).to.have.length(create.length)
   expect(cancelled).to.have.length(cancel.length)
