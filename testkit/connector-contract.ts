@@ -16,7 +16,7 @@ import { ammCards } from './cards/amm.ts'
 import { bookCards } from './cards/books.ts'
 import { lpCards } from './cards/lp.ts'
 import { perpCards } from './cards/perp.ts'
-import { venueOf, type AddCard, type Bench, node } from './cards/venue.ts'
+import { venueFields, type AddCard, type TestVenue, nodeCall } from './cards/venue.ts'
 import { devnetBookOperators, devnetPerpOperator, devnetQuoter } from './devnet-operators.ts'
 import { startServer, venuesReady, type ServerOptions, type TestServer } from './server.ts'
 
@@ -45,7 +45,7 @@ export function connectorContract({ folder, site: startSite }: ConnectorContract
 
   describe(`connector ${name}`, function () {
     this.timeout(60_000)
-    const bench: Bench = {
+    const bench: TestVenue = {
       connector: name,
       ...devnetNetwork,
       client: undefined as never,
@@ -98,7 +98,7 @@ const serverOptions = (folder: string, site: ContractSite | undefined): ServerOp
   settings: { 'log.level': 'error', ...(site && { 'devnet.enabled': false }), ...site?.server.settings },
 })
 
-type Found = Pick<Bench, 'chain' | 'network' | 'wallets' | 'quoter' | 'perpOperator' | 'bookOperators'>
+type Found = Pick<TestVenue, 'chain' | 'network' | 'wallets' | 'quoter' | 'perpOperator' | 'bookOperators'>
 
 const atSite = ({ chain, network, wallets, bookOperators }: ContractSite): Found => ({
   chain,
@@ -130,12 +130,12 @@ function loadedPlugin({ kernel }: TestServer, name: string): LoadedPlugin {
 }
 
 /** Which pairs of the devnet's tokens have a pool of their own, and what was answered for the others. */
-async function askPairs(bench: Bench): Promise<Pick<Bench, 'pairs' | 'unquoted'>> {
+async function askPairs(bench: TestVenue): Promise<Pick<TestVenue, 'pairs' | 'unquoted'>> {
   const pairs: [string, string][] = []
   const unquoted: string[] = []
   for (const [i, base] of devnetTokenSymbols.entries()) {
     for (const quote of devnetTokenSymbols.slice(i + 1)) {
-      const { status, body } = await bench.client.get('/amm/price', { ...venueOf(bench), base, quote, amount: '0.01', side: 'SELL' })
+      const { status, body } = await bench.client.get('/amm/price', { ...venueFields(bench), base, quote, amount: '0.01', side: 'SELL' })
       if (status === 200) pairs.push([base, quote])
       else unquoted.push(`${base}-${quote}: ${body.name}: ${body.message}`)
       // A defect shows for the others too, and timeouts would use up the time before anybody says why.
@@ -148,7 +148,7 @@ async function askPairs(bench: Bench): Promise<Pick<Bench, 'pairs' | 'unquoted'>
 type Section = Record<string, unknown>
 
 /** What every plugin must hold to, chain or connector. */
-function pluginCards(found: () => { plugin: LoadedPlugin; bench: Bench }): void {
+function pluginCards(found: () => { plugin: LoadedPlugin; bench: TestVenue }): void {
   it('PLUGIN-01 the server loads it and shows it', async () => {
     const { plugin, bench } = found()
     const { body } = await bench.client.get('/plugins')
@@ -167,7 +167,7 @@ function pluginCards(found: () => { plugin: LoadedPlugin; bench: Bench }): void 
 }
 
 /** What every connector's configuration must hold to. */
-function configurationCards(found: () => { plugin: LoadedPlugin; bench: Bench }): void {
+function configurationCards(found: () => { plugin: LoadedPlugin; bench: TestVenue }): void {
   const effective = ({ configuration }: LoadedPlugin) => structuredClone(configuration.config)
 
   it('CONFIG-01 its own defaults are a complete configuration', async () => {
@@ -200,12 +200,12 @@ function configurationCards(found: () => { plugin: LoadedPlugin; bench: Bench })
 }
 
 /** Of exchanges that are on the devnet. */
-function addressCards(found: () => { plugin: LoadedPlugin; bench: Bench }): void {
+function addressCards(found: () => { plugin: LoadedPlugin; bench: TestVenue }): void {
   it('ADDRESS-01 there is a contract at each of its addresses on the devnet', async () => {
     const { plugin, bench } = found()
     const addresses = plugin.venues.filter(({ network }) => network === bench.network).flatMap(({ contracts }) => Object.values(contracts))
     expect(addresses).to.not.have.length(0)
-    for (const address of addresses) expect(await node(bench, 'eth_getCode', address, 'latest'), address).to.not.equal('0x')
+    for (const address of addresses) expect(await nodeCall(bench, 'eth_getCode', address, 'latest'), address).to.not.equal('0x')
   })
 }
 

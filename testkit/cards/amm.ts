@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import type { AMMPriceResponse } from '../../core/api/index.ts'
-import { approve, goesFirst, inOneBlock, mined, node, price, raw, venueOf, type AddCard, type Bench, type Question } from './venue.ts'
+import { approve, priorityFields, inOneBlock, waitForMined, nodeCall, price, toRaw, venueFields, type AddCard, type TestVenue, type PriceRequest } from './venue.ts'
 
 const amounts = ['0.0001', '0.001', '0.01', '0.1', '1', '5', '20']
 
 /** What every exchange of the trading type AMM must do, whatever is behind it. */
-export function ammCards(bench: Bench, it: AddCard): void {
+export function ammCards(bench: TestVenue, it: AddCard): void {
   const firstPair = (): readonly [string, string] =>
     bench.pairs[0] ?? expect.fail(`it quotes no pair of the devnet's tokens:\n${bench.unquoted.join('\n')}`)
   const eachPair = async (check: (base: string, quote: string) => Promise<void>) => {
@@ -22,8 +22,8 @@ export function ammCards(bench: Bench, it: AddCard): void {
           const large = quotes[i + 1]
           // Another route may be worth its gas only for the larger amount: prices compare on one route.
           if (!small || !large || pools(small) !== pools(large)) continue
-          const [smallIn, smallOut] = [BigInt(small.rawAmount), raw(small.expectedAmount)]
-          const [largeIn, largeOut] = [BigInt(large.rawAmount), raw(large.expectedAmount)]
+          const [smallIn, smallOut] = [BigInt(small.rawAmount), toRaw(small.expectedAmount)]
+          const [largeIn, largeOut] = [BigInt(large.rawAmount), toRaw(large.expectedAmount)]
           const [a, b] = [smallOut * largeIn, largeOut * smallIn]
           // Two smallest units may be rounding in each pool, of what goes in or of what comes out: of an amount, and of the fee on it.
           const units = 2n * BigInt(small.route.length) * (smallIn + smallOut + largeIn + largeOut)
@@ -38,14 +38,14 @@ export function ammCards(bench: Bench, it: AddCard): void {
       for (const amount of amounts) {
         const buy = await quoteOrNothing(bench, { base, quote, amount, side: 'BUY' })
         const sell = await quoteOrNothing(bench, { base, quote, amount, side: 'SELL' })
-        if (buy && sell) expect(raw(buy.expectedAmount) >= raw(sell.expectedAmount), `${base}-${quote} ${amount}`).to.equal(true)
+        if (buy && sell) expect(toRaw(buy.expectedAmount) >= toRaw(sell.expectedAmount), `${base}-${quote} ${amount}`).to.equal(true)
       }
     }))
 
   it('AMM-03 more than the pools hold is PRICE_FAILED', () =>
     eachPair(async (base, quote) => {
       const { status, body, text } = await bench.client.get('/amm/price', {
-        ...venueOf(bench),
+        ...venueFields(bench),
         base,
         quote,
         amount: '1000000000000',
@@ -61,16 +61,16 @@ export function ammCards(bench: Bench, it: AddCard): void {
       const bought = await price(bench, { base: quote, quote: base, amount: sold.expectedAmount, side: 'BUY' })
       // Twentieths of what goes in are not those of what comes out.
       if (pools(sold) !== pools(bought) || sold.route.some(({ share }) => share !== undefined)) return
-      const cost = raw(bought.expectedAmount)
+      const cost = toRaw(bought.expectedAmount)
       // An exchange may ask for more than it need, a unit or the margin of error of its powers: then its own quoter says the same.
       const asItsOwn = async () =>
         expect(await bench.quoter?.exactOut(bought.route, BigInt(bought.rawAmount), bought.blockNumber)).to.equal(cost)
       if (cost > BigInt(sold.rawAmount)) await asItsOwn()
       // Tight: what it costs buys as much, and one unit less of input does not.
       const again = await price(bench, { base, quote, amount: bought.expectedAmount, side: 'SELL' })
-      if (pools(again) === pools(bought)) expect(raw(again.expectedAmount) >= raw(sold.expectedAmount)).to.equal(true)
+      if (pools(again) === pools(bought)) expect(toRaw(again.expectedAmount) >= toRaw(sold.expectedAmount)).to.equal(true)
       const less = await price(bench, { base, quote, amount: decimal(cost - 1n, bought.expectedAmount), side: 'SELL' })
-      if (pools(less) === pools(bought) && raw(less.expectedAmount) >= raw(sold.expectedAmount)) await asItsOwn()
+      if (pools(less) === pools(bought) && toRaw(less.expectedAmount) >= toRaw(sold.expectedAmount)) await asItsOwn()
     }))
 
   it("AMM-05 the quote equals the exchange's own quoter to the unit, at that block", async () => {
@@ -86,7 +86,7 @@ export function ammCards(bench: Bench, it: AddCard): void {
             side === 'SELL'
               ? await quoter.exactIn(route, BigInt(rawAmount), blockNumber)
               : await quoter.exactOut(route, BigInt(rawAmount), blockNumber)
-          expect(raw(expectedAmount), `${side} ${amount} ${base}-${quote}`).to.equal(own)
+          expect(toRaw(expectedAmount), `${side} ${amount} ${base}-${quote}`).to.equal(own)
         }
       }
     })
@@ -103,16 +103,16 @@ export function ammCards(bench: Bench, it: AddCard): void {
           body: trade,
           status,
           text,
-        } = await bench.client.post('/amm/trade', { ...venueOf(bench), address, base, quote, amount: '0.01', side })
+        } = await bench.client.post('/amm/trade', { ...venueFields(bench), address, base, quote, amount: '0.01', side })
         expect(status, text).to.equal(200)
-        const { fill, txReceipt } = await mined(bench, trade.txHash)
+        const { fill, txReceipt } = await waitForMined(bench, trade.txHash)
         expect(txReceipt.status).to.equal(1)
         const [paid, got] = side === 'BUY' ? [trade.expectedAmount, trade.amount] : [trade.amount, trade.expectedAmount]
-        if (side === 'BUY' && raw(fill.amountOut) > raw(got)) {
+        if (side === 'BUY' && toRaw(fill.amountOut) > toRaw(got)) {
           // Some exchanges have exact amounts in only, and may give more than was bought: then a unit less would have given too little.
           expect(fill.amountIn).to.equal(paid)
-          const less = await bench.quoter?.exactIn(route, raw(paid) - 1n, txReceipt.blockNumber - 1)
-          expect(less !== undefined && less < raw(got), `${base}-${quote} for a unit less gives ${less}`).to.equal(true)
+          const less = await bench.quoter?.exactIn(route, toRaw(paid) - 1n, txReceipt.blockNumber - 1)
+          expect(less !== undefined && less < toRaw(got), `${base}-${quote} for a unit less gives ${less}`).to.equal(true)
         } else expect(fill).to.deep.equal({ amountIn: paid, amountOut: got, price: trade.price })
       }
     }))
@@ -127,7 +127,7 @@ export function ammCards(bench: Bench, it: AddCard): void {
       before = await balances(bench, victim, [base, quote])
       const quoted = await price(bench, { base, quote, amount: '0.1', side: 'SELL' })
       const limited = await bench.client.post('/amm/trade', {
-        ...venueOf(bench),
+        ...venueFields(bench),
         address: victim,
         base,
         quote,
@@ -138,17 +138,17 @@ export function ammCards(bench: Bench, it: AddCard): void {
       expect(limited.status, limited.text).to.equal(200)
       txHash = limited.body.txHash
       const first = await bench.client.post('/amm/trade', {
-        ...venueOf(bench),
+        ...venueFields(bench),
         address: mover,
         base,
         quote,
         amount: '1',
         side: 'SELL',
-        ...goesFirst(bench),
+        ...priorityFields(bench),
       })
       expect(first.status, first.text).to.equal(200)
     })
-    const { txReceipt, fill } = await mined(bench, txHash)
+    const { txReceipt, fill } = await waitForMined(bench, txHash)
     expect(txReceipt.status).to.equal(0)
     expect(fill).to.equal(undefined)
     expect(await balances(bench, victim, [base, quote])).to.deep.equal(before)
@@ -163,7 +163,7 @@ export function ammCards(bench: Bench, it: AddCard): void {
     await inOneBlock(bench, async () => {
       before = await balances(bench, address, [base, quote])
       const { status, body, text } = await bench.client.post('/amm/trade', {
-        ...venueOf(bench),
+        ...venueFields(bench),
         address,
         base,
         quote,
@@ -172,16 +172,16 @@ export function ammCards(bench: Bench, it: AddCard): void {
       })
       expect(status, text).to.equal(200)
       txHash = body.txHash
-      await node(bench, 'evm_setNextBlockTimestamp', body.deadline + 1)
+      await nodeCall(bench, 'evm_setNextBlockTimestamp', body.deadline + 1)
     })
-    const { txReceipt } = await mined(bench, txHash)
+    const { txReceipt } = await waitForMined(bench, txHash)
     expect(txReceipt.status).to.equal(0)
     expect(await balances(bench, address, [base, quote])).to.deep.equal(before)
   })
 }
 
-async function quoteOrNothing(bench: Bench, question: Question) {
-  const { status, body, text } = await bench.client.get('/amm/price', { ...venueOf(bench), ...question })
+async function quoteOrNothing(bench: TestVenue, question: PriceRequest) {
+  const { status, body, text } = await bench.client.get('/amm/price', { ...venueFields(bench), ...question })
   if (body?.name === 'PRICE_FAILED') return undefined
   expect(status, text).to.equal(200)
   return body as Awaited<ReturnType<typeof price>>
@@ -200,7 +200,7 @@ function decimal(value: bigint, like: string): string {
   return decimals === 0 ? text : `${text.slice(0, -decimals)}.${text.slice(-decimals)}`
 }
 
-async function balances({ client, chain, network }: Bench, address: string, tokenSymbols: readonly string[]): Promise<unknown> {
+async function balances({ client, chain, network }: TestVenue, address: string, tokenSymbols: readonly string[]): Promise<unknown> {
   const { body, status, text } = await client.get('/network/balances', { chain, network, address, tokenSymbols })
   expect(status, text).to.equal(200)
   return body.balances

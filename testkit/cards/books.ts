@@ -1,4 +1,4 @@
-import type { AddCard, Bench } from './venue.ts'
+import type { AddCard, TestVenue } from './venue.ts'
 import type { BookOperator } from '../../core/contracts/devnet.ts'
 import { batchCards, refusalCards } from './books/refusals.ts'
 import { bookCards as theBook, listCards, statusCards } from './books/market-data.ts'
@@ -28,7 +28,7 @@ const everyBook: readonly Card[] = [
 ]
 
 /** What every exchange with order books must do, whatever is behind it: for each type that it has. */
-export function bookCards(bench: Bench, types: readonly string[], add: AddCard): void {
+export function bookCards(bench: TestVenue, types: readonly string[], add: AddCard): void {
   const { bookOperators: operators } = bench
   if (types.includes('CLOB')) addCards(bench, 'CLOB', operators?.CLOB, [], add)
   if (types.includes('MARGIN_CLOB')) addCards(bench, 'MARGIN_CLOB', operators?.MARGIN_CLOB, marginCards, add)
@@ -36,7 +36,7 @@ export function bookCards(bench: Bench, types: readonly string[], add: AddCard):
 }
 
 function addCards<O extends BookOperator>(
-  bench: Bench,
+  bench: TestVenue,
   type: BookType,
   operator: O | undefined,
   own: readonly Card<O>[],

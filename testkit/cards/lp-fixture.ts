@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { AMMLiquidityAddResponse, AMMLiquidityPositionResponse, AMMLiquidityPriceResponse } from '../../core/api/index.ts'
 import { devnetTokenSymbols } from '../../core/contracts/devnet.ts'
 import type { Answer } from '../client.ts'
-import { approve, mined, raw, venueOf, type Bench } from './venue.ts'
+import { approve, waitForMined, toRaw, venueFields, type TestVenue } from './venue.ts'
 
 /** What a change of liquidity really did, as `/network/poll` tells it. */
 interface LiquidityFill {
@@ -24,8 +24,8 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** What the cards do with positions, as a bot would: by the interface alone. */
 export interface LpFixture {
-  readonly bench: Bench
-  readonly ground: Ground
+  readonly bench: TestVenue
+  readonly ground: LpPool
   /** The wallet whose positions they are. */
   readonly owner: string
   /** Another one, which swaps. */
@@ -49,14 +49,14 @@ export interface LpFixture {
   refused(verb: string, fields: Fields, outcome: string, field?: string): Promise<Answer>
 }
 
-export async function createLpFixture(bench: Bench): Promise<LpFixture> {
+export async function createLpFixture(bench: TestVenue): Promise<LpFixture> {
   const { client, chain, network } = bench
   const [other, , owner] = bench.wallets
-  const ground = await findGround(bench)
+  const ground = await findLpPool(bench)
   const { token0, token1, fee, version } = ground
   for (const address of [owner, other]) for (const token of [token0, token1]) await approve(bench, address, token)
 
-  const ask: LpFixture['ask'] = (verb, fields) => client.post(`/amm/liquidity/${verb}`, { ...venueOf(bench), ...fields })
+  const ask: LpFixture['ask'] = (verb, fields) => client.post(`/amm/liquidity/${verb}`, { ...venueFields(bench), ...fields })
   const answered = async (verb: string, fields: Fields) => {
     const { status, text, body } = await ask(verb, fields)
     expect(status, `${verb} ${JSON.stringify(fields)}: ${text}`).to.equal(200)
@@ -64,7 +64,7 @@ export async function createLpFixture(bench: Bench): Promise<LpFixture> {
   }
   const act = async (verb: string, fields: Fields) => {
     const answer = await answered(verb, { address: owner, ...fields })
-    const { fill, txReceipt, reason } = await mined(bench, answer.txHash)
+    const { fill, txReceipt, reason } = await waitForMined(bench, answer.txHash)
     expect(txReceipt.status, `${verb} ${JSON.stringify(fields)} reverted: ${reason}`).to.equal(1)
     return { answer, fill, gasRaw: BigInt(txReceipt.gasUsed) * BigInt(txReceipt.effectiveGasPrice) }
   }
@@ -72,7 +72,7 @@ export async function createLpFixture(bench: Bench): Promise<LpFixture> {
   const nonce = async () => (await client.get('/evm/nonce', { chain, network, address: owner })).body.nonce
   const sell: LpFixture['sell'] = (amount, fields = {}) =>
     client.post('/amm/trade', {
-      ...venueOf(bench),
+      ...venueFields(bench),
       ...(version !== undefined && { version }),
       address: other,
       base: token0,
@@ -103,13 +103,13 @@ export async function createLpFixture(bench: Bench): Promise<LpFixture> {
     async sold(amount, fields) {
       const { status, text, body } = await sell(amount, fields)
       expect(status, text).to.equal(200)
-      const { fill } = await mined(bench, body.txHash)
-      return { amountInRaw: raw(fill.amountIn) }
+      const { fill } = await waitForMined(bench, body.txHash)
+      return { amountInRaw: toRaw(fill.amountIn) }
     },
     async balances(tokenSymbols) {
       const { body, status, text } = await client.get('/network/balances', { chain, network, address: owner, tokenSymbols })
       expect(status, text).to.equal(200)
-      return tokenSymbols.map((symbol) => raw(body.balances[symbol]))
+      return tokenSymbols.map((symbol) => toRaw(body.balances[symbol]))
     },
     async refused(verb, fields, outcome, field) {
       const before = await nonce()
@@ -124,7 +124,7 @@ export async function createLpFixture(bench: Bench): Promise<LpFixture> {
 }
 
 /** A pool that positions are made in, and that the exchange's own swaps go through. */
-interface Ground {
+interface LpPool {
   token0: string
   token1: string
   fee: number
@@ -135,7 +135,7 @@ interface Ground {
 }
 
 /** Which of the devnet's pairs has such a pool, and in which fee tier. */
-async function findGround(bench: Bench): Promise<Ground> {
+async function findLpPool(bench: TestVenue): Promise<LpPool> {
   const { client, connector } = bench
   const { body: config } = await client.get('/connector/config', { connector })
   const told: string[] = []
@@ -143,7 +143,7 @@ async function findGround(bench: Bench): Promise<Ground> {
     for (const token1 of devnetTokenSymbols.slice(i + 1)) {
       for (const version of [undefined, ...Object.keys(config.versions ?? {})]) {
         const swap = {
-          ...venueOf(bench),
+          ...venueFields(bench),
           ...(version !== undefined && { version }),
           base: token0,
           quote: token1,
@@ -153,7 +153,7 @@ async function findGround(bench: Bench): Promise<Ground> {
         const [hop, ...more] = (await client.get('/amm/price', swap)).body.route ?? []
         if (hop?.fee === undefined || more.length > 0) continue
         const fee = Math.round(Number(hop.fee) * 1_000_000)
-        const { body, text } = await client.post('/amm/liquidity/price', { ...venueOf(bench), token0, token1, fee })
+        const { body, text } = await client.post('/amm/liquidity/price', { ...venueFields(bench), token0, token1, fee })
         if (body?.pool === hop.pool) return { token0, token1, fee, pool: hop.pool, ...(version !== undefined && { version }) }
         told.push(`${token0}-${token1} at ${fee} by ${hop.pool}: ${text}`)
       }
@@ -174,7 +174,7 @@ export function inOrderOf<T>(asked: { token0: string }, shown: { token0: string 
   return asked.token0 === shown.token0 ? [first, second] : [second, first]
 }
 
-export const raws = (amounts: readonly string[]): bigint[] => amounts.map(raw)
+export const raws = (amounts: readonly string[]): bigint[] => amounts.map(toRaw)
 
 /** Whether two decimal strings are the same to fifteen digits. */
 export function isClose(a: string | number, b: string | number): boolean {

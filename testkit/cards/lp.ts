@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { inOrderOf, rawLike, raws, isClose, type LpFixture, type Done, createLpFixture } from './lp-fixture.ts'
-import { raw, inOneBlock, mined, node, type AddCard, type Bench } from './venue.ts'
+import { toRaw, inOneBlock, waitForMined, nodeCall, type AddCard, type TestVenue } from './venue.ts'
 
 const changeCards: readonly Card[] = [
   [
@@ -36,8 +36,8 @@ const changeCards: readonly Card[] = [
         const { fill } = await add(asked)
         const left = (['amount0', 'amount1'] as const).map((each) => {
           const offered = rawLike(asked[each], fill[each])
-          expect(raw(fill[each]) <= offered, JSON.stringify({ asked, fill })).to.equal(true)
-          return Number(offered - raw(fill[each])) / Number(offered)
+          expect(toRaw(fill[each]) <= offered, JSON.stringify({ asked, fill })).to.equal(true)
+          return Number(offered - toRaw(fill[each])) / Number(offered)
         })
         expect(Math.min(...left), JSON.stringify({ asked, fill })).to.be.below(1e-5)
       }
@@ -54,7 +54,7 @@ const changeCards: readonly Card[] = [
       const got = (await balances([token0, token1])).map((after, i) => after - (before[i] ?? 0n))
       expect([answer.liquidity, fill.liquidity]).to.deep.equal([shown.liquidity, shown.liquidity])
       expect(fill).to.include({ tokenId: added.tokenId, amount0: shown.amount0, amount1: shown.amount1 })
-      expect(got).to.deep.equal(inOrderOf(adding, shown, [raw(fill.amount0), raw(fill.amount1)]))
+      expect(got).to.deep.equal(inOrderOf(adding, shown, [toRaw(fill.amount0), toRaw(fill.amount1)]))
       expect(await position(added.tokenId)).to.include({ liquidity: '0', inRange: true })
     },
   ],
@@ -69,15 +69,15 @@ const changeCards: readonly Card[] = [
       const [earned, nothing] = inOrderOf(answer, shown, [shown.unclaimedToken0, shown.unclaimedToken1])
       // An exchange may keep a part of the fee for itself; none keeps half.
       const share = (amountInRaw * BigInt(fee) * BigInt(added.liquidity)) / (1_000_000n * BigInt(liquidity))
-      expect(raw(earned) <= share + 1n && raw(earned) * 2n >= share - 2n, `${earned}, and its share is ${share}`).to.equal(true)
-      expect(raw(nothing)).to.equal(0n)
+      expect(toRaw(earned) <= share + 1n && toRaw(earned) * 2n >= share - 2n, `${earned}, and its share is ${share}`).to.equal(true)
+      expect(toRaw(nothing)).to.equal(0n)
 
       const before = await balances([token0, token1])
       const { fill } = await collect({ tokenId: added.tokenId })
       const got = (await balances([token0, token1])).map((after, i) => after - (before[i] ?? 0n))
       const { tokenId, unclaimedToken0: amount0, unclaimedToken1: amount1 } = shown
       expect(fill).to.deep.equal({ tokenId, liquidity: '0', amount0, amount1 })
-      expect(got).to.deep.equal([raw(earned), 0n])
+      expect(got).to.deep.equal([toRaw(earned), 0n])
       const after = await position(tokenId)
       expect(after.liquidity).to.equal(added.liquidity)
       expect(raws([after.unclaimedToken0, after.unclaimedToken1])).to.deep.equal([0n, 0n])
@@ -92,7 +92,7 @@ const changeCards: readonly Card[] = [
       ] as const) {
         const asked = await around(below, above)
         const { fill, answer } = await add({ ...asked, [left]: '0' })
-        expect([raw(fill[taken]) > 0n, raw(fill[left])]).to.deep.equal([true, 0n])
+        expect([toRaw(fill[taken]) > 0n, toRaw(fill[left])]).to.deep.equal([true, 0n])
         expect(answer).to.include({ amount0: fill.amount0, amount1: fill.amount1 })
         expect((await position(fill.tokenId)).inRange).to.equal(false)
         // What it does not take stays in the wallet.
@@ -323,7 +323,7 @@ const onChainCards: readonly Card[] = [
           const first = await sell('1', { maxFeePerGas: '100', maxPriorityFeePerGas: '50' })
           expect(first.status, first.text).to.equal(200)
         })
-        const { txReceipt, fill } = await mined(bench, txHash)
+        const { txReceipt, fill } = await waitForMined(bench, txHash)
         expect([verb, txReceipt.status, fill]).to.deep.equal([verb, 0, undefined])
         expect(await balances([token0, token1])).to.deep.equal(before)
       }
@@ -345,9 +345,9 @@ const onChainCards: readonly Card[] = [
           const { status, body, text } = await ask(verb, fields)
           expect(status, text).to.equal(200)
           txHash = body.txHash
-          await node(bench, 'evm_setNextBlockTimestamp', body.deadline + 1)
+          await nodeCall(bench, 'evm_setNextBlockTimestamp', body.deadline + 1)
         })
-        const { txReceipt } = await mined(bench, txHash)
+        const { txReceipt } = await waitForMined(bench, txHash)
         expect([verb, txReceipt.status]).to.deep.equal([verb, 0])
         expect(await balances([token0, token1])).to.deep.equal(before)
       }
@@ -373,14 +373,14 @@ const onChainCards: readonly Card[] = [
       const added = await changeOf(async () => {
         const done = await add(asked)
         tokenId = done.fill.tokenId
-        put = raw(side === 0 ? done.fill.amount0 : done.fill.amount1)
+        put = toRaw(side === 0 ? done.fill.amount0 : done.fill.amount1)
         expect(side === 0 ? done.answer.token0 : done.answer.token1).to.equal(`0x${'0'.repeat(40)}`)
         return done
       })
       expect(added).to.deep.equal({ coin: -put, wrapped: 0n })
       const more = await changeOf(async () => {
         const done = await add({ ...asked, tokenId, lowerPrice: undefined, upperPrice: undefined })
-        put = raw(side === 0 ? done.fill.amount0 : done.fill.amount1)
+        put = toRaw(side === 0 ? done.fill.amount0 : done.fill.amount1)
         return done
       })
       expect(more).to.deep.equal({ coin: -put, wrapped: 0n })
@@ -395,7 +395,7 @@ const onChainCards: readonly Card[] = [
           amounts = [done.fill.amount0, done.fill.amount1]
           return done
         })
-        const expected = raw(amounts.find((each) => each.split('.')[1]?.length === 18) ?? '0')
+        const expected = toRaw(amounts.find((each) => each.split('.')[1]?.length === 18) ?? '0')
         expect(moved).to.deep.equal(native ? { coin: expected, wrapped: 0n } : { coin: 0n, wrapped: expected })
       }
       expect(BigInt(shown.liquidity) > 0n).to.equal(true)
@@ -409,7 +409,7 @@ const onChainCards: readonly Card[] = [
 type Card = readonly [title: string, run: (desk: LpFixture) => Promise<void>]
 
 /** What every exchange of the trading type AMM_RANGE must do, whatever is behind it. */
-export function lpCards(bench: Bench, add: AddCard): void {
+export function lpCards(bench: TestVenue, add: AddCard): void {
   let desk: Promise<LpFixture> | undefined
   for (const [title, run] of [...changeCards, ...priceCards, ...refusalCards, ...onChainCards])
     add(title, async () => run(await (desk ??= createLpFixture(bench))))

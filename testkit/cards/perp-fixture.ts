@@ -8,7 +8,7 @@ import type {
 } from '../../core/api/index.ts'
 import type { PerpOperator } from '../../core/contracts/devnet.ts'
 import type { Answer } from '../client.ts'
-import { approve, mined, venueOf, type Bench } from './venue.ts'
+import { approve, waitForMined, venueFields, type TestVenue } from './venue.ts'
 
 /** What a change of a position really did, as `/network/poll` tells it. */
 interface PositionFill {
@@ -32,7 +32,7 @@ export type Market = Readonly<Record<'base' | 'quote', string>>
 
 /** What the cards do with positions, as a bot would: by the interface alone. */
 export interface PerpFixture {
-  readonly bench: Bench
+  readonly bench: TestVenue
   readonly operator: PerpOperator
   /** What the cards trade, and another one. */
   readonly market: Market
@@ -66,12 +66,12 @@ export interface PerpFixture {
 
 export const tickerOf = ({ base, quote }: Market) => `${base}${quote}`
 
-export async function createPerpFixture(bench: Bench): Promise<PerpFixture> {
+export async function createPerpFixture(bench: TestVenue): Promise<PerpFixture> {
   const { client, chain, network, perpOperator: operator } = bench
   if (!operator) throw new Error("The plugin's devnet.ts has no perpOperator: without one nobody but the plugin says what is right.")
   const [other, , owner] = bench.wallets
 
-  const ask: PerpFixture['ask'] = (verb, fields = {}) => client.post(`/perpAMM/${verb}`, { ...venueOf(bench), ...fields })
+  const ask: PerpFixture['ask'] = (verb, fields = {}) => client.post(`/perpAMM/${verb}`, { ...venueFields(bench), ...fields })
   const answered: PerpFixture['answered'] = async (verb, fields) => {
     const { status, text, body } = await ask(verb, fields)
     expect(status, `${verb} ${JSON.stringify(fields)}: ${text}`).to.equal(200)
@@ -79,7 +79,7 @@ export async function createPerpFixture(bench: Bench): Promise<PerpFixture> {
   }
   const act = async (verb: string, fields: Fields) => {
     const answer = await answered(verb, { address: owner, ...fields })
-    const { fill, txReceipt, txBlock, reason } = await mined(bench, answer.txHash)
+    const { fill, txReceipt, txBlock, reason } = await waitForMined(bench, answer.txHash)
     expect(txReceipt.status, `${verb} ${JSON.stringify(fields)} reverted: ${reason}`).to.equal(1)
     return { answer, fill, blockNumber: txBlock }
   }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { roundTripsTo } from '../round-trips.ts'
 import { expectClose, expectSame, tickerOf, type PerpFixture, type Market } from './perp-fixture.ts'
 import type { Card } from './perp.ts'
-import { node, type Bench, inOneBlock, mined } from './venue.ts'
+import { nodeCall, type TestVenue, inOneBlock, waitForMined } from './venue.ts'
 
 export const figureCards: readonly Card[] = [
   [
@@ -102,9 +102,9 @@ export const figureCards: readonly Card[] = [
 ]
 
 /** Time of the chain's clock. */
-async function pass(bench: Bench, seconds: number): Promise<void> {
-  await node(bench, 'evm_increaseTime', seconds)
-  await node(bench, 'evm_mine')
+async function pass(bench: TestVenue, seconds: number): Promise<void> {
+  await nodeCall(bench, 'evm_increaseTime', seconds)
+  await nodeCall(bench, 'evm_mine')
 }
 
 async function holdPosition({ position, operator, owner }: PerpFixture, on: Market): Promise<void> {
@@ -168,7 +168,7 @@ export const onChainCards: readonly Card[] = [
             const answer = await ask('open', first)
             expect(answer.status, answer.text).to.equal(200)
           })
-          const { txReceipt, fill } = await mined(bench, txHash)
+          const { txReceipt, fill } = await waitForMined(bench, txHash)
           expect([verb, txReceipt.status, fill]).to.deep.equal([verb, 0, undefined])
           expect((await position()).positionAmt).to.equal(positionAmt)
         }
@@ -189,9 +189,9 @@ export const onChainCards: readonly Card[] = [
           const { status, body, text } = await ask(verb, fields)
           expect(status, text).to.equal(200)
           txHash = body.txHash
-          await node(bench, 'evm_setNextBlockTimestamp', body.deadline + 1)
+          await nodeCall(bench, 'evm_setNextBlockTimestamp', body.deadline + 1)
         })
-        const { txReceipt } = await mined(bench, txHash)
+        const { txReceipt } = await waitForMined(bench, txHash)
         expect([verb, txReceipt.status]).to.deep.equal([verb, 0])
         expect((await position()).positionAmt).to.equal(positionAmt)
       }
@@ -229,12 +229,12 @@ export const onChainCards: readonly Card[] = [
           expect(status, text).to.equal(200)
           txHash = body.txHash
           // The nodes have forgotten it when the liquidation comes; the server sends it again.
-          await node(bench, 'anvil_dropTransaction', txHash)
+          await nodeCall(bench, 'anvil_dropTransaction', txHash)
         })
         const hashes: string[] = []
         for (let tries = 0; tries < 10 && (await position()).positionAmt !== '0'; tries++)
           hashes.push(await operator.liquidate(owner, tickerOf(market)))
-        const { txReceipt } = await mined(bench, txHash)
+        const { txReceipt } = await waitForMined(bench, txHash)
         expect(txReceipt.status).to.equal(0)
         expect(await reasonOf(bench, txHash))
           .to.contain('liquidated')
@@ -264,7 +264,7 @@ async function nearlyLiquidated(
 }
 
 /** Why it reverted: found out once the journal knows that it did. */
-async function reasonOf({ client, chain, network }: Bench, txHash: string): Promise<string> {
+async function reasonOf({ client, chain, network }: TestVenue, txHash: string): Promise<string> {
   for (let tries = 0; tries < 200; tries++) {
     const { body } = await client.get('/network/poll', { chain, network, txHash })
     if (body.reason !== undefined && body.txState !== 'BROADCAST') return String(body.reason)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { expectClose, expectNear, tickerOf, expectSame, type PerpFixture, type Market, createPerpFixture } from './perp-fixture.ts'
 import { figureCards, onChainCards } from './perp-on-chain.ts'
-import { raw, type AddCard, type Bench } from './venue.ts'
+import { toRaw, type AddCard, type TestVenue } from './venue.ts'
 
 const positionCards: readonly Card[] = [
   [
@@ -129,7 +129,7 @@ const accountCards: readonly Card[] = [
     async ({ move, margin, inWallet, answered, owner }) => {
       const [held, kept] = [await inWallet(), await margin()]
       await move('deposit', '123.45')
-      expect(raw(held) - raw(await inWallet())).to.equal(raw('123.450000'))
+      expect(toRaw(held) - toRaw(await inWallet())).to.equal(toRaw('123.450000'))
       const deposited = await margin()
       for (const key of ['collateral', 'freeCollateral', 'accountValue'] as const)
         expectNear(Number(deposited[key]) - Number(kept[key]), 123.45, 1e-9, key)
@@ -159,7 +159,7 @@ const accountCards: readonly Card[] = [
       const tooMuch = await refused('withdraw', { address: owner, token: settlement, amount: over }, '422 INSUFFICIENT_MARGIN')
       expectSame(tooMuch.body.details.free, all, 'free')
       await move('withdraw', all)
-      expect(raw(await inWallet()) - raw(held)).to.equal(raw(all))
+      expect(toRaw(await inWallet()) - toRaw(held)).to.equal(toRaw(all))
       expectNear(Number((await margin()).accountValue), 0, 1e-5, 'what is left')
       await move('deposit', all)
     },
@@ -317,7 +317,7 @@ async function takesNoOrders({ refused, answered }: PerpFixture, on: Market, ask
 export type Card = readonly [title: string, run: (desk: PerpFixture) => Promise<void>]
 
 /** What every exchange of the trading type PERP_AMM must do, whatever is behind it. */
-export function perpCards(bench: Bench, add: AddCard): void {
+export function perpCards(bench: TestVenue, add: AddCard): void {
   let desk: Promise<PerpFixture> | undefined
   // What closes a market for good is the last.
   for (const [title, run] of [...positionCards, ...accountCards, ...refusalCards, ...figureCards, ...onChainCards, ...marketCards])

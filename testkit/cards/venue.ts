@@ -4,7 +4,7 @@ import type { Client } from '../client.ts'
 import type { BookOperators, PerpOperator, Quoter } from '../../core/contracts/devnet.ts'
 
 /** What the cards of one connector work on: a server with the devnet, and the exchange's own quoter. */
-export interface Bench {
+export interface TestVenue {
   readonly connector: string
   readonly chain: string
   readonly network: string
@@ -22,11 +22,11 @@ export interface Bench {
   /** Who else trades on its order books. */
   bookOperators?: BookOperators | undefined
   /** Absent: the devnet. */
-  ground?: Ground
+  ground?: ChainControl
 }
 
 /** What cards do to a chain of another family, in place of what they do to the devnet. */
-export interface Ground {
+export interface ChainControl {
   /** Lets the exchange move the wallet's tokens, where that takes anything. */
   approve(address: string, token: string): Promise<void>
   /** What `during` sends is carried out when it settles: what was sent with `first` before the rest. */
@@ -38,39 +38,39 @@ export interface Ground {
 /** It pays more, so it goes first. */
 const devnetFirst = { maxFeePerGas: '100', maxPriorityFeePerGas: '50' }
 
-export const goesFirst = ({ ground }: Bench): object => ground?.first ?? devnetFirst
+export const priorityFields = ({ ground }: TestVenue): object => ground?.first ?? devnetFirst
 
 /** Has one more card run. */
 export type AddCard = (title: string, run: () => Promise<void>) => void
 
-export interface Question {
+export interface PriceRequest {
   base: string
   quote: string
   amount: string
   side: 'BUY' | 'SELL'
 }
 
-export const venueOf = ({ connector, chain, network }: Bench) => ({ chain, network, connector })
+export const venueFields = ({ connector, chain, network }: TestVenue) => ({ chain, network, connector })
 
 /** A quote that must be there. */
-export async function price(bench: Bench, question: Question): Promise<AMMPriceResponse> {
-  const { status, body, text } = await bench.client.get('/amm/price', { ...venueOf(bench), ...question })
+export async function price(bench: TestVenue, question: PriceRequest): Promise<AMMPriceResponse> {
+  const { status, body, text } = await bench.client.get('/amm/price', { ...venueFields(bench), ...question })
   expect(status, text).to.equal(200)
   return body
 }
 
 /** Lets the exchange move the wallet's tokens, and waits until it may. */
-export async function approve(bench: Bench, address: string, token: string): Promise<void> {
+export async function approve(bench: TestVenue, address: string, token: string): Promise<void> {
   const { chain, network, connector, ground } = bench
   if (ground) return ground.approve(address, token)
   const { status, text, body } = await bench.client.post('/evm/approve', { chain, network, address, spender: connector, token })
   expect(status, text).to.equal(200)
-  await mined(bench, body.txHash)
+  await waitForMined(bench, body.txHash)
 }
 
 /** The poll of a transaction once it is in a block. */
 // eslint-disable-next-line typescript/no-explicit-any -- the cards look into the answer
-export async function mined({ client, chain, network }: Bench, txHash: string): Promise<any> {
+export async function waitForMined({ client, chain, network }: TestVenue, txHash: string): Promise<any> {
   for (let tries = 0; tries < 200; tries++) {
     const { body } = await client.get('/network/poll', { chain, network, txHash })
     if (body.txStatus === 1) return body
@@ -80,7 +80,7 @@ export async function mined({ client, chain, network }: Bench, txHash: string): 
 }
 
 /** A plain call to the devnet's node, for what a test does to the chain itself. */
-export async function node({ rpcUrl }: Pick<Bench, 'rpcUrl'>, method: string, ...params: unknown[]): Promise<unknown> {
+export async function nodeCall({ rpcUrl }: Pick<TestVenue, 'rpcUrl'>, method: string, ...params: unknown[]): Promise<unknown> {
   const response = await fetch(rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -95,21 +95,21 @@ export async function node({ rpcUrl }: Pick<Bench, 'rpcUrl'>, method: string, ..
  * Holds blocks back while `during` runs, then lets one block take everything that waits. A block that was on its way
  * already may come in between: then all of it is done again.
  */
-export async function inOneBlock(bench: Bench, during: () => Promise<void>, tries = 5): Promise<void> {
+export async function inOneBlock(bench: TestVenue, during: () => Promise<void>, tries = 5): Promise<void> {
   if (bench.ground) return bench.ground.inOneBlock(during)
-  await node(bench, 'evm_setAutomine', false)
-  await node(bench, 'evm_setIntervalMining', 0)
+  await nodeCall(bench, 'evm_setAutomine', false)
+  await nodeCall(bench, 'evm_setIntervalMining', 0)
   try {
-    const before = await node(bench, 'eth_blockNumber')
+    const before = await nodeCall(bench, 'eth_blockNumber')
     await during()
-    const wasHeld = (await node(bench, 'eth_blockNumber')) === before
-    await node(bench, 'evm_mine')
+    const wasHeld = (await nodeCall(bench, 'eth_blockNumber')) === before
+    await nodeCall(bench, 'evm_mine')
     if (!wasHeld && tries > 1) await inOneBlock(bench, during, tries - 1)
   } finally {
-    await node(bench, 'evm_setIntervalMining', 1)
-    await node(bench, 'evm_setAutomine', true)
+    await nodeCall(bench, 'evm_setIntervalMining', 1)
+    await nodeCall(bench, 'evm_setAutomine', true)
   }
 }
 
 /** Smallest units of a decimal string that is padded to the token's decimals. */
-export const raw = (padded: string) => BigInt(padded.replace('.', ''))
+export const toRaw = (padded: string) => BigInt(padded.replace('.', ''))

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { deployerAddress } from '../../../core/devnet/build-state.ts'
 import { tradingWallets } from '../../../core/devnet/anvil.ts'
 import { stableDevnetAddresses } from '../../../kits/amm/stable/devnet.ts'
-import { approve, mined, node, type Bench } from '../../../testkit/cards/venue.ts'
+import { approve, waitForMined, nodeCall, type TestVenue } from '../../../testkit/cards/venue.ts'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
 
 const [address = ''] = tradingWallets
@@ -12,7 +12,7 @@ const trade = { chain: 'ethereum', network: 'local', connector: 'curve', address
 
 describe('trades on curve', () => {
   let server: TestServer
-  let bench: Bench
+  let bench: TestVenue
   before(async () => {
     server = await startServer({ plugins: [fileURLToPath(new URL('../../../plugins/curve', import.meta.url))] })
     const { client, rpcUrl } = server
@@ -24,7 +24,7 @@ describe('trades on curve', () => {
   it('show what they gave, with the logs of pool and router decoded', async () => {
     const { body, text, status } = await bench.client.post('/amm/trade', trade)
     expect(status, text).to.equal(200)
-    const { fill, txReceipt } = await mined(bench, body.txHash)
+    const { fill, txReceipt } = await waitForMined(bench, body.txHash)
     expect(fill).to.include({ amountIn: body.amount, amountOut: body.expectedAmount })
     const names = txReceipt.logs.map(({ name }: { name?: string }) => name)
     expect(names).to.include.members(['TokenExchange', 'Swapped'])
@@ -33,9 +33,9 @@ describe('trades on curve', () => {
   it('are refused before anything is sent where the pool has been stopped', async () => {
     const owner = deployerAddress('curve')
     const data = new Interface(['function kill_me()']).encodeFunctionData('kill_me')
-    await node(bench, 'anvil_impersonateAccount', owner)
-    await node(bench, 'eth_sendTransaction', { from: owner, to: stableDevnetAddresses(owner).pool, data, gas: '0x30000' })
-    await node(bench, 'evm_mine')
+    await nodeCall(bench, 'anvil_impersonateAccount', owner)
+    await nodeCall(bench, 'eth_sendTransaction', { from: owner, to: stableDevnetAddresses(owner).pool, data, gas: '0x30000' })
+    await nodeCall(bench, 'evm_mine')
     // The other way, which nobody has traded: what went well is not simulated again within the hour, and a pool stops without a log.
     const { body, status } = await bench.client.post('/amm/trade', { ...trade, base: trade.quote, quote: trade.base })
     expect([status, body.name]).to.deep.equal([422, 'TRADE_FAILED'])

@@ -1,5 +1,5 @@
 import { ammCards } from '../../../testkit/cards/amm.ts'
-import type { Bench, Ground } from '../../../testkit/cards/venue.ts'
+import type { TestVenue, ChainControl } from '../../../testkit/cards/venue.ts'
 import type { Quoter } from '../../../core/contracts/devnet.ts'
 import { holdsAll, takesAll } from '../../../tools/solana-node/ledger/leaders.ts'
 import { until } from '../../transactions/site.ts'
@@ -9,7 +9,7 @@ const most = 2n ** 64n - 1n
 
 describe('an exchange on Solana, by the cards of every AMM', () => {
   let site: AmmSite
-  const bench: Bench = {
+  const bench: TestVenue = {
     ...here,
     connector: 'poolswap',
     client: undefined as never,
@@ -53,7 +53,7 @@ function quoterOf(site: AmmSite): Quoter {
   }
 }
 
-function groundOf({ solana }: AmmSite): Ground {
+function groundOf({ solana }: AmmSite): ChainControl {
   return {
     // What a wallet signs moves its tokens: nobody else is let.
     approve: async () => {},

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { BookOperator, BookOperators } from '../../../core/contracts/devnet.ts'
 import type { Book } from '../../../core/contracts/index.ts'
 import type { Answer, RequestOptions } from '../../client.ts'
-import { venueOf, type Bench, approve } from '../venue.ts'
+import { venueFields as venueOf, type TestVenue, approve } from '../venue.ts'
 import { exact, type Market, plain, onGrid, unitOf } from './grid.ts'
 
 export type BookType = keyof BookOperators
@@ -51,7 +51,7 @@ export interface FundsExact {
 
 /** What the cards do with orders, as a bot would: by the interface alone. */
 export interface BookFixture<O extends BookOperator = BookOperator> {
-  readonly bench: Bench
+  readonly bench: TestVenue
   readonly type: BookType
   readonly operator: O
   /** What the cards trade. Its book is theirs alone. */
@@ -118,12 +118,12 @@ export const quantityAt = ({ buys, sells }: Pick<Book, 'buys' | 'sells'>, side: 
   return level ? exact(level.quantity) : 0n
 }
 
-export const venueFields = ({ bench }: Pick<BookFixture, 'bench'>) => venueOf(bench)
+export const fixtureVenueFields = ({ bench }: Pick<BookFixture, 'bench'>) => venueOf(bench)
 
 const prefixes = { CLOB: '/clob', MARGIN_CLOB: '/clob/margin', PERP_CLOB: '/clob/perp' } as const satisfies Record<BookType, string>
 const stillUnderWay = ['PENDING_OPEN', 'PENDING_CANCEL']
 
-export async function createBookFixture<O extends BookOperator>(bench: Bench, type: BookType, operator: O): Promise<BookFixture<O>> {
+export async function createBookFixture<O extends BookOperator>(bench: TestVenue, type: BookType, operator: O): Promise<BookFixture<O>> {
   const { client } = bench
   const [other, , owner] = bench.wallets
   const path = (verb: string) => `${prefixes[type]}/${verb}`
@@ -271,7 +271,7 @@ interface Following {
 
 export async function followBook(desk: BookFixture): Promise<Following> {
   const { bench, market, type } = desk
-  const stream = await bench.client.open('/events', { topics: 'orderBook', ...venueFields(desk), market: market.market, type })
+  const stream = await bench.client.open('/events', { topics: 'orderBook', ...fixtureVenueFields(desk), market: market.market, type })
   expect(stream.statusCode).to.equal(200)
   const told: Following['told'][number][] = []
   let event = ''

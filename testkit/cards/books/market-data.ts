@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { BookOperator } from '../../../core/contracts/devnet.ts'
 import type { Card } from '../books.ts'
-import { followBook, venueFields, type BookAnswer, type BookFixture, type Level, until, type Order, type Trade } from './fixture.ts'
+import { followBook, fixtureVenueFields, type BookAnswer, type BookFixture, type Level, until, type Order, type Trade } from './fixture.ts'
 import { exact } from './grid.ts'
 import { becomes } from './orders.ts'
 
@@ -64,7 +64,7 @@ export const bookCards: readonly Card[] = [
         expectLevels(shown.sells, [at(1.01), unit])
         await operator.cancel(market.market, sell)
         const gone = await following.until('its end is told of', ({ sells, sequence }) => sells.length === 0 && sequence > shown.sequence)
-        expect(gone).to.include({ ...venueFields(desk), market: market.market })
+        expect(gone).to.include({ ...fixtureVenueFields(desk), market: market.market })
         const sequences = following.told.map(({ sequence }) => sequence)
         expect(sequences, 'sequences in the order of events').to.deep.equal([...new Set(sequences)].toSorted((a, b) => a - b))
         for (const each of following.told) holdSorted(each)
