@@ -2,13 +2,13 @@ import type { FollowedBooks, Venue, BookSide, Decimal, Book, LastTrades, Level, 
 import type { Evm, FoundLog, EvmReader } from '../evm/types.ts'
 import type { Place, Pair } from './contract.ts'
 import { priceText, type Rounding, amountText } from './decimal.ts'
-import { followed, pairsOfLog, eventOf, type OfferEvent, takesOf } from './events.ts'
+import { bookTopics, pairsOfLog, eventOf, type OfferEvent, takesOf } from './events.ts'
 import { offerLens, readLens, type Offer, type PairOffers } from './lens.ts'
 
 /** The exchange's books, read in one call and moved by what the market logs. */
 export function oasisBooks({ reader, log }: Venue<Evm>, place: Place): FollowedBooks<Evm, OasisState> {
   return {
-    follow: followed,
+    follow: bookTopics,
     emitters: () => [place.market.toLowerCase()],
     keysOf: (change) => pairsOfLog(place, change).map(({ id }) => id),
     async load(keys, after, at) {
@@ -26,7 +26,7 @@ export function oasisBooks({ reader, log }: Venue<Evm>, place: Place): FollowedB
     },
     apply,
     keyOfMarket: ({ id }) => id,
-    show,
+    show: toBook,
   }
 }
 
@@ -43,14 +43,14 @@ interface SideState {
   readonly fewest: number
 }
 
-type MadeOffer = Offer & { readonly side: BookSide }
+type UnsortedOffer = Offer & { readonly side: BookSide }
 
 /** A market's offers, and what was traded last. */
 export interface OasisState {
   readonly pair: Pair
   readonly sides: Readonly<Record<BookSide, SideState>>
   /** Made, but not sorted into the book: they are never matched. */
-  readonly unsorted: readonly MadeOffer[]
+  readonly unsorted: readonly UnsortedOffer[]
   readonly lastPrice?: Decimal
 }
 
@@ -66,7 +66,7 @@ export const priceOf = ({ base, quote }: Pair, quoteRaw: bigint, baseRaw: bigint
   priceText({ numerator: quoteRaw, denominator: baseRaw }, quote.decimals - base.decimals, rounding)
 
 /** Who takes what is for sale buys. */
-const takenPrice = (pair: Pair, offered: BookSide, baseRaw: bigint, quoteRaw: bigint): Decimal =>
+const tradePrice = (pair: Pair, offered: BookSide, baseRaw: bigint, quoteRaw: bigint): Decimal =>
   priceOf(pair, quoteRaw, baseRaw, offered === 'sells' ? 'up' : 'down')
 
 /** How much more the one asks for what it pays than the other: above 0 where it is worse for who takes it. */
@@ -98,7 +98,7 @@ function applyEvent(state: OasisState, event: OfferEvent): OasisState | 'reload'
   if (event.is === 'inserted') return isKnown(state, event.id) ? state : 'reload'
   if (event.is === 'killed') return change(state, event, () => undefined)
   const [quoteRaw, baseRaw] = event.side === 'sells' ? [event.buyRaw, event.payRaw] : [event.payRaw, event.buyRaw]
-  const lastPrice = takenPrice(state.pair, event.side, baseRaw, quoteRaw)
+  const lastPrice = tradePrice(state.pair, event.side, baseRaw, quoteRaw)
   const after = change(state, event, (offer) => less(offer, event))
   return after === 'reload' ? after : { ...after, lastPrice }
 }
@@ -115,7 +115,7 @@ function sortIn(state: OasisState, id: bigint): OasisState {
 }
 
 /** What becomes of one offer, wherever it is; one that is not known lies behind all that are, or was never sorted in. */
-function change(state: OasisState, { id, side }: Pick<MadeOffer, 'id' | 'side'>, into: (offer: Offer) => Offer | undefined) {
+function change(state: OasisState, { id, side }: Pick<UnsortedOffer, 'id' | 'side'>, into: (offer: Offer) => Offer | undefined) {
   const { offers, whole, fewest } = state.sides[side]
   const found = offers.find((offer) => offer.id === id)
   if (!found) {
@@ -154,7 +154,7 @@ const less = ({ id, payRaw, buyRaw }: Offer, taken: { payRaw: bigint; buyRaw: bi
 const isKnown = ({ sides, unsorted }: OasisState, id: bigint) =>
   [...sides.buys.offers, ...sides.sells.offers, ...unsorted].some((offer) => offer.id === id)
 
-export function show({ pair, sides, lastPrice }: OasisState): Book & LastTrades {
+export function toBook({ pair, sides, lastPrice }: OasisState): Book & LastTrades {
   const levels = ({ offers }: SideState): readonly Level[] => {
     const summed: { price: string; baseRaw: bigint }[] = []
     for (const { price, baseRaw } of offers) {
@@ -181,7 +181,7 @@ async function lastPrices(
 ): Promise<ReadonlyMap<string, Decimal>> {
   try {
     const takes = await takesOf(reader, place, pairs, Number(newest) - blocks + 1, at)
-    return new Map(takes.map(({ pair, side, baseRaw, quoteRaw }) => [pair.id, takenPrice(pair, side, baseRaw, quoteRaw)]))
+    return new Map(takes.map(({ pair, side, baseRaw, quoteRaw }) => [pair.id, tradePrice(pair, side, baseRaw, quoteRaw)]))
   } catch (error) {
     log.warn({ error: String(error) }, 'The last trades could not be read: there is no last price until the next one.')
     return new Map()

@@ -40,7 +40,7 @@ export function oasisDevnet({ name, pairs, books, least }: OasisDevnetOptions): 
     async deploy(site) {
       await fillBooks(site, await deployMarket(site, least), books)
     },
-    bookOperators: async (site) => ({ CLOB: await operatorOf(site, pairs) }),
+    bookOperators: async (site) => ({ CLOB: await createBookOperator(site, pairs) }),
   }
 }
 
@@ -126,7 +126,7 @@ interface Named {
 }
 
 /** Who else trades on the market, and what the market itself says. */
-async function operatorOf(site: DevnetSite, pairs: readonly (readonly [string, string])[]): Promise<BookOperator> {
+async function createBookOperator(site: DevnetSite, pairs: readonly (readonly [string, string])[]): Promise<BookOperator> {
   const market = await marketAt(site)
   const address = await market.getAddress()
   const trader = new Wallet(hashOf('sluice devnet: another trader')).address
@@ -142,7 +142,7 @@ async function operatorOf(site: DevnetSite, pairs: readonly (readonly [string, s
       ? sortedOffers(market, base.address, quote.address, blockTag)
       : sortedOffers(market, quote.address, base.address, blockTag)
   const act = (from: string, method: string, ...args: readonly unknown[]) =>
-    actAs(site, from, { to: address, data: market.interface.encodeFunctionData(method, [...args]) })
+    sendAs(site, from, { to: address, data: market.interface.encodeFunctionData(method, [...args]) })
 
   return {
     async book(name, blockNumber) {
@@ -161,10 +161,10 @@ async function operatorOf(site: DevnetSite, pairs: readonly (readonly [string, s
       const baseRaw = parseUnits(amount, base.decimals)
       const quoteRaw = quoteOf(baseRaw, price, base.decimals, quote.decimals)
       if (side === 'BUY') {
-        await give(site, quote, trader, quoteRaw, address)
+        await fund(site, quote, trader, quoteRaw, address)
         return madeIn(market, await act(trader, offer, quoteRaw, quote.address, baseRaw, base.address, 0n, true))
       }
-      await give(site, base, trader, baseRaw, address)
+      await fund(site, base, trader, baseRaw, address)
       // An offer of base ends with the quote that it asks for, and would sell less of it at better prices: those are taken before.
       const soldRaw = crossedRaw(await sideOf(find(name), 'buys'), baseRaw, quoteRaw)
       if (soldRaw > 0n) await act(trader, 'sellAllAmount', base.address, soldRaw, quote.address, 0n)
@@ -299,12 +299,12 @@ const balanceOf = async (site: DevnetSite, { address }: OperatorToken, owner: st
   BigInt(await contractOf(site, address).getFunction('balanceOf').staticCall(owner))
 
 /** Gives somebody so much out of nothing, and lets a contract take it. */
-async function give(site: DevnetSite, { symbol, address }: OperatorToken, to: string, raw: bigint, spender: string): Promise<void> {
+async function fund(site: DevnetSite, { symbol, address }: OperatorToken, to: string, raw: bigint, spender: string): Promise<void> {
   const encode = (method: string, ...args: readonly unknown[]) => contractOf(site, address).interface.encodeFunctionData(method, [...args])
   // All tokens of the devnet can be minted by anybody, but for the one that wraps ether.
-  if (symbol === 'WETH') await actAs(site, to, { to: address, data: encode('deposit'), value: raw })
-  else await actAs(site, to, { to: address, data: encode('mint', to, raw) })
-  await actAs(site, to, { to: address, data: encode('approve', spender, MaxUint256) })
+  if (symbol === 'WETH') await sendAs(site, to, { to: address, data: encode('deposit'), value: raw })
+  else await sendAs(site, to, { to: address, data: encode('mint', to, raw) })
+  await sendAs(site, to, { to: address, data: encode('approve', spender, MaxUint256) })
 }
 
 const etherRaw = 10n ** 18n
@@ -313,7 +313,7 @@ const gasLimit = 10_000_000n
 const askAgainMs = 2
 
 /** Anybody's transaction, which no key is needed for on the devnet. Throws where it fails. */
-async function actAs(
+async function sendAs(
   { provider }: DevnetSite,
   from: string,
   call: { to: string; data: string; value?: bigint },

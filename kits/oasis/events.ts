@@ -6,7 +6,7 @@ import { topicOf, isSameAddress, type Pair, type Place } from './contract.ts'
 const [make, take, kill, sort, insert] = ['LogMake', 'LogTake', 'LogKill', 'LogSortedOffer', 'LogInsert'].map(topicOf)
 
 /** The events that change books: all others tell of the same again. */
-export const followed: readonly string[] = [make, take, kill, sort, insert].map(String)
+export const bookTopics: readonly string[] = [make, take, kill, sort, insert].map(String)
 
 interface Amounts {
   readonly id: bigint

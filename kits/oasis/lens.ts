@@ -11,11 +11,11 @@ export interface Offer {
   readonly buyRaw: bigint
 }
 
-export type FoundOffer = Offer & { readonly timestamp: number }
+export type ListedOffer = Offer & { readonly timestamp: number }
 
 /** `whole`: nothing is behind the last one. */
 interface SideOffers {
-  readonly offers: readonly FoundOffer[]
+  readonly offers: readonly ListedOffer[]
   readonly whole: boolean
 }
 

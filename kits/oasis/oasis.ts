@@ -1,11 +1,11 @@
 import type { CLOB, Venue, At, BookMarket, Log } from '../../core/contracts/index.ts'
 import type { Evm, CallResult, EvmReader } from '../evm/types.ts'
 import { oasisBooks } from './book.ts'
-import { type OasisOptions, pairOfMarket, placeOf, oasisAbi, type Pair, type Place, answered } from './contract.ts'
+import { type OasisOptions, pairOfMarket, placeOf, oasisAbi, type Pair, type Place, decodeView } from './contract.ts'
 import { amountText } from './decimal.ts'
 import { ownLogs, takesOf } from './events.ts'
 import { outcome } from './outcome.ts'
-import { lockedBy, orderOf, loggedOffers, ownOffers, tradesOfMakers, tradesOfTakers } from './own-orders.ts'
+import { lockedBalances, orderOf, offersFromLogs, ownOffers, tradesOfMakers, tradesOfTakers } from './own-orders.ts'
 import { act, typicalGasUnits } from './plan.ts'
 
 /** A matching market on one network. `spender`: what takes from wallets what their orders pay. */
@@ -15,7 +15,7 @@ export type Oasis = CLOB<Evm> & { readonly spender: string }
 export function oasis(venue: Venue<Evm>, options: OasisOptions): Oasis {
   const { reader } = venue
   const place = placeOf(venue, options)
-  const markets = keepMarkets((at) => readMarkets(reader, place, at), venue.log)
+  const markets = cacheMarkets((at) => readMarkets(reader, place, at), venue.log)
 
   return {
     spender: place.market,
@@ -40,11 +40,11 @@ export function oasis(venue: Venue<Evm>, options: OasisOptions): Oasis {
       async function tradesOf(wallet: string, wait: typeof at) {
         const { did, taken } = await ownLogs(reader, place, wallet, wait)
         const came = did.filter(({ is }) => is === 'taken')
-        const both = [...tradesOfTakers(came, market, loggedOffers(did, taken)), ...tradesOfMakers(taken, market)]
+        const both = [...tradesOfTakers(came, market, offersFromLogs(did, taken)), ...tradesOfMakers(taken, market)]
         return both.toSorted((a, b) => b.timestamp - a.timestamp)
       }
     },
-    balances: async (owner, at) => lockedBy(await ownOffers(reader, place, owner, at)),
+    balances: async (owner, at) => lockedBalances(await ownOffers(reader, place, owner, at)),
     act: (owner, actions, at) => act(reader, place, owner, actions, at),
     outcome,
   }
@@ -57,7 +57,7 @@ async function readMarkets(reader: EvmReader, { market, pairs }: Place, at: At):
   const tokens = [...new Set(pairs.flatMap(({ base, quote }) => [base.address, quote.address]))]
   const call = (method: string, ...args: readonly unknown[]) => ({ to: market, data: oasisAbi.encodeFunctionData(method, [...args]) })
   const { results } = await reader.read([...flags.map((flag) => call(flag)), ...tokens.map((token) => call('getMinSell', token))], at)
-  const value = (method: string, result: CallResult | undefined): unknown => answered(market, method, result)[0]
+  const value = (method: string, result: CallResult | undefined): unknown => decodeView(market, method, result)[0]
   const [isClosed, matches, sells] = flags.map((flag, index) => value(flag, results[index]) === true)
   // Offers are taken where matching is off, too, but none is matched with another one; where buying is off none can be taken.
   const status = isClosed ? 'closed' : matches && sells ? 'open' : 'paused'
@@ -91,7 +91,7 @@ const timeoutMs = 10_000
 type Read = (at: At) => Promise<readonly BookMarket[]>
 
 /** The markets as they were read some time ago: the same array for as long as nothing changed. */
-function keepMarkets(read: Read, log: Log): () => Promise<readonly BookMarket[]> {
+function cacheMarkets(read: Read, log: Log): () => Promise<readonly BookMarket[]> {
   let kept: { readonly markets: readonly BookMarket[]; readonly at: number } | undefined
   let reading: Promise<readonly BookMarket[]> | undefined
   // Those who come meanwhile wait for the same answer, so none of them ends it.

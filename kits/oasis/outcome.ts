@@ -40,14 +40,14 @@ function placed(logs: readonly ParsedLog[], memo: CreateMemo): ActionOutcome {
   return { state, ...filled }
 }
 
-interface Acted {
+interface ActionMemo {
   /** The contract. */
   readonly market: string
   readonly owner: string
 }
 
 /** What is known of an order by its transaction alone: in the journal, so that it outlives a restart. */
-interface CreateMemo extends Acted {
+interface CreateMemo extends ActionMemo {
   readonly side: 'BUY' | 'SELL'
   /** Filled whole or not at all. */
   readonly atOnce: boolean
@@ -61,7 +61,7 @@ interface CreateMemo extends Acted {
   readonly quoteRaw: bigint
 }
 
-interface CancelMemo extends Acted {
+interface CancelMemo extends ActionMemo {
   readonly id: string
 }
 

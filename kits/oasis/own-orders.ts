@@ -4,7 +4,7 @@ import { priceOf, shownBy } from './book.ts'
 import { type Pair, type Place, tokensOf } from './contract.ts'
 import { amountText } from './decimal.ts'
 import { ownLogs, type OfferLog } from './events.ts'
-import { offerLens, readLens, type FoundOffer } from './lens.ts'
+import { offerLens, readLens, type ListedOffer } from './lens.ts'
 
 /** An offer of a wallet, with all that is known of it. */
 interface OwnOffer {
@@ -31,7 +31,7 @@ export async function ownOffers(reader: EvmReader, place: Place, owner: string, 
     ownLogs(reader, place, owner, at),
     reader.read([offerLens(place.market, place.pairs, owner)], at),
   ])
-  const logged = loggedOffers(did, taken)
+  const logged = offersFromLogs(did, taken)
   const isKnown = new Set([...logged, ...did.filter(({ is }) => is === 'killed')].map(({ id }) => id))
   const books = readLens(results[0] ?? { ok: false, data: '0x' }, place.pairs)
   const older = place.pairs.flatMap((pair, index) =>
@@ -43,7 +43,7 @@ export async function ownOffers(reader: EvmReader, place: Place, owner: string, 
 }
 
 /** Of one contract's logs, oldest first: what a wallet did, and what others took of its offers. */
-export function loggedOffers(did: readonly OfferLog[], taken: readonly OfferLog[]): readonly OwnOffer[] {
+export function offersFromLogs(did: readonly OfferLog[], taken: readonly OfferLog[]): readonly OwnOffer[] {
   const offers: OwnOffer[] = []
   const takesOf = byId(taken)
   const killsOf = byId(did.filter(({ is }) => is === 'killed'))
@@ -71,7 +71,7 @@ function byId(logs: readonly OfferLog[]): ReadonlyMap<string, readonly OfferLog[
 }
 
 /** The market keeps what is left of an offer only. */
-function olderOffer(pair: Pair, side: BookSide, { id, payRaw, buyRaw, timestamp }: FoundOffer, taken: readonly OfferLog[]): OwnOffer {
+function olderOffer(pair: Pair, side: BookSide, { id, payRaw, buyRaw, timestamp }: ListedOffer, taken: readonly OfferLog[]): OwnOffer {
   const takes = taken.filter((take) => take.id === String(id))
   const [leftBaseRaw, leftQuoteRaw] = side === 'sells' ? [payRaw, buyRaw] : [buyRaw, payRaw]
   const [baseRaw, quoteRaw] = [leftBaseRaw + sumOf(takes, 'baseRaw'), leftQuoteRaw + sumOf(takes, 'quoteRaw')]
@@ -81,7 +81,7 @@ function olderOffer(pair: Pair, side: BookSide, { id, payRaw, buyRaw, timestamp 
 const sumOf = (logs: readonly OfferLog[], of: 'baseRaw' | 'quoteRaw'): bigint => logs.reduce((sum, log) => sum + log[of], 0n)
 
 /** What the market keeps of the owner's for it: of what the offer pays. */
-function lockedOf({ side, takes, killed, ...offered }: OwnOffer): bigint {
+function lockedRaw({ side, takes, killed, ...offered }: OwnOffer): bigint {
   const paid = side === 'sells' ? 'baseRaw' : 'quoteRaw'
   return killed ? 0n : offered[paid] - sumOf(takes, paid)
 }
@@ -111,7 +111,7 @@ export function orderOf(offer: OwnOffer, market: BookMarket): BookOrder {
 
 function stateOf(offer: OwnOffer, filledRaw: bigint): OrderState {
   if (offer.killed) return 'CANCELED'
-  if (lockedOf(offer) === 0n) return 'FILLED'
+  if (lockedRaw(offer) === 0n) return 'FILLED'
   return filledRaw > 0n ? 'PARTIALLY_FILLED' : 'OPEN'
 }
 
@@ -159,11 +159,11 @@ function trades(
 }
 
 /** What the market keeps of a wallet's until its offers are taken or cancelled; it holds nothing else. */
-export function lockedBy(offers: readonly OwnOffer[]): readonly BookBalance[] {
+export function lockedBalances(offers: readonly OwnOffer[]): readonly BookBalance[] {
   const locked = new Map<string, { symbol: string; decimals: number; raw: bigint }>()
   for (const offer of offers) {
     const [{ address, symbol, decimals }] = tokensOf(offer.pair, offer.side)
-    locked.set(address, { symbol, decimals, raw: (locked.get(address)?.raw ?? 0n) + lockedOf(offer) })
+    locked.set(address, { symbol, decimals, raw: (locked.get(address)?.raw ?? 0n) + lockedRaw(offer) })
   }
   return [...locked.values()].flatMap(({ symbol, decimals, raw }) => {
     const text = amountText(raw, decimals)

@@ -8,7 +8,7 @@ import {
   type OrderName,
 } from '../../core/contracts/index.ts'
 import type { CallResult, Evm, EvmReader, Call } from '../evm/types.ts'
-import { pairOfMarket, type Pair, type Place, answered, oasisAbi } from './contract.ts'
+import { pairOfMarket, type Pair, type Place, decodeView, oasisAbi } from './contract.ts'
 import { amountText, divide, rawOf, ratioOf } from './decimal.ts'
 import { offerLens, readLens, type PairOffers, type Offer } from './lens.ts'
 import { writeCreate, writeCancel } from './outcome.ts'
@@ -46,7 +46,7 @@ export async function act(
 }
 
 function isOwn({ market }: Place, { base, quote }: Pair, owner: string, result: CallResult | undefined): boolean {
-  const offer = answered(market, 'offers', result)
+  const offer = decodeView(market, 'offers', result)
   const tokens = [offer['pay_gem'], offer['buy_gem']]
   return offer['owner'] === owner && tokens.includes(base.address) && tokens.includes(quote.address)
 }
@@ -60,7 +60,7 @@ async function whyNot(reader: EvmReader, place: Place, pair: Pair, owner: string
 /** The market keeps amounts in 128 bits. */
 const mostRaw = 2n ** 128n
 
-interface Placing {
+interface OrderContext {
   /** The contract. */
   readonly market: string
   readonly owner: string
@@ -71,7 +71,7 @@ interface Placing {
 }
 
 /** One call that places an order. */
-function planOrder(placing: Placing): Plan<Evm> {
+function planOrder(placing: OrderContext): Plan<Evm> {
   const { market, owner, pair, order } = placing
   const { base, quote } = pair
   const amountRaw = rawOf(order.amount, base.decimals)
@@ -121,7 +121,7 @@ function worthOf({ base, quote }: Pair, { side, price, amount }: NewOrder, amoun
 const outOfRange = (field: 'amount' | 'price', problem: string) =>
   new SluiceError('INCOMPLETE_PARAMS', `${field}: ${problem}.`, { details: [{ field, problem }] })
 
-function resting({ pair, order, offers }: Placing, amountRaw: bigint, quoteRaw: bigint): string {
+function resting({ pair, order, offers }: OrderContext, amountRaw: bigint, quoteRaw: bigint): string {
   const isBuy = order.side === 'BUY'
   const { base, quote } = pair
   const [pays, wants] = isBuy ? [quote, base] : [base, quote]
@@ -142,22 +142,22 @@ function resting({ pair, order, offers }: Placing, amountRaw: bigint, quoteRaw: 
  * Offers of one price differ by what rounding made of them, and the market's own `rounding` lets them meet all the same: as long as the
  * order's price is kept, over all that it meets. Where it would not be, the market is to be strict.
  */
-const keepsPrice = (order: NewOrder, pair: Pair, { paidRaw, gotRaw }: Matched): boolean =>
+const keepsPrice = (order: NewOrder, pair: Pair, { paidRaw, gotRaw }: MatchResult): boolean =>
   isWithin(order, pair, order.side === 'BUY' ? { quoteRaw: paidRaw, baseRaw: gotRaw } : { quoteRaw: gotRaw, baseRaw: paidRaw })
 
 /** Exactly: no more is paid for what a BUY gets than at its price, and no less is got for what a SELL gives. */
-function isWithin({ side, price }: NewOrder, { base, quote }: Pair, { baseRaw, quoteRaw }: Traded): boolean {
+function isWithin({ side, price }: NewOrder, { base, quote }: Pair, { baseRaw, quoteRaw }: TradeAmounts): boolean {
   const { numerator, denominator } = ratioOf(price)
   const [at, limit] = [quoteRaw * denominator * 10n ** BigInt(base.decimals), baseRaw * numerator * 10n ** BigInt(quote.decimals)]
   return side === 'BUY' ? at <= limit : at >= limit
 }
 
 /** All of it or nothing, within the order's price: by the market's own calls for that, which hold the price against the whole. */
-function atOnce({ pair, order, offers }: Placing, amountRaw: bigint, boundRaw: bigint): string {
+function atOnce({ pair, order, offers }: OrderContext, amountRaw: bigint, boundRaw: bigint): string {
   const { base, quote } = pair
   const { side, amount, price } = order
   const { offers: met, whole } = side === 'BUY' ? offers.sells : offers.buys
-  const traded = tradeAtOnce(met, side, amountRaw)
+  const traded = fillAtOnce(met, side, amountRaw)
   if (!traded && whole)
     throw new SluiceError(
       'TRADE_FAILED',
@@ -204,7 +204,7 @@ const planCancel = (market: string, owner: string, id: string): Plan<Evm> => ({
 })
 
 /** What an order would give and get of the offers that it meets. */
-interface Matched {
+interface MatchResult {
   readonly paidRaw: bigint
   readonly gotRaw: bigint
 }
@@ -213,7 +213,7 @@ interface Matched {
  * What the market makes of a new offer: MatchingMarket._matcho, to the unit. It stops at the first offer that asks for more, and with
  * `rounding` at the first that asks for more than rounding can have made of the same price.
  */
-function matchOffer(makers: readonly Offer[], offer: Pick<Offer, 'payRaw' | 'buyRaw'>, rounding: boolean): Matched {
+function matchOffer(makers: readonly Offer[], offer: Pick<Offer, 'payRaw' | 'buyRaw'>, rounding: boolean): MatchResult {
   let { payRaw, buyRaw } = offer
   let [paidRaw, gotRaw] = [0n, 0n]
   for (const maker of makers) {
@@ -230,19 +230,19 @@ function matchOffer(makers: readonly Offer[], offer: Pick<Offer, 'payRaw' | 'buy
   return { paidRaw, gotRaw }
 }
 
-interface Traded {
+interface TradeAmounts {
   readonly baseRaw: bigint
   readonly quoteRaw: bigint
 }
 
 /** The offers that an amount of base meets at once, and what it comes to, rounded down by each as the market does. Undefined where they are too few. */
-function tradeAtOnce(
+function fillAtOnce(
   makers: readonly Offer[],
   side: 'BUY' | 'SELL',
   amountRaw: bigint,
-): { met: readonly Traded[]; quoteRaw: bigint } | undefined {
+): { met: readonly TradeAmounts[]; quoteRaw: bigint } | undefined {
   let [leftRaw, quoteRaw] = [amountRaw, 0n]
-  const met: Traded[] = []
+  const met: TradeAmounts[] = []
   for (const { payRaw, buyRaw } of makers) {
     const offered = side === 'BUY' ? { baseRaw: payRaw, quoteRaw: buyRaw } : { baseRaw: buyRaw, quoteRaw: payRaw }
     const takenRaw = leftRaw < offered.baseRaw ? leftRaw : offered.baseRaw

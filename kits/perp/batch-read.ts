@@ -4,15 +4,15 @@ import type { Call, CallResult, EvmReader, Probe } from '../evm/types.ts'
 import { curieAbi, meaningOf } from './abi.ts'
 
 /** Calls, and what is made of their results: parts of one batch. */
-export interface Asked<T> {
+export interface BatchRead<T> {
   readonly calls: readonly (Call | Probe)[]
   answer(results: readonly CallResult[]): T
 }
 
-type AnswerOf<A> = A extends Asked<infer T> ? T : never
+type AnswerOf<A> = A extends BatchRead<infer T> ? T : never
 
 /** Several as one, answered by the same names. */
-export function together<P extends Readonly<Record<string, Asked<unknown>>>>(parts: P): Asked<{ [K in keyof P]: AnswerOf<P[K]> }> {
+export function combine<P extends Readonly<Record<string, BatchRead<unknown>>>>(parts: P): BatchRead<{ [K in keyof P]: AnswerOf<P[K]> }> {
   const entries = Object.entries(parts)
   return {
     calls: entries.flatMap(([, { calls }]) => calls),
@@ -27,7 +27,7 @@ export function together<P extends Readonly<Record<string, Asked<unknown>>>>(par
 }
 
 /** Any number of one kind, answered in order. */
-export function each<T>(parts: readonly Asked<T>[]): Asked<readonly T[]> {
+export function combineAll<T>(parts: readonly BatchRead<T>[]): BatchRead<readonly T[]> {
   return {
     calls: parts.flatMap(({ calls }) => calls),
     answer(results) {
@@ -37,37 +37,37 @@ export function each<T>(parts: readonly Asked<T>[]): Asked<readonly T[]> {
   }
 }
 
-export const map = <T, U>({ calls, answer }: Asked<T>, make: (answer: T) => U): Asked<U> => ({
+export const mapRead = <T, U>({ calls, answer }: BatchRead<T>, make: (answer: T) => U): BatchRead<U> => ({
   calls,
   answer: (results) => make(answer(results)),
 })
 
 /** Looked at only by who calls it: what may be refused need not be wanted. */
-export const late = <T>({ calls, answer }: Asked<T>): Asked<() => T> => ({ calls, answer: (results) => () => answer(results) })
+export const deferred = <T>({ calls, answer }: BatchRead<T>): BatchRead<() => T> => ({ calls, answer: (results) => () => answer(results) })
 
-export async function askAt<T>(reader: EvmReader, { calls, answer }: Asked<T>, at: At): Promise<{ head: Head; answer: T }> {
+export async function runRead<T>(reader: EvmReader, { calls, answer }: BatchRead<T>, at: At): Promise<{ head: Head; answer: T }> {
   const { head, results } = await reader.read(calls, at)
   return { head, answer: answer(results) }
 }
 
 // What a contract says to a view of the exchange.
 
-export const asNumber = (to: string, method: string, ...args: readonly unknown[]) =>
+export const readNumber = (to: string, method: string, ...args: readonly unknown[]) =>
   view(to, method, args, ([value]) => BigInt(String(value)))
-export const asFlag = (to: string, method: string, ...args: readonly unknown[]) => view(to, method, args, ([value]) => value === true)
-export const asText = (to: string, method: string, ...args: readonly unknown[]) => view(to, method, args, ([value]) => String(value))
-export const asTexts = (to: string, method: string, ...args: readonly unknown[]) =>
+export const readFlag = (to: string, method: string, ...args: readonly unknown[]) => view(to, method, args, ([value]) => value === true)
+export const readText = (to: string, method: string, ...args: readonly unknown[]) => view(to, method, args, ([value]) => String(value))
+export const readTexts = (to: string, method: string, ...args: readonly unknown[]) =>
   view(to, method, args, ([values]) => (Array.isArray(values) ? values.map(String) : []))
-export const asNumbers = (to: string, method: string, ...args: readonly unknown[]) =>
+export const readNumbers = (to: string, method: string, ...args: readonly unknown[]) =>
   view(to, method, args, (values) => values.map((value) => BigInt(String(value))))
 
 /** What may fail is undefined then. */
-export const orNothing = <T>({ calls, answer }: Asked<T>): Asked<T | undefined> => ({
+export const orUndefined = <T>({ calls, answer }: BatchRead<T>): BatchRead<T | undefined> => ({
   calls,
   answer: (results) => (results.every(({ ok }) => ok) ? answer(results) : undefined),
 })
 
-function view<T>(to: string, method: string, args: readonly unknown[], make: (values: readonly unknown[]) => T): Asked<T> {
+function view<T>(to: string, method: string, args: readonly unknown[], make: (values: readonly unknown[]) => T): BatchRead<T> {
   return {
     calls: [{ to, data: curieAbi.encodeFunctionData(method, [...args]) }],
     answer([result]) {

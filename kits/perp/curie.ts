@@ -1,7 +1,7 @@
 import { getAddress } from 'ethers'
 import { type At, type Head, type PerpMarketName, type Token, SluiceError, type Venue } from '../../core/contracts/index.ts'
 import type { EvmReader, Evm } from '../evm/types.ts'
-import { asFlag, askAt, asNumber, late, together, type Asked, asText, each, orNothing } from './batch-read.ts'
+import { readFlag, runRead, readNumber, deferred, combine, type BatchRead, readText, combineAll, orUndefined } from './batch-read.ts'
 
 /** Its contracts on one network, as they name each other. */
 export interface Contracts {
@@ -43,22 +43,22 @@ export interface Curie {
 export const wholeRatio = 1_000_000n
 /** Sizes, quote amounts and prices of its contracts. */
 export const curieDecimals = 18
-export const one = 10n ** BigInt(curieDecimals)
+export const wad = 10n ** BigInt(curieDecimals)
 
-const termsOf = ({ config, house }: Pick<Contracts, 'config' | 'house'>): Asked<Terms> =>
-  together({
-    imRatio: asNumber(config, 'getImRatio'),
-    mmRatio: asNumber(config, 'getMmRatio'),
-    twapSeconds: asNumber(config, 'getTwapInterval'),
-    maxFundingRate: asNumber(config, 'getMaxFundingRate'),
-    paused: asFlag(house, 'paused'),
+const readTerms = ({ config, house }: Pick<Contracts, 'config' | 'house'>): BatchRead<Terms> =>
+  combine({
+    imRatio: readNumber(config, 'getImRatio'),
+    mmRatio: readNumber(config, 'getMmRatio'),
+    twapSeconds: readNumber(config, 'getTwapInterval'),
+    maxFundingRate: readNumber(config, 'getMaxFundingRate'),
+    paused: readFlag(house, 'paused'),
   })
 
 /** One batch; again only where the exchange's terms are others than those that it was made with. */
-export async function readBy<T>(curie: Curie, make: (terms: Terms) => Asked<T>, at: At): Promise<{ head: Head; answer: T; terms: Terms }> {
+export async function readWithTerms<T>(curie: Curie, make: (terms: Terms) => BatchRead<T>, at: At): Promise<{ head: Head; answer: T; terms: Terms }> {
   for (;;) {
     const { terms } = curie
-    const { head, answer } = await askAt(curie.reader, together({ terms: termsOf(curie.contracts), rest: late(make(terms)) }), at)
+    const { head, answer } = await runRead(curie.reader, combine({ terms: readTerms(curie.contracts), rest: deferred(make(terms)) }), at)
     if (same(answer.terms, terms)) return { head, answer: answer.rest(), terms }
     curie.terms = answer.terms
   }
@@ -93,17 +93,17 @@ export async function findCurie(
   { house, vault, bases }: ReturnType<typeof placeOf>,
   at: At,
 ): Promise<Curie> {
-  const { answer: found } = await askAt(
+  const { answer: found } = await runRead(
     reader,
-    together({
-      vault: orNothing(asText(house, 'getVault')),
-      exchange: orNothing(asText(house, 'getExchange')),
-      balances: orNothing(asText(house, 'getAccountBalance')),
-      config: orNothing(asText(house, 'getClearingHouseConfig')),
-      quoteToken: orNothing(asText(house, 'getQuoteToken')),
-      house: orNothing(asText(vault, 'getClearingHouse')),
-      settlement: orNothing(asText(vault, 'getSettlementToken')),
-      collateralManager: orNothing(asText(vault, 'getCollateralManager')),
+    combine({
+      vault: orUndefined(readText(house, 'getVault')),
+      exchange: orUndefined(readText(house, 'getExchange')),
+      balances: orUndefined(readText(house, 'getAccountBalance')),
+      config: orUndefined(readText(house, 'getClearingHouseConfig')),
+      quoteToken: orUndefined(readText(house, 'getQuoteToken')),
+      house: orUndefined(readText(vault, 'getClearingHouse')),
+      settlement: orUndefined(readText(vault, 'getSettlementToken')),
+      collateralManager: orUndefined(readText(vault, 'getCollateralManager')),
     }),
     at,
   )
@@ -122,27 +122,27 @@ export async function findCurie(
       `routerAddress ${house} is no ClearingHouse of the Vault ${vault}`,
       "Correct them in the connector's configuration of this network.",
     )
-  const { answer: parts } = await askAt(
+  const { answer: parts } = await runRead(
     reader,
-    together({ registry: asText(exchange, 'getMarketRegistry'), terms: termsOf({ config, house }) }),
+    combine({ registry: readText(exchange, 'getMarketRegistry'), terms: readTerms({ config, house }) }),
     at,
   )
   const contracts: Contracts = { house, vault, exchange, balances, config, quoteToken, collateralManager, registry: parts.registry }
-  const { answer: named } = await askAt(
+  const { answer: named } = await runRead(
     reader,
-    together({
-      quote: asText(quoteToken, 'symbol'),
-      bases: each(
+    combine({
+      quote: readText(quoteToken, 'symbol'),
+      bases: combineAll(
         bases.map((base) =>
-          together({
-            symbol: orNothing(asText(base, 'symbol')),
-            listed: asFlag(parts.registry, 'hasPool', base),
-            pool: orNothing(asText(parts.registry, 'getPool', base)),
+          combine({
+            symbol: orUndefined(readText(base, 'symbol')),
+            listed: readFlag(parts.registry, 'hasPool', base),
+            pool: orUndefined(readText(parts.registry, 'getPool', base)),
           }),
         ),
       ),
-      symbol: asText(settlement, 'symbol'),
-      decimals: asNumber(settlement, 'decimals'),
+      symbol: readText(settlement, 'symbol'),
+      decimals: readNumber(settlement, 'decimals'),
     }),
     at,
   )

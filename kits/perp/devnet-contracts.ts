@@ -36,7 +36,7 @@ const exchangeContracts = [
 ] as const
 export type ExchangeContract = (typeof exchangeContracts)[number]
 
-export type Placed = ReturnType<typeof contractsOf>
+export type DevnetAddresses = ReturnType<typeof contractsOf>
 
 /**
  * Where the contracts of the exchange lie on the devnet. The exchange takes only bases whose addresses sort below the quote's
@@ -92,7 +92,7 @@ const markTwapSeconds = 60
 export const premiumSeconds = 30
 const fundingTwapSeconds = 60
 
-export async function deployQuote(site: DevnetSite, { quote: { nonce } }: Placed): Promise<BaseContract> {
+export async function deployQuote(site: DevnetSite, { quote: { nonce } }: DevnetAddresses): Promise<BaseContract> {
   await nextNonce(site, nonce)
   const quote = await site.deploy(await artifactOf(site, 'QuoteToken'))
   await site.send(quote, 'initialize', 'vUSD', 'vUSD')
@@ -165,7 +165,7 @@ export interface DevnetMarket {
 }
 
 interface Adding {
-  readonly placed: Placed
+  readonly placed: DevnetAddresses
   readonly contracts: Readonly<Record<ExchangeContract, BaseContract>>
   readonly quote: BaseContract
   readonly index: number

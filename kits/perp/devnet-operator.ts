@@ -3,7 +3,7 @@ import type { DevnetSite, PerpOperator, PerpViews } from '../../core/contracts/d
 import { artifactOf, contractsOf, type ExchangeContract, priceDecimals, type DevnetMarket, premiumSeconds } from './devnet-contracts.ts'
 
 /** Who deployed the exchange owns it. */
-export async function operatorOf(site: DevnetSite, markets: readonly DevnetMarket[]): Promise<PerpOperator> {
+export async function createPerpOperator(site: DevnetSite, markets: readonly DevnetMarket[]): Promise<PerpOperator> {
   const placed = contractsOf(site.signer.address)
   const contract = async (name: ExchangeContract) => at(site, name, placed.exchange(name))
   const [house, vault, balances, exchange, config] = await Promise.all([

@@ -9,11 +9,11 @@ import {
   takeEther,
   wire,
   type ExchangeContract,
-  type Placed,
+  type DevnetAddresses,
   poolFee,
   tickOf,
 } from './devnet-contracts.ts'
-import { operatorOf } from './devnet-operator.ts'
+import { createPerpOperator } from './devnet-operator.ts'
 
 export type { DevnetMarket } from './devnet-contracts.ts'
 export { contractsOf as perpDevnetContracts } from './devnet-contracts.ts'
@@ -38,7 +38,7 @@ export function perpDevnet({ name, markets }: PerpDevnetOptions): DevnetPlugin {
       }
       await provideLiquidity(site, contracts, placed, markets)
     },
-    perpOperator: (site) => operatorOf(site, markets),
+    perpOperator: (site) => createPerpOperator(site, markets),
   }
 }
 
@@ -50,7 +50,7 @@ const dollars = '100000000'
 async function provideLiquidity(
   site: DevnetSite & { tokens: DevnetTokens },
   { ClearingHouse, Vault }: Readonly<Record<ExchangeContract, BaseContract>>,
-  placed: Placed,
+  placed: DevnetAddresses,
   markets: readonly DevnetMarket[],
 ): Promise<void> {
   const { USDC } = site.tokens

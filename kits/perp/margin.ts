@@ -1,7 +1,7 @@
 import type { PerpOrder } from '../../core/contracts/index.ts'
-import { asNumber, each, map, together, type Asked } from './batch-read.ts'
-import { one, wholeRatio, type Curie, type CurieMarket, type Terms } from './curie.ts'
-import { type AccountNow, valueOf, type PositionNow } from './state.ts'
+import { readNumber, combineAll, mapRead, combine, type BatchRead } from './batch-read.ts'
+import { wad, wholeRatio, type Curie, type CurieMarket, type Terms } from './curie.ts'
+import { type AccountState, valueOf, type PositionState } from './state.ts'
 
 /** What an account owes in its markets, as AccountBalance.getTotalDebtValue counts it; below 0 is owed. */
 interface Debts {
@@ -11,13 +11,13 @@ interface Debts {
   readonly allQuoteRaw: bigint
 }
 
-export function debtsNow({ contracts: { balances }, markets }: Curie, { id }: CurieMarket, owner: string): Asked<Debts> {
-  const asked = together({
-    base: asNumber(balances, 'getBase', owner, id),
-    quotes: each(markets.map((market) => asNumber(balances, 'getQuote', owner, market.id))),
+export function readDebts({ contracts: { balances }, markets }: Curie, { id }: CurieMarket, owner: string): BatchRead<Debts> {
+  const asked = combine({
+    base: readNumber(balances, 'getBase', owner, id),
+    quotes: combineAll(markets.map((market) => readNumber(balances, 'getQuote', owner, market.id))),
   })
   const at = markets.findIndex((market) => market.id === id)
-  return map(asked, ({ base, quotes }) => ({
+  return mapRead(asked, ({ base, quotes }) => ({
     baseRaw: base,
     quoteRaw: quotes[at] ?? 0n,
     allQuoteRaw: quotes.reduce((a, b) => a + b, 0n),
@@ -25,17 +25,17 @@ export function debtsNow({ contracts: { balances }, markets }: Curie, { id }: Cu
 }
 
 /** Of base; of quote with the fee. Signed as the position's. */
-interface Change {
+interface PositionChange {
   readonly baseRaw: bigint
   readonly quoteRaw: bigint
 }
 
-export const changeOf = ({ side, sizeRaw }: Pick<PerpOrder, 'side' | 'sizeRaw'>, quoteRaw: bigint): Change =>
+export const changeOf = ({ side, sizeRaw }: Pick<PerpOrder, 'side' | 'sizeRaw'>, quoteRaw: bigint): PositionChange =>
   side === 'LONG' ? { baseRaw: sizeRaw, quoteRaw: -quoteRaw } : { baseRaw: -sizeRaw, quoteRaw }
 
 interface Before {
-  readonly account: AccountNow
-  readonly position: PositionNow
+  readonly account: AccountState
+  readonly position: PositionState
   readonly debts: Debts
   readonly markRaw: bigint
 }
@@ -44,7 +44,7 @@ interface Before {
  * What the exchange would miss of free collateral after a change of a position, as it reckons then: ClearingHouse._openPosition and
  * Vault._getFreeCollateralByRatio of @perp/curie-contract@2.8.4. 0 where it misses none. Exact for who lends the pools no liquidity.
  */
-export function missingAfter({ account, position, debts, markRaw }: Before, change: Change, terms: Terms): bigint {
+export function missingCollateral({ account, position, debts, markRaw }: Before, change: PositionChange, terms: Terms): bigint {
   const { size, openNotional } = position
   const reduces = isReducing(size, change)
   const realized = reduces ? realizedBy(change, size, openNotional) : 0n
@@ -68,19 +68,19 @@ const dustRaw = 10n
 const isDust = (raw: bigint) => -dustRaw < raw && raw < dustRaw
 
 /** The position after a change: AccountBalance.settleBalanceAndDeregister, to the unit. */
-export function positionAfter({ size, openNotional }: PositionNow, change: Change) {
+export function positionAfter({ size, openNotional }: PositionState, change: PositionChange) {
   const realized = isReducing(size, change) ? realizedBy(change, size, openNotional) : 0n
   const [sizeRaw, openNotionalRaw] = [size + change.baseRaw, openNotional + change.quoteRaw - realized]
   if (!isDust(sizeRaw)) return { sizeRaw, openNotionalRaw }
   return { sizeRaw: 0n, openNotionalRaw: isDust(openNotionalRaw) ? 0n : openNotionalRaw }
 }
 
-const isReducing = (size: bigint, { baseRaw }: Change) => size !== 0n && size > 0n !== baseRaw > 0n
+const isReducing = (size: bigint, { baseRaw }: PositionChange) => size !== 0n && size > 0n !== baseRaw > 0n
 const owed = (raw: bigint) => (raw < 0n ? -raw : 0n)
 const isTurned = (before: bigint, after: bigint) => after !== 0n && before > 0n !== after > 0n
 
 /** Exchange._getPnlToBeRealized */
-function realizedBy({ baseRaw, quoteRaw }: Change, size: bigint, openNotional: bigint): bigint {
-  const closedRatio = ((baseRaw < 0n ? -baseRaw : baseRaw) * one) / (size < 0n ? -size : size)
-  return closedRatio <= one ? quoteRaw + (openNotional * closedRatio) / one : openNotional + (quoteRaw * one) / closedRatio
+function realizedBy({ baseRaw, quoteRaw }: PositionChange, size: bigint, openNotional: bigint): bigint {
+  const closedRatio = ((baseRaw < 0n ? -baseRaw : baseRaw) * wad) / (size < 0n ? -size : size)
+  return closedRatio <= wad ? quoteRaw + (openNotional * closedRatio) / wad : openNotional + (quoteRaw * wad) / closedRatio
 }

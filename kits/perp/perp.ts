@@ -1,9 +1,9 @@
 import { SluiceError, type Life, type PerpAMM, type PerpMarketName, type Venue } from '../../core/contracts/index.ts'
 import type { Evm } from '../evm/types.ts'
-import { asTexts, each, late, together } from './batch-read.ts'
-import { readBy, type Curie, type CurieMarket, findCurie, placeOf, type PerpOptions } from './curie.ts'
-import { liquidationsOf, accountNow, collateralOf, fundingNow, marketNow, positionNow, toPosition } from './state.ts'
-import { closingOf, typicalGasUnits, quoteOrder } from './quote.ts'
+import { readTexts, combineAll, deferred, combine } from './batch-read.ts'
+import { readWithTerms, type Curie, type CurieMarket, findCurie, placeOf, type PerpOptions } from './curie.ts'
+import { liquidationsOf, readAccount, collateralOf, readFunding, readMarket, readPosition, toPosition } from './state.ts'
+import { quoteClose, typicalGasUnits, quoteOrder } from './quote.ts'
 import { planClose, planMove, planOpen } from './plan.ts'
 import { readPerpFill } from './fill.ts'
 
@@ -36,19 +36,19 @@ export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
     },
     async prices(name, at) {
       const market = marketOf(name)
-      const { head, answer } = await readBy(curie(), (terms) => marketNow(curie().contracts, terms, market), at)
+      const { head, answer } = await readWithTerms(curie(), (terms) => readMarket(curie().contracts, terms, market), at)
       return { head, market: answer.market, prices: answer.prices }
     },
     async position(owner, name, at) {
       const market = marketOf(name)
       const { contracts, settlement } = curie()
-      const { head, answer } = await readBy(
+      const { head, answer } = await readWithTerms(
         curie(),
         (terms) =>
-          together({
-            now: marketNow(contracts, terms, market),
-            account: accountNow(contracts, terms, settlement, owner),
-            position: positionNow(contracts, market, owner),
+          combine({
+            now: readMarket(contracts, terms, market),
+            account: readAccount(contracts, terms, settlement, owner),
+            position: readPosition(contracts, market, owner),
           }),
         at,
       )
@@ -56,17 +56,17 @@ export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
     },
     async account(owner, at) {
       const { contracts, settlement } = curie()
-      const { head, answer } = await readBy(curie(), (terms) => accountNow(contracts, terms, settlement, owner), at)
+      const { head, answer } = await readWithTerms(curie(), (terms) => readAccount(contracts, terms, settlement, owner), at)
       return { head, account: answer.account }
     },
     async funding(owner, at) {
       const { contracts, markets } = curie()
-      const { head, answer } = await readBy(
+      const { head, answer } = await readWithTerms(
         curie(),
         (terms) =>
-          together({
-            in: asTexts(contracts.balances, 'getBaseTokens', owner),
-            markets: each(markets.map((market) => late(fundingNow(contracts, terms, market, owner)))),
+          combine({
+            in: readTexts(contracts.balances, 'getBaseTokens', owner),
+            markets: combineAll(markets.map((market) => deferred(readFunding(contracts, terms, market, owner)))),
           }),
         at,
       )
@@ -78,7 +78,7 @@ export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
       return { head, funding }
     },
     quote: (order, owner, at) => quoteOrder(curie(), marketOf(order.market), order, owner, at),
-    closing: (owner, name, at) => closingOf(curie(), marketOf(name), owner, at),
+    closing: (owner, name, at) => quoteClose(curie(), marketOf(name), owner, at),
     open: (quote, terms) => planOpen(curie().contracts, quote, terms),
     close: (closing, terms) => planClose(curie().contracts, closing, terms),
     collateral: (owner, token, at) => collateralOf(curie(), owner, token, at),

@@ -6,11 +6,11 @@ import { type V3PoolState, swap, type IncompleteSwap, type SwapResult } from '..
 import { revertReason } from '../evm/node-errors.ts'
 import { meaningOf, curieAbi } from './abi.ts'
 import artifact from './artifacts/PerpTrial.json' with { type: 'json' }
-import { together, asNumbers, map, orNothing, type Asked } from './batch-read.ts'
-import { readBy, type Curie, type CurieMarket, wholeRatio, type Contracts } from './curie.ts'
-import { changeOf, debtsNow, missingAfter, positionAfter } from './margin.ts'
+import { combine, readNumbers, mapRead, orUndefined, type BatchRead } from './batch-read.ts'
+import { readWithTerms, type Curie, type CurieMarket, wholeRatio, type Contracts } from './curie.ts'
+import { changeOf, readDebts, missingCollateral, positionAfter } from './margin.ts'
 import { closeCall, type CurieClosing } from './plan.ts'
-import { accountNow, marketNow, positionNow, toPosition, valueOf } from './state.ts'
+import { readAccount, readMarket, readPosition, toPosition, valueOf } from './state.ts'
 
 /** Liquidity has 128 bits. */
 const moreThanAny = 2n ** 128n
@@ -26,19 +26,19 @@ export async function quoteOrder(
   const { contracts, settlement } = curie
   if (order.sizeRaw >= moreThanAny) throw noPrice('UB_UOA')
   for (const reach of reaches) {
-    const { head, answer, terms } = await readBy(
+    const { head, answer, terms } = await readWithTerms(
       curie,
       (terms) =>
-        together({
-          now: marketNow(contracts, terms, market),
-          pool: poolNow(contracts, market, reach, owner),
+        combine({
+          now: readMarket(contracts, terms, market),
+          pool: readPool(contracts, market, reach, owner),
           ...(owner !== undefined && {
-            account: accountNow(contracts, terms, settlement, owner),
-            position: positionNow(contracts, market, owner),
-            debts: debtsNow(curie, market, owner),
+            account: readAccount(contracts, terms, settlement, owner),
+            position: readPosition(contracts, market, owner),
+            debts: readDebts(curie, market, owner),
           }),
           // The last: it may leave something behind.
-          refused: trialOf(contracts, market, { sizeRaw: order.side === 'LONG' ? order.sizeRaw : -order.sizeRaw }),
+          refused: simulateOrder(contracts, market, { sizeRaw: order.side === 'LONG' ? order.sizeRaw : -order.sizeRaw }),
         }),
       at,
     )
@@ -52,23 +52,23 @@ export async function quoteOrder(
       ...(account && position && { account: account.account, position: toPosition(position, now) }),
     }
     // Nothing is traded there, which is for who asked to say.
-    if (shown.status !== 'open') return { ...found, ...settled(order.sizeRaw, now.markRaw) }
+    if (shown.status !== 'open') return { ...found, ...settlementQuote(order.sizeRaw, now.markRaw) }
     if (refused !== undefined) throw noPrice(refused)
-    const exchanged = pool.state && exchangeSize(pool.state, order.side, order.sizeRaw, pool.fees)
+    const exchanged = pool.state && simulateSwap(pool.state, order.side, order.sizeRaw, pool.fees)
     if (!exchanged) throw noPrice('UB_UOA')
     if ('atBestRaw' in exchanged) continue
     const { quoteRaw, feeRaw } = exchanged
     const quoted = { ...found, quoteRaw, feeRaw, gasUnits: gasUnitsOf(exchanged) }
     if (!account || !position || !debts) return quoted
     const change = changeOf(order, quoteRaw)
-    const missingRaw = missingAfter({ account, position, debts, markRaw: now.markRaw }, change, terms)
+    const missingRaw = missingCollateral({ account, position, debts, markRaw: now.markRaw }, change, terms)
     return { ...quoted, after: positionAfter(position, change), missingRaw }
   }
   throw noPrice('UB_UOA')
 }
 
 /** What a size is paid out at where nothing is traded: at one price, and without a fee. */
-function settled(sizeRaw: bigint, markRaw: bigint) {
+function settlementQuote(sizeRaw: bigint, markRaw: bigint) {
   const worthRaw = valueOf(sizeRaw, markRaw)
   return { quoteRaw: worthRaw > 0n ? worthRaw : 1n, feeRaw: 0n, gasUnits: typicalGasUnits }
 }
@@ -80,19 +80,19 @@ const noPrice = (reason: string) =>
  * A close as the exchange would carry it out: one batch. Where it would close a part only, since the price may move no further within
  * fifteen seconds, how much that is depends on what no view says, so that the exchange is asked to close it, too.
  */
-export async function closingOf(curie: Curie, market: CurieMarket, owner: string, at: At): Promise<CurieClosing | undefined> {
+export async function quoteClose(curie: Curie, market: CurieMarket, owner: string, at: At): Promise<CurieClosing | undefined> {
   const { contracts, settlement } = curie
   for (const reach of reaches) {
-    const { head, answer, terms } = await readBy(
+    const { head, answer, terms } = await readWithTerms(
       curie,
       (terms) =>
-        together({
-          now: marketNow(contracts, terms, market),
-          account: accountNow(contracts, terms, settlement, owner),
-          position: positionNow(contracts, market, owner),
-          debts: debtsNow(curie, market, owner),
-          pool: poolNow(contracts, market, reach, owner),
-          refused: trialOf(contracts, market, { closingOf: owner }),
+        combine({
+          now: readMarket(contracts, terms, market),
+          account: readAccount(contracts, terms, settlement, owner),
+          position: readPosition(contracts, market, owner),
+          debts: readDebts(curie, market, owner),
+          pool: readPool(contracts, market, reach, owner),
+          refused: simulateOrder(contracts, market, { closingOf: owner }),
         }),
       at,
     )
@@ -102,17 +102,17 @@ export async function closingOf(curie: Curie, market: CurieMarket, owner: string
     if (position.sizeRaw === 0n) return undefined
     const whole = closes(market, position.sizeRaw)
     const found = { market: shown, prices, head, account: account.account, position }
-    if (shown.status !== 'open') return { ...found, order: whole, ...settled(whole.sizeRaw, markRaw) }
+    if (shown.status !== 'open') return { ...found, order: whole, ...settlementQuote(whole.sizeRaw, markRaw) }
     if (refused !== undefined && refused !== 'EX_OPLAS') throw wouldFail(refused)
     const part = refused === undefined ? undefined : await closedAtOnce(curie, market, owner, at)
     // In between it became another position than the one that was read.
-    if (part && part.sizeRaw > whole.sizeRaw) return closingOf(curie, market, owner, at)
+    if (part && part.sizeRaw > whole.sizeRaw) return quoteClose(curie, market, owner, at)
     const order = part ? { ...whole, sizeRaw: part.sizeRaw } : whole
-    const exchanged = pool.state && exchangeSize(pool.state, order.side, order.sizeRaw, pool.fees)
+    const exchanged = pool.state && simulateSwap(pool.state, order.side, order.sizeRaw, pool.fees)
     if (!exchanged) throw wouldFail('UB_UOA')
     if ('atBestRaw' in exchanged) continue
     const { quoteRaw, feeRaw } = { ...exchanged, ...part }
-    const missingRaw = missingAfter({ account, position: answer.position, debts, markRaw }, changeOf(order, quoteRaw), terms)
+    const missingRaw = missingCollateral({ account, position: answer.position, debts, markRaw }, changeOf(order, quoteRaw), terms)
     const { sqrtPriceAfterX96 } = exchanged
     return { ...found, order, quoteRaw, feeRaw, missingRaw, sqrtPriceAfterX96, gasUnits: gasUnitsOf(exchanged) }
   }
@@ -146,7 +146,7 @@ interface FeeRatios {
   readonly pool: bigint
 }
 
-interface Exchanged extends Omit<SwapResult, 'amountRaw'> {
+interface SwapResult extends Omit<SwapResult, 'amountRaw'> {
   /** Paid (LONG) or received (SHORT), with the fee: what bounds are compared with. */
   readonly quoteRaw: bigint
   readonly feeRaw: bigint
@@ -158,7 +158,7 @@ interface Exchanged extends Omit<SwapResult, 'amountRaw'> {
  * What the exchange makes of a size of base: Exchange._swap and OrderBook.replaySwap of @perp/curie-contract@2.8.4. The pool takes a fee
  * of its own, which is given back by scaling; the exchange's is taken of each of the pool's steps, and rounded up each time.
  */
-function exchangeSize(state: V3PoolState, side: 'LONG' | 'SHORT', sizeRaw: bigint, fees: FeeRatios): Exchanged | IncompleteSwap | undefined {
+function simulateSwap(state: V3PoolState, side: 'LONG' | 'SHORT', sizeRaw: bigint, fees: FeeRatios): SwapResult | IncompleteSwap | undefined {
   const withoutPool = wholeRatio - fees.pool
   let feeRaw = 0n
   let sqrtPriceAfterX96 = state.sqrtPriceX96
@@ -189,22 +189,22 @@ const reaches: readonly TickWindow[] = [
 ]
 
 /** A market's pool and the fees that a trader pays there; undefined where the pool has no price. */
-function poolNow(
+function readPool(
   { registry }: Contracts,
   { id, pool }: CurieMarket,
   reach: TickWindow,
   trader: string = ZeroAddress,
-): Asked<{ state: V3PoolState | undefined; fees: FeeRatios }> {
+): BatchRead<{ state: V3PoolState | undefined; fees: FeeRatios }> {
   const look = lensQuery(pool, reach, reach)
-  const asked = together({
-    state: { calls: [lensProbe([look])], answer: ([result = { ok: false, data: '0x' }]) => readLens(result, [look])[0] } satisfies Asked<
+  const asked = combine({
+    state: { calls: [lensProbe([look])], answer: ([result = { ok: false, data: '0x' }]) => readLens(result, [look])[0] } satisfies BatchRead<
       V3PoolState | undefined
     >,
     // Newer deployments give some traders a discount.
-    forTrader: orNothing(asNumbers(registry, 'getMarketInfoByTrader', trader, id)),
-    forAll: asNumbers(registry, 'getMarketInfo', id),
+    forTrader: orUndefined(readNumbers(registry, 'getMarketInfoByTrader', trader, id)),
+    forAll: readNumbers(registry, 'getMarketInfo', id),
   })
-  return map(asked, ({ state, forTrader, forAll }) => {
+  return mapRead(asked, ({ state, forTrader, forAll }) => {
     const [, exchange = 0n, ofPool = 0n] = forTrader ?? forAll
     return { state, fees: { exchange, pool: ofPool } }
   })
@@ -217,11 +217,11 @@ const aboutTheAccount = ['CH_NEFCI', 'CH_NEFCM', 'AB_MNE']
  * Why the market would refuse an order, by its own code (contracts/PerpTrial.sol); undefined where it would not. A size below 0
  * sells; `closingOf` in its place stands for what closes that trader's position.
  */
-function trialOf(
+function simulateOrder(
   { house, balances }: Contracts,
   { id }: CurieMarket,
   order: { sizeRaw: bigint } | { closingOf: string },
-): Asked<string | undefined> {
+): BatchRead<string | undefined> {
   const [trader, sizeRaw] = 'closingOf' in order ? [order.closingOf, 0n] : [house, order.sizeRaw]
   const args = AbiCoder.defaultAbiCoder().encode(
     ['address', 'address', 'address', 'address', 'int256'],

@@ -13,10 +13,10 @@ import {
   type PerpLiquidation,
 } from '../../core/contracts/index.ts'
 import { curieAbi } from './abi.ts'
-import { asFlag, asNumber, late, map, orNothing, together, type Asked, asNumbers, askAt } from './batch-read.ts'
-import { one, wholeRatio, type Contracts, type CurieMarket, type Terms, curieDecimals, type Curie } from './curie.ts'
+import { readFlag, readNumber, deferred, mapRead, orUndefined, combine, type BatchRead, readNumbers, runRead } from './batch-read.ts'
+import { wad, wholeRatio, type Contracts, type CurieMarket, type Terms, curieDecimals, type Curie } from './curie.ts'
 
-interface MarketNow {
+interface MarketState {
   readonly market: PerpMarket
   readonly prices: PerpPrices
   /** What positions are valued at, with 18 decimals. */
@@ -27,19 +27,19 @@ interface MarketNow {
  * A market and its prices. Positions are valued at the mark price where it is open, at the index price at which it was paused, or
  * the one at which it was closed: AccountBalance._getReferencePrice.
  */
-export function marketNow({ balances, exchange }: Contracts, terms: Terms, market: CurieMarket): Asked<MarketNow> {
+export function readMarket({ balances, exchange }: Contracts, terms: Terms, market: CurieMarket): BatchRead<MarketState> {
   const { id, base, quote, baseDecimals, quoteDecimals } = market
-  const asked = together({
-    isPaused: asFlag(id, 'isPaused'),
-    isClosed: asFlag(id, 'isClosed'),
-    maxTickCrossed: asNumber(exchange, 'getMaxTickCrossedWithinBlock', id),
-    mark: late(asNumber(balances, 'getMarkPrice', id)),
-    pausedIndex: asNumber(id, 'getPausedIndexPrice'),
-    closedAt: orNothing(asNumber(id, 'getClosedPrice')),
-    index: asNumber(id, 'getIndexPrice', 0),
-    indexTwap: asNumber(id, 'getIndexPrice', terms.twapSeconds),
+  const asked = combine({
+    isPaused: readFlag(id, 'isPaused'),
+    isClosed: readFlag(id, 'isClosed'),
+    maxTickCrossed: readNumber(exchange, 'getMaxTickCrossedWithinBlock', id),
+    mark: deferred(readNumber(balances, 'getMarkPrice', id)),
+    pausedIndex: readNumber(id, 'getPausedIndexPrice'),
+    closedAt: orUndefined(readNumber(id, 'getClosedPrice')),
+    index: readNumber(id, 'getIndexPrice', 0),
+    indexTwap: readNumber(id, 'getIndexPrice', terms.twapSeconds),
   })
-  return map(asked, ({ isPaused, isClosed, maxTickCrossed, mark, pausedIndex, closedAt, index, indexTwap }) => {
+  return mapRead(asked, ({ isPaused, isClosed, maxTickCrossed, mark, pausedIndex, closedAt, index, indexTwap }) => {
     const markRaw = isClosed ? (closedAt ?? 0n) : isPaused ? pausedIndex : mark()
     // Where no tick may be crossed the exchange trades nothing: EX_MIP.
     const status = isClosed ? 'closed' : isPaused || terms.paused || maxTickCrossed === 0n ? 'paused' : 'open'
@@ -57,9 +57,9 @@ export function marketNow({ balances, exchange }: Contracts, terms: Terms, marke
   })
 }
 
-const priceOf = (raw: bigint): Ratio => ({ numerator: raw, denominator: one })
+const priceOf = (raw: bigint): Ratio => ({ numerator: raw, denominator: wad })
 
-export interface PositionNow {
+export interface PositionState {
   readonly size: bigint
   readonly openNotional: bigint
   /** Above 0 where the wallet owes it. */
@@ -67,14 +67,14 @@ export interface PositionNow {
 }
 
 /** What a wallet took in a market: what it lends to the pool as liquidity is none of its positions, and no close closes it. */
-export const positionNow = ({ balances, exchange }: Contracts, { id }: CurieMarket, owner: string): Asked<PositionNow> =>
-  together({
-    size: asNumber(balances, 'getTakerPositionSize', owner, id),
-    openNotional: asNumber(balances, 'getTakerOpenNotional', owner, id),
-    funding: asNumber(exchange, 'getPendingFundingPayment', owner, id),
+export const readPosition = ({ balances, exchange }: Contracts, { id }: CurieMarket, owner: string): BatchRead<PositionState> =>
+  combine({
+    size: readNumber(balances, 'getTakerPositionSize', owner, id),
+    openNotional: readNumber(balances, 'getTakerOpenNotional', owner, id),
+    funding: readNumber(exchange, 'getPendingFundingPayment', owner, id),
   })
 
-export const toPosition = ({ size, openNotional, funding }: PositionNow, { market, prices, markRaw }: MarketNow): PerpPosition => ({
+export const toPosition = ({ size, openNotional, funding }: PositionState, { market, prices, markRaw }: MarketState): PerpPosition => ({
   market,
   sizeRaw: size,
   openNotionalRaw: openNotional,
@@ -84,10 +84,10 @@ export const toPosition = ({ size, openNotional, funding }: PositionNow, { marke
 })
 
 /** AccountBalance._getPositionValue: towards zero. */
-export const valueOf = (sizeRaw: bigint, markRaw: bigint): bigint => (sizeRaw * markRaw) / one
+export const valueOf = (sizeRaw: bigint, markRaw: bigint): bigint => (sizeRaw * markRaw) / wad
 
 /** An account, and what its contracts reckon it from. All with 18 decimals. */
-export interface AccountNow {
+export interface AccountState {
   readonly account: PerpAccount
   /** What is free of collateral and what an account is worth, before they are cut to the settlement token's decimals. */
   readonly collateralRaw: bigint
@@ -96,20 +96,20 @@ export interface AccountNow {
 }
 
 /** As Vault and AccountBalance of @perp/curie-contract@2.8.4 give it. */
-export function accountNow({ vault, balances, exchange }: Contracts, terms: Terms, { decimals }: Token, owner: string): Asked<AccountNow> {
-  const asked = together({
-    value: asNumber(vault, 'getAccountValue', owner),
-    settlementValue: asNumber(vault, 'getSettlementTokenValue', owner),
-    free: asNumber(vault, 'getFreeCollateralByRatio', owner, terms.imRatio),
-    balance: asNumber(vault, 'getBalance', owner),
-    pnl: asNumbers(balances, 'getPnlAndPendingFee', owner),
-    funding: asNumber(exchange, 'getAllPendingFundingPayment', owner),
-    debt: asNumber(balances, 'getTotalDebtValue', owner),
-    maintenance: asNumber(balances, 'getMarginRequirementForLiquidation', owner),
-    notional: asNumber(balances, 'getTotalAbsPositionValue', owner),
+export function readAccount({ vault, balances, exchange }: Contracts, terms: Terms, { decimals }: Token, owner: string): BatchRead<AccountState> {
+  const asked = combine({
+    value: readNumber(vault, 'getAccountValue', owner),
+    settlementValue: readNumber(vault, 'getSettlementTokenValue', owner),
+    free: readNumber(vault, 'getFreeCollateralByRatio', owner, terms.imRatio),
+    balance: readNumber(vault, 'getBalance', owner),
+    pnl: readNumbers(balances, 'getPnlAndPendingFee', owner),
+    funding: readNumber(exchange, 'getAllPendingFundingPayment', owner),
+    debt: readNumber(balances, 'getTotalDebtValue', owner),
+    maintenance: readNumber(balances, 'getMarginRequirementForLiquidation', owner),
+    notional: readNumber(balances, 'getTotalAbsPositionValue', owner),
   })
   const scale = 10n ** BigInt(curieDecimals - decimals)
-  return map(asked, ({ value, settlementValue, free, balance, pnl, funding, debt, maintenance, notional }) => {
+  return mapRead(asked, ({ value, settlementValue, free, balance, pnl, funding, debt, maintenance, notional }) => {
     const [realizedRaw = 0n, unrealizedRaw = 0n, pendingFeeRaw = 0n] = pnl
     // What the other tokens are worth is not said by itself.
     const otherTokensRaw = (value - settlementValue) * scale
@@ -137,15 +137,15 @@ const daySeconds = 86_400
 const q96 = 2n ** 96n
 
 /** What a market's longs pay its shorts, and what that makes of a wallet's position. */
-export function fundingNow(contracts: Contracts, terms: Terms, market: CurieMarket, owner: string): Asked<PerpFunding> {
+export function readFunding(contracts: Contracts, terms: Terms, market: CurieMarket, owner: string): BatchRead<PerpFunding> {
   const { id } = market
-  const asked = together({
-    now: marketNow(contracts, terms, market),
-    sqrtTwapX96: asNumber(contracts.exchange, 'getSqrtMarketTwapX96', id, terms.twapSeconds),
-    indexTwap: asNumber(id, 'getIndexPrice', terms.twapSeconds),
-    pending: asNumber(contracts.exchange, 'getPendingFundingPayment', owner, id),
+  const asked = combine({
+    now: readMarket(contracts, terms, market),
+    sqrtTwapX96: readNumber(contracts.exchange, 'getSqrtMarketTwapX96', id, terms.twapSeconds),
+    indexTwap: readNumber(id, 'getIndexPrice', terms.twapSeconds),
+    pending: readNumber(contracts.exchange, 'getPendingFundingPayment', owner, id),
   })
-  return map(asked, ({ now: { market: named, prices }, sqrtTwapX96, indexTwap, pending }) => ({
+  return mapRead(asked, ({ now: { market: named, prices }, sqrtTwapX96, indexTwap, pending }) => ({
     market: named,
     // It stops with the market.
     rate: named.status === 'open' ? fundingRate(sqrtTwapX96, indexTwap, terms.maxFundingRate) : { numerator: 0n, denominator: 1n },
@@ -159,7 +159,7 @@ export function fundingNow(contracts: Contracts, terms: Terms, market: CurieMark
 /** Exchange._getDeltaTwapX96: by how much the market's mean is above the index price's, within bounds, by the index price's. */
 export function fundingRate(sqrtMarketTwapX96: bigint, indexTwapRaw: bigint, maxFundingRate: bigint): Ratio {
   const marketX96 = (sqrtMarketTwapX96 * sqrtMarketTwapX96) / q96
-  const indexX96 = (indexTwapRaw * q96) / one
+  const indexX96 = (indexTwapRaw * q96) / wad
   const mostX96 = (indexX96 * maxFundingRate) / wholeRatio
   const deltaX96 = marketX96 - indexX96
   const bounded = deltaX96 > mostX96 ? mostX96 : deltaX96 < -mostX96 ? -mostX96 : deltaX96
@@ -171,12 +171,12 @@ export async function collateralOf({ reader, contracts, settlement }: Curie, own
   const { vault, collateralManager } = contracts
   const isSettlement = token.address === settlement.address
   if (!isSettlement && (token.native || collateralManager === ZeroAddress)) throw notTaken(token, settlement)
-  const { head, answer } = await askAt(
+  const { head, answer } = await runRead(
     reader,
-    together({
-      deposited: asNumber(vault, 'getBalanceByToken', owner, token.address),
-      free: late(asNumber(vault, 'getFreeCollateralByToken', owner, token.address)),
-      ...(!isSettlement && { isTaken: asFlag(collateralManager, 'isCollateral', token.address) }),
+    combine({
+      deposited: readNumber(vault, 'getBalanceByToken', owner, token.address),
+      free: deferred(readNumber(vault, 'getFreeCollateralByToken', owner, token.address)),
+      ...(!isSettlement && { isTaken: readFlag(collateralManager, 'isCollateral', token.address) }),
     }),
     at,
   )

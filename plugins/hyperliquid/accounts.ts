@@ -241,7 +241,7 @@ const longestMs = 400 * 24 * hourMs
 const pageSize = 500
 const mostPages = 40
 
-interface WantedPayments {
+interface FundingPaymentsQuery {
   readonly user: string
   readonly market?: BookMarket
   readonly limit: number
@@ -252,7 +252,7 @@ interface WantedPayments {
 export async function readPayments(
   ask: Ask,
   { byId }: Listing,
-  { user, market, limit, before }: WantedPayments,
+  { user, market, limit, before }: FundingPaymentsQuery,
   at: At,
 ): Promise<readonly FundingPayment[]> {
   const found: WireFunding[] = []

@@ -119,7 +119,7 @@ export type PlainAction =
   | { readonly type: 'usdClassTransfer'; readonly amount: string; readonly toPerp: boolean }
 
 /** One step of a plan that goes by the exchange's rail. */
-export type Step = Traced & { readonly action: ChainAction | PlainAction }
+export type Step = TracedStep & { readonly action: ChainAction | PlainAction }
 
 export const isPlain = (action: Step['action']): action is PlainAction => action.type === 'withdraw3' || action.type === 'usdClassTransfer'
 
@@ -152,10 +152,10 @@ const traced = object(
   },
 )
 /** What is looked for of a step. */
-export type Traced = Of<typeof traced>
+export type TracedStep = Of<typeof traced>
 
 /** The journal's steps come back from a database, of an older version it may be. */
-export const isTraced = (step: unknown): step is Traced => is(traced, step)
+export const isTracedStep = (step: unknown): step is TracedStep => is(traced, step)
 
 /** What differs between the exchange's networks beside its URLs. */
 export interface HyperliquidNetwork {

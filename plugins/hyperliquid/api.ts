@@ -52,12 +52,12 @@ const timeoutMs = 10_000
 const mostBytes = 32 * 1024 * 1024
 
 /** What came back, or that nobody knows whether anything did. */
-export type Posted =
+export type PostResult =
   | { readonly is: 'answered'; readonly status: number; readonly body: unknown; readonly retryAfterSeconds?: number }
   | { readonly is: 'lost'; readonly reason: string }
 
 export interface Post {
-  (path: 'info' | 'exchange', json: string | Uint8Array, signal: AbortSignal): Promise<Posted>
+  (path: 'info' | 'exchange', json: string | Uint8Array, signal: AbortSignal): Promise<PostResult>
   close(): Promise<void>
 }
 
@@ -67,7 +67,7 @@ export function createPost(apiUrl: string): Post {
   const folder = pathname.endsWith('/') ? pathname : `${pathname}/`
   let pool: Pool | undefined
 
-  async function post(path: string, body: string | Uint8Array, signal: AbortSignal): Promise<Posted> {
+  async function post(path: string, body: string | Uint8Array, signal: AbortSignal): Promise<PostResult> {
     pool ??= new Pool(origin, {
       connections,
       maxResponseSize: mostBytes,

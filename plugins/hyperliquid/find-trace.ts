@@ -1,11 +1,11 @@
 import type { At, Look, OpenAttempt, Sighting } from 'sluice/plugin'
-import { type Trace, type Traced, isTraced } from './actions.ts'
+import { type Trace, type TracedStep, isTracedStep } from './actions.ts'
 import type { Ask, ExchangeClock } from './api.ts'
 import { compare } from './decimal.ts'
 import { type UsedNonces, nonceLivesMs, type Slot, type Synced } from './nonces.ts'
 import type { OwnNews } from './order-updates.ts'
-import { fills, orderStatus, type WireFill, type WireJudgedOrder, isWaiting, needsFills, toldOf } from './orders.ts'
-import { type Receipt, type Said, refusalOf } from './send.ts'
+import { fills, orderStatus, type WireFill, type WireOrderStatus, isWaiting, needsFills, progressOf } from './orders.ts'
+import { type Receipt, type ActionStatus, refusalOf } from './send.ts'
 import { decimal, either, flag, list, nothing, object, shape, text, whole, type Of } from './shape.ts'
 
 const ledger = list(
@@ -43,7 +43,7 @@ function createTraceFinder({ ask, clock, used }: { ask: Ask; clock: ExchangeCloc
     return true
   }
 
-  async function known(user: string, ids: readonly (string | number)[], at: At): Promise<readonly (WireJudgedOrder | undefined)[]> {
+  async function known(user: string, ids: readonly (string | number)[], at: At): Promise<readonly (WireOrderStatus | undefined)[]> {
     const answers = await Promise.all(ids.map((oid) => ask({ type: 'orderStatus', user, oid }, orderStatus, at)))
     return answers.map((answer) => (answer.status === 'order' ? answer.order : undefined))
   }
@@ -63,7 +63,7 @@ function createTraceFinder({ ask, clock, used }: { ask: Ask; clock: ExchangeCloc
     if (came.length < found.length && askedMs <= Math.min(...came) + lagMs) return undefined
     const filled = found.filter((each) => each !== undefined && needsFills(each))
     const own = filled.length > 0 ? await ask({ type: 'userFills', user }, fills, at) : []
-    const isTold = (each: WireJudgedOrder | undefined) => own.some(({ oid }) => oid === each?.order.oid)
+    const isTold = (each: WireOrderStatus | undefined) => own.some(({ oid }) => oid === each?.order.oid)
     if (!filled.every(isTold) && askedMs <= Math.max(...came) + lagMs) return undefined
     return {
       statuses: found.map((each) => (each ? foundOf(each, own) : { error: 'the exchange did not take it, and its words were lost' })),
@@ -74,7 +74,7 @@ function createTraceFinder({ ask, clock, used }: { ask: Ask; clock: ExchangeCloc
   async function cancels(user: string, ids: readonly (string | number)[], at: At): Promise<Receipt | undefined> {
     const over = async (some: typeof ids) => {
       const found = await known(user, some, at)
-      return found.flatMap((each) => (each && !isWaiting(toldOf(each)) ? [foundOf(each)] : []))
+      return found.flatMap((each) => (each && !isWaiting(progressOf(each)) ? [foundOf(each)] : []))
     }
     const first = await over(ids.slice(0, 1))
     if (first.length === 0) return undefined
@@ -103,7 +103,7 @@ function createTraceFinder({ ask, clock, used }: { ask: Ask; clock: ExchangeCloc
     return now.value === value && now.type === (isCross ? 'cross' : 'isolated') ? done : undefined
   }
 
-  return async (id: string, { user, trace }: Traced, nonce: number, thorough: boolean, at: At): Promise<Receipt | undefined> => {
+  return async (id: string, { user, trace }: TracedStep, nonce: number, thorough: boolean, at: At): Promise<Receipt | undefined> => {
     if (trace.of === 'orders') return orders(user, trace.cloids, thorough, at)
     if (trace.of === 'cancels') return cancels(user, trace.orders, at)
     if (trace.of === 'leverage') return leverage(user, trace, at)
@@ -114,8 +114,8 @@ function createTraceFinder({ ask, clock, used }: { ask: Ask; clock: ExchangeCloc
   }
 }
 
-function foundOf(order: WireJudgedOrder, own?: readonly WireFill[]): Said {
-  const told = toldOf(order, own)
+function foundOf(order: WireOrderStatus, own?: readonly WireFill[]): ActionStatus {
+  const told = progressOf(order, own)
   return told.state === 'REJECTED' ? { error: order.status } : { found: { oid: order.order.oid, ...told } }
 }
 
@@ -143,7 +143,7 @@ export function createLook({ ask, clock, used, news }: { ask: Ask; clock: Exchan
   const find = createTraceFinder({ ask, clock, used })
   let from = 0
 
-  async function sight(id: string, step: Traced, { nonce }: Slot, nowMs: Promise<number>, at: At): Promise<Sighting> {
+  async function sight(id: string, step: TracedStep, { nonce }: Slot, nowMs: Promise<number>, at: At): Promise<Sighting> {
     const endMs = step.expiresAfter ?? nonce + nonceLivesMs
     // By a clock that is behind there is another look.
     const wasThorough = clock.nowMs() > endMs
@@ -153,12 +153,12 @@ export function createLook({ ask, clock, used, news }: { ask: Ask; clock: Exchan
   }
 
   return async (open: readonly Attempt[], at: At): Promise<Look<string, Synced>> => {
-    news.lookFor(open.flatMap(({ step }) => (isTraced(step) ? [step] : [])))
+    news.lookFor(open.flatMap(({ step }) => (isTracedStep(step) ? [step] : [])))
     const start = open.length > mostAttempts ? from % open.length : 0
     from = start + mostAttempts
     const some = [...open.slice(start), ...open.slice(0, start)].slice(0, mostAttempts)
     const nowMs = clock.ask(at)
-    const seen = some.map(async ({ id, step, slot }) => (isTraced(step) ? [await sight(id, step, slot, nowMs, at)] : []))
+    const seen = some.map(async ({ id, step, slot }) => (isTracedStep(step) ? [await sight(id, step, slot, nowMs, at)] : []))
     const [sightings] = await Promise.all([Promise.all(seen), nowMs])
     return { sightings: sightings.flat(), synced: new Map() }
   }

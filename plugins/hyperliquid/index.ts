@@ -26,8 +26,8 @@ import {
 } from './accounts.ts'
 import { agentKind, plainDomain, plainKinds } from './actions.ts'
 import { schema, createExchange, type Exchange } from './exchange.ts'
-import type { Listed } from './markets.ts'
-import { listedOf, plansOf, venuePlan, type VenueActions, outcomeOf, requireMargin, requireSpotFunds } from './order-plans.ts'
+import type { MarketEntry } from './markets.ts'
+import { marketEntryOf, planActions, venuePlan, type VenueActions, outcomeOf, requireMargin, requireSpotFunds } from './order-plans.ts'
 import { readOrders, readTrades } from './orders.ts'
 import { amountAt, loan, depositFromEvm, depositOverBridge, withdrawal } from './transfers.ts'
 
@@ -60,7 +60,7 @@ type Book = Omit<CLOB<Evm>, 'move' | 'balances'> & Required<Pick<CLOB<Evm>, 'dep
 /** What is the same for all markets of the exchange. */
 function bookOf(
   exchange: Exchange,
-  kind: Listed['kind'],
+  kind: MarketEntry['kind'],
   before: (owner: string, actions: readonly BookAction[], at: At) => Promise<void>,
 ): Book {
   const { ask, listing, ownerOf, signerOf, clock, ttlMs } = exchange
@@ -74,7 +74,7 @@ function bookOf(
       const [listed] = await Promise.all([listing(at), clock.aheadMs(at), before(owner, actions, at)])
       const signer = signerOf(owner)
       const expiresAfter = clock.nowMs() + ttlMs
-      return plansOf(actions, { owner: ownerOf(owner), ...(signer !== undefined && { signer }), listing: listed, expiresAfter })
+      return planActions(actions, { owner: ownerOf(owner), ...(signer !== undefined && { signer }), listing: listed, expiresAfter })
     },
     outcome: outcomeOf,
     async depositFrom(chain, token, amountRaw, owner, at) {
@@ -192,7 +192,7 @@ async function leveragePlan(
     listing(at),
     ask({ type: 'activeAssetData', user: ownerOf(owner).user, coin: id }, activeAsset, at),
   ])
-  const { asset, onlyIsolated } = listedOf(id, listed)
+  const { asset, onlyIsolated } = marketEntryOf(id, listed)
   if (onlyIsolated && marginMode === 'cross') throw badFields([{ field: 'marginMode', problem: `${id} takes isolated margin only` }])
   const isCross = marginMode === undefined ? !onlyIsolated && set.leverage.type === 'cross' : marginMode === 'cross'
   const value = Number(leverage)

@@ -14,7 +14,7 @@ export interface ExchangeToken {
 }
 
 /** A market, and what the exchange's actions name it by. */
-export interface Listed {
+export interface MarketEntry {
   readonly kind: 'spot' | 'perp'
   readonly market: BookMarket
   readonly asset: number
@@ -24,9 +24,9 @@ export interface Listed {
 
 export interface Listing {
   /** By the id of their market, which is the exchange's coin. */
-  readonly byId: ReadonlyMap<string, Listed>
+  readonly byId: ReadonlyMap<string, MarketEntry>
   /** The very same arrays until the list is read anew. */
-  readonly markets: Readonly<Record<Listed['kind'], readonly BookMarket[]>>
+  readonly markets: Readonly<Record<MarketEntry['kind'], readonly BookMarket[]>>
   readonly tokens: readonly ExchangeToken[]
 }
 
@@ -44,10 +44,10 @@ const feesSeconds = 3600
 
 /** The exchange's list of markets; asked for again after a while. */
 export function createMarkets(ask: Ask, keptSeconds: number): (at: At) => Promise<Listing> {
-  const fees = createKept(feesSeconds, (at) => ask({ type: 'userFees', user: nobody }, userFees, at))
-  return createKept(keptSeconds, async (at) => {
+  const fees = createCache(feesSeconds, (at) => ask({ type: 'userFees', user: nobody }, userFees, at))
+  return createCache(keptSeconds, async (at) => {
     const [perps, spot, rates] = await Promise.all([ask({ type: 'meta' }, meta, at), ask({ type: 'spotMeta' }, spotMeta, at), fees(at)])
-    const byId = new Map<string, Listed>()
+    const byId = new Map<string, MarketEntry>()
     perps.universe.forEach(({ name, szDecimals, maxLeverage, isDelisted, onlyIsolated, marginMode }, asset) => {
       const market: BookMarket = {
         id: name,
@@ -79,7 +79,7 @@ export function createMarkets(ask: Ask, keptSeconds: number): (at: At) => Promis
       }
       byId.set(id, { kind: 'spot', market, asset: firstSpotAsset + index, onlyIsolated: false })
     }
-    const ofKind = (kind: Listed['kind']) => [...byId.values()].filter((each) => each.kind === kind).map(({ market }) => market)
+    const ofKind = (kind: MarketEntry['kind']) => [...byId.values()].filter((each) => each.kind === kind).map(({ market }) => market)
     return {
       byId,
       markets: { spot: ofKind('spot'), perp: ofKind('perp') },
@@ -93,7 +93,7 @@ export function createMarkets(ask: Ask, keptSeconds: number): (at: At) => Promis
   })
 }
 
-function grid(kind: Listed['kind'], szDecimals: number): Pick<BookMarket, 'prices' | 'lotSize' | 'minNotional' | 'takes'> {
+function grid(kind: MarketEntry['kind'], szDecimals: number): Pick<BookMarket, 'prices' | 'lotSize' | 'minNotional' | 'takes'> {
   return {
     prices: { significantFigures, maxDecimals: Math.max(0, priceDecimals[kind] - szDecimals) },
     lotSize: szDecimals === 0 ? '1' : `0.${'1'.padStart(szDecimals, '0')}`,
@@ -123,7 +123,7 @@ const spotMeta = shape(
 const userFees = shape(object({ userCrossRate: decimal, userAddRate: decimal, userSpotCrossRate: decimal, userSpotAddRate: decimal }))
 
 /** What was asked for not long ago, asked for once however many want it. What failed is not kept. */
-function createKept<T>(seconds: number, load: (at: At) => Promise<T>): (at: At) => Promise<T> {
+function createCache<T>(seconds: number, load: (at: At) => Promise<T>): (at: At) => Promise<T> {
   let kept: { value: T; atMs: number } | undefined
   let loading: Promise<T> | undefined
 

@@ -13,15 +13,15 @@ import { activeAsset, readPerpState, readSpotState } from './accounts.ts'
 import type { ChainAction, Step, WireOrder, Trace } from './actions.ts'
 import type { Ask } from './api.ts'
 import { plain, compare, divided, minus, plus, times } from './decimal.ts'
-import type { Listed, Listing } from './markets.ts'
+import type { MarketEntry, Listing } from './markets.ts'
 import { cloidOf, type OrderOwner, oidOf } from './orders.ts'
-import { errorOf, isReceipt, type Said } from './send.ts'
+import { errorOf, isReceipt, type ActionStatus } from './send.ts'
 import { decimal, either, is, list, object, text, word, type Of } from './shape.ts'
 
 /** An action with more orders weighs more. */
 const mostPerPlan = 39
 
-interface Acting {
+interface PlanContext {
   readonly owner: OrderOwner
   /** The agent that signs, where the wallet has one. */
   readonly signer?: string
@@ -34,7 +34,7 @@ interface Acting {
 export type VenueActions = Pick<ActionPlan, 'covers'> & { readonly plan: VenuePlan }
 
 /** An action with its place in the list. */
-interface Placed<T> {
+interface IndexedAction<T> {
   readonly at: number
   readonly action: T
 }
@@ -43,7 +43,7 @@ type Create = Extract<BookAction, { do: 'create' }>
 type Cancel = Extract<BookAction, { do: 'cancel' }>
 
 /** As few plans as can be: orders together, cancels by their kind of name. */
-export function plansOf(actions: readonly BookAction[], acting: Acting): readonly VenueActions[] {
+export function planActions(actions: readonly BookAction[], acting: PlanContext): readonly VenueActions[] {
   const placed = actions.map((action, at) => ({ at, action }))
   const creates = placed.flatMap(({ at, action }) => (action.do === 'create' ? [{ at, action }] : []))
   const cancels = placed.flatMap(({ at, action }) => (action.do === 'cancel' ? [{ at, action }] : []))
@@ -56,14 +56,14 @@ export function plansOf(actions: readonly BookAction[], acting: Acting): readonl
   ].flat()
 }
 
-function createPlan(some: readonly Placed<Create>[], acting: Acting): readonly VenueActions[] {
+function createPlan(some: readonly IndexedAction<Create>[], acting: PlanContext): readonly VenueActions[] {
   const orders = some.map(({ action }) => wireOrder(action, acting))
   const action: ChainAction = { type: 'order', orders, grouping: 'na' }
   const memo = some.map(({ action: { order } }) => ({ do: 'create' as const, amount: order.amount, timeInForce: order.timeInForce }))
   return plan(some, acting, action, { of: 'orders', cloids: orders.map(({ c }) => c) }, memo)
 }
 
-function cancelPlan(some: readonly Placed<Cancel>[], acting: Acting): readonly VenueActions[] {
+function cancelPlan(some: readonly IndexedAction<Cancel>[], acting: PlanContext): readonly VenueActions[] {
   const cancels = some.map(({ action: { market, order } }) => ({ a: assetOf(market.id, acting), o: numberOf(order.orderId) }))
   const orders = cancels.map(({ o }) => o)
   return plan(
@@ -75,7 +75,7 @@ function cancelPlan(some: readonly Placed<Cancel>[], acting: Acting): readonly V
   )
 }
 
-function cancelByCloidPlan(some: readonly Placed<Cancel>[], acting: Acting): readonly VenueActions[] {
+function cancelByCloidPlan(some: readonly IndexedAction<Cancel>[], acting: PlanContext): readonly VenueActions[] {
   const cancels = some.map(({ action: { market, order } }) => ({
     asset: assetOf(market.id, acting),
     cloid: cloidOf(acting.owner, order.clientOrderId ?? ''),
@@ -91,8 +91,8 @@ function cancelByCloidPlan(some: readonly Placed<Cancel>[], acting: Acting): rea
 }
 
 function plan(
-  [first, ...others]: readonly Placed<BookAction>[],
-  acting: Acting,
+  [first, ...others]: readonly IndexedAction<BookAction>[],
+  acting: PlanContext,
   action: ChainAction,
   trace: Trace,
   actions: Memo['actions'],
@@ -104,14 +104,14 @@ function plan(
 /** A plan of one action that dies after a while. */
 export function venuePlan(
   { action, trace }: { action: ChainAction; trace: Trace },
-  { owner, signer, expiresAfter }: Omit<Acting, 'listing'>,
+  { owner, signer, expiresAfter }: Omit<PlanContext, 'listing'>,
   memo: Json,
 ): VenuePlan {
   const step: Step = { user: owner.user, action, trace, expiresAfter }
   return { via: 'venue', ...(signer !== undefined && { signer }), steps: [step], deadline: Math.floor(expiresAfter / 1000), memo }
 }
 
-function wireOrder({ market, order }: Create, acting: Acting): WireOrder {
+function wireOrder({ market, order }: Create, acting: PlanContext): WireOrder {
   return {
     a: assetOf(market.id, acting),
     b: order.side === 'BUY',
@@ -128,11 +128,11 @@ function tifOf({ orderType, timeInForce }: NewOrder): 'Gtc' | 'Ioc' | 'Alo' {
   return timeInForce === 'GTC' ? 'Gtc' : 'Ioc'
 }
 
-function assetOf(id: string, { listing }: Pick<Acting, 'listing'>): number {
-  return listedOf(id, listing).asset
+function assetOf(id: string, { listing }: Pick<PlanContext, 'listing'>): number {
+  return marketEntryOf(id, listing).asset
 }
 
-export function listedOf(id: string, { byId }: Listing): Listed {
+export function marketEntryOf(id: string, { byId }: Listing): MarketEntry {
   const listed = byId.get(id)
   if (listed) return listed
   throw new SluiceError('UNKNOWN_ORDER', `Hyperliquid has no market ${id} any more.`)
@@ -237,7 +237,7 @@ export function outcomeOf(receipt: Json, memo: Json): readonly ActionOutcome[] {
   })
 }
 
-function outcome(action: Covered, said: Said): ActionOutcome {
+function outcome(action: Covered, said: ActionStatus): ActionOutcome {
   const reason = errorOf(said)
   if (reason !== undefined) return { state: 'REJECTED', reason }
   if (typeof said === 'object' && 'found' in said) {

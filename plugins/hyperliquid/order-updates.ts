@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Head } from 'sluice/plugin'
-import type { Trace, Traced } from './actions.ts'
+import type { Trace, TracedStep } from './actions.ts'
 import type { ExchangeClock } from './api.ts'
 import type { Feed, Follower } from './feed.ts'
 import { either, is, list, nothing, object, text, whole } from './shape.ts'
@@ -18,7 +18,7 @@ const keptMs = 10_000
  */
 export interface OwnNews {
   /** From now on, of these actions alone. */
-  lookFor(open: readonly Traced[]): void
+  lookFor(open: readonly TracedStep[]): void
   /** Whether there were any since the last time, or come within the time. */
   come(ms: number, signal: AbortSignal): Promise<boolean>
   /** Nothing is looked for any more. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { At, BookMarket, BookOrder, OrderName, OrderType, BookTrade, OrderState } from 'sluice/plugin'
 import type { Ask } from './api.ts'
 import { compare, divided, plain, sum, times, minus } from './decimal.ts'
-import type { Listed, Listing } from './markets.ts'
+import type { MarketEntry, Listing } from './markets.ts'
 import { decimal, either, list, nothing, object, shape, text, whole, word, type Of } from './shape.ts'
 
 /** More than so many are looked for in the lists of open ones and of what was. */
@@ -11,16 +11,16 @@ const mostAskedSingly = 8
 const averageScale = 12
 
 /** The orders of a wallet on markets of one kind. */
-interface Wanted {
+interface OrdersQuery {
   readonly owner: OrderOwner
-  readonly kind: Listed['kind']
+  readonly kind: MarketEntry['kind']
   readonly listing: Listing
   readonly market?: BookMarket
   readonly names?: readonly OrderName[]
 }
 
 /** Newest first: all that are open, and of those that ended what the exchange still knows enough of. */
-export async function readOrders(ask: Ask, { owner, kind, listing, market, names }: Wanted, at: At): Promise<readonly BookOrder[]> {
+export async function readOrders(ask: Ask, { owner, kind, listing, market, names }: OrdersQuery, at: At): Promise<readonly BookOrder[]> {
   const idOf = new Map((names ?? []).flatMap(({ clientOrderId: id }) => (id === undefined ? [] : [[cloidOf(owner, id), id] as const])))
   const found = names ? await named(ask, owner, names, at) : await listed(ask, owner.user, at)
   const here = found.flatMap((judged) => {
@@ -29,7 +29,7 @@ export async function readOrders(ask: Ask, { owner, kind, listing, market, names
     const isHere = listed?.kind === kind && (market === undefined || market.id === coin)
     // Orders that close a whole position, whatever its size, say no amount. What the exchange refused it remembers, and who asks for it by
     // name is told.
-    const isOrder = compare(origSz, '0') > 0 && (names !== undefined || toldOf(judged).state !== 'REJECTED')
+    const isOrder = compare(origSz, '0') > 0 && (names !== undefined || progressOf(judged).state !== 'REJECTED')
     return isHere && isOrder ? [{ judged, market: listed.market }] : []
   })
   const judged = here.map((each) => each.judged)
@@ -41,12 +41,12 @@ export async function readOrders(ask: Ask, { owner, kind, listing, market, names
   return orders.toSorted((a, b) => b.createdAt - a.createdAt || Number(b.orderId) - Number(a.orderId))
 }
 
-async function listed(ask: Ask, user: string, at: At): Promise<readonly WireJudgedOrder[]> {
+async function listed(ask: Ask, user: string, at: At): Promise<readonly WireOrderStatus[]> {
   const [open, past] = await Promise.all([
     ask({ type: 'frontendOpenOrders', user }, openOrders, at),
-    ask({ type: 'historicalOrders', user }, judgedOrders, at),
+    ask({ type: 'historicalOrders', user }, historicalOrders, at),
   ])
-  const known = new Map<number, WireJudgedOrder>()
+  const known = new Map<number, WireOrderStatus>()
   // An order is there with every state that it had: the last one counts.
   for (const each of past) {
     const other = known.get(each.order.oid)
@@ -56,38 +56,38 @@ async function listed(ask: Ask, user: string, at: At): Promise<readonly WireJudg
   return [...known.values()]
 }
 
-const isLater = (each: WireJudgedOrder, other: WireJudgedOrder) =>
-  each.statusTimestamp > other.statusTimestamp || (each.statusTimestamp === other.statusTimestamp && isWaiting(toldOf(other)))
+const isLater = (each: WireOrderStatus, other: WireOrderStatus) =>
+  each.statusTimestamp > other.statusTimestamp || (each.statusTimestamp === other.statusTimestamp && isWaiting(progressOf(other)))
 
-async function named(ask: Ask, owner: OrderOwner, names: readonly OrderName[], at: At): Promise<readonly WireJudgedOrder[]> {
+async function named(ask: Ask, owner: OrderOwner, names: readonly OrderName[], at: At): Promise<readonly WireOrderStatus[]> {
   const oids = names.flatMap(({ orderId, clientOrderId }): readonly (number | string)[] => {
     if (orderId === undefined) return clientOrderId === undefined ? [] : [cloidOf(owner, clientOrderId)]
     const oid = oidOf(orderId)
     return oid === undefined ? [] : [oid]
   })
   const lists = oids.length > mostAskedSingly ? await listed(ask, owner.user, at) : []
-  const known = new Map<number | string, WireJudgedOrder>()
+  const known = new Map<number | string, WireOrderStatus>()
   for (const each of lists) known.set(each.order.oid, each).set(each.order.cloid ?? '', each)
   const found = await Promise.all(oids.map(async (oid) => known.get(oid) ?? single(ask, owner.user, oid, at)))
   const byId = new Map(found.flatMap((each) => (each ? [[each.order.oid, each] as const] : [])))
   return [...byId.values()]
 }
 
-async function single(ask: Ask, user: string, oid: number | string, at: At): Promise<WireJudgedOrder | undefined> {
+async function single(ask: Ask, user: string, oid: number | string, at: At): Promise<WireOrderStatus | undefined> {
   const answer = await ask({ type: 'orderStatus', user, oid }, orderStatus, at)
   return answer.status === 'order' ? answer.order : undefined
 }
 
 /** Where its fills are all that the exchange tells. Rounded against who traded. */
-function averageOf(own: readonly WireFill[], { filledAmount }: Told, side: 'A' | 'B'): string | undefined {
+function averageOf(own: readonly WireFill[], { filledAmount }: OrderProgress, side: 'A' | 'B'): string | undefined {
   if (own.length === 0 || compare(sum(own.map(({ sz }) => sz)), filledAmount) !== 0) return undefined
   return divided(sum(own.map(({ px, sz }) => times(px, sz))), filledAmount, averageScale, side === 'B' ? 'up' : 'down')
 }
 
-function shown(judged: WireJudgedOrder, market: BookMarket, own: readonly WireFill[], clientOrderId: string | undefined): BookOrder {
+function shown(judged: WireOrderStatus, market: BookMarket, own: readonly WireFill[], clientOrderId: string | undefined): BookOrder {
   const { order, statusTimestamp } = judged
   const { oid, side, limitPx, origSz, timestamp, tif } = order
-  const told = toldOf(judged, own)
+  const told = progressOf(judged, own)
   const averagePrice = averageOf(own, told, side)
   return {
     orderId: String(oid),
@@ -116,12 +116,12 @@ const mostAtOnce = 2000
 const mostAskedSinglyOfOwnFills = 8
 
 /** The fills of an order; undefined where what was filled of it is told by them alone, and the exchange tells them no more. */
-type FillsOf = (order: WireJudgedOrder) => readonly WireFill[] | undefined
+type FillsOf = (order: WireOrderStatus) => readonly WireFill[] | undefined
 
 /** @param singly whether those that the newest do not have are worth a question each */
-async function readOwnFills(ask: Ask, user: string, orders: readonly WireJudgedOrder[], singly: boolean, at: At): Promise<FillsOf> {
+async function readOwnFills(ask: Ask, user: string, orders: readonly WireOrderStatus[], singly: boolean, at: At): Promise<FillsOf> {
   // Most of what traded nothing needs no fills.
-  if (!orders.some((each) => compare(toldOf(each).filledAmount, '0') > 0)) return () => []
+  if (!orders.some((each) => compare(progressOf(each).filledAmount, '0') > 0)) return () => []
   const newest = await ask({ type: 'userFills', user }, fills, at)
   const since = newest.length < mostAtOnce ? -Infinity : Math.min(...newest.map(({ time }) => time))
   const older = orders.filter((each) => needsFills(each) && each.order.timestamp <= since)
@@ -138,7 +138,7 @@ async function readOwnFills(ask: Ask, user: string, orders: readonly WireJudgedO
   }
 }
 
-interface WantedTrades {
+interface TradesQuery {
   readonly market: BookMarket
   /** In lower case. */
   readonly user?: string
@@ -150,7 +150,7 @@ interface WantedTrades {
 /** Newest first: of a wallet the last 2,000 that the exchange tells at once, of everybody the last few. */
 export async function readTrades(
   ask: Ask,
-  { market, user, orderId, limit, before = Infinity }: WantedTrades,
+  { market, user, orderId, limit, before = Infinity }: TradesQuery,
   at: At,
 ): Promise<readonly BookTrade[]> {
   const all: readonly (WireTrade | WireFill)[] =
@@ -185,7 +185,7 @@ function shownOfBookTrades(trade: WireTrade | WireFill, market: BookMarket): Boo
 }
 
 /** What became of an order. */
-interface Told {
+interface OrderProgress {
   readonly state: OrderState
   readonly filledAmount: string
 }
@@ -198,7 +198,7 @@ const immediate: ReadonlySet<string> = new Set(['Ioc', 'FrontendMarket', 'Liquid
  * "filled" when any of it was: how much, its fills tell.
  * @param fills the wallet's, where they were asked for
  */
-export function toldOf({ order: { oid, origSz, sz }, status }: WireJudgedOrder, fills: readonly WireFill[] = []): Told {
+export function progressOf({ order: { oid, origSz, sz }, status }: WireOrderStatus, fills: readonly WireFill[] = []): OrderProgress {
   if (/rejected$/i.test(status)) return { state: 'REJECTED', filledAmount: '0' }
   if (status === 'filled') {
     const filled = sum(fills.filter((fill) => fill.oid === oid).map((fill) => fill.sz))
@@ -211,9 +211,9 @@ export function toldOf({ order: { oid, origSz, sz }, status }: WireJudgedOrder, 
 }
 
 /** Whether fills are needed to tell what became of it. */
-export const needsFills = ({ order: { tif }, status }: WireJudgedOrder): boolean => status === 'filled' && immediate.has(tif ?? '')
+export const needsFills = ({ order: { tif }, status }: WireOrderStatus): boolean => status === 'filled' && immediate.has(tif ?? '')
 
-export const isWaiting = ({ state }: Told): boolean => state === 'OPEN' || state === 'PARTIALLY_FILLED'
+export const isWaiting = ({ state }: OrderProgress): boolean => state === 'OPEN' || state === 'PARTIALLY_FILLED'
 
 /** A is who sells, B who buys. */
 const side = either(word('A'), word('B'))
@@ -236,10 +236,10 @@ type WireOpenOrder = Of<typeof order>
 
 const judged = object({ order, status: text, statusTimestamp: whole })
 /** An order with what became of it. */
-export type WireJudgedOrder = Of<typeof judged>
+export type WireOrderStatus = Of<typeof judged>
 
 const openOrders = shape(list(order))
-const judgedOrders = shape(list(judged))
+const historicalOrders = shape(list(judged))
 export const orderStatus = shape(either(object({ status: word('order'), order: judged }), object({ status: word('unknownOid') })))
 
 const ofTrade = { coin: text, side, px: decimal, sz: decimal, time: whole, hash: text, tid: whole }

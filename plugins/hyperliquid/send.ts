@@ -1,5 +1,5 @@
 import { type At, type Reception, type RefusalMeaning, type Sealed, orderStates } from 'sluice/plugin'
-import type { Budget, ExchangeClock, Post, Posted } from './api.ts'
+import type { Budget, ExchangeClock, Post, PostResult } from './api.ts'
 import type { UnsentNonces, UsedNonces } from './nonces.ts'
 import { anything, is, list, object, text, whole, word, decimal, either, type Of } from './shape.ts'
 
@@ -50,7 +50,7 @@ export function createSend({ post, budget, clock, used, unsent }: SendParts) {
       return overLimit
     }
     const isFirst = unsent.take(nonce)
-    const posted = await post('exchange', raw, signal).catch((): Posted => ({ is: 'lost', reason: 'it was not waited for any longer' }))
+    const posted = await post('exchange', raw, signal).catch((): PostResult => ({ is: 'lost', reason: 'it was not waited for any longer' }))
     if (posted.is === 'lost') return { is: 'unclear', reason: `Hyperliquid did not answer: ${posted.reason}.` }
     const { status, body } = posted
     if (status === 429) {
@@ -131,7 +131,7 @@ const said = either(
   word('waitingForTrigger'),
   found,
 )
-export type Said = Of<typeof said>
+export type ActionStatus = Of<typeof said>
 
 const receiptShape = object({ statuses: list(said) })
 /** What is kept of what came of an action: one status for each of its orders or cancels, or one for all. */
@@ -139,7 +139,7 @@ export type Receipt = Of<typeof receiptShape>
 
 export const isReceipt = (value: unknown): value is Receipt => is(receiptShape, value)
 
-export const errorOf = (status: Said): string | undefined =>
+export const errorOf = (status: ActionStatus): string | undefined =>
   typeof status === 'object' && 'error' in status ? status.error.trim() : undefined
 
 /** Why nothing of an action came about; undefined where any of it did. */

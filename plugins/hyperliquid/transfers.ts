@@ -4,7 +4,7 @@ import { isShared, readMode, readPerpState, readSpotState, lending } from './acc
 import type { PlainAction, Step, Trace, ChainAction } from './actions.ts'
 import type { Ask } from './api.ts'
 import { compare, ofRaw, decimalsOf, minus, plain } from './decimal.ts'
-import type { Listed, ExchangeToken, Listing } from './markets.ts'
+import type { MarketEntry, ExchangeToken, Listing } from './markets.ts'
 
 /** deposit(uint256 amount, uint32 destinationDex): https://developers.circle.com/cctp/references/coredepositwallet-contract-interface */
 const depositSelector = '0x2b2dfd2c'
@@ -20,10 +20,10 @@ const newAccountFee = '1'
 /** "If you send an amount less than this, it will not be credited and be lost forever": https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/bridge2 */
 const leastBridged = '5'
 
-interface Depositing {
+interface DepositContext {
   readonly ask: Ask
   readonly user: string
-  readonly kind: Listed['kind']
+  readonly kind: MarketEntry['kind']
 }
 
 /**
@@ -32,7 +32,7 @@ interface Depositing {
  * @throws SluiceError UNSUPPORTED, INCOMPLETE_PARAMS
  */
 export async function depositFromEvm(
-  { ask, user, kind }: Depositing,
+  { ask, user, kind }: DepositContext,
   token: Token,
   amountRaw: bigint,
   { tokens, coreDepositWallet }: { readonly tokens: readonly Token[]; readonly coreDepositWallet: string },
@@ -59,7 +59,7 @@ export async function depositFromEvm(
  * Over the bridge, which credits the perpetual account, or the one that both share.
  * @throws SluiceError UNSUPPORTED, INCOMPLETE_PARAMS
  */
-export async function depositOverBridge({ ask, user, kind }: Depositing, token: Token, amountRaw: bigint, at: At): Promise<BridgePlan> {
+export async function depositOverBridge({ ask, user, kind }: DepositContext, token: Token, amountRaw: bigint, at: At): Promise<BridgePlan> {
   if (compare(ofRaw(amountRaw, token.decimals), leastBridged) < 0)
     throw badFields([{ field: 'amount', problem: `must be at least ${leastBridged}: the bridge does not credit less, and keeps it` }])
   if (kind === 'spot' && !isShared(await readMode(ask, user, at)))
@@ -74,7 +74,7 @@ const dollarDecimals = 6
 /** Of every withdrawal the exchange keeps so much: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/exchange-endpoint#initiate-a-withdrawal-request */
 const withdrawalFee = '1'
 
-interface Leaving {
+interface WithdrawalContext {
   readonly user: string
   /** Seconds since the Unix epoch. The exchange would take such an action for two days: by then it is made to do nothing. */
   readonly deadline: number
@@ -87,10 +87,10 @@ interface Leaving {
  */
 export async function withdrawal(
   ask: Ask,
-  from: Listed['kind'],
+  from: MarketEntry['kind'],
   token: Token,
   amountRaw: bigint,
-  { user, deadline, tokens }: Leaving & { readonly tokens: readonly Token[] },
+  { user, deadline, tokens }: WithdrawalContext & { readonly tokens: readonly Token[] },
   at: At,
 ): Promise<VenuePlan> {
   const amount = dollars(token, amountRaw, tokens)
@@ -124,7 +124,7 @@ function dollars(token: Token, amountRaw: bigint, listed: readonly Token[]): str
 type Plain = { action: PlainAction; trace: Trace }
 
 /** Signed by the wallet itself: an agent may not. */
-function plainPlan([first, ...others]: readonly [Plain, ...Plain[]], { user, deadline }: Leaving): VenuePlan {
+function plainPlan([first, ...others]: readonly [Plain, ...Plain[]], { user, deadline }: WithdrawalContext): VenuePlan {
   const step = ({ action, trace }: Plain): Step => ({ user, action, trace })
   return { via: 'venue', steps: [step(first), ...others.map(step)], deadline, memo: null }
 }

@@ -13,7 +13,7 @@ interface LiquidityFill {
 }
 
 /** What was answered to a request, and what the mined transaction did. */
-export interface Done<A = { liquidity: string; deadline: number; txHash: string }> {
+export interface MinedChange<A = { liquidity: string; deadline: number; txHash: string }> {
   answer: A
   fill: LiquidityFill
   /** Of the native coin, smallest units. */
@@ -36,9 +36,9 @@ export interface LpFixture {
   /** A request for a position of the owner's between two parts of the current price. */
   around(below: number, above: number, fields?: Fields): Promise<Fields>
   /** Takes it as given that the request is answered, mined, and not reverted. */
-  add(fields: Fields): Promise<Done<AMMLiquidityAddResponse>>
-  remove(fields: Fields): Promise<Done>
-  collect(fields: Fields): Promise<Done>
+  add(fields: Fields): Promise<MinedChange<AMMLiquidityAddResponse>>
+  remove(fields: Fields): Promise<MinedChange>
+  collect(fields: Fields): Promise<MinedChange>
   /** Sells token0 into the pool, unless the fields say otherwise. */
   sell(amount: string, fields?: Fields): Promise<Answer>
   /** The same, once it is mined: what went in. */

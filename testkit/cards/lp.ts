@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { inOrderOf, rawLike, raws, isClose, type LpFixture, type Done, createLpFixture } from './lp-fixture.ts'
+import { inOrderOf, rawLike, raws, isClose, type LpFixture, type MinedChange, createLpFixture } from './lp-fixture.ts'
 import { toRaw, inOneBlock, waitForMined, nodeCall, type AddCard, type TestVenue } from './venue.ts'
 
 const changeCards: readonly Card[] = [
@@ -391,7 +391,7 @@ const onChainCards: readonly Card[] = [
       const got = async (native: boolean, change: LpFixture['remove'], fields: object = {}) => {
         let amounts: string[] = []
         const moved = await changeOf(async () => {
-          const done: Done = await change({ tokenId, native, ...fields })
+          const done: MinedChange = await change({ tokenId, native, ...fields })
           amounts = [done.fill.amount0, done.fill.amount1]
           return done
         })

@@ -20,7 +20,7 @@ interface PositionFill {
 }
 
 /** What was answered to a request, and what the mined transaction did. */
-interface Done<A> {
+interface MinedChange<A> {
   answer: A
   fill: PositionFill
   blockNumber: number
@@ -52,8 +52,8 @@ export interface PerpFixture {
   /** A request to open a position worth about so much in quote, with all the margin that it could need. */
   order(side: Side, worth: number, fields?: Fields): Promise<Fields & { amount: string }>
   /** Takes it as given that the request is answered, mined, and not reverted. */
-  open(fields: Fields): Promise<Done<PerpAMMOpenResponse>>
-  close(fields?: Fields): Promise<Done<PerpAMMCloseResponse>>
+  open(fields: Fields): Promise<MinedChange<PerpAMMOpenResponse>>
+  close(fields?: Fields): Promise<MinedChange<PerpAMMCloseResponse>>
   /** Deposits or withdraws. */
   move(how: 'deposit' | 'withdraw', amount: string, fields?: Fields): Promise<void>
   /** In the wallet, of what accounts are kept in. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { solidityPackedKeccak256, zeroPadValue, toBeHex } from 'ethers'
 import { oasisAbi, type Pair } from '../../../kits/oasis/contract.ts'
-import { apply, show, stateOf, type OasisState } from '../../../kits/oasis/book.ts'
+import { apply, toBook, stateOf, type OasisState } from '../../../kits/oasis/book.ts'
 
 const base = { symbol: 'WETH', address: '0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2', decimals: 18 }
 const quote = { symbol: 'USDC', address: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', decimals: 6 }
@@ -28,7 +28,7 @@ const after = (state: OasisState, ...logs: readonly ReturnType<typeof log>[]): O
     const next = apply(before, each)
     return next === 'reload' ? expect.fail('It need not be read again.') : next
   }, state)
-const prices = (state: OasisState) => show(state).sells.map(({ price }) => price)
+const prices = (state: OasisState) => toBook(state).sells.map(({ price }) => price)
 
 describe('a book of which only the best offers were read', () => {
   const read = [ask(1, 3000), ask(2, 3010), ask(3, 3020), ask(4, 3030)]
@@ -70,11 +70,11 @@ describe('an offer in a book', () => {
   it('is added up with others of its price, and shown at no better one than it has', () => {
     const third = log('LogMake', word(3), pair.hashes.sells, owner, base.address, quote.address, 3n, 1n, 0)
     const state = after(empty, made(1, 3000), sorted(1), made(2, 3000), sorted(2), third, sorted(3))
-    expect(show(state).sells).to.deep.equal([
+    expect(toBook(state).sells).to.deep.equal([
       { price: '3000', quantity: '2' },
       { price: '333333333333.333334', quantity: '0.000000000000000003' },
     ])
-    expect(show(after(state, taken(1, 10n ** 17n, 300n))).lastPrice).to.equal('3000')
+    expect(toBook(after(state, taken(1, 10n ** 17n, 300n))).lastPrice).to.equal('3000')
   })
 
   it('of another contract or market changes nothing', () => {

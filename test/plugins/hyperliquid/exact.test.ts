@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { compare, decimalsOf, divided, minus, ofRaw, plain, plus, sum, times, withoutSign } from '../../../plugins/hyperliquid/decimal.ts'
-import { cloidOf, toldOf } from '../../../plugins/hyperliquid/orders.ts'
+import { cloidOf, progressOf } from '../../../plugins/hyperliquid/orders.ts'
 import { outcomeOf } from '../../../plugins/hyperliquid/order-plans.ts'
 import { receptionOf } from '../../../plugins/hyperliquid/send.ts'
 import { createClaim, slotsFrom } from '../../../plugins/hyperliquid/nonces.ts'
@@ -94,7 +94,7 @@ describe('what Hyperliquid knows an order by', () => {
 
 describe('what Hyperliquid says', () => {
   const order = { coin: 'ETH', side: 'B', limitPx: '1', sz: '0.4', origSz: '1.0', oid: 7, timestamp: 1, tif: 'Gtc' } as const
-  const judged = (status: string, more = {}) => toldOf({ order: { ...order, ...more }, status, statusTimestamp: 1 })
+  const judged = (status: string, more = {}) => progressOf({ order: { ...order, ...more }, status, statusTimestamp: 1 })
 
   it('of an order is a state of ours, also in words that are new', () => {
     expect(judged('open')).to.deep.equal({ state: 'PARTIALLY_FILLED', filledAmount: '0.6' })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { MarginBookOperator } from '../../../core/contracts/devnet.ts'
 import type { Card } from '../books.ts'
-import { type BookFixture, type Fields, until, open, type FundsExact, type Order, type Side, type Trade, ofTokens } from './fixture.ts'
+import { type BookFixture, type Fields, waitFor, openStates, type FundsExact, type Order, type Side, type Trade, tradesTokens } from './fixture.ts'
 import { exact, plain, times } from './grid.ts'
 import { expectSame } from './orders.ts'
 
@@ -42,7 +42,7 @@ export const marginCards: readonly MarginCard[] = [
 
       // More than is owed by then: what is too much stays where it is.
       await move(desk, 'repay', roundedUp(owed))
-      await until(
+      await waitFor(
         'nothing is owed',
         () => account(desk),
         ({ tokens }) => Number(tokens[market.quote]?.borrowed ?? 0) === 0,
@@ -91,9 +91,9 @@ export const marginCards: readonly MarginCard[] = [
       const deposited = async () => exact((await account(desk)).tokens[market.quote]?.deposited ?? '0')
       const held = await deposited()
       await move(desk, 'withdraw', amount)
-      await until('it is taken out', deposited, (now) => held - now === exact(amount))
+      await waitFor('it is taken out', deposited, (now) => held - now === exact(amount))
       await move(desk, 'deposit', amount)
-      await until('it is put back', deposited, (now) => now === held)
+      await waitFor('it is put back', deposited, (now) => now === held)
       expect((await funds()).quote).to.deep.equal(before.quote)
       expectSame(await operator.owed(owner, market.quote), '0', 'owed')
     },
@@ -128,7 +128,7 @@ async function move({ act, answered, owner, market }: MarginFixture, verb: strin
 async function withLoan(desk: MarginFixture, during: () => Promise<void>): Promise<void> {
   const { operator, owner, market } = desk
   await move(desk, 'borrow', loanOf(desk))
-  await until(
+  await waitFor(
     'it is owed',
     () => operator.owed(owner, market.quote),
     (owed) => Number(owed) > 0,
@@ -137,7 +137,7 @@ async function withLoan(desk: MarginFixture, during: () => Promise<void>): Promi
     await during()
   } finally {
     await move(desk, 'repay', roundedUp(await operator.owed(owner, market.quote)))
-    await until(
+    await waitFor(
       'nothing is owed',
       () => operator.owed(owner, market.quote),
       (owed) => Number(owed) === 0,
@@ -186,7 +186,7 @@ export const moneyCards: readonly Card[] = [
         expect(exact(shown.available) <= free, `available ${symbol}`).to.equal(true)
       }
     },
-    ofTokens,
+    tradesTokens,
   ],
   [
     'BOOK-16 money is conserved to the unit over a sequence of orders, fills and cancellations',
@@ -221,7 +221,7 @@ export const moneyCards: readonly Card[] = [
         }
       }
     },
-    ofTokens,
+    tradesTokens,
   ],
   [
     'BOOK-17 what a wallet does not have is refused, with what it would need',
@@ -237,7 +237,7 @@ export const moneyCards: readonly Card[] = [
         expect(Number(body.details.needed)).to.be.above(Number(body.details.current))
       }
     },
-    ofTokens,
+    tradesTokens,
   ],
 ]
 
@@ -247,7 +247,7 @@ async function trade(desk: BookFixture, wallets: readonly string[]): Promise<voi
   const roll = dice(20_26)
   for (let step = 0; step < 24; step++) {
     const address = wallets[roll(2)] ?? ''
-    const mine: Order[] = (await orders({ address })).filter(({ state }) => open.includes(state))
+    const mine: Order[] = (await orders({ address })).filter(({ state }) => openStates.includes(state))
     const oldest = mine.at(-1)
     if (oldest && roll(4) === 0) {
       await cancel(oldest, { address })

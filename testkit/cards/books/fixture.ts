@@ -111,7 +111,7 @@ export interface Trade {
 }
 
 /** States of orders that are in the book. */
-export const open = ['OPEN', 'PARTIALLY_FILLED']
+export const openStates = ['OPEN', 'PARTIALLY_FILLED']
 
 export const quantityAt = ({ buys, sells }: Pick<Book, 'buys' | 'sells'>, side: Side, price: string): bigint => {
   const level = (side === 'BUY' ? buys : sells).find((each) => exact(each.price) === exact(price))
@@ -150,9 +150,9 @@ export async function createBookFixture<O extends BookOperator>(bench: TestVenue
     return found[0] ?? expect.fail('none was found')
   }
   const book: BookFixture['book'] = (fields = {}) => answered(read('orderBook', { market: name, ...fields }))
-  const bookWhere: BookFixture['bookWhere'] = (what, holds) => until(what, () => book(), holds)
+  const bookWhere: BookFixture['bookWhere'] = (what, holds) => waitFor(what, () => book(), holds)
   const settled: BookFixture['settled'] = (order, address = owner) =>
-    until(
+    waitFor(
       `order ${order.clientOrderId} is settled`,
       () => find(order, { address }),
       ({ state }) => !stillUnderWay.includes(state),
@@ -220,11 +220,11 @@ export async function createBookFixture<O extends BookOperator>(bench: TestVenue
     async clear() {
       for (const address of [owner, other]) {
         for (const { orderId, state } of await orders({ address }))
-          if (open.includes(state)) await answered(desk.remove({ orderId, address }))
-        await until(
+          if (openStates.includes(state)) await answered(desk.remove({ orderId, address }))
+        await waitFor(
           'all orders are over',
           () => orders({ address }),
-          (all) => all.every(({ state }) => ![...open, ...stillUnderWay].includes(state)),
+          (all) => all.every(({ state }) => ![...openStates, ...stillUnderWay].includes(state)),
         )
       }
       await operator.clear(name, [owner, other])
@@ -262,18 +262,18 @@ const asQuery = (fields: Fields): Record<string, string> =>
   Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
 
 /** What `/events` tells of the market's book, until it is stopped. */
-interface Following {
+interface BookSubscription {
   /** All of it, in order; what says that the book is stale has no levels, and is left out. */
   readonly told: readonly (BookAnswer & Record<'chain' | 'network' | 'connector', string>)[]
   until(what: string, holds: (book: BookAnswer) => boolean): Promise<BookAnswer & Record<'chain' | 'network' | 'connector', string>>
   stop(): void
 }
 
-export async function followBook(desk: BookFixture): Promise<Following> {
+export async function subscribeToBook(desk: BookFixture): Promise<BookSubscription> {
   const { bench, market, type } = desk
   const stream = await bench.client.open('/events', { topics: 'orderBook', ...fixtureVenueFields(desk), market: market.market, type })
   expect(stream.statusCode).to.equal(200)
-  const told: Following['told'][number][] = []
+  const told: BookSubscription['told'][number][] = []
   let event = ''
   const lines = createInterface(stream)
   lines.on('line', (line) => {
@@ -285,7 +285,7 @@ export async function followBook(desk: BookFixture): Promise<Following> {
   return {
     told,
     async until(what, holds) {
-      await until(
+      await waitFor(
         what,
         async () => told,
         (all) => all.some(holds),
@@ -300,7 +300,7 @@ export async function followBook(desk: BookFixture): Promise<Following> {
 }
 
 /** Asks again and again until what is told holds. */
-export async function until<T>(what: string, ask: () => Promise<T>, holds: (told: T) => boolean): Promise<T> {
+export async function waitFor<T>(what: string, ask: () => Promise<T>, holds: (told: T) => boolean): Promise<T> {
   const end = performance.now() + 20_000
   for (;;) {
     const told = await ask()
@@ -311,4 +311,4 @@ export async function until<T>(what: string, ask: () => Promise<T>, holds: (told
 }
 
 /** Of exchanges that trade the tokens themselves. */
-export const ofTokens = ({ type }: { type: BookType }) => type !== 'PERP_CLOB'
+export const tradesTokens = ({ type }: { type: BookType }) => type !== 'PERP_CLOB'

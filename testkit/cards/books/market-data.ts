@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { BookOperator } from '../../../core/contracts/devnet.ts'
 import type { Card } from '../books.ts'
-import { followBook, fixtureVenueFields, type BookAnswer, type BookFixture, type Level, until, type Order, type Trade } from './fixture.ts'
+import { subscribeToBook, fixtureVenueFields, type BookAnswer, type BookFixture, type Level, waitFor, type Order, type Trade } from './fixture.ts'
 import { exact } from './grid.ts'
 import { becomes } from './orders.ts'
 
@@ -55,7 +55,7 @@ export const bookCards: readonly Card[] = [
     'BOOK-03 /events tells of every change of the book, with what is in it then',
     async (desk) => {
       const { rest, operator, market, at, unit } = desk
-      const following = await followBook(desk)
+      const following = await subscribeToBook(desk)
       try {
         const sell = await rest('SELL', 1.01)
         const shown = await following.until('the order is told of', ({ sells }) =>
@@ -81,13 +81,13 @@ export const bookCards: readonly Card[] = [
       await rest('SELL', 1.01)
       await place(order('BUY', 1.01))
       const ticker = async () => (await answered(read('ticker', { market: market.market }))).markets[market.market]
-      const shown = await until(
+      const shown = await waitFor(
         'the last price is told',
         ticker,
         ({ lastPrice }) => lastPrice != null && exact(lastPrice) === exact(at(1.01)),
       )
       expect(exact(shown.bestBid)).to.equal(exact(at(0.99)))
-      const asks = await until('the best ask is told', ticker, ({ bestAsk }) => exact(bestAsk) === exact(at(1.02)))
+      const asks = await waitFor('the best ask is told', ticker, ({ bestAsk }) => exact(bestAsk) === exact(at(1.02)))
       expect(asks.timestamp).to.be.a('number')
     },
   ],
@@ -96,7 +96,7 @@ export const bookCards: readonly Card[] = [
 /** The server's book once it is the exchange's own as it is now, which nothing moves, and as it was at the block that is named. */
 async function asExchangeHasIt({ operator, market: { market }, book }: BookFixture): Promise<BookAnswer> {
   const now = await operator.book(market)
-  const shown = await until(
+  const shown = await waitFor(
     "the book is the exchange's own",
     () => book(),
     (shown) => isSame(shown, now),
@@ -179,10 +179,10 @@ export const listCards: readonly Card[] = [
       await place(order('SELL', 1.01, { amount: units(2) }))
       await operator.place(market.market, { side: 'BUY', price: at(1.01), amount: unit })
       await place(order('BUY', 1.01, { address: other }))
-      const [mine] = await until('both are told', () => newest(trades({ address: owner })), isPair(['SELL', 'SELL']))
+      const [mine] = await waitFor('both are told', () => newest(trades({ address: owner })), isPair(['SELL', 'SELL']))
       expect(mine).to.include({ market: market.market })
       // Who came to the book bought, and the second time it was the other wallet.
-      await until("everybody's", () => newest(trades()), isPair(['BUY', 'BUY']))
+      await waitFor("everybody's", () => newest(trades()), isPair(['BUY', 'BUY']))
       const [taken] = await trades({ address: other })
       expect(taken).to.include({ side: 'BUY' })
 
@@ -252,7 +252,7 @@ export const statusCards: readonly Card[] = [
 
 /** The list of markets is kept for a time. */
 const isTold = ({ answered, read, market: { market } }: BookFixture, status: string) =>
-  until(
+  waitFor(
     `the market is ${status}`,
     async () => (await answered(read('markets', { market }))).markets[market].status,
     (told) => told === status,

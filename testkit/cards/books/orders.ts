@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Card } from '../books.ts'
 import { inOneBlock } from '../venue.ts'
-import { quantityAt, type BookAnswer, type BookFixture, type Fields, type Order, type Side, until, open } from './fixture.ts'
+import { quantityAt, type BookAnswer, type BookFixture, type Fields, type Order, type Side, waitFor, openStates } from './fixture.ts'
 import { exact, sum } from './grid.ts'
 
 export const lifeCards: readonly Card[] = [
@@ -44,7 +44,7 @@ export const lifeCards: readonly Card[] = [
           const { orderId, clientOrderId } = placed
           const answer = await answered(remove(how === 'query' ? { orderId } : { clientOrderId }, how))
           expect(answer.orderId).to.equal(orderId)
-          const gone = await until(
+          const gone = await waitFor(
             'it is cancelled',
             () => find(placed),
             ({ state }) => state === 'CANCELED',
@@ -68,7 +68,7 @@ export const lifeCards: readonly Card[] = [
         const best = await place(order(side, near))
         await operator.place(market.market, { side: back, price: at(far), amount: unit })
         // At a better price some exchanges sell less than all of it.
-        const filled = await until(
+        const filled = await waitFor(
           'the best is filled',
           () => find(best),
           ({ filledAmount }) => exact(filledAmount) > (exact(unit) * 9n) / 10n,
@@ -98,7 +98,7 @@ export const lifeCards: readonly Card[] = [
         const placed = await place(order(side, part, { amount: units(3) }))
         for (const count of [1, 2]) {
           await operator.place(market.market, { side: back, price: at(part), amount: unit })
-          const begun = await until(
+          const begun = await waitFor(
             'a part more is filled',
             () => find(placed),
             ({ filledAmount }) => exact(filledAmount) === exact(units(count)),
@@ -109,7 +109,7 @@ export const lifeCards: readonly Card[] = [
         }
         await operator.place(market.market, { side: back, price: at(part), amount: unit })
         await becomes(desk, placed, 'FILLED')
-        const fills = await until(
+        const fills = await waitFor(
           'three trades',
           () => trades({ address: owner, orderId: placed.orderId }),
           ({ length }) => length === 3,
@@ -140,7 +140,7 @@ export const lifeCards: readonly Card[] = [
         const placed = await place(order(side, far, { amount: units(3) }))
         expect(placed).to.include({ state: 'PARTIALLY_FILLED' })
         expectSame(placed.filledAmount, units(2), 'filled')
-        const fills = await until(
+        const fills = await waitFor(
           'two trades',
           async () => (await trades({ address: owner })).filter(({ tradeId }) => !known.has(tradeId)),
           ({ length }) => length === 2,
@@ -180,7 +180,7 @@ async function placeAndWatch(desk: BookFixture, fields: Fields): Promise<Order> 
   const { act, answered, orders } = desk
   const known = new Set((await orders()).map(({ clientOrderId }) => clientOrderId))
   const { clientOrderId } = await answered(act('orders', fields))
-  const all = await until(
+  const all = await waitFor(
     `order ${clientOrderId} is open`,
     async () => {
       const news = (await orders()).filter((each) => !known.has(each.clientOrderId))
@@ -203,7 +203,7 @@ function bestNear({ buys, sells }: BookAnswer, side: Side, price: string): bigin
 
 /** Waits until the order is in that state. */
 export const becomes = ({ find }: Pick<BookFixture, 'find'>, order: Order, state: string): Promise<Order> =>
-  until(
+  waitFor(
     `order ${order.clientOrderId} becomes ${state}`,
     () => find(order),
     (now) => now.state === state,
@@ -334,7 +334,7 @@ async function takesAtMost(desk: BookFixture, asked: Fields, count: number): Pro
   if (answer.status !== 200) return void expect(refusals, answer.text).to.include(answer.body.name)
   const over: Order = await desk.settled(answer.body)
   expect(exact(over.filledAmount) <= exact(desk.units(count)), `filled ${over.filledAmount} of ${String(asked['amount'])}`).to.equal(true)
-  expect(open, `the state of ${JSON.stringify(over)}`).to.not.include(over.state)
+  expect(openStates, `the state of ${JSON.stringify(over)}`).to.not.include(over.state)
   expect(over.state).to.not.equal('FILLED')
 }
 
@@ -364,7 +364,7 @@ export const raceCards: readonly Card[] = [
           () => act('orders', order('BUY', 1.01, { address: other })),
         ])
         const taken = await settled(theirs, other)
-        const over = await until(
+        const over = await waitFor(
           'it is over',
           () => find(mine),
           ({ state }) => ['FILLED', 'CANCELED'].includes(state),

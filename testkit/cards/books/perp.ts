@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { PerpBookOperator } from '../../../core/contracts/devnet.ts'
-import { type Side, until, type BookFixture, type Fields, type Order } from './fixture.ts'
+import { type Side, waitFor, type BookFixture, type Fields, type Order } from './fixture.ts'
 import { exact, plain, sum, times } from './grid.ts'
 import { expectSame } from './orders.ts'
 
@@ -18,14 +18,14 @@ export const perpCards: readonly PerpCard[] = [
     async (desk) => {
       const { units, at } = desk
       for (const [positionSide, side] of sides) {
-        await flat(desk)
+        await closePositions(desk)
         expect(await position(desk)).to.include({ positionAmt: '0' })
-        await fill(desk, side, 1, 2)
+        await tradeUnits(desk, side, 1, 2)
         const held = await position(desk)
         expect(held).to.include({ positionSide })
         expectSame(held.positionAmt, units(2), 'size')
         expectSame(held.entryPrice, at(1), 'entry price')
-        await fill(desk, side, 1.02, 2)
+        await tradeUnits(desk, side, 1.02, 2)
         const grown = await position(desk)
         expectSame(grown.positionAmt, units(4), 'size')
         expectClose(grown.entryPrice, plain((exact(at(1)) + exact(at(1.02))) / 2n), 1e-4, 'entry price')
@@ -37,16 +37,16 @@ export const perpCards: readonly PerpCard[] = [
     async (desk) => {
       const { operator, market, fair, at } = desk
       for (const [, side, , sign] of sides) {
-        await flat(desk)
+        await closePositions(desk)
         await setLeverage(desk, '3')
-        await fill(desk, side, 1, 5)
-        await holdFigures(desk)
+        await tradeUnits(desk, side, 1, 5)
+        await expectFigures(desk)
         try {
           await operator.moveIndex(market.market, at(1 + sign * 0.03))
-          const { unrealizedProfit } = await holdFigures(desk)
+          const { unrealizedProfit } = await expectFigures(desk)
           expect(Number(unrealizedProfit)).to.be.above(0)
           await operator.moveIndex(market.market, at(1 - sign * 0.03))
-          expect(Number((await holdFigures(desk)).unrealizedProfit)).to.be.below(0)
+          expect(Number((await expectFigures(desk)).unrealizedProfit)).to.be.below(0)
         } finally {
           await operator.moveIndex(market.market, String(fair))
         }
@@ -58,12 +58,12 @@ export const perpCards: readonly PerpCard[] = [
     async (desk) => {
       const { place, order, act, settled, units, operator, market, owner, at } = desk
       for (const [positionSide, side, back, sign] of sides) {
-        await flat(desk)
+        await closePositions(desk)
         // There is nothing to reduce.
-        await mustNotTrade(desk, order(back, 1 - sign * 0.01, { reduceOnly: true }), back)
-        await fill(desk, side, 1, 2)
+        await expectNoTrade(desk, order(back, 1 - sign * 0.01, { reduceOnly: true }), back)
+        await tradeUnits(desk, side, 1, 2)
         // It would grow.
-        await mustNotTrade(desk, order(side, 1 + sign * 0.01, { reduceOnly: true }), side)
+        await expectNoTrade(desk, order(side, 1 + sign * 0.01, { reduceOnly: true }), side)
         expectSame((await position(desk)).positionAmt, units(2), 'size')
         // It would turn: at most what there is is closed.
         await operator.place(market.market, { side, price: at(1), amount: units(3) })
@@ -75,8 +75,8 @@ export const perpCards: readonly PerpCard[] = [
         for (const each of await operator.open(market.market, owner)) expect(each, 'what still rests').to.not.include({ side: back })
         await operator.clear(market.market, [owner, desk.other])
 
-        await flat(desk)
-        await fill(desk, side, 1, 2)
+        await closePositions(desk)
+        await tradeUnits(desk, side, 1, 2)
         await operator.place(market.market, { side, price: at(1), amount: units(1) })
         const reduced = await place(order(back, 1, { reduceOnly: true }))
         expect(reduced.state).to.equal('FILLED')
@@ -98,9 +98,9 @@ export const perpCards: readonly PerpCard[] = [
       const told = (await refused(order('BUY', 0.99, { leverage: String(most + 1) }), '400 INCOMPLETE_PARAMS', 'leverage')).body.message
       expect(told).to.contain(String(most))
       for (const leverage of ['2', '5']) {
-        await flat(desk)
+        await closePositions(desk)
         await setLeverage(desk, leverage)
-        await fill(desk, 'BUY', 1, 2)
+        await tradeUnits(desk, 'BUY', 1, 2)
         expectSame((await position(desk)).leverage, leverage, 'leverage')
       }
     },
@@ -123,8 +123,8 @@ export const perpCards: readonly PerpCard[] = [
     async (desk) => {
       const { operator, market, units, read, answered, owner } = desk
       for (const [, side, , sign] of sides) {
-        await flat(desk)
-        await fill(desk, side, 1, 5)
+        await closePositions(desk)
+        await tradeUnits(desk, side, 1, 5)
         const known = await payments(desk)
         const before = exact((await account(desk)).accountValue)
         const expected: bigint[] = []
@@ -133,7 +133,7 @@ export const perpCards: readonly PerpCard[] = [
           // Longs pay shorts where it is above 0.
           expected.push(-BigInt(sign) * times(times(exact(units(5)), exact(price)), exact(rate)))
         }
-        const paid = await until(
+        const paid = await waitFor(
           'three payments',
           () => payments(desk),
           ({ length }) => length === known.length + 3,
@@ -159,7 +159,7 @@ export const perpCards: readonly PerpCard[] = [
     async (desk) => {
       const { operator, market, owner, other, trades, at, fair, place, order, units } = desk
       const values = async () => Promise.all([owner, other].map(async (address) => exact((await account(desk, address)).accountValue)))
-      await flat(desk)
+      await closePositions(desk)
       const before = await values()
       const known = new Set<string>()
       for (const address of [owner, other]) for (const { tradeId } of await trades({ address })) known.add(`${address} ${tradeId}`)
@@ -182,9 +182,9 @@ export const perpCards: readonly PerpCard[] = [
     'PERPBOOK-08 the last trade price is that of the last trade',
     async (desk) => {
       const { read, answered, market, at } = desk
-      await fill(desk, 'BUY', 1.01, 1)
+      await tradeUnits(desk, 'BUY', 1.01, 1)
       const last = async () => (await answered(read('lastTradePrice', { market: market.market }))).lastTradePrice
-      await until('it is told', last, (price) => exact(price) === exact(at(1.01)))
+      await waitFor('it is told', last, (price) => exact(price) === exact(at(1.01)))
     },
   ],
 ]
@@ -223,7 +223,7 @@ const payments = async ({ answered, read, owner, market }: PerpBookFixture): Pro
   (await answered(read('funding/payments', { address: owner, market: market.market, limit: '500' }))).payments
 
 /** Trades so many units against another trader. */
-async function fill(desk: PerpBookFixture, side: Side, part: number, count: number, fields: Fields = {}): Promise<Order> {
+async function tradeUnits(desk: PerpBookFixture, side: Side, part: number, count: number, fields: Fields = {}): Promise<Order> {
   const { operator, market, place, order, at, units } = desk
   await operator.place(market.market, { side: side === 'BUY' ? 'SELL' : 'BUY', price: at(part), amount: units(count) })
   const filled = await place(order(side, part, { amount: units(count), ...fields }))
@@ -232,7 +232,7 @@ async function fill(desk: PerpBookFixture, side: Side, part: number, count: numb
 }
 
 /** Neither wallet has a position. */
-async function flat(desk: PerpBookFixture): Promise<void> {
+async function closePositions(desk: PerpBookFixture): Promise<void> {
   const { operator, market, place, order, at } = desk
   await desk.clear()
   for (const address of [desk.owner, desk.other]) {
@@ -241,7 +241,7 @@ async function flat(desk: PerpBookFixture): Promise<void> {
     const [side, back]: [Side, Side] = positionSide === 'LONG' ? ['SELL', 'BUY'] : ['BUY', 'SELL']
     await operator.place(market.market, { side: back, price: at(1), amount })
     await place(order(side, 1, { address, amount, reduceOnly: true }))
-    await until(
+    await waitFor(
       'the position is closed',
       () => position(desk, address),
       (now) => exact(now.positionAmt) === 0n,
@@ -254,7 +254,7 @@ async function setLeverage({ act, answered, owner, market }: PerpBookFixture, le
   expect(state, reason).to.be.oneOf(['PENDING', 'DONE'])
 }
 
-async function holdFigures(desk: PerpBookFixture): Promise<PositionAnswer> {
+async function expectFigures(desk: PerpBookFixture): Promise<PositionAnswer> {
   const shown = await position(desk)
   const views = await desk.operator.views(desk.market.market, desk.owner)
   expectSame(`${shown.positionSide === 'SHORT' ? '-' : ''}${shown.positionAmt}`, views.size, 'size')
@@ -269,7 +269,7 @@ async function holdFigures(desk: PerpBookFixture): Promise<PositionAnswer> {
 }
 
 /** Another trader would meet it: it is refused, or over without a fill. */
-async function mustNotTrade(desk: PerpBookFixture, asked: Fields, side: Side): Promise<void> {
+async function expectNoTrade(desk: PerpBookFixture, asked: Fields, side: Side): Promise<void> {
   const { operator, market, act, settled, owner, other, at } = desk
   await operator.place(market.market, { side: side === 'BUY' ? 'SELL' : 'BUY', price: at(1), amount: desk.unit })
   const { status, body, text } = await act('orders', asked)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Card } from '../books.ts'
-import { type Fields, quantityAt, type BookFixture, until } from './fixture.ts'
+import { type Fields, quantityAt, type BookFixture, waitFor } from './fixture.ts'
 import { exact, plain, offGrid, type Market } from './grid.ts'
 import { becomes, expectSame } from './orders.ts'
 
@@ -185,7 +185,7 @@ export const batchCards: readonly Card[] = [
       expect(created[2].clientOrderId).to.equal(twice)
       expect(cancelled.map(outcomeOf)).to.deep.equal(['taken', 'UNKNOWN_ORDER'])
       for (const index of [0, 2]) expect((await settled(created[index])).state).to.equal('OPEN')
-      await until(
+      await waitFor(
         'the cancelled one is gone',
         () => find(goes),
         ({ state }) => state === 'CANCELED',
@@ -222,7 +222,7 @@ export const batchCards: readonly Card[] = [
         all.map(({ market, orderId }) => ({ market, orderId })),
       )
       expect(new Set(cancelled.map(outcomeOf))).to.deep.equal(new Set(['taken']))
-      await until(
+      await waitFor(
         'all are cancelled',
         () => orders({ state: 'OPEN' }),
         ({ length }) => length === 0,
