@@ -1,12 +1,12 @@
 import type { FollowedBooks, Venue, BookSide, Decimal, Book, LastTrades, Level, At, Log } from '../../core/contracts/index.ts'
 import type { Evm, FoundLog, EvmReader } from '../evm/types.ts'
-import type { Place, Pair } from './contract.ts'
+import type { Deployment, Pair } from './contract.ts'
 import { priceText, type Rounding, amountText } from './decimal.ts'
 import { bookTopics, pairsOfLog, eventOf, type OfferEvent, takesOf } from './events.ts'
 import { offerLens, readLens, type Offer, type PairOffers } from './lens.ts'
 
 /** The exchange's books, read in one call and moved by what the market logs. */
-export function oasisBooks({ reader, log }: Venue<Evm>, place: Place): FollowedBooks<Evm, OasisState> {
+export function oasisBooks({ reader, log }: Venue<Evm>, place: Deployment): FollowedBooks<Evm, OasisState> {
   return {
     follow: bookTopics,
     emitters: () => [place.market.toLowerCase()],
@@ -173,7 +173,7 @@ const blocks = 10_000
 /** What was traded last in each pair, by the pair's id; no more than a part of a ticker, so that books are shown without it. */
 async function lastPrices(
   reader: EvmReader,
-  place: Place,
+  place: Deployment,
   pairs: readonly Pair[],
   newest: bigint,
   log: Log,

@@ -12,14 +12,14 @@ export interface Pair {
 }
 
 /** The exchange on one network. */
-export interface Place {
+export interface Deployment {
   /** The contract. */
   readonly market: string
   readonly pairs: readonly Pair[]
 }
 
 /** Throws where the plugin or its configuration lacks the network, with what to do. */
-export function placeOf({ chain, network, contracts, tokens }: Venue<Evm>, { markets }: OasisOptions): Place {
+export function deploymentOf({ chain, network, contracts, tokens }: Venue<Evm>, { markets }: OasisOptions): Deployment {
   const here = markets[`${chain}/${network}`]
   if (!here)
     throw new Error(`The plugin has no markets for ${chain}/${network}: add them, or take the network out of its available_networks.`)
@@ -44,7 +44,7 @@ function pairOf(base: Token, quote: Token): Pair {
 /** Nodes write addresses in small letters. */
 export const isSameAddress = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
-export function pairOfMarket({ pairs }: Place, { id, base, quote }: BookMarket): Pair {
+export function pairOfMarket({ pairs }: Deployment, { id, base, quote }: BookMarket): Pair {
   const pair = pairs.find((each) => each.id === id)
   if (pair) return pair
   throw new SluiceError('PAIR_NOT_FOUND', `The exchange has no market ${base}-${quote}; /clob/markets lists them.`)

@@ -23,7 +23,7 @@ import {
 } from '../../core/contracts/devnet.ts'
 import { amountText, priceText } from './decimal.ts'
 
-export { marketOf as oasisDevnetMarket }
+export { oasisDevnetMarket as oasisDevnetMarket }
 
 interface OasisDevnetOptions {
   readonly name: string
@@ -51,7 +51,7 @@ const marketNonce = 0
 type LeastAmounts = Readonly<Partial<Record<DevnetTokenSymbol, string>>>
 
 /** Where the market lies on the devnet. */
-const marketOf = (deployer: string): string => getCreateAddress({ from: deployer, nonce: marketNonce })
+const oasisDevnetMarket = (deployer: string): string => getCreateAddress({ from: deployer, nonce: marketNonce })
 
 async function deployMarket(site: DevnetSite & { readonly tokens: DevnetTokens }, least: LeastAmounts): Promise<BaseContract> {
   const market = await site.deploy(await artifactOf(site))
@@ -64,7 +64,7 @@ async function deployMarket(site: DevnetSite & { readonly tokens: DevnetTokens }
 }
 
 const marketAt = async (site: DevnetSite): Promise<Contract> =>
-  new Contract(marketOf(site.signer.address), (await artifactOf(site)).abi, site.signer)
+  new Contract(oasisDevnetMarket(site.signer.address), (await artifactOf(site)).abi, site.signer)
 
 const artifactOf = (site: DevnetSite): Promise<Artifact> => site.artifact('TestOasisDex', new URL('./devnet.ts', import.meta.url).href)
 

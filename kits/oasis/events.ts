@@ -1,7 +1,7 @@
 import { zeroPadValue } from 'ethers'
 import type { BookSide, At } from '../../core/contracts/index.ts'
 import type { FoundLog, EvmReader } from '../evm/types.ts'
-import { topicOf, isSameAddress, type Pair, type Place } from './contract.ts'
+import { topicOf, isSameAddress, type Pair, type Deployment } from './contract.ts'
 
 const [make, take, kill, sort, insert] = ['LogMake', 'LogTake', 'LogKill', 'LogSortedOffer', 'LogInsert'].map(topicOf)
 
@@ -26,7 +26,7 @@ export type OfferEvent =
   | { readonly is: 'inserted'; readonly id: bigint }
 
 /** The pairs that a log of the market may be about. */
-export function pairsOfLog({ market, pairs }: Place, { address, topics }: FoundLog): readonly Pair[] {
+export function pairsOfLog({ market, pairs }: Deployment, { address, topics }: FoundLog): readonly Pair[] {
   if (!isSameAddress(address, market)) return []
   const [event] = topics
   if (event === sort || event === insert) return pairs
@@ -67,7 +67,7 @@ const takeOfOfferLogs = topicOf('LogTake')
 const killOfOfferLogs = topicOf('LogKill')
 
 /** What a wallet did as far back as nodes look (100,000 blocks), oldest first: its offers and what it took, and what others took of its. */
-export async function ownLogs(reader: EvmReader, place: Place, owner: string, at: At) {
+export async function ownLogs(reader: EvmReader, place: Deployment, owner: string, at: At) {
   const wallet = zeroPadValue(owner, 32).toLowerCase()
   const find = async (topics: readonly (string | readonly string[] | null)[]) =>
     offerLogs(place, await reader.logs({ address: place.market, topics, fromBlock: 0 }, at))
@@ -82,7 +82,7 @@ export async function ownLogs(reader: EvmReader, place: Place, owner: string, at
 /** What was taken of some pairs' offers from a block on, as far back as nodes look, oldest first. */
 export async function takesOf(
   reader: EvmReader,
-  place: Place,
+  place: Deployment,
   pairs: readonly Pair[],
   fromBlock: number,
   at: At,
@@ -91,7 +91,7 @@ export async function takesOf(
   return offerLogs(place, await reader.logs({ address: place.market, topics, fromBlock }, at))
 }
 
-function offerLogs(place: Place, logs: readonly FoundLog[]): readonly OfferLog[] {
+function offerLogs(place: Deployment, logs: readonly FoundLog[]): readonly OfferLog[] {
   return logs.flatMap((log) => {
     const [pair] = pairsOfLog(place, log)
     const event = pair && eventOf(pair, log)

@@ -1,7 +1,7 @@
 import type { CLOB, Venue, At, BookMarket, Log } from '../../core/contracts/index.ts'
 import type { Evm, CallResult, EvmReader } from '../evm/types.ts'
 import { oasisBooks } from './book.ts'
-import { type OasisOptions, pairOfMarket, placeOf, oasisAbi, type Pair, type Place, decodeView } from './contract.ts'
+import { type OasisOptions, pairOfMarket, deploymentOf, oasisAbi, type Pair, type Deployment, decodeView } from './contract.ts'
 import { amountText } from './decimal.ts'
 import { ownLogs, takesOf } from './events.ts'
 import { outcome } from './outcome.ts'
@@ -14,7 +14,7 @@ export type Oasis = CLOB<Evm> & { readonly spender: string }
 /** Throws where the plugin or its configuration lacks the network. */
 export function oasis(venue: Venue<Evm>, options: OasisOptions): Oasis {
   const { reader } = venue
-  const place = placeOf(venue, options)
+  const place = deploymentOf(venue, options)
   const markets = cacheMarkets((at) => readMarkets(reader, place, at), venue.log)
 
   return {
@@ -53,7 +53,7 @@ export function oasis(venue: Venue<Evm>, options: OasisOptions): Oasis {
 const flags = ['isClosed', 'matchingEnabled', 'buyEnabled'] as const
 
 /** The markets by the contract's own flags and least amounts, in one round trip. */
-async function readMarkets(reader: EvmReader, { market, pairs }: Place, at: At): Promise<readonly BookMarket[]> {
+async function readMarkets(reader: EvmReader, { market, pairs }: Deployment, at: At): Promise<readonly BookMarket[]> {
   const tokens = [...new Set(pairs.flatMap(({ base, quote }) => [base.address, quote.address]))]
   const call = (method: string, ...args: readonly unknown[]) => ({ to: market, data: oasisAbi.encodeFunctionData(method, [...args]) })
   const { results } = await reader.read([...flags.map((flag) => call(flag)), ...tokens.map((token) => call('getMinSell', token))], at)

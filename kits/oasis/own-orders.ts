@@ -1,7 +1,7 @@
 import type { At, BookSide, BookMarket, BookOrder, OrderState, BookTrade, BookBalance } from '../../core/contracts/index.ts'
 import type { EvmReader } from '../evm/types.ts'
 import { priceOf, shownBy } from './book.ts'
-import { type Pair, type Place, tokensOf } from './contract.ts'
+import { type Pair, type Deployment, tokensOf } from './contract.ts'
 import { amountText } from './decimal.ts'
 import { ownLogs, type OfferLog } from './events.ts'
 import { offerLens, readLens, type ListedOffer } from './lens.ts'
@@ -26,7 +26,7 @@ interface OwnOffer {
 }
 
 /** A wallet's offers, newest first, of which there are logs; and those that were in the books before logs begin, as far as books are read. */
-export async function ownOffers(reader: EvmReader, place: Place, owner: string, at: At): Promise<readonly OwnOffer[]> {
+export async function ownOffers(reader: EvmReader, place: Deployment, owner: string, at: At): Promise<readonly OwnOffer[]> {
   const [{ did, taken }, { results }] = await Promise.all([
     ownLogs(reader, place, owner, at),
     reader.read([offerLens(place.market, place.pairs, owner)], at),

@@ -8,7 +8,7 @@ import {
   type OrderName,
 } from '../../core/contracts/index.ts'
 import type { CallResult, Evm, EvmReader, Call } from '../evm/types.ts'
-import { pairOfMarket, type Pair, type Place, decodeView, oasisAbi } from './contract.ts'
+import { pairOfMarket, type Pair, type Deployment, decodeView, oasisAbi } from './contract.ts'
 import { amountText, divide, rawOf, ratioOf } from './decimal.ts'
 import { offerLens, readLens, type PairOffers, type Offer } from './lens.ts'
 import { writeCreate, writeCancel } from './outcome.ts'
@@ -17,7 +17,7 @@ import { ownOffers } from './own-orders.ts'
 /** A plan for every action, of what is read in one round trip: the books of the markets, and the offers that are to be cancelled. */
 export async function act(
   reader: EvmReader,
-  place: Place,
+  place: Deployment,
   owner: string,
   actions: readonly BookAction[],
   at: At,
@@ -45,14 +45,14 @@ export async function act(
   return plans
 }
 
-function isOwn({ market }: Place, { base, quote }: Pair, owner: string, result: CallResult | undefined): boolean {
+function isOwn({ market }: Deployment, { base, quote }: Pair, owner: string, result: CallResult | undefined): boolean {
   const offer = decodeView(market, 'offers', result)
   const tokens = [offer['pay_gem'], offer['buy_gem']]
   return offer['owner'] === owner && tokens.includes(base.address) && tokens.includes(quote.address)
 }
 
 /** The market forgets an offer that is over, and only its logs tell whose it was. */
-async function whyNot(reader: EvmReader, place: Place, pair: Pair, owner: string, id: string, at: At) {
+async function whyNot(reader: EvmReader, place: Deployment, pair: Pair, owner: string, id: string, at: At) {
   const own = (await ownOffers(reader, place, owner, at)).find((offer) => offer.id === id && offer.pair === pair)
   return own ? isOver(id, own.killed ? 'cancelled' : 'filled') : unknownOrder(id)
 }

@@ -72,7 +72,7 @@ const same = (a: Terms, b: Terms) =>
   a.paused === b.paused
 
 /** What the configuration and the plugin say of the exchange on this network. Throws where they lack it, with what to do. */
-export function placeOf({ chain, network, contracts }: Venue<Evm>, { markets }: PerpOptions) {
+export function deploymentOf({ chain, network, contracts }: Venue<Evm>, { markets }: PerpOptions) {
   const here = markets[`${chain}/${network}`]
   if (!here)
     throw new Error(`The plugin has no markets for ${chain}/${network}: add them, or take the network out of its available_networks.`)
@@ -90,7 +90,7 @@ export function placeOf({ chain, network, contracts }: Venue<Evm>, { markets }: 
  */
 export async function findCurie(
   { reader, tokens }: Venue<Evm>,
-  { house, vault, bases }: ReturnType<typeof placeOf>,
+  { house, vault, bases }: ReturnType<typeof deploymentOf>,
   at: At,
 ): Promise<Curie> {
   const { answer: found } = await runRead(

@@ -36,13 +36,13 @@ const exchangeContracts = [
 ] as const
 export type ExchangeContract = (typeof exchangeContracts)[number]
 
-export type DevnetAddresses = ReturnType<typeof contractsOf>
+export type DevnetAddresses = ReturnType<typeof perpDevnetContracts>
 
 /**
  * Where the contracts of the exchange lie on the devnet. The exchange takes only bases whose addresses sort below the quote's
  * (MarketRegistry.addPool), so each of these lies at the first nonce that makes it so.
  */
-export function contractsOf(deployer: string) {
+export function perpDevnetContracts(deployer: string) {
   const at = (nonce: number) => getCreateAddress({ from: deployer, nonce })
   const first = (from: number, fits: (address: string) => boolean) => {
     let nonce = from

@@ -1,10 +1,10 @@
 import { Contract, parseUnits, type BaseContract, formatUnits, AbiCoder, keccak256, toBeHex } from 'ethers'
 import type { DevnetSite, PerpOperator, PerpViews } from '../../core/contracts/devnet.ts'
-import { artifactOf, contractsOf, type ExchangeContract, priceDecimals, type DevnetMarket, premiumSeconds } from './devnet-contracts.ts'
+import { artifactOf, perpDevnetContracts, type ExchangeContract, priceDecimals, type DevnetMarket, premiumSeconds } from './devnet-contracts.ts'
 
 /** Who deployed the exchange owns it. */
 export async function createPerpOperator(site: DevnetSite, markets: readonly DevnetMarket[]): Promise<PerpOperator> {
-  const placed = contractsOf(site.signer.address)
+  const placed = perpDevnetContracts(site.signer.address)
   const contract = async (name: ExchangeContract) => at(site, name, placed.exchange(name))
   const [house, vault, balances, exchange, config] = await Promise.all([
     contract('ClearingHouse'),

@@ -2,7 +2,7 @@ import { Contract, MaxUint256, parseUnits, type BaseContract } from 'ethers'
 import type { DevnetPlugin, DevnetSite, DevnetTokens } from '../../core/contracts/devnet.ts'
 import {
   deployExchange,
-  contractsOf,
+  perpDevnetContracts as contractsOf,
   addMarket,
   type DevnetMarket,
   deployQuote,
@@ -16,7 +16,7 @@ import {
 import { createPerpOperator } from './devnet-operator.ts'
 
 export type { DevnetMarket } from './devnet-contracts.ts'
-export { contractsOf as perpDevnetContracts } from './devnet-contracts.ts'
+export { perpDevnetContracts as perpDevnetContracts } from './devnet-contracts.ts'
 
 interface PerpDevnetOptions {
   readonly name: string

@@ -1,7 +1,7 @@
 import { SluiceError, type Life, type PerpAMM, type PerpMarketName, type Venue } from '../../core/contracts/index.ts'
 import type { Evm } from '../evm/types.ts'
 import { readTexts, combineAll, deferred, combine } from './batch-read.ts'
-import { readWithTerms, type Curie, type CurieMarket, findCurie, placeOf, type PerpOptions } from './curie.ts'
+import { readWithTerms, type Curie, type CurieMarket, findCurie, deploymentOf, type PerpOptions } from './curie.ts'
 import { liquidationsOf, readAccount, collateralOf, readFunding, readMarket, readPosition, toPosition } from './state.ts'
 import { quoteClose, typicalGasUnits, quoteOrder } from './quote.ts'
 import { planClose, planMove, planOpen } from './plan.ts'
@@ -12,7 +12,7 @@ export type Perp = PerpAMM<Evm> & Required<Pick<Life, 'start'>> & { readonly spe
 
 /** Throws where the plugin or its configuration lacks the network. */
 export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
-  const place = placeOf(venue, options)
+  const place = deploymentOf(venue, options)
   let found: Curie | undefined
   const curie = (): Curie => {
     if (found) return found

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { placeOf, type Place } from '../../../kits/oasis/contract.ts'
+import { deploymentOf, type Deployment } from '../../../kits/oasis/contract.ts'
 import { offerLens, readLens, type PairOffers } from '../../../kits/oasis/lens.ts'
 import { markets } from '../../../plugins/oasis/markets.ts'
 import { at } from '../amm/v2/trading-floor.ts'
@@ -10,14 +10,14 @@ const count = 60
 describe('the lens on offers', function () {
   this.timeout(180_000)
   let floor: OasisFloor
-  let place: Place
+  let place: Deployment
   let read: (most: number, gas?: number) => Promise<PairOffers>
 
   before(async () => {
     floor = await openOasisFloor()
     const { exchange, provider, address } = floor
     const { reader } = floor.venue({ routerAddress: address })
-    place = placeOf(floor.venue({ routerAddress: address }), { markets })
+    place = deploymentOf(floor.venue({ routerAddress: address }), { markets })
     const pairs = place.pairs.slice(0, 1)
     read = async (most, gas) => {
       const probe = offerLens(address, pairs, undefined, most)

@@ -4,7 +4,7 @@ import type { PerpMarketName, PerpOrder, Plan } from '../../../core/contracts/in
 import { devnetPerpOperator } from '../../../testkit/devnet-operators.ts'
 import { deployer, deployerAddress, readArtifact } from '../../../core/devnet/build-state.ts'
 import type { Evm, EvmReceipt } from '../../../kits/evm/index.ts'
-import { contractsOf, type ExchangeContract } from '../../../kits/perp/devnet-contracts.ts'
+import { perpDevnetContracts, type ExchangeContract } from '../../../kits/perp/devnet-contracts.ts'
 import { collateralSlot } from '../../../kits/perp/devnet-operator.ts'
 import { perp } from '../../../kits/perp/index.ts'
 import { markets } from '../../../plugins/perp/markets.ts'
@@ -21,7 +21,7 @@ export type PerpFloor = Awaited<ReturnType<typeof openPerpFloor>>
 export async function openPerpFloor() {
   const floor = await openTradingFloor(files)
   const { provider } = floor
-  const placed = contractsOf(deployerAddress('perp'))
+  const placed = perpDevnetContracts(deployerAddress('perp'))
   const contractAt = async (name: string, address: string): Promise<BaseContract> =>
     new Contract(address, (await readArtifact(name, artifacts)).abi, deployer('perp', provider))
   const contract = (name: ExchangeContract) => contractAt(name, placed.exchange(name))
