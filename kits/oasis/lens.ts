@@ -22,12 +22,12 @@ interface SideOffers {
 export type PairOffers = Readonly<Record<BookSide, SideOffers>>
 
 /** How many offers of a side are looked at, which costs some 15,000 gas each; half as many where a node allows less than 50 million. */
-const mostOffers = 1000
+const maxOffers = 1000
 
 const nobody = '0x0000000000000000000000000000000000000000'
 
 /** The sorted offers of pairs (contracts/OfferLens.sol), those of one owner where one is named. */
-export function offerLens(market: string, pairs: readonly Pair[], owner = nobody, most = mostOffers): Probe {
+export function offerLens(market: string, pairs: readonly Pair[], owner = nobody, most = maxOffers): Probe {
   const sides = pairs.flatMap((pair) => [tokensOf(pair, 'sells'), tokensOf(pair, 'buys')].map((side) => side.map(({ address }) => address)))
   const types = ['address', 'address', 'uint256', 'address[2][]']
   return { code: artifact.bytecode, args: AbiCoder.defaultAbiCoder().encode(types, [market, owner, most, sides]) }
