@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Json, Sealed, Signable } from 'sluice/plugin'
-import type { Slot } from './nonces.ts'
+import type { Sequence } from './nonces.ts'
 import { is, object, whole, decimal, either, flag, list, nothing, text, word, type Of } from './shape.ts'
 
 const noContract = '0x0000000000000000000000000000000000000000'
@@ -37,7 +37,7 @@ interface Wording {
 }
 
 /** What is signed, and the request that it is for. */
-export function draft({ action, expiresAfter }: Step, { nonce }: Slot, network: HyperliquidNetwork, library: Library): Signable {
+export function draft({ action, expiresAfter }: Step, { nonce }: Sequence, network: HyperliquidNetwork, library: Library): Signable {
   if (isPlain(action)) return plainDraft(action, nonce, network)
   const request = { action, nonce, ...(expiresAfter !== undefined && { expiresAfter }) }
   const wording: Wording = {

@@ -2,7 +2,7 @@ import type { At, Look, OpenAttempt, Sighting } from 'sluice/plugin'
 import { type Trace, type TracedStep, isTracedStep } from './actions.ts'
 import type { Ask, ExchangeClock } from './api.ts'
 import { compare } from './decimal.ts'
-import { type UsedNonces, nonceLivesMs, type Slot, type Synced } from './nonces.ts'
+import { type UsedNonces, nonceLivesMs, type Sequence, type Synced } from './nonces.ts'
 import type { OwnNews } from './order-updates.ts'
 import { fills, orderStatus, type WireFill, type WireOrderStatus, isWaiting, needsFills, progressOf } from './orders.ts'
 import { type Receipt, type ActionStatus, refusalOf } from './send.ts'
@@ -136,14 +136,14 @@ const isAmount = (seen: string | undefined, meant: string) => seen !== undefined
 /** Orders are asked for one by one, and each question weighs on the limit: so many attempts at a look, the others at the next. */
 const mostAttempts = 10
 
-type Attempt = OpenAttempt<string, Slot>
+type Attempt = OpenAttempt<string, Sequence>
 
 /** What became of actions whose answer was lost: by what they leave behind, or by the end of their time. */
 export function createLook({ ask, clock, used, news }: { ask: Ask; clock: ExchangeClock; used: UsedNonces; news: OwnNews }) {
   const find = createTraceFinder({ ask, clock, used })
   let from = 0
 
-  async function sight(id: string, step: TracedStep, { nonce }: Slot, nowMs: Promise<number>, at: At): Promise<Sighting> {
+  async function sight(id: string, step: TracedStep, { nonce }: Sequence, nowMs: Promise<number>, at: At): Promise<Sighting> {
     const endMs = step.expiresAfter ?? nonce + nonceLivesMs
     // By a clock that is behind there is another look.
     const wasThorough = clock.nowMs() > endMs

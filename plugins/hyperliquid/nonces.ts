@@ -1,7 +1,7 @@
 import { SluiceError } from 'sluice/plugin'
 
 /** Milliseconds since the Unix epoch; used once by its signer. */
-export type Slot = { readonly nonce: number }
+export type Sequence = { readonly nonce: number }
 
 /** How far the exchange's clock is ahead of this machine's. */
 export type Synced = { readonly aheadMs: number }
@@ -15,7 +15,7 @@ const mostAheadMs = dayMs / 2
 /** Claims nonces: they increase over all signers, since what is over is held no longer and its nonce is used all the same. */
 export function createClaim(nowMs: () => number = Date.now) {
   let last = 0
-  return (synced: Synced, held: readonly Slot[], count: number): readonly Slot[] => {
+  return (synced: Synced, held: readonly Sequence[], count: number): readonly Sequence[] => {
     const first = Math.max(nowMs() + synced.aheadMs, last + 1, ...held.map(({ nonce }) => nonce + 1))
     last = first + count - 1
     return Array.from({ length: count }, (_, index) => ({ nonce: first + index }))
@@ -23,7 +23,7 @@ export function createClaim(nowMs: () => number = Date.now) {
 }
 
 /** @throws SluiceError INVALID_NONCE where the exchange would refuse it, or soon those after it */
-export function slotsFrom(synced: Synced, nonce: number, count: number, nowMs = Date.now()): readonly Slot[] {
+export function slotsFrom(synced: Synced, nonce: number, count: number, nowMs = Date.now()): readonly Sequence[] {
   const now = nowMs + synced.aheadMs
   if (nonce <= now - nonceLivesMs || nonce + count - 1 >= now + mostAheadMs) {
     throw new SluiceError(
@@ -40,7 +40,7 @@ const remembered = 10_000
 
 /** Nonces that this server claimed and has sent nothing on yet: what is on any other may have come to the exchange before. */
 export interface UnsentNonces {
-  note(slots: readonly Slot[]): readonly Slot[]
+  note(slots: readonly Sequence[]): readonly Sequence[]
   /** True once. */
   take(nonce: number | undefined): boolean
 }

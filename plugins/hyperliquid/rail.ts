@@ -4,7 +4,7 @@ import { type HyperliquidNetwork, draft, seal, type Library, isPlain, type Step 
 import type { OwnNews } from './order-updates.ts'
 import { createLook } from './find-trace.ts'
 import { createSend } from './send.ts'
-import { createClaim, slotsFrom, type Slot, type Synced, createUnsentNonces, createUsedNonces } from './nonces.ts'
+import { createClaim, slotsFrom, type Sequence, type Synced, createUnsentNonces, createUsedNonces } from './nonces.ts'
 
 interface RailParts {
   ask: Ask
@@ -19,7 +19,7 @@ interface RailParts {
 
 /** Actions pay no fees; what takes the place of another is marked. */
 type Fees = null | 'noop'
-type HyperliquidRail = Rail<Step, string, Slot, Synced, Fees>
+type HyperliquidRail = Rail<Step, string, Sequence, Synced, Fees>
 
 const noopLivesMs = 60_000
 /** Actions cost no gas. */
