@@ -139,7 +139,7 @@ const mostAttempts = 10
 type Attempt = OpenAttempt<string, Sequence>
 
 /** What became of actions whose answer was lost: by what they leave behind, or by the end of their time. */
-export function createLook({ ask, clock, used, news }: { ask: Ask; clock: ExchangeClock; used: UsedNonces; news: OwnNews }) {
+export function createPoll({ ask, clock, used, news }: { ask: Ask; clock: ExchangeClock; used: UsedNonces; news: OwnNews }) {
   const find = createTraceFinder({ ask, clock, used })
   let from = 0
 

@@ -2,7 +2,7 @@ import type { GasTerms, Rail } from 'sluice/plugin'
 import type { Ask, Budget, ExchangeClock, Post } from './api.ts'
 import { type HyperliquidNetwork, draft, seal, type Library, isPlain, type Step } from './actions.ts'
 import type { OwnNews } from './order-updates.ts'
-import { createLook } from './find-trace.ts'
+import { createPoll } from './find-trace.ts'
 import { createSend } from './send.ts'
 import { createClaim, slotsFrom, type Sequence, type Synced, createUnsentNonces, createUsedNonces } from './nonces.ts'
 
@@ -31,7 +31,7 @@ export function hyperliquidRail(parts: RailParts): HyperliquidRail {
   const used = createUsedNonces()
   const unsent = createUnsentNonces()
   const claim = createClaim()
-  const look = createLook({ ...parts, used })
+  const look = createPoll({ ...parts, used })
   const sync: HyperliquidRail['sync'] = async (_, at) => ({ aheadMs: await clock.aheadMs(at) })
   return {
     slots: 'increasing',
