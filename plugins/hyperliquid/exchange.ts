@@ -13,7 +13,7 @@ import { networks, type HyperliquidNetwork, loadLibrary, type Library } from './
 import { createAsk, type Ask, createBudget, createClock, type ExchangeClock, createPost } from './api.ts'
 import { createFeed, bookStream } from './feed.ts'
 import { createMarkets, type Listing } from './markets.ts'
-import { createHeads, createOwnNews } from './order-updates.ts'
+import { createHeads, createOrderUpdates } from './order-updates.ts'
 import type { OrderOwner } from './orders.ts'
 import { hyperliquidRail } from './rail.ts'
 
@@ -52,7 +52,7 @@ export function createExchange(
   const ask = createAsk(post, budget)
   const clock = createClock(ask)
   const feed = createFeed(urls.wsUrl, log)
-  const news = createOwnNews(feed)
+  const news = createOrderUpdates(feed)
   const agents = new Map(Object.entries(config.agents).map(([wallet, agent]) => [wallet.toLowerCase(), agent]))
   let loaded: Library | undefined
   const library = () => {

@@ -27,7 +27,7 @@ const message = object({ channel: text }, { data: anything })
 const ofCoin = object({ coin: text })
 const subscribed = object({ method: word('subscribe'), subscription: object({ user: text }) })
 
-export interface Follower {
+export interface FeedListener {
   /** By the exchange's channel. */
   news(channel: string, data: unknown): void
   lost(reason: string): void
@@ -37,27 +37,27 @@ export interface Follower {
 type Subscription = { readonly type: string; readonly coin: string } | { readonly type: string; readonly user: string }
 
 /** What is followed of a coin, or of a wallet. */
-interface Followed {
+interface FeedEntry {
   readonly of: 'coin' | 'wallet'
   readonly subscriptions: readonly Subscription[]
-  readonly followers: Set<Follower>
+  readonly followers: Set<FeedListener>
 }
 
 /** One connection to the exchange for whatever is followed; comes back by itself, and then follows the same again. */
 export interface Feed {
   /** Until the function that is given is called. */
-  follow(coin: string, follower: Follower): () => void
+  follow(coin: string, follower: FeedListener): () => void
   /**
    * News of a wallet's orders as `orderUpdates`, which do not say whose they are, and `subscriptionResponse` whenever they begin anew.
    * Undefined where the exchange tells of no more wallets.
    */
-  followOrders(user: string, follower: Follower): (() => void) | undefined
+  followOrders(user: string, follower: FeedListener): (() => void) | undefined
   stop(): void
 }
 
 export function createFeed(wsUrl: string, log: Log, allowance = createMessageAllowance()): Feed {
   /** By the name of a coin, or a wallet's address. */
-  const followed = new Map<string, Followed>()
+  const followed = new Map<string, FeedEntry>()
   let socket: WebSocket | undefined
   let isOpen = false
   let heardAt = 0
@@ -75,7 +75,7 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
   }
   const subscriptions = () => [...followed.values()].reduce((sum, each) => sum + each.subscriptions.length, 0)
   const wallets = () => [...followed.values()].filter((each) => each.of === 'wallet')
-  const followersOf = (some: Iterable<Followed>) => new Set([...some].flatMap((each) => [...each.followers]))
+  const followersOf = (some: Iterable<FeedEntry>) => new Set([...some].flatMap((each) => [...each.followers]))
   const all = () => followersOf(followed.values())
 
   function connect(): void {
@@ -139,7 +139,7 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
     else for (const follower of concerned(said.channel, said.data)) follower.news(said.channel, said.data)
   }
 
-  function concerned(channel: string, data: unknown): Iterable<Follower> {
+  function concerned(channel: string, data: unknown): Iterable<FeedListener> {
     if (channel === 'orderUpdates') return followersOf(wallets())
     const name = channel === 'subscriptionResponse' ? walletOf(data) : coinOf(data)
     return (name !== undefined && followed.get(name)?.followers) || []
@@ -152,7 +152,7 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
     return left > 0 ? bookAlone : []
   }
 
-  function follow(name: string, of: Followed['of'], subscriptionsFor: () => readonly Subscription[], follower: Follower): () => void {
+  function follow(name: string, of: FeedEntry['of'], subscriptionsFor: () => readonly Subscription[], follower: FeedListener): () => void {
     const known = followed.get(name)
     if (known) known.followers.add(follower)
     else followed.set(name, { of, subscriptions: subscriptionsFor(), followers: new Set([follower]) })
@@ -165,7 +165,7 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
     return () => forget(name, follower)
   }
 
-  function forget(name: string, follower: Follower): void {
+  function forget(name: string, follower: FeedListener): void {
     const here = followed.get(name)
     if (!here?.followers.delete(follower) || here.followers.size > 0) return
     say('unsubscribe', name)

@@ -3,7 +3,7 @@ import { type Trace, type TracedStep, isTracedStep } from './actions.ts'
 import type { Ask, ExchangeClock } from './api.ts'
 import { compare } from './decimal.ts'
 import { type UsedNonces, nonceLivesMs, type Sequence, type Synced } from './nonces.ts'
-import type { OwnNews } from './order-updates.ts'
+import type { OrderUpdates } from './order-updates.ts'
 import { fills, orderStatus, type WireFill, type WireOrderStatus, isWaiting, needsFills, progressOf } from './orders.ts'
 import { type Receipt, type ActionStatus, refusalOf } from './send.ts'
 import { decimal, either, flag, list, nothing, object, shape, text, whole, type Of } from './shape.ts'
@@ -139,7 +139,7 @@ const mostAttempts = 10
 type Attempt = OpenAttempt<string, Sequence>
 
 /** What became of actions whose answer was lost: by what they leave behind, or by the end of their time. */
-export function createPoll({ ask, clock, used, news }: { ask: Ask; clock: ExchangeClock; used: UsedNonces; news: OwnNews }) {
+export function createPoll({ ask, clock, used, news }: { ask: Ask; clock: ExchangeClock; used: UsedNonces; news: OrderUpdates }) {
   const find = createTraceFinder({ ask, clock, used })
   let from = 0
 

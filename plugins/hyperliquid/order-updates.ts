@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Head } from 'sluice/plugin'
 import type { Trace, TracedStep } from './actions.ts'
 import type { ExchangeClock } from './api.ts'
-import type { Feed, Follower } from './feed.ts'
+import type { Feed, FeedListener } from './feed.ts'
 import { either, is, list, nothing, object, text, whole } from './shape.ts'
 
 const updates = list(object({ order: object({ oid: whole }, { cloid: either(text, nothing) }), status: text }))
@@ -16,7 +16,7 @@ const keptMs = 10_000
  * Tells when the exchange says something of orders that are looked for. That is a reason to look, and never what became of them: what is
  * not told, or of a wallet too many, is found all the same, by the clock.
  */
-export interface OwnNews {
+export interface OrderUpdates {
   /** From now on, of these actions alone. */
   lookFor(open: readonly TracedStep[]): void
   /** Whether there were any since the last time, or come within the time. */
@@ -25,7 +25,7 @@ export interface OwnNews {
   end(): void
 }
 
-export function createOwnNews(feed: Pick<Feed, 'followOrders'>, nowMs: () => number = () => performance.now()): OwnNews {
+export function createOrderUpdates(feed: Pick<Feed, 'followOrders'>, nowMs: () => number = () => performance.now()): OrderUpdates {
   const wallets = new Map<string, { seenAt: number; readonly forget: () => void }>()
   /** What was told last of each order that is looked for, by its names: a message that comes again is no news. */
   let told = new Map<string | number, string | undefined>()
@@ -37,7 +37,7 @@ export function createOwnNews(feed: Pick<Feed, 'followOrders'>, nowMs: () => num
     wake()
   }
 
-  const follower: Follower = {
+  const follower: FeedListener = {
     news(channel, data) {
       // Nobody tells what happened before a subscription began, or while the connection was cut.
       if (channel === 'subscriptionResponse') return tell()
@@ -114,7 +114,7 @@ const mostEarly = 3
  * When to look at what is open: at once where the exchange tells of it, and by the clock. What is sent is answered at once, so that only
  * lost answers are looked for.
  */
-export function createHeads(clock: ExchangeClock, news: OwnNews, pauseMs = everyMs) {
+export function createHeads(clock: ExchangeClock, news: OrderUpdates, pauseMs = everyMs) {
   return async function* heads(signal: AbortSignal): AsyncGenerator<Head> {
     let early = mostEarly
     try {

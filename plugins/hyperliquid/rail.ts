@@ -1,7 +1,7 @@
 import type { GasTerms, Rail } from 'sluice/plugin'
 import type { Ask, Budget, ExchangeClock, Post } from './api.ts'
 import { type HyperliquidNetwork, draft, seal, type Library, isPlain, type Step } from './actions.ts'
-import type { OwnNews } from './order-updates.ts'
+import type { OrderUpdates } from './order-updates.ts'
 import { createPoll } from './find-trace.ts'
 import { createSend } from './send.ts'
 import { createClaim, slotsFrom, type Sequence, type Synced, createUnsentNonces, createUsedNonces } from './nonces.ts'
@@ -11,7 +11,7 @@ interface RailParts {
   post: Post
   budget: Budget
   clock: ExchangeClock
-  news: OwnNews
+  news: OrderUpdates
   network: HyperliquidNetwork
   /** @throws where the venue has not started */
   library: () => Library
