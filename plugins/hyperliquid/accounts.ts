@@ -10,7 +10,7 @@ import {
   type FundingPayment,
   type PerpMarketPrices,
 } from 'sluice/plugin'
-import type { Ask } from './api.ts'
+import type { QueryInfo } from './api.ts'
 import { compare, divided, minus, plain, plus, sum, withoutSign, times } from './decimal.ts'
 import { perpMeta, type Listing } from './markets.ts'
 import { decimal, either, list, nothing, object, pair, shape, text, whole, type Of } from './shape.ts'
@@ -91,10 +91,10 @@ const collateralToken = 'USDC'
 /** Of figures that the exchange does not give and that come out of a division. */
 const scale = 12
 
-export const readPerpState = (ask: Ask, user: string, at: At): Promise<PerpState> =>
+export const readPerpState = (ask: QueryInfo, user: string, at: At): Promise<PerpState> =>
   ask({ type: 'clearinghouseState', user }, perpState, at)
 
-export async function readPositions(ask: Ask, user: string, { byId }: Listing, at: At): Promise<readonly PerpBookPosition[]> {
+export async function readPositions(ask: QueryInfo, user: string, { byId }: Listing, at: At): Promise<readonly PerpBookPosition[]> {
   const { assetPositions } = await readPerpState(ask, user, at)
   return assetPositions.flatMap(({ position }) => {
     const listed = byId.get(position.coin)
@@ -143,7 +143,7 @@ export function perpBalancesOf({ marginSummary: { accountValue }, withdrawable }
   ]
 }
 
-export const readSpotState = (ask: Ask, user: string, at: At): Promise<SpotState> =>
+export const readSpotState = (ask: QueryInfo, user: string, at: At): Promise<SpotState> =>
   ask({ type: 'spotClearinghouseState', user }, spotState, at)
 
 export const spotBalancesOf = ({ balances }: SpotState): readonly BookBalance[] =>
@@ -156,7 +156,7 @@ const unit = 'USDC'
 const dollarDecimals = 6
 
 /** The account with portfolio margin, in dollars, as the exchange tells it. One round trip. */
-export async function readMarginAccount(ask: Ask, user: string, { tokens: listed }: Listing, at: At): Promise<MarginAccount> {
+export async function readMarginAccount(ask: QueryInfo, user: string, { tokens: listed }: Listing, at: At): Promise<MarginAccount> {
   const [mode, spot, perp, loans, rates] = await Promise.all([
     readMode(ask, user, at),
     readSpotState(ask, user, at),
@@ -217,14 +217,14 @@ const withMargin = 'portfolioMargin'
 const shared: ReadonlySet<string> = new Set([withMargin, 'unifiedAccount'])
 
 /** How the exchange keeps a wallet's balances: its own word. */
-export async function readMode(ask: Ask, user: string, at: At): Promise<string> {
+export async function readMode(ask: QueryInfo, user: string, at: At): Promise<string> {
   return (await ask({ type: 'userAbstraction', user }, abstraction, at)) ?? 'default'
 }
 
 export const isShared = (mode: string): boolean => shared.has(mode)
 
 /** @throws SluiceError UNSUPPORTED where the wallet did not opt in: nothing does it for it */
-export async function requireMode(ask: Ask, user: string, at: At): Promise<void> {
+export async function requireMode(ask: QueryInfo, user: string, at: At): Promise<void> {
   const mode = await readMode(ask, user, at)
   if (mode === withMargin) return
   throw new SluiceError(
@@ -250,7 +250,7 @@ interface FundingPaymentsQuery {
 
 /** Newest first. The exchange counts forward from a time: so ever longer spans are asked for, backwards, until there are enough. */
 export async function readPayments(
-  ask: Ask,
+  ask: QueryInfo,
   { byId }: Listing,
   { user, market, limit, before }: FundingPaymentsQuery,
   at: At,
@@ -288,7 +288,7 @@ const unique = (all: readonly WireFunding[]) => new Map(all.map((each) => [`${ea
 const hourMsOfPerpPrices = 3_600_000
 
 /** Funding is paid at every full hour, at the rate of then. */
-export async function readPerpPrices(ask: Ask, { id }: BookMarket, nowMs: number, at: At): Promise<PerpMarketPrices> {
+export async function readPerpPrices(ask: QueryInfo, { id }: BookMarket, nowMs: number, at: At): Promise<PerpMarketPrices> {
   const [{ universe }, contexts] = await ask({ type: 'metaAndAssetCtxs' }, perpContexts, at)
   const context = contexts[universe.findIndex(({ name }) => name === id)]
   if (!context) throw new SluiceError('UNKNOWN_ORDER', `Hyperliquid has no market ${id} any more.`)

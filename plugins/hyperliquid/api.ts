@@ -15,15 +15,15 @@ const weightOf = (type: string): number => (light.has(type) ? 2 : 20)
 /** Long answers cost one more for so many entries. */
 const entriesPerWeight = 20
 
-interface Question {
+interface InfoRequest {
   readonly type: string
   readonly [field: string]: string | number | boolean
 }
 
 /** Asks the exchange something; it changes nothing. @throws SluiceError NETWORK, RATE_LIMIT */
-export type Ask = <T>(question: Question, shape: Shape<T>, at: At) => Promise<T>
+export type QueryInfo = <T>(question: InfoRequest, shape: Shape<T>, at: At) => Promise<T>
 
-export function createAsk(post: Post, budget: Budget): Ask {
+export function createInfoQuery(post: Post, budget: RateLimiter): QueryInfo {
   return async (question, shape, { signal }) => {
     budget.take(weightOf(question.type), 'question')
     const answer = await post('info', JSON.stringify(question), signal)
@@ -115,7 +115,7 @@ function wordsOf(error: unknown): string {
 const keptForActions = 1 / 6
 
 /** How much may still be asked of the exchange, by its own weights: an allowance per minute that fills up steadily. */
-export interface Budget {
+export interface RateLimiter {
   /** @throws SluiceError RATE_LIMIT where it is used up: nothing was asked */
   take(weight: number, what: 'question' | 'action'): void
   /** What an answer cost beyond its question. */
@@ -124,7 +124,7 @@ export interface Budget {
   exhausted(): void
 }
 
-export function createBudget(perMinute: number, nowMs: () => number = Date.now): Budget {
+export function createRateLimiter(perMinute: number, nowMs: () => number = Date.now): RateLimiter {
   const perMs = perMinute / 60_000
   let left = perMinute
   let countedAt = nowMs()
@@ -174,7 +174,7 @@ export interface ExchangeClock {
   heard(timeMs: number): void
 }
 
-export function createClock(ask: Ask): ExchangeClock {
+export function createClock(ask: QueryInfo): ExchangeClock {
   let ahead = 0
   let askedAt: number | undefined
 

@@ -10,7 +10,7 @@ import {
   type ConnectorConfig,
 } from 'sluice/plugin'
 import { networks, type HyperliquidNetwork, loadLibrary, type Library } from './actions.ts'
-import { createAsk, type Ask, createBudget, createClock, type ExchangeClock, createPost } from './api.ts'
+import { createInfoQuery, type QueryInfo, createRateLimiter, createClock, type ExchangeClock, createPost } from './api.ts'
 import { createFeed, bookStream } from './feed.ts'
 import { createMarkets, type Listing } from './markets.ts'
 import { createHeads, createOrderUpdates } from './order-updates.ts'
@@ -19,7 +19,7 @@ import { hyperliquidRail } from './rail.ts'
 
 /** The exchange on one of its networks: what all of its trading types are made of. */
 export interface Exchange {
-  readonly ask: Ask
+  readonly ask: QueryInfo
   readonly clock: ExchangeClock
   readonly network: HyperliquidNetwork
   readonly books: ReturnType<typeof bookStream>
@@ -47,9 +47,9 @@ export function createExchange(
   if (!network || !urls) throw new Error(`Hyperliquid has no network "${name}".`)
   // The schema asks for it.
   const { coreDepositWallet = '' } = contracts
-  const budget = createBudget(config.requestWeightPerMinute)
+  const budget = createRateLimiter(config.requestWeightPerMinute)
   const post = createPost(urls.apiUrl)
-  const ask = createAsk(post, budget)
+  const ask = createInfoQuery(post, budget)
   const clock = createClock(ask)
   const feed = createFeed(urls.wsUrl, log)
   const news = createOrderUpdates(feed)

@@ -1,6 +1,6 @@
 import { type Log, SluiceError, type At, type Book, type BookMarket, type BookStream, type BookUpdate, type Level } from 'sluice/plugin'
 import { WebSocket } from 'undici'
-import type { Ask, ExchangeClock } from './api.ts'
+import type { QueryInfo, ExchangeClock } from './api.ts'
 import { plain } from './decimal.ts'
 import { trades } from './orders.ts'
 import { anything, is, object, text, word, decimal, either, list, nothing, pair, shape, whole, type Of } from './shape.ts'
@@ -257,7 +257,7 @@ const context = object({ coin: text, ctx: object({ dayBaseVlm: decimal }) })
  * Books by websocket. The exchange tells each as a whole, twenty levels of each side, about twice a second where it changed: the time of
  * a snapshot is its sequence.
  */
-export function bookStream({ ask, feed, clock }: { ask: Ask; feed: Feed; clock: ExchangeClock }): BookStream {
+export function bookStream({ ask, feed, clock }: { ask: QueryInfo; feed: Feed; clock: ExchangeClock }): BookStream {
   return {
     async watch({ id }, sink, signal) {
       let lastTradeMs = 0
@@ -285,7 +285,7 @@ export function bookStream({ ask, feed, clock }: { ask: Ask; feed: Feed; clock: 
   }
 }
 
-async function snapshot(ask: Ask, { id, base, quote }: BookMarket, at: At): Promise<BookUpdate & { is: 'snapshot' }> {
+async function snapshot(ask: QueryInfo, { id, base, quote }: BookMarket, at: At): Promise<BookUpdate & { is: 'snapshot' }> {
   const book = await ask({ type: 'l2Book', coin: id }, askedBook, at)
   if (book) return snapshotOf(book)
   throw new SluiceError('UNKNOWN_ORDER', `Hyperliquid has no book of ${base}-${quote} any more.`)

@@ -1,6 +1,6 @@
 import type { At, Look, OpenAttempt, Sighting } from 'sluice/plugin'
 import { type Trace, type TracedStep, isTracedStep } from './actions.ts'
-import type { Ask, ExchangeClock } from './api.ts'
+import type { QueryInfo, ExchangeClock } from './api.ts'
 import { compare } from './decimal.ts'
 import { type UsedNonces, nonceLivesMs, type Sequence, type Synced } from './nonces.ts'
 import type { OrderUpdates } from './order-updates.ts'
@@ -31,7 +31,7 @@ const probed = 3
 const done: Receipt = { statuses: ['success'] }
 
 /** Looks for what an action left behind at the exchange; undefined where there is nothing of it, or not enough to tell. */
-function createTraceFinder({ ask, clock, used }: { ask: Ask; clock: ExchangeClock; used: UsedNonces }) {
+function createTraceFinder({ ask, clock, used }: { ask: QueryInfo; clock: ExchangeClock; used: UsedNonces }) {
   /** Entries of the ledger that are of an attempt: two that did the same are not both taken for the first one's. */
   const taken = new Map<string, string>()
 
@@ -139,7 +139,7 @@ const mostAttempts = 10
 type Attempt = OpenAttempt<string, Sequence>
 
 /** What became of actions whose answer was lost: by what they leave behind, or by the end of their time. */
-export function createPoll({ ask, clock, used, news }: { ask: Ask; clock: ExchangeClock; used: UsedNonces; news: OrderUpdates }) {
+export function createPoll({ ask, clock, used, news }: { ask: QueryInfo; clock: ExchangeClock; used: UsedNonces; news: OrderUpdates }) {
   const find = createTraceFinder({ ask, clock, used })
   let from = 0
 

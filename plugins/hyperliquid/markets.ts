@@ -1,5 +1,5 @@
 import type { At, BookMarket } from 'sluice/plugin'
-import type { Ask } from './api.ts'
+import type { QueryInfo } from './api.ts'
 import { plain } from './decimal.ts'
 import { decimal, either, flag, list, nothing, object, shape, text, whole } from './shape.ts'
 
@@ -43,7 +43,7 @@ const nobody = '0x0000000000000000000000000000000000000000'
 const feesSeconds = 3600
 
 /** The exchange's list of markets; asked for again after a while. */
-export function createMarkets(ask: Ask, keptSeconds: number): (at: At) => Promise<Listing> {
+export function createMarkets(ask: QueryInfo, keptSeconds: number): (at: At) => Promise<Listing> {
   const fees = createCache(feesSeconds, (at) => ask({ type: 'userFees', user: nobody }, userFees, at))
   return createCache(keptSeconds, async (at) => {
     const [perps, spot, rates] = await Promise.all([ask({ type: 'meta' }, meta, at), ask({ type: 'spotMeta' }, spotMeta, at), fees(at)])

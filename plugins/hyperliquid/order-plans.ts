@@ -11,7 +11,7 @@ import {
 } from 'sluice/plugin'
 import { activeAsset, readPerpState, readSpotState } from './accounts.ts'
 import type { ChainAction, Step, WireOrder, Trace } from './actions.ts'
-import type { Ask } from './api.ts'
+import type { QueryInfo } from './api.ts'
 import { plain, compare, divided, minus, plus, times } from './decimal.ts'
 import type { MarketEntry, Listing } from './markets.ts'
 import { cloidOf, type OrderOwner, oidOf } from './orders.ts'
@@ -160,7 +160,7 @@ const created = (actions: readonly BookAction[]): readonly CreateOfRequireFunds[
  * That the wallet has what the orders pay with, at the worst price that each allows: the exchange may fill them at it.
  * @throws SluiceError INSUFFICIENT_BALANCE
  */
-export async function requireSpotFunds(ask: Ask, user: string, actions: readonly BookAction[], at: At): Promise<void> {
+export async function requireSpotFunds(ask: QueryInfo, user: string, actions: readonly BookAction[], at: At): Promise<void> {
   const needed = new Map<string, string>()
   const atBounds = new Set<string>()
   for (const { market, order } of created(actions)) {
@@ -188,7 +188,7 @@ export async function requireSpotFunds(ask: Ask, user: string, actions: readonly
  * highest leverage, the exchange is asked how much this very side of the market may have.
  * @throws SluiceError INSUFFICIENT_MARGIN
  */
-export async function requireMargin(ask: Ask, user: string, actions: readonly BookAction[], at: At): Promise<void> {
+export async function requireMargin(ask: QueryInfo, user: string, actions: readonly BookAction[], at: At): Promise<void> {
   const orders = created(actions).filter(({ order }) => order.reduceOnly !== true)
   if (orders.length === 0) return
   const { marginSummary, withdrawable } = await readPerpState(ask, user, at)
@@ -198,7 +198,7 @@ export async function requireMargin(ask: Ask, user: string, actions: readonly Bo
   await Promise.all(doubtful.map(({ market, order }) => requireSide(ask, user, market, order, at)))
 }
 
-async function requireSide(ask: Ask, user: string, { id }: BookMarket, order: NewOrder, at: At): Promise<void> {
+async function requireSide(ask: QueryInfo, user: string, { id }: BookMarket, order: NewOrder, at: At): Promise<void> {
   const { leverage, availableToTrade } = await ask({ type: 'activeAssetData', user, coin: id }, activeAsset, at)
   const [buys, sells] = availableToTrade
   const free = order.side === 'BUY' ? buys : sells

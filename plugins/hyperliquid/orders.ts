@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { At, BookMarket, BookOrder, OrderName, OrderType, BookTrade, OrderState } from 'sluice/plugin'
-import type { Ask } from './api.ts'
+import type { QueryInfo } from './api.ts'
 import { compare, divided, plain, sum, times, minus } from './decimal.ts'
 import type { MarketEntry, Listing } from './markets.ts'
 import { decimal, either, list, nothing, object, shape, text, whole, word, type Of } from './shape.ts'
@@ -20,7 +20,7 @@ interface OrdersQuery {
 }
 
 /** Newest first: all that are open, and of those that ended what the exchange still knows enough of. */
-export async function readOrders(ask: Ask, { owner, kind, listing, market, names }: OrdersQuery, at: At): Promise<readonly BookOrder[]> {
+export async function readOrders(ask: QueryInfo, { owner, kind, listing, market, names }: OrdersQuery, at: At): Promise<readonly BookOrder[]> {
   const idOf = new Map((names ?? []).flatMap(({ clientOrderId: id }) => (id === undefined ? [] : [[cloidOf(owner, id), id] as const])))
   const found = names ? await named(ask, owner, names, at) : await listed(ask, owner.user, at)
   const here = found.flatMap((judged) => {
@@ -41,7 +41,7 @@ export async function readOrders(ask: Ask, { owner, kind, listing, market, names
   return orders.toSorted((a, b) => b.createdAt - a.createdAt || Number(b.orderId) - Number(a.orderId))
 }
 
-async function listed(ask: Ask, user: string, at: At): Promise<readonly WireOrderStatus[]> {
+async function listed(ask: QueryInfo, user: string, at: At): Promise<readonly WireOrderStatus[]> {
   const [open, past] = await Promise.all([
     ask({ type: 'frontendOpenOrders', user }, openOrders, at),
     ask({ type: 'historicalOrders', user }, historicalOrders, at),
@@ -59,7 +59,7 @@ async function listed(ask: Ask, user: string, at: At): Promise<readonly WireOrde
 const isLater = (each: WireOrderStatus, other: WireOrderStatus) =>
   each.statusTimestamp > other.statusTimestamp || (each.statusTimestamp === other.statusTimestamp && isWaiting(progressOf(other)))
 
-async function named(ask: Ask, owner: OrderOwner, names: readonly OrderName[], at: At): Promise<readonly WireOrderStatus[]> {
+async function named(ask: QueryInfo, owner: OrderOwner, names: readonly OrderName[], at: At): Promise<readonly WireOrderStatus[]> {
   const oids = names.flatMap(({ orderId, clientOrderId }): readonly (number | string)[] => {
     if (orderId === undefined) return clientOrderId === undefined ? [] : [cloidOf(owner, clientOrderId)]
     const oid = oidOf(orderId)
@@ -73,7 +73,7 @@ async function named(ask: Ask, owner: OrderOwner, names: readonly OrderName[], a
   return [...byId.values()]
 }
 
-async function single(ask: Ask, user: string, oid: number | string, at: At): Promise<WireOrderStatus | undefined> {
+async function single(ask: QueryInfo, user: string, oid: number | string, at: At): Promise<WireOrderStatus | undefined> {
   const answer = await ask({ type: 'orderStatus', user, oid }, orderStatus, at)
   return answer.status === 'order' ? answer.order : undefined
 }
@@ -119,7 +119,7 @@ const mostAskedSinglyOfOwnFills = 8
 type FillsOf = (order: WireOrderStatus) => readonly WireFill[] | undefined
 
 /** @param singly whether those that the newest do not have are worth a question each */
-async function readOwnFills(ask: Ask, user: string, orders: readonly WireOrderStatus[], singly: boolean, at: At): Promise<FillsOf> {
+async function readOwnFills(ask: QueryInfo, user: string, orders: readonly WireOrderStatus[], singly: boolean, at: At): Promise<FillsOf> {
   // Most of what traded nothing needs no fills.
   if (!orders.some((each) => compare(progressOf(each).filledAmount, '0') > 0)) return () => []
   const newest = await ask({ type: 'userFills', user }, fills, at)
@@ -149,7 +149,7 @@ interface TradesQuery {
 
 /** Newest first: of a wallet the last 2,000 that the exchange tells at once, of everybody the last few. */
 export async function readTrades(
-  ask: Ask,
+  ask: QueryInfo,
   { market, user, orderId, limit, before = Infinity }: TradesQuery,
   at: At,
 ): Promise<readonly BookTrade[]> {

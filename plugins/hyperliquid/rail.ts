@@ -1,5 +1,5 @@
 import type { GasTerms, Rail } from 'sluice/plugin'
-import type { Ask, Budget, ExchangeClock, Post } from './api.ts'
+import type { QueryInfo, RateLimiter, ExchangeClock, Post } from './api.ts'
 import { type HyperliquidNetwork, draft, seal, type Library, isPlain, type Step } from './actions.ts'
 import type { OrderUpdates } from './order-updates.ts'
 import { createPoll } from './find-trace.ts'
@@ -7,9 +7,9 @@ import { createSend } from './send.ts'
 import { createClaim, slotsFrom, type Sequence, type Synced, createUnsentNonces, createUsedNonces } from './nonces.ts'
 
 interface RailParts {
-  ask: Ask
+  ask: QueryInfo
   post: Post
-  budget: Budget
+  budget: RateLimiter
   clock: ExchangeClock
   news: OrderUpdates
   network: HyperliquidNetwork

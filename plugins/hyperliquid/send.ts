@@ -1,5 +1,5 @@
 import { type At, type Reception, type RefusalMeaning, type Sealed, orderStates } from 'sluice/plugin'
-import type { Budget, ExchangeClock, Post, PostResult } from './api.ts'
+import type { RateLimiter, ExchangeClock, Post, PostResult } from './api.ts'
 import type { UnsentNonces, UsedNonces } from './nonces.ts'
 import { anything, is, list, object, text, whole, word, decimal, either, type Of } from './shape.ts'
 
@@ -33,7 +33,7 @@ const tooLate: Reception = { is: 'refused', reason: 'Its time is over.', meaning
 
 interface SendParts {
   post: Post
-  budget: Budget
+  budget: RateLimiter
   clock: ExchangeClock
   used: UsedNonces
   unsent: UnsentNonces

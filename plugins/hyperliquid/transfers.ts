@@ -2,7 +2,7 @@ import { word, type Evm } from 'sluice/evm'
 import { badFields, SluiceError, type At, type BridgePlan, type Plan, type Token, type VenuePlan, type MarginMove } from 'sluice/plugin'
 import { isShared, readMode, readPerpState, readSpotState, lending } from './accounts.ts'
 import type { PlainAction, Step, Trace, ChainAction } from './actions.ts'
-import type { Ask } from './api.ts'
+import type { QueryInfo } from './api.ts'
 import { compare, ofRaw, decimalsOf, minus, plain } from './decimal.ts'
 import type { MarketEntry, ExchangeToken, Listing } from './markets.ts'
 
@@ -21,7 +21,7 @@ const newAccountFee = '1'
 const leastBridged = '5'
 
 interface DepositContext {
-  readonly ask: Ask
+  readonly ask: QueryInfo
   readonly user: string
   readonly kind: MarketEntry['kind']
 }
@@ -86,7 +86,7 @@ interface WithdrawalContext {
  * @throws SluiceError INSUFFICIENT_BALANCE, INSUFFICIENT_MARGIN, UNSUPPORTED, INCOMPLETE_PARAMS
  */
 export async function withdrawal(
-  ask: Ask,
+  ask: QueryInfo,
   from: MarketEntry['kind'],
   token: Token,
   amountRaw: bigint,
@@ -158,7 +158,7 @@ const isListed = ({ native, address }: Token, listed: readonly Token[]): boolean
  * @throws SluiceError INSUFFICIENT_BALANCE, INSUFFICIENT_MARGIN, TRADE_FAILED
  */
 export async function loan(
-  ask: Ask,
+  ask: QueryInfo,
   user: string,
   { of, amount }: { of: ExchangeToken; amount: string },
   how: MarginMove,

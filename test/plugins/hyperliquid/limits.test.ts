@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { lending, perpState, perpAccountOf } from '../../../plugins/hyperliquid/accounts.ts'
-import { createBudget } from '../../../plugins/hyperliquid/api.ts'
+import { createRateLimiter } from '../../../plugins/hyperliquid/api.ts'
 import { failsWith, losesAnswer, overItsLimit } from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
 import { at, startVenue, usdc, type TestVenue } from './venue.ts'
 
@@ -14,7 +14,7 @@ const nameOf = async (work: Promise<unknown>): Promise<unknown> =>
 describe("what Hyperliquid's limits allow", () => {
   it('is counted by its weights, fills up within a minute, and keeps a sixth for actions', () => {
     let now = 0
-    const budget = createBudget(1200, () => now)
+    const budget = createRateLimiter(1200, () => now)
     for (let asked = 0; asked < 50; asked += 1) budget.take(20, 'question')
     expect(() => budget.take(2, 'question')).to.throw('used up')
     for (let sent = 0; sent < 200; sent += 1) budget.take(1, 'action')
