@@ -7,14 +7,14 @@ const noContract = '0x0000000000000000000000000000000000000000'
 
 /** Domain and type of what is signed for actions of the exchange's chain: signing/mod.js of @nktkas/hyperliquid@0.31.0. */
 export const agentKind = { domain: 'Exchange', chainId: 1337, primaryType: 'Agent' } as const
-export const plainDomain = 'HyperliquidSignTransaction'
+export const userSignedDomain = 'HyperliquidSignTransaction'
 
 type Fields = readonly { readonly name: string; readonly type: string }[]
 const string = (name: string) => ({ name, type: 'string' })
 const chain = string('hyperliquidChain')
 
 /** What plain actions are signed as: `Withdraw3Types` and `UsdClassTransferTypes` of the same package, api/exchange. */
-export const plainKinds = {
+export const userSignedKinds = {
   withdraw3: {
     primaryType: 'HyperliquidTransaction:Withdraw',
     nonce: 'time',
@@ -25,7 +25,7 @@ export const plainKinds = {
     nonce: 'nonce',
     fields: [chain, string('amount'), { name: 'toPerp', type: 'bool' }, { name: 'nonce', type: 'uint64' }],
   },
-} as const satisfies Record<PlainAction['type'], { primaryType: string; nonce: string; fields: Fields }>
+} as const satisfies Record<UserSignedAction['type'], { primaryType: string; nonce: string; fields: Fields }>
 
 const unsigned = object({ action: object({}), nonce: whole }, { expiresAfter: whole })
 
@@ -38,7 +38,7 @@ interface Wording {
 
 /** What is signed, and the request that it is for. */
 export function draft({ action, expiresAfter }: Step, { nonce }: Sequence, network: HyperliquidNetwork, library: Library): Signable {
-  if (isPlain(action)) return plainDraft(action, nonce, network)
+  if (isUserSigned(action)) return plainDraft(action, nonce, network)
   const request = { action, nonce, ...(expiresAfter !== undefined && { expiresAfter }) }
   const wording: Wording = {
     domain: { name: agentKind.domain, chainId: String(agentKind.chainId) },
@@ -49,11 +49,11 @@ export function draft({ action, expiresAfter }: Step, { nonce }: Sequence, netwo
   return signable(wording, request)
 }
 
-function plainDraft({ type, ...said }: PlainAction, nonce: number, { name, signatureChainId }: HyperliquidNetwork): Signable {
-  const { primaryType, nonce: key, fields } = plainKinds[type]
+function plainDraft({ type, ...said }: UserSignedAction, nonce: number, { name, signatureChainId }: HyperliquidNetwork): Signable {
+  const { primaryType, nonce: key, fields } = userSignedKinds[type]
   const message = { hyperliquidChain: name, ...said }
   const wording: Wording = {
-    domain: { name: plainDomain, chainId: String(signatureChainId) },
+    domain: { name: userSignedDomain, chainId: String(signatureChainId) },
     primaryType,
     fields,
     message: { ...message, [key]: String(nonce) },
@@ -99,7 +99,7 @@ export type WireOrder = {
 }
 
 /** Actions of the exchange's own chain: a hash of them is signed, by the wallet or its agent. */
-export type ChainAction =
+export type L1Action =
   | { readonly type: 'order'; readonly orders: readonly WireOrder[]; readonly grouping: 'na' }
   | { readonly type: 'cancel'; readonly cancels: readonly { readonly a: number; readonly o: number }[] }
   | { readonly type: 'cancelByCloid'; readonly cancels: readonly { readonly asset: number; readonly cloid: string }[] }
@@ -114,14 +114,14 @@ export type ChainAction =
   | { readonly type: 'noop' }
 
 /** What is signed in plain words, by the wallet itself; its nonce is in it. */
-export type PlainAction =
+export type UserSignedAction =
   | { readonly type: 'withdraw3'; readonly destination: string; readonly amount: string }
   | { readonly type: 'usdClassTransfer'; readonly amount: string; readonly toPerp: boolean }
 
 /** One step of a plan that goes by the exchange's rail. */
-export type Step = TracedStep & { readonly action: ChainAction | PlainAction }
+export type Step = TracedStep & { readonly action: L1Action | UserSignedAction }
 
-export const isPlain = (action: Step['action']): action is PlainAction => action.type === 'withdraw3' || action.type === 'usdClassTransfer'
+export const isUserSigned = (action: Step['action']): action is UserSignedAction => action.type === 'withdraw3' || action.type === 'usdClassTransfer'
 
 /** What an action leaves behind, by which it is found where its answer was lost. */
 const trace = either(

@@ -24,14 +24,14 @@ import {
   readSpotState,
   spotBalancesOf,
 } from './accounts.ts'
-import { agentKind, plainDomain, plainKinds } from './actions.ts'
+import { agentKind, userSignedDomain, userSignedKinds } from './actions.ts'
 import { schema, createExchange, type Exchange } from './exchange.ts'
 import type { MarketEntry } from './markets.ts'
 import { marketEntryOf, planActions, venuePlan, type VenueActions, outcomeOf, requireMargin, requireSpotFunds } from './order-plans.ts'
 import { readOrders, readTrades } from './orders.ts'
 import { amountAt, loan, depositFromEvm, depositOverBridge, withdrawal } from './transfers.ts'
 
-const { withdraw3, usdClassTransfer } = plainKinds
+const { withdraw3, usdClassTransfer } = userSignedKinds
 
 export default defineConnector({
   family: evm,
@@ -43,8 +43,8 @@ export default defineConnector({
     schema,
     signs: [
       agentKind,
-      { domain: plainDomain, primaryType: withdraw3.primaryType, own: ['destination'] },
-      { domain: plainDomain, primaryType: usdClassTransfer.primaryType },
+      { domain: userSignedDomain, primaryType: withdraw3.primaryType, own: ['destination'] },
+      { domain: userSignedDomain, primaryType: usdClassTransfer.primaryType },
     ],
   },
   create(venue: Parameters<typeof createExchange>[0]) {

@@ -10,7 +10,7 @@ import {
   type ActionOutcome,
 } from 'sluice/plugin'
 import { activeAsset, readPerpState, readSpotState } from './accounts.ts'
-import type { ChainAction, Step, WireOrder, Trace } from './actions.ts'
+import type { L1Action, Step, WireOrder, Trace } from './actions.ts'
 import type { QueryInfo } from './api.ts'
 import { plain, compare, divided, minus, plus, times } from './decimal.ts'
 import type { MarketEntry, Listing } from './markets.ts'
@@ -58,7 +58,7 @@ export function planActions(actions: readonly BookAction[], acting: PlanContext)
 
 function createPlan(some: readonly IndexedAction<Create>[], acting: PlanContext): readonly VenueActions[] {
   const orders = some.map(({ action }) => wireOrder(action, acting))
-  const action: ChainAction = { type: 'order', orders, grouping: 'na' }
+  const action: L1Action = { type: 'order', orders, grouping: 'na' }
   const memo = some.map(({ action: { order } }) => ({ do: 'create' as const, amount: order.amount, timeInForce: order.timeInForce }))
   return plan(some, acting, action, { of: 'orders', cloids: orders.map(({ c }) => c) }, memo)
 }
@@ -93,7 +93,7 @@ function cancelByCloidPlan(some: readonly IndexedAction<Cancel>[], acting: PlanC
 function plan(
   [first, ...others]: readonly IndexedAction<BookAction>[],
   acting: PlanContext,
-  action: ChainAction,
+  action: L1Action,
   trace: Trace,
   actions: Memo['actions'],
 ): readonly VenueActions[] {
@@ -103,7 +103,7 @@ function plan(
 
 /** A plan of one action that dies after a while. */
 export function venuePlan(
-  { action, trace }: { action: ChainAction; trace: Trace },
+  { action, trace }: { action: L1Action; trace: Trace },
   { owner, signer, expiresAfter }: Omit<PlanContext, 'listing'>,
   memo: Json,
 ): VenuePlan {

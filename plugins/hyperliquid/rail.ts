@@ -1,6 +1,6 @@
 import type { GasTerms, Rail } from 'sluice/plugin'
 import type { QueryInfo, RateLimiter, ExchangeClock, Post } from './api.ts'
-import { type HyperliquidNetwork, draft, seal, type Library, isPlain, type Step } from './actions.ts'
+import { type HyperliquidNetwork, draft, seal, type Library, isUserSigned, type Step } from './actions.ts'
 import type { OrderUpdates } from './order-updates.ts'
 import { createPoll } from './find-trace.ts'
 import { createSend } from './send.ts'
@@ -65,7 +65,7 @@ export function hyperliquidRail(parts: RailParts): HyperliquidRail {
         expiresAfter: clock.nowMs() + noopLivesMs,
       }),
       bump: () => undefined,
-      cancelIsCheaper: ({ action }) => isPlain(action),
+      cancelIsCheaper: ({ action }) => isUserSigned(action),
     },
   }
 }

@@ -1,7 +1,7 @@
 import { word, type Evm } from 'sluice/evm'
 import { badFields, SluiceError, type At, type BridgePlan, type Plan, type Token, type VenuePlan, type MarginMove } from 'sluice/plugin'
 import { isShared, readMode, readPerpState, readSpotState, lending } from './accounts.ts'
-import type { PlainAction, Step, Trace, ChainAction } from './actions.ts'
+import type { UserSignedAction, Step, Trace, L1Action } from './actions.ts'
 import type { QueryInfo } from './api.ts'
 import { compare, ofRaw, decimalsOf, minus, plain } from './decimal.ts'
 import type { MarketEntry, ExchangeToken, Listing } from './markets.ts'
@@ -121,7 +121,7 @@ function dollars(token: Token, amountRaw: bigint, listed: readonly Token[]): str
   return amount
 }
 
-type Plain = { action: PlainAction; trace: Trace }
+type Plain = { action: UserSignedAction; trace: Trace }
 
 /** Signed by the wallet itself: an agent may not. */
 function plainPlan([first, ...others]: readonly [Plain, ...Plain[]], { user, deadline }: WithdrawalContext): VenuePlan {
@@ -163,7 +163,7 @@ export async function loan(
   { of, amount }: { of: ExchangeToken; amount: string },
   how: MarginMove,
   at: At,
-): Promise<{ action: ChainAction; trace: Trace }> {
+): Promise<{ action: L1Action; trace: Trace }> {
   const [{ balances, tokenToAvailableAfterMaintenance = [] }, { tokenToState }] = await Promise.all([
     readSpotState(ask, user, at),
     ask({ type: 'borrowLendUserState', user }, lending, at),

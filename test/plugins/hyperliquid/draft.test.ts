@@ -2,7 +2,7 @@ import { ExchangeClient } from '@nktkas/hyperliquid'
 import { expect } from 'chai'
 import { getBytes, Signature, Wallet } from 'ethers'
 import * as fc from 'fast-check'
-import { networks, draft, seal, loadLibrary, type ChainAction, type PlainAction, type Step } from '../../../plugins/hyperliquid/actions.ts'
+import { networks, draft, seal, loadLibrary, type L1Action, type UserSignedAction, type Step } from '../../../plugins/hyperliquid/actions.ts'
 
 type On = 'mainnet' | 'testnet'
 
@@ -21,7 +21,7 @@ async function official(wallet: Wallet, on: On, nonce: number, call: (client: Ex
   return sent[0]
 }
 
-async function ours(wallet: Wallet, on: On, nonce: number, action: ChainAction | PlainAction, expiresAfter?: number) {
+async function ours(wallet: Wallet, on: On, nonce: number, action: L1Action | UserSignedAction, expiresAfter?: number) {
   const network = networks[on]
   if (!network) throw new Error(`no network ${on}`)
   const step: Step = {
@@ -76,7 +76,7 @@ describe("Hyperliquid's signed requests", () => {
     )
   })
 
-  const actions: readonly { action: ChainAction | PlainAction; call: (client: ExchangeClient) => Promise<unknown> }[] = [
+  const actions: readonly { action: L1Action | UserSignedAction; call: (client: ExchangeClient) => Promise<unknown> }[] = [
     {
       action: { type: 'cancel', cancels: [{ a: 3, o: 77_738_308_123 }] },
       call: (client) => client.cancel({ cancels: [{ a: 3, o: 77_738_308_123 }] }),
