@@ -13,36 +13,36 @@ import {
 import type { QueryInfo } from './api.ts'
 import { compare, divided, minus, plain, plus, sum, withoutSign, times } from './decimal.ts'
 import { perpMeta, type Listing } from './markets.ts'
-import { decimal, either, list, nothing, object, pair, shape, text, whole, type Of } from './shape.ts'
+import { decimal, union, array, nothing, object, tuple, shape, text, integer, type Infer } from './shape.ts'
 
 const summary = object({ accountValue: decimal, totalNtlPos: decimal, totalMarginUsed: decimal })
 const position = object({
   coin: text,
   /** Below 0 of a short one. */
   szi: decimal,
-  leverage: object({ type: text, value: whole }),
-  entryPx: either(decimal, nothing),
+  leverage: object({ type: text, value: integer }),
+  entryPx: union(decimal, nothing),
   positionValue: decimal,
   unrealizedPnl: decimal,
-  liquidationPx: either(decimal, nothing),
-  maxLeverage: whole,
+  liquidationPx: union(decimal, nothing),
+  maxLeverage: integer,
 })
-type WirePosition = Of<typeof position>
+type WirePosition = Infer<typeof position>
 
 const perpStateShape = object({
   marginSummary: summary,
   crossMaintenanceMarginUsed: decimal,
   withdrawable: decimal,
-  assetPositions: list(object({ position })),
+  assetPositions: array(object({ position })),
 })
-type PerpState = Of<typeof perpStateShape>
+type PerpState = Infer<typeof perpStateShape>
 export const perpState = shape(perpStateShape)
 
 const spotStateShape = object(
   {
-    balances: list(
+    balances: array(
       object(
-        { coin: text, token: whole, total: decimal, hold: decimal },
+        { coin: text, token: integer, total: decimal, hold: decimal },
         {
           /** What of the total is lent, with portfolio margin. */
           supplied: decimal,
@@ -53,37 +53,37 @@ const spotStateShape = object(
   {
     /** Of accounts with portfolio margin. */
     portfolioMarginRatio: decimal,
-    tokenToAvailableAfterMaintenance: list(pair(whole, decimal)),
+    tokenToAvailableAfterMaintenance: array(tuple(integer, decimal)),
   },
 )
-type SpotState = Of<typeof spotStateShape>
+type SpotState = Infer<typeof spotStateShape>
 const spotState = shape(spotStateShape)
 
 const owed = object({ value: decimal })
 /** Whatever `health` says: the client library's schema knows healthy accounts only. */
-const lendingShape = object({ tokenToState: list(pair(whole, object({ borrow: owed, supply: owed }))) })
-type Lending = Of<typeof lendingShape>
+const lendingShape = object({ tokenToState: array(tuple(integer, object({ borrow: owed, supply: owed }))) })
+type Lending = Infer<typeof lendingShape>
 export const lending = shape(lendingShape)
 
-const reservesShape = list(pair(whole, object({ borrowYearlyRate: decimal, oraclePx: decimal, ltv: decimal })))
-type Reserves = Of<typeof reservesShape>
+const reservesShape = array(tuple(integer, object({ borrowYearlyRate: decimal, oraclePx: decimal, ltv: decimal })))
+type Reserves = Infer<typeof reservesShape>
 const reserves = shape(reservesShape)
 
 /** How a wallet's balances are kept: "default", "disabled", "unifiedAccount", "portfolioMargin" or what may come. */
-const abstraction = shape(either(text, nothing))
+const abstraction = shape(union(text, nothing))
 
 export const activeAsset = shape(
   object({
-    leverage: object({ type: text, value: whole }),
+    leverage: object({ type: text, value: integer }),
     /** In dollars: to buy for, and to sell for. */
-    availableToTrade: pair(decimal, decimal),
+    availableToTrade: tuple(decimal, decimal),
   }),
 )
 
-const perpContexts = shape(pair(perpMeta, list(object({ markPx: decimal, oraclePx: decimal, funding: decimal }))))
+const perpContexts = shape(tuple(perpMeta, array(object({ markPx: decimal, oraclePx: decimal, funding: decimal }))))
 
-const fundingShape = list(object({ time: whole, delta: object({ coin: text, usdc: decimal, fundingRate: decimal }) }))
-type WireFunding = Of<typeof fundingShape>[number]
+const fundingShape = array(object({ time: integer, delta: object({ coin: text, usdc: decimal, fundingRate: decimal }) }))
+type WireFunding = Infer<typeof fundingShape>[number]
 const fundings = shape(fundingShape)
 
 /** What perpetual positions are paid in. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Json, Sealed, Signable } from 'sluice/plugin'
 import type { Sequence } from './nonces.ts'
-import { is, object, whole, decimal, either, flag, list, nothing, text, word, type Of } from './shape.ts'
+import { is, object, integer, decimal, union, flag, array, nothing, text, literal, type Infer } from './shape.ts'
 
 const noContract = '0x0000000000000000000000000000000000000000'
 
@@ -27,7 +27,7 @@ export const userSignedKinds = {
   },
 } as const satisfies Record<UserSignedAction['type'], { primaryType: string; nonce: string; fields: Fields }>
 
-const unsigned = object({ action: object({}), nonce: whole }, { expiresAfter: whole })
+const unsigned = object({ action: object({}), nonce: integer }, { expiresAfter: integer })
 
 interface Wording {
   readonly domain: { readonly name: string; readonly chainId: string }
@@ -124,21 +124,21 @@ export type Step = TracedStep & { readonly action: L1Action | UserSignedAction }
 export const isUserSigned = (action: Step['action']): action is UserSignedAction => action.type === 'withdraw3' || action.type === 'usdClassTransfer'
 
 /** What an action leaves behind, by which it is found where its answer was lost. */
-const trace = either(
-  object({ of: word('orders'), cloids: list(text) }),
-  object({ of: word('cancels'), orders: list(either(text, whole)) }),
-  object({ of: word('leverage'), coin: text, isCross: flag, leverage: whole }),
+const trace = union(
+  object({ of: literal('orders'), cloids: array(text) }),
+  object({ of: literal('cancels'), orders: array(union(text, integer)) }),
+  object({ of: literal('leverage'), coin: text, isCross: flag, leverage: integer }),
   object({
-    of: word('borrowLend'),
+    of: literal('borrowLend'),
     operation: text,
     token: text,
-    amount: either(decimal, nothing),
+    amount: union(decimal, nothing),
   }),
-  object({ of: word('withdraw') }),
-  object({ of: word('usdClassTransfer'), amount: decimal, toPerp: flag }),
-  object({ of: word('nothing') }),
+  object({ of: literal('withdraw') }),
+  object({ of: literal('usdClassTransfer'), amount: decimal, toPerp: flag }),
+  object({ of: literal('nothing') }),
 )
-export type Trace = Of<typeof trace>
+export type Trace = Infer<typeof trace>
 
 const traced = object(
   {
@@ -148,11 +148,11 @@ const traced = object(
   },
   {
     /** Milliseconds since the Unix epoch; absent for plain actions, which have no such thing. */
-    expiresAfter: whole,
+    expiresAfter: integer,
   },
 )
 /** What is looked for of a step. */
-export type TracedStep = Of<typeof traced>
+export type TracedStep = Infer<typeof traced>
 
 /** The journal's steps come back from a database, of an older version it may be. */
 export const isTracedStep = (step: unknown): step is TracedStep => is(traced, step)

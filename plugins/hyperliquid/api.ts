@@ -1,6 +1,6 @@
 import { SluiceError, type At } from 'sluice/plugin'
 import { Pool } from 'undici'
-import { type Shape, object, shape, whole } from './shape.ts'
+import { type Shape, object, shape, integer } from './shape.ts'
 
 /** https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
 const light: ReadonlySet<string> = new Set([
@@ -158,7 +158,7 @@ export function createRateLimiter(perMinute: number, nowMs: () => number = Date.
   }
 }
 
-const status = shape(object({ time: whole }))
+const status = shape(object({ time: integer }))
 /** Clocks drift slowly. */
 const trustedMs = 60_000
 

@@ -3,7 +3,7 @@ import { WebSocket } from 'undici'
 import type { QueryInfo, ExchangeClock } from './api.ts'
 import { plain } from './decimal.ts'
 import { trades } from './orders.ts'
-import { anything, is, object, text, word, decimal, either, list, nothing, pair, shape, whole, type Of } from './shape.ts'
+import { anything, is, object, text, literal, decimal, union, array, nothing, tuple, shape, integer, type Infer } from './shape.ts'
 
 /** https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/timeouts-and-heartbeats: silent ones are cut after a minute. */
 const pingMs = 5_000
@@ -25,7 +25,7 @@ const allTopics: readonly string[] = [...bookAlone, 'trades', 'activeAssetCtx']
 
 const message = object({ channel: text }, { data: anything })
 const ofCoin = object({ coin: text })
-const subscribed = object({ method: word('subscribe'), subscription: object({ user: text }) })
+const subscribed = object({ method: literal('subscribe'), subscription: object({ user: text }) })
 
 export interface FeedListener {
   /** By the exchange's channel. */
@@ -249,8 +249,8 @@ export function createMessageAllowance(most = perMinute, nowMs: () => number = (
 }
 
 const level = object({ px: decimal, sz: decimal })
-const l2Book = object({ coin: text, time: whole, levels: pair(list(level), list(level)) })
-const askedBook = shape(either(l2Book, nothing))
+const l2Book = object({ coin: text, time: integer, levels: tuple(array(level), array(level)) })
+const askedBook = shape(union(l2Book, nothing))
 const context = object({ coin: text, ctx: object({ dayBaseVlm: decimal }) })
 
 /**
@@ -291,10 +291,10 @@ async function snapshot(ask: QueryInfo, { id, base, quote }: BookMarket, at: At)
   throw new SluiceError('UNKNOWN_ORDER', `Hyperliquid has no book of ${base}-${quote} any more.`)
 }
 
-function snapshotOf({ time, levels: [bids, asks] }: Of<typeof l2Book>): BookUpdate & { is: 'snapshot' } {
+function snapshotOf({ time, levels: [bids, asks] }: Infer<typeof l2Book>): BookUpdate & { is: 'snapshot' } {
   const book: Book = { buys: side(bids), sells: side(asks) }
   return { is: 'snapshot', book, sequence: time, timestamp: time }
 }
 
-const side = (levels: readonly Of<typeof level>[]): readonly Level[] =>
+const side = (levels: readonly Infer<typeof level>[]): readonly Level[] =>
   levels.map(({ px, sz }) => ({ price: plain(px), quantity: plain(sz) })).filter(({ quantity }) => !/^(0$|-)/.test(quantity))

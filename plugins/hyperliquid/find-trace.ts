@@ -6,20 +6,20 @@ import { type UsedNonces, nonceLivesMs, type Sequence, type Synced } from './non
 import type { OrderUpdates } from './order-updates.ts'
 import { fills, orderStatus, type WireFill, type WireOrderStatus, isWaiting, needsFills, progressOf } from './orders.ts'
 import { type Receipt, type ActionStatus, refusalOf } from './send.ts'
-import { decimal, either, flag, list, nothing, object, shape, text, whole, type Of } from './shape.ts'
+import { decimal, union, flag, array, nothing, object, shape, text, integer, type Infer } from './shape.ts'
 
-const ledger = list(
+const ledger = array(
   object({
     hash: text,
     delta: object(
       { type: text },
-      { usdc: decimal, toPerp: flag, nonce: either(whole, nothing), token: text, operation: text, amount: decimal },
+      { usdc: decimal, toPerp: flag, nonce: union(integer, nothing), token: text, operation: text, amount: decimal },
     ),
   }),
 )
-type Delta = Of<typeof ledger>[number]['delta']
+type Delta = Infer<typeof ledger>[number]['delta']
 const ledgerShape = shape(ledger)
-const leverageShape = shape(object({ leverage: object({ type: text, value: whole }) }))
+const leverageShape = shape(object({ leverage: object({ type: text, value: integer }) }))
 
 /** Clocks of what makes nonces and of what writes the ledger differ. */
 const clockMarginMs = 5_000

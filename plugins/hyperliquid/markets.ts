@@ -1,7 +1,7 @@
 import type { At, BookMarket } from 'sluice/plugin'
 import type { QueryInfo } from './api.ts'
 import { plain } from './decimal.ts'
-import { decimal, either, flag, list, nothing, object, shape, text, whole } from './shape.ts'
+import { decimal, union, flag, array, nothing, object, shape, text, integer } from './shape.ts'
 
 /** A token of the exchange. */
 export interface ExchangeToken {
@@ -103,17 +103,17 @@ function grid(kind: MarketEntry['kind'], szDecimals: number): Pick<BookMarket, '
 }
 
 export const perpMeta = object({
-  universe: list(object({ name: text, szDecimals: whole, maxLeverage: whole }, { onlyIsolated: flag, isDelisted: flag, marginMode: text })),
+  universe: array(object({ name: text, szDecimals: integer, maxLeverage: integer }, { onlyIsolated: flag, isDelisted: flag, marginMode: text })),
 })
 const meta = shape(perpMeta)
 
 const spotMeta = shape(
   object({
-    universe: list(object({ name: text, index: whole, tokens: list(whole) })),
-    tokens: list(
+    universe: array(object({ name: text, index: integer, tokens: array(integer) })),
+    tokens: array(
       object(
-        { name: text, index: whole, szDecimals: whole, weiDecimals: whole },
-        { evmContract: either(object({ address: text }), nothing) },
+        { name: text, index: integer, szDecimals: integer, weiDecimals: integer },
+        { evmContract: union(object({ address: text }), nothing) },
       ),
     ),
   }),

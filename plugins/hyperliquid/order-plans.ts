@@ -16,7 +16,7 @@ import { plain, compare, divided, minus, plus, times } from './decimal.ts'
 import type { MarketEntry, Listing } from './markets.ts'
 import { cloidOf, type OrderOwner, oidOf } from './orders.ts'
 import { errorOf, isReceipt, type ActionStatus } from './send.ts'
-import { decimal, either, is, list, object, text, word, type Of } from './shape.ts'
+import { decimal, union, is, array, object, text, literal, type Infer } from './shape.ts'
 
 /** An action with more orders weighs more. */
 const mostPerPlan = 39
@@ -215,11 +215,11 @@ async function requireSide(ask: QueryInfo, user: string, { id }: BookMarket, ord
 
 const marginAt = (leverage: string, { price, amount }: NewOrder): string => divided(times(price, amount), leverage, scale, 'up')
 
-const covered = either(object({ do: word('create'), amount: decimal, timeInForce: text }), object({ do: word('cancel') }))
-type Covered = Of<typeof covered>
-const memoShape = object({ actions: list(covered) })
+const covered = union(object({ do: literal('create'), amount: decimal, timeInForce: text }), object({ do: literal('cancel') }))
+type Covered = Infer<typeof covered>
+const memoShape = object({ actions: array(covered) })
 /** What is kept of a plan's actions, to tell what came of each. */
-type Memo = Of<typeof memoShape>
+type Memo = Infer<typeof memoShape>
 
 /** What became of each action of a plan. @throws where the journal has something else than what was kept */
 export function outcomeOf(receipt: Json, memo: Json): readonly ActionOutcome[] {

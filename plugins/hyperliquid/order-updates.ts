@@ -3,9 +3,9 @@ import type { Head } from 'sluice/plugin'
 import type { Trace, TracedStep } from './actions.ts'
 import type { ExchangeClock } from './api.ts'
 import type { Feed, FeedListener } from './feed.ts'
-import { either, is, list, nothing, object, text, whole } from './shape.ts'
+import { union, is, array, nothing, object, text, integer } from './shape.ts'
 
-const updates = list(object({ order: object({ oid: whole }, { cloid: either(text, nothing) }), status: text }))
+const updates = array(object({ order: object({ oid: integer }, { cloid: union(text, nothing) }), status: text }))
 
 /** What comes together is one piece of news. */
 const gatherMs = 50

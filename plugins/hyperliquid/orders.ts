@@ -3,7 +3,7 @@ import type { At, BookMarket, BookOrder, OrderName, OrderType, BookTrade, OrderS
 import type { QueryInfo } from './api.ts'
 import { compare, divided, plain, sum, times, minus } from './decimal.ts'
 import type { MarketEntry, Listing } from './markets.ts'
-import { decimal, either, list, nothing, object, shape, text, whole, word, type Of } from './shape.ts'
+import { decimal, union, array, nothing, object, shape, text, integer, literal, type Infer } from './shape.ts'
 
 /** More than so many are looked for in the lists of open ones and of what was. */
 const mostAskedSingly = 8
@@ -216,8 +216,8 @@ export const needsFills = ({ order: { tif }, status }: WireOrderStatus): boolean
 export const isWaiting = ({ state }: OrderProgress): boolean => state === 'OPEN' || state === 'PARTIALLY_FILLED'
 
 /** A is who sells, B who buys. */
-const side = either(word('A'), word('B'))
-const textOrNothing = either(text, nothing)
+const side = union(literal('A'), literal('B'))
+const textOrNothing = union(text, nothing)
 
 const order = object(
   {
@@ -227,30 +227,30 @@ const order = object(
     /** What is left of it. */
     sz: decimal,
     origSz: decimal,
-    oid: whole,
-    timestamp: whole,
+    oid: integer,
+    timestamp: integer,
   },
   { tif: textOrNothing, cloid: textOrNothing },
 )
-type WireOpenOrder = Of<typeof order>
+type WireOpenOrder = Infer<typeof order>
 
-const judged = object({ order, status: text, statusTimestamp: whole })
+const judged = object({ order, status: text, statusTimestamp: integer })
 /** An order with what became of it. */
-export type WireOrderStatus = Of<typeof judged>
+export type WireOrderStatus = Infer<typeof judged>
 
-const openOrders = shape(list(order))
-const historicalOrders = shape(list(judged))
-export const orderStatus = shape(either(object({ status: word('order'), order: judged }), object({ status: word('unknownOid') })))
+const openOrders = shape(array(order))
+const historicalOrders = shape(array(judged))
+export const orderStatus = shape(union(object({ status: literal('order'), order: judged }), object({ status: literal('unknownOid') })))
 
-const ofTrade = { coin: text, side, px: decimal, sz: decimal, time: whole, hash: text, tid: whole }
+const ofTrade = { coin: text, side, px: decimal, sz: decimal, time: integer, hash: text, tid: integer }
 const trade = object(ofTrade)
-type WireTrade = Of<typeof trade>
-export const trades = list(trade)
+type WireTrade = Infer<typeof trade>
+export const trades = array(trade)
 const publicTrades = shape(trades)
 
-const fill = object({ ...ofTrade, oid: whole, fee: decimal, feeToken: text })
-export type WireFill = Of<typeof fill>
-export const fills = shape(list(fill))
+const fill = object({ ...ofTrade, oid: integer, fee: decimal, feeToken: text })
+export type WireFill = Infer<typeof fill>
+export const fills = shape(array(fill))
 
 /** Whose order it is, and where. */
 export interface OrderOwner {

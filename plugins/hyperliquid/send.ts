@@ -1,12 +1,12 @@
 import { type At, type Reception, type RefusalMeaning, type Sealed, orderStates } from 'sluice/plugin'
 import type { RateLimiter, ExchangeClock, Post, PostResult } from './api.ts'
 import type { UnsentNonces, UsedNonces } from './nonces.ts'
-import { anything, is, list, object, text, whole, word, decimal, either, type Of } from './shape.ts'
+import { anything, is, array, object, text, integer, literal, decimal, union, type Infer } from './shape.ts'
 
-const done = object({ status: word('ok'), response: object({ type: text }, { data: anything }) })
-const refused = object({ status: word('err'), response: text })
-const timed = object({ nonce: whole }, { expiresAfter: whole })
-const batch = object({ action: object({}, { orders: list(anything), cancels: list(anything) }) })
+const done = object({ status: literal('ok'), response: object({ type: text }, { data: anything }) })
+const refused = object({ status: literal('err'), response: text })
+const timed = object({ nonce: integer }, { expiresAfter: integer })
+const batch = object({ action: object({}, { orders: array(anything), cancels: array(anything) }) })
 /** An action weighs one, and one more for so many orders: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
 const ordersPerWeight = 40
 
@@ -119,23 +119,23 @@ function partsOf(raw: Uint8Array): number | undefined {
 }
 
 /** Where an answer was lost: the order as the exchange has it. */
-const found = object({ found: object({ oid: whole, state: word(...orderStates), filledAmount: decimal }) })
+const found = object({ found: object({ oid: integer, state: literal(...orderStates), filledAmount: decimal }) })
 
 /** What the exchange says of one order or cancel of an action. */
-const said = either(
-  object({ resting: object({ oid: whole }) }),
-  object({ filled: object({ oid: whole, totalSz: decimal, avgPx: decimal }) }),
+const said = union(
+  object({ resting: object({ oid: integer }) }),
+  object({ filled: object({ oid: integer, totalSz: decimal, avgPx: decimal }) }),
   object({ error: text }),
-  word('success'),
-  word('waitingForFill'),
-  word('waitingForTrigger'),
+  literal('success'),
+  literal('waitingForFill'),
+  literal('waitingForTrigger'),
   found,
 )
-export type ActionStatus = Of<typeof said>
+export type ActionStatus = Infer<typeof said>
 
-const receiptShape = object({ statuses: list(said) })
+const receiptShape = object({ statuses: array(said) })
 /** What is kept of what came of an action: one status for each of its orders or cancels, or one for all. */
-export type Receipt = Of<typeof receiptShape>
+export type Receipt = Infer<typeof receiptShape>
 
 export const isReceipt = (value: unknown): value is Receipt => is(receiptShape, value)
 

@@ -6,11 +6,11 @@ import { SluiceError } from 'sluice/plugin'
  * schemas that @nktkas/hyperliquid publishes for answers are narrower than the exchange besides: they know healthy accounts only, and no state
  * of an order that is new.
  */
-type Kind<T> = ((value: unknown) => string | undefined) & { readonly of?: T }
-export type Of<K> = K extends Kind<infer T> ? T : never
+type Validator<T> = ((value: unknown) => string | undefined) & { readonly of?: T }
+export type Infer<K> = K extends Validator<infer T> ? T : never
 
 const kind =
-  <T>(holds: (value: unknown) => boolean): Kind<T> =>
+  <T>(holds: (value: unknown) => boolean): Validator<T> =>
   (value) =>
     holds(value) ? undefined : ''
 
@@ -21,13 +21,13 @@ export const anything = kind<unknown>(() => true)
 /** A number as people write it, with a minus where it is below 0. */
 export const decimal = kind<string>((value) => typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value))
 /** Ids, indices and milliseconds. */
-export const whole = kind<number>((value) => Number.isSafeInteger(value) && Number(value) >= 0)
+export const integer = kind<number>((value) => Number.isSafeInteger(value) && Number(value) >= 0)
 
-export const word = <const T extends string>(...words: readonly T[]): Kind<T> =>
+export const literal = <const T extends string>(...words: readonly T[]): Validator<T> =>
   kind<T>((value) => typeof value === 'string' && words.some((each) => each === value))
 
-export const list =
-  <T>(of: Kind<T>): Kind<readonly T[]> =>
+export const array =
+  <T>(of: Validator<T>): Validator<readonly T[]> =>
   (value) => {
     if (!Array.isArray(value)) return ''
     for (let index = 0; index < value.length; index += 1) {
@@ -37,28 +37,28 @@ export const list =
     return undefined
   }
 
-export const pair =
-  <A, B>(first: Kind<A>, second: Kind<B>): Kind<readonly [A, B]> =>
+export const tuple =
+  <A, B>(first: Validator<A>, second: Validator<B>): Validator<readonly [A, B]> =>
   (value) => {
     if (!Array.isArray(value) || value.length !== 2) return ''
     const [wrong, other] = [first(value[0]), second(value[1])]
     return wrong !== undefined ? `/0${wrong}` : other !== undefined ? `/1${other}` : undefined
   }
 
-export const either =
-  <const K extends readonly Kind<unknown>[]>(...kinds: K): Kind<Of<K[number]>> =>
+export const union =
+  <const K extends readonly Validator<unknown>[]>(...kinds: K): Validator<Infer<K[number]>> =>
   (value) =>
     kinds.some((each) => each(value) === undefined) ? undefined : ''
 
-type Fields = Readonly<Record<string, Kind<unknown>>>
-type Shown<F extends Fields> = { readonly [K in keyof F]: Of<F[K]> }
+type Fields = Readonly<Record<string, Validator<unknown>>>
+type Shown<F extends Fields> = { readonly [K in keyof F]: Infer<F[K]> }
 
 type Added<O> = O extends Fields ? Partial<Shown<O>> : unknown
 
 /** @param optional may be absent */
-export function object<F extends Fields, O extends Fields | undefined = undefined>(fields: F, optional?: O): Kind<Shown<F> & Added<O>> {
+export function object<F extends Fields, O extends Fields | undefined = undefined>(fields: F, optional?: O): Validator<Shown<F> & Added<O>> {
   const needed = Object.entries(fields)
-  const possible = Object.entries<Kind<unknown>>(optional ?? {})
+  const possible = Object.entries<Validator<unknown>>(optional ?? {})
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return ''
     for (const [name, of] of needed) {
@@ -74,13 +74,13 @@ export function object<F extends Fields, O extends Fields | undefined = undefine
   }
 }
 
-export const is = <T>(of: Kind<T>, value: unknown): value is T => of(value) === undefined
+export const is = <T>(of: Validator<T>, value: unknown): value is T => of(value) === undefined
 
 /** Reads an answer of the exchange to a question. */
 export type Shape<T> = (answer: unknown, asked: string) => T
 
 export const shape =
-  <T>(of: Kind<T>): Shape<T> =>
+  <T>(of: Validator<T>): Shape<T> =>
   (answer, asked) => {
     if (is(of, answer)) return answer
     throw new SluiceError(

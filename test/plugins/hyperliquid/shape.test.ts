@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { decimal, either, is, list, nothing, object, pair, shape, text, whole, word } from '../../../plugins/hyperliquid/shape.ts'
+import { decimal, union, is, array, nothing, object, tuple, shape, text, integer, literal } from '../../../plugins/hyperliquid/shape.ts'
 
-const order = object({ oid: whole, px: decimal, side: word('A', 'B') }, { cloid: either(text, nothing) })
+const order = object({ oid: integer, px: decimal, side: literal('A', 'B') }, { cloid: union(text, nothing) })
 
 describe("what is understood of Hyperliquid's answers", () => {
   it('is what has all that is used, whatever is there besides', () => {
@@ -18,12 +18,12 @@ describe("what is understood of Hyperliquid's answers", () => {
       [0, { levels: [[{ oid: 7, px: '1', side: 'A' }]] }],
       [1, { levels: [[{ oid: 7, px: 1, side: 'A' }]] }],
     ]
-    const read = shape(list(pair(whole, object({ levels: list(list(order)) }))))
+    const read = shape(array(tuple(integer, object({ levels: array(array(order)) }))))
     expect(() => read(answer, 'l2Book')).to.throw("Hyperliquid's answer to l2Book is none that is understood (at /1/1/levels/0/0/px)")
     expect(() => read(null, 'meta')).to.throw('at its top')
   })
 
   it('is nothing that throws, whatever comes', () => {
-    fc.assert(fc.property(fc.anything(), (value) => typeof is(list(order), value) === 'boolean'))
+    fc.assert(fc.property(fc.anything(), (value) => typeof is(array(order), value) === 'boolean'))
   })
 })
