@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Rail } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
-import { isFinal, type Entry, holderOf, placeOf, railName } from '../transactions/entry.ts'
+import { isFinal, type Entry, signerOf, placeOf, railName } from '../transactions/entry.ts'
 import { type Journal, Superseded } from '../transactions/journal/journal.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -194,7 +194,7 @@ function lanesWithGap(open: readonly Entry[]): { chain: string; network: string 
     const { chain, network, nonce, state } = entry
     // Where one of ours is mined, what is before it is mined too, by whomever.
     if (state === 'MINED') continue
-    const key = `${railName(placeOf(entry))}/${holderOf(entry).toLowerCase()}`
+    const key = `${railName(placeOf(entry))}/${signerOf(entry).toLowerCase()}`
     const lane = lanes.get(key) ?? { chain, network, nonces: new Set() }
     lanes.set(key, lane)
     lane.nonces.add(nonce)

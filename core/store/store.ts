@@ -25,7 +25,7 @@ export interface Store {
 }
 
 /** A lane that the store says is ours. */
-export interface OwnedLane {
+export interface OwnedQueue {
   lane: string
   fence: number
   /** A living server asks for it. */
@@ -41,7 +41,7 @@ export interface LeaseNews {
   /** Another server ended: any lane may be free. */
   freed(): void
   /** All lanes that the store says are ours, as it was at some moment after `askedAt` (`performance.now()`). */
-  ours(lanes: readonly OwnedLane[], askedAt: number): void
+  ours(lanes: readonly OwnedQueue[], askedAt: number): void
 }
 
 /** This server's life as the others see it: what it owns is its own while it lives. */

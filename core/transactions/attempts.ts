@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { withDeadline } from '../async.ts'
 import { type Log, SluiceError, type Json, type Reception } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
-import { txHashOf, type Entry, holderOf, type Attempt, isFinal } from './entry.ts'
+import { txHashOf, type Entry, signerOf, type Attempt, isFinal } from './entry.ts'
 import { type Guard, type KeptAnswer, type Change, type Recorder, Superseded } from './journal/journal.ts'
 import { outcomeUnknown, type Sign, type Site, type LandedAtOnce } from './submit-request.ts'
 
@@ -110,7 +110,7 @@ export function createSignAttempt(
 ): SignAttempt {
   return async (entry, fees) => {
     const { chain, network, slot, step, admin } = entry
-    const address = holderOf(entry)
+    const address = signerOf(entry)
     const signable = rail.draft({ step, fees }, slot)
     if (connector !== undefined && signable.scheme !== 'typed-data') throw noAction(connector)
     const { id, raw } = rail.seal(signable, await sign({ chain, network, address, signable, ...(admin && { admin }) }))

@@ -117,7 +117,7 @@ export interface Entry {
 const finalStates: ReadonlySet<TransactionState> = new Set(['CONFIRMED', 'REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED'])
 
 /** Whose slot it is on. */
-export const holderOf = ({ address, signer = address }: Pick<Entry, 'address' | 'signer'>): string => signer
+export const signerOf = ({ address, signer = address }: Pick<Entry, 'address' | 'signer'>): string => signer
 
 /** By whose slots it goes: its connector's own, or the chain's. */
 export const placeOf = ({ chain, network, connector, signer }: Pick<Entry, 'chain' | 'network' | 'connector' | 'signer'>): RailPlace =>
@@ -144,7 +144,7 @@ export const railName = ({ chain, network, connector }: RailPlace): string =>
   connector === undefined ? `${chain}/${network}` : `${chain}/${network}/${connector}`
 
 /** @param address of the wallet, or of whose key signs on an exchange's own rail */
-export const laneName = (place: RailPlace, address: string): string => `${railName(place)}/${address}`
+export const queueName = (place: RailPlace, address: string): string => `${railName(place)}/${address}`
 
 /** Hexadecimal digits say the same in either case of letters; in base58 another case is another signature. */
 export const canonicalHash = (txHash: string): string => (/^0x/i.test(txHash) ? txHash.toLowerCase() : txHash)

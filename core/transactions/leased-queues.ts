@@ -1,38 +1,38 @@
 import { type Rail, SluiceError } from '../contracts/index.ts'
-import { laneName, railName, isFinal, type Entry } from './entry.ts'
+import { queueName, railName, isFinal, type Entry } from './entry.ts'
 import { type Guard, type Recorder, Superseded, type Filter } from './journal/journal.ts'
 import type { Leases } from './leases.ts'
-import { createLane, type Lane, type Occupant } from './nonce-queue.ts'
+import { createNonceQueue, type NonceQueue, type Occupant } from './nonce-queue.ts'
 import { type Site, nothingSent } from './submit-request.ts'
 
 /** A lane as it was taken up, and the hold on it that every write shows. */
-export interface HeldLane {
-  readonly lane: Lane
+export interface LeasedQueue {
+  readonly lane: NonceQueue
   readonly guard: Guard
 }
 
 /** The lanes of one network that this server owns, each as the journal has it since the last change of owner. */
-export interface Lanes {
+export interface LeasedQueues {
   /** Counts a request of a wallet in, and out by the function that it gives. @throws SluiceError OVERLOADED */
   enter(address: string): () => void
   /** Runs work while the wallet's lane is ours; asks its owner for it. @throws Superseded; TIMEOUT; StoreUnavailable */
-  use<T>(address: string, signal: AbortSignal, work: (held: HeldLane) => Promise<T>): Promise<T>
+  use<T>(address: string, signal: AbortSignal, work: (held: LeasedQueue) => Promise<T>): Promise<T>
   /** Takes up a lane whose owner is dead, or which has none; false where it has a living owner. */
   adopt(address: string): Promise<boolean>
   /** The wallet's lane, if it is ours at this moment. */
-  held(address: string): HeldLane | undefined
+  held(address: string): LeasedQueue | undefined
   /** All that are ours at this moment. */
-  all(): readonly HeldLane[]
+  all(): readonly LeasedQueue[]
 }
 
 interface TakenUp {
   guard: Guard
-  ready: Promise<HeldLane>
+  ready: Promise<LeasedQueue>
   /** Once it is ready. */
-  held?: HeldLane
+  held?: LeasedQueue
 }
 
-export function createLanes({
+export function createLeasedQueues({
   site,
   recorder,
   leases,
@@ -43,20 +43,20 @@ export function createLanes({
   leases: Leases
   /** `limits.walletQueue` */
   limit: number
-}): Lanes {
+}): LeasedQueues {
   const { impl } = site
   const taken = new Map<string, TakenUp>()
-  const queues = new Map<string, Queue>()
-  const nameOf = (address: string) => laneName(site, address)
+  const queues = new Map<string, RequestLimit>()
+  const nameOf = (address: string) => queueName(site, address)
 
   /** Once for every change of owner: whatever was known before may have been overtaken. */
-  function takeUp(address: string, guard: Guard): Promise<HeldLane> {
+  function takeUp(address: string, guard: Guard): Promise<LeasedQueue> {
     const before = taken.get(address)
     if (before?.guard.fence === guard.fence) return before.ready
     if (before && before.guard.fence > guard.fence)
       return Promise.reject(new Superseded(`${nameOf(address)} has had another owner meanwhile.`))
-    const fresh = createLane({ rail: impl.rail, address, limit, name: `${address} on ${railName(site)}` })
-    const ready = rebuildLane({ site, recorder, lane: fresh, guard }).then(() => ({ lane: fresh, guard }))
+    const fresh = createNonceQueue({ rail: impl.rail, address, limit, name: `${address} on ${railName(site)}` })
+    const ready = rebuildQueue({ site, recorder, lane: fresh, guard }).then(() => ({ lane: fresh, guard }))
     const entry: TakenUp = { guard, ready }
     taken.set(address, entry)
     ready.then(
@@ -66,18 +66,18 @@ export function createLanes({
     return ready
   }
 
-  function held(address: string): HeldLane | undefined {
+  function held(address: string): LeasedQueue | undefined {
     const found = taken.get(address)?.held
     return found && leases.held(nameOf(address))?.fence === found.guard.fence ? found : undefined
   }
 
   return {
     enter(address) {
-      const queue = queues.get(address) ?? createQueue(limit, `${address} on ${railName(site)}`)
+      const queue = queues.get(address) ?? createRequestLimit(limit, `${address} on ${railName(site)}`)
       queues.set(address, queue)
       return queue.enter()
     },
-    async use<T>(address: string, signal: AbortSignal, work: (held: HeldLane) => Promise<T>): Promise<T> {
+    async use<T>(address: string, signal: AbortSignal, work: (held: LeasedQueue) => Promise<T>): Promise<T> {
       let begun = false
       const done: { value: T }[] = []
       try {
@@ -112,7 +112,7 @@ const neverSigned = 'The server that took it ended before it was signed: nothing
  * What the journal has on a lane, after its owner changed: another server's death, a hand-over, a restart of ours. What was
  * never signed is given up, for whoever was about to sign it cannot journal any more; what was signed holds its slot.
  */
-async function rebuildLane({
+async function rebuildQueue({
   site: { chain, network, connector, impl },
   recorder,
   lane,
@@ -120,7 +120,7 @@ async function rebuildLane({
 }: {
   site: Site
   recorder: Recorder
-  lane: Lane
+  lane: NonceQueue
   guard: Guard
 }): Promise<void> {
   const on = { connector, address: lane.address }
@@ -142,7 +142,7 @@ export const givenUp =
     entry.state === 'QUEUED' ? { ...entry, state: 'EXPIRED', reason } : entry
 
 /** What a signed entry means for its slot. */
-export function hold(entry: Entry, lane: Lane, rail: Rail): void {
+export function hold(entry: Entry, lane: NonceQueue, rail: Rail): void {
   if (isFinal(entry)) lane.settle(entry.slot)
   else lane.occupy(entry.slot, occupantOf(entry, rail), entry.slotGiven)
 }
@@ -171,13 +171,13 @@ async function newestUsed(recorder: Recorder, of: Filter, isAssigned: boolean): 
 }
 
 /** How many requests of one wallet are under way. */
-interface Queue {
+interface RequestLimit {
   /** Counts one in, and out by the function that it gives. @throws SluiceError OVERLOADED */
   enter(): () => void
 }
 
 /** @param limit `limits.walletQueue` */
-export function createQueue(limit: number, wallet: string): Queue {
+export function createRequestLimit(limit: number, wallet: string): RequestLimit {
   let inside = 0
   return {
     enter() {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../contracts/index.ts'
 import { databaseSession, leaseTable, type LeaseTable } from '../store/postgres/leases.ts'
-import { type Store, soleSession, type LeaseSession, type OwnedLane } from '../store/store.ts'
+import { type Store, soleSession, type LeaseSession, type OwnedQueue } from '../store/store.ts'
 import { type Guard, Superseded } from './journal/journal.ts'
 
 /**
@@ -67,7 +67,7 @@ export function sqlLeases({ store, url, serverId, serverName, log, onChange = ()
   }
 
   /** The net under the notices, and under what we believed without a reason. */
-  function ours(lanes: readonly OwnedLane[], askedAt: number): void {
+  function ours(lanes: readonly OwnedQueue[], askedAt: number): void {
     const fences = new Map(lanes.map(({ lane, fence }) => [lane, fence]))
     for (const [lane, seat] of seats) seat.seen(fences.get(lane), askedAt)
     for (const { lane, wished } of lanes) if (wished) seatOf(lane).wished()

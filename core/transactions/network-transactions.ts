@@ -1,13 +1,13 @@
 import type { Log } from '../contracts/index.ts'
 import { createCancel, createRaise, createSpeedUp } from './replace.ts'
 import { createDispatch, type Dispatch, createSignAttempt } from './attempts.ts'
-import { createLanes, givenUp } from './leased-queues.ts'
+import { createLeasedQueues, givenUp } from './leased-queues.ts'
 import type { Leases } from './leases.ts'
 import { type Origin, type PlacedOrder, type Sign, type Site, type Submitted, nothingSent, orTimeout } from './submit-request.ts'
-import { holderOf, type Entry } from './entry.ts'
+import { signerOf, type Entry } from './entry.ts'
 import { type Recorder, Superseded } from './journal/journal.ts'
 import { createKeepIds, createSubmission, type Manner } from './submit.ts'
-import { syncLane } from './nonce-queue.ts'
+import { syncQueue } from './nonce-queue.ts'
 import { createUpkeep } from './upkeep.ts'
 import { createWatcher } from './watcher.ts'
 
@@ -30,7 +30,7 @@ const whenLeftOver = 'It was given up before it was signed: nothing was sent.'
 export function createNetworkTransactions({ site, recorder, leases, sign, walletQueue, log, closing, nowMs }: NetworkParts) {
   const { chain, network, connector, impl } = site
   const { rail } = impl
-  const lanes = createLanes({ site, recorder, leases, limit: walletQueue })
+  const lanes = createLeasedQueues({ site, recorder, leases, limit: walletQueue })
   /** What goes on after its request was answered. */
   const behind = new Set<Promise<unknown>>()
   const signing = new Set<string>()
@@ -49,7 +49,7 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
 
   /** A lane that has another owner by now is rebuilt from the journal there. */
   function ended(entry: Entry): void {
-    lanes.held(holderOf(entry))?.lane.settle(entry.slot)
+    lanes.held(signerOf(entry))?.lane.settle(entry.slot)
     upkeep.forget(entry)
   }
 
@@ -60,7 +60,7 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
     if (ours.size === 0) return
     const { entries } = await recorder.list({ chain, network, on: { connector }, state: 'QUEUED', limit: 500 })
     for (const entry of entries) {
-      const held = ours.get(holderOf(entry))
+      const held = ours.get(signerOf(entry))
       if (!held || signing.has(entry.key)) continue
       // Of a lane that has another owner by now, it is that one's.
       const written = await recorder.write([{ before: entry, after: givenUp(whenLeftOver)(entry) }], held.guard).catch(unlessSuperseded)
@@ -91,7 +91,7 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
     async nextNonce(address: string, signal: AbortSignal): Promise<number> {
       const held = lanes.held(address)
       if (held) {
-        await syncLane(rail, held.lane, signal)
+        await syncQueue(rail, held.lane, signal)
         return held.lane.next()
       }
       const open = await recorder.unfinished({ chain, network, connector, address })

@@ -50,7 +50,7 @@ export interface Claimed {
 }
 
 /** Why a nonce cannot be had. */
-interface Conflict {
+interface NonceConflict {
   is: 'past' | 'claimed' | 'not-meant' | 'outbid' | 'foreign' | 'far'
   nonce: number
   /** What the server would assign. */
@@ -59,7 +59,7 @@ interface Conflict {
   requestId?: string
 }
 
-export interface Lane {
+export interface NonceQueue {
   readonly address: string
   /** Called before the chain is asked; what it gives takes the answer. So answers count by when they were asked for. */
   asking(): (news: Json) => void
@@ -68,7 +68,7 @@ export interface Lane {
   /** Whether slots may be claimed by what is known: this older word of the chain says nothing else, and has seen all that is final. */
   bearsOut(word: Json): boolean
   /** Slots for a request, or why not. At once: nobody comes in between. The chain must have been asked before. */
-  claim(claim: Claim): Claimed | { conflict: Conflict }
+  claim(claim: Claim): Claimed | { conflict: NonceConflict }
   /** Signed bytes on a slot are in the journal. `given`: the caller chose it, where nobody claimed it here. */
   occupy(slot: Json, occupant: Occupant, given?: boolean): void
   /** Nothing was signed on claimed slots: they are free again. Gives those that others wait behind. */
@@ -89,7 +89,7 @@ export interface Lane {
 }
 
 /** The one owner of a wallet's slots on a network. Assigns without asking the chain, and waits for nobody. */
-export function createLane({ rail, address, limit, name }: { rail: Rail; address: string; limit: number; name: string }): Lane {
+export function createNonceQueue({ rail, address, limit, name }: { rail: Rail; address: string; limit: number; name: string }): NonceQueue {
   const isOrdered = rail.slots === 'ordered'
   const isIncreasing = rail.slots === 'increasing'
   const keyOf = (slot: Json) => rail.nonceOf(slot)
@@ -123,7 +123,7 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
 
   const standingOf = (slot: Json, news: Json) => (rail.nonceOf(slot) < floor ? 'past' : rail.standing(news, slot))
 
-  function conflictOn(slot: Json, fees: Json | undefined, { mayReplace, only }: Claim): Conflict | undefined {
+  function conflictOn(slot: Json, fees: Json | undefined, { mayReplace, only }: Claim): NonceConflict | undefined {
     const { claimedBy, occupant } = held.get(keyOf(slot)) ?? {}
     const standing = standingOf(slot, synced())
     const found = { nonce: rail.nonceOf(slot), next: next(), holder: occupant }
@@ -238,24 +238,24 @@ export function createLane({ rail, address, limit, name }: { rail: Rail; address
 const mostDoubts = 2
 
 /** Asks the chain for a wallet's nonces, and tells its lane. */
-export async function syncLane(rail: Rail, lane: Lane, signal: AbortSignal): Promise<void> {
+export async function syncQueue(rail: Rail, lane: NonceQueue, signal: AbortSignal): Promise<void> {
   await ask(rail, lane, signal)
-  await askAgain(rail, lane, signal)
+  await resync(rail, lane, signal)
 }
 
 /** Until the lane believes what it was told. */
-export async function askAgain(rail: Rail, lane: Lane, signal: AbortSignal): Promise<void> {
+export async function resync(rail: Rail, lane: NonceQueue, signal: AbortSignal): Promise<void> {
   for (let doubts = 0; doubts < mostDoubts && lane.doubtful(); doubts += 1) await ask(rail, lane, signal)
 }
 
-async function ask(rail: Rail, lane: Lane, signal: AbortSignal): Promise<void> {
+async function ask(rail: Rail, lane: NonceQueue, signal: AbortSignal): Promise<void> {
   const news = lane.asking()
   news(await orTimeout(rail.sync(lane.address, { signal }), signal, nothingSent))
 }
 
 /** What a caller is told about a nonce that cannot be had. */
-export async function nonceConflict(
-  { is, nonce, next, holder, requestId }: Conflict,
+export async function nonceConflictError(
+  { is, nonce, next, holder, requestId }: NonceConflict,
   { recorder, site, address }: { recorder: Recorder; site: Site; address: string },
 ): Promise<SluiceError> {
   const { rail } = site.impl
@@ -265,7 +265,7 @@ export async function nonceConflict(
   const isOrdered = rail.slots === 'ordered'
   const free = isOrdered ? ` The next free one is ${next}.` : ' Leave nonce out where it need not be this one.'
   const held = txHash === undefined ? 'a transaction that is not in the journal' : txHash
-  const messages: Record<Conflict['is'], string> = {
+  const messages: Record<NonceConflict['is'], string> = {
     past: `Nonce ${nonce} is used: ${held} is mined on it.${isOrdered ? ` The next is ${next}; leave nonce out to have it assigned.` : ' Try again.'}`,
     claimed: `Nonce ${nonce} is being signed for the request ${requestId ?? ''}: try again when that is answered, or leave nonce out.`,
     'not-meant': `Nonce ${nonce} is held by ${held}, which is pending.${replace}${free}`,

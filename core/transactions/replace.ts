@@ -2,8 +2,8 @@ import { SluiceError, type Json, type Log, type Rail } from '../contracts/index.
 import { type Dispatch, keepSigned, type Kept, type SignAttempt } from './attempts.ts'
 import { isFinal, type Entry } from './entry.ts'
 import type { Change, Recorder } from './journal/journal.ts'
-import { type HeldLane, type Lanes, hold, occupantOf } from './leased-queues.ts'
-import { nonceConflict, syncLane, type Lane } from './nonce-queue.ts'
+import { type LeasedQueue, type LeasedQueues, hold, occupantOf } from './leased-queues.ts'
+import { nonceConflictError, syncQueue, type NonceQueue } from './nonce-queue.ts'
 import {
   type Keyed,
   type Site,
@@ -20,7 +20,7 @@ import type { Manner } from './submit.ts'
 
 export interface RaiseParts {
   site: Site
-  lanes: Lanes
+  lanes: LeasedQueues
   recorder: Recorder
   signAttempt: SignAttempt
   dispatch: Dispatch
@@ -40,7 +40,7 @@ export interface Wanted {
   /** The caller says what it pays: nothing raises that afterwards. */
   feesGiven: boolean
   /** Which entry, once the lane is ours. */
-  pick: (held: HeldLane) => Promise<Entry>
+  pick: (held: LeasedQueue) => Promise<Entry>
   /** Of what is to be outbid. */
   feesOver: (fees: Json) => Json
 }
@@ -64,12 +64,12 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
   }
 
   /** What it throws says that no further attempt was kept and none will be. */
-  async function make({ requestId, keyed, feesGiven, pick, feesOver }: Wanted, held: HeldLane, holdsRaw: bigint, signal: AbortSignal) {
+  async function make({ requestId, keyed, feesGiven, pick, feesOver }: Wanted, held: LeasedQueue, holdsRaw: bigint, signal: AbortSignal) {
     const { lane, guard } = held
     const entry = await pick(held)
     const { key, slot, step, nonce } = entry
     const { address } = lane
-    const conflict = (claimed: Parameters<typeof nonceConflict>[0]) => nonceConflict(claimed, { recorder, site, address })
+    const conflict = (claimed: Parameters<typeof nonceConflictError>[0]) => nonceConflictError(claimed, { recorder, site, address })
     const fees = feesOver(occupantOf(entry, rail).fees)
     const costRaw = rail.cost(step, fees)
     const claimed = lane.claim({ requestId, count: 1, nonce, given: false, fees: [fees], costsRaw: [costRaw], mayReplace: true, only: key })
@@ -99,7 +99,7 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
     }
   }
 
-  async function settle(held: HeldLane, slot: Json, { outcome, cause }: Kept & { is: 'unknown' }): Promise<readonly Entry[]> {
+  async function settle(held: LeasedQueue, slot: Json, { outcome, cause }: Kept & { is: 'unknown' }): Promise<readonly Entry[]> {
     const entries = await outcome
     if (!entries) {
       held.lane.release([slot])
@@ -110,7 +110,7 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
     return entries
   }
 
-  function occupy({ lane }: HeldLane, entries: readonly Entry[]): void {
+  function occupy({ lane }: LeasedQueue, entries: readonly Entry[]): void {
     for (const entry of entries) hold(entry, lane, rail)
   }
 }
@@ -131,8 +131,8 @@ interface SpeedUpParts {
 export function createSpeedUp({ site, recorder, raise }: SpeedUpParts) {
   const { rail } = site.impl
 
-  async function pick(nonce: number | undefined, { lane }: HeldLane, signal: AbortSignal): Promise<Entry> {
-    await syncLane(rail, lane, signal)
+  async function pick(nonce: number | undefined, { lane }: LeasedQueue, signal: AbortSignal): Promise<Entry> {
+    await syncQueue(rail, lane, signal)
     const key = nonce === undefined ? undefined : lane.occupant(nonce)?.key
     const [lowest] = nonce === undefined ? await pendingOn(lane, { recorder, site }) : []
     const entry = key === undefined ? lowest : await recorder.read(key)
@@ -170,7 +170,7 @@ export function createSpeedUp({ site, recorder, raise }: SpeedUpParts) {
 
 export interface CancelParts {
   site: Site
-  lanes: Lanes
+  lanes: LeasedQueues
   recorder: Recorder
   submit: (order: PlacedOrder, manner: Manner, signal: AbortSignal) => Promise<Submitted>
 }
@@ -185,7 +185,7 @@ export function createCancel({ site, lanes, recorder, submit }: CancelParts) {
   const { rail } = site.impl
 
   /** What was not cancelled yet comes first, so that asking again cancels the next one. */
-  async function nonceOf(nonce: number | undefined, lane: Lane): Promise<number> {
+  async function nonceOf(nonce: number | undefined, lane: NonceQueue): Promise<number> {
     if (nonce === undefined) {
       const [lowest] = (await pendingOn(lane, { recorder, site })).toSorted(
         (a, b) => Number(a.kind === 'cancel') - Number(b.kind === 'cancel'),
@@ -202,7 +202,7 @@ export function createCancel({ site, lanes, recorder, submit }: CancelParts) {
   return async function cancel({ only, ...origin }: Cancelling, signal: AbortSignal): Promise<{ txHash: string; nonce: number }> {
     const { address } = origin
     const nonce = await lanes.use(address, signal, async ({ lane }) => {
-      await syncLane(rail, lane, signal)
+      await syncQueue(rail, lane, signal)
       return nonceOf(origin.nonce, lane)
     })
     return submitNothing(
@@ -245,7 +245,7 @@ interface Parts {
 }
 
 /** What of a wallet waits to be mined and nothing is to replace, lowest nonce first. The lane must be ours, and in sync with the chain. */
-async function pendingOn(lane: Lane, { recorder, site: { chain, network, connector } }: Parts): Promise<readonly Entry[]> {
+async function pendingOn(lane: NonceQueue, { recorder, site: { chain, network, connector } }: Parts): Promise<readonly Entry[]> {
   const unfinished = await recorder.unfinished({ chain, network, connector, address: lane.address })
   return unfinished
     .filter(({ attempts, landed, replacedBy }) => attempts.length > 0 && !landed && replacedBy === undefined)
@@ -254,10 +254,10 @@ async function pendingOn(lane: Lane, { recorder, site: { chain, network, connect
 }
 
 /** Why nothing of ours is pending, there or anywhere: what is being signed will be in a moment, what was mined is not any more. */
-async function nothingPending(lane: Lane, nonce: number | undefined, toDo: string, { recorder, site }: Parts): Promise<SluiceError> {
+async function nothingPending(lane: NonceQueue, nonce: number | undefined, toDo: string, { recorder, site }: Parts): Promise<SluiceError> {
   const { address } = lane
-  const conflict = (found: Pick<Parameters<typeof nonceConflict>[0], 'is' | 'nonce' | 'requestId'>) =>
-    nonceConflict({ next: lane.next(), ...found }, { recorder, site, address })
+  const conflict = (found: Pick<Parameters<typeof nonceConflictError>[0], 'is' | 'nonce' | 'requestId'>) =>
+    nonceConflictError({ next: lane.next(), ...found }, { recorder, site, address })
   const signing = lane.signing(nonce)
   if (signing) return conflict({ is: 'claimed', ...signing })
   if (nonce !== undefined && lane.standing({ nonce }) === 'past') return conflict({ is: 'past', nonce })

@@ -4,8 +4,8 @@ import { type Dispatch, keepSigned, type Kept, type SignAttempt } from './attemp
 import { OrderTaken } from './book-orders.ts'
 import { isFinal, type Entry, txHashOf } from './entry.ts'
 import type { Change, Recorder, KeptAnswer } from './journal/journal.ts'
-import { type HeldLane, type Lanes, givenUp, hold } from './leased-queues.ts'
-import { type Claim, type Lane, type Occupant, nonceConflict, askAgain } from './nonce-queue.ts'
+import { type LeasedQueue, type LeasedQueues, givenUp, hold } from './leased-queues.ts'
+import { type Claim, type NonceQueue, type Occupant, nonceConflictError, resync } from './nonce-queue.ts'
 import {
   checkPlan,
   newEntries,
@@ -22,7 +22,7 @@ import {
 
 interface SubmissionParts {
   site: Site
-  lanes: Lanes
+  lanes: LeasedQueues
   recorder: Recorder
   signAttempt: SignAttempt
   dispatch: Dispatch
@@ -53,7 +53,7 @@ export interface Manner {
 /** What the chain said of an order, the lane that it was asked for, and what was to be replaced then. */
 interface Judged {
   checked: Checked
-  lane: Lane
+  lane: NonceQueue
   over: Json | undefined
   /** By memory: it holds as long as the lane bears it out. */
   isRecalled?: true
@@ -61,7 +61,7 @@ interface Judged {
 
 /** An order with its slots, signed. */
 interface Made {
-  held: HeldLane
+  held: LeasedQueue
   slots: readonly Json[]
   queued: readonly Entry[]
   kept: Kept
@@ -92,7 +92,7 @@ export function createSubmission(parts: SubmissionParts) {
     return landed && !order.keyed ? { ...submitted, landed } : submitted
   }
 
-  async function journaled(order: PlacedOrder, manner: Manner, lane: Lane, signal: AbortSignal): Promise<Made> {
+  async function journaled(order: PlacedOrder, manner: Manner, lane: NonceQueue, signal: AbortSignal): Promise<Made> {
     const judged = recalled(order, manner, lane) ?? (await judge(order, manner, lane, signal))
     return lanes.use(order.signer, signal, async (held) => {
       const isSame = held.lane === judged.lane && overOf(order, manner, held.lane) === judged.over
@@ -102,7 +102,7 @@ export function createSubmission(parts: SubmissionParts) {
   }
 
   /** Without asking the chain. What a caller names by itself is judged by its word. */
-  function recalled({ recall, nonce, meanwhile }: PlacedOrder, { replaces }: Manner, lane: Lane): Judged | undefined {
+  function recalled({ recall, nonce, meanwhile }: PlacedOrder, { replaces }: Manner, lane: NonceQueue): Judged | undefined {
     const checked = nonce === undefined && !replaces && !meanwhile ? recall?.() : undefined
     return checked && isBorneOut(checked, lane) ? { checked, lane, over: undefined, isRecalled: true } : undefined
   }
@@ -110,7 +110,7 @@ export function createSubmission(parts: SubmissionParts) {
   async function judge(
     { plan, signer, wish, meanwhile, ...order }: PlacedOrder,
     manner: Manner,
-    lane: Lane,
+    lane: NonceQueue,
     signal: AbortSignal,
   ): Promise<Judged> {
     const over = overOf(order, manner, lane)
@@ -118,16 +118,16 @@ export function createSubmission(parts: SubmissionParts) {
     const asked = [rail.check(plan.steps, plan.needs, signer, { wish, over }, { signal }), Promise.resolve(meanwhile?.())] as const
     const [checked] = await orTimeout(Promise.all(asked), signal, nothingSent)
     news(checked.synced)
-    await askAgain(rail, lane, signal)
+    await resync(rail, lane, signal)
     return { checked, lane, over }
   }
 
-  function overOf({ nonce }: Pick<PlacedOrder, 'nonce'>, { replaces }: Manner, lane: Lane): Json | undefined {
+  function overOf({ nonce }: Pick<PlacedOrder, 'nonce'>, { replaces }: Manner, lane: NonceQueue): Json | undefined {
     return replaces && nonce !== undefined ? lane.occupant(nonce)?.fees : undefined
   }
 
   /** Slots, and signed bytes on them. What it throws says that nothing was kept and nothing will be. */
-  async function make(order: PlacedOrder, manner: Manner, held: HeldLane, { checked }: Judged, signal: AbortSignal): Promise<Made> {
+  async function make(order: PlacedOrder, manner: Manner, held: LeasedQueue, { checked }: Judged, signal: AbortSignal): Promise<Made> {
     const { lane, guard } = held
     const { prepared } = checked
     const { slots, given, occupants } = await claim(order, manner, lane, checked)
@@ -169,7 +169,7 @@ export function createSubmission(parts: SubmissionParts) {
     }
   }
 
-  async function claim({ requestId, nonce, kind, wish }: PlacedOrder, { replaces = false, only }: Manner, lane: Lane, checked: Checked) {
+  async function claim({ requestId, nonce, kind, wish }: PlacedOrder, { replaces = false, only }: Manner, lane: NonceQueue, checked: Checked) {
     const { prepared, synced, beside } = checked
     const wanted: Claim = {
       requestId,
@@ -189,7 +189,7 @@ export function createSubmission(parts: SubmissionParts) {
       giveBack(lane, claimed.slots)
       throw short
     }
-    throw await nonceConflict(claimed.conflict, { recorder, site, address: lane.address })
+    throw await nonceConflictError(claimed.conflict, { recorder, site, address: lane.address })
   }
 
   async function signOne(entry: Entry, prepared: Prepared | undefined): Promise<Entry> {
@@ -214,7 +214,7 @@ export function createSubmission(parts: SubmissionParts) {
     return changes.flat()
   }
 
-  function occupy(entries: readonly Entry[], lane: Lane): void {
+  function occupy(entries: readonly Entry[], lane: NonceQueue): void {
     for (const entry of entries) {
       hold(entry, lane, rail)
       signing.delete(entry.key)
@@ -233,13 +233,13 @@ export function createSubmission(parts: SubmissionParts) {
   }
 
   /** A lane that has had another owner since is not ours to fill. */
-  function giveBack(lane: Lane, slots: readonly Json[]): void {
+  function giveBack(lane: NonceQueue, slots: readonly Json[]): void {
     const left = lane.release(slots)
     if (lanes.held(lane.address)?.lane === lane) for (const slot of left) fill(lane.address, rail.nonceOf(slot))
   }
 
   /** Never signed, or nobody will see what was. Where it cannot be noted now, whoever goes over what is queued notes it. */
-  async function giveUp(queued: readonly Entry[], { guard }: HeldLane, error: unknown): Promise<void> {
+  async function giveUp(queued: readonly Entry[], { guard }: LeasedQueue, error: unknown): Promise<void> {
     const give = givenUp(error instanceof SluiceError ? error.message : 'The transaction could not be signed.')
     try {
       if (!(error instanceof StoreUnavailable))
@@ -256,7 +256,7 @@ export function createSubmission(parts: SubmissionParts) {
   }
 
   /** One after the other, for nodes that take no nonce before the one below it. Gives what came of the last, where that was said at once. */
-  async function sendInOrder(entries: readonly Entry[], { guard }: HeldLane): Promise<LandedAtOnce | undefined> {
+  async function sendInOrder(entries: readonly Entry[], { guard }: LeasedQueue): Promise<LandedAtOnce | undefined> {
     const landed: (LandedAtOnce | undefined)[] = []
     for (const entry of entries) for (const attempt of entry.attempts.slice(-1)) landed.push(await dispatch(entry, attempt, guard))
     if (site.connector !== undefined && landed.includes(undefined)) wake()
@@ -265,7 +265,7 @@ export function createSubmission(parts: SubmissionParts) {
 }
 
 /** Whether what memory says still holds beside all that the lane knows: that coins do not suffice is told by the chain alone. */
-const isBorneOut = ({ synced, beside }: Checked, lane: Lane) => lane.bearsOut(synced) && !beside(lane.committedRaw(synced, []))
+const isBorneOut = ({ synced, beside }: Checked, lane: NonceQueue) => lane.bearsOut(synced) && !beside(lane.committedRaw(synced, []))
 
 /** All that can go wrong in making the answer goes wrong before anything is kept. */
 function answerTo({ answer, keyed }: PlacedOrder, submitted: Submitted): KeptAnswer | undefined {

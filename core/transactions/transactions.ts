@@ -249,7 +249,7 @@ function startAdoption({ recorder, networks, closing, log }: AdoptionParts): Ado
 }
 
 export { canonicalHash } from './entry.ts'
-export { holderOf, isFinal, placeOf, txHashOf } from './entry.ts'
+export { signerOf as holderOf, isFinal, placeOf, txHashOf } from './entry.ts'
 export { railName } from './entry.ts'
 export type { Entry, Kind, TransactionState } from './entry.ts'
 export type { Filter, Guard, Journal, JournalEvent, KeptAnswer, KeyClaim, Page } from './journal/journal.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { SluiceError, type Head } from '../contracts/index.ts'
 import { withDeadline } from '../async.ts'
 import { replaceOf, submitNothing, type CancelParts, type RaiseParts, type Wanted } from './replace.ts'
-import { holderOf, type Entry } from './entry.ts'
+import { signerOf, type Entry } from './entry.ts'
 
 const timeoutMs = 15_000
 /** What failed is tried again after so long, and twice as long each time. */
@@ -78,7 +78,7 @@ export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closi
     },
     bump(entry, overId, head) {
       const { key, nonce } = entry
-      const address = holderOf(entry)
+      const address = signerOf(entry)
       const replace = replaceOf(site.impl.rail, site.chain)
       const pick = async (): Promise<Entry> => {
         const now = await recorder.read(key)
@@ -97,7 +97,7 @@ export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closi
     },
     cancel(entry, reason) {
       const { key, address, nonce, feesGiven } = entry
-      const signer = holderOf(entry)
+      const signer = signerOf(entry)
       // Where the caller said what it pays, nothing raises the cancel either: what was cheaper must not become dearer.
       const of = { ...origin(address), signer, nonce, ...(feesGiven && { feesGiven }) }
       start('cancel a late transaction', { address: signer, name: `cancel/${key}` }, { nonce, reason }, (signal) =>
@@ -106,7 +106,7 @@ export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closi
     },
     forget(entry) {
       const { key, nonce } = entry
-      for (const name of [`bump/${key}`, `cancel/${key}`, `fill/${holderOf(entry)}/${nonce}`]) failed.delete(name)
+      for (const name of [`bump/${key}`, `cancel/${key}`, `fill/${signerOf(entry)}/${nonce}`]) failed.delete(name)
     },
   }
 }

@@ -3,9 +3,9 @@ import { linkAbort, withDeadline } from '../async.ts'
 import type { Head, Log, Sighting } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import type { Dispatch } from './attempts.ts'
-import { holderOf, isFinal, type Entry, txHashOf } from './entry.ts'
+import { signerOf, isFinal, type Entry, txHashOf } from './entry.ts'
 import { type Recorder, Superseded } from './journal/journal.ts'
-import { type HeldLane, type Lanes, hold } from './leased-queues.ts'
+import { type LeasedQueue, type LeasedQueues, hold } from './leased-queues.ts'
 import { firstInLine, leftOutOf, type FirstInLine, advance, type Action, type Step, type Rival } from './lifecycle.ts'
 import type { Site } from './submit-request.ts'
 import type { Upkeep } from './upkeep.ts'
@@ -20,7 +20,7 @@ const pulseMs = 5_000
 interface WatcherParts {
   site: Site
   recorder: Recorder
-  lanes: Lanes
+  lanes: LeasedQueues
   dispatch: Dispatch
   upkeep: Upkeep
   log: Log
@@ -75,7 +75,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
   async function atHead(head: Head): Promise<boolean> {
     // Before the journal is read: what is written of this look is refused where the lane has another owner by then.
     const ours = new Map(lanes.all().map((held) => [held.lane.address, held]))
-    const open = (await unfinished([...ours.keys()])).filter((entry) => entry.attempts.length > 0 && ours.has(holderOf(entry)))
+    const open = (await unfinished([...ours.keys()])).filter((entry) => entry.attempts.length > 0 && ours.has(signerOf(entry)))
     if (open.length === 0) return false
     try {
       return await look(open, ours, head)
@@ -97,11 +97,11 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
     }
   }
 
-  async function look(open: readonly Entry[], ours: ReadonlyMap<string, HeldLane>, head: Head): Promise<boolean> {
+  async function look(open: readonly Entry[], ours: ReadonlyMap<string, LeasedQueue>, head: Head): Promise<boolean> {
     const attempts = open.flatMap((entry) =>
-      entry.attempts.map(({ id, fees }) => ({ id, from: holderOf(entry), step: entry.step, slot: entry.slot, fees })),
+      entry.attempts.map(({ id, fees }) => ({ id, from: signerOf(entry), step: entry.step, slot: entry.slot, fees })),
     )
-    const watched = [...new Set(open.map(holderOf))].flatMap((address) => ours.get(address) ?? [])
+    const watched = [...new Set(open.map(signerOf))].flatMap((address) => ours.get(address) ?? [])
     const news = new Map(watched.map(({ lane }) => [lane.address, lane.asking()]))
     const { sightings, synced } = await withDeadline(closing, lookTimeoutMs, (signal) => rail.look(attempts, head, { signal }))
     for (const [address, counts] of synced) news.get(address)?.(counts)
@@ -111,7 +111,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
     let isLeft = false
     let trouble: unknown
     for (const held of watched) {
-      const of = open.filter((entry) => holderOf(entry) === held.lane.address)
+      const of = open.filter((entry) => signerOf(entry) === held.lane.address)
       try {
         const seen = { head, sightings: byId, rivalOf: await rivalsAmong(of, byId, { recorder, confirmations }) }
         if (await moveOn(of, held, seen)) isLeft = true
@@ -128,7 +128,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
   }
 
   /** One write for all of a lane that changed; whether any of it is still open. */
-  async function moveOn(open: readonly Entry[], held: HeldLane, seen: Seen): Promise<boolean> {
+  async function moveOn(open: readonly Entry[], held: LeasedQueue, seen: Seen): Promise<boolean> {
     let entries = open
     for (let tries = 0; tries < mostBatches; tries += 1) {
       const steps = entries.map((before) => ({ before, ...stepOf(before, seen) }))
@@ -148,7 +148,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
     return isLeft
   }
 
-  async function moveOne(before: Entry, held: HeldLane, seen: Seen): Promise<boolean> {
+  async function moveOne(before: Entry, held: LeasedQueue, seen: Seen): Promise<boolean> {
     let actions: readonly Action[] = []
     const entry = await recorder.amend(
       before,
@@ -180,7 +180,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
   }
 
   /** Whether it is still open. */
-  function act(entry: Entry, actions: readonly Action[], { lane, guard }: HeldLane, head: Head): boolean {
+  function act(entry: Entry, actions: readonly Action[], { lane, guard }: LeasedQueue, head: Head): boolean {
     if (isFinal(entry)) {
       lane.settle(entry.slot)
       upkeep.forget(entry)
@@ -260,7 +260,7 @@ function takersOf({ replacedBy, attempts }: Entry, sightings: ReadonlyMap<string
   return replacedBy === undefined ? seen : [replacedBy, ...seen]
 }
 
-const slotOf = (entry: Pick<Entry, 'address' | 'signer' | 'slot'>) => `${holderOf(entry)}/${JSON.stringify(entry.slot)}`
+const slotOf = (entry: Pick<Entry, 'address' | 'signer' | 'slot'>) => `${signerOf(entry)}/${JSON.stringify(entry.slot)}`
 
 /**
  * Gives the last value again when no new one came for so long: a chain without traffic may make no blocks at all.

@@ -132,13 +132,13 @@ export function eventRow(entry: Entry): Omit<EventRow, 'id' | 'body'> & { body: 
 }
 
 /** Of one rail, the chain's where no connector is named; and of one address on it. */
-export interface OnLane {
+export interface OnRail {
   readonly connector?: string
   readonly address?: string
 }
 
 /** Which entries are on it. */
-export function onLane({ connector, address }: OnLane) {
+export function isOnRail({ connector, address }: OnRail) {
   return (eb: ExpressionBuilder<Tables, 'entries'>) =>
     connector === undefined
       ? eb.and([eb('via', 'is', null), ...(address === undefined ? [] : [eb('address', '=', folded(address))])])

@@ -1,7 +1,7 @@
 import { SluiceError } from '../../contracts/index.ts'
 import type { ClientOrder, OrderJournal } from '../book-orders.ts'
 import type { Entry, TransactionState, RailPlace } from '../entry.ts'
-import type { OnLane } from './entry-rows.ts'
+import type { OnRail } from './entry-rows.ts'
 
 export interface Filter {
   chain?: string
@@ -17,7 +17,7 @@ export interface Filter {
   client?: string
   nonce?: number
   /** Only what takes slots there. */
-  on?: OnLane
+  on?: OnRail
   /** At most 500. */
   limit?: number
   /** `nextCursor` of the page before. */

@@ -4,7 +4,7 @@ import type { EntryRow } from '../../store/tables.ts'
 import { sqlOrders } from '../book-orders.ts'
 import { type Entry, canonicalHash, railName, isFinal } from '../entry.ts'
 import { embeddedWriter } from './embedded.ts'
-import { readBody, onLane, folded } from './entry-rows.ts'
+import { readBody, isOnRail, folded } from './entry-rows.ts'
 import type { Journal, Filter } from './journal.ts'
 import { journalEvents, postgresWriter } from './postgres.ts'
 
@@ -47,7 +47,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
           .where('final', '=', 0)
           .where('chain', '=', chain)
           .where('network', '=', network)
-          .where(onLane(lane))
+          .where(isOnRail(lane))
           .orderBy('key')
           .execute(),
       )
@@ -100,7 +100,7 @@ async function listRows(store: Store, filter: Filter): Promise<{ rows: Pick<Entr
     if (idempotencyKey !== undefined) query = query.where('idempotency_key', '=', idempotencyKey)
     if (requestId !== undefined) query = query.where('request_id', '=', requestId)
     if (client !== undefined) query = query.where('client', '=', client)
-    if (on) query = query.where(onLane(on))
+    if (on) query = query.where(isOnRail(on))
     if (nonce !== undefined) query = query.where('nonce', '=', nonce)
     if (txHash !== undefined)
       query = query.where('key', 'in', db.selectFrom('hashes').select('entry_key').where('hash', '=', canonicalHash(txHash)))

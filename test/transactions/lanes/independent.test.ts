@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createAssociated } from '../../../kits/solana/tokens.ts'
 import { solanaRail } from '../../../kits/solana/rail.ts'
 import type { SolanaSlot, SolanaSynced } from '../../../kits/solana/sequence.ts'
-import { createLane, type Claimed, type Lane } from '../../../core/transactions/nonce-queue.ts'
+import { createNonceQueue, type Claimed, type NonceQueue } from '../../../core/transactions/nonce-queue.ts'
 import { native, never } from '../never.ts'
 import { silent } from '../site.ts'
 
@@ -28,13 +28,13 @@ const at = (nowMs: number, more: Partial<SolanaSynced> = {}): SolanaSynced => ({
   ...more,
 })
 
-function laneAt(synced: SolanaSynced): Lane {
-  const lane = createLane({ rail, address: 'w', limit: 8, name: 'w' })
+function laneAt(synced: SolanaSynced): NonceQueue {
+  const lane = createNonceQueue({ rail, address: 'w', limit: 8, name: 'w' })
   lane.asking()(synced)
   return lane
 }
 
-const claim = (lane: Lane, nonce?: number) =>
+const claim = (lane: NonceQueue, nonce?: number) =>
   lane.claim({
     requestId: 'r',
     count: 1,
@@ -44,14 +44,14 @@ const claim = (lane: Lane, nonce?: number) =>
     mayReplace: false,
     ...(nonce !== undefined && { nonce }),
   })
-const taken = (lane: Lane, nonce?: number): SolanaSlot => {
+const taken = (lane: NonceQueue, nonce?: number): SolanaSlot => {
   const claimed: Claimed | { conflict: { is: string } } = claim(lane, nonce)
   if ('conflict' in claimed) throw new Error(claimed.conflict.is)
   return claimed.slots[0] as SolanaSlot
 }
-const occupy = (lane: Lane, slot: SolanaSlot) =>
+const occupy = (lane: NonceQueue, slot: SolanaSlot) =>
   lane.occupy(slot, { key: String(slot.number), txHash: `tx ${slot.number}`, kind: 'trade', rank: 0, fees, costRaw: 5n })
-const refused = (lane: Lane, nonce: number) => {
+const refused = (lane: NonceQueue, nonce: number) => {
   const claimed = claim(lane, nonce)
   return 'conflict' in claimed ? claimed.conflict.is : undefined
 }

@@ -1,18 +1,18 @@
 import { expect } from 'chai'
 import { array, assert, constant, integer, nat, oneof, property, record } from 'fast-check'
-import { createLane, type Lane } from '../../../core/transactions/nonce-queue.ts'
+import { createNonceQueue, type NonceQueue } from '../../../core/transactions/nonce-queue.ts'
 import { pureRail as rail } from '../never.ts'
 
 const fees = { gasLimit: '21000', maxFeePerGas: '100', maxPriorityFeePerGas: '10' }
 
-function laneAt(latest: number, pending = latest): Lane {
-  const lane = createLane({ rail, address: '0x1', limit: 8, name: '0x1' })
+function laneAt(latest: number, pending = latest): NonceQueue {
+  const lane = createNonceQueue({ rail, address: '0x1', limit: 8, name: '0x1' })
   // Said twice: one word alone is not borne out yet.
   for (const _ of [1, 2]) lane.asking()({ latest, pending })
   return lane
 }
 
-function take(lane: Lane, more: { nonce?: number; count?: number } = {}): readonly unknown[] | string {
+function take(lane: NonceQueue, more: { nonce?: number; count?: number } = {}): readonly unknown[] | string {
   const taken = lane.claim({
     requestId: 'r',
     count: 1,
@@ -25,7 +25,7 @@ function take(lane: Lane, more: { nonce?: number; count?: number } = {}): readon
   return 'conflict' in taken ? taken.conflict.is : taken.slots
 }
 
-const occupy = (lane: Lane, nonce: number) =>
+const occupy = (lane: NonceQueue, nonce: number) =>
   lane.occupy(nonce, { key: `k${nonce}`, txHash: `0x${nonce}`, kind: 'trade', rank: 0, fees, costRaw: 1n })
 
 describe('a lane', () => {
@@ -113,7 +113,7 @@ describe('a lane', () => {
 
   it('is borne out by an older word that says nothing else, and has seen what is final', () => {
     const word = (latest: number, pending = latest) => ({ latest, pending })
-    const fresh = createLane({ rail, address: '0x1', limit: 8, name: '0x1' })
+    const fresh = createNonceQueue({ rail, address: '0x1', limit: 8, name: '0x1' })
     expect(fresh.bearsOut(word(5))).to.equal(false)
     fresh.asking()(word(5))
     expect(fresh.bearsOut(word(5)), 'one word alone').to.equal(false)

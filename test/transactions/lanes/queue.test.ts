@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { createQueue } from '../../../core/transactions/leased-queues.ts'
+import { createRequestLimit } from '../../../core/transactions/leased-queues.ts'
 
 describe("a wallet's queue", () => {
   it('has a bound, and room again when a request leaves', () => {
-    const queue = createQueue(8, '0x1')
+    const queue = createRequestLimit(8, '0x1')
     const leave = Array.from({ length: 8 }, () => queue.enter())
     expect(() => queue.enter()).to.throw('walletQueue')
     leave[0]?.()

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Leases } from '../../../core/transactions/leases.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
-import { createLanes } from '../../../core/transactions/leased-queues.ts'
+import { createLeasedQueues } from '../../../core/transactions/leased-queues.ts'
 import { createRecorder } from '../../../core/transactions/journal/journal.ts'
 import { createUpkeep } from '../../../core/transactions/upkeep.ts'
 import { addressOf, freshStore, silent, soon, startSite } from '../site.ts'
@@ -18,7 +18,7 @@ describe('what the server does by itself', function () {
       adopt: async () => guard,
       stop: async () => {},
     }
-    const lanes = createLanes({ site: site.network, recorder, leases, limit: 256 })
+    const lanes = createLeasedQueues({ site: site.network, recorder, leases, limit: 256 })
     await lanes.use(addressOf(0), soon(), async () => {})
     let nowMs = 0
     const triedAt: number[] = []

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { array, assert, constant, integer, nat, oneof, option, property, record } from 'fast-check'
 import { claimNonces, isDoubtful, mergeCounts, nonceGaps, nonceStatus, type NonceCounts } from '../../../../kits/evm/nonces.ts'
 import { evmRail } from '../../../../kits/evm/rail.ts'
-import { createLane } from '../../../../core/transactions/nonce-queue.ts'
+import { createNonceQueue } from '../../../../core/transactions/nonce-queue.ts'
 import { never } from '../../../transactions/never.ts'
 
 const word = (latest: number, pending = latest): NonceCounts => ({ latest, pending })
@@ -90,7 +90,7 @@ const fees = { gasLimit: '21000', maxFeePerGas: '100', maxPriorityFeePerGas: '10
 
 /** A chain with one account, that others spend from too, and our lane of it. */
 function startWorld() {
-  const lane = createLane({ rail, address: '0x1', limit: 1_000, name: '0x1' })
+  const lane = createNonceQueue({ rail, address: '0x1', limit: 1_000, name: '0x1' })
   const pool = new Map<number, 'ours' | 'theirs'>()
   const minedBy = new Map<number, 'ours' | 'theirs'>()
   const signed = new Set<number>()
