@@ -1,6 +1,6 @@
 import { badFields, SluiceError } from '../api/index.ts'
 import type { AltchainVerbs } from '../contracts/index.ts'
-import type { Submitted } from '../transactions/submit-request.ts'
+import type { SubmitResult } from '../transactions/submit-request.ts'
 import type { Handler } from './context.ts'
 import type { NetworkEntry } from './registry.ts'
 import { readAddress, requireKey } from './wallets.ts'
@@ -18,7 +18,7 @@ export const altchainCreateToken: Handler<'AltchainCreateToken'> = async (reques
   const made = await altchain.createToken(address, token, at)
   if ('exists' in made) return { txHash: null, tokenAccount: made.exists }
   const { plan, account } = made
-  const answer = ({ txHash }: Submitted) => ({ txHash, tokenAccount: account })
+  const answer = ({ txHash }: SubmitResult) => ({ txHash, tokenAccount: account })
   const { nonce } = request
   const scope = { contracts: plan.steps.flatMap((step) => network.impl.rail.outline(step).contracts), valueRaw: 0n }
   const order = { ...context, address, plan, scope, kind: 'token-account' as const, nonce, wish: {}, about: null, answer }

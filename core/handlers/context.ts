@@ -5,7 +5,7 @@ import type { Books } from '../live-state/books.ts'
 import type { Quotes } from '../live-state/quotes.ts'
 import type { Following } from '../live-state/synchroniser.ts'
 import type { WalletChecks } from '../live-state/wallets.ts'
-import type { Keyed } from '../transactions/submit-request.ts'
+import type { IdempotencyContext } from '../transactions/submit-request.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import type { Caller } from './caller.ts'
 import type { Registry, NetworkEntry, VenueEntry } from './registry.ts'
@@ -31,7 +31,7 @@ export interface RequestContext {
   requestId: string
   /** Its clock starts with the first who asks for it: what is answered at once needs none. */
   signal: AbortSignal
-  keyed?: Keyed
+  keyed?: IdempotencyContext
 }
 
 /** What the server has looked up for the request, by the endpoint's `on`. */

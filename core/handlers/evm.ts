@@ -1,7 +1,7 @@
 import { badFields, SluiceError } from '../api/index.ts'
 import type { Plan, Token, EvmVerbs } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
-import type { Submitted } from '../transactions/submit-request.ts'
+import type { SubmitResult } from '../transactions/submit-request.ts'
 import { hasPermission, type Caller } from './caller.ts'
 import type { Handler } from './context.ts'
 import type { Registry, NetworkEntry } from './registry.ts'
@@ -28,7 +28,7 @@ export const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
     needs: approvals.flatMap((each) => each.plan.needs),
     memo: null,
   }
-  const answer = ({ transactions: made, nonce, txHash }: Submitted) => {
+  const answer = ({ transactions: made, nonce, txHash }: SubmitResult) => {
     const transactions = made.map((each, i) => ({ spender: spenderOfStep[i] ?? '', ...each }))
     return {
       spender: spenderOfStep.at(-1) ?? '',

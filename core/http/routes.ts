@@ -8,7 +8,7 @@ import { type Services, type Handler, type Handlers, after } from '../handlers/c
 import type { FieldsReader } from '../handlers/read-fields.ts'
 import { readIdempotencyKey, type Idempotency, type Answer } from '../transactions/idempotency.ts'
 import type { KeyClaim } from '../transactions/journal/journal.ts'
-import type { Keyed } from '../transactions/submit-request.ts'
+import type { IdempotencyContext } from '../transactions/submit-request.ts'
 import { responseHeaders, type RequestState, cachedQueryReader, requestReader } from './request.ts'
 
 export interface RouteParts {
@@ -82,7 +82,7 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
       const signed: { answer?: Answer; isKept: boolean } = { isKept: false }
       const answerOf = (answer: object) => (signed.answer = render(answer, request, startedAt))
       const kept = () => void (signed.isKept = true)
-      const keyed: Keyed = { claim, tag, answerOf, kept }
+      const keyed: IdempotencyContext = { claim, tag, answerOf, kept }
       const answer: object = await verb(request, { ...call, keyed, ...(await lookUp(request)) })
       const { isKept } = signed
       return { answer: (isKept && signed.answer) || render(answer, request, startedAt), isKept }

@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Rail } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { isFinal, type Entry, signerOf, placeOf, railName } from '../transactions/entry.ts'
-import { type Journal, Superseded } from '../transactions/journal/journal.ts'
+import { type Journal, OwnershipLost } from '../transactions/journal/journal.ts'
 import type { Metrics } from './metrics.ts'
 
 const site = ['chain', 'network'] as const
@@ -244,7 +244,7 @@ export function observeJournal(journal: Journal, { journalSeconds, journalFailur
 
 function reasonOf(error: unknown): string {
   if (error instanceof StoreUnavailable) return error.uncertain ? 'uncertain' : 'unavailable'
-  return error instanceof Superseded ? 'superseded' : 'defect'
+  return error instanceof OwnershipLost ? 'superseded' : 'defect'
 }
 
 /** A scrape must not wait for a store that hangs. */

@@ -19,7 +19,7 @@ interface StoreParts {
 }
 
 /** A store by kysely: transactions, what an error means for them, and running again what collided. */
-export function storeOn({ kind, db, faults, inTurn = (work) => work(), ballast = '', closed = () => {} }: StoreParts): Store {
+export function createSqlStore({ kind, db, faults, inTurn = (work) => work(), ballast = '', closed = () => {} }: StoreParts): Store {
   let closing: Promise<void> | undefined
   let probing: Promise<string | undefined> | undefined
 

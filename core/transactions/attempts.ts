@@ -3,28 +3,28 @@ import { withDeadline } from '../async.ts'
 import { type Log, SluiceError, type Json, type Reception } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { txHashOf, type Entry, signerOf, type Attempt, isFinal } from './entry.ts'
-import { type Guard, type KeptAnswer, type Change, type Recorder, Superseded } from './journal/journal.ts'
-import { outcomeUnknown, type Sign, type Site, type LandedAtOnce } from './submit-request.ts'
+import { type Guard, type RecordedAnswer, type Change, type Recorder, OwnershipLost } from './journal/journal.ts'
+import { persistTimedOut, type Sign, type Site, type ImmediateResult } from './submit-request.ts'
 
 const longestPauseMs = 2_000
 /** Every write of one entry in a row is won by somebody, so this many losses are a defect. */
 const maxTries = 100
 
 /** Signed bytes that are to be journaled. */
-interface Signed {
+interface SignedChanges {
   /** What gets them, and what else changes with it: as it is now. Asked again where somebody wrote in between; a throw gives it up. */
   changes: () => Promise<{ own: readonly Change[]; beside?: readonly Change[] }>
   /** What an entry becomes when its bytes are certain not to be kept; another version in any case. */
   instead: (before: Entry) => Entry
   guard: Guard
-  answer?: KeptAnswer
+  answer?: RecordedAnswer
   /** Told once they are certain to be there, and the answer with them. */
   kept?: () => void
   requestId: string
 }
 
 /** The bytes are in the journal; or only `outcome` will tell whether they are, and until then nothing may leave. */
-export type Kept =
+export type PersistResult =
   | { is: 'kept'; entries: readonly Entry[] }
   | { is: 'unknown'; cause: unknown; outcome: Promise<readonly Entry[] | undefined> }
 
@@ -32,7 +32,7 @@ export type Kept =
  * Journals signed bytes, and with them the answer that their request is given.
  * @throws what says that nothing was kept and nothing will be
  */
-export async function keepSigned(recorder: Recorder, signed: Signed, closing: AbortSignal, log: Log): Promise<Kept> {
+export async function persistSigned(recorder: Recorder, signed: SignedChanges, closing: AbortSignal, log: Log): Promise<PersistResult> {
   for (let tries = 0; tries < maxTries; tries += 1) {
     const { own, beside = [] } = await signed.changes()
     try {
@@ -46,11 +46,11 @@ export async function keepSigned(recorder: Recorder, signed: Signed, closing: Ab
       return { is: 'unknown', cause: error, outcome: findOut(recorder, own, signed, closing, log) }
     }
   }
-  throw new Superseded('Others wrote the same transactions all the time.')
+  throw new OwnershipLost('Others wrote the same transactions all the time.')
 }
 
 /** What nobody expects may have come after the commit as well as before. */
-const saysNothingWasKept = (error: unknown) => error instanceof Superseded || (error instanceof StoreUnavailable && !error.uncertain)
+const saysNothingWasKept = (error: unknown) => error instanceof OwnershipLost || (error instanceof StoreUnavailable && !error.uncertain)
 
 /**
  * Whether a write was kept whose commit nobody heard of: the entries as they are then, or undefined where it was not and
@@ -59,7 +59,7 @@ const saysNothingWasKept = (error: unknown) => error instanceof Superseded || (e
 async function findOut(
   recorder: Recorder,
   own: readonly Change[],
-  { instead, guard, kept, requestId }: Signed,
+  { instead, guard, kept, requestId }: SignedChanges,
   closing: AbortSignal,
   log: Log,
 ): Promise<readonly Entry[] | undefined> {
@@ -81,7 +81,7 @@ async function findOut(
       const given = own.map(({ before }) => ({ before, after: instead(before) }))
       if (await recorder.write(given, guard)) return undefined
     } catch (error) {
-      if (error instanceof Superseded) hasNewOwner = true
+      if (error instanceof OwnershipLost) hasNewOwner = true
       // What nobody expects tells as little, and whoever gave up here would leave the slot held for ever.
       else if (!(error instanceof StoreUnavailable)) {
         const reason = error instanceof Error ? error.message : 'unknown'
@@ -90,7 +90,7 @@ async function findOut(
       }
     }
     await sleep(pauseMs, undefined, { signal: closing }).catch(() => {})
-    if (closing.aborted) throw outcomeUnknown(requestId)
+    if (closing.aborted) throw persistTimedOut(requestId)
   }
 }
 
@@ -131,7 +131,7 @@ const sendTimeoutMs = 30_000
  * Sends journaled bytes and notes what the network said. Never rejects: whatever happens, the watcher stays on it. Gives what came of it,
  * where an exchange said that at once.
  */
-export type Dispatch = (entry: Entry, attempt: Attempt, guard: Guard) => Promise<LandedAtOnce | undefined>
+export type Dispatch = (entry: Entry, attempt: Attempt, guard: Guard) => Promise<ImmediateResult | undefined>
 
 interface DispatchParts {
   site: Site
@@ -160,7 +160,7 @@ export function createDispatch({ site, recorder, ended, closing, log, nowMs }: D
       return reception.is === 'accepted' ? reception.landed : undefined
     } catch (error) {
       // The lane's new owner sends what it finds and notes it.
-      if (error instanceof Superseded) return undefined
+      if (error instanceof OwnershipLost) return undefined
       log.warn(
         { txHash: id, reason: error instanceof Error ? error.message : 'unknown' },
         'what became of sending a transaction could not be noted',
@@ -175,7 +175,7 @@ export function createDispatch({ site, recorder, ended, closing, log, nowMs }: D
 function received(entry: Entry, id: string, reception: Reception, nowMs: number): Entry {
   const { reason, meaning: refused } = reception.is === 'accepted' ? {} : reception
   const attempts = entry.attempts.map((each) => (each.id === id ? { ...sentAgain(each, nowMs), refused } : each))
-  if (reception.is === 'accepted' && reception.landed && !isFinal(entry)) return landedAtOnce({ ...entry, attempts }, id, reception.landed)
+  if (reception.is === 'accepted' && reception.landed && !isFinal(entry)) return withImmediateResult({ ...entry, attempts }, id, reception.landed)
   const waits = entry.state === 'SIGNED' || entry.state === 'BROADCAST'
   if (!waits) return { ...entry, attempts }
   // Why it is to be replaced matters more than what nodes say of it.
@@ -186,7 +186,7 @@ function received(entry: Entry, id: string, reception: Reception, nowMs: number)
 }
 
 /** There is nothing that could take it back: neither a block nor another on its slot. */
-function landedAtOnce(entry: Entry, id: string, { ok, receipt, reason }: LandedAtOnce): Entry {
+function withImmediateResult(entry: Entry, id: string, { ok, receipt, reason }: ImmediateResult): Entry {
   return {
     ...entry,
     landed: { id, ok, blockNumber: -1, receipt },

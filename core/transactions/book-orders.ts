@@ -23,7 +23,7 @@ export interface ClientOrder {
 }
 
 /** What an exchange said of an order. */
-export interface SaidOfOrder {
+export interface OrderReport {
   readonly orderId?: string
   readonly state: OrderState
   readonly filledAmount?: Decimal
@@ -39,7 +39,7 @@ export interface JournaledOrder extends ClientOrder {
   readonly key: string
   /** The transaction, or signed action, that placed it. */
   readonly entry: Entry
-  readonly said?: SaidOfOrder
+  readonly said?: OrderReport
 }
 
 export interface OrderFilter {
@@ -65,7 +65,7 @@ export interface ClientOrders {
   /** Newest first. */
   list(filter: OrderFilter): Promise<readonly JournaledOrder[]>
   /** Keeps what the exchange said last, so that what ended needs not be asked for again. What ended stays as it ended; old news change nothing. */
-  note(order: JournaledOrder, said: SaidOfOrder): Promise<void>
+  note(order: JournaledOrder, said: OrderReport): Promise<void>
 }
 
 /** Orders of a venue are told apart by it and by the wallet that they are for. */
@@ -84,10 +84,10 @@ export interface OrderJournal extends ClientOrders {
 
 const ends: ReadonlySet<OrderState> = new Set(['FILLED', 'CANCELED', 'EXPIRED', 'REJECTED', 'FAILED'])
 
-const isEnd = ({ state }: Pick<SaidOfOrder, 'state'>): boolean => ends.has(state)
+const hasEnded = ({ state }: Pick<OrderReport, 'state'>): boolean => ends.has(state)
 
 /** The wallet has used the id on that venue: nothing was kept, signed or sent. */
-export class OrderTaken extends SluiceError {
+export class OrderIdUsed extends SluiceError {
   constructor(clientOrderId: string) {
     super(
       'IDEMPOTENCY_CONFLICT',
@@ -146,7 +146,7 @@ function readOrder(row: OrderRow & { body: string }): JournaledOrder {
   return row.said === null ? order : { ...order, said: readSaid(key, row.said) }
 }
 
-function readSaid(key: string, text: string): SaidOfOrder {
+function readSaid(key: string, text: string): OrderReport {
   const said: unknown = JSON.parse(text)
   if (Said.Check(said)) return said
   throw new Error(`What was said of the journal's order ${key} cannot be read: restore the store from a copy, or remove that row.`)
@@ -183,7 +183,7 @@ export function sqlOrders(store: Store, damaged: (error: unknown) => void): Orde
       const { connector, key } = entry
       if (connector === undefined) throw new Error(`${key} is no order of a connector.`)
       const venue = venueOf({ ...entry, connector })
-      const ended = isEnd(said)
+      const ended = hasEnded(said)
       await store.writeOnce((db) => {
         const open = db
           .updateTable('orders')

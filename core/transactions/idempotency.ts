@@ -14,7 +14,7 @@ const keptMs = 25 * hourMs
 const forgettingEveryMs = 10 * 60_000
 const pauseMs = 1_000
 
-interface Keyed {
+interface IdempotentCall {
   key: RequestKey
   request: object
   requestId: string
@@ -29,7 +29,7 @@ export interface Idempotency {
    * answer, which was journaled with it, and then that is what is given.
    * @throws SluiceError IDEMPOTENCY_CONFLICT, IN_FLIGHT; StoreUnavailable, and nothing has happened
    */
-  once(keyed: Keyed): Promise<Answer>
+  once(keyed: IdempotentCall): Promise<Answer>
   /** Tries nothing again any more. */
   stop(): void
 }
@@ -44,7 +44,7 @@ interface IdempotencyOptions {
 }
 
 export function createIdempotency({ store, serverId, log, onReplay = () => {}, nowMs = Date.now }: IdempotencyOptions): Idempotency {
-  const kept = keptRequests(store, serverId, nowMs)
+  const kept = requestTable(store, serverId, nowMs)
   /** Keys whose calls run in this process, also when their callers were told TIMEOUT. */
   const running = new Set<string>()
   /** What the store did not take back yet: for the others it would be under way for as long as this server lives. */
@@ -53,7 +53,7 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
   let paying: Promise<void> | undefined
   let forgettingAtMs = -Infinity
 
-  async function first({ key, request, act }: Keyed, { claim: number, tag }: Claimed): Promise<Answer> {
+  async function first({ key, request, act }: IdempotentCall, { claim: number, tag }: RequestClaim): Promise<Answer> {
     const claim = { ...key, claim: number }
     try {
       const { answer, isKept } = await act(claim, tag)
@@ -115,7 +115,7 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
     })
   }
 
-  function again(request: object, stands: KeptRequest | undefined): Answer {
+  function again(request: object, stands: RequestRecord | undefined): Answer {
     if (stands && stands.fingerprint !== fingerprintOf(request)) {
       throw new SluiceError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another request; use a new key for a new request.')
     }
@@ -131,7 +131,7 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
       if (running.has(id)) return again(request, await kept.find(key).catch(unseen))
       running.add(id)
       forgetOld()
-      let claimed: Claimed | KeptRequest | undefined
+      let claimed: RequestClaim | RequestRecord | undefined
       try {
         claimed = await kept.claim(key, { fingerprint: fingerprintOf(request), requestId })
       } catch (error) {
@@ -189,14 +189,14 @@ export interface Answer {
 }
 
 /** What stands under a key. */
-interface KeptRequest {
+interface RequestRecord {
   fingerprint: string
   /** Absent while its call is under way. */
   answer?: Answer
 }
 
 /** A hold on a key, and what its request is called: the same when it is repeated, another for another one or once the key was forgotten. */
-interface Claimed {
+interface RequestClaim {
   claim: number
   tag: string
 }
@@ -207,8 +207,8 @@ const nobody = ''
 const batch = 500
 
 /** The keys that requests came with, in the store. @throws StoreUnavailable */
-function keptRequests(store: Store, serverId: string, nowMs: () => number) {
-  async function find(key: RequestKey): Promise<KeptRequest | undefined> {
+function requestTable(store: Store, serverId: string, nowMs: () => number) {
+  async function find(key: RequestKey): Promise<RequestRecord | undefined> {
     const row = await store.read((db) =>
       db.selectFrom('requests').select(['fingerprint', 'server', 'status', 'body']).where(isOf(key)).executeTakeFirst(),
     )
@@ -226,7 +226,7 @@ function keptRequests(store: Store, serverId: string, nowMs: () => number) {
     async claim(
       key: RequestKey,
       { fingerprint, requestId }: { fingerprint: string; requestId: string },
-    ): Promise<Claimed | KeptRequest | undefined> {
+    ): Promise<RequestClaim | RequestRecord | undefined> {
       const tag = randomBytes(16).toString('hex')
       const row = { ...pick(key), fingerprint, claim: 1, server: serverId, request_id: requestId, created_at: nowMs() }
       const claimed = await store.writeOnce((db) =>
@@ -258,7 +258,7 @@ function keptRequests(store: Store, serverId: string, nowMs: () => number) {
      * The answer of a call that was not journaled with anything signed. Gives what stands under the key then: another's, where that has it
      * by now.
      */
-    async keep(claim: KeyClaim, { status, body }: Answer): Promise<KeptRequest | undefined> {
+    async keep(claim: KeyClaim, { status, body }: Answer): Promise<RequestRecord | undefined> {
       const [kept] = await store.writeOnce((db) =>
         db
           .updateTable('requests')
@@ -275,7 +275,7 @@ function keptRequests(store: Store, serverId: string, nowMs: () => number) {
      * For a call that has failed: the key is free again, unless it has an answer all the same. Gives what stands there then.
      * @param claim without its number: whatever this server has claimed of it
      */
-    async release(claim: RequestKey & Partial<KeyClaim>): Promise<KeptRequest | undefined> {
+    async release(claim: RequestKey & Partial<KeyClaim>): Promise<RequestRecord | undefined> {
       await store.writeOnce((db) => {
         const ours = db.updateTable('requests').set({ server: nobody }).where(isOf(claim)).where('server', '=', serverId)
         const open = ours.where('status', 'is', null)

@@ -1,9 +1,9 @@
 import { type Rail, SluiceError } from '../contracts/index.ts'
 import { queueName, railName, isFinal, type Entry } from './entry.ts'
-import { type Guard, type Recorder, Superseded, type Filter } from './journal/journal.ts'
+import { type Guard, type Recorder, OwnershipLost, type EntryFilter } from './journal/journal.ts'
 import type { Leases } from './leases.ts'
-import { createNonceQueue, type NonceQueue, type Occupant } from './nonce-queue.ts'
-import { type Site, nothingSent } from './submit-request.ts'
+import { createNonceQueue, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
+import { type Site, timedOutBeforeSigning } from './submit-request.ts'
 
 /** A lane as it was taken up, and the hold on it that every write shows. */
 export interface LeasedQueue {
@@ -25,7 +25,7 @@ export interface LeasedQueues {
   all(): readonly LeasedQueue[]
 }
 
-interface TakenUp {
+interface QueueEntry {
   guard: Guard
   ready: Promise<LeasedQueue>
   /** Once it is ready. */
@@ -45,7 +45,7 @@ export function createLeasedQueues({
   limit: number
 }): LeasedQueues {
   const { impl } = site
-  const taken = new Map<string, TakenUp>()
+  const taken = new Map<string, QueueEntry>()
   const queues = new Map<string, RequestLimit>()
   const nameOf = (address: string) => queueName(site, address)
 
@@ -54,10 +54,10 @@ export function createLeasedQueues({
     const before = taken.get(address)
     if (before?.guard.fence === guard.fence) return before.ready
     if (before && before.guard.fence > guard.fence)
-      return Promise.reject(new Superseded(`${nameOf(address)} has had another owner meanwhile.`))
+      return Promise.reject(new OwnershipLost(`${nameOf(address)} has had another owner meanwhile.`))
     const fresh = createNonceQueue({ rail: impl.rail, address, limit, name: `${address} on ${railName(site)}` })
     const ready = rebuildQueue({ site, recorder, lane: fresh, guard }).then(() => ({ lane: fresh, guard }))
-    const entry: TakenUp = { guard, ready }
+    const entry: QueueEntry = { guard, ready }
     taken.set(address, entry)
     ready.then(
       (held) => (entry.held = held),
@@ -88,7 +88,7 @@ export function createLeasedQueues({
         })
       } catch (error) {
         // The signal's own reason says nothing to a caller.
-        if (!begun && signal.aborted) throw nothingSent()
+        if (!begun && signal.aborted) throw timedOutBeforeSigning()
         // What was done stays done, whatever becomes of the lane afterwards.
         if (done.length === 0) throw error
       }
@@ -126,8 +126,8 @@ async function rebuildQueue({
   const on = { connector, address: lane.address }
   // The newest on a slot is what a replacement has to outbid: by its rank, for clocks differ and are set back.
   for (const entry of (await recorder.unfinished({ chain, network, ...on })).toSorted((a, b) => a.rank - b.rank)) {
-    const kept = entry.attempts.length > 0 ? entry : await recorder.amend(entry, givenUp(neverSigned), guard)
-    if (kept.attempts.length > 0) hold(kept, lane, impl.rail)
+    const kept = entry.attempts.length > 0 ? entry : await recorder.amend(entry, expireUnsigned(neverSigned), guard)
+    if (kept.attempts.length > 0) restoreSigned(kept, lane, impl.rail)
   }
   // Where slots have an order, whatever lies before a used one is used; and where they only increase, none is used again.
   const { slots } = impl.rail
@@ -136,19 +136,19 @@ async function rebuildQueue({
 }
 
 /** A change that gives up what was never signed. */
-export const givenUp =
+export const expireUnsigned =
   (reason: string) =>
   (entry: Entry): Entry =>
     entry.state === 'QUEUED' ? { ...entry, state: 'EXPIRED', reason } : entry
 
 /** What a signed entry means for its slot. */
-export function hold(entry: Entry, lane: NonceQueue, rail: Rail): void {
+export function restoreSigned(entry: Entry, lane: NonceQueue, rail: Rail): void {
   if (isFinal(entry)) lane.settle(entry.slot)
-  else lane.occupy(entry.slot, occupantOf(entry, rail), entry.slotGiven)
+  else lane.occupy(entry.slot, pendingOf(entry, rail), entry.slotGiven)
 }
 
 /** How a signed entry holds its slot. */
-export function occupantOf({ key, kind, rank, step, attempts }: Entry, rail: Rail): Occupant {
+export function pendingOf({ key, kind, rank, step, attempts }: Entry, rail: Rail): PendingTransaction {
   const newest = attempts.at(-1)
   if (!newest) throw new Error(`${key} was never signed.`)
   const costs = attempts.map(({ fees }) => rail.cost(step, fees))
@@ -159,7 +159,7 @@ export function occupantOf({ key, kind, rank, step, attempts }: Entry, rail: Rai
  * Of the newest that ended with their slot used, the one with the highest. Callers may have given lower ones later; what they gave far ahead
  * says nothing of what the server assigns where slots only increase.
  */
-async function newestUsed(recorder: Recorder, of: Filter, isAssigned: boolean): Promise<Entry | undefined> {
+async function newestUsed(recorder: Recorder, of: EntryFilter, isAssigned: boolean): Promise<Entry | undefined> {
   for (let cursor: string | undefined, pages = 0; pages < 10; pages += 1) {
     const page = await recorder.list({ ...of, limit: 100, cursor })
     const used = page.entries.filter((entry) => isFinal(entry) && entry.attempts.length > 0 && !(isAssigned && entry.slotGiven))

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../contracts/index.ts'
 import { databaseSession, leaseTable, type LeaseTable } from '../store/postgres/leases.ts'
 import { type Store, soleSession, type LeaseSession, type OwnedQueue } from '../store/store.ts'
-import { type Guard, Superseded } from './journal/journal.ts'
+import { type Guard, OwnershipLost } from './journal/journal.ts'
 
 /**
  * Which lanes this server owns. A lane has one owner at a time, everywhere; with every change of owner its fence rises by one.
@@ -75,13 +75,13 @@ export function sqlLeases({ store, url, serverId, serverName, log, onChange = ()
 
   return {
     async use(lane, signal, work) {
-      if (isStopped) throw new Superseded('The server is stopping.')
+      if (isStopped) throw new OwnershipLost('The server is stopping.')
       const seat = seatOf(lane)
       const guard = await seat.enter(signal)
       try {
         return await work(guard)
       } catch (error) {
-        if (error instanceof Superseded && error.lost === 'lane') seat.doubt(guard)
+        if (error instanceof OwnershipLost && error.lost === 'lane') seat.doubt(guard)
         throw error
       } finally {
         seat.leave()

@@ -22,7 +22,7 @@ export interface Observation {
   /** How many blocks came without it while it was first in line, with its newest attempt signed already. */
   leftOutOf: number
   /** Absent where nothing signed can be replaced. */
-  replacing?: Replacing
+  replacing?: ReplacePolicy
   nowMs: number
 }
 
@@ -172,7 +172,7 @@ function isSame(a: Entry, b: Entry): boolean {
 export type Action = { do: 'send'; attempt: Attempt } | { do: 'bump'; over: Attempt } | { do: 'cancel'; reason: string }
 
 /** How attempts on one slot take each other's place. */
-interface Replacing {
+interface ReplacePolicy {
   /** `Chain.bumpAfterSeconds` */
   bumpAfterSeconds: number
   /** Whether nothing in its place costs less than letting an attempt with these fees be mined too late. */
@@ -220,7 +220,7 @@ function nextActions(entry: Entry, observation: Observation): readonly Action[] 
 
 const send = (attempt: Attempt): Action => ({ do: 'send', attempt })
 
-function isStuck(entry: Entry, newest: Attempt, { bumpAfterSeconds }: Replacing, { sightings, leftOutOf, nowMs }: Observation): boolean {
+function isStuck(entry: Entry, newest: Attempt, { bumpAfterSeconds }: ReplacePolicy, { sightings, leftOutOf, nowMs }: Observation): boolean {
   const waitedSeconds = elapsedMs(newest.signedAt, nowMs) / 1000
   const sighting = sightings.get(newest.id)
   if (sighting?.is !== 'pending' && sighting?.is !== 'unseen') return false
@@ -243,7 +243,7 @@ function unseenFirst({ attempts }: Entry, sightings: ReadonlyMap<string, Sightin
 }
 
 /** From a second up to what a stuck one waits: what nodes refuse for now they are not asked at every block. */
-function isDue(attempt: Attempt, replacing: Replacing | undefined, nowMs: number): boolean {
+function isDue(attempt: Attempt, replacing: ReplacePolicy | undefined, nowMs: number): boolean {
   const longestMs = Math.min(longestPauseMs, (replacing?.bumpAfterSeconds ?? Infinity) * 1000)
   return elapsedMs(attempt.sentAt ?? 0, nowMs) >= Math.min(1000 * 2 ** Math.max(0, inVain(attempt) - 1), longestMs)
 }
@@ -257,7 +257,7 @@ function elapsedMs(sinceMs: number, nowMs: number): number {
 }
 
 /** By the newest attempt: the newest block when its entry was first in line at a node, with nothing before it still to be mined. */
-export type FirstInLine = ReadonlyMap<string, bigint>
+export type NextInLine = ReadonlyMap<string, bigint>
 
 /** Whether a node has it, and only its fees or the chain hold it up. */
 function isFirstInLine({ attempts }: Entry, sightings: ReadonlyMap<string, Sighting>): boolean {
@@ -269,11 +269,11 @@ function isFirstInLine({ attempts }: Entry, sightings: ReadonlyMap<string, Sight
 
 /** After another look. What the look says nothing of is as it was. */
 export function firstInLine(
-  before: FirstInLine,
+  before: NextInLine,
   open: readonly Entry[],
   sightings: ReadonlyMap<string, Sighting>,
   head: bigint,
-): FirstInLine {
+): NextInLine {
   const now = open.flatMap((entry): [string, bigint][] => {
     const newest = entry.attempts.at(-1)?.id
     if (newest === undefined) return []
@@ -285,7 +285,7 @@ export function firstInLine(
 }
 
 /** How many blocks came without it since. */
-export function leftOutOf({ attempts }: Entry, since: FirstInLine, head: bigint): number {
+export function missedBlocks({ attempts }: Entry, since: NextInLine, head: bigint): number {
   const newest = attempts.at(-1)?.id
   const first = newest === undefined ? undefined : since.get(newest)
   return first === undefined ? 0 : Math.max(0, Number(head - first))

@@ -1,12 +1,12 @@
 import type { Log } from '../contracts/index.ts'
 import { createCancel, createRaise, createSpeedUp } from './replace.ts'
 import { createDispatch, type Dispatch, createSignAttempt } from './attempts.ts'
-import { createLeasedQueues, givenUp } from './leased-queues.ts'
+import { createLeasedQueues, expireUnsigned } from './leased-queues.ts'
 import type { Leases } from './leases.ts'
-import { type Origin, type PlacedOrder, type Sign, type Site, type Submitted, nothingSent, orTimeout } from './submit-request.ts'
+import { type Origin, type PlacedOrder, type Sign, type Site, type SubmitResult, timedOutBeforeSigning, orTimeout } from './submit-request.ts'
 import { signerOf, type Entry } from './entry.ts'
-import { type Recorder, Superseded } from './journal/journal.ts'
-import { createKeepIds, createSubmission, type Manner } from './submit.ts'
+import { type Recorder, OwnershipLost } from './journal/journal.ts'
+import { createReserveOrderIds, createSubmission, type ReplaceOptions } from './submit.ts'
 import { syncQueue } from './nonce-queue.ts'
 import { createUpkeep } from './upkeep.ts'
 import { createWatcher } from './watcher.ts'
@@ -40,8 +40,8 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
   const fill = (address: string, nonce: number) => upkeep.fill(address, nonce)
   const signAttempt = createSignAttempt(site, sign, nowMs)
   const shared = { site, lanes, recorder, signAttempt, dispatch, wake, goOn, closing, log, nowMs }
-  const submitOn = createSubmission({ ...shared, signing, fill, keepIds: createKeepIds(recorder, giveUpLeftovers) })
-  const submit = (order: PlacedOrder, manner: Manner, signal: AbortSignal) => queued(order.signer, () => submitOn(order, manner, signal))
+  const submitOn = createSubmission({ ...shared, signing, fill, keepIds: createReserveOrderIds(recorder, giveUpLeftovers) })
+  const submit = (order: PlacedOrder, manner: ReplaceOptions, signal: AbortSignal) => queued(order.signer, () => submitOn(order, manner, signal))
   const raise = createRaise(shared)
   const upkeep = createUpkeep({ ...shared, submit, raise })
   const watcher = createWatcher({ ...shared, upkeep })
@@ -63,7 +63,7 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
       const held = ours.get(signerOf(entry))
       if (!held || signing.has(entry.key)) continue
       // Of a lane that has another owner by now, it is that one's.
-      const written = await recorder.write([{ before: entry, after: givenUp(whenLeftOver)(entry) }], held.guard).catch(unlessSuperseded)
+      const written = await recorder.write([{ before: entry, after: expireUnsigned(whenLeftOver)(entry) }], held.guard).catch(unlessSuperseded)
       if (!written) continue
       log.info({ address: entry.address, nonce: entry.nonce, requestId: entry.requestId }, 'a request that was never signed was given up')
     }
@@ -84,7 +84,7 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
   }
 
   return {
-    submit: (order: PlacedOrder, signal: AbortSignal): Promise<Submitted> => submit(order, {}, signal),
+    submit: (order: PlacedOrder, signal: AbortSignal): Promise<SubmitResult> => submit(order, {}, signal),
     cancel: createCancel({ ...shared, submit }),
     speedUp: (origin: Origin, signal: AbortSignal) => queued(origin.address, () => speedUp(origin, signal)),
     /** The lane of another server is left with it: what is open is in the journal. */
@@ -95,7 +95,7 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
         return held.lane.next()
       }
       const open = await recorder.unfinished({ chain, network, connector, address })
-      const synced = await orTimeout(rail.sync(address, { signal }), signal, nothingSent)
+      const synced = await orTimeout(rail.sync(address, { signal }), signal, timedOutBeforeSigning)
       const [next] = rail.claim(
         synced,
         open.map(({ slot }) => slot),
@@ -116,7 +116,7 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
 }
 
 function unlessSuperseded(error: unknown): undefined {
-  if (!(error instanceof Superseded)) throw error
+  if (!(error instanceof OwnershipLost)) throw error
 }
 
 export type NetworkTransactions = ReturnType<typeof createNetworkTransactions>

@@ -1,10 +1,10 @@
 import { type Json, type Rail, type Standing, SluiceError } from '../contracts/index.ts'
 import { type Kind, txHashOf } from './entry.ts'
 import type { Recorder } from './journal/journal.ts'
-import { nothingSent, orTimeout, type Site } from './submit-request.ts'
+import { timedOutBeforeSigning, orTimeout, type Site } from './submit-request.ts'
 
 /** Our newest transaction on a slot. */
-export interface Occupant {
+export interface PendingTransaction {
   key: string
   txHash: string
   kind: Kind
@@ -21,7 +21,7 @@ interface Held {
   claimedBy?: string
   /** The most that what is being signed can take. */
   claimedRaw?: bigint
-  occupant?: Occupant
+  occupant?: PendingTransaction
 }
 
 export interface Claim {
@@ -42,11 +42,11 @@ export interface Claim {
 }
 
 /** What a request has for itself until it has signed. */
-export interface Claimed {
+export interface ClaimedNonces {
   slots: readonly Json[]
   /** Of each, whether a caller chose it: of what was on it before, where something was. */
   given: readonly boolean[]
-  occupants: readonly (Occupant | undefined)[]
+  occupants: readonly (PendingTransaction | undefined)[]
 }
 
 /** Why a nonce cannot be had. */
@@ -55,7 +55,7 @@ interface NonceConflict {
   nonce: number
   /** What the server would assign. */
   next: number
-  holder?: Occupant
+  holder?: PendingTransaction
   requestId?: string
 }
 
@@ -68,14 +68,14 @@ export interface NonceQueue {
   /** Whether slots may be claimed by what is known: this older word of the chain says nothing else, and has seen all that is final. */
   bearsOut(word: Json): boolean
   /** Slots for a request, or why not. At once: nobody comes in between. The chain must have been asked before. */
-  claim(claim: Claim): Claimed | { conflict: NonceConflict }
+  claim(claim: Claim): ClaimedNonces | { conflict: NonceConflict }
   /** Signed bytes on a slot are in the journal. `given`: the caller chose it, where nobody claimed it here. */
-  occupy(slot: Json, occupant: Occupant, given?: boolean): void
+  occupy(slot: Json, occupant: PendingTransaction, given?: boolean): void
   /** Nothing was signed on claimed slots: they are free again. Gives those that others wait behind. */
   release(slots: readonly Json[]): readonly Json[]
   /** What is on the slot is final: neither it nor any before it is free again, whatever a node says. */
   settle(slot: Json): void
-  occupant(nonce: number): Occupant | undefined
+  occupant(nonce: number): PendingTransaction | undefined
   /** What an attempt on a slot, or on that of a nonce, would meet, by all that is known. */
   standing(of: { slot: Json } | { nonce: number }): Standing
   /** The request that is signing on a nonce, or on the lowest one that any is signing on. */
@@ -250,7 +250,7 @@ export async function resync(rail: Rail, lane: NonceQueue, signal: AbortSignal):
 
 async function ask(rail: Rail, lane: NonceQueue, signal: AbortSignal): Promise<void> {
   const news = lane.asking()
-  news(await orTimeout(rail.sync(lane.address, { signal }), signal, nothingSent))
+  news(await orTimeout(rail.sync(lane.address, { signal }), signal, timedOutBeforeSigning))
 }
 
 /** What a caller is told about a nonce that cannot be had. */

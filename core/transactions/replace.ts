@@ -1,22 +1,22 @@
 import { SluiceError, type Json, type Log, type Rail } from '../contracts/index.ts'
-import { type Dispatch, keepSigned, type Kept, type SignAttempt } from './attempts.ts'
+import { type Dispatch, persistSigned, type PersistResult, type SignAttempt } from './attempts.ts'
 import { isFinal, type Entry } from './entry.ts'
 import type { Change, Recorder } from './journal/journal.ts'
-import { type LeasedQueue, type LeasedQueues, hold, occupantOf } from './leased-queues.ts'
+import { type LeasedQueue, type LeasedQueues, restoreSigned, pendingOf } from './leased-queues.ts'
 import { nonceConflictError, syncQueue, type NonceQueue } from './nonce-queue.ts'
 import {
-  type Keyed,
+  type IdempotencyContext,
   type Site,
-  nothingSent,
+  timedOutBeforeSigning,
   orTimeout,
-  outcomeUnknown,
-  stillUnderWay,
+  persistTimedOut,
+  broadcastTimedOut,
   namesFees,
   type Origin,
   type PlacedOrder,
-  type Submitted,
+  type SubmitResult,
 } from './submit-request.ts'
-import type { Manner } from './submit.ts'
+import type { ReplaceOptions } from './submit.ts'
 
 export interface RaiseParts {
   site: Site
@@ -32,11 +32,11 @@ export interface RaiseParts {
 }
 
 /** Another attempt that is wanted. */
-export interface Wanted {
+export interface RaiseRequest {
   /** Of the lane. */
   address: string
   requestId: string
-  keyed?: Keyed
+  keyed?: IdempotencyContext
   /** The caller says what it pays: nothing raises that afterwards. */
   feesGiven: boolean
   /** Which entry, once the lane is ours. */
@@ -50,34 +50,34 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
   const { impl } = site
   const { rail, nativeCurrency } = impl
 
-  return async function raise(wanted: Wanted, signal: AbortSignal): Promise<{ txHash: string; nonce: number }> {
+  return async function raise(wanted: RaiseRequest, signal: AbortSignal): Promise<{ txHash: string; nonce: number }> {
     const { address, requestId } = wanted
-    const [holdsRaw = 0n] = await orTimeout(impl.balances(address, [nativeCurrency], { signal }), signal, nothingSent)
+    const [holdsRaw = 0n] = await orTimeout(impl.balances(address, [nativeCurrency], { signal }), signal, timedOutBeforeSigning)
     const { held, slot, kept } = await lanes.use(address, signal, (ours) => make(wanted, ours, holdsRaw, signal))
     const [entry] =
-      kept.is === 'kept' ? kept.entries : await orTimeout(goOn(settle(held, slot, kept)), signal, () => outcomeUnknown(requestId))
+      kept.is === 'kept' ? kept.entries : await orTimeout(goOn(settle(held, slot, kept)), signal, () => persistTimedOut(requestId))
     const attempt = entry?.attempts.at(-1)
     if (!entry || !attempt) throw new Error('An attempt was kept that is not there.')
     wake()
-    await orTimeout(goOn(dispatch(entry, attempt, held.guard)), signal, () => stillUnderWay(attempt.id, requestId))
+    await orTimeout(goOn(dispatch(entry, attempt, held.guard)), signal, () => broadcastTimedOut(attempt.id, requestId))
     return { txHash: attempt.id, nonce: entry.nonce }
   }
 
   /** What it throws says that no further attempt was kept and none will be. */
-  async function make({ requestId, keyed, feesGiven, pick, feesOver }: Wanted, held: LeasedQueue, holdsRaw: bigint, signal: AbortSignal) {
+  async function make({ requestId, keyed, feesGiven, pick, feesOver }: RaiseRequest, held: LeasedQueue, holdsRaw: bigint, signal: AbortSignal) {
     const { lane, guard } = held
     const entry = await pick(held)
     const { key, slot, step, nonce } = entry
     const { address } = lane
     const conflict = (claimed: Parameters<typeof nonceConflictError>[0]) => nonceConflictError(claimed, { recorder, site, address })
-    const fees = feesOver(occupantOf(entry, rail).fees)
+    const fees = feesOver(pendingOf(entry, rail).fees)
     const costRaw = rail.cost(step, fees)
     const claimed = lane.claim({ requestId, count: 1, nonce, given: false, fees: [fees], costsRaw: [costRaw], mayReplace: true, only: key })
     if ('conflict' in claimed) throw await conflict(claimed.conflict)
     try {
       // No node would take it, and it would keep coins from others.
       if (costRaw > holdsRaw) throw tooDear(address, nativeCurrency.symbol)
-      const attempt = await orTimeout(signAttempt(entry, fees), signal, nothingSent)
+      const attempt = await orTimeout(signAttempt(entry, fees), signal, timedOutBeforeSigning)
       const raised = async (): Promise<readonly Change[]> => {
         const before = await recorder.read(key)
         if (!before || before.landed || isFinal(before)) throw await conflict({ is: 'past', nonce, next: lane.next() })
@@ -85,7 +85,7 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
       }
       const answer = keyed && { claim: keyed.claim, ...keyed.answerOf({ txHash: attempt.id, nonce }) }
       const changes = async () => ({ own: await raised() })
-      const kept = await keepSigned(
+      const kept = await persistSigned(
         recorder,
         { changes, instead: (before) => ({ ...before }), guard, answer, kept: keyed?.kept, requestId },
         closing,
@@ -99,7 +99,7 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
     }
   }
 
-  async function settle(held: LeasedQueue, slot: Json, { outcome, cause }: Kept & { is: 'unknown' }): Promise<readonly Entry[]> {
+  async function settle(held: LeasedQueue, slot: Json, { outcome, cause }: PersistResult & { is: 'unknown' }): Promise<readonly Entry[]> {
     const entries = await outcome
     if (!entries) {
       held.lane.release([slot])
@@ -111,7 +111,7 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
   }
 
   function occupy({ lane }: LeasedQueue, entries: readonly Entry[]): void {
-    for (const entry of entries) hold(entry, lane, rail)
+    for (const entry of entries) restoreSigned(entry, lane, rail)
   }
 }
 
@@ -124,7 +124,7 @@ const tooDear = (address: string, symbol: string) =>
 interface SpeedUpParts {
   site: Site
   recorder: Recorder
-  raise: (wanted: Wanted, signal: AbortSignal) => Promise<{ txHash: string; nonce: number }>
+  raise: (wanted: RaiseRequest, signal: AbortSignal) => Promise<{ txHash: string; nonce: number }>
 }
 
 /** A caller's wish to have a transaction mined sooner: the one on a nonce, or the lowest pending one. */
@@ -134,10 +134,10 @@ export function createSpeedUp({ site, recorder, raise }: SpeedUpParts) {
   async function pick(nonce: number | undefined, { lane }: LeasedQueue, signal: AbortSignal): Promise<Entry> {
     await syncQueue(rail, lane, signal)
     const key = nonce === undefined ? undefined : lane.occupant(nonce)?.key
-    const [lowest] = nonce === undefined ? await pendingOn(lane, { recorder, site }) : []
+    const [lowest] = nonce === undefined ? await pendingEntries(lane, { recorder, site }) : []
     const entry = key === undefined ? lowest : await recorder.read(key)
     if (entry) return entry
-    throw await nothingPending(lane, nonce, 'speed up', { recorder, site })
+    throw await nothingPendingError(lane, nonce, 'speed up', { recorder, site })
   }
 
   return async function speedUp(
@@ -145,7 +145,7 @@ export function createSpeedUp({ site, recorder, raise }: SpeedUpParts) {
     signal: AbortSignal,
   ): Promise<{ txHash: string; nonce: number }> {
     const replace = replaceOf(rail, site.chain)
-    const head = await orTimeout(site.impl.head({ signal }), signal, nothingSent)
+    const head = await orTimeout(site.impl.head({ signal }), signal, timedOutBeforeSigning)
     const feesGiven = namesFees(wish)
     return raise(
       {
@@ -172,10 +172,10 @@ export interface CancelParts {
   site: Site
   lanes: LeasedQueues
   recorder: Recorder
-  submit: (order: PlacedOrder, manner: Manner, signal: AbortSignal) => Promise<Submitted>
+  submit: (order: PlacedOrder, manner: ReplaceOptions, signal: AbortSignal) => Promise<SubmitResult>
 }
 
-export interface Cancelling extends Origin {
+export interface CancelRequest extends Origin {
   /** Key of the one entry that is meant: nothing else that may be on its nonce by then. */
   only?: string
 }
@@ -187,7 +187,7 @@ export function createCancel({ site, lanes, recorder, submit }: CancelParts) {
   /** What was not cancelled yet comes first, so that asking again cancels the next one. */
   async function nonceOf(nonce: number | undefined, lane: NonceQueue): Promise<number> {
     if (nonce === undefined) {
-      const [lowest] = (await pendingOn(lane, { recorder, site })).toSorted(
+      const [lowest] = (await pendingEntries(lane, { recorder, site })).toSorted(
         (a, b) => Number(a.kind === 'cancel') - Number(b.kind === 'cancel'),
       )
       if (lowest) return lowest.nonce
@@ -196,16 +196,16 @@ export function createCancel({ site, lanes, recorder, submit }: CancelParts) {
       const mayBeThere = lane.occupant(nonce) !== undefined || lane.standing({ nonce }) !== 'free'
       if (mayBeThere) return nonce
     }
-    throw await nothingPending(lane, nonce, 'cancel', { recorder, site })
+    throw await nothingPendingError(lane, nonce, 'cancel', { recorder, site })
   }
 
-  return async function cancel({ only, ...origin }: Cancelling, signal: AbortSignal): Promise<{ txHash: string; nonce: number }> {
+  return async function cancel({ only, ...origin }: CancelRequest, signal: AbortSignal): Promise<{ txHash: string; nonce: number }> {
     const { address } = origin
     const nonce = await lanes.use(address, signal, async ({ lane }) => {
       await syncQueue(rail, lane, signal)
       return nonceOf(origin.nonce, lane)
     })
-    return submitNothing(
+    return submitEmpty(
       { ...origin, nonce, signer: address },
       'cancel',
       { replaces: true, ...(only !== undefined && { only }) },
@@ -216,15 +216,15 @@ export function createCancel({ site, lanes, recorder, submit }: CancelParts) {
 }
 
 /** A transfer of nothing to oneself, on a nonce. */
-export async function submitNothing(
+export async function submitEmpty(
   origin: Origin & { nonce: number; signer: string },
   kind: 'cancel' | 'fill',
-  manner: Manner,
+  manner: ReplaceOptions,
   { site, submit }: Pick<CancelParts, 'site' | 'submit'>,
   signal: AbortSignal,
 ): Promise<{ txHash: string; nonce: number }> {
   const { signer } = origin
-  const answer = ({ txHash, nonce }: Submitted) => ({ txHash, nonce })
+  const answer = ({ txHash, nonce }: SubmitResult) => ({ txHash, nonce })
   const order = { ...origin, plan: planOf(site, signer), scope: { contracts: [signer], valueRaw: 0n }, kind, answer }
   return answer(await submit(order, manner, signal))
 }
@@ -245,7 +245,7 @@ interface Parts {
 }
 
 /** What of a wallet waits to be mined and nothing is to replace, lowest nonce first. The lane must be ours, and in sync with the chain. */
-async function pendingOn(lane: NonceQueue, { recorder, site: { chain, network, connector } }: Parts): Promise<readonly Entry[]> {
+async function pendingEntries(lane: NonceQueue, { recorder, site: { chain, network, connector } }: Parts): Promise<readonly Entry[]> {
   const unfinished = await recorder.unfinished({ chain, network, connector, address: lane.address })
   return unfinished
     .filter(({ attempts, landed, replacedBy }) => attempts.length > 0 && !landed && replacedBy === undefined)
@@ -254,7 +254,7 @@ async function pendingOn(lane: NonceQueue, { recorder, site: { chain, network, c
 }
 
 /** Why nothing of ours is pending, there or anywhere: what is being signed will be in a moment, what was mined is not any more. */
-async function nothingPending(lane: NonceQueue, nonce: number | undefined, toDo: string, { recorder, site }: Parts): Promise<SluiceError> {
+async function nothingPendingError(lane: NonceQueue, nonce: number | undefined, toDo: string, { recorder, site }: Parts): Promise<SluiceError> {
   const { address } = lane
   const conflict = (found: Pick<Parameters<typeof nonceConflictError>[0], 'is' | 'nonce' | 'requestId'>) =>
     nonceConflictError({ next: lane.next(), ...found }, { recorder, site, address })

@@ -29,7 +29,7 @@ export interface Origin {
   caller: { commonName: string }
   requestId: string
   /** The request came with an Idempotency-Key. */
-  keyed?: Keyed
+  keyed?: IdempotencyContext
   wish: FeeWish
   /** Nobody raises its fees but a caller, as if they had been wished for. */
   feesGiven?: boolean
@@ -38,7 +38,7 @@ export interface Origin {
 }
 
 /** What is kept of a request under its key. */
-export interface Keyed {
+export interface IdempotencyContext {
   claim: KeyClaim
   /** What the request is called: the same when it is repeated with its key, also by another server; another once the key was forgotten. */
   tag: string
@@ -78,7 +78,7 @@ export interface Order extends Origin {
   /** What is asked beside the check and must hold too: a rejection means that nothing is signed. May be called again. */
   meanwhile?(): Promise<void>
   /** What the verb answers, once hashes and nonces are known: pure, for it is journaled with the signed bytes. */
-  answer(submitted: Submitted): object
+  answer(submitted: SubmitResult): object
 }
 
 /** An order on the rail that carries it out: `network` is that one's site. */
@@ -88,7 +88,7 @@ export interface PlacedOrder extends Omit<Order, 'plan'> {
   signer: string
 }
 
-export interface Submitted {
+export interface SubmitResult {
   /** One for each step, in order. */
   transactions: readonly { txHash: string; nonce: number }[]
   /** The last step's. */
@@ -100,10 +100,10 @@ export interface Submitted {
    * What an exchange that answers at once said of the last step. Absent where a key keeps the answer: that was made before anything left,
    * and is the same whenever it is asked for.
    */
-  landed?: LandedAtOnce
+  landed?: ImmediateResult
 }
 
-export type LandedAtOnce = NonNullable<Extract<Reception, { is: 'accepted' }>['landed']>
+export type ImmediateResult = NonNullable<Extract<Reception, { is: 'accepted' }>['landed']>
 
 /** @returns the signature's bytes; a rejection means that nothing was signed that may leave */
 export type Sign = (request: {
@@ -226,17 +226,17 @@ function isWithin(contract: string, allowed: readonly string[], impl: Pick<Place
 const defectOfCheckPlan = (who: string, what: string) =>
   new SluiceError('UNKNOWN_ERROR', `${who} ${what}: nothing was signed. This is a defect of the plugin.`)
 
-export const nothingSent = () =>
+export const timedOutBeforeSigning = () =>
   new SluiceError('TIMEOUT', 'The time for this request ran out before anything was signed: nothing was sent. Try again.')
 
-export const stillUnderWay = (txHash: string, requestId: string) =>
+export const broadcastTimedOut = (txHash: string, requestId: string) =>
   new SluiceError(
     'TIMEOUT',
     `The time for this request ran out while ${txHash} was being sent. It goes on: GET /transactions?requestId=${requestId} tells what became of it.`,
     { details: { txHash } },
   )
 
-export const outcomeUnknown = (requestId: string) =>
+export const persistTimedOut = (requestId: string) =>
   new SluiceError(
     'TIMEOUT',
     `The time for this request ran out before the server's store said whether the transaction was kept: it is sent if it was, and never if not. GET /transactions?requestId=${requestId} tells which.`,

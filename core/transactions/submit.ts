@@ -1,23 +1,23 @@
 import { SluiceError, type Checked, type Json, type Log, type Prepared, type GasTerms } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
-import { type Dispatch, keepSigned, type Kept, type SignAttempt } from './attempts.ts'
-import { OrderTaken } from './book-orders.ts'
+import { type Dispatch, persistSigned, type PersistResult, type SignAttempt } from './attempts.ts'
+import { OrderIdUsed } from './book-orders.ts'
 import { isFinal, type Entry, txHashOf } from './entry.ts'
-import type { Change, Recorder, KeptAnswer } from './journal/journal.ts'
-import { type LeasedQueue, type LeasedQueues, givenUp, hold } from './leased-queues.ts'
-import { type Claim, type NonceQueue, type Occupant, nonceConflictError, resync } from './nonce-queue.ts'
+import type { Change, Recorder, RecordedAnswer } from './journal/journal.ts'
+import { type LeasedQueue, type LeasedQueues, expireUnsigned, restoreSigned } from './leased-queues.ts'
+import { type Claim, type NonceQueue, type PendingTransaction, nonceConflictError, resync } from './nonce-queue.ts'
 import {
   checkPlan,
   newEntries,
   namesFees,
-  type LandedAtOnce,
+  type ImmediateResult,
   type PlacedOrder,
   type Site,
-  type Submitted,
-  nothingSent,
+  type SubmitResult,
+  timedOutBeforeSigning,
   orTimeout,
-  outcomeUnknown,
-  stillUnderWay,
+  persistTimedOut,
+  broadcastTimedOut,
 } from './submit-request.ts'
 
 interface SubmissionParts {
@@ -28,7 +28,7 @@ interface SubmissionParts {
   dispatch: Dispatch
   /** Keys of entries that a request is signing: nobody else gives them up. */
   signing: Set<string>
-  keepIds: KeepIds
+  keepIds: ReserveOrderIds
   /** Told when there is something new to watch. */
   wake: () => void
   /** Puts something harmless on an empty slot that others wait behind. */
@@ -41,7 +41,7 @@ interface SubmissionParts {
 }
 
 /** How an order is meant, beside what it says. */
-export interface Manner {
+export interface ReplaceOptions {
   /** It takes the place of what is on its nonce, at fees that are enough for that where none are wished for. */
   replaces?: boolean
   /** Only where this entry still holds the nonce. */
@@ -51,7 +51,7 @@ export interface Manner {
 }
 
 /** What the chain said of an order, the lane that it was asked for, and what was to be replaced then. */
-interface Judged {
+interface CheckResult {
   checked: Checked
   lane: NonceQueue
   over: Json | undefined
@@ -60,12 +60,12 @@ interface Judged {
 }
 
 /** An order with its slots, signed. */
-interface Made {
+interface SignedRequest {
   held: LeasedQueue
   slots: readonly Json[]
   queued: readonly Entry[]
-  kept: Kept
-  submitted: Submitted
+  kept: PersistResult
+  submitted: SubmitResult
 }
 
 /**
@@ -77,7 +77,7 @@ export function createSubmission(parts: SubmissionParts) {
   const { site, lanes, recorder, signAttempt, dispatch, signing, keepIds, wake, fill, goOn, closing, log, nowMs } = parts
   const { rail } = site.impl
 
-  return async function submit(order: PlacedOrder, manner: Manner, signal: AbortSignal): Promise<Submitted> {
+  return async function submit(order: PlacedOrder, manner: ReplaceOptions, signal: AbortSignal): Promise<SubmitResult> {
     checkPlan(order)
     const { signer, requestId } = order
     // Before the chain is asked, so that its answer is about a lane that is ours; it is free while the chain is asked.
@@ -85,14 +85,14 @@ export function createSubmission(parts: SubmissionParts) {
     const leave = await keepIds(order)
     const made = await journaled(order, manner, lane, signal).finally(leave)
     const { submitted, kept, held } = made
-    const entries = kept.is === 'kept' ? kept.entries : await orTimeout(goOn(settle(made, kept)), signal, () => outcomeUnknown(requestId))
+    const entries = kept.is === 'kept' ? kept.entries : await orTimeout(goOn(settle(made, kept)), signal, () => persistTimedOut(requestId))
     // Where nothing but an answer is waited for, that leaves nothing to watch, and limits of exchanges are dear.
     if (site.connector === undefined) wake()
-    const landed = await orTimeout(goOn(sendInOrder(entries, held)), signal, () => stillUnderWay(submitted.txHash, requestId))
+    const landed = await orTimeout(goOn(sendInOrder(entries, held)), signal, () => broadcastTimedOut(submitted.txHash, requestId))
     return landed && !order.keyed ? { ...submitted, landed } : submitted
   }
 
-  async function journaled(order: PlacedOrder, manner: Manner, lane: NonceQueue, signal: AbortSignal): Promise<Made> {
+  async function journaled(order: PlacedOrder, manner: ReplaceOptions, lane: NonceQueue, signal: AbortSignal): Promise<SignedRequest> {
     const judged = recalled(order, manner, lane) ?? (await judge(order, manner, lane, signal))
     return lanes.use(order.signer, signal, async (held) => {
       const isSame = held.lane === judged.lane && overOf(order, manner, held.lane) === judged.over
@@ -102,32 +102,32 @@ export function createSubmission(parts: SubmissionParts) {
   }
 
   /** Without asking the chain. What a caller names by itself is judged by its word. */
-  function recalled({ recall, nonce, meanwhile }: PlacedOrder, { replaces }: Manner, lane: NonceQueue): Judged | undefined {
+  function recalled({ recall, nonce, meanwhile }: PlacedOrder, { replaces }: ReplaceOptions, lane: NonceQueue): CheckResult | undefined {
     const checked = nonce === undefined && !replaces && !meanwhile ? recall?.() : undefined
     return checked && isBorneOut(checked, lane) ? { checked, lane, over: undefined, isRecalled: true } : undefined
   }
 
   async function judge(
     { plan, signer, wish, meanwhile, ...order }: PlacedOrder,
-    manner: Manner,
+    manner: ReplaceOptions,
     lane: NonceQueue,
     signal: AbortSignal,
-  ): Promise<Judged> {
+  ): Promise<CheckResult> {
     const over = overOf(order, manner, lane)
     const news = lane.asking()
     const asked = [rail.check(plan.steps, plan.needs, signer, { wish, over }, { signal }), Promise.resolve(meanwhile?.())] as const
-    const [checked] = await orTimeout(Promise.all(asked), signal, nothingSent)
+    const [checked] = await orTimeout(Promise.all(asked), signal, timedOutBeforeSigning)
     news(checked.synced)
     await resync(rail, lane, signal)
     return { checked, lane, over }
   }
 
-  function overOf({ nonce }: Pick<PlacedOrder, 'nonce'>, { replaces }: Manner, lane: NonceQueue): Json | undefined {
+  function overOf({ nonce }: Pick<PlacedOrder, 'nonce'>, { replaces }: ReplaceOptions, lane: NonceQueue): Json | undefined {
     return replaces && nonce !== undefined ? lane.occupant(nonce)?.fees : undefined
   }
 
   /** Slots, and signed bytes on them. What it throws says that nothing was kept and nothing will be. */
-  async function make(order: PlacedOrder, manner: Manner, held: LeasedQueue, { checked }: Judged, signal: AbortSignal): Promise<Made> {
+  async function make(order: PlacedOrder, manner: ReplaceOptions, held: LeasedQueue, { checked }: CheckResult, signal: AbortSignal): Promise<SignedRequest> {
     const { lane, guard } = held
     const { prepared } = checked
     const { slots, given, occupants } = await claim(order, manner, lane, checked)
@@ -142,16 +142,16 @@ export function createSubmission(parts: SubmissionParts) {
       })
       for (const { key } of queued) signing.add(key)
       await recorder.open(queued, guard, order.keyed?.claim, order.clientOrders)
-      const signed = await orTimeout(Promise.all(queued.map((entry, index) => signOne(entry, prepared[index]))), signal, nothingSent)
-      const submitted = submittedOf(signed, prepared)
-      const kept = await keepSigned(
+      const signed = await orTimeout(Promise.all(queued.map((entry, index) => signOne(entry, prepared[index]))), signal, timedOutBeforeSigning)
+      const submitted = submitResultOf(signed, prepared)
+      const kept = await persistSigned(
         recorder,
         {
           changes: async () => ({
             own: queued.map((before, index) => ({ before, after: signed[index] ?? before })),
             beside: await replaced(signed, occupants, manner),
           }),
-          instead: givenUp('The store did not keep what was signed: nothing was sent.'),
+          instead: expireUnsigned('The store did not keep what was signed: nothing was sent.'),
           guard,
           answer: answerTo(order, submitted),
           kept: order.keyed?.kept,
@@ -169,7 +169,7 @@ export function createSubmission(parts: SubmissionParts) {
     }
   }
 
-  async function claim({ requestId, nonce, kind, wish }: PlacedOrder, { replaces = false, only }: Manner, lane: NonceQueue, checked: Checked) {
+  async function claim({ requestId, nonce, kind, wish }: PlacedOrder, { replaces = false, only }: ReplaceOptions, lane: NonceQueue, checked: Checked) {
     const { prepared, synced, beside } = checked
     const wanted: Claim = {
       requestId,
@@ -200,8 +200,8 @@ export function createSubmission(parts: SubmissionParts) {
   /** Those whose place the signed ones are to take. */
   async function replaced(
     signed: readonly Entry[],
-    occupants: readonly (Occupant | undefined)[],
-    { reason }: Manner,
+    occupants: readonly (PendingTransaction | undefined)[],
+    { reason }: ReplaceOptions,
   ): Promise<readonly Change[]> {
     const changes = await Promise.all(
       signed.map(async (entry, index) => {
@@ -216,13 +216,13 @@ export function createSubmission(parts: SubmissionParts) {
 
   function occupy(entries: readonly Entry[], lane: NonceQueue): void {
     for (const entry of entries) {
-      hold(entry, lane, rail)
+      restoreSigned(entry, lane, rail)
       signing.delete(entry.key)
     }
   }
 
   /** After a write that nobody heard of: its slots stay claimed until it is known. */
-  async function settle({ held: { lane }, slots, queued }: Made, { outcome, cause }: Kept & { is: 'unknown' }): Promise<readonly Entry[]> {
+  async function settle({ held: { lane }, slots, queued }: SignedRequest, { outcome, cause }: PersistResult & { is: 'unknown' }): Promise<readonly Entry[]> {
     const entries = await outcome
     if (entries) occupy(entries, lane)
     else giveBack(lane, slots)
@@ -240,7 +240,7 @@ export function createSubmission(parts: SubmissionParts) {
 
   /** Never signed, or nobody will see what was. Where it cannot be noted now, whoever goes over what is queued notes it. */
   async function giveUp(queued: readonly Entry[], { guard }: LeasedQueue, error: unknown): Promise<void> {
-    const give = givenUp(error instanceof SluiceError ? error.message : 'The transaction could not be signed.')
+    const give = expireUnsigned(error instanceof SluiceError ? error.message : 'The transaction could not be signed.')
     try {
       if (!(error instanceof StoreUnavailable))
         await recorder.write(
@@ -256,8 +256,8 @@ export function createSubmission(parts: SubmissionParts) {
   }
 
   /** One after the other, for nodes that take no nonce before the one below it. Gives what came of the last, where that was said at once. */
-  async function sendInOrder(entries: readonly Entry[], { guard }: LeasedQueue): Promise<LandedAtOnce | undefined> {
-    const landed: (LandedAtOnce | undefined)[] = []
+  async function sendInOrder(entries: readonly Entry[], { guard }: LeasedQueue): Promise<ImmediateResult | undefined> {
+    const landed: (ImmediateResult | undefined)[] = []
     for (const entry of entries) for (const attempt of entry.attempts.slice(-1)) landed.push(await dispatch(entry, attempt, guard))
     if (site.connector !== undefined && landed.includes(undefined)) wake()
     return landed.at(-1)
@@ -268,13 +268,13 @@ export function createSubmission(parts: SubmissionParts) {
 const isBorneOut = ({ synced, beside }: Checked, lane: NonceQueue) => lane.bearsOut(synced) && !beside(lane.committedRaw(synced, []))
 
 /** All that can go wrong in making the answer goes wrong before anything is kept. */
-function answerTo({ answer, keyed }: PlacedOrder, submitted: Submitted): KeptAnswer | undefined {
+function answerTo({ answer, keyed }: PlacedOrder, submitted: SubmitResult): RecordedAnswer | undefined {
   const body = answer(submitted)
   return keyed && { claim: keyed.claim, ...keyed.answerOf(body) }
 }
 
 /** Once it is signed. */
-function submittedOf(signed: readonly Entry[], prepared: readonly Prepared[]): Submitted {
+function submitResultOf(signed: readonly Entry[], prepared: readonly Prepared[]): SubmitResult {
   const transactions = signed.map((entry) => ({ txHash: hashOf(entry), nonce: entry.nonce }))
   const last = transactions.at(-1)
   if (!last) throw new Error('A plan has no steps.')
@@ -296,13 +296,13 @@ function total(prepared: readonly Prepared[]): GasTerms {
  * Keeps an order's client order ids for it while it is on its way into the journal, until the function that it gives is called.
  * @throws OrderTaken where another has one of them
  */
-type KeepIds = (order: PlacedOrder) => Promise<() => void>
+type ReserveOrderIds = (order: PlacedOrder) => Promise<() => void>
 
 /**
  * Before anything is asked or claimed, so that what is refused leaves no slot empty. The journal itself says so again, of two servers to one.
  * What nobody is signing any more gives its id up first.
  */
-export function createKeepIds(recorder: Recorder, giveUpLeftovers: () => Promise<void>): KeepIds {
+export function createReserveOrderIds(recorder: Recorder, giveUpLeftovers: () => Promise<void>): ReserveOrderIds {
   const kept = new Set<string>()
 
   return async ({ clientOrders = [], venue, address, network: { chain, network } }) => {
@@ -310,7 +310,7 @@ export function createKeepIds(recorder: Recorder, giveUpLeftovers: () => Promise
     const ids = clientOrders.map(({ clientOrderId }) => clientOrderId)
     const names = ids.map((id) => JSON.stringify([venue.connector, address.toLowerCase(), id]))
     const other = names.findIndex((name) => kept.has(name))
-    if (other >= 0) throw new OrderTaken(ids[other] ?? '')
+    if (other >= 0) throw new OrderIdUsed(ids[other] ?? '')
     for (const name of names) kept.add(name)
     const leave = () => {
       for (const name of names) kept.delete(name)
@@ -328,6 +328,6 @@ export function createKeepIds(recorder: Recorder, giveUpLeftovers: () => Promise
     if ((await recorder.orders.taken(on, ids)) === undefined) return
     await giveUpLeftovers()
     const used = await recorder.orders.taken(on, ids)
-    if (used !== undefined) throw new OrderTaken(used)
+    if (used !== undefined) throw new OrderIdUsed(used)
   }
 }

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError, type Log, type Transaction } from '../contracts/index.ts'
 import type { ClientOrders } from './book-orders.ts'
 import { type Entry, railName, txStatus, type TxStatus, txHashOf, type RailPlace } from './entry.ts'
-import { type Filter, type Journal, type JournalEvent, type Page, createRecorder, type Recorder, Superseded } from './journal/journal.ts'
+import { type EntryFilter, type Journal, type JournalEvent, type EntryPage, createRecorder, type Recorder, OwnershipLost } from './journal/journal.ts'
 import type { Leases } from './leases.ts'
 import { createNetworkTransactions, type NetworkTransactions } from './network-transactions.ts'
-import type { Cancelling } from './replace.ts'
-import { type Order, type Origin, type Sign, type Site, type Submitted, placeOrder } from './submit-request.ts'
+import type { CancelRequest } from './replace.ts'
+import { type Order, type Origin, type Sign, type Site, type SubmitResult, placeOrder } from './submit-request.ts'
 
 interface TransactionsOptions {
   journal: Journal
@@ -38,9 +38,9 @@ export interface Transactions {
    * Answers once the signed bytes are journaled and were offered to the nodes. An error other than TIMEOUT means that
    * nothing was sent and nothing will be; TIMEOUT says which.
    */
-  submit(order: Order, signal: AbortSignal): Promise<Submitted>
+  submit(order: Order, signal: AbortSignal): Promise<SubmitResult>
   /** Replaces by a transfer of nothing to oneself; without a nonce the lowest pending one. `only`: nothing but this entry. */
-  cancel(origin: Cancelling, signal: AbortSignal): Promise<{ txHash: string; nonce: number }>
+  cancel(origin: CancelRequest, signal: AbortSignal): Promise<{ txHash: string; nonce: number }>
   /**
    * Signs the same step again on the same slot, at higher fees: those wished for, or the next ones by the network's policy. Without
    * a nonce the lowest pending one. The transaction stays one entry of the journal, with one more attempt.
@@ -49,7 +49,7 @@ export interface Transactions {
   /** The nonce that the next submission would get. Asks the chain. */
   nextNonce(of: { network: Site; address: string }, signal: AbortSignal): Promise<number>
   find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
-  list(filter: Filter): Promise<Page>
+  list(filter: EntryFilter): Promise<EntryPage>
   readonly events: TransactionEvents
   /** The orders of books, by their client order ids. */
   readonly orders: ClientOrders
@@ -200,7 +200,7 @@ function startAdoption({ recorder, networks, closing, log }: AdoptionParts): Ado
         if (!closing.aborted) await work()
       } catch (error) {
         // Another server was quicker.
-        if (error instanceof Superseded) return
+        if (error instanceof OwnershipLost) return
         const reason = error instanceof Error ? error.message : 'unknown'
         // Said once for as long as it lasts.
         if (!troublesBefore.includes(reason) && !closing.aborted)
@@ -252,10 +252,10 @@ export { canonicalHash } from './entry.ts'
 export { signerOf as holderOf, isFinal, placeOf, txHashOf } from './entry.ts'
 export { railName } from './entry.ts'
 export type { Entry, Kind, TransactionState } from './entry.ts'
-export type { Filter, Guard, Journal, JournalEvent, KeptAnswer, KeyClaim, Page } from './journal/journal.ts'
+export type { EntryFilter as Filter, Guard, Journal, JournalEvent, RecordedAnswer as KeptAnswer, KeyClaim, EntryPage as Page } from './journal/journal.ts'
 export type { Leases } from './leases.ts'
 export { sqlJournal } from './journal/sql-journal.ts'
 export { sqlLeases } from './leases.ts'
-export type { Keyed, Order, Origin, Scope, Sign, Site, Submitted } from './submit-request.ts'
-export { Superseded } from './journal/journal.ts'
-export type { ClientOrder, ClientOrders, JournaledOrder, OrderFilter, SaidOfOrder } from './book-orders.ts'
+export type { IdempotencyContext as Keyed, Order, Origin, Scope, Sign, Site, SubmitResult as Submitted } from './submit-request.ts'
+export { OwnershipLost as Superseded } from './journal/journal.ts'
+export type { ClientOrder, ClientOrders, JournaledOrder, OrderFilter, OrderReport as SaidOfOrder } from './book-orders.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { SluiceError, type Head } from '../contracts/index.ts'
 import { withDeadline } from '../async.ts'
-import { replaceOf, submitNothing, type CancelParts, type RaiseParts, type Wanted } from './replace.ts'
+import { replaceOf, submitEmpty, type CancelParts, type RaiseParts, type RaiseRequest } from './replace.ts'
 import { signerOf, type Entry } from './entry.ts'
 
 const timeoutMs = 15_000
@@ -10,7 +10,7 @@ const shortestPauseMs = 1_000
 const longestPauseMs = 60_000
 
 interface UpkeepParts extends CancelParts, Pick<RaiseParts, 'goOn' | 'closing' | 'log'> {
-  raise: (wanted: Wanted, signal: AbortSignal) => Promise<{ txHash: string; nonce: number }>
+  raise: (wanted: RaiseRequest, signal: AbortSignal) => Promise<{ txHash: string; nonce: number }>
   nowMs: () => number
 }
 
@@ -73,7 +73,7 @@ export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closi
   return {
     fill(address, nonce) {
       start('fill a gap in the nonces', { address, name: `fill/${address}/${nonce}` }, { nonce }, (signal) =>
-        submitNothing({ ...origin(address), signer: address, nonce }, 'fill', {}, { site, submit }, signal),
+        submitEmpty({ ...origin(address), signer: address, nonce }, 'fill', {}, { site, submit }, signal),
       )
     },
     bump(entry, overId, head) {
@@ -87,7 +87,7 @@ export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closi
         throw new SluiceError('INVALID_NONCE', 'It is no longer what it was.')
       }
       start("raise a stuck transaction's fees", { address, name: `bump/${key}` }, { nonce, over: overId }, (signal) => {
-        const feesOver: Wanted['feesOver'] = (fees) => {
+        const feesOver: RaiseRequest['feesOver'] = (fees) => {
           const raised = replace.bump(fees, head)
           if (raised !== undefined) return raised
           throw new SluiceError('TRANSACTION_GAS_PRICE_TOO_LOW', "The network's feeCap leaves no room to outbid it: raise feeCap, or wait.")
@@ -101,7 +101,7 @@ export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closi
       // Where the caller said what it pays, nothing raises the cancel either: what was cheaper must not become dearer.
       const of = { ...origin(address), signer, nonce, ...(feesGiven && { feesGiven }) }
       start('cancel a late transaction', { address: signer, name: `cancel/${key}` }, { nonce, reason }, (signal) =>
-        submitNothing(of, 'cancel', { replaces: true, only: key, reason }, { site, submit }, signal),
+        submitEmpty(of, 'cancel', { replaces: true, only: key, reason }, { site, submit }, signal),
       )
     },
     forget(entry) {

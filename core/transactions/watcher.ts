@@ -4,9 +4,9 @@ import type { Head, Log, Sighting } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import type { Dispatch } from './attempts.ts'
 import { signerOf, isFinal, type Entry, txHashOf } from './entry.ts'
-import { type Recorder, Superseded } from './journal/journal.ts'
-import { type LeasedQueue, type LeasedQueues, hold } from './leased-queues.ts'
-import { firstInLine, leftOutOf, type FirstInLine, advance, type Action, type Step, type Rival } from './lifecycle.ts'
+import { type Recorder, OwnershipLost } from './journal/journal.ts'
+import { type LeasedQueue, type LeasedQueues, restoreSigned } from './leased-queues.ts'
+import { firstInLine, missedBlocks, type NextInLine, advance, type Action, type Step, type Rival } from './lifecycle.ts'
 import type { Site } from './submit-request.ts'
 import type { Upkeep } from './upkeep.ts'
 
@@ -48,7 +48,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
   const { rail, confirmations, bumpAfterSeconds } = impl
   let running: Promise<void> | undefined
   let woken = false
-  let inLine: FirstInLine = new Map()
+  let inLine: NextInLine = new Map()
 
   async function run(): Promise<void> {
     do {
@@ -120,7 +120,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error
         // Of this wallet alone: the others go on.
-        if (!(error instanceof Superseded)) trouble ??= error
+        if (!(error instanceof OwnershipLost)) trouble ??= error
       }
     }
     if (trouble !== undefined) throw trouble
@@ -173,7 +173,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
       rival: rivalOf(entry),
       head,
       confirmations,
-      leftOutOf: leftOutOf(entry, inLine, head.number),
+      leftOutOf: missedBlocks(entry, inLine, head.number),
       ...(replacing && { replacing }),
       nowMs: nowMs(),
     })
@@ -187,7 +187,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
       return false
     }
     // What was to take its place and ended without doing so has left its slot.
-    if (entry.signer !== undefined && !lane.occupant(entry.nonce)) hold(entry, lane, rail)
+    if (entry.signer !== undefined && !lane.occupant(entry.nonce)) restoreSigned(entry, lane, rail)
     for (const action of actions) {
       if (action.do === 'send') void dispatch(entry, action.attempt, guard)
       else if (action.do === 'bump') upkeep.bump(entry, action.over.id, head)

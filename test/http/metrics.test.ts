@@ -6,7 +6,7 @@ import { createMetrics, measureStore, measureNodes } from '../../core/http/metri
 import { measureTransactions, observeJournal, countChanges } from '../../core/http/transaction-metrics.ts'
 import { openStore } from '../../core/store/open-store.ts'
 import { type Store } from '../../core/store/store.ts'
-import { Superseded, type Journal } from '../../core/transactions/journal/journal.ts'
+import { OwnershipLost, type Journal } from '../../core/transactions/journal/journal.ts'
 import { type Entry } from '../../core/transactions/entry.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { newEntry } from '../transactions/journal/entries.ts'
@@ -88,7 +88,7 @@ describe('the metrics of the journal', () => {
     const entry = await openAt(5, 0)
     expect(await journal.write([{ ...entry, version: 2, state: 'EXPIRED' }], { lane, fence: 1 })).to.equal(true)
     const refused = await journal.open([{ ...queued, key: 'b-1' }], { lane, fence: 0 }).catch((error: unknown) => error)
-    expect(refused).to.be.instanceOf(Superseded)
+    expect(refused).to.be.instanceOf(OwnershipLost)
     const lines = await shown(metrics, 'sluice_journal_seconds_count', 'sluice_journal_failures_total')
     expect(lines).to.have.members([
       'sluice_journal_seconds_count{operation="open"} 1',

@@ -14,7 +14,7 @@ import type {
   RangeFill,
 } from '../../contracts/index.ts'
 import { fromRaw, fractionOf } from '../../decimal.ts'
-import type { Submitted } from '../../transactions/submit-request.ts'
+import type { SubmitResult } from '../../transactions/submit-request.ts'
 import type { Handler, RequestContext, TargetContext, Services } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
 import { effectiveSlippage, tradeRules, deadlineAfter } from '../slippage.ts'
@@ -305,7 +305,7 @@ async function submitLiquidityChange<S extends object>(
 ) {
   const { plan, order, shown, valueRaw } = change
   const { network, venue, services, signal } = context
-  const answer = ({ gas, nonce, txHash }: Submitted) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
+  const answer = ({ gas, nonce, txHash }: SubmitResult) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
   const scope = { contracts: venue.contracts, valueRaw }
   const about = aboutLiquidity(order)
   return answer(await services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'liquidity', about, answer }, signal))

@@ -1,7 +1,7 @@
 import { SluiceError } from '../../api/index.ts'
 import type { Quote, Json } from '../../contracts/index.ts'
 import { valueAt } from '../../decimal.ts'
-import type { Submitted } from '../../transactions/submit-request.ts'
+import type { SubmitResult } from '../../transactions/submit-request.ts'
 import type { Handler } from '../context.ts'
 import { explainRefusal, nameListedTokens } from '../explain-errors.ts'
 import { effectiveSlippage, slippageBound, tighterBound, tradeRules, deadlineAfter } from '../slippage.ts'
@@ -42,7 +42,7 @@ export const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
       // What the exchange knows no deadline for has none on chain.
       ...(plan.deadline !== undefined && { deadline: plan.deadline }),
     }
-    const answer = ({ gas, nonce, txHash }: Submitted) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
+    const answer = ({ gas, nonce, txHash }: SubmitResult) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
 
     const { nonce } = request
     // By the same blocks as the quote.

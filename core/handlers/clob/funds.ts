@@ -1,7 +1,7 @@
 import { SluiceError, type BookSet, type CLOBWithdrawRequest, badFields } from '../../api/index.ts'
 import type { Bridge, BridgePlan, Plan, Token, At, BookPlan, MarginMove, Json } from '../../contracts/index.ts'
 import { fromRaw, normalize } from '../../decimal.ts'
-import type { Scope, Submitted } from '../../transactions/submit-request.ts'
+import type { Scope, SubmitResult } from '../../transactions/submit-request.ts'
 import { evmOf } from '../evm.ts'
 import { explainRefusal, nameListedTokens } from '../explain-errors.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
@@ -147,7 +147,7 @@ async function submitFunds<S extends object>(
 ) {
   const { network, venue, services, signal } = context
   const onChain = !('via' in plan)
-  const answer = ({ txHash, nonce, landed }: Submitted) => ({
+  const answer = ({ txHash, nonce, landed }: SubmitResult) => ({
     id: txHash,
     state: landed === undefined ? ('PENDING' as const) : landed.ok ? ('DONE' as const) : ('REJECTED' as const),
     ...(landed?.reason !== undefined && { reason: landed.reason }),

@@ -2,7 +2,7 @@ import { SluiceError, type BookSet } from '../../api/index.ts'
 import type { ActionOutcome, BookAction, At, BookPlan, CLOB, Json, NewOrder, OrderName } from '../../contracts/index.ts'
 import { normalize } from '../../decimal.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
-import type { Submitted } from '../../transactions/submit-request.ts'
+import type { SubmitResult } from '../../transactions/submit-request.ts'
 import type { RequestContext, TargetContext, Services } from '../context.ts'
 import { explainRefusal, nameListedTokens } from '../explain-errors.ts'
 import type { readWallet } from '../wallets.ts'
@@ -14,7 +14,7 @@ export type SigningWallet = ReturnType<typeof readWallet>
 
 /** What an action came to: where it was sent, and what the exchange said at once, if it did. */
 export interface SubmittedAction {
-  readonly submitted: Submitted
+  readonly submitted: SubmitResult
   /** By the chain rather than by the exchange's own rail. */
   readonly onChain: boolean
   readonly outcome?: ActionOutcome
@@ -47,7 +47,7 @@ export async function submitActions(
   const results = new Map<number, ActionResult>(refused)
 
   async function submit(each: IndexedPlan, isLast: boolean): Promise<void> {
-    const keep = (submitted: Submitted) => {
+    const keep = (submitted: SubmitResult) => {
       const outcomes = immediateOutcomes(book, each, submitted)
       const onChain = !('via' in each.plan)
       for (const [index, place] of each.covers.entries()) {
@@ -55,7 +55,7 @@ export async function submitActions(
         results.set(place, { submitted, onChain, ...(outcome && { outcome }) })
       }
     }
-    const answerWith = (submitted: Submitted) => {
+    const answerWith = (submitted: SubmitResult) => {
       keep(submitted)
       return answer(results)
     }
@@ -141,8 +141,8 @@ async function submitPlan(
   actions: ReadonlyMap<number, BookAction>,
   wallet: SigningWallet,
   context: ConnectorContext,
-  answer: ((submitted: Submitted) => object) | undefined,
-): Promise<Submitted> {
+  answer: ((submitted: SubmitResult) => object) | undefined,
+): Promise<SubmitResult> {
   const { network, venue, services, signal, keyed, ...call } = context
   const clientOrders: ClientOrder[] = []
   const cancels: (BookAction & { do: 'cancel' })[] = []
@@ -185,7 +185,7 @@ export function readOutcomes(book: Book, receipt: Json, memo: Json): readonly Ac
 }
 
 /** What the exchange said of a plan's actions at once, if it did. */
-function immediateOutcomes(book: Book, { plan, covers }: IndexedPlan, { landed }: Submitted): readonly ActionOutcome[] | undefined {
+function immediateOutcomes(book: Book, { plan, covers }: IndexedPlan, { landed }: SubmitResult): readonly ActionOutcome[] | undefined {
   if (!landed) return undefined
   if (landed.ok) {
     const told = readOutcomes(book, landed.receipt, plan.memo)

@@ -1,7 +1,7 @@
 import { SluiceError } from '../../api/index.ts'
 import type { Token, PerpPosition } from '../../contracts/index.ts'
 import { fromRaw } from '../../decimal.ts'
-import type { Submitted } from '../../transactions/submit-request.ts'
+import type { SubmitResult } from '../../transactions/submit-request.ts'
 import { explainRefusal } from '../explain-errors.ts'
 import { readPositiveRaw } from '../tokens.ts'
 import { readWallet, showGas, readAddress } from '../wallets.ts'
@@ -35,7 +35,7 @@ export const perpMove =
     const plan = perp.move(token, amountRaw, how, wallet.address)
     const scope = { contracts: venue.contracts, valueRaw: how === 'deposit' && token.native ? amountRaw : 0n }
     const shown = { token: token.address, amount: fromRaw(amountRaw, token.decimals) }
-    const answer = ({ gas, nonce, txHash }: Submitted) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
+    const answer = ({ gas, nonce, txHash }: SubmitResult) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
     const submitted = services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'collateral', about: null, answer }, signal)
     return answer(await explainRefusal(submitted, venue))
   }

@@ -1,6 +1,6 @@
 import type { PerpClosing, PerpQuote, PerpTerms, Plan, At, PerpOrder } from '../../contracts/index.ts'
 import { fromRaw, valueAt } from '../../decimal.ts'
-import type { Submitted } from '../../transactions/submit-request.ts'
+import type { SubmitResult } from '../../transactions/submit-request.ts'
 import type { RequestContext, TargetContext, Services } from '../context.ts'
 import { explainRefusal } from '../explain-errors.ts'
 import type { VenueEntry } from '../registry.ts'
@@ -36,7 +36,7 @@ async function submitTrade<S extends object>(
   const plan = planOf({ owner: wallet.address, boundRaw, deadline })
   // Before anything is sent: what cannot be shown must not become an error about a trade that was made.
   const bounds = { price, limitPrice: orderPrice(order, boundRaw), deadline, blockNumber: Number(head.number) }
-  const answer = ({ gas, nonce, txHash }: Submitted) => ({ ...shown, ...bounds, ...showGas(gas, network), nonce, txHash })
+  const answer = ({ gas, nonce, txHash }: SubmitResult) => ({ ...shown, ...bounds, ...showGas(gas, network), nonce, txHash })
   const scope = { contracts: venue.contracts, valueRaw: 0n }
   const about = aboutPosition(order)
   const submitted = services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'position', about, answer }, signal)

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { Kysely, SqliteAdapter, SqliteDialect } from 'kysely'
 import Libsql from 'libsql'
 import { migrate } from '../migrations.ts'
-import { storeOn } from '../sql-store.ts'
+import { createSqlStore } from '../sql-store.ts'
 import { type Store, StoreError } from '../store.ts'
 import type { Tables } from '../tables.ts'
 import { embeddedConnection, createTurns, openFile } from './connection.ts'
@@ -41,7 +41,7 @@ export async function openEmbedded({ dataDir, serverName }: { dataDir: string; s
       pragma('wal_checkpoint(truncate)')
       const db = new Kysely<Tables>({ dialect: new EmbeddedDialect({ database: connection }) })
       await migrate(db, 'embedded')
-      return storeOn({ kind: 'embedded', db, faults: embeddedFaults, inTurn: createTurns(), ballast, closed: () => hold.release() })
+      return createSqlStore({ kind: 'embedded', db, faults: embeddedFaults, inTurn: createTurns(), ballast, closed: () => hold.release() })
     } catch (error) {
       hold.release()
       throw error

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql, type RawBuilder } from 'kysely'
 import { Client } from 'pg'
 import type { Log } from '../../contracts/index.ts'
-import { Superseded } from '../../transactions/journal/journal.ts'
+import { OwnershipLost } from '../../transactions/journal/journal.ts'
 import { type Store, StoreUnavailable, type LeaseNews, type LeaseSession } from '../store.ts'
 
 /** A server is dead so long after its last renewal. */
@@ -114,7 +114,7 @@ export function databaseSession({ url, serverId, serverName, log }: SessionParts
       // One that was under way may have begun long ago, before this process stood still.
       for (let tries = 0; tries < 3; tries += 1) {
         if (belief.holds()) return
-        if (closing.signal.aborted) throw new Superseded('The server is stopping.')
+        if (closing.signal.aborted) throw new OwnershipLost('The server is stopping.')
         await beat()
       }
       throw new StoreUnavailable('the database is too slow')

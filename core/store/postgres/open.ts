@@ -3,7 +3,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { migrate } from '../migrations.ts'
 import type { StoreLog } from '../open-store.ts'
 import { type Store, StoreError } from '../store.ts'
-import { storeOn } from '../sql-store.ts'
+import { createSqlStore } from '../sql-store.ts'
 import type { Tables } from '../tables.ts'
 import { isRefusal, postgresFaults } from './faults.ts'
 import { postgresPool } from './pool.ts'
@@ -23,7 +23,7 @@ export async function openPostgres({ url, serverName, log }: { url: string; serv
     const db = database(true)
     try {
       await migrate(db, 'postgres')
-      return storeOn({ kind: 'postgres', db: database(false), faults: postgresFaults })
+      return createSqlStore({ kind: 'postgres', db: database(false), faults: postgresFaults })
     } catch (error) {
       const fault = postgresFaults.of(error)
       if (!fault) throw error

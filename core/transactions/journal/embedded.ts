@@ -3,7 +3,7 @@ import type { Store } from '../../store/store.ts'
 import type { Tables, OrderRow } from '../../store/tables.ts'
 import type { Entry } from '../entry.ts'
 import { type Guard, type KeyClaim, checkHolds, type JournalWriter } from './journal.ts'
-import { OrderTaken, orderRows, standingAfter } from '../book-orders.ts'
+import { OrderIdUsed, orderRows, standingAfter } from '../book-orders.ts'
 import { entryRow, eventRow, hashRows } from './entry-rows.ts'
 
 type Tx = Transaction<Tables>
@@ -96,10 +96,10 @@ async function keepSome(tx: Tx, rows: readonly OrderRow[]): Promise<void> {
   if (!row) return
   const ids = rows.map((each) => each.client_order_id)
   const twice = ids.find((id, index) => ids.indexOf(id) !== index)
-  if (twice !== undefined) throw new OrderTaken(twice)
+  if (twice !== undefined) throw new OrderIdUsed(twice)
   await tx.deleteFrom('orders').where(isAmong(row, ids)).where('standing', '=', 'free').execute()
   const known = await tx.selectFrom('orders').select('client_order_id').where(isAmong(row, ids)).limit(1).executeTakeFirst()
-  if (known) throw new OrderTaken(known.client_order_id)
+  if (known) throw new OrderIdUsed(known.client_order_id)
   await tx
     .insertInto('orders')
     .values([...rows])

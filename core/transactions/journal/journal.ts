@@ -3,7 +3,7 @@ import type { ClientOrder, OrderJournal } from '../book-orders.ts'
 import type { Entry, TransactionState, RailPlace } from '../entry.ts'
 import type { OnRail } from './entry-rows.ts'
 
-export interface Filter {
+export interface EntryFilter {
   chain?: string
   network?: string
   address?: string
@@ -24,7 +24,7 @@ export interface Filter {
   cursor?: string
 }
 
-export interface Page {
+export interface EntryPage {
   /** Newest first. */
   entries: readonly Entry[]
   nextCursor?: string
@@ -46,7 +46,7 @@ export interface KeyClaim {
 }
 
 /** What a request with an Idempotency-Key is answered, now and whenever it is repeated. */
-export interface KeptAnswer {
+export interface RecordedAnswer {
   claim: KeyClaim
   status: number
   body: string
@@ -71,7 +71,7 @@ export interface Journal {
    * Later versions, all of one lane, and with them what their request is answered; false, and nothing written, where one
    * of them is not the version after the kept one.
    */
-  write(entries: readonly Entry[], guard: Guard, answer?: KeptAnswer): Promise<boolean>
+  write(entries: readonly Entry[], guard: Guard, answer?: RecordedAnswer): Promise<boolean>
   read(key: string): Promise<Entry | undefined>
   /** By the hash of any attempt. */
   find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
@@ -79,7 +79,7 @@ export interface Journal {
   unfinished(of: RailPlace & { address?: string }): Promise<readonly Entry[]>
   /** The lanes that have something unfinished. */
   openLanes(): Promise<readonly (RailPlace & { address: string })[]>
-  list(filter: Filter): Promise<Page>
+  list(filter: EntryFilter): Promise<EntryPage>
   /** Changes after an event, oldest first, at most `limit`; of these addresses only, in lower case, where they are given. */
   eventsAfter(
     id: number,
@@ -91,7 +91,7 @@ export interface Journal {
 }
 
 /** Another server owns the lane, or another call the Idempotency-Key, by now. What was to be written was not. */
-export class Superseded extends SluiceError {
+export class OwnershipLost extends SluiceError {
   readonly lost: 'lane' | 'key'
 
   constructor(what: string, { lost = 'lane' }: { lost?: 'lane' | 'key' } = {}) {
@@ -104,13 +104,13 @@ export class Superseded extends SluiceError {
 export interface JournalWriter {
   /** @throws OrderTaken */
   open(entries: readonly Entry[], guard: Guard, claim: KeyClaim | undefined, orders: readonly ClientOrder[]): Promise<void>
-  write(entries: readonly Entry[], guard: Guard, answer: KeptAnswer | undefined): Promise<boolean>
+  write(entries: readonly Entry[], guard: Guard, answer: RecordedAnswer | undefined): Promise<boolean>
 }
 
 /** @throws Superseded where the lane or the key is not this server's, or this call's, any more */
 export function checkHolds({ ownsLane, ownsKey }: { ownsLane: boolean; ownsKey: boolean }): void {
-  if (!ownsLane) throw new Superseded('Another server has taken the wallet over.')
-  if (!ownsKey) throw new Superseded('Another call with the same Idempotency-Key has taken over.', { lost: 'key' })
+  if (!ownsLane) throw new OwnershipLost('Another server has taken the wallet over.')
+  if (!ownsKey) throw new OwnershipLost('Another call with the same Idempotency-Key has taken over.', { lost: 'key' })
 }
 
 /** A later version of an entry, and the one that it was made of. */
@@ -122,7 +122,7 @@ export interface Change {
 /** The journal, as the parts of a transaction's way write to it: every write is told of once it is durable. */
 export interface Recorder extends Omit<Journal, 'write'> {
   /** All of them or none: as they are kept; undefined where one was written by somebody else meanwhile. */
-  write(changes: readonly Change[], guard: Guard, answer?: KeptAnswer): Promise<readonly Entry[] | undefined>
+  write(changes: readonly Change[], guard: Guard, answer?: RecordedAnswer): Promise<readonly Entry[] | undefined>
   /**
    * Applies a change to the newest version, again where somebody else wrote in between; a change that returns what it got
    * writes nothing. Gives the entry as it is then kept.
@@ -136,7 +136,7 @@ const maxTries = 100
 
 /** @param onChange told of every entry that was written, and what it was before (absent: new) */
 export function createRecorder(journal: Journal, onChange: (entry: Entry, before?: Entry) => void, nowMs: () => number): Recorder {
-  async function write(changes: readonly Change[], guard: Guard, answer?: KeptAnswer): Promise<readonly Entry[] | undefined> {
+  async function write(changes: readonly Change[], guard: Guard, answer?: RecordedAnswer): Promise<readonly Entry[] | undefined> {
     const updatedAt = nowMs()
     const later = changes.map(({ before, after }) => ({ ...after, version: before.version + 1, updatedAt }))
     if (!(await journal.write(later, guard, answer))) return undefined

@@ -1,9 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Store } from '../../store/store.ts'
-import { type ClientOrder, type OrderJournal, type OrderVenue, orderRows, standingAfter, OrderTaken } from '../book-orders.ts'
+import { type ClientOrder, type OrderJournal, type OrderVenue, orderRows, standingAfter, OrderIdUsed } from '../book-orders.ts'
 import type { Entry } from '../entry.ts'
 import { entryRow, eventRow, hashRows, readBody } from './entry-rows.ts'
-import { type Guard, type KeptAnswer, type KeyClaim, checkHolds, type JournalWriter, type Journal, type JournalEvent } from './journal.ts'
+import { type Guard, type RecordedAnswer, type KeyClaim, checkHolds, type JournalWriter, type Journal, type JournalEvent } from './journal.ts'
 
 interface Verdict {
   owns_lane: boolean
@@ -27,12 +27,12 @@ export function postgresWriter(store: Store, orders: Pick<OrderJournal, 'taken'>
   }
 
   /** Which of them it was. */
-  async function takenOf(entries: readonly Entry[], given: readonly ClientOrder[]): Promise<OrderTaken> {
+  async function takenOf(entries: readonly Entry[], given: readonly ClientOrder[]): Promise<OrderIdUsed> {
     const ids = given.map(({ clientOrderId }) => clientOrderId)
     const [entry] = entries
     const venue: OrderVenue | undefined = entry?.connector === undefined ? undefined : { ...entry, connector: entry.connector }
     const known = venue && (await orders.taken(venue, ids))
-    return new OrderTaken(known ?? ids.find((id, index) => ids.indexOf(id) !== index) ?? ids[0] ?? '')
+    return new OrderIdUsed(known ?? ids.find((id, index) => ids.indexOf(id) !== index) ?? ids[0] ?? '')
   }
 
   return {
@@ -117,7 +117,7 @@ const holds = ({ lane, fence }: Guard, claim: KeyClaim | undefined) => sql`
   key_row as materialized (${claim ? keyRow(claim) : sql`select 1`}),
   holds as materialized (select exists (select 1 from lane_row) as owns_lane, exists (select 1 from key_row) as owns_key)`
 
-const answered = (answer: KeptAnswer | undefined) =>
+const answered = (answer: RecordedAnswer | undefined) =>
   answer
     ? sql`answered as (
           update requests set status = ${answer.status}, body = ${answer.body} from verdict

@@ -5,7 +5,7 @@ import { sqlOrders } from '../book-orders.ts'
 import { type Entry, canonicalHash, railName, isFinal } from '../entry.ts'
 import { embeddedWriter } from './embedded.ts'
 import { readBody, isOnRail, folded } from './entry-rows.ts'
-import type { Journal, Filter } from './journal.ts'
+import type { Journal, EntryFilter } from './journal.ts'
 import { journalEvents, postgresWriter } from './postgres.ts'
 
 /**
@@ -84,7 +84,7 @@ const defaultLimit = 100
 const maxLimit = 500
 
 /** Newest first, and where the next page begins. */
-async function listRows(store: Store, filter: Filter): Promise<{ rows: Pick<EntryRow, 'key' | 'body'>[]; nextCursor?: string }> {
+async function listRows(store: Store, filter: EntryFilter): Promise<{ rows: Pick<EntryRow, 'key' | 'body'>[]; nextCursor?: string }> {
   const { chain, network, address, addresses, state, txHash, idempotencyKey, requestId, client, nonce, on, cursor } = filter
   const limit = Math.min(filter.limit ?? defaultLimit, maxLimit)
   if (addresses?.size === 0) return { rows: [] }

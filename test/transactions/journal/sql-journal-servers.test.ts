@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Client } from 'pg'
-import { type Guard, type Journal, type JournalEvent, Superseded } from '../../../core/transactions/journal/journal.ts'
+import { type Guard, type Journal, type JournalEvent, OwnershipLost } from '../../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { places } from '../../store/stores.ts'
 import { until } from '../site.ts'
@@ -101,8 +101,8 @@ describe('the journal of several servers in PostgreSQL', () => {
     expect(await settled(opening)).to.equal(false)
     expect(await settled(writing)).to.equal(false)
     await other.query('commit')
-    expect(await opening).to.be.instanceOf(Superseded)
-    expect(await writing).to.be.instanceOf(Superseded)
+    expect(await opening).to.be.instanceOf(OwnershipLost)
+    expect(await writing).to.be.instanceOf(OwnershipLost)
     expect(await journal.unfinished({ chain: 'ethereum', network: 'local' })).to.deep.equal([one])
   })
 
@@ -121,7 +121,7 @@ describe('the journal of several servers in PostgreSQL', () => {
     expect(await writing).to.equal(true)
     await taking
     expect((await journal.unfinished({ chain: 'ethereum', network: 'local' }))[0]?.state).to.equal('SIGNED')
-    expect(await errorOf(journal.write([next(signed(one), {})], guard))).to.be.instanceOf(Superseded)
+    expect(await errorOf(journal.write([next(signed(one), {})], guard))).to.be.instanceOf(OwnershipLost)
   })
 
   it('keeps nothing of a call whose key another call takes over at the same moment', async () => {
@@ -132,7 +132,7 @@ describe('the journal of several servers in PostgreSQL', () => {
     const opening = errorOf(journal.open([one], guard, claim))
     expect(await settled(opening)).to.equal(false)
     await other.query('commit')
-    expect(await opening).to.be.instanceOf(Superseded)
+    expect(await opening).to.be.instanceOf(OwnershipLost)
     expect((await journal.list({})).entries).to.deep.equal([])
   })
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createAssociated } from '../../../kits/solana/tokens.ts'
 import { solanaRail } from '../../../kits/solana/rail.ts'
 import type { SolanaSlot, SolanaSynced } from '../../../kits/solana/sequence.ts'
-import { createNonceQueue, type Claimed, type NonceQueue } from '../../../core/transactions/nonce-queue.ts'
+import { createNonceQueue, type ClaimedNonces, type NonceQueue } from '../../../core/transactions/nonce-queue.ts'
 import { native, never } from '../never.ts'
 import { silent } from '../site.ts'
 
@@ -45,7 +45,7 @@ const claim = (lane: NonceQueue, nonce?: number) =>
     ...(nonce !== undefined && { nonce }),
   })
 const taken = (lane: NonceQueue, nonce?: number): SolanaSlot => {
-  const claimed: Claimed | { conflict: { is: string } } = claim(lane, nonce)
+  const claimed: ClaimedNonces | { conflict: { is: string } } = claim(lane, nonce)
   if ('conflict' in claimed) throw new Error(claimed.conflict.is)
   return claimed.slots[0] as SolanaSlot
 }

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
-import { Superseded, type Guard } from '../../../core/transactions/journal/journal.ts'
+import { OwnershipLost, type Guard } from '../../../core/transactions/journal/journal.ts'
 import { type Leases, sqlLeases } from '../../../core/transactions/leases.ts'
 import { openStore } from '../../../core/store/open-store.ts'
 import { StoreUnavailable, type Store } from '../../../core/store/store.ts'
@@ -250,7 +250,7 @@ describe('leases in PostgreSQL', () => {
 
   it('ask the store again after a write under them was refused', async () => {
     const [a, lane] = [await server(), newLane()]
-    const refused = () => a.use(lane, soon(), () => Promise.reject(new Superseded('Another one owns it.'))).catch(() => {})
+    const refused = () => a.use(lane, soon(), () => Promise.reject(new OwnershipLost('Another one owns it.'))).catch(() => {})
     expect(await fenceOf(a, lane)).to.equal(1)
     await refused()
     expect(await fenceOf(a, lane)).to.equal(1)

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Store } from '../../../core/store/store.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
-import { type ClientOrder, type JournaledOrder, type SaidOfOrder } from '../../../core/transactions/book-orders.ts'
+import { type ClientOrder, type JournaledOrder, type OrderReport } from '../../../core/transactions/book-orders.ts'
 import type { Guard, Journal } from '../../../core/transactions/journal/journal.ts'
 import { onBothStores } from '../../store/stores.ts'
 import { rejection } from '../site.ts'
@@ -18,7 +18,7 @@ const orderOf = (clientOrderId: string, over: Partial<ClientOrder> = {}): Client
   ...over,
 })
 const placing = (over: Partial<Entry> = {}) => newEntry({ kind: 'order', ...over })
-const said = (state: SaidOfOrder['state'], updatedAt: number, over: Partial<SaidOfOrder> = {}): SaidOfOrder => ({
+const said = (state: OrderReport['state'], updatedAt: number, over: Partial<OrderReport> = {}): OrderReport => ({
   state,
   updatedAt,
   ...over,

@@ -2,7 +2,7 @@ import { TypedDataEncoder, getBytes } from 'ethers'
 import type { VenuePlan } from '../../../core/contracts/index.ts'
 import { canonicalAddress } from '../../../kits/evm/encoding.ts'
 import type { ClientOrder } from '../../../core/transactions/book-orders.ts'
-import type { Order, Sign, Site, Submitted } from '../../../core/transactions/submit-request.ts'
+import type { Order, Sign, Site, SubmitResult } from '../../../core/transactions/submit-request.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { readTypedData } from '../../../core/wallet/signer-messages.ts'
 import { startExchange, type Meddle, type TestExchange } from '../../fixtures/signed-actions/exchange.ts'
@@ -67,7 +67,7 @@ export function placing(
     scope: { contracts: [], valueRaw: 0n },
     venue: { connector: 'book', actions: site },
     clientOrders: [named(clientOrderId)],
-    answer: ({ txHash }: Submitted) => ({ txHash }),
+    answer: ({ txHash }: SubmitResult) => ({ txHash }),
     ...more,
   }
 }

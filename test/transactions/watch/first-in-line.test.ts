@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Sighting } from '../../../core/contracts/index.ts'
-import { firstInLine, leftOutOf, type FirstInLine } from '../../../core/transactions/lifecycle.ts'
+import { firstInLine, missedBlocks, type NextInLine } from '../../../core/transactions/lifecycle.ts'
 import { attempt, newEntry } from '../journal/entries.ts'
 
 const once = newEntry({ attempts: [attempt('0xa')] })
@@ -11,11 +11,11 @@ const unseen = (id: string): Sighting => ({ id, is: 'unseen', underpriced: false
 /** How many blocks leave it out by looks at these heads. */
 function blocks(looks: readonly (readonly [number, readonly Sighting[]])[], entry = once): number {
   const head = BigInt(looks.at(-1)?.[0] ?? 0)
-  const since = looks.reduce<FirstInLine>(
+  const since = looks.reduce<NextInLine>(
     (before, [number, seen]) => firstInLine(before, [entry], new Map(seen.map((each) => [each.id, each])), BigInt(number)),
     new Map(),
   )
-  return leftOutOf(entry, since, head)
+  return missedBlocks(entry, since, head)
 }
 
 describe('the blocks that leave a transaction out', () => {
@@ -68,7 +68,7 @@ describe('the blocks that leave a transaction out', () => {
       ['0xb', unseen('0xb')],
     ])
     const two = firstInLine(one, [twice], seen, 9n)
-    expect(leftOutOf(twice, two, 9n)).to.equal(0)
-    expect(leftOutOf(twice, firstInLine(two, [twice], seen, 12n), 12n)).to.equal(3)
+    expect(missedBlocks(twice, two, 9n)).to.equal(0)
+    expect(missedBlocks(twice, firstInLine(two, [twice], seen, 12n), 12n)).to.equal(3)
   })
 })
