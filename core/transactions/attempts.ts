@@ -131,9 +131,9 @@ const sendTimeoutMs = 30_000
  * Sends journaled bytes and notes what the network said. Never rejects: whatever happens, the watcher stays on it. Gives what came of it,
  * where an exchange said that at once.
  */
-export type Dispatch = (entry: Entry, attempt: Attempt, guard: Guard) => Promise<ImmediateResult | undefined>
+export type Broadcast = (entry: Entry, attempt: Attempt, guard: Guard) => Promise<ImmediateResult | undefined>
 
-interface DispatchParts {
+interface BroadcastParts {
   site: Site
   recorder: Recorder
   /** Told of an entry that ended by what the network said. */
@@ -143,7 +143,7 @@ interface DispatchParts {
   nowMs: () => number
 }
 
-export function createDispatch({ site, recorder, ended, closing, log, nowMs }: DispatchParts): Dispatch {
+export function createBroadcast({ site, recorder, ended, closing, log, nowMs }: BroadcastParts): Broadcast {
   const underWay = new Set<string>()
   return async (entry, { id, raw }, guard) => {
     const { address, nonce } = entry
@@ -155,7 +155,7 @@ export function createDispatch({ site, recorder, ended, closing, log, nowMs }: D
       const reason = reception.is === 'accepted' ? undefined : reception.reason
       if (reason !== undefined)
         log.warn({ txHash: id, address, nonce, reception: reception.is, reason }, 'the nodes did not take a transaction')
-      const kept = await recorder.amend(entry, (now) => received(now, id, reception, nowMs()), guard)
+      const kept = await recorder.amend(entry, (now) => withBroadcastResult(now, id, reception, nowMs()), guard)
       if (isFinal(kept)) ended(kept)
       return reception.is === 'accepted' ? reception.landed : undefined
     } catch (error) {
@@ -172,7 +172,7 @@ export function createDispatch({ site, recorder, ended, closing, log, nowMs }: D
   }
 }
 
-function received(entry: Entry, id: string, reception: Reception, nowMs: number): Entry {
+function withBroadcastResult(entry: Entry, id: string, reception: Reception, nowMs: number): Entry {
   const { reason, meaning: refused } = reception.is === 'accepted' ? {} : reception
   const attempts = entry.attempts.map((each) => (each.id === id ? { ...sentAgain(each, nowMs), refused } : each))
   if (reception.is === 'accepted' && reception.landed && !isFinal(entry)) return withImmediateResult({ ...entry, attempts }, id, reception.landed)

@@ -123,7 +123,7 @@ export function orderRows(entries: readonly Entry[], orders: readonly ClientOrde
 const venueOf = ({ chain, network, connector, address }: OrderVenue) => ({ chain, network, connector, wallet: folded(address) })
 
 /** What an entry's end means for its orders, where it came to nothing: they ended with it; one that was never signed leaves its id free. */
-export function standingAfter(entry: Entry): Exclude<OrderRow['standing'], 'open'> | undefined {
+export function statusAfter(entry: Entry): Exclude<OrderRow['standing'], 'open'> | undefined {
   if (entry.kind !== 'order' || !isFinal(entry) || entry.state === 'CONFIRMED') return undefined
   return entry.attempts.length === 0 ? 'free' : 'ended'
 }

@@ -11,7 +11,7 @@ export interface Rival {
 }
 
 /** What one look told about an entry. */
-export interface Observation {
+export interface LifecycleInput {
   /** By attempt id. An attempt that nothing is known of is missing. */
   sightings: ReadonlyMap<string, Sighting>
   /** `gone`: what was to take its place ended without doing so. */
@@ -41,7 +41,7 @@ const provenDeadLooks = 2
 const countedDeadLooks = 5
 
 /** Where an entry goes with what was seen. Pure: all the hard cases are decided here. */
-export function advance(before: Entry, observation: Observation): Step {
+export function advance(before: Entry, observation: LifecycleInput): Step {
   if (isFinal(before) || before.attempts.length === 0) return { entry: before, actions: [] }
   const { sightings, confirmations } = observation
   const [rival, entry] = observation.rival === 'gone' ? [undefined, standingAlone(before)] : [observation.rival, before]
@@ -94,7 +94,7 @@ function contested(entry: Entry): Entry {
   return { ...unlanded(entry), seen: 'lost' }
 }
 
-function dying(entry: Entry, dead: readonly (Sighting & { is: 'dead' })[], { head, confirmations }: Observation): Entry {
+function dying(entry: Entry, dead: readonly (Sighting & { is: 'dead' })[], { head, confirmations }: LifecycleInput): Entry {
   const by = dead.find((each) => each.by !== undefined)?.by
   const deadLooks = entry.deadLooks + 1
   const deadSince = entry.deadSince ?? Number(head.number)
@@ -192,7 +192,7 @@ const longestPauseMs = 60_000
 const unkeptPauseMs = 2_000
 
 /** Of an entry that is in no block, has no rival in one and is not dead. */
-function nextActions(entry: Entry, observation: Observation): readonly Action[] {
+function nextActions(entry: Entry, observation: LifecycleInput): readonly Action[] {
   const { sightings, head, replacing, nowMs } = observation
   const newest = entry.attempts.at(-1)
   // Whatever is to take its place goes its own way.
@@ -220,7 +220,7 @@ function nextActions(entry: Entry, observation: Observation): readonly Action[] 
 
 const send = (attempt: Attempt): Action => ({ do: 'send', attempt })
 
-function isStuck(entry: Entry, newest: Attempt, { bumpAfterSeconds }: ReplacePolicy, { sightings, leftOutOf, nowMs }: Observation): boolean {
+function isStuck(entry: Entry, newest: Attempt, { bumpAfterSeconds }: ReplacePolicy, { sightings, leftOutOf, nowMs }: LifecycleInput): boolean {
   const waitedSeconds = elapsedMs(newest.signedAt, nowMs) / 1000
   const sighting = sightings.get(newest.id)
   if (sighting?.is !== 'pending' && sighting?.is !== 'unseen') return false

@@ -1,6 +1,6 @@
 import type { Log } from '../contracts/index.ts'
 import { createCancel, createRaise, createSpeedUp } from './replace.ts'
-import { createDispatch, type Dispatch, createSignAttempt } from './attempts.ts'
+import { createBroadcast, type Broadcast, createSignAttempt } from './attempts.ts'
 import { createLeasedQueues, expireUnsigned } from './leased-queues.ts'
 import type { Leases } from './leases.ts'
 import { type Origin, type PlacedOrder, type Sign, type Site, type SubmitResult, timedOutBeforeSigning, orTimeout } from './submit-request.ts'
@@ -34,8 +34,8 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
   /** What goes on after its request was answered. */
   const behind = new Set<Promise<unknown>>()
   const signing = new Set<string>()
-  const offer = createDispatch({ site, recorder, ended, closing, log, nowMs })
-  const dispatch: Dispatch = (...sent) => goOn(offer(...sent))
+  const offer = createBroadcast({ site, recorder, ended, closing, log, nowMs })
+  const dispatch: Broadcast = (...sent) => goOn(offer(...sent))
   const wake = () => watcher.wake()
   const fill = (address: string, nonce: number) => upkeep.fill(address, nonce)
   const signAttempt = createSignAttempt(site, sign, nowMs)

@@ -1,5 +1,5 @@
 import { SluiceError, type Json, type Log, type Rail } from '../contracts/index.ts'
-import { type Dispatch, persistSigned, type PersistResult, type SignAttempt } from './attempts.ts'
+import { type Broadcast, persistSigned, type PersistResult, type SignAttempt } from './attempts.ts'
 import { isFinal, type Entry } from './entry.ts'
 import type { Change, Recorder } from './journal/journal.ts'
 import { type LeasedQueue, type LeasedQueues, restoreSigned, pendingOf } from './leased-queues.ts'
@@ -23,7 +23,7 @@ export interface RaiseParts {
   lanes: LeasedQueues
   recorder: Recorder
   signAttempt: SignAttempt
-  dispatch: Dispatch
+  dispatch: Broadcast
   wake: () => void
   /** Goes on whatever becomes of the request. */
   goOn: <T>(work: Promise<T>) => Promise<T>

@@ -1,6 +1,6 @@
 import { SluiceError, type Checked, type Json, type Log, type Prepared, type GasTerms } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
-import { type Dispatch, persistSigned, type PersistResult, type SignAttempt } from './attempts.ts'
+import { type Broadcast, persistSigned, type PersistResult, type SignAttempt } from './attempts.ts'
 import { OrderIdUsed } from './book-orders.ts'
 import { isFinal, type Entry, txHashOf } from './entry.ts'
 import type { Change, Recorder, RecordedAnswer } from './journal/journal.ts'
@@ -25,7 +25,7 @@ interface SubmissionParts {
   lanes: LeasedQueues
   recorder: Recorder
   signAttempt: SignAttempt
-  dispatch: Dispatch
+  dispatch: Broadcast
   /** Keys of entries that a request is signing: nobody else gives them up. */
   signing: Set<string>
   keepIds: ReserveOrderIds

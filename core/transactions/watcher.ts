@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { linkAbort, withDeadline } from '../async.ts'
 import type { Head, Log, Sighting } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
-import type { Dispatch } from './attempts.ts'
+import type { Broadcast } from './attempts.ts'
 import { signerOf, isFinal, type Entry, txHashOf } from './entry.ts'
 import { type Recorder, OwnershipLost } from './journal/journal.ts'
 import { type LeasedQueue, type LeasedQueues, restoreSigned } from './leased-queues.ts'
@@ -21,7 +21,7 @@ interface WatcherParts {
   site: Site
   recorder: Recorder
   lanes: LeasedQueues
-  dispatch: Dispatch
+  dispatch: Broadcast
   upkeep: Upkeep
   log: Log
   closing: AbortSignal
@@ -36,7 +36,7 @@ interface Watcher {
 }
 
 /** What one look saw of everything that is open. */
-interface Seen {
+interface PollResult {
   head: Head
   sightings: ReadonlyMap<string, Sighting>
   rivalOf: RivalOf
@@ -128,7 +128,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
   }
 
   /** One write for all of a lane that changed; whether any of it is still open. */
-  async function moveOn(open: readonly Entry[], held: LeasedQueue, seen: Seen): Promise<boolean> {
+  async function moveOn(open: readonly Entry[], held: LeasedQueue, seen: PollResult): Promise<boolean> {
     let entries = open
     for (let tries = 0; tries < mostBatches; tries += 1) {
       const steps = entries.map((before) => ({ before, ...stepOf(before, seen) }))
@@ -148,7 +148,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
     return isLeft
   }
 
-  async function moveOne(before: Entry, held: LeasedQueue, seen: Seen): Promise<boolean> {
+  async function moveOne(before: Entry, held: LeasedQueue, seen: PollResult): Promise<boolean> {
     let actions: readonly Action[] = []
     const entry = await recorder.amend(
       before,
@@ -162,7 +162,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
     return act(entry, actions, held, seen.head)
   }
 
-  function stepOf(entry: Entry, { head, sightings, rivalOf }: Seen): Step {
+  function stepOf(entry: Entry, { head, sightings, rivalOf }: PollResult): Step {
     const { replace } = rail
     const replacing = replace && {
       bumpAfterSeconds,

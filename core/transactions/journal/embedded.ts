@@ -3,7 +3,7 @@ import type { Store } from '../../store/store.ts'
 import type { Tables, OrderRow } from '../../store/tables.ts'
 import type { Entry } from '../entry.ts'
 import { type Guard, type KeyClaim, checkHolds, type JournalWriter } from './journal.ts'
-import { OrderIdUsed, orderRows, standingAfter } from '../book-orders.ts'
+import { OrderIdUsed, orderRows, statusAfter } from '../book-orders.ts'
 import { entryRow, eventRow, hashRows } from './entry-rows.ts'
 
 type Tx = Transaction<Tables>
@@ -119,7 +119,7 @@ const isAmong =
 
 async function endOrders(tx: Tx, entries: readonly Entry[]): Promise<void> {
   for (const entry of entries) {
-    const standing = standingAfter(entry)
+    const standing = statusAfter(entry)
     if (standing)
       await tx.updateTable('orders').set({ standing }).where('entry_key', '=', entry.key).where('standing', '=', 'open').execute()
   }

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Store } from '../../store/store.ts'
-import { type ClientOrder, type OrderJournal, type OrderVenue, orderRows, standingAfter, OrderIdUsed } from '../book-orders.ts'
+import { type ClientOrder, type OrderJournal, type OrderVenue, orderRows, statusAfter, OrderIdUsed } from '../book-orders.ts'
 import type { Entry } from '../entry.ts'
 import { entryRow, eventRow, hashRows, readBody } from './entry-rows.ts'
 import { type Guard, type RecordedAnswer, type KeyClaim, checkHolds, type JournalWriter, type Journal, type JournalEvent } from './journal.ts'
@@ -168,7 +168,7 @@ function isOrderTaken(error: unknown): boolean {
 
 function endedOrders(entries: readonly Entry[]) {
   const ends = entries.flatMap((entry) => {
-    const standing = standingAfter(entry)
+    const standing = statusAfter(entry)
     return standing ? [{ entry_key: entry.key, standing }] : []
   })
   if (ends.length === 0) return sql``

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
-import { createDispatch } from '../../../core/transactions/attempts.ts'
+import { createBroadcast } from '../../../core/transactions/attempts.ts'
 import { createRecorder } from '../../../core/transactions/journal/journal.ts'
 import { giveLane, newEntry, signed } from '../journal/entries.ts'
 import { freshStore, silent, startSite, type TestSite } from '../site.ts'
@@ -25,7 +25,7 @@ describe('sending what was signed', function () {
       if (!entry || !attempt) throw new Error('It was not kept.')
       if (takes) site.relay.meddle = (methods) => (methods.includes('eth_sendRawTransaction') ? { error: 'already known' } : 'pass')
       const closing = new AbortController().signal
-      const dispatch = createDispatch({ site: site.network, recorder, ended: () => {}, closing, log: silent, nowMs: Date.now })
+      const dispatch = createBroadcast({ site: site.network, recorder, ended: () => {}, closing, log: silent, nowMs: Date.now })
       await dispatch(entry, attempt, guard)
       await site.heal()
       expect(await recorder.read(entry.key)).to.include({ reason: replaced.reason, state: takes ? 'BROADCAST' : 'SIGNED' })

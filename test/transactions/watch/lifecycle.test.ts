@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Sighting } from '../../../core/contracts/index.ts'
 import { type Attempt, type Entry, type TransactionState, txStatus } from '../../../core/transactions/entry.ts'
-import { advance, type Observation, type Rival } from '../../../core/transactions/lifecycle.ts'
+import { advance, type LifecycleInput, type Rival } from '../../../core/transactions/lifecycle.ts'
 import { newEntry } from '../journal/entries.ts'
 
 const id = '0xaa'
@@ -24,7 +24,7 @@ const broadcast: Entry = { ...signed, state: 'BROADCAST', seen: 'pays' }
 const mined: Entry = { ...broadcast, state: 'MINED', landed: { id, ok: true, blockNumber: 7, receipt } }
 const replaced: Entry = { ...broadcast, replacedBy: '0xbb' }
 
-function observed(sightings: readonly Sighting[], more: Partial<Observation> = {}): Observation {
+function observed(sightings: readonly Sighting[], more: Partial<LifecycleInput> = {}): LifecycleInput {
   const head = { number: 100n, timestamp: 0 }
   const replacing = { bumpAfterSeconds: 100, cancelIsCheaper: () => true }
   return {
@@ -47,7 +47,7 @@ function sentAfter(sends: number, nowMs: number): number {
 interface Case {
   when: string
   entry: Entry
-  looks: readonly Observation[]
+  looks: readonly LifecycleInput[]
   state: TransactionState
   status: number
   sends?: number

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { array, assert, boolean, constant, integer, nat, oneof, option, property, record } from 'fast-check'
 import type { Sighting } from '../../../core/contracts/index.ts'
 import { type Attempt, isFinal, type Entry, type TransactionState } from '../../../core/transactions/entry.ts'
-import { advance, type Action, type Observation } from '../../../core/transactions/lifecycle.ts'
+import { advance, type Action, type LifecycleInput } from '../../../core/transactions/lifecycle.ts'
 import { newEntry } from '../journal/entries.ts'
 
 const bumpAfterSeconds = 10
@@ -57,7 +57,7 @@ interface Given {
 function observed(
   sightings: readonly Sighting[],
   { afterSeconds = 0, chainTime = 0, block = 100, cheaper = true, replacing = true, leftOutOf = 9 }: Given = {},
-): Observation {
+): LifecycleInput {
   return {
     sightings: new Map(sightings.map((each) => [each.id, each])),
     head: { number: BigInt(block), timestamp: chainTime },
@@ -349,7 +349,7 @@ describe('what is done about an open transaction', () => {
 describe('the end of a transaction', () => {
   const dead: Sighting = { id: '0xa', is: 'dead', by: '0xf' }
   const counted: Sighting = { id: '0xa', is: 'dead' }
-  const through = (entry: Entry, looks: readonly Observation[]) => looks.reduce((current, look) => advance(current, look).entry, entry)
+  const through = (entry: Entry, looks: readonly LifecycleInput[]) => looks.reduce((current, look) => advance(current, look).entry, entry)
 
   it('names what took the place of one that is dead', () => {
     const end = through(open, [observed([dead]), observed([dead])])
