@@ -33,7 +33,7 @@ export interface OwnedQueue {
 }
 
 /** What a server hears of lanes. */
-export interface LeaseNews {
+export interface LeaseEvents {
   /** Somebody asks for a lane of ours. */
   wished(lane: string): void
   /** A lane was given to us. */
@@ -57,7 +57,7 @@ export interface LeaseSession {
 }
 
 /** A store of this process alone: nobody else can think that it is dead. */
-export const soleSession: LeaseSession = { lives: () => true, term: () => 1, revive: async () => {}, stop: async () => {} }
+export const embeddedSession: LeaseSession = { lives: () => true, term: () => 1, revive: async () => {}, stop: async () => {} }
 
 /** The store did not do it: its disk is full, it cannot be written, its database is away. */
 export class StoreUnavailable extends SluiceError {

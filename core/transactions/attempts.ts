@@ -3,7 +3,7 @@ import { withDeadline } from '../async.ts'
 import { type Log, SluiceError, type Json, type Reception } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { txHashOf, type Entry, signerOf, type Attempt, isFinal } from './entry.ts'
-import { type Guard, type RecordedAnswer, type Change, type Recorder, OwnershipLost } from './journal/journal.ts'
+import { type Lease, type RecordedAnswer, type Change, type Recorder, OwnershipLost } from './journal/journal.ts'
 import { persistTimedOut, type Sign, type Site, type ImmediateResult } from './submit-request.ts'
 
 const longestPauseMs = 2_000
@@ -16,7 +16,7 @@ interface SignedChanges {
   changes: () => Promise<{ own: readonly Change[]; beside?: readonly Change[] }>
   /** What an entry becomes when its bytes are certain not to be kept; another version in any case. */
   instead: (before: Entry) => Entry
-  guard: Guard
+  guard: Lease
   answer?: RecordedAnswer
   /** Told once they are certain to be there, and the answer with them. */
   kept?: () => void
@@ -131,7 +131,7 @@ const sendTimeoutMs = 30_000
  * Sends journaled bytes and notes what the network said. Never rejects: whatever happens, the watcher stays on it. Gives what came of it,
  * where an exchange said that at once.
  */
-export type Broadcast = (entry: Entry, attempt: Attempt, guard: Guard) => Promise<ImmediateResult | undefined>
+export type Broadcast = (entry: Entry, attempt: Attempt, guard: Lease) => Promise<ImmediateResult | undefined>
 
 interface BroadcastParts {
   site: Site

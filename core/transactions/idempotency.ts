@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql, type ExpressionBuilder } from 'kysely'
 import { badFields, SluiceError } from '../api/index.ts'
 import type { Log } from '../contracts/index.ts'
-import { serverLives } from '../store/postgres/leases.ts'
+import { isServerAlive } from '../store/postgres/leases.ts'
 import { type Store, StoreUnavailable } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
 import type { KeyClaim } from './journal/journal.ts'
@@ -245,7 +245,7 @@ function requestTable(store: Store, serverId: string, nowMs: () => number) {
               .where('requests.status', 'is', null)
               .where(
                 sql<boolean>`(requests.server = ${nobody} or (requests.fingerprint = ${fingerprint}
-                  and (requests.server = ${serverId} or not ${serverLives(store, sql`requests.server`)})))`,
+                  and (requests.server = ${serverId} or not ${isServerAlive(store, sql`requests.server`)})))`,
               ),
           )
           .returning(['claim', 'tag'])

@@ -1,6 +1,6 @@
 import { type Rail, SluiceError } from '../contracts/index.ts'
 import { queueName, railName, isFinal, type Entry } from './entry.ts'
-import { type Guard, type Recorder, OwnershipLost, type EntryFilter } from './journal/journal.ts'
+import { type Lease, type Recorder, OwnershipLost, type EntryFilter } from './journal/journal.ts'
 import type { Leases } from './leases.ts'
 import { createNonceQueue, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
 import { type Site, timedOutBeforeSigning } from './submit-request.ts'
@@ -8,7 +8,7 @@ import { type Site, timedOutBeforeSigning } from './submit-request.ts'
 /** A lane as it was taken up, and the hold on it that every write shows. */
 export interface LeasedQueue {
   readonly lane: NonceQueue
-  readonly guard: Guard
+  readonly guard: Lease
 }
 
 /** The lanes of one network that this server owns, each as the journal has it since the last change of owner. */
@@ -26,7 +26,7 @@ export interface LeasedQueues {
 }
 
 interface QueueEntry {
-  guard: Guard
+  guard: Lease
   ready: Promise<LeasedQueue>
   /** Once it is ready. */
   held?: LeasedQueue
@@ -50,7 +50,7 @@ export function createLeasedQueues({
   const nameOf = (address: string) => queueName(site, address)
 
   /** Once for every change of owner: whatever was known before may have been overtaken. */
-  function takeUp(address: string, guard: Guard): Promise<LeasedQueue> {
+  function takeUp(address: string, guard: Lease): Promise<LeasedQueue> {
     const before = taken.get(address)
     if (before?.guard.fence === guard.fence) return before.ready
     if (before && before.guard.fence > guard.fence)
@@ -121,7 +121,7 @@ async function rebuildQueue({
   site: Site
   recorder: Recorder
   lane: NonceQueue
-  guard: Guard
+  guard: Lease
 }): Promise<void> {
   const on = { connector, address: lane.address }
   // The newest on a slot is what a replacement has to outbid: by its rank, for clocks differ and are set back.

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../contracts/index.ts'
-import { databaseSession, leaseTable, type LeaseTable } from '../store/postgres/leases.ts'
-import { type Store, soleSession, type LeaseSession, type OwnedQueue } from '../store/store.ts'
-import { type Guard, OwnershipLost } from './journal/journal.ts'
+import { postgresSession, leaseTable, type LeaseTable } from '../store/postgres/leases.ts'
+import { type Store, embeddedSession, type LeaseSession, type OwnedQueue } from '../store/store.ts'
+import { type Lease, OwnershipLost } from './journal/journal.ts'
 
 /**
  * Which lanes this server owns. A lane has one owner at a time, everywhere; with every change of owner its fence rises by one.
@@ -14,11 +14,11 @@ export interface Leases {
    * another server asks. Several may use one lane at once; it is handed over when all of them have ended.
    * @throws Superseded, or the signal's reason, before `work` has begun
    */
-  use<T>(lane: string, signal: AbortSignal, work: (guard: Guard) => Promise<T>): Promise<T>
+  use<T>(lane: string, signal: AbortSignal, work: (guard: Lease) => Promise<T>): Promise<T>
   /** The hold on a lane that is ours now, without asking anybody. */
-  held(lane: string): Guard | undefined
+  held(lane: string): Lease | undefined
   /** Takes a lane whose owner is dead or which has none; undefined where it has a living owner. Ours already: as it is. */
-  adopt(lane: string): Promise<Guard | undefined>
+  adopt(lane: string): Promise<Lease | undefined>
   /** Gives every lane back, so that others need not wait. After the last `use`. */
   stop(): Promise<void>
 }
@@ -32,20 +32,20 @@ interface SqlLeasesOptions {
   /** For people. */
   serverName: string
   log: Log
-  onChange?: (change: LaneChange) => void
+  onChange?: (change: LeaseChange) => void
 }
 
 /** Leases in the store's tables. In an embedded store every lane is there for the taking; in PostgreSQL servers ask each other. */
 export function sqlLeases({ store, url, serverId, serverName, log, onChange = () => {} }: SqlLeasesOptions): Leases {
   const table = leaseTable(store, serverId)
-  const seats = new Map<string, LaneSeat>()
+  const seats = new Map<string, LeaseHolder>()
   const session = sessionOf(store, url)
   let isStopped = false
 
   function sessionOf({ kind }: Store, database: string | undefined): LeaseSession {
-    if (kind === 'embedded') return soleSession
+    if (kind === 'embedded') return embeddedSession
     if (database === undefined) throw new Error('Leases in PostgreSQL need its url: they have a connection of their own.')
-    return databaseSession(
+    return postgresSession(
       { url: database, serverId, serverName, log },
       {
         wished: (lane) => seatOf(lane).wished(),
@@ -56,8 +56,8 @@ export function sqlLeases({ store, url, serverId, serverName, log, onChange = ()
     )
   }
 
-  function seatOf(lane: string): LaneSeat {
-    const seat = seats.get(lane) ?? createLaneSeat({ lane, table, session, log, onChange })
+  function seatOf(lane: string): LeaseHolder {
+    const seat = seats.get(lane) ?? createLeaseHolder({ lane, table, session, log, onChange })
     seats.set(lane, seat)
     return seat
   }
@@ -102,8 +102,8 @@ const tenureMs = 50
 /** Who waits asks again this often, if no news come before. */
 const pollMs = 250
 
-interface Hold {
-  guard: Guard
+interface HeldLease {
+  guard: Lease
   /** The session's, when it was asked for. */
   term: number
   /** `performance.now()` */
@@ -111,13 +111,13 @@ interface Hold {
 }
 
 /** One lane, as this server stands to it. */
-interface LaneSeat {
-  held(): Guard | undefined
+interface LeaseHolder {
+  held(): Lease | undefined
   /** Waits until the lane is ours and may be used, and counts a use of it. */
-  enter(signal: AbortSignal): Promise<Guard>
+  enter(signal: AbortSignal): Promise<Lease>
   leave(): void
   /** Takes it where nobody living has it. */
-  adopt(): Promise<Guard | undefined>
+  adopt(): Promise<Lease | undefined>
   /** Another server asks for it. */
   wished(): void
   /** It was given to us, or else may be free. */
@@ -125,22 +125,22 @@ interface LaneSeat {
   /** What the store said of it at some moment after `askedAt`: its fence where it is ours. */
   seen(fence: number | undefined, askedAt: number): void
   /** A write under this guard was refused: the store must be asked. */
-  doubt(guard: Guard): void
+  doubt(guard: Lease): void
 }
 
 /** Why a lane's owner is another one: nobody living had it; its owner gave it to us; we gave it away. */
-type LaneChange = 'taken' | 'received' | 'given'
+type LeaseChange = 'taken' | 'received' | 'given'
 
 interface SeatParts {
   lane: string
   table: LeaseTable
   session: LeaseSession
   log: Log
-  onChange: (change: LaneChange) => void
+  onChange: (change: LeaseChange) => void
 }
 
-function createLaneSeat({ lane, table, session, log, onChange }: SeatParts): LaneSeat {
-  let hold: Hold | undefined
+function createLeaseHolder({ lane, table, session, log, onChange }: SeatParts): LeaseHolder {
+  let hold: HeldLease | undefined
   let lastFence: number | undefined
   let wasGiven = false
   let users = 0

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { sql } from 'kysely'
 import { StoreUnavailable, type Store } from '../../core/store/store.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
-import type { Guard } from '../../core/transactions/journal/journal.ts'
+import type { Lease } from '../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { giveLane, newEntry, next, signed } from '../transactions/journal/entries.ts'
 import { until } from '../transactions/site.ts'
@@ -14,7 +14,7 @@ describe('trouble with the database', () => {
   const works = async (store: Store) => expect(await store.failing()).to.equal(undefined)
 
   /** Signs until told to stop; what was acknowledged, what certainly was not, and what nobody knows. */
-  function writing(store: Store, guard: Guard) {
+  function writing(store: Store, guard: Lease) {
     const journal = sqlJournal(store)
     const outcome = { kept: new Set<string>(), refused: new Set<string>(), uncertain: new Map<string, Entry>() }
     const over = new AbortController()

@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { Client } from 'pg'
 import type { Log } from '../../contracts/index.ts'
 import { OwnershipLost } from '../../transactions/journal/journal.ts'
-import { type Store, StoreUnavailable, type LeaseNews, type LeaseSession } from '../store.ts'
+import { type Store, StoreUnavailable, type LeaseEvents, type LeaseSession } from '../store.ts'
 
 /** A server is dead so long after its last renewal. */
 const sessionMs = 5_000
@@ -15,7 +15,7 @@ const nowOfServerLives = sql`extract(epoch from statement_timestamp()) * 1000`
  * Whether another server that a row names is alive. In a store of this process alone nobody else is. A session that ends later than
  * any can was renewed before the database's clock was set back: it says nothing.
  */
-export function serverLives({ kind }: Pick<Store, 'kind'>, server: RawBuilder<unknown>): RawBuilder<boolean> {
+export function isServerAlive({ kind }: Pick<Store, 'kind'>, server: RawBuilder<unknown>): RawBuilder<boolean> {
   if (kind === 'embedded') return sql<boolean>`1 = 0`
   return sql<boolean>`exists (select 1 from servers where servers.id = ${server}
     and servers.alive_until > ${nowOfServerLives} and servers.alive_until < ${nowOfServerLives} + ${2 * sessionMs})`
@@ -47,8 +47,8 @@ interface SessionParts {
 }
 
 /** A server's row in PostgreSQL, renewed for as long as this process gets round to it. */
-export function databaseSession({ url, serverId, serverName, log }: SessionParts, news: LeaseNews): LeaseSession {
-  const belief = beliefFor(sessionMs - marginMs)
+export function postgresSession({ url, serverId, serverName, log }: SessionParts, news: LeaseEvents): LeaseSession {
+  const belief = createLocalExpiry(sessionMs - marginMs)
   const connection = leaseConnection(url, noticeChannel, hear)
   const closing = new AbortController()
   let term = 0
@@ -146,7 +146,7 @@ export interface LeaseTable {
 }
 
 export function leaseTable(store: Store, serverId: string): LeaseTable {
-  const lives = (server: RawBuilder<unknown>) => serverLives(store, server)
+  const lives = (server: RawBuilder<unknown>) => isServerAlive(store, server)
   /** To the server that a row names; what a `Notice` is, as text. */
   const notify = (is: Notice['is']) => sql`pg_notify(${noticeChannel}, ${is} || ' ' || server || ' ' || lane)`
 
@@ -212,7 +212,7 @@ function readNotice(text: string): Notice | undefined {
  * Until when this server may believe that its session lives. Reckoned from before the renewal was sent, so that it ends before the
  * database's own reckoning does, and by two clocks: one stands still while the machine sleeps, the other can be set back.
  */
-interface Belief {
+interface LocalExpiry {
   /** Looked at whenever it matters, and by no timer: a process that was stopped must not act on it when it wakes up. */
   holds(): boolean
   /** To be called before a renewal is sent; what it gives, once it was granted. */
@@ -220,7 +220,7 @@ interface Belief {
   end(): void
 }
 
-function beliefFor(milliseconds: number): Belief {
+function createLocalExpiry(milliseconds: number): LocalExpiry {
   const none = { steady: -Infinity, wall: -Infinity }
   let until = none
   return {

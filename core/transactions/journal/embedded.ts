@@ -2,7 +2,7 @@ import type { ExpressionBuilder, Transaction } from 'kysely'
 import type { Store } from '../../store/store.ts'
 import type { Tables, OrderRow } from '../../store/tables.ts'
 import type { Entry } from '../entry.ts'
-import { type Guard, type KeyClaim, checkHolds, type JournalWriter } from './journal.ts'
+import { type Lease, type KeyClaim, checkOwnership, type JournalWriter } from './journal.ts'
 import { OrderIdUsed, orderRows, statusAfter } from '../book-orders.ts'
 import { entryRow, eventRow, hashRows } from './entry-rows.ts'
 
@@ -16,7 +16,7 @@ export function embeddedWriter(store: Store): JournalWriter {
   return {
     open: (entries, guard, claim, orders) =>
       store.write(async (tx) => {
-        checkHolds({ ownsLane: await ownsLane(tx, guard), ownsKey: await ownsKey(tx, claim) })
+        checkOwnership({ ownsLane: await ownsLane(tx, guard), ownsKey: await ownsKey(tx, claim) })
         await keepOrders(tx, orderRows(entries, orders))
         for (const entry of entries) await tx.insertInto('entries').values(entryRow(entry, guard.lane)).execute()
         await keepHashes(tx, entries)
@@ -24,7 +24,7 @@ export function embeddedWriter(store: Store): JournalWriter {
       }),
     write: (entries, guard, answer) =>
       store.write(async (tx) => {
-        checkHolds({ ownsLane: await ownsLane(tx, guard), ownsKey: await ownsKey(tx, answer?.claim) })
+        checkOwnership({ ownsLane: await ownsLane(tx, guard), ownsKey: await ownsKey(tx, answer?.claim) })
         const told: Entry[] = []
         const rows = entries.map((entry) => ({ entry, row: entryRow(entry, guard.lane) }))
         for (const { entry, row } of rows) {
@@ -54,7 +54,7 @@ export function embeddedWriter(store: Store): JournalWriter {
   }
 }
 
-async function ownsLane(tx: Tx, { lane, fence }: Guard): Promise<boolean> {
+async function ownsLane(tx: Tx, { lane, fence }: Lease): Promise<boolean> {
   const found = await tx.selectFrom('lanes').select('fence').where('lane', '=', lane).executeTakeFirst()
   return found?.fence === fence
 }

@@ -31,7 +31,7 @@ export interface EntryPage {
 }
 
 /** This server's hold on a lane. Whoever writes shows it, and is refused when the lane has another owner by now. */
-export interface Guard {
+export interface Lease {
   /** chain/network/address, or chain/network/connector/address on a connector's own rail. */
   readonly lane: string
   readonly fence: number
@@ -66,12 +66,12 @@ export interface JournalEvent {
  */
 export interface Journal {
   /** New entries of one lane, before anything is signed, and the orders that the last of them places. */
-  open(entries: readonly Entry[], guard: Guard, claim?: KeyClaim, orders?: readonly ClientOrder[]): Promise<void>
+  open(entries: readonly Entry[], guard: Lease, claim?: KeyClaim, orders?: readonly ClientOrder[]): Promise<void>
   /**
    * Later versions, all of one lane, and with them what their request is answered; false, and nothing written, where one
    * of them is not the version after the kept one.
    */
-  write(entries: readonly Entry[], guard: Guard, answer?: RecordedAnswer): Promise<boolean>
+  write(entries: readonly Entry[], guard: Lease, answer?: RecordedAnswer): Promise<boolean>
   read(key: string): Promise<Entry | undefined>
   /** By the hash of any attempt. */
   find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
@@ -103,12 +103,12 @@ export class OwnershipLost extends SluiceError {
 /** How a kind of database keeps entries: with what it checks, all or nothing. */
 export interface JournalWriter {
   /** @throws OrderTaken */
-  open(entries: readonly Entry[], guard: Guard, claim: KeyClaim | undefined, orders: readonly ClientOrder[]): Promise<void>
-  write(entries: readonly Entry[], guard: Guard, answer: RecordedAnswer | undefined): Promise<boolean>
+  open(entries: readonly Entry[], guard: Lease, claim: KeyClaim | undefined, orders: readonly ClientOrder[]): Promise<void>
+  write(entries: readonly Entry[], guard: Lease, answer: RecordedAnswer | undefined): Promise<boolean>
 }
 
 /** @throws Superseded where the lane or the key is not this server's, or this call's, any more */
-export function checkHolds({ ownsLane, ownsKey }: { ownsLane: boolean; ownsKey: boolean }): void {
+export function checkOwnership({ ownsLane, ownsKey }: { ownsLane: boolean; ownsKey: boolean }): void {
   if (!ownsLane) throw new OwnershipLost('Another server has taken the wallet over.')
   if (!ownsKey) throw new OwnershipLost('Another call with the same Idempotency-Key has taken over.', { lost: 'key' })
 }
@@ -122,13 +122,13 @@ export interface Change {
 /** The journal, as the parts of a transaction's way write to it: every write is told of once it is durable. */
 export interface Recorder extends Omit<Journal, 'write'> {
   /** All of them or none: as they are kept; undefined where one was written by somebody else meanwhile. */
-  write(changes: readonly Change[], guard: Guard, answer?: RecordedAnswer): Promise<readonly Entry[] | undefined>
+  write(changes: readonly Change[], guard: Lease, answer?: RecordedAnswer): Promise<readonly Entry[] | undefined>
   /**
    * Applies a change to the newest version, again where somebody else wrote in between; a change that returns what it got
    * writes nothing. Gives the entry as it is then kept.
    * @param entry as it was last seen
    */
-  amend(entry: Entry, change: (entry: Entry) => Entry, guard: Guard): Promise<Entry>
+  amend(entry: Entry, change: (entry: Entry) => Entry, guard: Lease): Promise<Entry>
 }
 
 /** Every write of one entry in a row is won by somebody, so this many losses are a defect. */
@@ -136,7 +136,7 @@ const maxTries = 100
 
 /** @param onChange told of every entry that was written, and what it was before (absent: new) */
 export function createRecorder(journal: Journal, onChange: (entry: Entry, before?: Entry) => void, nowMs: () => number): Recorder {
-  async function write(changes: readonly Change[], guard: Guard, answer?: RecordedAnswer): Promise<readonly Entry[] | undefined> {
+  async function write(changes: readonly Change[], guard: Lease, answer?: RecordedAnswer): Promise<readonly Entry[] | undefined> {
     const updatedAt = nowMs()
     const later = changes.map(({ before, after }) => ({ ...after, version: before.version + 1, updatedAt }))
     if (!(await journal.write(later, guard, answer))) return undefined

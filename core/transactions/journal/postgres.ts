@@ -3,7 +3,7 @@ import type { Store } from '../../store/store.ts'
 import { type ClientOrder, type OrderJournal, type OrderVenue, orderRows, statusAfter, OrderIdUsed } from '../book-orders.ts'
 import type { Entry } from '../entry.ts'
 import { entryRow, eventRow, hashRows, readBody } from './entry-rows.ts'
-import { type Guard, type RecordedAnswer, type KeyClaim, checkHolds, type JournalWriter, type Journal, type JournalEvent } from './journal.ts'
+import { type Lease, type RecordedAnswer, type KeyClaim, checkOwnership, type JournalWriter, type Journal, type JournalEvent } from './journal.ts'
 
 interface Verdict {
   owns_lane: boolean
@@ -22,7 +22,7 @@ export function postgresWriter(store: Store, orders: Pick<OrderJournal, 'taken'>
     const { rows } = await store.writeOnce((db) => statement.execute(db))
     const [verdict] = rows
     if (!verdict) throw new Error('The database did not say whether it kept the entries.')
-    checkHolds({ ownsLane: verdict.owns_lane, ownsKey: verdict.owns_key })
+    checkOwnership({ ownsLane: verdict.owns_lane, ownsKey: verdict.owns_key })
     return verdict.kept
   }
 
@@ -101,7 +101,7 @@ const orderColumns = sql.raw(namesOf(columns.orders))
 const eventColumns = sql.raw(namesOf(columns.events))
 
 /** The rows, each list as one parameter. */
-const inputs = (entries: readonly Entry[], guard: Guard) => sql`
+const inputs = (entries: readonly Entry[], guard: Lease) => sql`
   given as materialized (
     select * from json_to_recordset(${JSON.stringify(entries.map((each) => entryRow(each, guard.lane)))}::json) as t(${sql.raw(columns.given)})
   ),
@@ -112,7 +112,7 @@ const inputs = (entries: readonly Entry[], guard: Guard) => sql`
     select * from json_to_recordset(${JSON.stringify(entries.map(eventRow))}::json) as t(${sql.raw(columns.events)})
   )`
 
-const holds = ({ lane, fence }: Guard, claim: KeyClaim | undefined) => sql`
+const holds = ({ lane, fence }: Lease, claim: KeyClaim | undefined) => sql`
   lane_row as materialized (select 1 from lanes where lane = ${lane} and fence = ${fence} for share),
   key_row as materialized (${claim ? keyRow(claim) : sql`select 1`}),
   holds as materialized (select exists (select 1 from lane_row) as owns_lane, exists (select 1 from key_row) as owns_key)`

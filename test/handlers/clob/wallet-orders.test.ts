@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { BookOrder, CLOB } from '../../../core/contracts/index.ts'
 import { StoreUnavailable } from '../../../core/store/store.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
-import type { Guard, Journal } from '../../../core/transactions/journal/journal.ts'
+import type { Lease, Journal } from '../../../core/transactions/journal/journal.ts'
 import { aboutCancels } from '../../../core/handlers/clob/order-state.ts'
 import { mergeOrders } from '../../../core/handlers/clob/list-orders.ts'
 import { walletOrders } from '../../../core/handlers/clob/wallet-orders.ts'
@@ -17,7 +17,7 @@ const about = { side: 'BUY', orderType: 'LIMIT', timeInForce: 'GTC', price: '1',
 describe("a wallet's orders on an exchange", () => {
   const { place } = places('embedded')
   let journal: Journal
-  let guard: Guard
+  let guard: Lease
   beforeEach(async () => {
     const store = await place().open()
     journal = sqlJournal(store)

@@ -1,6 +1,6 @@
 import type { Store } from '../../../core/store/store.ts'
 import type { Attempt, Entry } from '../../../core/transactions/entry.ts'
-import type { Guard, KeyClaim } from '../../../core/transactions/journal/journal.ts'
+import type { Lease, KeyClaim } from '../../../core/transactions/journal/journal.ts'
 
 export const wallet = '0xAbCdEf0000000000000000000000000000000001'
 export const laneOf = (address = wallet) => `ethereum/local/${address}`
@@ -53,7 +53,7 @@ export const next = (entry: Entry, over: Partial<Entry>): Entry => ({
 export const signed = (entry: Entry, id = `0xhash${entry.key}`): Entry => next(entry, { state: 'SIGNED', attempts: [attempt(id)] })
 
 /** Makes a server own a lane. */
-export async function giveLane(store: Store, { lane, fence }: Guard = { lane: laneOf(), fence: 1 }): Promise<Guard> {
+export async function giveLane(store: Store, { lane, fence }: Lease = { lane: laneOf(), fence: 1 }): Promise<Lease> {
   await store.write((tx) =>
     tx
       .insertInto('lanes')

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Client } from 'pg'
-import { type Guard, type Journal, type JournalEvent, OwnershipLost } from '../../../core/transactions/journal/journal.ts'
+import { type Lease, type Journal, type JournalEvent, OwnershipLost } from '../../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { places } from '../../store/stores.ts'
 import { until } from '../site.ts'
@@ -10,7 +10,7 @@ import { giveKey, giveLane, laneOf, newEntry, next, signed } from './entries.ts'
 describe('the journal of several servers in PostgreSQL', () => {
   const { place } = places('postgres')
   let journal: Journal
-  let guard: Guard
+  let guard: Lease
   let other: Client
   let store: Awaited<ReturnType<ReturnType<typeof place>['open']>>
   beforeEach(async () => {

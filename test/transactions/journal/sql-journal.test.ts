@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Store } from '../../../core/store/store.ts'
 import { kinds } from '../../../core/transactions/entry.ts'
-import type { Guard, Journal } from '../../../core/transactions/journal/journal.ts'
+import type { Lease, Journal } from '../../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { onBothStores } from '../../store/stores.ts'
 import { attempt, giveKey, giveLane, laneOf, newEntry, next, signed, wallet } from './entries.ts'
@@ -16,7 +16,7 @@ describe('the journal in a database', () => {
   onBothStores((place) => {
     let store: Store
     let journal: Journal
-    let guard: Guard
+    let guard: Lease
     beforeEach(async () => {
       store = await place().open()
       journal = sqlJournal(store)

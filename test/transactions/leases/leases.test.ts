@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
-import { OwnershipLost, type Guard } from '../../../core/transactions/journal/journal.ts'
+import { OwnershipLost, type Lease } from '../../../core/transactions/journal/journal.ts'
 import { type Leases, sqlLeases } from '../../../core/transactions/leases.ts'
 import { openStore } from '../../../core/store/open-store.ts'
 import { StoreUnavailable, type Store } from '../../../core/store/store.ts'
@@ -75,8 +75,8 @@ describe('leases in PostgreSQL', () => {
       ['a', 0],
       ['b', 0],
     ])
-    const guards: Guard[] = []
-    const work = (name: string, other: string) => async (guard: Guard) => {
+    const guards: Lease[] = []
+    const work = (name: string, other: string) => async (guard: Lease) => {
       guards.push(guard)
       inside.set(name, (inside.get(name) ?? 0) + 1)
       expect(inside.get(other)).to.equal(0)

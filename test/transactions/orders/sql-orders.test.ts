@@ -3,7 +3,7 @@ import type { Store } from '../../../core/store/store.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { type ClientOrder, type JournaledOrder, type OrderReport } from '../../../core/transactions/book-orders.ts'
-import type { Guard, Journal } from '../../../core/transactions/journal/journal.ts'
+import type { Lease, Journal } from '../../../core/transactions/journal/journal.ts'
 import { onBothStores } from '../../store/stores.ts'
 import { rejection } from '../site.ts'
 import { giveLane, laneOf, newEntry, next, signed, wallet } from '../journal/entries.ts'
@@ -28,7 +28,7 @@ describe('orders in the journal', () => {
   onBothStores((place) => {
     let store: Store
     let journal: Journal
-    let guard: Guard
+    let guard: Lease
     beforeEach(async () => {
       store = await place().open()
       journal = sqlJournal(store)

@@ -3,7 +3,7 @@ import type { Sighting } from '../../../core/contracts/index.ts'
 import type { Store } from '../../../core/store/store.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
-import { type Guard, createRecorder, type Recorder } from '../../../core/transactions/journal/journal.ts'
+import { type Lease, createRecorder, type Recorder } from '../../../core/transactions/journal/journal.ts'
 import { rivalsAmong } from '../../../core/transactions/watcher.ts'
 import { giveLane, newEntry, next, signed } from '../journal/entries.ts'
 import { freshStore } from '../site.ts'
@@ -11,7 +11,7 @@ import { freshStore } from '../site.ts'
 describe('what took the place of a transaction', () => {
   let store: Store
   let recorder: Recorder
-  let guard: Guard
+  let guard: Lease
   beforeEach(async () => {
     store = await freshStore()
     recorder = createRecorder(sqlJournal(store), () => {}, Date.now)
