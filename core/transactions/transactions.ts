@@ -100,7 +100,7 @@ export function createTransactions({
     return found
   }
   for (const site of sites) on(site)
-  const adoption = startAdoption({ recorder, networks, closing: closing.signal, log })
+  const adoption = startRecovery({ recorder, networks, closing: closing.signal, log })
 
   /** Its signal ends with the request's time, or when the server does not wait for it any longer. */
   async function counted<T>(signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -168,7 +168,7 @@ const roundMs = 2_000
 /** Wallets that are taken up at once: each is a few questions to the store, which may be far away. */
 const atOnce = 8
 
-interface AdoptionParts {
+interface RecoveryParts {
   recorder: Recorder
   /** By the names of their rails. */
   networks: ReadonlyMap<string, NetworkTransactions>
@@ -177,7 +177,7 @@ interface AdoptionParts {
 }
 
 /** Takes up what nobody alive looks after: at once, and again now and then. */
-interface Adoption {
+interface Recovery {
   /** Settles after the first round, whatever came of it. */
   firstRound: Promise<void>
   /** After `closing`. */
@@ -188,7 +188,7 @@ interface Adoption {
  * At the start what a server before left; later what one beside left when it died. And what was never signed on lanes of ours, for
  * which the store did not take the note that it was given up. Asks the journal only: no node can hold it up.
  */
-function startAdoption({ recorder, networks, closing, log }: AdoptionParts): Adoption {
+function startRecovery({ recorder, networks, closing, log }: RecoveryParts): Recovery {
   const unserved = new Set<string>()
   let troublesBefore: readonly string[] = []
 
