@@ -18,7 +18,7 @@ import type { LoadedPlugin, LoadedVenue } from './loader/loaded-plugin.ts'
 import type { Refusal } from './loader/refusal.ts'
 import type { RunningVenue } from './loader/start-venue.ts'
 import type { Store } from './store/store.ts'
-import type { Site } from './transactions/submit-request.ts'
+import type { TransactionTarget } from './transactions/submit-request.ts'
 import type { Signer } from './wallet/signer.ts'
 
 /** What was loaded and what runs, as the verbs look it up. */
@@ -107,7 +107,7 @@ function refusedEntry({ name, kind, folder, version, trading_type, available_net
 }
 
 /** An exchange's own rail, as transactions go by it: what it does not have of its own is the chain's. Undefined where it has none. */
-export function actionsTarget(venue: LoadedVenue<Partial<Connector>>, on: Chain): Site | undefined {
+export function actionsTarget(venue: LoadedVenue<Partial<Connector>>, on: Chain): TransactionTarget | undefined {
   const { plugin: connector, chain, network, implementation } = venue
   const { actions } = implementation
   if (!actions) return undefined
@@ -131,7 +131,7 @@ export function actionsTarget(venue: LoadedVenue<Partial<Connector>>, on: Chain)
 }
 
 /** Where transactions are made: every network, and every exchange's own rail. */
-export function transactionTargets({ networks, venuesOn }: Registry): readonly Site[] {
+export function transactionTargets({ networks, venuesOn }: Registry): readonly TransactionTarget[] {
   const venues = networks.flatMap(({ chain, network }) => venuesOn(chain, network))
   return [...networks, ...venues.flatMap(({ actions }) => actions ?? [])]
 }

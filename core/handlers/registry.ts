@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
 import type { Bridge, Chain, Connector, ConnectorConfig, NetworkNames, Quote } from '../contracts/index.ts'
-import type { Site } from '../transactions/submit-request.ts'
+import type { TransactionTarget } from '../transactions/submit-request.ts'
 import { didYouMean, type TokenBook } from './tokens.ts'
 
 /** What is not there by then is still starting. */
@@ -26,7 +26,7 @@ export interface VenueEntry {
   impl: Partial<Connector>
   config: ConnectorConfig
   /** The exchange's own rail, where it takes signed actions by itself: what plans that are `via` the venue go by. */
-  actions?: Site
+  actions?: TransactionTarget
   /** What its plans may call on this network. */
   contracts: readonly string[]
   /** What deposits come by from other chains, by chain. */

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Rail } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
-import { isFinal, type Entry, signerOf, placeOf, railName } from '../transactions/entry.ts'
+import { isFinal, type Entry, signerOf, railOf, railName } from '../transactions/entry.ts'
 import { type Journal, OwnershipLost } from '../transactions/journal/journal.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -170,7 +170,7 @@ export function measureTransactions({ registry }: Pick<Metrics, 'registry'>, { j
       this.reset()
       if (!entries) return
       for (const { chain, network } of networks) this.set({ chain, network }, 0)
-      const withOrder = entries.filter((entry) => !unordered.has(railName(placeOf(entry))))
+      const withOrder = entries.filter((entry) => !unordered.has(railName(railOf(entry))))
       for (const lane of lanesWithGap(withOrder)) this.inc(lane)
     },
   })
@@ -194,7 +194,7 @@ function lanesWithGap(open: readonly Entry[]): { chain: string; network: string 
     const { chain, network, nonce, state } = entry
     // Where one of ours is mined, what is before it is mined too, by whomever.
     if (state === 'MINED') continue
-    const key = `${railName(placeOf(entry))}/${signerOf(entry).toLowerCase()}`
+    const key = `${railName(railOf(entry))}/${signerOf(entry).toLowerCase()}`
     const lane = lanes.get(key) ?? { chain, network, nonces: new Set() }
     lanes.set(key, lane)
     lane.nonces.add(nonce)

@@ -4,7 +4,7 @@ import { type Log, SluiceError, type Json, type Reception } from '../contracts/i
 import { StoreUnavailable } from '../store/store.ts'
 import { txHashOf, type Entry, signerOf, type Attempt, isFinal } from './entry.ts'
 import { type Lease, type RecordedAnswer, type Change, type Recorder, OwnershipLost } from './journal/journal.ts'
-import { persistTimedOut, type Sign, type Site, type ImmediateResult } from './submit-request.ts'
+import { persistTimedOut, type Sign, type TransactionTarget, type ImmediateResult } from './submit-request.ts'
 
 const longestPauseMs = 2_000
 /** Every write of one entry in a row is won by somebody, so this many losses are a defect. */
@@ -104,7 +104,7 @@ export type SignAttempt = (entry: Entry, fees: Json) => Promise<Attempt>
 
 /** An exchange's own rail has actions signed and nothing else: what the chain takes goes by the chain's lanes, and is judged there. */
 export function createSignAttempt(
-  { connector, impl: { rail } }: Pick<Site, 'connector' | 'impl'>,
+  { connector, impl: { rail } }: Pick<TransactionTarget, 'connector' | 'impl'>,
   sign: Sign,
   nowMs: () => number,
 ): SignAttempt {
@@ -134,7 +134,7 @@ const sendTimeoutMs = 30_000
 export type Broadcast = (entry: Entry, attempt: Attempt, guard: Lease) => Promise<ImmediateResult | undefined>
 
 interface BroadcastParts {
-  site: Site
+  site: TransactionTarget
   recorder: Recorder
   /** Told of an entry that ended by what the network said. */
   ended: (entry: Entry) => void

@@ -120,7 +120,7 @@ const finalStates: ReadonlySet<TransactionState> = new Set(['CONFIRMED', 'REVERT
 export const signerOf = ({ address, signer = address }: Pick<Entry, 'address' | 'signer'>): string => signer
 
 /** By whose slots it goes: its connector's own, or the chain's. */
-export const placeOf = ({ chain, network, connector, signer }: Pick<Entry, 'chain' | 'network' | 'connector' | 'signer'>): RailPlace =>
+export const railOf = ({ chain, network, connector, signer }: Pick<Entry, 'chain' | 'network' | 'connector' | 'signer'>): RailId =>
   signer === undefined ? { chain, network } : { chain, network, connector }
 
 export function isFinal({ state }: Pick<Entry, 'state'>): boolean {
@@ -133,18 +133,18 @@ export function txHashOf({ landed, attempts }: Pick<Entry, 'landed' | 'attempts'
 }
 
 /** Whose slots transactions take: those of a network, or of an exchange's own rail on it. */
-export interface RailPlace {
+export interface RailId {
   readonly chain: string
   readonly network: string
   /** Whose own rail; absent: the chain's. */
   readonly connector?: string
 }
 
-export const railName = ({ chain, network, connector }: RailPlace): string =>
+export const railName = ({ chain, network, connector }: RailId): string =>
   connector === undefined ? `${chain}/${network}` : `${chain}/${network}/${connector}`
 
 /** @param address of the wallet, or of whose key signs on an exchange's own rail */
-export const queueName = (place: RailPlace, address: string): string => `${railName(place)}/${address}`
+export const queueName = (place: RailId, address: string): string => `${railName(place)}/${address}`
 
 /** Hexadecimal digits say the same in either case of letters; in base58 another case is another signature. */
 export const canonicalHash = (txHash: string): string => (/^0x/i.test(txHash) ? txHash.toLowerCase() : txHash)

@@ -3,7 +3,7 @@ import { queueName, railName, isFinal, type Entry } from './entry.ts'
 import { type Lease, type Recorder, OwnershipLost, type EntryFilter } from './journal/journal.ts'
 import type { Leases } from './leases.ts'
 import { createNonceQueue, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
-import { type Site, timedOutBeforeSigning } from './submit-request.ts'
+import { type TransactionTarget, timedOutBeforeSigning } from './submit-request.ts'
 
 /** A lane as it was taken up, and the hold on it that every write shows. */
 export interface LeasedQueue {
@@ -38,7 +38,7 @@ export function createLeasedQueues({
   leases,
   limit,
 }: {
-  site: Site
+  site: TransactionTarget
   recorder: Recorder
   leases: Leases
   /** `limits.walletQueue` */
@@ -118,7 +118,7 @@ async function rebuildQueue({
   lane,
   guard,
 }: {
-  site: Site
+  site: TransactionTarget
   recorder: Recorder
   lane: NonceQueue
   guard: Lease

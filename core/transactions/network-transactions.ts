@@ -3,7 +3,7 @@ import { createCancel, createRaise, createSpeedUp } from './replace.ts'
 import { createBroadcast, type Broadcast, createSignAttempt } from './attempts.ts'
 import { createLeasedQueues, expireUnsigned } from './leased-queues.ts'
 import type { Leases } from './leases.ts'
-import { type Origin, type PlacedOrder, type Sign, type Site, type SubmitResult, timedOutBeforeSigning, orTimeout } from './submit-request.ts'
+import { type Origin, type PlacedOrder, type Sign, type TransactionTarget, type SubmitResult, timedOutBeforeSigning, orTimeout } from './submit-request.ts'
 import { signerOf, type Entry } from './entry.ts'
 import { type Recorder, OwnershipLost } from './journal/journal.ts'
 import { createReserveOrderIds, createSubmission, type ReplaceOptions } from './submit.ts'
@@ -12,7 +12,7 @@ import { createUpkeep } from './upkeep.ts'
 import { createWatcher } from './watcher.ts'
 
 interface NetworkParts {
-  site: Site
+  site: TransactionTarget
   recorder: Recorder
   leases: Leases
   sign: Sign

@@ -1,7 +1,7 @@
 import { type Json, type Rail, type Standing, SluiceError } from '../contracts/index.ts'
 import { type Kind, txHashOf } from './entry.ts'
 import type { Recorder } from './journal/journal.ts'
-import { timedOutBeforeSigning, orTimeout, type Site } from './submit-request.ts'
+import { timedOutBeforeSigning, orTimeout, type TransactionTarget } from './submit-request.ts'
 
 /** Our newest transaction on a slot. */
 export interface PendingTransaction {
@@ -256,7 +256,7 @@ async function ask(rail: Rail, lane: NonceQueue, signal: AbortSignal): Promise<v
 /** What a caller is told about a nonce that cannot be had. */
 export async function nonceConflictError(
   { is, nonce, next, holder, requestId }: NonceConflict,
-  { recorder, site, address }: { recorder: Recorder; site: Site; address: string },
+  { recorder, site, address }: { recorder: Recorder; site: TransactionTarget; address: string },
 ): Promise<SluiceError> {
   const { rail } = site.impl
   const txHash = holder?.txHash ?? (is === 'past' ? await minedOn(nonce) : undefined)

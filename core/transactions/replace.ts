@@ -6,7 +6,7 @@ import { type LeasedQueue, type LeasedQueues, restoreSigned, pendingOf } from '.
 import { nonceConflictError, syncQueue, type NonceQueue } from './nonce-queue.ts'
 import {
   type IdempotencyContext,
-  type Site,
+  type TransactionTarget,
   timedOutBeforeSigning,
   orTimeout,
   persistTimedOut,
@@ -19,7 +19,7 @@ import {
 import type { ReplaceOptions } from './submit.ts'
 
 export interface RaiseParts {
-  site: Site
+  site: TransactionTarget
   lanes: LeasedQueues
   recorder: Recorder
   signAttempt: SignAttempt
@@ -122,7 +122,7 @@ const tooDear = (address: string, symbol: string) =>
   )
 
 interface SpeedUpParts {
-  site: Site
+  site: TransactionTarget
   recorder: Recorder
   raise: (wanted: RaiseRequest, signal: AbortSignal) => Promise<{ txHash: string; nonce: number }>
 }
@@ -169,7 +169,7 @@ export function createSpeedUp({ site, recorder, raise }: SpeedUpParts) {
 }
 
 export interface CancelParts {
-  site: Site
+  site: TransactionTarget
   lanes: LeasedQueues
   recorder: Recorder
   submit: (order: PlacedOrder, manner: ReplaceOptions, signal: AbortSignal) => Promise<SubmitResult>
@@ -229,7 +229,7 @@ export async function submitEmpty(
   return answer(await submit(order, manner, signal))
 }
 
-function planOf({ chain, impl: { rail } }: Site, signer: string): PlacedOrder['plan'] {
+function planOf({ chain, impl: { rail } }: TransactionTarget, signer: string): PlacedOrder['plan'] {
   return { steps: [replaceOf(rail, chain).cancel(signer)], needs: [], memo: null }
 }
 
@@ -241,7 +241,7 @@ export function replaceOf({ replace }: Rail, chain: string): NonNullable<Rail['r
 
 interface Parts {
   recorder: Recorder
-  site: Site
+  site: TransactionTarget
 }
 
 /** What of a wallet waits to be mined and nothing is to replace, lowest nonce first. The lane must be ours, and in sync with the chain. */

@@ -12,17 +12,17 @@ import {
   SluiceError,
 } from '../contracts/index.ts'
 import type { ClientOrder } from './book-orders.ts'
-import type { Kind, RailPlace, Entry } from './entry.ts'
+import type { Kind, RailId, Entry } from './entry.ts'
 import type { KeyClaim } from './journal/journal.ts'
 
 /** A network of a chain, as transactions are made on it; or an exchange's own rail beside it, where a connector is named. */
-export interface Site extends RailPlace {
+export interface TransactionTarget extends RailId {
   impl: Pick<Chain, 'rail' | 'heads' | 'confirmations' | 'bumpAfterSeconds' | 'address' | 'nativeCurrency' | 'balances' | 'head'>
 }
 
 /** What every request says about itself. */
 export interface Origin {
-  network: Site
+  network: TransactionTarget
   /** The wallet that it is for. */
   address: string
   /** The certificate. */
@@ -66,7 +66,7 @@ export interface Order extends Origin {
   scope: Scope
   kind: Kind
   /** `actions`: what plans go by that are `via` the venue. */
-  venue?: { connector: string; actions?: Site }
+  venue?: { connector: string; actions?: TransactionTarget }
   /** Kept in the journal for the verb that shows the outcome. */
   about?: Json
   /** What it places in a book: of the kind `order` only. */

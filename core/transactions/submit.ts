@@ -12,7 +12,7 @@ import {
   namesFees,
   type ImmediateResult,
   type PlacedOrder,
-  type Site,
+  type TransactionTarget,
   type SubmitResult,
   timedOutBeforeSigning,
   orTimeout,
@@ -21,7 +21,7 @@ import {
 } from './submit-request.ts'
 
 interface SubmissionParts {
-  site: Site
+  site: TransactionTarget
   lanes: LeasedQueues
   recorder: Recorder
   signAttempt: SignAttempt

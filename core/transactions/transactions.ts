@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError, type Log, type Transaction } from '../contracts/index.ts'
 import type { ClientOrders } from './book-orders.ts'
-import { type Entry, railName, txStatus, type TxStatus, txHashOf, type RailPlace } from './entry.ts'
+import { type Entry, railName, txStatus, type TxStatus, txHashOf, type RailId } from './entry.ts'
 import { type EntryFilter, type Journal, type JournalEvent, type EntryPage, createRecorder, type Recorder, OwnershipLost } from './journal/journal.ts'
 import type { Leases } from './leases.ts'
 import { createNetworkTransactions, type NetworkTransactions } from './network-transactions.ts'
 import type { CancelRequest } from './replace.ts'
-import { type Order, type Origin, type Sign, type Site, type SubmitResult, placeOrder } from './submit-request.ts'
+import { type Order, type Origin, type Sign, type TransactionTarget, type SubmitResult, placeOrder } from './submit-request.ts'
 
 interface TransactionsOptions {
   journal: Journal
   leases: Leases
   /** Every network, and every exchange's own rail, that transactions may be open on: those that a server before left are gone on with. */
-  sites: readonly Site[]
+  sites: readonly TransactionTarget[]
   sign: Sign
   /** `limits.walletQueue`: requests that one wallet may have under way on a network. */
   walletQueue: number
@@ -47,7 +47,7 @@ export interface Transactions {
    */
   speedUp(origin: Origin, signal: AbortSignal): Promise<{ txHash: string; nonce: number }>
   /** The nonce that the next submission would get. Asks the chain. */
-  nextNonce(of: { network: Site; address: string }, signal: AbortSignal): Promise<number>
+  nextNonce(of: { network: TransactionTarget; address: string }, signal: AbortSignal): Promise<number>
   find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
   list(filter: EntryFilter): Promise<EntryPage>
   readonly events: TransactionEvents
@@ -92,7 +92,7 @@ export function createTransactions({
   const closing = new AbortController()
   let stopped: Promise<void> | undefined
 
-  function on(site: Site): NetworkTransactions {
+  function on(site: TransactionTarget): NetworkTransactions {
     const key = railName(site)
     const found =
       networks.get(key) ?? createNetworkTransactions({ site, recorder, leases, sign, walletQueue, log, closing: closing.signal, nowMs })
@@ -224,7 +224,7 @@ function startRecovery({ recorder, networks, closing, log }: RecoveryParts): Rec
   }
 
   /** Nobody can look after them until the plugin is there again. */
-  async function warnOnce(place: RailPlace): Promise<void> {
+  async function warnOnce(place: RailId): Promise<void> {
     const name = railName(place)
     if (unserved.has(name)) return
     unserved.add(name)
@@ -249,13 +249,13 @@ function startRecovery({ recorder, networks, closing, log }: RecoveryParts): Rec
 }
 
 export { canonicalHash } from './entry.ts'
-export { signerOf as holderOf, isFinal, placeOf, txHashOf } from './entry.ts'
+export { signerOf as holderOf, isFinal, railOf as placeOf, txHashOf } from './entry.ts'
 export { railName } from './entry.ts'
 export type { Entry, Kind, TransactionState } from './entry.ts'
 export type { EntryFilter as Filter, Lease as Guard, Journal, JournalEvent, RecordedAnswer as KeptAnswer, KeyClaim, EntryPage as Page } from './journal/journal.ts'
 export type { Leases } from './leases.ts'
 export { sqlJournal } from './journal/sql-journal.ts'
 export { sqlLeases } from './leases.ts'
-export type { IdempotencyContext as Keyed, Order, Origin, Scope, Sign, Site, SubmitResult as Submitted } from './submit-request.ts'
+export type { IdempotencyContext as Keyed, Order, Origin, Scope, Sign, TransactionTarget as Site, SubmitResult as Submitted } from './submit-request.ts'
 export { OwnershipLost as Superseded } from './journal/journal.ts'
 export type { ClientOrder, ClientOrders, JournaledOrder, OrderFilter, OrderReport as SaidOfOrder } from './book-orders.ts'

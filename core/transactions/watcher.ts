@@ -7,7 +7,7 @@ import { signerOf, isFinal, type Entry, txHashOf } from './entry.ts'
 import { type Recorder, OwnershipLost } from './journal/journal.ts'
 import { type LeasedQueue, type LeasedQueues, restoreSigned } from './leased-queues.ts'
 import { firstInLine, missedBlocks, type NextInLine, advance, type Action, type Step, type Rival } from './lifecycle.ts'
-import type { Site } from './submit-request.ts'
+import type { TransactionTarget } from './submit-request.ts'
 import type { Upkeep } from './upkeep.ts'
 
 const lookTimeoutMs = 30_000
@@ -18,7 +18,7 @@ const pauseAfterTroubleMs = 1_000
 const pulseMs = 5_000
 
 interface WatcherParts {
-  site: Site
+  site: TransactionTarget
   recorder: Recorder
   lanes: LeasedQueues
   dispatch: Broadcast

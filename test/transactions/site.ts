@@ -13,7 +13,7 @@ import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { sqlLeases } from '../../core/transactions/leases.ts'
 import type { Entry, Kind } from '../../core/transactions/entry.ts'
 import type { Journal } from '../../core/transactions/journal/journal.ts'
-import type { Order, Sign, Site } from '../../core/transactions/submit-request.ts'
+import type { Order, Sign, TransactionTarget } from '../../core/transactions/submit-request.ts'
 import { startRelay, type Relay } from './relay.ts'
 
 const mnemonic = 'test test test test test test test test test test test junk'
@@ -124,7 +124,7 @@ interface TransactionsOn {
   store?: Store
   /** What goes wrong between them and the journal. */
   journalOf?: (journal: Journal) => Journal
-  sites?: readonly Site[]
+  sites?: readonly TransactionTarget[]
   sign?: Sign
   walletQueue?: number
   log?: Log

@@ -1,6 +1,6 @@
 import { SluiceError } from '../../contracts/index.ts'
 import type { ClientOrder, OrderJournal } from '../book-orders.ts'
-import type { Entry, TransactionState, RailPlace } from '../entry.ts'
+import type { Entry, TransactionState, RailId } from '../entry.ts'
 import type { OnRail } from './entry-rows.ts'
 
 export interface EntryFilter {
@@ -76,9 +76,9 @@ export interface Journal {
   /** By the hash of any attempt. */
   find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
   /** All of a rail that are not final, or of one lane on it, oldest first. */
-  unfinished(of: RailPlace & { address?: string }): Promise<readonly Entry[]>
+  unfinished(of: RailId & { address?: string }): Promise<readonly Entry[]>
   /** The lanes that have something unfinished. */
-  openLanes(): Promise<readonly (RailPlace & { address: string })[]>
+  openLanes(): Promise<readonly (RailId & { address: string })[]>
   list(filter: EntryFilter): Promise<EntryPage>
   /** Changes after an event, oldest first, at most `limit`; of these addresses only, in lower case, where they are given. */
   eventsAfter(

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { createTransactions, type Transactions } from '../../../core/transactions/transactions.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { sqlLeases } from '../../../core/transactions/leases.ts'
-import { type Site } from '../../../core/transactions/submit-request.ts'
+import { type TransactionTarget } from '../../../core/transactions/submit-request.ts'
 import { actionRail } from '../../fixtures/signed-actions/fixture-exchange/rail.ts'
 import { places } from '../../store/stores.ts'
 import { silent, soon } from '../site.ts'
@@ -28,7 +28,7 @@ describe('several servers that place the orders of one wallet', () => {
     const { url = '' } = place().options
     const leases = sqlLeases({ store, url, serverId: randomUUID(), serverName: 'test', log: silent })
     const { rail } = actionRail({ url: venue.exchange.url, livesMs: 20_000, marginMs: 1_000, pollMs: 20 })
-    const site: Site = { ...venue.site, impl: { ...venue.site.impl, rail } }
+    const site: TransactionTarget = { ...venue.site, impl: { ...venue.site.impl, rail } }
     const server = createTransactions({ journal: sqlJournal(store), leases, sites: [site], sign: signTyped, walletQueue: 256, log: silent })
     running.push(server)
     await server.takenUp

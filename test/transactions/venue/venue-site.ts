@@ -2,7 +2,7 @@ import { TypedDataEncoder, getBytes } from 'ethers'
 import type { VenuePlan } from '../../../core/contracts/index.ts'
 import { canonicalAddress } from '../../../kits/evm/encoding.ts'
 import type { ClientOrder } from '../../../core/transactions/book-orders.ts'
-import type { Order, Sign, Site, SubmitResult } from '../../../core/transactions/submit-request.ts'
+import type { Order, Sign, TransactionTarget, SubmitResult } from '../../../core/transactions/submit-request.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { readTypedData } from '../../../core/wallet/signer-messages.ts'
 import { startExchange, type Meddle, type TestExchange } from '../../fixtures/signed-actions/exchange.ts'
@@ -12,7 +12,7 @@ import { addressOf, until, wallets } from '../site.ts'
 
 export interface VenueSite {
   exchange: TestExchange
-  site: Site
+  site: TransactionTarget
   /** The nonces that its lane held when slots were claimed last. */
   held(): readonly number[]
   stop(): Promise<void>
@@ -33,7 +33,7 @@ export async function startVenue(options: Partial<RailOptions> = {}): Promise<Ve
     },
   }
   const chain = { nativeCurrency: native, bumpAfterSeconds: 3, confirmations: 1, address: canonicalAddress, balances: nobody, head: nobody }
-  const site: Site = { chain: 'ethereum', network: 'local', connector: 'book', impl: { rail, heads, ...chain } }
+  const site: TransactionTarget = { chain: 'ethereum', network: 'local', connector: 'book', impl: { rail, heads, ...chain } }
   return { exchange, site, held: () => held, stop: () => exchange.stop() }
 }
 
