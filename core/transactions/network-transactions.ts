@@ -3,10 +3,10 @@ import { createCancel, createRaise, createSpeedUp } from './replace.ts'
 import { createBroadcast, type Broadcast, createSignAttempt } from './attempts.ts'
 import { createLeasedQueues, expireUnsigned } from './leased-queues.ts'
 import type { Leases } from './leases.ts'
-import { type Origin, type PlacedOrder, type Sign, type TransactionTarget, type SubmitResult, timedOutBeforeSigning, orTimeout } from './submit-request.ts'
+import { type Origin, type RoutedRequest, type Sign, type TransactionTarget, type SubmitResult, timedOutBeforeSigning, orTimeout } from './submit-request.ts'
 import { signerOf, type Entry } from './entry.ts'
 import { type Recorder, OwnershipLost } from './journal/journal.ts'
-import { createReserveOrderIds, createSubmission, type ReplaceOptions } from './submit.ts'
+import { createReserveOrderIds, createSubmit, type ReplaceOptions } from './submit.ts'
 import { syncQueue } from './nonce-queue.ts'
 import { createUpkeep } from './upkeep.ts'
 import { createWatcher } from './watcher.ts'
@@ -40,8 +40,8 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
   const fill = (address: string, nonce: number) => upkeep.fill(address, nonce)
   const signAttempt = createSignAttempt(site, sign, nowMs)
   const shared = { site, lanes, recorder, signAttempt, dispatch, wake, goOn, closing, log, nowMs }
-  const submitOn = createSubmission({ ...shared, signing, fill, keepIds: createReserveOrderIds(recorder, giveUpLeftovers) })
-  const submit = (order: PlacedOrder, manner: ReplaceOptions, signal: AbortSignal) => queued(order.signer, () => submitOn(order, manner, signal))
+  const submitOn = createSubmit({ ...shared, signing, fill, keepIds: createReserveOrderIds(recorder, giveUpLeftovers) })
+  const submit = (order: RoutedRequest, manner: ReplaceOptions, signal: AbortSignal) => queued(order.signer, () => submitOn(order, manner, signal))
   const raise = createRaise(shared)
   const upkeep = createUpkeep({ ...shared, submit, raise })
   const watcher = createWatcher({ ...shared, upkeep })
@@ -84,7 +84,7 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
   }
 
   return {
-    submit: (order: PlacedOrder, signal: AbortSignal): Promise<SubmitResult> => submit(order, {}, signal),
+    submit: (order: RoutedRequest, signal: AbortSignal): Promise<SubmitResult> => submit(order, {}, signal),
     cancel: createCancel({ ...shared, submit }),
     speedUp: (origin: Origin, signal: AbortSignal) => queued(origin.address, () => speedUp(origin, signal)),
     /** The lane of another server is left with it: what is open is in the journal. */

@@ -13,7 +13,7 @@ import {
   broadcastTimedOut,
   namesFees,
   type Origin,
-  type PlacedOrder,
+  type RoutedRequest,
   type SubmitResult,
 } from './submit-request.ts'
 import type { ReplaceOptions } from './submit.ts'
@@ -172,7 +172,7 @@ export interface CancelParts {
   site: TransactionTarget
   lanes: LeasedQueues
   recorder: Recorder
-  submit: (order: PlacedOrder, manner: ReplaceOptions, signal: AbortSignal) => Promise<SubmitResult>
+  submit: (order: RoutedRequest, manner: ReplaceOptions, signal: AbortSignal) => Promise<SubmitResult>
 }
 
 export interface CancelRequest extends Origin {
@@ -229,7 +229,7 @@ export async function submitEmpty(
   return answer(await submit(order, manner, signal))
 }
 
-function planOf({ chain, impl: { rail } }: TransactionTarget, signer: string): PlacedOrder['plan'] {
+function planOf({ chain, impl: { rail } }: TransactionTarget, signer: string): RoutedRequest['plan'] {
   return { steps: [replaceOf(rail, chain).cancel(signer)], needs: [], memo: null }
 }
 

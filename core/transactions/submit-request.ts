@@ -61,7 +61,7 @@ export interface Scope {
 }
 
 /** A plan to be carried out. */
-export interface Order extends Origin {
+export interface SubmitRequest extends Origin {
   plan: Plan | VenuePlan
   scope: Scope
   kind: Kind
@@ -82,7 +82,7 @@ export interface Order extends Origin {
 }
 
 /** An order on the rail that carries it out: `network` is that one's site. */
-export interface PlacedOrder extends Omit<Order, 'plan'> {
+export interface RoutedRequest extends Omit<SubmitRequest, 'plan'> {
   plan: Pick<Plan, 'steps' | 'needs' | 'deadline' | 'memo'>
   /** Whose key signs, and whose slots it takes: the wallet's own on a chain. */
   signer: string
@@ -131,7 +131,7 @@ interface Places {
 }
 
 /** What the journal keeps of an order before it is signed: an entry for each step. */
-export function newEntries(order: PlacedOrder, { slots, given, nonces, ranks, nowMs }: Places): readonly Entry[] {
+export function newEntries(order: RoutedRequest, { slots, given, nonces, ranks, nowMs }: Places): readonly Entry[] {
   const {
     network: { chain, network, connector: rail },
     address,
@@ -183,7 +183,7 @@ export function newEntries(order: PlacedOrder, { slots, given, nonces, ranks, no
  * Where a plan is carried out, and who signs it: on the chain the wallet itself, on an exchange's own rail whoever the plan names.
  * @throws SluiceError UNKNOWN_ERROR, since only a defect of the plugin brings it about
  */
-export function placeOrder({ plan, ...order }: Order): PlacedOrder {
+export function routeRequest({ plan, ...order }: SubmitRequest): RoutedRequest {
   if (!('via' in plan)) return { ...order, plan, signer: order.address }
   const { venue, address } = order
   const who = `The connector ${venue?.connector ?? ''}`
@@ -201,7 +201,7 @@ const defect = (who: string, what: string) =>
  * could be signed otherwise is any contract of any connector, with any value.
  * @throws SluiceError UNKNOWN_ERROR, since only a defect of the plugin brings it about
  */
-export function checkPlan({ plan, scope, network: { impl }, venue }: Pick<PlacedOrder, 'plan' | 'scope' | 'network' | 'venue'>): void {
+export function checkPlan({ plan, scope, network: { impl }, venue }: Pick<RoutedRequest, 'plan' | 'scope' | 'network' | 'venue'>): void {
   const who = venue ? `The connector ${venue.connector}` : 'The plan'
   if (plan.steps.length === 0) throw defectOfCheckPlan(who, 'has no step')
   let valueRaw = 0n
@@ -218,7 +218,7 @@ export function checkPlan({ plan, scope, network: { impl }, venue }: Pick<Placed
 }
 
 /** By the chain's own spelling; what is no address is nothing that may be called. */
-function isWithin(contract: string, allowed: readonly string[], impl: Pick<PlacedOrder['network']['impl'], 'address'>): boolean {
+function isWithin(contract: string, allowed: readonly string[], impl: Pick<RoutedRequest['network']['impl'], 'address'>): boolean {
   const target = impl.address(contract)
   return target !== undefined && allowed.some((each) => impl.address(each) === target)
 }

@@ -11,7 +11,7 @@ import {
   newEntries,
   namesFees,
   type ImmediateResult,
-  type PlacedOrder,
+  type RoutedRequest,
   type TransactionTarget,
   type SubmitResult,
   timedOutBeforeSigning,
@@ -20,7 +20,7 @@ import {
   broadcastTimedOut,
 } from './submit-request.ts'
 
-interface SubmissionParts {
+interface SubmitParts {
   site: TransactionTarget
   lanes: LeasedQueues
   recorder: Recorder
@@ -73,11 +73,11 @@ interface SignedRequest {
  * before its bytes are known to be. Up to there an error means that nothing was sent and nothing will be; from there on the answer
  * is the hash whatever the nodes say, for nobody can be certain that the bytes will never be mined.
  */
-export function createSubmission(parts: SubmissionParts) {
+export function createSubmit(parts: SubmitParts) {
   const { site, lanes, recorder, signAttempt, dispatch, signing, keepIds, wake, fill, goOn, closing, log, nowMs } = parts
   const { rail } = site.impl
 
-  return async function submit(order: PlacedOrder, manner: ReplaceOptions, signal: AbortSignal): Promise<SubmitResult> {
+  return async function submit(order: RoutedRequest, manner: ReplaceOptions, signal: AbortSignal): Promise<SubmitResult> {
     checkPlan(order)
     const { signer, requestId } = order
     // Before the chain is asked, so that its answer is about a lane that is ours; it is free while the chain is asked.
@@ -92,7 +92,7 @@ export function createSubmission(parts: SubmissionParts) {
     return landed && !order.keyed ? { ...submitted, landed } : submitted
   }
 
-  async function journaled(order: PlacedOrder, manner: ReplaceOptions, lane: NonceQueue, signal: AbortSignal): Promise<SignedRequest> {
+  async function journaled(order: RoutedRequest, manner: ReplaceOptions, lane: NonceQueue, signal: AbortSignal): Promise<SignedRequest> {
     const judged = recalled(order, manner, lane) ?? (await judge(order, manner, lane, signal))
     return lanes.use(order.signer, signal, async (held) => {
       const isSame = held.lane === judged.lane && overOf(order, manner, held.lane) === judged.over
@@ -102,13 +102,13 @@ export function createSubmission(parts: SubmissionParts) {
   }
 
   /** Without asking the chain. What a caller names by itself is judged by its word. */
-  function recalled({ recall, nonce, meanwhile }: PlacedOrder, { replaces }: ReplaceOptions, lane: NonceQueue): CheckResult | undefined {
+  function recalled({ recall, nonce, meanwhile }: RoutedRequest, { replaces }: ReplaceOptions, lane: NonceQueue): CheckResult | undefined {
     const checked = nonce === undefined && !replaces && !meanwhile ? recall?.() : undefined
     return checked && isBorneOut(checked, lane) ? { checked, lane, over: undefined, isRecalled: true } : undefined
   }
 
   async function judge(
-    { plan, signer, wish, meanwhile, ...order }: PlacedOrder,
+    { plan, signer, wish, meanwhile, ...order }: RoutedRequest,
     manner: ReplaceOptions,
     lane: NonceQueue,
     signal: AbortSignal,
@@ -122,12 +122,12 @@ export function createSubmission(parts: SubmissionParts) {
     return { checked, lane, over }
   }
 
-  function overOf({ nonce }: Pick<PlacedOrder, 'nonce'>, { replaces }: ReplaceOptions, lane: NonceQueue): Json | undefined {
+  function overOf({ nonce }: Pick<RoutedRequest, 'nonce'>, { replaces }: ReplaceOptions, lane: NonceQueue): Json | undefined {
     return replaces && nonce !== undefined ? lane.occupant(nonce)?.fees : undefined
   }
 
   /** Slots, and signed bytes on them. What it throws says that nothing was kept and nothing will be. */
-  async function make(order: PlacedOrder, manner: ReplaceOptions, held: LeasedQueue, { checked }: CheckResult, signal: AbortSignal): Promise<SignedRequest> {
+  async function make(order: RoutedRequest, manner: ReplaceOptions, held: LeasedQueue, { checked }: CheckResult, signal: AbortSignal): Promise<SignedRequest> {
     const { lane, guard } = held
     const { prepared } = checked
     const { slots, given, occupants } = await claim(order, manner, lane, checked)
@@ -169,7 +169,7 @@ export function createSubmission(parts: SubmissionParts) {
     }
   }
 
-  async function claim({ requestId, nonce, kind, wish }: PlacedOrder, { replaces = false, only }: ReplaceOptions, lane: NonceQueue, checked: Checked) {
+  async function claim({ requestId, nonce, kind, wish }: RoutedRequest, { replaces = false, only }: ReplaceOptions, lane: NonceQueue, checked: Checked) {
     const { prepared, synced, beside } = checked
     const wanted: Claim = {
       requestId,
@@ -268,7 +268,7 @@ export function createSubmission(parts: SubmissionParts) {
 const isBorneOut = ({ synced, beside }: Checked, lane: NonceQueue) => lane.bearsOut(synced) && !beside(lane.committedRaw(synced, []))
 
 /** All that can go wrong in making the answer goes wrong before anything is kept. */
-function answerTo({ answer, keyed }: PlacedOrder, submitted: SubmitResult): RecordedAnswer | undefined {
+function answerTo({ answer, keyed }: RoutedRequest, submitted: SubmitResult): RecordedAnswer | undefined {
   const body = answer(submitted)
   return keyed && { claim: keyed.claim, ...keyed.answerOf(body) }
 }
@@ -296,7 +296,7 @@ function total(prepared: readonly Prepared[]): GasTerms {
  * Keeps an order's client order ids for it while it is on its way into the journal, until the function that it gives is called.
  * @throws OrderTaken where another has one of them
  */
-type ReserveOrderIds = (order: PlacedOrder) => Promise<() => void>
+type ReserveOrderIds = (order: RoutedRequest) => Promise<() => void>
 
 /**
  * Before anything is asked or claimed, so that what is refused leaves no slot empty. The journal itself says so again, of two servers to one.

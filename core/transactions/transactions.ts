@@ -6,7 +6,7 @@ import { type EntryFilter, type Journal, type JournalEvent, type EntryPage, crea
 import type { Leases } from './leases.ts'
 import { createNetworkTransactions, type NetworkTransactions } from './network-transactions.ts'
 import type { CancelRequest } from './replace.ts'
-import { type Order, type Origin, type Sign, type TransactionTarget, type SubmitResult, placeOrder } from './submit-request.ts'
+import { type SubmitRequest, type Origin, type Sign, type TransactionTarget, type SubmitResult, routeRequest } from './submit-request.ts'
 
 interface TransactionsOptions {
   journal: Journal
@@ -38,7 +38,7 @@ export interface Transactions {
    * Answers once the signed bytes are journaled and were offered to the nodes. An error other than TIMEOUT means that
    * nothing was sent and nothing will be; TIMEOUT says which.
    */
-  submit(order: Order, signal: AbortSignal): Promise<SubmitResult>
+  submit(order: SubmitRequest, signal: AbortSignal): Promise<SubmitResult>
   /** Replaces by a transfer of nothing to oneself; without a nonce the lowest pending one. `only`: nothing but this entry. */
   cancel(origin: CancelRequest, signal: AbortSignal): Promise<{ txHash: string; nonce: number }>
   /**
@@ -135,7 +135,7 @@ export function createTransactions({
   return {
     submit: (order, signal) =>
       counted(signal, async (until) => {
-        const placed = placeOrder(order)
+        const placed = routeRequest(order)
         return on(placed.network).submit(placed, until)
       }),
     cancel: (origin, signal) => counted(signal, (until) => on(origin.network).cancel(origin, until)),
@@ -256,6 +256,6 @@ export type { EntryFilter as Filter, Lease as Guard, Journal, JournalEvent, Reco
 export type { Leases } from './leases.ts'
 export { sqlJournal } from './journal/sql-journal.ts'
 export { sqlLeases } from './leases.ts'
-export type { IdempotencyContext as Keyed, Order, Origin, Scope, Sign, TransactionTarget as Site, SubmitResult as Submitted } from './submit-request.ts'
+export type { IdempotencyContext as Keyed, SubmitRequest as Order, Origin, Scope, Sign, TransactionTarget as Site, SubmitResult as Submitted } from './submit-request.ts'
 export { OwnershipLost as Superseded } from './journal/journal.ts'
 export type { ClientOrder, ClientOrders, JournaledOrder, OrderFilter, OrderReport as SaidOfOrder } from './book-orders.ts'

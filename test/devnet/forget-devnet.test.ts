@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { forgetDevnet } from '../../core/devnet/start-devnet.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
-import { placeOrder, newEntries } from '../../core/transactions/submit-request.ts'
+import { routeRequest, newEntries } from '../../core/transactions/submit-request.ts'
 import { addressOf, freshStore, order, startSite } from '../transactions/site.ts'
 
 describe('a devnet that begins anew', () => {
@@ -19,7 +19,7 @@ describe('a devnet that begins anew', () => {
         )
         const places = { slots: [0], given: [false], nonces: [0], ranks: [0], nowMs: 1 }
         const on = { network: { chain: 'ethereum', network, impl: site.chain }, kind: 'order' as const, venue: { connector: 'book' } }
-        const [entry] = newEntries(placeOrder(order(site, on)), places)
+        const [entry] = newEntries(routeRequest(order(site, on)), places)
         if (!entry) throw new Error('An order makes an entry.')
         await journal.open([entry], guard, undefined, [{ clientOrderId: 'a', type: 'CLOB', market: 'A-B', index: 0, about: null }])
         const attempts = [{ id: '0xabc', raw: new Uint8Array(), fees: null, signedAt: 1, sends: 0 }]

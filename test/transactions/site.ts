@@ -13,7 +13,7 @@ import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { sqlLeases } from '../../core/transactions/leases.ts'
 import type { Entry, Kind } from '../../core/transactions/entry.ts'
 import type { Journal } from '../../core/transactions/journal/journal.ts'
-import type { Order, Sign, TransactionTarget } from '../../core/transactions/submit-request.ts'
+import type { SubmitRequest, Sign, TransactionTarget } from '../../core/transactions/submit-request.ts'
 import { startRelay, type Relay } from './relay.ts'
 
 const mnemonic = 'test test test test test test test test test test test junk'
@@ -24,7 +24,7 @@ export const gwei = 10n ** 9n
 
 export interface TestSite {
   chain: Chain
-  network: Order['network']
+  network: SubmitRequest['network']
   relay: Relay
   rpc(method: string, ...params: readonly unknown[]): Promise<unknown>
   mine(blocks?: number): Promise<void>
@@ -161,7 +161,7 @@ export async function transactionsOn({
 let requests = 0
 
 /** A transfer of one wei, unless the test has something better to do. */
-export function order(site: TestSite, more: Partial<Order> & { kind?: Kind } = {}): Order {
+export function order(site: TestSite, more: Partial<SubmitRequest> & { kind?: Kind } = {}): SubmitRequest {
   requests += 1
   const plan = more.plan ?? planOf({ to: nowhere, data: '0x', value: '1' })
   return {
@@ -179,7 +179,7 @@ export function order(site: TestSite, more: Partial<Order> & { kind?: Kind } = {
 }
 
 /** What lets a plan through whatever it does. */
-function scopeOf({ steps }: Pick<Plan, 'steps'>, { rail }: Chain): Order['scope'] {
+function scopeOf({ steps }: Pick<Plan, 'steps'>, { rail }: Chain): SubmitRequest['scope'] {
   const outlines = steps.map((step) => rail.outline(step))
   return { contracts: outlines.flatMap(({ contracts }) => contracts), valueRaw: outlines.reduce((sum, { valueRaw }) => sum + valueRaw, 0n) }
 }

@@ -4,14 +4,14 @@ import { getTransferSolInstruction } from '@solana-program/system'
 import type { Plan } from '../../../core/contracts/index.ts'
 import { fromKit, type Solana, type SolanaChainConfig } from '../../../kits/solana/index.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
-import type { Order, Sign } from '../../../core/transactions/submit-request.ts'
+import type { SubmitRequest, Sign } from '../../../core/transactions/submit-request.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
 import type { SolanaOptions } from '../../../tools/solana-node/start-solana.ts'
 import { transactionsOn, until } from '../../transactions/site.ts'
 import { startCluster, type TestCluster } from './test-cluster.ts'
 
 export interface SolanaSite extends TestCluster {
-  network: Order['network']
+  network: SubmitRequest['network']
   /** Signs as the signer process does, by the wallet's key. */
   sign: Sign
 }
@@ -33,7 +33,7 @@ export const transactionsAt = (site: SolanaSite, more: Parameters<typeof transac
 let requests = 0
 
 /** @param more a plan, and whatever else is not as usual */
-export function orderOf(site: SolanaSite, more: Partial<Order> & Pick<Order, 'plan'>): Order {
+export function orderOf(site: SolanaSite, more: Partial<SubmitRequest> & Pick<SubmitRequest, 'plan'>): SubmitRequest {
   requests += 1
   const outlines = more.plan.steps.map((step) => site.chain.rail.outline(step as Solana['intent']))
   return {

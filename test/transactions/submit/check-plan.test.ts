@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import type { Plan } from '../../../core/contracts/index.ts'
 import { canonicalAddress } from '../../../kits/evm/encoding.ts'
-import { checkPlan, type Order } from '../../../core/transactions/submit-request.ts'
+import { checkPlan, type SubmitRequest } from '../../../core/transactions/submit-request.ts'
 import { pureRail as rail } from '../never.ts'
 
 // What is judged is pure: of the chain it takes the spelling of addresses and what a step calls.
-const network = { chain: 'c', network: 'n', impl: { rail, address: canonicalAddress } } as unknown as Order['network']
+const network = { chain: 'c', network: 'n', impl: { rail, address: canonicalAddress } } as unknown as SubmitRequest['network']
 const router = '0x7a250d5630B4cF539739dF2C5dAcb4c659F2488D'
 const other = '0xd9e1cE17f2641f24aE83637ab66a2cca9C378B9F'
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { tradingWallets } from '../../../core/devnet/anvil.ts'
 import { startServer, type TestServer } from '../../../testkit/index.ts'
-import type { Order } from '../../../core/transactions/submit-request.ts'
+import type { SubmitRequest } from '../../../core/transactions/submit-request.ts'
 import { startExchange, type TestExchange } from '../../fixtures/signed-actions/exchange.ts'
 import { rejection, soon } from '../site.ts'
 import { named } from './venue-site.ts'
@@ -24,7 +24,7 @@ describe('a connector with a rail of its own, in the whole server', () => {
     await exchange.stop()
   })
 
-  function orderOf(step: Record<string, string>, more: Partial<Order> & { signer?: string } = {}): Order {
+  function orderOf(step: Record<string, string>, more: Partial<SubmitRequest> & { signer?: string } = {}): SubmitRequest {
     const { directory } = server.kernel.services
     const { signer = wallet, ...rest } = more
     return {

@@ -2,7 +2,7 @@ import { TypedDataEncoder, getBytes } from 'ethers'
 import type { VenuePlan } from '../../../core/contracts/index.ts'
 import { canonicalAddress } from '../../../kits/evm/encoding.ts'
 import type { ClientOrder } from '../../../core/transactions/book-orders.ts'
-import type { Order, Sign, TransactionTarget, SubmitResult } from '../../../core/transactions/submit-request.ts'
+import type { SubmitRequest, Sign, TransactionTarget, SubmitResult } from '../../../core/transactions/submit-request.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { readTypedData } from '../../../core/wallet/signer-messages.ts'
 import { startExchange, type Meddle, type TestExchange } from '../../fixtures/signed-actions/exchange.ts'
@@ -50,8 +50,8 @@ let count = 0
 /** Places one order, under an id of its own unless the test gives one. */
 export function placing(
   { site }: Pick<VenueSite, 'site'>,
-  { amount = '1', signer, ...more }: Partial<Omit<Order, 'plan'>> & { amount?: string; signer?: string } = {},
-): Order {
+  { amount = '1', signer, ...more }: Partial<Omit<SubmitRequest, 'plan'>> & { amount?: string; signer?: string } = {},
+): SubmitRequest {
   count += 1
   const address = more.address ?? addressOf(0)
   const clientOrderId = more.clientOrders?.[0]?.clientOrderId ?? `id-${count}`
