@@ -11,7 +11,7 @@ import {
   orTimeout,
   persistTimedOut,
   broadcastTimedOut,
-  namesFees,
+  setsFees,
   type Origin,
   type RoutedRequest,
   type SubmitResult,
@@ -146,7 +146,7 @@ export function createSpeedUp({ site, recorder, raise }: SpeedUpParts) {
   ): Promise<{ txHash: string; nonce: number }> {
     const replace = replaceOf(rail, site.chain)
     const head = await orTimeout(site.impl.head({ signal }), signal, timedOutBeforeSigning)
-    const feesGiven = namesFees(wish)
+    const feesGiven = setsFees(wish)
     return raise(
       {
         address,

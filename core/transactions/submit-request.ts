@@ -49,7 +49,7 @@ export interface IdempotencyContext {
 }
 
 /** Whether the caller said what it pays. */
-export const namesFees = ({ maxFeePerGasRaw, maxPriorityFeePerGasRaw }: FeeWish): boolean =>
+export const setsFees = ({ maxFeePerGasRaw, maxPriorityFeePerGasRaw }: FeeWish): boolean =>
   maxFeePerGasRaw !== undefined || maxPriorityFeePerGasRaw !== undefined
 
 /** What a request lets its plan do. */
@@ -142,7 +142,7 @@ export function newEntries(order: RoutedRequest, { slots, given, nonces, ranks, 
     requestId,
     keyed,
     wish,
-    feesGiven = namesFees(wish),
+    feesGiven = setsFees(wish),
     plan,
     about,
     admin,

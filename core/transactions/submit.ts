@@ -9,7 +9,7 @@ import { type Claim, type NonceQueue, type PendingTransaction, nonceConflictErro
 import {
   checkPlan,
   newEntries,
-  namesFees,
+  setsFees,
   type ImmediateResult,
   type RoutedRequest,
   type TransactionTarget,
@@ -178,7 +178,7 @@ export function createSubmit(parts: SubmitParts) {
       given: nonce !== undefined && kind !== 'fill',
       fees: prepared.map(({ fees }) => fees),
       costsRaw: prepared.map(({ step, fees }) => rail.cost(step, fees)),
-      mayReplace: replaces || namesFees(wish),
+      mayReplace: replaces || setsFees(wish),
       only,
     }
     const claimed = lane.claim(wanted)
