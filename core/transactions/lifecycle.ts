@@ -2,7 +2,7 @@ import type { Head, Sighting, Json } from '../contracts/index.ts'
 import { isFinal, type Entry, type Attempt } from './entry.ts'
 
 /** Another transaction of ours on the same slot, that is in a block. */
-export interface Rival {
+export interface CompetingTransaction {
   txHash: string
   kind: Entry['kind']
   rank: number
@@ -15,7 +15,7 @@ export interface LifecycleInput {
   /** By attempt id. An attempt that nothing is known of is missing. */
   sightings: ReadonlyMap<string, Sighting>
   /** `gone`: what was to take its place ended without doing so. */
-  rival?: Rival | 'gone'
+  rival?: CompetingTransaction | 'gone'
   /** The head that was looked at. */
   head: Pick<Head, 'number' | 'timestamp'>
   confirmations: number
@@ -83,7 +83,7 @@ function land(entry: Entry, landed: Sighting & { is: 'landed' }, confirmations: 
 }
 
 /** A later one took its place as was meant; an earlier one that came through after all makes it a transaction that lost its slot. */
-function beaten(entry: Entry, { txHash, kind, rank }: Rival): Entry {
+function beaten(entry: Entry, { txHash, kind, rank }: CompetingTransaction): Entry {
   const lost = contested(entry)
   if (rank < entry.rank) return { ...lost, state: 'DROPPED', replacedBy: undefined, reason: `What it was to replace was mined: ${txHash}.` }
   return { ...lost, state: kind === 'cancel' ? 'CANCELLED' : 'REPLACED', replacedBy: txHash }

@@ -6,7 +6,7 @@ import type { Broadcast } from './attempts.ts'
 import { signerOf, isFinal, type Entry, txHashOf } from './entry.ts'
 import { type Recorder, OwnershipLost } from './journal/journal.ts'
 import { type LeasedQueue, type LeasedQueues, restoreSigned } from './leased-queues.ts'
-import { firstInLine, missedBlocks, type NextInLine, advance, type Action, type Step, type Rival } from './lifecycle.ts'
+import { firstInLine, missedBlocks, type NextInLine, advance, type Action, type Step, type CompetingTransaction } from './lifecycle.ts'
 import type { TransactionTarget } from './submit-request.ts'
 import type { Upkeep } from './upkeep.ts'
 
@@ -39,7 +39,7 @@ interface Watcher {
 interface PollResult {
   head: Head
   sightings: ReadonlyMap<string, Sighting>
-  rivalOf: RivalOf
+  rivalOf: CompetingOf
 }
 
 /** Follows the heads for as long as anything is open on a lane of ours, with one batch for all of it at each; asks nothing otherwise. */
@@ -113,7 +113,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
     for (const held of watched) {
       const of = open.filter((entry) => signerOf(entry) === held.lane.address)
       try {
-        const seen = { head, sightings: byId, rivalOf: await rivalsAmong(of, byId, { recorder, confirmations }) }
+        const seen = { head, sightings: byId, rivalOf: await findCompeting(of, byId, { recorder, confirmations }) }
         if (await moveOn(of, held, seen)) isLeft = true
         const counts = synced.get(held.lane.address)
         for (const slot of counts === undefined ? [] : held.lane.gaps(counts)) upkeep.fill(held.lane.address, rail.nonceOf(slot))
@@ -213,22 +213,22 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown')
 
 /** Another of ours that is in a block on an entry's slot; `gone` where what was to take its place ended without doing so. */
-type RivalOf = (entry: Entry) => Rival | 'gone' | undefined
+type CompetingOf = (entry: Entry) => CompetingTransaction | 'gone' | undefined
 
 /** Among the open ones, or what was to take a place and is final already. */
-export async function rivalsAmong(
+export async function findCompeting(
   open: readonly Entry[],
   sightings: ReadonlyMap<string, Sighting>,
   { recorder, confirmations }: { recorder: Recorder; confirmations: number },
-): Promise<RivalOf> {
-  const landed = new Map<string, Rival & { key: string }>()
+): Promise<CompetingOf> {
+  const landed = new Map<string, CompetingTransaction & { key: string }>()
   for (const { key, kind, rank, attempts, ...entry } of open) {
     const sighting = attempts.map(({ id }) => sightings.get(id)).find((each) => each?.is === 'landed')
     if (sighting?.is !== 'landed' || !takesSlot(entry, sighting)) continue
     landed.set(slotOf(entry), { key, txHash: sighting.id, kind, rank, final: sighting.depth >= confirmations })
   }
   const openIds = new Set(open.flatMap(({ attempts }) => attempts.map(({ id }) => id)))
-  const final = new Map<string, Rival | 'gone'>()
+  const final = new Map<string, CompetingTransaction | 'gone'>()
   for (const entry of open)
     for (const id of takersOf(entry, sightings)) {
       if (openIds.has(id) || final.has(id)) continue

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Sighting } from '../../../core/contracts/index.ts'
 import { type Attempt, type Entry, type TransactionState, txStatus } from '../../../core/transactions/entry.ts'
-import { advance, type LifecycleInput, type Rival } from '../../../core/transactions/lifecycle.ts'
+import { advance, type LifecycleInput, type CompetingTransaction } from '../../../core/transactions/lifecycle.ts'
 import { newEntry } from '../journal/entries.ts'
 
 const id = '0xaa'
@@ -12,8 +12,8 @@ const underpriced: Sighting = { id, is: 'pending', underpriced: true, next: true
 const unseen: Sighting = { id, is: 'unseen', underpriced: false }
 const dead: Sighting = { id, is: 'dead', by: '0xff' }
 const expired: Sighting = { id, is: 'expired' }
-const heir = (final: boolean, kind: Rival['kind'] = 'trade'): Rival => ({ txHash: '0xbb', kind, rank: 1, final })
-const elder = (final: boolean): Rival => ({ ...heir(final), rank: -1 })
+const heir = (final: boolean, kind: CompetingTransaction['kind'] = 'trade'): CompetingTransaction => ({ txHash: '0xbb', kind, rank: 1, final })
+const elder = (final: boolean): CompetingTransaction => ({ ...heir(final), rank: -1 })
 
 function attempt(more: Partial<Attempt> = {}): Attempt {
   return { id, raw: new Uint8Array(), fees: null, signedAt: 0, sentAt: 0, sends: 1, ...more }

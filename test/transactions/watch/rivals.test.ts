@@ -4,7 +4,7 @@ import type { Store } from '../../../core/store/store.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import { type Lease, createRecorder, type Recorder } from '../../../core/transactions/journal/journal.ts'
-import { rivalsAmong } from '../../../core/transactions/watcher.ts'
+import { findCompeting } from '../../../core/transactions/watcher.ts'
 import { giveLane, newEntry, next, signed } from '../journal/entries.ts'
 import { freshStore } from '../site.ts'
 
@@ -32,7 +32,7 @@ describe('what took the place of a transaction', () => {
     const landed = { id: idOf(entry), ok, blockNumber: 1, receipt: null }
     return recorder.write([{ before: entry, after: next(entry, { state: ok ? 'CONFIRMED' : 'REVERTED', landed }) }], guard)
   }
-  const rivalOf = async (entry: Entry, by: string) => (await rivalsAmong([entry], deadBy(entry, by), { recorder, confirmations: 3 }))(entry)
+  const rivalOf = async (entry: Entry, by: string) => (await findCompeting([entry], deadBy(entry, by), { recorder, confirmations: 3 }))(entry)
 
   it('is known also where another of ours was to take it: whichever was seen in the block there', async () => {
     const heir = await kept({ rank: 2, kind: 'cancel' })
@@ -54,7 +54,7 @@ describe('what took the place of a transaction', () => {
       const heir = await kept({ rank: 1, kind: 'cancel', ...over })
       const first = await kept(over, { replacedBy: idOf(heir) })
       const refusal: Sighting = { id: idOf(heir), is: 'landed', ok: false, blockNumber: 1, depth: 3, receipt: null }
-      const among = await rivalsAmong([first, heir], new Map([[idOf(heir), refusal]]), { recorder, confirmations: 3 })
+      const among = await findCompeting([first, heir], new Map([[idOf(heir), refusal]]), { recorder, confirmations: 3 })
       const asRival = { txHash: idOf(heir), kind: 'cancel', rank: 1, final: true }
       if (signer) expect(among(first)).to.equal(undefined)
       else expect(among(first)).to.include(asRival)
