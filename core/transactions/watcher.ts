@@ -56,7 +56,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
       const done = new AbortController()
       const letGo = linkAbort(closing, done)
       try {
-        for await (const head of withPulse(impl.heads(done.signal), pulseMs)) {
+        for await (const head of repeatOnInterval(impl.heads(done.signal), pulseMs)) {
           woken = false
           if (!(await atHead(head)) && !woken) break
         }
@@ -266,7 +266,7 @@ const slotOf = (entry: Pick<Entry, 'address' | 'signer' | 'slot'>) => `${signerO
  * Gives the last value again when no new one came for so long: a chain without traffic may make no blocks at all.
  * The source ends when its own signal is aborted, for what waits for a value cannot be told to return.
  */
-export async function* withPulse<T>(source: AsyncIterable<T>, pauseMs: number): AsyncGenerator<T, void> {
+export async function* repeatOnInterval<T>(source: AsyncIterable<T>, pauseMs: number): AsyncGenerator<T, void> {
   const values = source[Symbol.asyncIterator]()
   let next = values.next()
   let last: { value: T } | undefined

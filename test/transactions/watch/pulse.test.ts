@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { withPulse } from '../../../core/transactions/watcher.ts'
+import { repeatOnInterval } from '../../../core/transactions/watcher.ts'
 
 /** Numbers as fast as they are asked for; says when it was told to end. */
 async function* numbers(ended: { yes: boolean }): AsyncGenerator<number> {
@@ -19,7 +19,7 @@ describe('the pulse of a watch', () => {
   it('gives the last value again when there is no new one', async () => {
     const end = new AbortController()
     const seen: string[] = []
-    for await (const value of withPulse(once(end.signal), 5)) {
+    for await (const value of repeatOnInterval(once(end.signal), 5)) {
       seen.push(value)
       if (seen.length === 3) end.abort()
     }
@@ -28,7 +28,7 @@ describe('the pulse of a watch', () => {
 
   it('ends its source when nobody listens any more, though a value is ready', async () => {
     const ended = { yes: false }
-    for await (const value of withPulse(numbers(ended), 1_000)) {
+    for await (const value of repeatOnInterval(numbers(ended), 1_000)) {
       await new Promise((done) => setTimeout(done, 5))
       if (value === 2) break
     }
