@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { closest } from 'fastest-levenshtein'
 import { devnetNetwork, type Settings } from '../config/settings.ts'
-import { importKey, type KeySource } from '../wallet/import-key.ts'
+import { importKey, type KeyInput } from '../wallet/import-key.ts'
 import { walletAddress, type CurveName, holdsKey, looksLikeSecret } from '../wallet/keys.ts'
 import { findWallets, keystoreFolder, listWallets, removeKey, saveKey, useNativeScrypt } from '../wallet/keystore.ts'
 import { passphraseForNewKey, ask, hasTerminal } from '../wallet/prompt.ts'
@@ -107,8 +107,8 @@ async function add(options: AddOptions, { dataDir, chains: loadChains, passphras
   ].join('\n')
 }
 
-function sourceOf({ new: fresh, keyFile, keystoreFile, keystorePassphraseFile }: AddOptions): KeySource {
-  const sources: KeySource[] = []
+function sourceOf({ new: fresh, keyFile, keystoreFile, keystorePassphraseFile }: AddOptions): KeyInput {
+  const sources: KeyInput[] = []
   if (fresh) sources.push({ is: 'new' })
   if (keyFile !== undefined) sources.push({ is: 'keyFile', file: keyFile })
   if (keystoreFile !== undefined) sources.push({ is: 'keystoreFile', file: keystoreFile, passphraseFile: keystorePassphraseFile })

@@ -5,7 +5,7 @@ import { curves, type CurveName, isSecp256k1Key, refuseWellKnown } from './keys.
 import { askHidden, hasTerminal } from './prompt.ts'
 
 /** Where a key to add comes from. Never an argument. */
-export type KeySource =
+export type KeyInput =
   | { is: 'new' }
   | { is: 'prompt' }
   /** A file with the bare key; `-` is standard input. */
@@ -19,7 +19,7 @@ const largestFileBytes = 65_536
  * The private key from its source, 0x and 64 digits.
  * @throws Error saying what is wrong with it; a well-known key is refused
  */
-export async function importKey(source: KeySource, curve: CurveName, keystorePassphrase: string): Promise<string> {
+export async function importKey(source: KeyInput, curve: CurveName, keystorePassphrase: string): Promise<string> {
   if (source.is === 'new') return newKey()
   if (source.is === 'keystoreFile') return importKeystoreFile(source, curve, keystorePassphrase)
   if (source.is === 'keyFile') return curves[curve].parse(await readText(source.file))
