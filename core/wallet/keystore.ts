@@ -119,7 +119,7 @@ function parseObject(json: string): Record<string, unknown> {
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-interface KeyToSave {
+interface NewKey {
   readonly dataDir: string
   readonly chain: string
   /** secp256k1 unless said otherwise. */
@@ -137,7 +137,7 @@ interface KeyToSave {
  * @returns the wallet's address
  * @throws Error when the wallet is there already
  */
-export async function saveKey({ dataDir, chain, curve = 'secp256k1', privateKey, passphrase, label, scryptN }: KeyToSave): Promise<string> {
+export async function saveKey({ dataDir, chain, curve = 'secp256k1', privateKey, passphrase, label, scryptN }: NewKey): Promise<string> {
   const address = curves[curve].addressOf(privateKey)
   const file = keyFile(dataDir, chain, address)
   if (findWallets(dataDir, address, chain).length > 0) {
