@@ -1,10 +1,10 @@
 // A process of its own between the server and the signer. It holds the passphrase, so that the server need not and a
 // signer that died can be started again, and passes every message on: the signer is who reads them. It never sees a key.
-import { keepProcessManners, tellParent, keepRunning } from './supervisor.ts'
+import { exitWithParent, tellParent, supervise } from './supervisor.ts'
 
 let open: object | undefined
 
-const signer = keepRunning({
+const signer = supervise({
   module: 'signer-process',
   onMessage: (message) => {
     if (message instanceof Object) tellParent(message)
@@ -23,6 +23,6 @@ process.on('message', (message) => {
   signer.send(message)
 })
 
-keepProcessManners(() => {
+exitWithParent(() => {
   void signer.stop(2_000).then(() => process.exit(0))
 })

@@ -1,6 +1,6 @@
 // The signer's process: the only one that decrypts keys and holds them. It loads no plugin and talks to its parent only.
 import { devnetWallets, createKeyring, type Keyring } from './key-source.ts'
-import { keepProcessManners, tellParent } from './supervisor.ts'
+import { exitWithParent, tellParent } from './supervisor.ts'
 import { Refusal, readPolicy, type SignerRules } from './policy.ts'
 import { useNativeScrypt, unlockKeystore, type UnlockedWallet } from './keystore.ts'
 import { readToSigner, type FromSigner, type OpenMessage, type ToSigner, isSignRequest } from './signer-messages.ts'
@@ -60,7 +60,7 @@ process.on('uncaughtException', (error) => {
 })
 
 useNativeScrypt()
-keepProcessManners(() => process.exit(0))
+exitWithParent(() => process.exit(0))
 process.on('message', (received) => {
   const message = readToSigner(received)
   if (message) answer(message)

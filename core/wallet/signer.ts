@@ -1,7 +1,7 @@
 import { SluiceError } from '../errors.ts'
 import { readPolicy, type SignerPolicy } from './policy.ts'
 import { readFromSigner, type FromSigner, type ToSigner, type Wallet, type SignRequest } from './signer-messages.ts'
-import { keepRunning } from './supervisor.ts'
+import { supervise } from './supervisor.ts'
 
 /** What the signer logs through: pino's shape. */
 interface SignerLog {
@@ -96,7 +96,7 @@ function superviseSigner({ dataDir, devnet, policy: firstPolicy, log }: Omit<Sig
     else calls.resolve(message.id, message.type === 'signed' ? message.signature : undefined)
   }
 
-  const keeper = keepRunning({
+  const keeper = supervise({
     module: 'signer-keeper',
     onMessage: (received) => {
       const message = readFromSigner(received)

@@ -7,14 +7,14 @@ const longestBackoffMs = 10_000
 /** A process that ran this long was well: the next restart is quick again. */
 const wellAfterMs = 30_000
 
-interface KeptProcess {
+interface SupervisedProcess {
   /** Messages to a process that is not there are dropped: `onDown` was or will be called. */
   send(message: object): void
   /** Ends the process (it must end when its channel closes; after the grace it is killed) and waits for it. */
   stop(graceMs: number): Promise<void>
 }
 
-interface KeepRunning {
+interface SuperviseOptions {
   /** A file of this folder, without its extension. */
   module: string
   onMessage(message: unknown): void
@@ -25,7 +25,7 @@ interface KeepRunning {
 }
 
 /** Forks a process and starts it again, with growing pauses, whenever it ends. */
-export function keepRunning({ module, onMessage, onDown, onAgain }: KeepRunning): KeptProcess {
+export function supervise({ module, onMessage, onDown, onAgain }: SuperviseOptions): SupervisedProcess {
   let child: ChildProcess | undefined
   let stopping = false
   let ended = Promise.resolve()
@@ -34,7 +34,7 @@ export function keepRunning({ module, onMessage, onDown, onAgain }: KeepRunning)
 
   const launch = (): void => {
     const startedAtMs = performance.now()
-    const launched = forkBeside(module)
+    const launched = forkModule(module)
     child = launched
     launched.on('message', onMessage)
     ended = new Promise((resolve) => {
@@ -81,7 +81,7 @@ export function keepRunning({ module, onMessage, onDown, onAgain }: KeepRunning)
 const passedOn = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'SYSTEMROOT', 'TZ', 'NODE_V8_COVERAGE']
 
 /** Forks a module of this folder as a process of its own, in the form that this one runs in: source (through tsx) or compiled. */
-export function forkBeside(module: string): ChildProcess {
+export function forkModule(module: string): ChildProcess {
   const extension = path.extname(fileURLToPath(import.meta.url))
   const entry = fileURLToPath(new URL(`./${module}${extension}`, import.meta.url))
   return fork(entry, [], {
@@ -98,7 +98,7 @@ export function forkBeside(module: string): ChildProcess {
  * Ctrl-C and a service manager's SIGTERM go to the whole group; the server still needs its signer while it drains.
  * SIGUSR1 would open Node's debugger, through which any process of the same user could read the keys.
  */
-export function keepProcessManners(onServerGone: () => void): void {
+export function exitWithParent(onServerGone: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {})
   process.on('disconnect', onServerGone)
   // It may have ended while this process was still loading its modules: nobody heard that event.

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
-import { forkBeside } from '../../core/wallet/supervisor.ts'
+import { forkModule } from '../../core/wallet/supervisor.ts'
 
 describe('a process beside the server', () => {
   for (const module of ['signer-keeper', 'signer-process']) {
     it(`ends when the server was gone before it had loaded: ${module}`, async () => {
-      const child = forkBeside(module)
+      const child = forkModule(module)
       try {
         child.disconnect()
         expect(await once(child, 'exit')).to.deep.equal([0, null])
