@@ -59,7 +59,7 @@ export async function startSigner({ dataDir, passphrase, devnet, policy, log }: 
 }
 
 function superviseSigner({ dataDir, devnet, policy: firstPolicy, log }: Omit<SignerOptions, 'passphrase'>) {
-  const calls = createOpenCalls(signTimeoutMs)
+  const calls = createPendingCalls(signTimeoutMs)
   let policy = firstPolicy
   let wallets: readonly Wallet[] | undefined
   let signerProcessId: number | undefined
@@ -147,7 +147,7 @@ interface OpenCall {
   readonly survivesRestart: boolean
 }
 
-interface OpenCalls {
+interface PendingCalls {
   /** Calls `send` with a new id, and waits for what becomes of it. `survivesRestart`: it is done even when the signer ends before it says so. */
   ask(send: (id: number) => void, survivesRestart: boolean): Promise<Uint8Array | undefined>
   resolve(id: number, signature: Uint8Array | undefined): void
@@ -157,7 +157,7 @@ interface OpenCalls {
 }
 
 /** The calls to another process that have no answer yet; none waits longer than the timeout. */
-function createOpenCalls(timeoutMs: number): OpenCalls {
+function createPendingCalls(timeoutMs: number): PendingCalls {
   const open = new Map<number, OpenCall>()
   let lastId = 0
 
