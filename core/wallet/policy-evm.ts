@@ -95,7 +95,7 @@ function checkTarget({ to, value, data }: Transaction, from: string, admin: bool
     if (value !== 0n || data !== '0x') throw new Refusal('a transfer to oneself (cancel) must have no value and no data')
     return
   }
-  if (isDeposit({ target, value, data }, rules)) return
+  if (isDeclaredDeposit({ target, value, data }, rules)) return
   const rights = tokenRights.get(data.slice(0, 10))
   if (rights) checkTokenRights(rights, { data, declared, admin, rules })
   else if (!declared) throw new Refusal(`${to} is no contract that a connector declares on ${rules.name}`)
@@ -166,7 +166,7 @@ const dataLength = 2 + 2 * (4 + 32 + 32)
  * besides. The pairs stay pairs: what one exchange takes is no other's.
  * @param target in lower case, as `data`
  */
-function isDeposit(
+function isDeclaredDeposit(
   { target, value, data }: { target: string; value: bigint; data: string },
   { deposits }: Pick<EvmRules, 'deposits'>,
 ): boolean {
@@ -184,7 +184,7 @@ function isDeposit(
  */
 export function checkTypedData({ domain, types, primaryType, message }: TypedData, from: string, rules: EvmRules): string {
   const kind = `${primaryType} of the domain "${domain.name ?? ''}"`
-  if (givesRights(primaryType)) throw new Refusal(`typed data ${kind} gives rights away by a signature alone, and is never signed`)
+  if (grantsRights(primaryType)) throw new Refusal(`typed data ${kind} gives rights away by a signature alone, and is never signed`)
   const declared = rules.typedData.filter((each) => each.domain === domain.name && each.primaryType === primaryType)
   if (declared.length === 0) throw new Refusal(`typed data ${kind} is of no kind that a connector declares on ${rules.name}`)
   const { chainId } = domain
@@ -243,4 +243,4 @@ const names: readonly RegExp[] = [
   /^(Delegation|Delegate)$/i,
 ]
 
-const givesRights = (primaryType: string): boolean => names.some((each) => each.test(primaryType))
+const grantsRights = (primaryType: string): boolean => names.some((each) => each.test(primaryType))

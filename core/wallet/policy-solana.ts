@@ -90,7 +90,7 @@ export function checkInstruction(instruction: Instruction, { wallet, rules, isFi
     if (accounts.every((each) => each === wallet)) return
     throw new Refusal('a memo names another account than the wallet')
   }
-  const kept = neverDeclared.get(program)
+  const kept = forbiddenPrograms.get(program)
   if (kept !== undefined) throw new Refusal(`instructions of the ${kept} program are not signed, whoever declares it`)
   if (!rules.contracts.has(program)) throw new Refusal(`${program} is no program that a connector declares on ${rules.name}`)
 }
@@ -138,7 +138,7 @@ export const tokenPrograms: readonly string[] = [TOKEN_PROGRAM_ADDRESS, 'TokenzQ
  * Programs that hold tokens, stakes or code of a wallet and obey its signature alone: a connector that declares one of them
  * opens nothing. The addresses are those of the crate solana-sdk-ids.
  */
-export const neverDeclared: ReadonlyMap<string, string> = new Map([
+export const forbiddenPrograms: ReadonlyMap<string, string> = new Map([
   ...tokenPrograms.map((each) => [each, 'Token'] as const),
   ['Stake11111111111111111111111111111111111111', 'Stake'],
   ['Vote111111111111111111111111111111111111111', 'Vote'],

@@ -22,7 +22,7 @@ import {
 } from '@solana-program/token'
 import { COMPUTE_BUDGET_PROGRAM_ADDRESS } from '@solana-program/compute-budget'
 import { expect } from 'chai'
-import { checkMessage, memoProgram, neverDeclared, tokenPrograms } from '../../../core/wallet/policy-solana.ts'
+import { checkMessage, memoProgram, forbiddenPrograms, tokenPrograms } from '../../../core/wallet/policy-solana.ts'
 import { Refusal } from '../../../core/wallet/policy.ts'
 import { exchange, feeCapLamports, limit, messageOf, mint, owner, price, solanaRules, stranger, trade, wallet } from './example-message.ts'
 
@@ -179,7 +179,7 @@ describe('what the signer signs of messages', () => {
     })
   }
 
-  for (const [program, name] of neverDeclared) {
+  for (const [program, name] of forbiddenPrograms) {
     it(`refuses the ${name} program though a connector declares it: ${program}`, () => {
       expect(() => check(messageOf([{ programAddress: address(program) }]), solanaRules([program]))).to.throw(
         Refusal,
