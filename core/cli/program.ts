@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { loadSettings, type Settings, type Flags } from '../config/settings.ts'
 import type { Finding } from '../doctor.ts'
 import { version } from '../loader/code-layout.ts'
-import { holdsKey } from '../wallet/keys.ts'
+import { containsKey } from '../wallet/keys.ts'
 import { passphraseFromFile } from '../wallet/prompt.ts'
 import { certsCommand } from './certs.ts'
 import { pluginCommand } from './plugin.ts'
@@ -29,7 +29,7 @@ export function program(): Command {
     .configureOutput({
       outputError: (text, write) =>
         write(
-          holdsKey(text)
+          containsKey(text)
             ? 'error: what looks like a private key was given as an argument: consider it burnt. See `sluice wallet add --help`.\n'
             : text,
         ),

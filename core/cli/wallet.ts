@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { closest } from 'fastest-levenshtein'
 import { devnetNetwork, type Settings } from '../config/settings.ts'
 import { importKey, type KeyInput } from '../wallet/import-key.ts'
-import { walletAddress, type CurveName, holdsKey, looksLikeSecret } from '../wallet/keys.ts'
+import { walletAddress, type CurveName, containsKey, looksLikeSecret } from '../wallet/keys.ts'
 import { findWallets, keystoreFolder, listWallets, removeKey, saveKey, useNativeScrypt } from '../wallet/keystore.ts'
 import { passphraseForNewKey, ask, hasTerminal } from '../wallet/prompt.ts'
 
@@ -30,7 +30,7 @@ const burnt =
 export function walletCommand(getContext: () => Promise<WalletContext>): Command {
   const wallet = new Command('wallet').description('the keys that the server trades with')
   // Commander quotes what it does not understand, and that may be a key.
-  wallet.configureOutput({ outputError: (text, write) => write(holdsKey(text) ? `error: ${burnt}\n` : text) })
+  wallet.configureOutput({ outputError: (text, write) => write(containsKey(text) ? `error: ${burnt}\n` : text) })
 
   wallet
     .command('add')

@@ -185,7 +185,7 @@ const withinText = new RegExp(`[0-9a-f]{64}|${base58Key}|${numbers}`, 'i')
 export const looksLikeSecret = (text: string): boolean => secret.test(text.trim()) || isSeedPhrase(text) || new RegExp(numbers).test(text)
 
 /** Whether something like a private key stands anywhere in a text. */
-export const holdsKey = (text: string): boolean => withinText.test(text)
+export const containsKey = (text: string): boolean => withinText.test(text)
 
 const isSeedPhrase = (text: string): boolean => /^([a-z]{3,8}\s+){11,23}[a-z]{3,8}$/i.test(text.trim())
 
