@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { caKeyIsEncrypted } from '../tls/authority.ts'
 import { CertificateError, certificateFiles } from '../tls/certificate-files.ts'
 import { ensureCertificates } from '../tls/ensure-certificates.ts'
-import { listClients, type ClientCertificate, newClient, renew, type MadeCertificate, revoke } from '../tls/certificates.ts'
+import { listClients, type ClientCertificate, newClient, renew, type NewCertificate, revoke } from '../tls/certificates.ts'
 import { askHidden, hasTerminal } from '../wallet/prompt.ts'
 
 interface CaOptions {
@@ -115,7 +115,7 @@ async function init(certsDir: string, options: CaOptions & { host?: string[]; en
   ]
 }
 
-function whatToCopy(certsDir: string, made: MadeCertificate): string[] {
+function whatToCopy(certsDir: string, made: NewCertificate): string[] {
   return [
     'Copy these three files to the bot, and no others:',
     `  ${made.certFile}`,

@@ -103,13 +103,13 @@ interface CertificateRequest {
 }
 
 /** A certificate and its unencrypted key, both PEM. */
-export interface IssuedPair {
+export interface CertificatePair {
   certPem: string
   keyPem: string
 }
 
 /** Makes a new key and a certificate for it, signed by the CA. */
-export async function issueCertificate(authority: Authority, request: CertificateRequest): Promise<IssuedPair> {
+export async function issueCertificate(authority: Authority, request: CertificateRequest): Promise<CertificatePair> {
   const keys = await newKeys()
   const now = Date.now()
   const usages = { server: x509.ExtendedKeyUsage.serverAuth, client: x509.ExtendedKeyUsage.clientAuth }

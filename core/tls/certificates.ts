@@ -5,7 +5,7 @@ import {
   openAuthority,
   type Authority,
   issueCertificate,
-  type IssuedPair,
+  type CertificatePair,
   normalSerial,
   makeRevocationList,
   readRevocationList,
@@ -30,7 +30,7 @@ interface CaAccess {
 }
 
 /** A certificate that was made, and where it and its key lie. */
-export interface MadeCertificate {
+export interface NewCertificate {
   name: string
   certFile: string
   keyFile: string
@@ -40,7 +40,7 @@ export interface MadeCertificate {
 }
 
 /** Makes key and certificate for a further client; its name becomes the certificate's common name. */
-export async function newClient(certsDir: string, name: string, access: CaAccess = {}): Promise<MadeCertificate> {
+export async function newClient(certsDir: string, name: string, access: CaAccess = {}): Promise<NewCertificate> {
   checkClientName(name)
   return withAuthority(certsDir, access, async (authority) => {
     const taken = (await namesOfClients(certsDir)).find((known) => known.toLowerCase() === name.toLowerCase())
@@ -62,7 +62,7 @@ export async function renew(
   certsDir: string,
   name: string,
   options: CaAccess & { hostnames?: readonly string[] } = {},
-): Promise<MadeCertificate> {
+): Promise<NewCertificate> {
   return withAuthority(certsDir, options, async (authority) => {
     if (name === 'server') {
       const hostnames = serverNames(options.hostnames ?? (await presentServerNames(certsDir)))
@@ -94,12 +94,12 @@ async function namesOfClients(certsDir: string): Promise<string[]> {
   return [...new Set((await listClients(certsDir)).flatMap((client) => client.certificate?.name ?? []))]
 }
 
-async function makeClient(certsDir: string, authority: Authority, name: string): Promise<MadeCertificate> {
+async function makeClient(certsDir: string, authority: Authority, name: string): Promise<NewCertificate> {
   const pair = await issueCertificate(authority, { commonName: name, usage: 'client' })
   return writePair(certsDir, name, pair, { 'issued.pem': await issuedWith(certsDir, pair.certPem) })
 }
 
-async function writePair(certsDir: string, name: string, pair: IssuedPair, also: Record<string, string>): Promise<MadeCertificate> {
+async function writePair(certsDir: string, name: string, pair: CertificatePair, also: Record<string, string>): Promise<NewCertificate> {
   const { certFile, keyFile } = pairFiles(certsDir, name)
   await writeTogether(certsDir, { ...also, [path.basename(certFile)]: pair.certPem, [path.basename(keyFile)]: pair.keyPem })
   const certificate = new X509Certificate(pair.certPem)

@@ -54,13 +54,13 @@ export interface RpcAnswer {
 }
 
 /** Signed bytes as the nodes want them written, and the id by which a node says that it has them. */
-export interface Signed {
+export interface SignedBytes {
   id: string
   raw: string
 }
 
 /** What each node said to signed bytes. */
-export type Sent = RpcAnswer | { unreachable: string }
+export type BroadcastAnswer = RpcAnswer | { unreachable: string }
 
 /** Counts calls to nodes. */
 export type Meter = ChainVenue['meter']
@@ -80,7 +80,7 @@ export interface Rpc {
    */
   everyone<T>(talk: (ask: Ask) => Promise<T>, at: At): Promise<readonly T[]>
   /** The same signed bytes to every node that takes transactions; an answer per node, or once one took them of those that were as fast. */
-  broadcast(signed: Signed, at: At): Promise<readonly Sent[]>
+  broadcast(signed: SignedBytes, at: At): Promise<readonly BroadcastAnswer[]>
   /** How many blocks a head is older than the newest that was given to anybody; 0 for one of a reorganisation. */
   behind(number: bigint): number
   /** The node in use, without its secrets. */

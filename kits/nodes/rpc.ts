@@ -10,8 +10,8 @@ import {
   type RpcAnswer,
   type RpcCall,
   withSignal,
-  type Sent,
-  type Signed,
+  type BroadcastAnswer,
+  type SignedBytes,
 } from './dialect.ts'
 import { createFleet, nodeStates } from './node-ranking.ts'
 import { maskUrl, createNode, type RpcNode } from './node.ts'
@@ -134,12 +134,12 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
 }
 
 /** The same signed bytes to every node at once; an answer of each, or of those that were first once one took them: the others have them too. */
-async function broadcast(nodes: readonly RpcNode[], { sendCall }: Dialect, { id, raw }: Signed, at: At): Promise<readonly Sent[]> {
+async function broadcast(nodes: readonly RpcNode[], { sendCall }: Dialect, { id, raw }: SignedBytes, at: At): Promise<readonly BroadcastAnswer[]> {
   const call = sendCall(raw)
-  const answers: Sent[] = nodes.map((node) => ({ unreachable: `${node.label} did not answer in time` }))
+  const answers: BroadcastAnswer[] = nodes.map((node) => ({ unreachable: `${node.label} did not answer in time` }))
   await new Promise<void>((done) => {
     let open = nodes.length
-    const take = (answer: Sent, index: number) => {
+    const take = (answer: BroadcastAnswer, index: number) => {
       answers[index] = answer
       open -= 1
       if (open === 0 || ('result' in answer && answer.result === id)) done()
@@ -153,7 +153,7 @@ async function broadcast(nodes: readonly RpcNode[], { sendCall }: Dialect, { id,
  * Never throws: what became of the bytes is for the caller to judge. A node in its backoff is tried too, for it may still listen;
  * only one that may serve another network is asked for that first.
  */
-async function sendTo(node: RpcNode, call: RpcCall, at: At): Promise<Sent> {
+async function sendTo(node: RpcNode, call: RpcCall, at: At): Promise<BroadcastAnswer> {
   try {
     if (!node.verified()) await withSignal(node.check(), at.signal)
     const [answer] = await node.post([call], false, at)
@@ -197,7 +197,7 @@ interface Judge {
 }
 
 /** The same bytes to every node; one that has them is enough. Settles whatever the nodes do. */
-export async function sendToAll(rpc: Rpc, signed: Signed, judge: Judge, at: At): Promise<Reception> {
+export async function sendToAll(rpc: Rpc, signed: SignedBytes, judge: Judge, at: At): Promise<Reception> {
   try {
     return together((await rpc.broadcast(signed, at)).map((answer) => receptionOf(answer, judge)))
   } catch (error) {
@@ -205,7 +205,7 @@ export async function sendToAll(rpc: Rpc, signed: Signed, judge: Judge, at: At):
   }
 }
 
-function receptionOf(answer: Sent, judge: Judge): Reception {
+function receptionOf(answer: BroadcastAnswer, judge: Judge): Reception {
   if ('unreachable' in answer) return { is: 'unclear', reason: answer.unreachable }
   if (answer.error) return judge.error(answer.error)
   if (judge.isTaken(answer.result)) return { is: 'accepted' }
@@ -244,5 +244,5 @@ export { NodeFailure } from './dialect.ts'
 export { RpcError } from './dialect.ts'
 export { defaultPollingSeconds, defaultRequestTimeoutSeconds, nodeSettings, refuseBadUrls } from './settings.ts'
 export type { NodeSettings } from './settings.ts'
-export type { Ask, Meter, Rpc, RpcAnswer, RpcCall, Sent, Signed } from './dialect.ts'
+export type { Ask, Meter, Rpc, RpcAnswer, RpcCall, BroadcastAnswer as Sent, SignedBytes as Signed } from './dialect.ts'
 export { onAbort, withSignal } from './dialect.ts'

@@ -73,7 +73,7 @@ export async function readHead(rpc: Rpc, at: At): Promise<Head> {
 }
 
 /** What the bytes of an account say; undefined where they say nothing, whatever the node calls it: decoders throw. */
-export function decoded<T>(decoder: { decode(data: Uint8Array): T }, data: Uint8Array): T | undefined {
+export function tryDecode<T>(decoder: { decode(data: Uint8Array): T }, data: Uint8Array): T | undefined {
   try {
     return decoder.decode(data)
   } catch {

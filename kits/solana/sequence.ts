@@ -2,7 +2,7 @@ import { NonceState, SYSTEM_PROGRAM_ADDRESS, getNonceDecoder, getNonceSize } fro
 import { badFields, SluiceError, type Standing, type At } from '../../core/contracts/index.ts'
 import { isObject, type Rpc, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import { nodeLied, resultOf } from '../nodes/rpc.ts'
-import { accountsCalls, readAccounts, decoded } from './accounts.ts'
+import { accountsCalls, readAccounts, tryDecode } from './accounts.ts'
 import { confirmed, finalized, contextSlotOf, numberOf, valueOf } from './rpc.ts'
 import type { SolanaAccount } from './types.ts'
 
@@ -145,7 +145,7 @@ export function readDurable(
 /** What is to be signed upon; undefined where the account is no durable nonce, or another's. */
 export function nonceIn(account: SolanaAccount | undefined, authority?: string): string | undefined {
   if (account?.owner !== SYSTEM_PROGRAM_ADDRESS || account.data.length !== getNonceSize()) return undefined
-  const nonce = decoded(getNonceDecoder(), account.data)
+  const nonce = tryDecode(getNonceDecoder(), account.data)
   return nonce?.state === NonceState.Initialized && (authority ?? nonce.authority) === nonce.authority ? nonce.blockhash : undefined
 }
 

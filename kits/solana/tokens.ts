@@ -12,7 +12,7 @@ import { address, createNoopSigner } from '@solana/kit'
 import { SluiceError, type At, type Token, type AltchainVerbs } from '../../core/contracts/index.ts'
 import type { Rpc } from '../nodes/dialect.ts'
 import { nodeLied, resultOf } from '../nodes/rpc.ts'
-import { decoded, accountsCalls, readAccounts } from './accounts.ts'
+import { tryDecode, accountsCalls, readAccounts } from './accounts.ts'
 import { confirmed, integerOf } from './rpc.ts'
 import { type SolanaAccount, fromKit, type Solana, type SolanaInstruction } from './types.ts'
 
@@ -46,14 +46,14 @@ export interface Mint {
 /** Undefined where the account is no mint, or none that was made. */
 export function readMint(account: SolanaAccount | undefined): Mint | undefined {
   if (!account || !isOfKind(account, 'mint', getMintSize())) return undefined
-  const mint = decoded(getMintDecoder(), account.data.subarray(0, getMintSize()))
+  const mint = tryDecode(getMintDecoder(), account.data.subarray(0, getMintSize()))
   return mint?.isInitialized ? { decimals: mint.decimals, program: account.owner, data: account.data } : undefined
 }
 
 /** What a token account holds; undefined where it is none, of another mint, or not the owner's: an owner may give an account away. */
 export function heldIn(account: SolanaAccount | undefined, of: { mint: string; owner: string }): bigint | undefined {
   if (!account || !isOfKind(account, 'account', getTokenSize())) return undefined
-  const held = decoded(getTokenDecoder(), account.data.subarray(0, getTokenSize()))
+  const held = tryDecode(getTokenDecoder(), account.data.subarray(0, getTokenSize()))
   if (!held || held.state === AccountState.Uninitialized) return undefined
   return held.mint === of.mint && held.owner === of.owner ? held.amount : undefined
 }

@@ -60,7 +60,7 @@ export function readTransaction(signature: string, raw: unknown): { tx: Json; re
     err: jsonOfNode(err),
     fee: fee.toString(),
     logs: logs.filter((line) => typeof line === 'string'),
-    instructions: executedIn(transaction['message'], meta),
+    instructions: executedInstructions(transaction['message'], meta),
   }
   return { tx: { ...fieldsOfNode(transaction), version: jsonOfNode(version) }, receipt }
 }
@@ -95,7 +95,7 @@ export function readStatus(raw: unknown): Status | undefined {
 }
 
 /** One that was carried out. `data` in base58, as nodes give it. */
-type Executed = { readonly program: string; readonly data: string }
+type ExecutedInstruction = { readonly program: string; readonly data: string }
 
 interface KnownProgram {
   name: string
@@ -120,7 +120,7 @@ const knownPrograms: ReadonlyMap<string, KnownProgram> = new Map([
   ],
 ])
 
-function instructionName({ program, data }: Executed): string | undefined {
+function instructionName({ program, data }: ExecutedInstruction): string | undefined {
   try {
     return knownPrograms.get(program)?.nameOf(Uint8Array.from(getBase58Encoder().encode(data)))
   } catch {
@@ -130,7 +130,7 @@ function instructionName({ program, data }: Executed): string | undefined {
 }
 
 /** All instructions in the order in which they began: each of the transaction, then what it called. */
-function executedIn(message: unknown, meta: Record<string, unknown>): readonly Executed[] {
+function executedInstructions(message: unknown, meta: Record<string, unknown>): readonly ExecutedInstruction[] {
   const { accountKeys, instructions } = isObject(message) ? message : {}
   const loaded = isObject(meta['loadedAddresses']) ? meta['loadedAddresses'] : {}
   const keys = [accountKeys, loaded['writable'], loaded['readonly']].flatMap(listOf)
@@ -144,7 +144,7 @@ function executedIn(message: unknown, meta: Record<string, unknown>): readonly E
     .map((each) => readInstruction(each, keys))
 }
 
-function readInstruction(raw: unknown, keys: readonly unknown[]): Executed {
+function readInstruction(raw: unknown, keys: readonly unknown[]): ExecutedInstruction {
   const { programIdIndex, data } = isObject(raw) ? raw : {}
   const program = keys[numberOf(programIdIndex) ?? -1]
   return { program: typeof program === 'string' ? program : '', data: typeof data === 'string' ? data : '' }
@@ -186,7 +186,7 @@ function callsIn(lines: readonly string[]): readonly Call[] {
 }
 
 /** A log that was cut off, or is another's, names no instruction. */
-function explain({ program, depth, lines }: Call, executed: Executed | undefined): Json {
+function explain({ program, depth, lines }: Call, executed: ExecutedInstruction | undefined): Json {
   const name = knownPrograms.get(program)?.name
   const value = executed?.program === program ? instructionName(executed) : undefined
   const events = value === undefined ? [] : [{ name: 'instruction', value }]

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { ensureCertificates, type SetUp } from '../../core/tls/ensure-certificates.ts'
-import type { IssuedPair } from '../../core/tls/authority.ts'
+import type { CertificatePair } from '../../core/tls/authority.ts'
 
 const folders: string[] = []
 
@@ -29,6 +29,6 @@ export function pem(certsDir: string, file: string): Promise<string> {
 }
 
 /** Certificate and key of a client, as they lie in the folder. */
-export async function pairOf(certsDir: string, name: string): Promise<IssuedPair> {
+export async function pairOf(certsDir: string, name: string): Promise<CertificatePair> {
   return { certPem: await pem(certsDir, `${name}_cert.pem`), keyPem: await pem(certsDir, `${name}_key.pem`) }
 }

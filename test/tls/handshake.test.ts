@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
 import net from 'node:net'
-import { createAuthority, openAuthority, issueCertificate, type IssuedPair } from '../../core/tls/authority.ts'
+import { createAuthority, openAuthority, issueCertificate, type CertificatePair } from '../../core/tls/authority.ts'
 import { newClient, revoke } from '../../core/tls/certificates.ts'
 import { madeCertificates, pairOf, removeFolders } from './certificates.ts'
 import { call, startServer, stopServers, until, type RunningServer } from './tls-server.ts'
@@ -24,7 +24,7 @@ describe('handshake', () => {
     await removeFolders()
   })
 
-  const strangers: { who: string; pair: () => Promise<IssuedPair | undefined>; code: string; verification: string | null; line: string }[] =
+  const strangers: { who: string; pair: () => Promise<CertificatePair | undefined>; code: string; verification: string | null; line: string }[] =
     [
       {
         who: 'no certificate',

@@ -3,7 +3,7 @@ import type { Server } from 'node:https'
 import net from 'node:net'
 import tls from 'node:tls'
 import { createTlsServer, peerIdentity } from '../../core/tls/tls-server.ts'
-import type { IssuedPair } from '../../core/tls/authority.ts'
+import type { CertificatePair } from '../../core/tls/authority.ts'
 import { pem } from './certificates.ts'
 
 /** A listening server on `certsDir`, with what it logged. */
@@ -16,7 +16,7 @@ export interface RunningServer {
 }
 
 export interface Call {
-  pair?: IssuedPair
+  pair?: CertificatePair
   version?: tls.SecureVersion
   session?: Buffer | undefined
 }
