@@ -14,7 +14,7 @@ import {
   writeTogether,
 } from './certificate-files.ts'
 
-export interface SetUp {
+export interface CertificateSetup {
   certsDir: string
   /** Names and addresses of the server besides those of this machine. */
   hostnames?: readonly string[]
@@ -26,7 +26,7 @@ export interface SetUp {
  * Makes CA, server certificate, client certificate and an empty revocation list where there are none. Never overwrites:
  * a folder that holds some of the files, but not what a server needs, is an error that says what to do.
  */
-export async function ensureCertificates(setUp: SetUp): Promise<{ made: boolean }> {
+export async function ensureCertificates(setUp: CertificateSetup): Promise<{ made: boolean }> {
   const { certsDir } = setUp
   // The usual start writes nothing, so that a server also runs with its certificates mounted read-only.
   if (!(await isUnfinished(certsDir)) && (await state(certsDir)) === 'complete') return { made: false }

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { ensureCertificates, type SetUp } from '../../core/tls/ensure-certificates.ts'
+import { ensureCertificates, type CertificateSetup } from '../../core/tls/ensure-certificates.ts'
 import type { CertificatePair } from '../../core/tls/authority.ts'
 
 const folders: string[] = []
@@ -14,7 +14,7 @@ export async function emptyFolder(): Promise<string> {
 }
 
 /** A folder with certificates made in it. */
-export async function madeCertificates(setUp: Omit<SetUp, 'certsDir'> = {}): Promise<string> {
+export async function madeCertificates(setUp: Omit<CertificateSetup, 'certsDir'> = {}): Promise<string> {
   const certsDir = path.join(await emptyFolder(), 'certs')
   await ensureCertificates({ ...setUp, certsDir })
   return certsDir
