@@ -17,10 +17,10 @@ import {
   pairFiles,
   withFolderLock,
   hasCode,
-  finishWriting,
-  writeTogether,
+  finishStagedWrite,
+  writeAtomically,
   readCertificateFile,
-  namesIn,
+  namesInFolder,
 } from './certificate-files.ts'
 import { serverNames } from './ensure-certificates.ts'
 
@@ -80,7 +80,7 @@ export async function renew(
 /** Runs `work` with the CA open and nobody else writing in the folder. */
 async function withAuthority<T>(certsDir: string, access: CaAccess, work: (authority: Authority) => Promise<T>): Promise<T> {
   return withFolderLock(certsDir, async () => {
-    await finishWriting(certsDir)
+    await finishStagedWrite(certsDir)
     return work(await openAuthority(certsDir, access.caPassphrase))
   })
 }
@@ -101,7 +101,7 @@ async function makeClient(certsDir: string, authority: Authority, name: string):
 
 async function writePair(certsDir: string, name: string, pair: CertificatePair, also: Record<string, string>): Promise<NewCertificate> {
   const { certFile, keyFile } = pairFiles(certsDir, name)
-  await writeTogether(certsDir, { ...also, [path.basename(certFile)]: pair.certPem, [path.basename(keyFile)]: pair.keyPem })
+  await writeAtomically(certsDir, { ...also, [path.basename(certFile)]: pair.certPem, [path.basename(keyFile)]: pair.keyPem })
   const certificate = new X509Certificate(pair.certPem)
   return {
     name,
@@ -151,7 +151,7 @@ export async function revoke(
     )
     const now = new Date()
     for (const { serialNumber } of revoking) revocations.set(serialNumber, now)
-    await writeTogether(certsDir, { 'revoked.pem': await makeRevocationList(authority, revocations) })
+    await writeAtomically(certsDir, { 'revoked.pem': await makeRevocationList(authority, revocations) })
     return { revoked: revoking.map((client) => ({ ...client, state: 'revoked', revokedAt: now })), before }
   })
 }
@@ -213,7 +213,7 @@ async function issuedCertificates(certsDir: string): Promise<X509Certificate[]> 
   const ca = new X509Certificate(await readCertificateFile(files.caCert))
   const found = new Map<string, X509Certificate>()
   const notClients = new Set([files.caCert, files.serverCert].map((file) => path.basename(file)))
-  const names = (await namesIn(certsDir)).filter((name) => name.endsWith('_cert.pem') && !notClients.has(name))
+  const names = (await namesInFolder(certsDir)).filter((name) => name.endsWith('_cert.pem') && !notClients.has(name))
   for (const name of ['issued.pem', ...names]) {
     for (const certificate of await certificatesIn(path.join(certsDir, name))) {
       if (certificate.verify(ca.publicKey)) found.set(certificate.fingerprint256, certificate)

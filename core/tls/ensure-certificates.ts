@@ -8,10 +8,10 @@ import {
   certificateFiles,
   withFolderLock,
   hasCode,
-  finishWriting,
-  isUnfinished,
-  namesIn,
-  writeTogether,
+  finishStagedWrite,
+  hasStagedWrite,
+  namesInFolder,
+  writeAtomically,
 } from './certificate-files.ts'
 
 export interface CertificateSetup {
@@ -29,20 +29,20 @@ export interface CertificateSetup {
 export async function ensureCertificates(setUp: CertificateSetup): Promise<{ made: boolean }> {
   const { certsDir } = setUp
   // The usual start writes nothing, so that a server also runs with its certificates mounted read-only.
-  if (!(await isUnfinished(certsDir)) && (await state(certsDir)) === 'complete') return { made: false }
+  if (!(await hasStagedWrite(certsDir)) && (await state(certsDir)) === 'complete') return { made: false }
   const hostnames = serverNames(setUp.hostnames)
   await makeFolder(certsDir)
   return withFolderLock(certsDir, async () => {
-    await finishWriting(certsDir)
+    await finishStagedWrite(certsDir)
     if ((await state(certsDir)) === 'complete') return { made: false }
-    await writeTogether(certsDir, await makeSet(hostnames, setUp.caPassphrase))
+    await writeAtomically(certsDir, await makeSet(hostnames, setUp.caPassphrase))
     return { made: true }
   })
 }
 
 async function state(certsDir: string): Promise<'complete' | 'none'> {
   const files = certificateFiles(certsDir)
-  const there = new Set(await namesIn(certsDir))
+  const there = new Set(await namesInFolder(certsDir))
   // The CA's key and the clients' files may live elsewhere: the server does not use them.
   const missing = [files.caCert, files.serverCert, files.serverKey, files.revoked]
     .map((file) => path.basename(file))

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { openAuthority, issueCertificate } from '../../core/tls/authority.ts'
 import { ensureCertificates } from '../../core/tls/ensure-certificates.ts'
 import { newClient, renew, revoke } from '../../core/tls/certificates.ts'
-import { writeTogether } from '../../core/tls/certificate-files.ts'
+import { writeAtomically } from '../../core/tls/certificate-files.ts'
 import { madeCertificates, pairOf, pem, removeFolders } from './certificates.ts'
 import { call, connect, startServer, stopServers, until, type RunningServer } from './tls-server.ts'
 
@@ -123,7 +123,7 @@ describe('certificates changed while the server runs', () => {
       hostnames: ['localhost'],
       notAfter,
     })
-    await writeTogether(certsDir, { 'server_cert.pem': pair.certPem, 'server_key.pem': pair.keyPem })
+    await writeAtomically(certsDir, { 'server_cert.pem': pair.certPem, 'server_key.pem': pair.keyPem })
 
     const { lines } = await startServer(certsDir)
 
