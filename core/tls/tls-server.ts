@@ -181,7 +181,7 @@ const windowMs = 10_000
 
 /** Logs a refused handshake in one line that says who came and why it was refused. */
 function logRefusedHandshakes(server: ServerInLogRefusedHandshakes, log: TlsLog): void {
-  const allow = burstLimit(mostLines, windowMs)
+  const allow = createRateLimit(mostLines, windowMs)
   const addresses = new WeakMap<TLSSocket, string | undefined>()
 
   // A refused socket is destroyed before `tlsClientError` and knows neither its peer nor its address any more. This event
@@ -248,13 +248,13 @@ function handshakeRefusal(error: Error & { code?: string }, socket: TLSSocket): 
 }
 
 /** Whether an event may be logged, and how many were kept quiet since the last one that was. */
-interface BurstVerdict {
+interface RateLimitResult {
   log: boolean
   keptQuiet: number
 }
 
 /** Lets at most `most` events through in every `windowMs`: whoever can knock must not be able to fill the disk. */
-export function burstLimit(most: number, windowMs: number): (nowMs: number) => BurstVerdict {
+export function createRateLimit(most: number, windowMs: number): (nowMs: number) => RateLimitResult {
   let windowStart = -Infinity
   let seen = 0
   let quiet = 0

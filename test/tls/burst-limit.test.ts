@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { burstLimit } from '../../core/tls/tls-server.ts'
+import { createRateLimit } from '../../core/tls/tls-server.ts'
 
 describe('burst limit', () => {
   it('lets a burst through up to its size, then tells how many it kept quiet once the window is over', () => {
-    const allow = burstLimit(2, 1_000)
+    const allow = createRateLimit(2, 1_000)
 
     const logged = [0, 1, 2, 999].map((now) => allow(now).log)
 
