@@ -41,10 +41,10 @@ export function priorityFee({ units, price }: ComputeBudget): bigint {
 
 /** The most lamports that a transaction can take: what it sends, what new accounts keep, and its fees, whatever its number is. */
 export function costOf({ value, rent }: Pick<SolanaIntent, 'value' | 'rent'>, fees: SolanaFees): bigint {
-  return BigInt(value) + BigInt(rent) + mostFees(fees)
+  return BigInt(value) + BigInt(rent) + maxFees(fees)
 }
 
-export function mostFees(fees: SolanaFees): bigint {
+export function maxFees(fees: SolanaFees): bigint {
   return baseFee + priorityFee(budgetOf(fees, limitDigits * priceDigits - 1))
 }
 
@@ -79,7 +79,7 @@ export function readRecentFees(result: unknown): readonly bigint[] | undefined {
 
 /** For the answer: the price of a unit in micro-lamports, and with the signature's what all of it costs, whatever its number is: never less than is paid. */
 export function gasOf(fees: SolanaFees): GasTerms {
-  return { gasLimit: BigInt(fees.computeUnits), gasPriceRaw: BigInt(fees.price), gasPriceDecimals: 6, gasCostRaw: mostFees(fees) }
+  return { gasLimit: BigInt(fees.computeUnits), gasPriceRaw: BigInt(fees.price), gasPriceDecimals: 6, gasCostRaw: maxFees(fees) }
 }
 
 /** Fees per gas are the other family's. @throws SluiceError INCOMPLETE_PARAMS */
