@@ -44,7 +44,7 @@ export async function readCertificateFile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (cause) {
-    if (!hasCode(cause, 'ENOENT')) throw new CertificateError(`${file} cannot be read: run this as the user who owns it.`, { cause })
+    if (!hasErrorCode(cause, 'ENOENT')) throw new CertificateError(`${file} cannot be read: run this as the user who owns it.`, { cause })
     const cure = file.endsWith('ca_key.pem')
       ? "it signs certificates and the list of revoked ones: run this where the CA's key is kept, or put it back"
       : 'make the certificates with "sluice certs init" or "npm start", or correct certsDir in conf/ssl.yml'
@@ -82,7 +82,7 @@ export async function finishStagedWrite(folder: string): Promise<void> {
   const staged = path.join(folder, complete)
   for (const name of await namesInFolder(staged)) await rename(path.join(staged, name), path.join(folder, name))
   await rmdir(staged).catch((error: unknown) => {
-    if (!hasCode(error, 'ENOENT')) throw error
+    if (!hasErrorCode(error, 'ENOENT')) throw error
   })
 }
 
@@ -96,7 +96,7 @@ export async function namesInFolder(folder: string): Promise<string[]> {
   try {
     return await readdir(folder)
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return []
+    if (hasErrorCode(error, 'ENOENT')) return []
     throw error
   }
 }
@@ -127,12 +127,12 @@ async function acquire(lock: string): Promise<void> {
     try {
       return await writeFile(lock, `${process.pid}@${hostname()}\n`, { flag: 'wx', mode: 0o600 })
     } catch (error) {
-      if (hasCode(error, 'ENOENT'))
+      if (hasErrorCode(error, 'ENOENT'))
         throw new CertificateError(
           `There is no folder ${path.dirname(lock)}: make the certificates first, with "sluice certs init" or "npm start".`,
           { cause: error },
         )
-      if (!hasCode(error, 'EEXIST')) throw error
+      if (!hasErrorCode(error, 'EEXIST')) throw error
     }
     if (await isAbandoned(lock)) await clearAway(lock)
     else if (Date.now() > deadline) {
@@ -149,7 +149,7 @@ async function isAbandoned(lock: string): Promise<boolean> {
     if (pid !== undefined && host === hostname() && !isAlive(Number(pid))) return true
     return Date.now() - mtimeMs > (holder === '' ? longestNamelessMs : longestWorkMs)
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return false
+    if (hasErrorCode(error, 'ENOENT')) return false
     throw error
   }
 }
@@ -159,7 +159,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return hasCode(error, 'EPERM')
+    return hasErrorCode(error, 'EPERM')
   }
 }
 
@@ -169,13 +169,13 @@ async function clearAway(lock: string): Promise<void> {
   try {
     await rename(lock, aside)
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return
+    if (hasErrorCode(error, 'ENOENT')) return
     throw error
   }
   await rm(aside, { force: true })
 }
 
 /** Whether an error carries this code, as those of the file system do (`ENOENT`). */
-export function hasCode(error: unknown, code: string): boolean {
+export function hasErrorCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }

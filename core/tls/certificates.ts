@@ -16,7 +16,7 @@ import {
   checkClientName,
   pairFiles,
   withFolderLock,
-  hasCode,
+  hasErrorCode,
   finishStagedWrite,
   writeAtomically,
   readCertificateFile,
@@ -118,7 +118,7 @@ async function presentServerNames(certsDir: string): Promise<string[]> {
     const { subjectAltName = '' } = new X509Certificate(await readFile(certificateFiles(certsDir).serverCert))
     return [...subjectAltName.matchAll(/(?:DNS|IP Address):([^,]+)/g)].map(([, name = '']) => name)
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return []
+    if (hasErrorCode(error, 'ENOENT')) return []
     throw error
   }
 }
@@ -238,7 +238,7 @@ async function certificatesIn(file: string): Promise<X509Certificate[]> {
     const pem = await readFile(file, 'utf8')
     return [...pem.matchAll(pemBlock)].map(([block]) => new X509Certificate(block))
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return []
+    if (hasErrorCode(error, 'ENOENT')) return []
     throw error
   }
 }

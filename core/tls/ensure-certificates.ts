@@ -7,7 +7,7 @@ import {
   CertificateError,
   certificateFiles,
   withFolderLock,
-  hasCode,
+  hasErrorCode,
   finishStagedWrite,
   hasStagedWrite,
   namesInFolder,
@@ -84,7 +84,7 @@ async function makeFolder(certsDir: string): Promise<void> {
     await chmod(certsDir, 0o700)
   } catch (error) {
     // A mounted volume may belong to another user; the key files are 0600 all the same.
-    if (!hasCode(error, 'EPERM')) throw error
+    if (!hasErrorCode(error, 'EPERM')) throw error
   }
 }
 
