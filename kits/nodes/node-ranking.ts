@@ -9,7 +9,7 @@ type Standing = 'good' | 'slow' | 'shaky' | 'lagging' | 'forked'
 const order: readonly Standing[] = ['good', 'slow', 'shaky', 'lagging', 'forked']
 
 /** The nodes that a network is read from, compared with one another. */
-interface Fleet {
+interface NodeRanking {
   readonly heads: HeadsSeen<RpcNode>
   standing(node: RpcNode): Standing
   /** Those that can be asked, best first; of equally good ones the operator's order holds. */
@@ -20,7 +20,7 @@ interface Fleet {
   compare(): void
 }
 
-export function createFleet(nodes: readonly RpcNode[], { headCall, headIn, fork }: Dialect, policy: HealthPolicy, log: Log): Fleet {
+export function createNodeRanking(nodes: readonly RpcNode[], { headCall, headIn, fork }: Dialect, policy: HealthPolicy, log: Log): NodeRanking {
   const heads = createHeadsSeen<RpcNode>(policy)
   const known = new Map<RpcNode, Standing>()
   let forked: ReadonlySet<RpcNode> = new Set()
@@ -182,7 +182,7 @@ export function otherForks<N>(hashes: ReadonlyMap<N, string | undefined>): Reado
 }
 
 /** What is known of each node now, for people and metrics; asks nobody. */
-export function nodeStates(fleet: Fleet, nodes: readonly RpcNode[], readers: readonly RpcNode[]): readonly NodeState[] {
+export function nodeStates(fleet: NodeRanking, nodes: readonly RpcNode[], readers: readonly RpcNode[]): readonly NodeState[] {
   const inUse = fleet.ready()[0]
   return nodes.map((node) => {
     const failure = node.failure()

@@ -13,7 +13,7 @@ import {
   type BroadcastAnswer,
   type SignedBytes,
 } from './dialect.ts'
-import { createFleet, nodeStates } from './node-ranking.ts'
+import { createNodeRanking, nodeStates } from './node-ranking.ts'
 import { maskUrl, createNode, type RpcNode } from './node.ts'
 import { defaultHealthPolicy, type HealthPolicy } from './settings.ts'
 
@@ -46,7 +46,7 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
   const pick = (urls: readonly string[]) => [...new Set(urls)].flatMap((url) => nodes.get(url) ?? [])
   const readers = pick(rpcUrls)
   const senders = sendUrls.length === 0 ? readers : pick(sendUrls)
-  const fleet = createFleet(readers, dialect, policy, options.log)
+  const fleet = createNodeRanking(readers, dialect, policy, options.log)
 
   async function exchange(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
     at.signal.throwIfAborted()
