@@ -3,15 +3,15 @@ import type { Dialect, SeenHead } from './dialect.ts'
 import type { RpcNode } from './node.ts'
 import type { HealthPolicy } from './settings.ts'
 
-type Standing = 'good' | 'slow' | 'shaky' | 'lagging' | 'forked'
+type NodeStatus = 'good' | 'slow' | 'shaky' | 'lagging' | 'forked'
 
 /** From the one to ask to the one that is better than none. */
-const order: readonly Standing[] = ['good', 'slow', 'shaky', 'lagging', 'forked']
+const order: readonly NodeStatus[] = ['good', 'slow', 'shaky', 'lagging', 'forked']
 
 /** The nodes that a network is read from, compared with one another. */
 interface NodeRanking {
   readonly heads: HeadsSeen<RpcNode>
-  standing(node: RpcNode): Standing
+  standing(node: RpcNode): NodeStatus
   /** Those that can be asked, best first; of equally good ones the operator's order holds. */
   ready(): readonly RpcNode[]
   /** Whether one that was not tried yet can be asked and stands better, or, after a failover, has newer blocks. */
@@ -22,12 +22,12 @@ interface NodeRanking {
 
 export function createNodeRanking(nodes: readonly RpcNode[], { headCall, headIn, fork }: Dialect, policy: HealthPolicy, log: Log): NodeRanking {
   const heads = createHeadsSeen<RpcNode>(policy)
-  const known = new Map<RpcNode, Standing>()
+  const known = new Map<RpcNode, NodeStatus>()
   let forked: ReadonlySet<RpcNode> = new Set()
   let comparedAtMs = Number.NEGATIVE_INFINITY
   let comparing = false
 
-  function standing(node: RpcNode): Standing {
+  function standing(node: RpcNode): NodeStatus {
     if (forked.has(node)) return 'forked'
     if (heads.isLagging(node)) return 'lagging'
     if (node.record.isShaky()) return 'shaky'

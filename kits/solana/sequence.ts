@@ -77,7 +77,7 @@ export function durableSlots({ durable }: SolanaSynced, nonce: number, count: nu
 }
 
 /** A transaction on a durable nonce that has another value by now is over; the others stand for themselves. */
-export function standingOf({ durable, landed = [] }: SolanaSynced, slot: SolanaSlot): Standing {
+export function sequenceStatus({ durable, landed = [] }: SolanaSynced, slot: SolanaSlot): Standing {
   if (!isDurable(slot)) return landed.includes(slot.number) ? 'past' : 'free'
   const now = durable.find(({ account }) => account === slot.nonceAccount)
   return now === undefined || now.nonce === slot.nonce ? 'free' : 'past'

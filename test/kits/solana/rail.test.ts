@@ -7,7 +7,7 @@ import {
   claimSlots,
   durableSlots,
   mergeSynced,
-  standingOf,
+  sequenceStatus,
   type BlockhashSlot,
   type SolanaSynced,
 } from '../../../kits/solana/sequence.ts'
@@ -128,11 +128,11 @@ describe('slots on Solana', () => {
   it('count no more for what is in a block, until it is taken back', () => {
     const held = [numberAt(synced.nowMs)]
     const landed = mergeSynced(synced, { ...synced, slot: 1001, landed: [synced.nowMs] }, held)
-    expect(standingOf(landed, numberAt(synced.nowMs))).to.equal('past')
+    expect(sequenceStatus(landed, numberAt(synced.nowMs))).to.equal('past')
     const checked = mergeSynced(landed, { ...synced, slot: 1002 }, held)
-    expect(standingOf(checked, numberAt(synced.nowMs))).to.equal('past')
+    expect(sequenceStatus(checked, numberAt(synced.nowMs))).to.equal('past')
     const back = mergeSynced(checked, { ...synced, slot: 1003, landed: [] }, held)
-    expect(standingOf(back, numberAt(synced.nowMs))).to.equal('free')
+    expect(sequenceStatus(back, numberAt(synced.nowMs))).to.equal('free')
     expect(mergeSynced(landed, { ...synced, slot: 1002 }, []).landed).to.deep.equal([])
   })
 
