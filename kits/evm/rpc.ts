@@ -1,5 +1,5 @@
 import type { Head } from '../../core/contracts/index.ts'
-import { type Rpc, type Dialect, isObject, type RpcAnswer, type RpcCall, type SeenHead, NodeFailure } from '../nodes/dialect.ts'
+import { type Rpc, type Dialect, isObject, type RpcAnswer, type RpcCall, type ReportedHead, NodeFailure } from '../nodes/dialect.ts'
 import { createRpc, type RpcOptions, nodeLied } from '../nodes/rpc.ts'
 import { quantityOf, isBytes } from './encoding.ts'
 
@@ -32,12 +32,12 @@ function evmDialect(chainId: number): Dialect {
 }
 
 /** The chain's head where the answers tell it by the way: what is asked for another reason says how far a node is. */
-function headInAnswers(calls: readonly RpcCall[], answers: readonly RpcAnswer[]): SeenHead | undefined {
+function headInAnswers(calls: readonly RpcCall[], answers: readonly RpcAnswer[]): ReportedHead | undefined {
   const index = calls.findIndex(({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === 'latest')
   return index < 0 ? undefined : blockOf(answers[index]?.result)
 }
 
-function blockOf(result: unknown): (SeenHead & { hash: string }) | undefined {
+function blockOf(result: unknown): (ReportedHead & { hash: string }) | undefined {
   if (!isObject(result) || typeof result['hash'] !== 'string') return undefined
   const number = quantityOf(result['number'])
   const timestamp = quantityOf(result['timestamp'])

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { type At, type ChainVenue, type NodeState, SluiceError } from '../../core/contracts/index.ts'
 
 /** A node's word on the chain's head. */
-export interface SeenHead {
+export interface ReportedHead {
   number: number
   /** Tells a block from another of the same number. Without it a reorganisation shows only by heads that stay lower for a while. */
   hash?: string
@@ -21,7 +21,7 @@ export interface Dialect {
   /** Asked of every node, to compare them. */
   headCall: RpcCall
   /** The head where answers tell it: that to `headCall`, and what is asked for another reason and tells it by the way. */
-  headIn(calls: readonly RpcCall[], answers: readonly RpcAnswer[]): SeenHead | undefined
+  headIn(calls: readonly RpcCall[], answers: readonly RpcAnswer[]): ReportedHead | undefined
   /** Asks for what tells one fork from another at a block far below the head. Absent: forks are not looked for. */
   fork?: {
     call(number: number): RpcCall

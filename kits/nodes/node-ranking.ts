@@ -1,5 +1,5 @@
 import type { Log, NodeState } from '../../core/contracts/index.ts'
-import type { Dialect, SeenHead } from './dialect.ts'
+import type { Dialect, ReportedHead } from './dialect.ts'
 import type { RpcNode } from './node.ts'
 import type { HealthPolicy } from './settings.ts'
 
@@ -10,7 +10,7 @@ const order: readonly NodeStatus[] = ['good', 'slow', 'shaky', 'lagging', 'forke
 
 /** The nodes that a network is read from, compared with one another. */
 interface NodeRanking {
-  readonly heads: HeadsSeen<RpcNode>
+  readonly heads: HeadTracker<RpcNode>
   standing(node: RpcNode): NodeStatus
   /** Those that can be asked, best first; of equally good ones the operator's order holds. */
   ready(): readonly RpcNode[]
@@ -21,7 +21,7 @@ interface NodeRanking {
 }
 
 export function createNodeRanking(nodes: readonly RpcNode[], { headCall, headIn, fork }: Dialect, policy: HealthPolicy, log: Log): NodeRanking {
-  const heads = createHeadsSeen<RpcNode>(policy)
+  const heads = createHeadTracker<RpcNode>(policy)
   const known = new Map<RpcNode, NodeStatus>()
   let forked: ReadonlySet<RpcNode> = new Set()
   let comparedAtMs = Number.NEGATIVE_INFINITY
@@ -68,7 +68,7 @@ export function createNodeRanking(nodes: readonly RpcNode[], { headCall, headIn,
   async function compareNow(): Promise<void> {
     const anchorNumber = anchor()
     const hashes = await Promise.all(nodes.map(async (node) => [node, await probe(node, anchorNumber).catch(() => undefined)] as const))
-    if (anchorNumber !== undefined) forked = otherForks(new Map(hashes))
+    if (anchorNumber !== undefined) forked = nodesOnMinorityForks(new Map(hashes))
     for (const node of nodes) tell(node)
   }
 
@@ -108,7 +108,7 @@ interface Lag {
 }
 
 /** A node's word on the chain's head. */
-interface Word extends SeenHead {
+interface Word extends ReportedHead {
   atMs: number
 }
 
@@ -120,7 +120,7 @@ const noLag: Lag = { blocks: 0, seconds: 0 }
  * A node is held only against what another one had already said when it was asked, so that a block that comes in between counts
  * for nobody. Pure but for its memory: the time is the caller's.
  */
-export function createHeadsSeen<N>({
+export function createHeadTracker<N>({
   maxLagBlocks,
   maxLagSeconds,
   memoryMs,
@@ -131,7 +131,7 @@ export function createHeadsSeen<N>({
   const hashes = new Map<number, string>()
   let told: { number: number; atMs: number } | undefined
 
-  function judge(node: N, block: SeenHead, askedAtMs: number): void {
+  function judge(node: N, block: ReportedHead, askedAtMs: number): void {
     const others = [...words].flatMap(([other, word]) =>
       other !== node && word.atMs <= askedAtMs && askedAtMs - word.atMs < memoryMs ? word : [],
     )
@@ -145,7 +145,7 @@ export function createHeadsSeen<N>({
 
   return {
     /** @param told whether somebody gets the answer that it was in; what only a probe saw was told to nobody */
-    saw(node: N, block: SeenHead, at: { askedMs: number; answeredMs: number; told: boolean }): void {
+    saw(node: N, block: ReportedHead, at: { askedMs: number; answeredMs: number; told: boolean }): void {
       judge(node, block, at.askedMs)
       words.set(node, { ...block, atMs: at.answeredMs })
       if (!at.told) return
@@ -160,20 +160,20 @@ export function createHeadsSeen<N>({
     },
     lag,
     isLagging,
-    head: (node: N): SeenHead | undefined => words.get(node),
+    head: (node: N): ReportedHead | undefined => words.get(node),
     /** How many blocks a head is older than the newest that was told; 0 after a reorganisation, which makes heads lower. */
     behind: (number: number): number => Math.max(0, (told?.number ?? number) - number),
   }
 }
 
-type HeadsSeen<N> = ReturnType<typeof createHeadsSeen<N>>
+type HeadTracker<N> = ReturnType<typeof createHeadTracker<N>>
 
 /**
  * Which nodes are on another fork than most, by the hash that each has for one block far below the head. Where two forks have
  * equally many, the one of the node that comes first is taken: nobody can know better.
  * @param hashes in order of preference; undefined where a node did not say
  */
-export function otherForks<N>(hashes: ReadonlyMap<N, string | undefined>): ReadonlySet<N> {
+export function nodesOnMinorityForks<N>(hashes: ReadonlyMap<N, string | undefined>): ReadonlySet<N> {
   const votes = new Map<string, number>()
   for (const hash of hashes.values()) if (hash !== undefined) votes.set(hash, (votes.get(hash) ?? 0) + 1)
   const most = Math.max(...votes.values())

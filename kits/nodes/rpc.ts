@@ -237,7 +237,7 @@ export function quoteNode(message: string): string {
 }
 
 // JSON-RPC over several nodes, for the kits of chain families.
-export type { Dialect, SeenHead } from './dialect.ts'
+export type { Dialect, ReportedHead as SeenHead } from './dialect.ts'
 export { createHeadFeed } from './head-feed.ts'
 export { isObject } from './dialect.ts'
 export { NodeFailure } from './dialect.ts'

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/contracts/index.ts'
-import { NodeFailure, isObject, type Dialect, type SeenHead, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
+import { NodeFailure, isObject, type Dialect, type ReportedHead, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import { slotSeconds } from './network.ts'
 import { canonicalAddress, isTransactionSignature } from './types.ts'
 
@@ -38,7 +38,7 @@ export function solanaDialect(genesisHash: string | undefined): Dialect {
 }
 
 /** Heads are confirmed slots: answers for another commitment say nothing of them. */
-function headIn(calls: readonly RpcCall[], answers: readonly RpcAnswer[]): SeenHead | undefined {
+function headIn(calls: readonly RpcCall[], answers: readonly RpcAnswer[]): ReportedHead | undefined {
   for (const [index, { method, params }] of calls.entries()) {
     const options = params.at(-1)
     if (!isObject(options) || options['commitment'] !== confirmed.commitment) continue

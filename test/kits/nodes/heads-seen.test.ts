@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { array, assert, integer, nat, property, record } from 'fast-check'
-import { createHeadsSeen, otherForks } from '../../../kits/nodes/node-ranking.ts'
+import { createHeadTracker, nodesOnMinorityForks } from '../../../kits/nodes/node-ranking.ts'
 
 const memoryMs = 1000
 const patienceMs = 500
@@ -8,9 +8,9 @@ const block = (number: number, branch = '') => ({ number, hash: `${branch}${numb
 const at = (ms: number, told = true) => ({ askedMs: ms, answeredMs: ms + 1, told })
 
 describe('what nodes say of the head', () => {
-  let seen: ReturnType<typeof createHeadsSeen<string>>
+  let seen: ReturnType<typeof createHeadTracker<string>>
   beforeEach(() => {
-    seen = createHeadsSeen<string>({ maxLagBlocks: 3, maxLagSeconds: 5, memoryMs, patienceMs })
+    seen = createHeadTracker<string>({ maxLagBlocks: 3, maxLagSeconds: 5, memoryMs, patienceMs })
   })
 
   it('makes a node lag that is further behind than the tolerance, until it has caught up', () => {
@@ -89,7 +89,7 @@ describe('what nodes say of the head', () => {
     const words = array(record({ node: nat(3), number: integer({ min: 0, max: 50 }) }), { minLength: 1, maxLength: 60 })
     assert(
       property(words, (said) => {
-        const heads = createHeadsSeen<number>({ maxLagBlocks: 3, maxLagSeconds: 5, memoryMs: Number.POSITIVE_INFINITY, patienceMs })
+        const heads = createHeadTracker<number>({ maxLagBlocks: 3, maxLagSeconds: 5, memoryMs: Number.POSITIVE_INFINITY, patienceMs })
         const newest = new Map<number, number>()
         for (const [index, { node, number }] of said.entries()) {
           heads.saw(node, block(number), at(index * 2))
@@ -103,7 +103,7 @@ describe('what nodes say of the head', () => {
 })
 
 describe('nodes on different forks', () => {
-  const forks = (...hashes: (string | undefined)[]) => [...otherForks(new Map(hashes.map((hash, index) => [index, hash])))]
+  const forks = (...hashes: (string | undefined)[]) => [...nodesOnMinorityForks(new Map(hashes.map((hash, index) => [index, hash])))]
 
   for (const [title, hashes, others] of [
     ['are none where all agree', ['a', 'a', 'a'], []],
