@@ -12,7 +12,7 @@ const methodNotFound = -32601
 /** One node and what is known of it by itself; how it compares with others is judged elsewhere. */
 export interface RpcNode {
   readonly label: string
-  readonly record: NodeRecord
+  readonly record: NodeStats
   /** Its network was checked and its last answer was one. */
   ready(): boolean
   /** It may be checked now: never was, or its backoff is over. */
@@ -52,7 +52,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
   let checking: Promise<void> | undefined
   let verified = false
   let closed = false
-  const record = createRecord()
+  const record = createNodeStats()
 
   const http = createHttp(url, timeoutMs, disconnected)
 
@@ -170,7 +170,7 @@ const shakyAbove = 0.5
 const steadyBelow = 0.25
 
 /** How fast a node answers, and how often it does not: moving averages. */
-interface NodeRecord {
+interface NodeStats {
   answered(ms: number): void
   failed(): void
   /** How long the same small question took, which every node of a network is asked: only that can be compared. */
@@ -182,7 +182,7 @@ interface NodeRecord {
   isShaky(): boolean
 }
 
-function createRecord(): NodeRecord {
+function createNodeStats(): NodeStats {
   let latencyMs: number | undefined
   let probeMs: number | undefined
   let errorRate = 0
