@@ -1,7 +1,7 @@
 import { toQuantity } from 'ethers/utils'
 import { SluiceError, type At, type Chain, type Head, type HeadChanges, type Interest } from '../../core/contracts/index.ts'
 import { isObject, type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
-import { nodeLied, resultOf } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { numberOf, quantityOf } from './encoding.ts'
 import type { Evm, FoundLog } from './types.ts'
 import { accountCalls, accountChange, accountsOf, parseInterest, logFilters } from './wallets.ts'
@@ -79,7 +79,7 @@ async function readLogs(rpc: Rpc, heads: readonly Head[], { follow }: Interest, 
   const all = await rpc.batch([...proofs, ...questions, ...last.flatMap((head) => accountCalls(wallets, head))], at)
   for (const proof of all.slice(0, proofs.length))
     if (quantityOf(resultOf(rpc, proofMethod, proof)) === undefined)
-      throw nodeLied(rpc, 'does not have a block whose logs it was asked for')
+      throw invalidAnswer(rpc, 'does not have a block whose logs it was asked for')
   const answers = all.slice(proofs.length)
   const news = last.flatMap((head) =>
     accountsOf(wallets, answers.slice(questions.length), head).flatMap((account, index) =>
@@ -109,7 +109,7 @@ async function readBlocks(rpc: Rpc, first: bigint, count: bigint, at: At): Promi
   )
   return numbers.map((number, index) => {
     const block = readBlock(rpc, resultOf(rpc, 'eth_getBlockByNumber', answers[index]))
-    if (block.number !== number) throw nodeLied(rpc, 'answered with another block than the one that it was asked for')
+    if (block.number !== number) throw invalidAnswer(rpc, 'answered with another block than the one that it was asked for')
     return block
   })
 }
@@ -125,7 +125,7 @@ function logsOf(rpc: Rpc, head: Head, answers: readonly RpcAnswer[]): readonly F
 /** By their places in the block. A node that gives those of another block, or out of order, is not believed the others either. */
 function placedLogs(rpc: Rpc, { hash, number }: Head, answer: RpcAnswer): ReadonlyMap<number, FoundLog> {
   const raw = resultOf(rpc, 'eth_getLogs', answer)
-  if (!Array.isArray(raw)) throw nodeLied(rpc, 'answered eth_getLogs with something else than logs')
+  if (!Array.isArray(raw)) throw invalidAnswer(rpc, 'answered eth_getLogs with something else than logs')
   const logs: readonly unknown[] = raw
   const found = new Map<number, FoundLog>()
   const blockNumber = Number(number)
@@ -135,7 +135,7 @@ function placedLogs(rpc: Rpc, { hash, number }: Head, answer: RpcAnswer): Readon
     const index = isObject(each) ? numberOf(each['logIndex']) : undefined
     const ofBlock = isObject(each) && each['blockHash'] === hash && each['removed'] !== true
     if (!log || !ofBlock || log.blockNumber !== blockNumber || index === undefined || index <= last)
-      throw nodeLied(rpc, 'answered eth_getLogs with something else than the logs of the block')
+      throw invalidAnswer(rpc, 'answered eth_getLogs with something else than the logs of the block')
     last = index
     found.set(last, log)
   }

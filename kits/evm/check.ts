@@ -11,7 +11,7 @@ import {
 } from '../../core/contracts/index.ts'
 import { isObject, type RpcAnswer } from '../nodes/dialect.ts'
 import { fundsCommitted, gasTooDear, balanceTooSmall, shortage } from '../nodes/rails.ts'
-import { nodeLied, resultOf } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { isBytes, quantityOf } from './encoding.ts'
 import { tipMethod } from './fee-oracle.ts'
 import { checkFeeOverrides, costOf, feesOf, min, computeFeePerGas, type EvmFees, type FeePerGas } from './fees.ts'
@@ -52,10 +52,10 @@ export async function check(
 
   const bytes = resultOf(rpc, 'eth_call', read)
   const results = isBytes(bytes) ? unpackAggregate3(bytes, wanted.length + chargeable.length) : undefined
-  if (!results) throw nodeLied(rpc, 'answered a call to Multicall3 with something else than its result')
+  if (!results) throw invalidAnswer(rpc, 'answered a call to Multicall3 with something else than its result')
   const nativeRaw = await checkNeeds(options, wanted, results.slice(0, wanted.length), at)
   const charges = options.rollup ? chargesOf(results.slice(wanted.length)) : []
-  if (!charges) throw nodeLied(rpc, 'has no GasPriceOracle, by which the fees of a rollup are told')
+  if (!charges) throw invalidAnswer(rpc, 'has no GasPriceOracle, by which the fees of a rollup are told')
   const blockGas = blockField(options, block?.result, 'gasLimit')
   const mostGas = options.mostGas === undefined ? blockGas : min(options.mostGas, blockGas)
   const limits = gasLimitsOf(steps, simulated, mostGas)
@@ -92,7 +92,7 @@ function syncedOf(options: EvmRailOptions, latest: RpcAnswer | undefined, pendin
 
 function countOf({ rpc }: EvmRailOptions, answer: RpcAnswer | undefined): number {
   const count = quantityOf(resultOf(rpc, 'eth_getTransactionCount', answer))
-  if (count === undefined) throw nodeLied(rpc, 'answered eth_getTransactionCount with something that is no number')
+  if (count === undefined) throw invalidAnswer(rpc, 'answered eth_getTransactionCount with something that is no number')
   return Number(count)
 }
 
@@ -104,7 +104,7 @@ function blockField({ rpc, network }: EvmRailOptions, block: unknown, field: 'ga
       'UNSUPPORTED',
       `Blocks of ${network} have no base fee (EIP-1559), and its chain plugin does not say legacyFees: transactions of type 2 would be refused.`,
     )
-  throw nodeLied(rpc, 'answered eth_getBlockByNumber with something that is no block')
+  throw invalidAnswer(rpc, 'answered eth_getBlockByNumber with something that is no block')
 }
 
 function sum(values: readonly bigint[]): bigint {

@@ -1,6 +1,6 @@
 import type { At, Head, Log } from '../../core/contracts/index.ts'
 import { isObject, withSignal, type Rpc } from '../nodes/dialect.ts'
-import { nodeLied, resultOf } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { readBlock, type Block } from './rpc.ts'
 import { quantityOf } from './encoding.ts'
 import { max } from './fees.ts'
@@ -80,7 +80,7 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
       tipAt = performance.now()
       return head
     }
-    if (byHistory) throw nodeLied(rpc, `gives no tip by ${tipMethod(legacy)} or eth_feeHistory`)
+    if (byHistory) throw invalidAnswer(rpc, `gives no tip by ${tipMethod(legacy)} or eth_feeHistory`)
     byHistory = true
     return ask()
   }

@@ -1,6 +1,6 @@
 import { AbiCoder } from 'ethers/abi'
 import { isObject, type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
-import { quoteNode, nodeLied, resultOf } from '../nodes/rpc.ts'
+import { quoteNode, invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { isBytes } from './encoding.ts'
 import type { CallResult } from './types.ts'
 
@@ -292,5 +292,5 @@ export function callResultOf(rpc: Rpc, answer: RpcAnswer | undefined): CallResul
   const reverted = answer?.error && revertData(answer.error)
   if (reverted !== undefined) return { ok: false, data: reverted }
   resultOf(rpc, 'eth_call', answer)
-  throw nodeLied(rpc, 'answered eth_call with something that is no bytes')
+  throw invalidAnswer(rpc, 'answered eth_call with something that is no bytes')
 }

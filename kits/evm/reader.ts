@@ -2,7 +2,7 @@ import { toQuantity } from 'ethers'
 import { toQuantity as toQuantityInLogs } from 'ethers/utils'
 import { SluiceError, type At, type Head, type Token } from '../../core/contracts/index.ts'
 import type { Rpc, RpcAnswer } from '../nodes/dialect.ts'
-import { ask, nodeLied, resultOf } from '../nodes/rpc.ts'
+import { ask, invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { isBytes, quantityOf, numberOf } from './encoding.ts'
 import type { FeeOracle } from './fee-oracle.ts'
 import { batchParts, isProbe, packBatch, multicallViews, packAggregate3, unpackAggregate3 } from './multicall.ts'
@@ -51,7 +51,7 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
     const { head, results } = await readAt(after ? blockOf(after) : 'latest', calls, at)
     if (!after) return { head, results }
     if (head.number !== after.number || head.timestamp !== after.timestamp)
-      throw nodeLied(rpc, 'answered of another block than the one that it was asked about')
+      throw invalidAnswer(rpc, 'answered of another block than the one that it was asked about')
     return { head: after, results }
   }
 
@@ -80,7 +80,7 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
         return { head: oldest, results: readings.flatMap(({ results }) => results) }
       block = toQuantity(oldest.number)
     }
-    throw nodeLied(rpc, 'answered the parts of one question from several blocks')
+    throw invalidAnswer(rpc, 'answered the parts of one question from several blocks')
   }
 
   /** What creation code returned, or reverted with where that is more than a contract's code may be. */
@@ -93,9 +93,9 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
     const results = isBytes(bytes) ? unpackAggregate3(bytes, headCalls.length + expected) : undefined
     const [number, timestamp, baseFee] = (results ?? []).slice(0, blockCalls.length).map(({ data }) => quantityOf(data))
     if (!results || number === undefined || timestamp === undefined)
-      throw nodeLied(rpc, 'answered a call to Multicall3 with something else than its result')
+      throw invalidAnswer(rpc, 'answered a call to Multicall3 with something else than its result')
     if (rollup?.saw(results.slice(blockCalls.length, headCalls.length)) === false)
-      throw nodeLied(rpc, 'has no GasPriceOracle, by which the fees of a rollup are told')
+      throw invalidAnswer(rpc, 'has no GasPriceOracle, by which the fees of a rollup are told')
     return { head: headOf(number, Number(timestamp), baseFee), results: results.slice(headCalls.length) }
   }
 
@@ -157,7 +157,7 @@ export async function findLogs(
     const raw = resultOf(rpc, 'eth_getLogs', answer)
     const logs = Array.isArray(raw) ? raw.map(parseLog) : [undefined]
     return logs.map((log) => {
-      if (!log) throw nodeLied(rpc, 'answered eth_getLogs with something else than logs')
+      if (!log) throw invalidAnswer(rpc, 'answered eth_getLogs with something else than logs')
       return log
     })
   })

@@ -1,7 +1,7 @@
 import { Interface, Result, type EventFragment } from 'ethers'
 import type { At, Transaction, Json } from '../../core/contracts/index.ts'
 import { isObject, type Rpc } from '../nodes/dialect.ts'
-import { nodeLied, resultOf } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { isBytes, numberOf, quantityOf } from './encoding.ts'
 import { readBlock } from './rpc.ts'
 import type { EvmLog, EvmReceipt, Evm } from './types.ts'
@@ -56,7 +56,7 @@ export async function findTransaction(rpc: Rpc, hash: string, at: At): Promise<T
   const [tx, rawReceipt, block] = calls.map(({ method }, index) => resultOf(rpc, method, answers[index]))
   if (!isObject(tx) && !isObject(rawReceipt)) return undefined
   const receipt = isObject(rawReceipt) ? readReceipt(rawReceipt) : null
-  if (receipt === undefined) throw nodeLied(rpc, 'answered with something that is no receipt')
+  if (receipt === undefined) throw invalidAnswer(rpc, 'answered with something that is no receipt')
   const shown = jsonOfNode(tx)
   if (receipt) return { tx: shown, receipt, blockNumber: receipt.blockNumber }
   const { nextBaseFeeRaw = 0n } = readBlock(rpc, block)

@@ -1,6 +1,6 @@
 import type { Head } from '../../core/contracts/index.ts'
 import { type Rpc, type Dialect, isObject, type RpcAnswer, type RpcCall, type ReportedHead, NodeFailure } from '../nodes/dialect.ts'
-import { createRpc, type RpcOptions, nodeLied } from '../nodes/rpc.ts'
+import { createRpc, type RpcOptions, invalidAnswer } from '../nodes/rpc.ts'
 import { quantityOf, isBytes } from './encoding.ts'
 
 /** The nodes of one EVM network. */
@@ -107,7 +107,7 @@ export function readBlock(rpc: Rpc, raw: unknown): Block {
   const timestamp = quantityOf(block['timestamp'])
   const { hash, parentHash } = block
   if (number === undefined || timestamp === undefined || typeof hash !== 'string')
-    throw nodeLied(rpc, 'answered with something that is no block')
+    throw invalidAnswer(rpc, 'answered with something that is no block')
   const head = { number, timestamp: Number(timestamp), hash, ...(typeof parentHash === 'string' && { parentHash }) }
   const baseFeeRaw = quantityOf(block['baseFeePerGas'])
   const gasUsed = quantityOf(block['gasUsed'])

@@ -1,7 +1,7 @@
 import { id } from 'ethers/hash'
 import type { Followed, Head, KnownOf } from '../../core/contracts/index.ts'
 import type { Rpc, RpcAnswer } from '../nodes/dialect.ts'
-import { nodeLied } from '../nodes/rpc.ts'
+import { invalidAnswer } from '../nodes/rpc.ts'
 import { nativeAddress, quantityOf, addressInTopic, wordAt, wordCount } from './encoding.ts'
 import { addressWord, word } from './multicall.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
@@ -65,7 +65,7 @@ export function followedAccounts(rpc: Rpc): Followed<Evm, Account> {
     async load(wallets, after, at) {
       const answers = await rpc.batch(accountCalls(wallets, after), at)
       const read = accountsOf(wallets, answers, after).map((account, index) => {
-        if (!account) throw nodeLied(rpc, 'did not say what a wallet has and has made at a block')
+        if (!account) throw invalidAnswer(rpc, 'did not say what a wallet has and has made at a block')
         return [wallets[index] ?? '', account] as const
       })
       return { head: after, states: new Map(read) }

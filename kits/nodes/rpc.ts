@@ -179,14 +179,14 @@ export function resultOf(rpc: Rpc, method: string, answer: RpcAnswer | undefined
 }
 
 /** The node answered with something that cannot be: another one is asked next, where there is one. */
-export function nodeLied(rpc: Rpc, what: string): SluiceError {
+export function invalidAnswer(rpc: Rpc, what: string): SluiceError {
   const error = new SluiceError('NETWORK', `The RPC node ${rpc.url()} ${what}. Try again, or check rpcUrls.`, { retryAfterSeconds: 1 })
   rpc.distrust(what)
   return error
 }
 
 function nodeRefused(rpc: Rpc, method: string, { code, message }: { code: number; message: string }): SluiceError {
-  return nodeLied(rpc, `refused ${method}: ${message.slice(0, 200)} (code ${code})`)
+  return invalidAnswer(rpc, `refused ${method}: ${message.slice(0, 200)} (code ${code})`)
 }
 
 /** How a chain family reads what one node said to signed bytes. */

@@ -1,6 +1,6 @@
 import type { Token, At, Head } from '../../core/contracts/index.ts'
 import { isObject, type Rpc, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
-import { nodeLied, resultOf, ask } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf, ask } from '../nodes/rpc.ts'
 import { contextSlotOf, integerOf, valueOf, confirmed } from './rpc.ts'
 import type { SolanaAccount, SolanaReader } from './types.ts'
 
@@ -28,7 +28,7 @@ export function readAccounts(rpc: Rpc, answers: readonly (RpcAnswer | undefined)
     const result = resultOf(rpc, 'getMultipleAccounts', answer)
     const [slot, values] = [contextSlotOf(result), valueOf(result)]
     const accounts = Array.isArray(values) ? values.map(readAccount) : []
-    if (slot === undefined || accounts.includes(null)) throw nodeLied(rpc, 'answered getMultipleAccounts with something that is no account')
+    if (slot === undefined || accounts.includes(null)) throw invalidAnswer(rpc, 'answered getMultipleAccounts with something that is no account')
     return { slot, accounts: accounts.map((each) => each ?? undefined) }
   })
   const slots = parts.map(({ slot }) => slot)
@@ -67,7 +67,7 @@ export async function readHead(rpc: Rpc, at: At): Promise<Head> {
   const result = await ask(rpc, 'getAccountInfo', [clockSysvar, { encoding: 'base64', ...confirmed }], at)
   const slot = contextSlotOf(result)
   const { data } = readAccount(valueOf(result)) ?? {}
-  if (slot === undefined || !data || data.length < clockSize) throw nodeLied(rpc, 'has no clock')
+  if (slot === undefined || !data || data.length < clockSize) throw invalidAnswer(rpc, 'has no clock')
   const { buffer, byteOffset } = data
   return { number: BigInt(slot), timestamp: Number(new DataView(buffer, byteOffset).getBigInt64(unixTimeAt, true)) }
 }

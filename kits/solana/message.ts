@@ -18,7 +18,7 @@ import {
 } from '@solana/kit'
 import { type Prepared, type Sealed, type Signable, SluiceError, type Json, type At, type Reception } from '../../core/contracts/index.ts'
 import { isObject, type Rpc, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
-import { nodeLied, resultOf, quoteNode, sendToAll } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf, quoteNode, sendToAll } from '../nodes/rpc.ts'
 import { budgetOf, type ComputeBudget, type SolanaFees } from './fees.ts'
 import { confirmed, jsonOfNode, numberOf, valueOf } from './rpc.ts'
 import { isDurable, type SolanaSlot } from './sequence.ts'
@@ -89,11 +89,11 @@ export function simulationCall(step: SolanaIntent): RpcCall {
 /** The compute units that it used. Throws what it would fail for. */
 export function readSimulation(rpc: Rpc, answer: RpcAnswer | undefined): number {
   const value = valueOf(resultOf(rpc, 'simulateTransaction', answer))
-  if (!isObject(value)) throw nodeLied(rpc, 'answered simulateTransaction with something that is no simulation')
+  if (!isObject(value)) throw invalidAnswer(rpc, 'answered simulateTransaction with something that is no simulation')
   const err: Json = jsonOfNode(value['err'])
   if (err !== null) throw refusal(err, Array.isArray(value['logs']) ? value['logs'].filter((line) => typeof line === 'string') : [])
   const units = numberOf(value['unitsConsumed'])
-  if (units === undefined) throw nodeLied(rpc, 'simulates without saying how many compute units are used')
+  if (units === undefined) throw invalidAnswer(rpc, 'simulates without saying how many compute units are used')
   return units
 }
 

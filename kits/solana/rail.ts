@@ -1,7 +1,7 @@
 import { type At, type Log, type Rail, type Token, SluiceError, type Checked, type FeeWish, type Need } from '../../core/contracts/index.ts'
 import type { Rpc } from '../nodes/dialect.ts'
 import { balanceTooSmall, fundsCommitted, gasTooDear } from '../nodes/rails.ts'
-import { nodeLied, resultOf } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
 import { costOf, type FeeLimits, type SolanaFees, baseFee, gasOf, priceFees, readRecentFees, refuseWish, unitsFor } from './fees.ts'
 import { draft, seal, send, readSimulation, simulationCall } from './message.ts'
@@ -102,7 +102,7 @@ async function check(
   await judgeHeld(options, held, others.slice(durable.length), from, at)
   // What the wallet is left with has to pay for its own place.
   const spareRaw = integerOf(resultOf(rpc, 'getMinimumBalanceForRentExemption', spare))
-  if (spareRaw === undefined) throw nodeLied(rpc, 'does not say what rent is')
+  if (spareRaw === undefined) throw invalidAnswer(rpc, 'does not say what rent is')
   const sentRaw = needs.reduce(
     (most, need) => (need.token === nativeAddress && need.amountRaw > most ? need.amountRaw : most),
     BigInt(step.value) + BigInt(step.rent),
@@ -113,7 +113,7 @@ async function check(
   const units = unitsFor(readSimulation(rpc, simulated))
   // A node that does not tell what others pay leaves the least of the policy.
   const paid = recent?.error ? [] : readRecentFees(recent?.result)
-  if (!paid) throw nodeLied(rpc, 'answered getRecentPrioritizationFees with something that is no list of fees')
+  if (!paid) throw invalidAnswer(rpc, 'answered getRecentPrioritizationFees with something that is no list of fees')
   const fees = priceFees(units, paid, options)
   const neededRaw = costOf(step, fees) + spareRaw
   if (nativeRaw < neededRaw) throw gasTooDear(nativeCurrency, nativeRaw, neededRaw)

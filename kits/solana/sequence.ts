@@ -1,7 +1,7 @@
 import { NonceState, SYSTEM_PROGRAM_ADDRESS, getNonceDecoder, getNonceSize } from '@solana-program/system'
 import { badFields, SluiceError, type Standing, type At } from '../../core/contracts/index.ts'
 import { isObject, type Rpc, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
-import { nodeLied, resultOf } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts, tryDecode } from './accounts.ts'
 import { confirmed, finalized, contextSlotOf, numberOf, valueOf } from './rpc.ts'
 import type { SolanaAccount } from './types.ts'
@@ -120,9 +120,9 @@ export function readLifetime(rpc: Rpc, answers: readonly (RpcAnswer | undefined)
   const blockhash = isObject(value) ? value['blockhash'] : undefined
   const lastValidBlockHeight = isObject(value) ? numberOf(value['lastValidBlockHeight']) : undefined
   if (slot === undefined || typeof blockhash !== 'string' || lastValidBlockHeight === undefined || !final)
-    throw nodeLied(rpc, 'gave no blockhash')
+    throw invalidAnswer(rpc, 'gave no blockhash')
   if (final.height > final.slot || lastValidBlockHeight > slot + blockhashBlocks || lastValidBlockHeight < final.height)
-    throw nodeLied(rpc, 'gave slots and block heights that contradict each other')
+    throw invalidAnswer(rpc, 'gave slots and block heights that contradict each other')
   return { slot, blockhash, lastValidBlockHeight, final }
 }
 

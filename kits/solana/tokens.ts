@@ -11,7 +11,7 @@ import {
 import { address, createNoopSigner } from '@solana/kit'
 import { SluiceError, type At, type Token, type AltchainVerbs } from '../../core/contracts/index.ts'
 import type { Rpc } from '../nodes/dialect.ts'
-import { nodeLied, resultOf } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { tryDecode, accountsCalls, readAccounts } from './accounts.ts'
 import { confirmed, integerOf } from './rpc.ts'
 import { type SolanaAccount, fromKit, type Solana, type SolanaInstruction } from './types.ts'
@@ -193,7 +193,7 @@ export function createTokenAccounts(rpc: Rpc, associated: ReturnType<typeof crea
     const calls = [{ method: 'getMinimumBalanceForRentExemption', params: [0] }, ...accountsCalls(addresses, tokenOptions)]
     const [empty, ...answers] = await rpc.batch(calls, at)
     const emptyRaw = integerOf(resultOf(rpc, 'getMinimumBalanceForRentExemption', empty))
-    if (emptyRaw === undefined) throw nodeLied(rpc, 'does not say what rent is')
+    if (emptyRaw === undefined) throw invalidAnswer(rpc, 'does not say what rent is')
     const [mintAccount, ...accounts] = readAccounts(rpc, answers).accounts
     const mint = readMint(mintAccount) ?? noMint(token)
     const which = tokenPrograms.indexOf(mint.program)

@@ -10,7 +10,7 @@ import {
 import { getBase58Encoder } from '@solana/kit'
 import type { At, Transaction, Json } from '../../core/contracts/index.ts'
 import { isObject, type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
-import { nodeLied, resultOf, quoteNode } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf, quoteNode } from '../nodes/rpc.ts'
 import { noHistory, unknownVersion, valueOf, integerOf, jsonOfNode, numberOf } from './rpc.ts'
 import { token2022Program, tokenProgram } from './tokens.ts'
 import type { Solana, SolanaReceipt } from './types.ts'
@@ -25,7 +25,7 @@ export async function findTransaction(rpc: Rpc, signature: string, at: At): Prom
   const raw = isUntold(transaction) ? null : resultOf(rpc, 'getTransaction', transaction)
   if (isObject(raw)) {
     const found = readTransaction(signature, raw)
-    if (!found) throw nodeLied(rpc, 'answered getTransaction with something that is no transaction')
+    if (!found) throw invalidAnswer(rpc, 'answered getTransaction with something that is no transaction')
     return { ...found, blockNumber: found.receipt.slot }
   }
   const values = isUntold(status) ? [] : valueOf(resultOf(rpc, 'getSignatureStatuses', status))
