@@ -95,7 +95,7 @@ function codeOf(error: unknown): string {
 }
 
 /** How the bodies of answers are read. */
-type Reading = Pick<Dialect, 'parse' | 'refusal'>
+type AnswerFormat = Pick<Dialect, 'parse' | 'refusal'>
 
 interface Sent {
   id: number
@@ -103,7 +103,7 @@ interface Sent {
 }
 
 /** The answers of one HTTP response, in the order of the calls. Throws NodeFailure where the response is none. */
-export function parseAnswers(body: string, sent: readonly Sent[], batched: boolean, reading: Reading): readonly RpcAnswer[] {
+export function parseAnswers(body: string, sent: readonly Sent[], batched: boolean, reading: AnswerFormat): readonly RpcAnswer[] {
   const parsed = parsedBy(reading, body)
   if (!batched) return [answerTo(sent[0], parsed, reading)]
   // Nodes answer a batch that they refuse as a whole with a single object.
@@ -119,7 +119,7 @@ export function parseAnswers(body: string, sent: readonly Sent[], batched: boole
   return sent.map((call) => answerTo(call, byId.get(call.id) ?? byId.get(null), reading))
 }
 
-function parsedBy({ parse = JSON.parse }: Reading, body: string): unknown {
+function parsedBy({ parse = JSON.parse }: AnswerFormat, body: string): unknown {
   try {
     return parse(body)
   } catch {
@@ -127,7 +127,7 @@ function parsedBy({ parse = JSON.parse }: Reading, body: string): unknown {
   }
 }
 
-function answerTo(call: Sent | undefined, entry: unknown, reading: Reading): RpcAnswer {
+function answerTo(call: Sent | undefined, entry: unknown, reading: AnswerFormat): RpcAnswer {
   if (call === undefined || !isObject(entry)) throw garbage('left a call without an answer')
   const refusal = refusalOf(entry, reading, call.method)
   if (refusal) throw refusal
@@ -144,7 +144,7 @@ function answerTo(call: Sent | undefined, entry: unknown, reading: Reading): Rpc
 }
 
 /** A JSON-RPC error that is about the node and not about the call. */
-function refusalOf(entry: unknown, { refusal }: Reading, method?: string): NodeFailure | undefined {
+function refusalOf(entry: unknown, { refusal }: AnswerFormat, method?: string): NodeFailure | undefined {
   const error = isObject(entry) ? entry['error'] : undefined
   const code = isObject(error) ? small(error['code']) : undefined
   return typeof code === 'number' ? refusal(code, method) : undefined
