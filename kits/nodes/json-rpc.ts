@@ -168,7 +168,7 @@ interface Part<S> {
  * A batch as bodies of requests, its calls in their order: as few as keep each within what nodes take. One call alone is never cut.
  * @param mostBytes Infinity where nodes take whatever comes
  */
-export function bodiesOf<S>(sent: readonly S[], mostBytes: number): readonly Part<S>[] {
+export function splitBatch<S>(sent: readonly S[], mostBytes: number): readonly Part<S>[] {
   const parts: { texts: string[]; sent: S[]; bytes: number }[] = []
   for (const each of sent) {
     const text = JSON.stringify(each)

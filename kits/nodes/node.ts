@@ -1,6 +1,6 @@
 import { type At, type Log, shownHost } from '../../core/contracts/index.ts'
 import { type Dialect, NodeFailure, type Meter, type RpcAnswer, type RpcCall } from './dialect.ts'
-import { bodiesOf, parseAnswers, ConnectionClosed, createHttp } from './json-rpc.ts'
+import { splitBatch, parseAnswers, ConnectionClosed, createHttp } from './json-rpc.ts'
 
 /** Open transactions wait for it: a question every two seconds is a burden to nobody, and who wants more quiet says so by `Retry-After`. */
 const maxBackoffMs = 2_000
@@ -83,7 +83,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     const sent = calls.map(({ method, params }) => ({ jsonrpc: '2.0', id: (lastId += 1), method, params }))
     const sentAtMs = performance.now()
     try {
-      const parts = batched ? bodiesOf(sent, dialect.mostBodyBytes ?? Infinity) : [{ json: JSON.stringify(sent[0]), sent }]
+      const parts = batched ? splitBatch(sent, dialect.mostBodyBytes ?? Infinity) : [{ json: JSON.stringify(sent[0]), sent }]
       const answered = parts.map(async (part) => parseAnswers(await http.post(part.json, at.signal), part.sent, batched, dialect))
       const answers = (await Promise.all(answered)).flat().map(withoutSecrets)
       const lie = calls.find((call, index) => answers[index]?.error === undefined && !dialect.isPlausible(call, answers[index]?.result))
