@@ -190,14 +190,14 @@ function nodeRefused(rpc: Rpc, method: string, { code, message }: { code: number
 }
 
 /** How a chain family reads what one node said to signed bytes. */
-interface Judge {
+interface BroadcastAnswerReader {
   /** The result of a node that has them. */
   isTaken(result: unknown): boolean
   error(error: NonNullable<RpcAnswer['error']>): Reception
 }
 
 /** The same bytes to every node; one that has them is enough. Settles whatever the nodes do. */
-export async function sendToAll(rpc: Rpc, signed: SignedBytes, judge: Judge, at: At): Promise<Reception> {
+export async function sendToAll(rpc: Rpc, signed: SignedBytes, judge: BroadcastAnswerReader, at: At): Promise<Reception> {
   try {
     return together((await rpc.broadcast(signed, at)).map((answer) => receptionOf(answer, judge)))
   } catch (error) {
@@ -205,7 +205,7 @@ export async function sendToAll(rpc: Rpc, signed: SignedBytes, judge: Judge, at:
   }
 }
 
-function receptionOf(answer: BroadcastAnswer, judge: Judge): Reception {
+function receptionOf(answer: BroadcastAnswer, judge: BroadcastAnswerReader): Reception {
   if ('unreachable' in answer) return { is: 'unclear', reason: answer.unreachable }
   if (answer.error) return judge.error(answer.error)
   if (judge.isTaken(answer.result)) return { is: 'accepted' }
