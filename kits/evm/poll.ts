@@ -1,7 +1,7 @@
 import { toQuantity } from 'ethers/utils'
 import { SluiceError, type At, type Head, type Look, type Sighting, type OpenAttempt } from '../../core/contracts/index.ts'
 import { isObject, type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
-import { createRemembered } from '../nodes/rails.ts'
+import { createBoundedCache } from '../nodes/rails.ts'
 import { resultOf } from '../nodes/rpc.ts'
 import { quantityOf, isBytes } from './encoding.ts'
 import type { EvmFees } from './fees.ts'
@@ -31,8 +31,8 @@ const furtherQuestions = 16
  * @param confirmations how many blocks, the transaction's own included, make it final
  */
 export function createPoll(rpc: Rpc, confirmations: number) {
-  const reasons = createRemembered<string>()
-  const takers = createRemembered<NonceUser>()
+  const reasons = createBoundedCache<string>()
+  const takers = createBoundedCache<NonceUser>()
   const isFinal = (sighting: Seen['sighting']) => sighting?.is === 'landed' && sighting.depth >= confirmations
 
   return async function look(open: readonly Attempt[], head: Head, at: At): Promise<Look<string, NonceCounts>> {

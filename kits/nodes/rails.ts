@@ -44,12 +44,12 @@ export function shortage(token: Token, currentRaw: bigint, neededRaw: bigint) {
 const most = 1000
 
 /** Answers that hold for good; the oldest are forgotten. */
-interface Remembered<T> {
+interface BoundedCache<T> {
   get(key: string): T | undefined
   set(key: string, value: T): void
 }
 
-export function createRemembered<T>(): Remembered<T> {
+export function createBoundedCache<T>(): BoundedCache<T> {
   const values = new Map<string, T>()
   return {
     get: (key) => values.get(key),

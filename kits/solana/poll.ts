@@ -1,6 +1,6 @@
 import { SluiceError, type At, type Head, type Look, type Sighting, type Json } from '../../core/contracts/index.ts'
 import type { RpcAnswer, Rpc } from '../nodes/dialect.ts'
-import { createRemembered } from '../nodes/rails.ts'
+import { createBoundedCache } from '../nodes/rails.ts'
 import { resultOf } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
 import { createProofs, nonceAccountsOf, statusCalls, sight, sightingOf, type Attempt, type Sight, type View } from './expiry.ts'
@@ -118,8 +118,8 @@ const mostInVain = 10
  * is not looked at again, and its receipt says what it gave and cost.
  */
 function createReceipts(rpc: Rpc) {
-  const known = createRemembered<SolanaReceipt>()
-  const inVain = createRemembered<number>()
+  const known = createBoundedCache<SolanaReceipt>()
+  const inVain = createBoundedCache<number>()
   const keyOf = ({ id, slot }: Pick<Found, 'id' | 'slot'>) => `${id}/${slot}`
   const triesOf = (each: Found) => inVain.get(keyOf(each)) ?? 0
   const isUnknown = (each: Found) => !known.get(keyOf(each))
