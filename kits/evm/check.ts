@@ -10,7 +10,7 @@ import {
   type Recall,
 } from '../../core/contracts/index.ts'
 import { isObject, type RpcAnswer } from '../nodes/dialect.ts'
-import { fundsCommitted, gasTooDear, balanceTooSmall, shortage } from '../nodes/rails.ts'
+import { fundsInPendingTransactions, insufficientGasFunds, insufficientBalance, shortage } from '../nodes/rails.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { isBytes, quantityOf } from './encoding.ts'
 import { tipMethod } from './fee-oracle.ts'
@@ -68,7 +68,7 @@ export async function check(
   const prepared = steps.map((step, index) => ({ step, ...feesOf(limits[index] ?? 0n, price, policy, charges[index]) }))
   const tradedRaw = sum(needs.flatMap((need) => (need.is === 'balance' && need.token === options.coinToken ? need.amountRaw : [])))
   const neededRaw = tradedRaw + sum(prepared.map(({ step, fees }) => costOf(step, fees)))
-  if (nativeRaw < neededRaw) throw gasTooDear(options.nativeCurrency, nativeRaw, neededRaw)
+  if (nativeRaw < neededRaw) throw insufficientGasFunds(options.nativeCurrency, nativeRaw, neededRaw)
 
   return { prepared, synced: syncedOf(options, latest, pending), beside: commitmentCheck(options, nativeRaw, neededRaw) }
 }
@@ -77,7 +77,7 @@ export async function check(
 const commitmentCheck =
   ({ nativeCurrency }: Pick<EvmRailOptions, 'nativeCurrency'>, nativeRaw: bigint, neededRaw: bigint): Checked['beside'] =>
   (committedRaw) =>
-    nativeRaw < committedRaw + neededRaw ? fundsCommitted(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
+    nativeRaw < committedRaw + neededRaw ? fundsInPendingTransactions(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
 
 export async function sync(options: EvmRailOptions, from: string, at: At): Promise<NonceCounts> {
   const calls = ['latest', 'pending'].map((tag) => ({ method: 'eth_getTransactionCount', params: [from, tag] }))
@@ -143,7 +143,7 @@ async function checkNeeds(
     const named = need.token === nativeAddress ? nativeCurrency : ((await token(need.token, at)) ?? unnamed(need.token))
     if (need.is === 'allowance-at-most') throw allowanceTooLarge(named, need.spender)
     throw need.is === 'balance'
-      ? balanceTooSmall(named, currentRaw, need.amountRaw)
+      ? insufficientBalance(named, currentRaw, need.amountRaw)
       : allowanceTooSmall(named, need.spender, currentRaw, need.amountRaw)
   }
   return current.at(-1) ?? 0n

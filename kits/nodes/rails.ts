@@ -7,7 +7,7 @@ function amountOf(amountRaw: bigint, { decimals }: Pick<Token, 'decimals'>): str
   return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
 }
 
-export function balanceTooSmall(token: Token, currentRaw: bigint, neededRaw: bigint): SluiceError {
+export function insufficientBalance(token: Token, currentRaw: bigint, neededRaw: bigint): SluiceError {
   const details = shortage(token, currentRaw, neededRaw)
   return new SluiceError(
     'INSUFFICIENT_BALANCE',
@@ -17,7 +17,7 @@ export function balanceTooSmall(token: Token, currentRaw: bigint, neededRaw: big
 }
 
 /** @param neededRaw the value sent and the most that the gas can cost */
-export function gasTooDear(native: Token, currentRaw: bigint, neededRaw: bigint): SluiceError {
+export function insufficientGasFunds(native: Token, currentRaw: bigint, neededRaw: bigint): SluiceError {
   const details = shortage(native, currentRaw, neededRaw)
   return new SluiceError(
     'OUT_OF_GAS',
@@ -27,7 +27,7 @@ export function gasTooDear(native: Token, currentRaw: bigint, neededRaw: bigint)
 }
 
 /** @param committedRaw what the wallet's transactions that were not mined yet can take: nodes count it, and refuse what goes beyond */
-export function fundsCommitted(native: Token, currentRaw: bigint, committedRaw: bigint, neededRaw: bigint): SluiceError {
+export function fundsInPendingTransactions(native: Token, currentRaw: bigint, committedRaw: bigint, neededRaw: bigint): SluiceError {
   const leftRaw = currentRaw > committedRaw ? currentRaw - committedRaw : 0n
   const details = { ...shortage(native, leftRaw, neededRaw), committed: amountOf(committedRaw, native) }
   return new SluiceError(

@@ -1,6 +1,6 @@
 import { type At, type Log, type Rail, type Token, SluiceError, type Checked, type FeeWish, type Need } from '../../core/contracts/index.ts'
 import type { Rpc } from '../nodes/dialect.ts'
-import { balanceTooSmall, fundsCommitted, gasTooDear } from '../nodes/rails.ts'
+import { insufficientBalance, fundsInPendingTransactions, insufficientGasFunds } from '../nodes/rails.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
 import { costOf, type FeeLimits, type SolanaFees, baseFee, gasOf, priceFees, readRecentFees, refuseWish, unitsFor } from './fees.ts'
@@ -107,19 +107,19 @@ async function check(
     (most, need) => (need.token === nativeAddress && need.amountRaw > most ? need.amountRaw : most),
     BigInt(step.value) + BigInt(step.rent),
   )
-  if (nativeRaw < sentRaw) throw balanceTooSmall(nativeCurrency, nativeRaw, sentRaw)
+  if (nativeRaw < sentRaw) throw insufficientBalance(nativeCurrency, nativeRaw, sentRaw)
   // No simulation is needed to know this, and it would only say it less well.
-  if (nativeRaw < sentRaw + baseFee + spareRaw) throw gasTooDear(nativeCurrency, nativeRaw, sentRaw + baseFee + spareRaw)
+  if (nativeRaw < sentRaw + baseFee + spareRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, sentRaw + baseFee + spareRaw)
   const units = unitsFor(readSimulation(rpc, simulated))
   // A node that does not tell what others pay leaves the least of the policy.
   const paid = recent?.error ? [] : readRecentFees(recent?.result)
   if (!paid) throw invalidAnswer(rpc, 'answered getRecentPrioritizationFees with something that is no list of fees')
   const fees = priceFees(units, paid, options)
   const neededRaw = costOf(step, fees) + spareRaw
-  if (nativeRaw < neededRaw) throw gasTooDear(nativeCurrency, nativeRaw, neededRaw)
+  if (nativeRaw < neededRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, neededRaw)
 
   const beside = (committedRaw: bigint) =>
-    nativeRaw < committedRaw + neededRaw ? fundsCommitted(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
+    nativeRaw < committedRaw + neededRaw ? fundsInPendingTransactions(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
   return {
     prepared: [{ step, fees, gas: gasOf(fees) }],
     synced: syncedOf(lifetime, readDurable(from, durable, others, newestSlot)),
@@ -152,7 +152,7 @@ async function judgeHeld(
     const currentRaw = holdingIn(own, from, need.token) ?? noMint({ symbol: 'The token', address: need.token })
     if (currentRaw >= need.amountRaw) continue
     const named = (await token(need.token, at)) ?? { symbol: need.token, address: need.token, decimals: 0 }
-    throw balanceTooSmall(named, currentRaw, need.amountRaw)
+    throw insufficientBalance(named, currentRaw, need.amountRaw)
   }
 }
 
