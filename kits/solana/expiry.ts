@@ -5,7 +5,7 @@ import type { SolanaFees } from './fees.ts'
 import { finalDepth } from './network.ts'
 import type { SolanaRailOptions } from './rail.ts'
 import { finalized, contextSlotOf, numberOf, valueOf } from './rpc.ts'
-import { isDurable, nonceIn, readFinal, type BlockhashSlot, type SolanaSlot, blockhashBlocks } from './sequence.ts'
+import { isDurableNonce, nonceIn, readFinal, type BlockhashSequence, type SolanaSequence, blockhashBlocks } from './sequence.ts'
 import { readStatus, type Status } from './transactions.ts'
 
 /**
@@ -69,7 +69,7 @@ export function createProofs({ rpc, log, network, leastSlotMs }: SolanaRailOptio
   }
 
   function sightingOf({ id, slot }: Attempt, said: readonly Verdict[]): Sighting {
-    if (said.includes('over') && !said.includes('alive')) return isDurable(slot) ? { id, is: 'dead' } : { id, is: 'expired' }
+    if (said.includes('over') && !said.includes('alive')) return isDurableNonce(slot) ? { id, is: 'dead' } : { id, is: 'expired' }
     if (said.length > 0 && said.every((each) => each === 'unable') && !complained) {
       complained = true
       log.warn(
@@ -82,7 +82,7 @@ export function createProofs({ rpc, log, network, leastSlotMs }: SolanaRailOptio
 }
 
 const blockhashesOf = (asked: readonly Attempt[]): readonly string[] => [
-  ...new Set(asked.flatMap(({ slot }) => (isDurable(slot) ? [] : slot.blockhash))),
+  ...new Set(asked.flatMap(({ slot }) => (isDurableNonce(slot) ? [] : slot.blockhash))),
 ]
 
 /** What is finalized before what is searched: a search that is not older than that has seen it all. */
@@ -119,7 +119,7 @@ function verdicts(asked: readonly Attempt[], answers: readonly RpcAnswer[], leas
     if (!status && statuses[index] !== null) return 'unable'
     if (sight(attempt, status, view).is !== 'over') return 'alive'
     if (oldest > slot.since) return 'unable'
-    const valid = isDurable(slot) ? false : validities.get(slot.blockhash)
+    const valid = isDurableNonce(slot) ? false : validities.get(slot.blockhash)
     if (valid !== false) return valid === true ? 'alive' : 'unable'
     return isInSnapshot(slot, final) ? 'over' : 'over unless blocks are missing'
   })
@@ -130,7 +130,7 @@ function unanswered(error: unknown): readonly (readonly Verdict[])[] {
   throw error
 }
 
-export type Attempt = Omit<OpenAttempt<string, SolanaSlot, SolanaFees>, 'step'>
+export type Attempt = Omit<OpenAttempt<string, SolanaSequence, SolanaFees>, 'step'>
 
 /** What one node said at once. */
 export interface View {
@@ -164,10 +164,10 @@ export function sight({ slot }: Pick<Attempt, 'slot'>, status: Status | undefine
  * parent, so the last block that takes it is one above the height that is told (agave `runtime/src/bank/check_transactions.rs`): with any
  * height above the told one, that block is finalized too.
  */
-export function isOver(slot: SolanaSlot, view: View): boolean {
+export function isOver(slot: SolanaSequence, view: View): boolean {
   const { final, searched, nonces, noncesAt } = view
   if (searched < final.slot || searched < noncesAt) return false
-  if (!isDurable(slot)) return final.height > slot.lastValidBlockHeight && isPlausible(slot, view)
+  if (!isDurableNonce(slot)) return final.height > slot.lastValidBlockHeight && isPlausible(slot, view)
   // What was signed upon is newer than what is finalized, at first: that has another value since it has the one before.
   return noncesAt >= slot.since && nonces.has(slot.nonceAccount) && nonces.get(slot.nonceAccount) !== slot.nonce
 }
@@ -181,7 +181,7 @@ const surelyOverMs = 600_000
  * Whether so many slots can have passed since the blockhash was told, and so many blocks in them: one a slot at most. A node that has run
  * ahead of everybody has only its word for it.
  */
-function isPlausible({ number, since, lastValidBlockHeight }: BlockhashSlot, { final, nowMs, leastSlotMs }: View): boolean {
+function isPlausible({ number, since, lastValidBlockHeight }: BlockhashSequence, { final, nowMs, leastSlotMs }: View): boolean {
   const slots = final.slot - since
   const blocks = final.height - (lastValidBlockHeight - blockhashBlocksOfSight)
   const elapsedMs = nowMs - number
@@ -202,8 +202,8 @@ const blocksOfBlockhash = blockhashBlocks + 2
 const mostBlocks = 500_000
 
 /** Whether a node has all statuses since that was signed by what it started from. */
-function isInSnapshot(slot: SolanaSlot, final: { slot: number; height: number }): boolean {
-  const blocks = isDurable(slot) ? final.slot - slot.since : final.height - (slot.lastValidBlockHeight - blockhashBlocks)
+function isInSnapshot(slot: SolanaSequence, final: { slot: number; height: number }): boolean {
+  const blocks = isDurableNonce(slot) ? final.slot - slot.since : final.height - (slot.lastValidBlockHeight - blockhashBlocks)
   return blocks <= surelyInSnapshot
 }
 
@@ -211,11 +211,11 @@ function isInSnapshot(slot: SolanaSlot, final: { slot: number; height: number })
  * Of each, whether a node has every block that it may be in. One that was away and came back upon a newer snapshot has older blocks and
  * newer ones and none in between, which it does not say: heights tell how many there are. Two questions.
  */
-async function hasEveryBlock(ask: Ask, slots: readonly SolanaSlot[]): Promise<readonly boolean[]> {
+async function hasEveryBlock(ask: Ask, slots: readonly SolanaSequence[]): Promise<readonly boolean[]> {
   const lists = await ask(
     slots.map((slot) => ({
       method: 'getBlocksWithLimit',
-      params: [slot.since, isDurable(slot) ? mostBlocks : blocksOfBlockhash, finalized],
+      params: [slot.since, isDurableNonce(slot) ? mostBlocks : blocksOfBlockhash, finalized],
     })),
   )
   const listed = lists.map(({ result }) => (Array.isArray(result) ? result.map(numberOf) : []))
@@ -227,7 +227,7 @@ async function hasEveryBlock(ask: Ask, slots: readonly SolanaSlot[]): Promise<re
     const [low, high] = heights.slice(index * 2)
     const count = listed[index]?.length ?? 0
     if (low === undefined || high === undefined || count === 0 || high - low !== count - 1) return false
-    if (isDurable(slot)) return ends[index]?.[0] === slot.since
+    if (isDurableNonce(slot)) return ends[index]?.[0] === slot.since
     return low <= slot.lastValidBlockHeight - blockhashBlocks + 1 && high > slot.lastValidBlockHeight
   })
 }
@@ -242,7 +242,7 @@ const mostSignatures = 256
 
 /** The nonce accounts that open attempts are signed upon. */
 export const nonceAccountsOf = (open: readonly Attempt[]): readonly string[] => [
-  ...new Set(open.flatMap(({ slot }) => (isDurable(slot) ? slot.nonceAccount : []))),
+  ...new Set(open.flatMap(({ slot }) => (isDurableNonce(slot) ? slot.nonceAccount : []))),
 ]
 
 /** All of them in as few calls as that takes. */

@@ -21,16 +21,16 @@ import { isObject, type Rpc, type RpcAnswer, type RpcCall } from '../nodes/diale
 import { invalidAnswer, resultOf, quoteNode, sendToAll } from '../nodes/rpc.ts'
 import { budgetOf, type ComputeBudget, type SolanaFees } from './fees.ts'
 import { confirmed, jsonOfNode, numberOf, valueOf } from './rpc.ts'
-import { isDurable, type SolanaSlot } from './sequence.ts'
+import { isDurableNonce, type SolanaSequence } from './sequence.ts'
 import { isUnfunded, whyFailed } from './transactions.ts'
 import { toKit, type SolanaIntent, nativeAddress } from './types.ts'
 
 const signatureLength = 64
 
 /** The message of a transaction of version 0, in which a blockhash and the value of a durable nonce stand in the same place. */
-export function draft({ step, fees }: Pick<Prepared<SolanaIntent, SolanaFees>, 'step' | 'fees'>, slot: SolanaSlot): Signable {
+export function draft({ step, fees }: Pick<Prepared<SolanaIntent, SolanaFees>, 'step' | 'fees'>, slot: SolanaSequence): Signable {
   const budget = budgetOf(fees, slot.number)
-  const bytes = isDurable(slot) ? messageOf(step, budget, slot.nonce, slot.nonceAccount) : messageOf(step, budget, slot.blockhash)
+  const bytes = isDurableNonce(slot) ? messageOf(step, budget, slot.nonce, slot.nonceAccount) : messageOf(step, budget, slot.blockhash)
   return { scheme: 'solana-message', bytes }
 }
 

@@ -8,11 +8,11 @@ import { draft, seal, send, readSimulation, simulationCall } from './message.ts'
 import { createLook } from './poll.ts'
 import { integerOf } from './rpc.ts'
 import {
-  claimSlots,
-  durableSlots,
+  claimSequences,
+  durableNonceSequences,
   mergeSynced,
   sequenceStatus,
-  type SolanaSlot,
+  type SolanaSequence,
   type SolanaSynced,
   sync,
   lifetimeCalls,
@@ -39,7 +39,7 @@ export interface SolanaRailOptions extends FeeLimits {
 }
 
 /** The slot of a transaction is a blockhash or a durable nonce; nothing takes its place while it may live. */
-type SolanaRail = Rail<SolanaIntent, string, SolanaSlot, SolanaSynced, SolanaFees>
+type SolanaRail = Rail<SolanaIntent, string, SolanaSequence, SolanaSynced, SolanaFees>
 
 export function solanaRail(options: SolanaRailOptions): SolanaRail {
   const { rpc, durableNonces } = options
@@ -51,8 +51,8 @@ export function solanaRail(options: SolanaRailOptions): SolanaRail {
     sync: (from, at) => sync(rpc, from, durableNonces[from] ?? [], at),
     merge: mergeSynced,
     doubtful: () => false,
-    claim: claimSlots,
-    slotsFrom: durableSlots,
+    claim: claimSequences,
+    slotsFrom: durableNonceSequences,
     nonceOf: ({ number }) => number,
     standing: sequenceStatus,
     gaps: () => [],

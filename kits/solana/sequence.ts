@@ -7,7 +7,7 @@ import { confirmed, finalized, contextSlotOf, numberOf, valueOf } from './rpc.ts
 import type { SolanaAccount } from './types.ts'
 
 /** For one transaction, until a height is passed. */
-export type BlockhashSlot = {
+export type BlockhashSequence = {
   /** Milliseconds since the Unix epoch at its claim, or one more than another's. */
   readonly number: number
   readonly blockhash: string
@@ -16,14 +16,14 @@ export type BlockhashSlot = {
   readonly since: number
 }
 /** For one transaction, for as long as the account says the same. */
-export type DurableSlot = {
+export type DurableNonceSequence = {
   /** Index of the account among the wallet's. */
   readonly number: number
   readonly nonceAccount: string
   readonly nonce: string
   readonly since: number
 }
-export type SolanaSlot = BlockhashSlot | DurableSlot
+export type SolanaSequence = BlockhashSequence | DurableNonceSequence
 
 /** One of a wallet's durable nonce accounts. */
 type DurableNonce = {
@@ -47,10 +47,10 @@ export type SolanaSynced = {
   readonly doubted?: true
 }
 
-export const isDurable = (slot: SolanaSlot): slot is DurableSlot => 'nonceAccount' in slot
+export const isDurableNonce = (slot: SolanaSequence): slot is DurableNonceSequence => 'nonceAccount' in slot
 
 /** A blockhash that is older serves as well, but an older durable nonce may be used up: a node that lags is believed at its second word. */
-export function mergeSynced(known: SolanaSynced, news: SolanaSynced, held: readonly SolanaSlot[] = []): SolanaSynced {
+export function mergeSynced(known: SolanaSynced, news: SolanaSynced, held: readonly SolanaSequence[] = []): SolanaSynced {
   const open = new Set(held.map(({ number }) => number))
   const landed = news.landed ?? (known.landed ?? []).filter((number) => open.has(number))
   if (news.slot < known.slot && !known.doubted) return { ...known, nowMs: news.nowMs, landed, doubted: true }
@@ -58,14 +58,14 @@ export function mergeSynced(known: SolanaSynced, news: SolanaSynced, held: reado
 }
 
 /** Every transaction has a number of its own, above those of all durable nonces; they share the newest blockhash. */
-export function claimSlots(synced: SolanaSynced, held: readonly SolanaSlot[], count: number): readonly SolanaSlot[] {
+export function claimSequences(synced: SolanaSynced, held: readonly SolanaSequence[], count: number): readonly SolanaSequence[] {
   const { nowMs, blockhash, lastValidBlockHeight, slot: since } = synced
   const first = Math.max(nowMs, ...held.map(({ number }) => number + 1))
   return Array.from({ length: count }, (_, index) => ({ number: first + index, blockhash, lastValidBlockHeight, since }))
 }
 
 /** Those of the wallet's durable nonce accounts. @throws SluiceError INCOMPLETE_PARAMS, INVALID_NONCE */
-export function durableSlots({ durable }: SolanaSynced, nonce: number, count: number): readonly SolanaSlot[] {
+export function durableNonceSequences({ durable }: SolanaSynced, nonce: number, count: number): readonly SolanaSequence[] {
   return Array.from({ length: count }, (_, index) => {
     const number = nonce + index
     const found = durable[number]
@@ -77,8 +77,8 @@ export function durableSlots({ durable }: SolanaSynced, nonce: number, count: nu
 }
 
 /** A transaction on a durable nonce that has another value by now is over; the others stand for themselves. */
-export function sequenceStatus({ durable, landed = [] }: SolanaSynced, slot: SolanaSlot): Standing {
-  if (!isDurable(slot)) return landed.includes(slot.number) ? 'past' : 'free'
+export function sequenceStatus({ durable, landed = [] }: SolanaSynced, slot: SolanaSequence): Standing {
+  if (!isDurableNonce(slot)) return landed.includes(slot.number) ? 'past' : 'free'
   const now = durable.find(({ account }) => account === slot.nonceAccount)
   return now === undefined || now.nonce === slot.nonce ? 'free' : 'past'
 }

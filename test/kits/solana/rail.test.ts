@@ -4,11 +4,11 @@ import { array, assert, bigInt, integer, nat, property, uniqueArray } from 'fast
 import { getBase58Decoder, getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
 import {
   nonceIn,
-  claimSlots,
-  durableSlots,
+  claimSequences,
+  durableNonceSequences,
   mergeSynced,
   sequenceStatus,
-  type BlockhashSlot,
+  type BlockhashSequence,
   type SolanaSynced,
 } from '../../../kits/solana/sequence.ts'
 import { heldIn, readMint, tokenProgram } from '../../../kits/solana/tokens.ts'
@@ -21,7 +21,7 @@ const base58 = (fill: number, length = 32) => getBase58Decoder().decode(new Uint
 const policy = { percentile: 75, minPrice: 1_000 }
 const synced: SolanaSynced = { nowMs: 1_795_000_000_000, slot: 1000, blockhash: base58(9), lastValidBlockHeight: 1050, durable: [] }
 const step = { payer: base58(1), instructions: [{ program: base58(2), accounts: [], data: '' }], value: '7', rent: '5' }
-const numberAt = (nowMs: number): BlockhashSlot => ({ number: nowMs, blockhash: base58(9), lastValidBlockHeight: 1, since: 1 })
+const numberAt = (nowMs: number): BlockhashSequence => ({ number: nowMs, blockhash: base58(9), lastValidBlockHeight: 1, since: 1 })
 
 describe('fees on Solana', () => {
   const fees = integer({ min: 1_000, max: 1_398_976 }).chain((units) => array(bigInt(0n, 10n ** 9n)).map((recent) => ({ units, recent })))
@@ -106,7 +106,7 @@ describe('slots on Solana', () => {
   it('have numbers that nothing held has', () => {
     assert(
       property(array(integer({ min: 1_794_999_999_000, max: 1_795_000_001_000 })), integer({ min: 1, max: 8 }), (numbers, count) => {
-        const claimed = claimSlots(synced, numbers.map(numberAt), count).map(({ number }) => number)
+        const claimed = claimSequences(synced, numbers.map(numberAt), count).map(({ number }) => number)
         expect(new Set([...claimed, ...numbers]).size).to.equal(count + new Set(numbers).size)
         expect(Math.min(...claimed)).to.be.at.least(synced.nowMs)
       }),
@@ -118,9 +118,9 @@ describe('slots on Solana', () => {
       { account: 'a', nonce: 'v', slot: 1001 },
       { account: 'b', nonce: null, slot: 1001 },
     ]
-    expect(durableSlots({ ...synced, durable }, 0, 1)).to.deep.equal([{ number: 0, nonceAccount: 'a', nonce: 'v', since: 1001 }])
-    expect(() => durableSlots({ ...synced, durable }, 1, 1)).to.throw('not initialized')
-    expect(() => durableSlots({ ...synced, durable }, 2, 1))
+    expect(durableNonceSequences({ ...synced, durable }, 0, 1)).to.deep.equal([{ number: 0, nonceAccount: 'a', nonce: 'v', since: 1001 }])
+    expect(() => durableNonceSequences({ ...synced, durable }, 1, 1)).to.throw('not initialized')
+    expect(() => durableNonceSequences({ ...synced, durable }, 2, 1))
       .to.throw()
       .with.property('name', 'INCOMPLETE_PARAMS')
   })

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { isOver, sight, type View } from '../../../kits/solana/expiry.ts'
-import type { BlockhashSlot, DurableSlot } from '../../../kits/solana/sequence.ts'
+import type { BlockhashSequence, DurableNonceSequence } from '../../../kits/solana/sequence.ts'
 
 /** Signed at slot 1000, height 900. */
-const slot: BlockhashSlot = { number: 0, blockhash: 'b', lastValidBlockHeight: 1050, since: 1000 }
-const durable: DurableSlot = { number: 0, nonceAccount: 'a', nonce: 'v', since: 1000 }
+const slot: BlockhashSequence = { number: 0, blockhash: 'b', lastValidBlockHeight: 1050, since: 1000 }
+const durable: DurableNonceSequence = { number: 0, nonceAccount: 'a', nonce: 'v', since: 1000 }
 const view = (over: Partial<View> = {}): View => ({
   final: { slot: 1200, height: 1051 },
   searched: 1232,

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createAssociated } from '../../../kits/solana/tokens.ts'
 import { solanaRail } from '../../../kits/solana/rail.ts'
-import type { SolanaSlot, SolanaSynced } from '../../../kits/solana/sequence.ts'
+import type { SolanaSequence, SolanaSynced } from '../../../kits/solana/sequence.ts'
 import { createNonceQueue, type ClaimedNonces, type NonceQueue } from '../../../core/transactions/nonce-queue.ts'
 import { native, never } from '../never.ts'
 import { silent } from '../site.ts'
@@ -44,12 +44,12 @@ const claim = (lane: NonceQueue, nonce?: number) =>
     mayReplace: false,
     ...(nonce !== undefined && { nonce }),
   })
-const taken = (lane: NonceQueue, nonce?: number): SolanaSlot => {
+const taken = (lane: NonceQueue, nonce?: number): SolanaSequence => {
   const claimed: ClaimedNonces | { conflict: { is: string } } = claim(lane, nonce)
   if ('conflict' in claimed) throw new Error(claimed.conflict.is)
-  return claimed.slots[0] as SolanaSlot
+  return claimed.slots[0] as SolanaSequence
 }
-const occupy = (lane: NonceQueue, slot: SolanaSlot) =>
+const occupy = (lane: NonceQueue, slot: SolanaSequence) =>
   lane.occupy(slot, { key: String(slot.number), txHash: `tx ${slot.number}`, kind: 'trade', rank: 0, fees, costRaw: 5n })
 const refused = (lane: NonceQueue, nonce: number) => {
   const claimed = claim(lane, nonce)
