@@ -7,7 +7,7 @@ import { createProofs, nonceAccountsOf, statusCalls, sight, sightingOf, type Att
 import { finalDepth } from './network.ts'
 import type { SolanaRailOptions } from './rail.ts'
 import { confirmed, finalized, noHistory, contextSlotOf, valueOf } from './rpc.ts'
-import { type SolanaSynced, lifetimeCalls, nonceIn, readDurable, readLifetime, syncedOf } from './sequence.ts'
+import { type SolanaSyncState, lifetimeCalls, nonceIn, readDurable, readLifetime, syncStateOf } from './sequence.ts'
 import { readStatus, readTransaction, receiptOfStatus, transactionOptions, whyFailed } from './transactions.ts'
 import type { SolanaReceipt } from './types.ts'
 
@@ -25,7 +25,7 @@ export function createLook(options: SolanaRailOptions) {
   const receipts = createReceipts(rpc)
   const proofs = createProofs(options)
 
-  return async function look(open: readonly Attempt[], _head: Head, at: At): Promise<Look<string, SolanaSynced>> {
+  return async function look(open: readonly Attempt[], _head: Head, at: At): Promise<Look<string, SolanaSyncState>> {
     const owners = [...new Set(open.map(({ from }) => from))]
     const ownNonces = owners.flatMap((owner) => durableNonces[owner] ?? [])
     const usedNonces = nonceAccountsOf(open)
@@ -68,7 +68,7 @@ export function createLook(options: SolanaRailOptions) {
       owners.map((owner) => {
         const accounts = durableNonces[owner] ?? []
         const durable = readDurable(owner, accounts, own.accounts.slice(taken, (taken += accounts.length)), own.newestSlot)
-        return [owner, { ...syncedOf(lifetime, durable), landed: landedOf(owner, seen) }]
+        return [owner, { ...syncStateOf(lifetime, durable), landed: landedOf(owner, seen) }]
       }),
     )
     return { sightings, synced }

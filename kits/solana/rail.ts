@@ -10,15 +10,15 @@ import { integerOf } from './rpc.ts'
 import {
   claimSequences,
   durableNonceSequences,
-  mergeSynced,
+  mergeSyncState,
   sequenceStatus,
   type SolanaSequence,
-  type SolanaSynced,
+  type SolanaSyncState,
   sync,
   lifetimeCalls,
   readDurable,
   readLifetime,
-  syncedOf,
+  syncStateOf,
 } from './sequence.ts'
 import { type createAssociated, accountsPerHolding, holdingAccounts, holdingIn, noMint, tokenOptions } from './tokens.ts'
 import { type SolanaIntent, nativeAddress, type SolanaAccount } from './types.ts'
@@ -39,7 +39,7 @@ export interface SolanaRailOptions extends FeeLimits {
 }
 
 /** The slot of a transaction is a blockhash or a durable nonce; nothing takes its place while it may live. */
-type SolanaRail = Rail<SolanaIntent, string, SolanaSequence, SolanaSynced, SolanaFees>
+type SolanaRail = Rail<SolanaIntent, string, SolanaSequence, SolanaSyncState, SolanaFees>
 
 export function solanaRail(options: SolanaRailOptions): SolanaRail {
   const { rpc, durableNonces } = options
@@ -49,7 +49,7 @@ export function solanaRail(options: SolanaRailOptions): SolanaRail {
     check: (steps, needs, from, price, at) => check(options, steps, needs, from, price, at),
     cost: costOf,
     sync: (from, at) => sync(rpc, from, durableNonces[from] ?? [], at),
-    merge: mergeSynced,
+    merge: mergeSyncState,
     doubtful: () => false,
     claim: claimSequences,
     slotsFrom: durableNonceSequences,
@@ -76,7 +76,7 @@ async function check(
   from: string,
   { wish }: { wish: FeeWish },
   at: At,
-): Promise<Checked<SolanaIntent, SolanaSynced, SolanaFees>> {
+): Promise<Checked<SolanaIntent, SolanaSyncState, SolanaFees>> {
   const { rpc, nativeCurrency, associated } = options
   refuseWish(wish)
   const step = onlyStep(steps, from)
@@ -122,7 +122,7 @@ async function check(
     nativeRaw < committedRaw + neededRaw ? fundsInPendingTransactions(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
   return {
     prepared: [{ step, fees, gas: gasOf(fees) }],
-    synced: syncedOf(lifetime, readDurable(from, durable, others, newestSlot)),
+    synced: syncStateOf(lifetime, readDurable(from, durable, others, newestSlot)),
     beside,
   }
 }

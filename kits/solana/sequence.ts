@@ -34,7 +34,7 @@ type DurableNonce = {
   readonly slot: number
 }
 
-export type SolanaSynced = {
+export type SolanaSyncState = {
   readonly nowMs: number
   /** The slot that the rest holds for. */
   readonly slot: number
@@ -50,7 +50,7 @@ export type SolanaSynced = {
 export const isDurableNonce = (slot: SolanaSequence): slot is DurableNonceSequence => 'nonceAccount' in slot
 
 /** A blockhash that is older serves as well, but an older durable nonce may be used up: a node that lags is believed at its second word. */
-export function mergeSynced(known: SolanaSynced, news: SolanaSynced, held: readonly SolanaSequence[] = []): SolanaSynced {
+export function mergeSyncState(known: SolanaSyncState, news: SolanaSyncState, held: readonly SolanaSequence[] = []): SolanaSyncState {
   const open = new Set(held.map(({ number }) => number))
   const landed = news.landed ?? (known.landed ?? []).filter((number) => open.has(number))
   if (news.slot < known.slot && !known.doubted) return { ...known, nowMs: news.nowMs, landed, doubted: true }
@@ -58,14 +58,14 @@ export function mergeSynced(known: SolanaSynced, news: SolanaSynced, held: reado
 }
 
 /** Every transaction has a number of its own, above those of all durable nonces; they share the newest blockhash. */
-export function claimSequences(synced: SolanaSynced, held: readonly SolanaSequence[], count: number): readonly SolanaSequence[] {
+export function claimSequences(synced: SolanaSyncState, held: readonly SolanaSequence[], count: number): readonly SolanaSequence[] {
   const { nowMs, blockhash, lastValidBlockHeight, slot: since } = synced
   const first = Math.max(nowMs, ...held.map(({ number }) => number + 1))
   return Array.from({ length: count }, (_, index) => ({ number: first + index, blockhash, lastValidBlockHeight, since }))
 }
 
 /** Those of the wallet's durable nonce accounts. @throws SluiceError INCOMPLETE_PARAMS, INVALID_NONCE */
-export function durableNonceSequences({ durable }: SolanaSynced, nonce: number, count: number): readonly SolanaSequence[] {
+export function durableNonceSequences({ durable }: SolanaSyncState, nonce: number, count: number): readonly SolanaSequence[] {
   return Array.from({ length: count }, (_, index) => {
     const number = nonce + index
     const found = durable[number]
@@ -77,7 +77,7 @@ export function durableNonceSequences({ durable }: SolanaSynced, nonce: number, 
 }
 
 /** A transaction on a durable nonce that has another value by now is over; the others stand for themselves. */
-export function sequenceStatus({ durable, landed = [] }: SolanaSynced, slot: SolanaSequence): Standing {
+export function sequenceStatus({ durable, landed = [] }: SolanaSyncState, slot: SolanaSequence): Standing {
   if (!isDurableNonce(slot)) return landed.includes(slot.number) ? 'past' : 'free'
   const now = durable.find(({ account }) => account === slot.nonceAccount)
   return now === undefined || now.nonce === slot.nonce ? 'free' : 'past'
@@ -150,12 +150,12 @@ export function nonceIn(account: SolanaAccount | undefined, authority?: string):
 }
 
 /** @param durable the wallet's durable nonce accounts */
-export async function sync(rpc: Rpc, wallet: string, durable: readonly string[], at: At): Promise<SolanaSynced> {
+export async function sync(rpc: Rpc, wallet: string, durable: readonly string[], at: At): Promise<SolanaSyncState> {
   const [latest, epoch, ...accounts] = await rpc.batch([...lifetimeCalls, ...accountsCalls(durable, confirmed)], at)
   const read = readAccounts(rpc, accounts)
-  return syncedOf(readLifetime(rpc, [latest, epoch]), readDurable(wallet, durable, read.accounts, read.newestSlot))
+  return syncStateOf(readLifetime(rpc, [latest, epoch]), readDurable(wallet, durable, read.accounts, read.newestSlot))
 }
 
-export function syncedOf({ slot, blockhash, lastValidBlockHeight }: Lifetime, durable: readonly DurableNonce[]): SolanaSynced {
+export function syncStateOf({ slot, blockhash, lastValidBlockHeight }: Lifetime, durable: readonly DurableNonce[]): SolanaSyncState {
   return { nowMs: Date.now(), slot, blockhash, lastValidBlockHeight, durable }
 }

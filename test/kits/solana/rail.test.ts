@@ -6,10 +6,10 @@ import {
   nonceIn,
   claimSequences,
   durableNonceSequences,
-  mergeSynced,
+  mergeSyncState,
   sequenceStatus,
   type BlockhashSequence,
-  type SolanaSynced,
+  type SolanaSyncState,
 } from '../../../kits/solana/sequence.ts'
 import { heldIn, readMint, tokenProgram } from '../../../kits/solana/tokens.ts'
 import { isPlausible, parseNodeJson, integerOf } from '../../../kits/solana/rpc.ts'
@@ -19,7 +19,7 @@ import { whyFailed } from '../../../kits/solana/transactions.ts'
 
 const base58 = (fill: number, length = 32) => getBase58Decoder().decode(new Uint8Array(length).fill(fill))
 const policy = { percentile: 75, minPrice: 1_000 }
-const synced: SolanaSynced = { nowMs: 1_795_000_000_000, slot: 1000, blockhash: base58(9), lastValidBlockHeight: 1050, durable: [] }
+const synced: SolanaSyncState = { nowMs: 1_795_000_000_000, slot: 1000, blockhash: base58(9), lastValidBlockHeight: 1050, durable: [] }
 const step = { payer: base58(1), instructions: [{ program: base58(2), accounts: [], data: '' }], value: '7', rent: '5' }
 const numberAt = (nowMs: number): BlockhashSequence => ({ number: nowMs, blockhash: base58(9), lastValidBlockHeight: 1, since: 1 })
 
@@ -127,22 +127,22 @@ describe('slots on Solana', () => {
 
   it('count no more for what is in a block, until it is taken back', () => {
     const held = [numberAt(synced.nowMs)]
-    const landed = mergeSynced(synced, { ...synced, slot: 1001, landed: [synced.nowMs] }, held)
+    const landed = mergeSyncState(synced, { ...synced, slot: 1001, landed: [synced.nowMs] }, held)
     expect(sequenceStatus(landed, numberAt(synced.nowMs))).to.equal('past')
-    const checked = mergeSynced(landed, { ...synced, slot: 1002 }, held)
+    const checked = mergeSyncState(landed, { ...synced, slot: 1002 }, held)
     expect(sequenceStatus(checked, numberAt(synced.nowMs))).to.equal('past')
-    const back = mergeSynced(checked, { ...synced, slot: 1003, landed: [] }, held)
+    const back = mergeSyncState(checked, { ...synced, slot: 1003, landed: [] }, held)
     expect(sequenceStatus(back, numberAt(synced.nowMs))).to.equal('free')
-    expect(mergeSynced(landed, { ...synced, slot: 1002 }, []).landed).to.deep.equal([])
+    expect(mergeSyncState(landed, { ...synced, slot: 1002 }, []).landed).to.deep.equal([])
   })
 
   it('are not believed of a node that lags, until it says so again', () => {
     const news = { ...synced, slot: 990, durable: [{ account: 'a', nonce: 'old', slot: 990 }] }
     const known = { ...synced, durable: [{ account: 'a', nonce: 'new', slot: 1000 }] }
-    const once = mergeSynced(known, news)
+    const once = mergeSyncState(known, news)
     expect(once.durable).to.deep.equal(known.durable)
-    expect(mergeSynced(once, news).durable).to.deep.equal(news.durable)
-    expect(mergeSynced(once, { ...known, slot: 1001 })).to.not.have.property('doubted')
+    expect(mergeSyncState(once, news).durable).to.deep.equal(news.durable)
+    expect(mergeSyncState(once, { ...known, slot: 1001 })).to.not.have.property('doubted')
   })
 })
 

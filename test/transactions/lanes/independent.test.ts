@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createAssociated } from '../../../kits/solana/tokens.ts'
 import { solanaRail } from '../../../kits/solana/rail.ts'
-import type { SolanaSequence, SolanaSynced } from '../../../kits/solana/sequence.ts'
+import type { SolanaSequence, SolanaSyncState } from '../../../kits/solana/sequence.ts'
 import { createNonceQueue, type ClaimedNonces, type NonceQueue } from '../../../core/transactions/nonce-queue.ts'
 import { native, never } from '../never.ts'
 import { silent } from '../site.ts'
@@ -19,7 +19,7 @@ const rail = solanaRail({
   token: async () => undefined,
 })
 const fees = { computeUnits: 1_000, price: '1' }
-const at = (nowMs: number, more: Partial<SolanaSynced> = {}): SolanaSynced => ({
+const at = (nowMs: number, more: Partial<SolanaSyncState> = {}): SolanaSyncState => ({
   nowMs,
   slot: nowMs,
   blockhash: `at ${nowMs}`,
@@ -28,7 +28,7 @@ const at = (nowMs: number, more: Partial<SolanaSynced> = {}): SolanaSynced => ({
   ...more,
 })
 
-function laneAt(synced: SolanaSynced): NonceQueue {
+function laneAt(synced: SolanaSyncState): NonceQueue {
   const lane = createNonceQueue({ rail, address: 'w', limit: 8, name: 'w' })
   lane.asking()(synced)
   return lane
