@@ -30,7 +30,7 @@ const first: readonly RpcCall[] = [
  * Proves what is over. A node may lag, lie, or have been started anew without the blocks in between: none is believed alone where
  * there are others. One that says `alive` outweighs all that say otherwise.
  */
-export function createProofs({ rpc, log, network, leastSlotMs }: SolanaRailOptions) {
+export function createExpiryProofs({ rpc, log, network, leastSlotMs }: SolanaRailOptions) {
   let complained = false
   let turn = 0
 
@@ -117,7 +117,7 @@ function verdicts(asked: readonly Attempt[], answers: readonly RpcAnswer[], leas
     const status = readStatus(statuses[index])
     // What nobody can read is no absence.
     if (!status && statuses[index] !== null) return 'unable'
-    if (sight(attempt, status, view).is !== 'over') return 'alive'
+    if (observe(attempt, status, view).is !== 'over') return 'alive'
     if (oldest > slot.since) return 'unable'
     const valid = isDurableNonce(slot) ? false : validities.get(slot.blockhash)
     if (valid !== false) return valid === true ? 'alive' : 'unable'
@@ -133,7 +133,7 @@ function unanswered(error: unknown): readonly (readonly Verdict[])[] {
 export type Attempt = Omit<OpenAttempt<string, SolanaSequence, SolanaFees>, 'step'>
 
 /** What one node said at once. */
-export interface View {
+export interface NodeView {
   /** The newest slot and height that are finalized. */
   final: { slot: number; height: number }
   /** The slot up to which it looked for signatures. */
@@ -148,10 +148,10 @@ export interface View {
 }
 
 /** Where an attempt is by one node's word: `over` is no more than a suspicion. */
-export type Sight = { is: 'landed'; slot: number; depth: number; err: Json } | { is: 'near' } | { is: 'waits' } | { is: 'over' }
+export type Observation = { is: 'landed'; slot: number; depth: number; err: Json } | { is: 'near' } | { is: 'waits' } | { is: 'over' }
 
-export function sight({ slot }: Pick<Attempt, 'slot'>, status: Status | undefined, view: View): Sight {
-  if (!status) return isOver(slot, view) ? { is: 'over' } : { is: 'waits' }
+export function observe({ slot }: Pick<Attempt, 'slot'>, status: Status | undefined, view: NodeView): Observation {
+  if (!status) return isExpired(slot, view) ? { is: 'over' } : { is: 'waits' }
   // In a block that may still be passed over: nobody has its receipt yet.
   if (status.is === 'processed') return { is: 'near' }
   const isFinal = status.is === 'finalized' && status.slot <= view.final.slot
@@ -164,7 +164,7 @@ export function sight({ slot }: Pick<Attempt, 'slot'>, status: Status | undefine
  * parent, so the last block that takes it is one above the height that is told (agave `runtime/src/bank/check_transactions.rs`): with any
  * height above the told one, that block is finalized too.
  */
-export function isOver(slot: SolanaSequence, view: View): boolean {
+export function isExpired(slot: SolanaSequence, view: NodeView): boolean {
   const { final, searched, nonces, noncesAt } = view
   if (searched < final.slot || searched < noncesAt) return false
   if (!isDurableNonce(slot)) return final.height > slot.lastValidBlockHeight && isPlausible(slot, view)
@@ -181,7 +181,7 @@ const surelyOverMs = 600_000
  * Whether so many slots can have passed since the blockhash was told, and so many blocks in them: one a slot at most. A node that has run
  * ahead of everybody has only its word for it.
  */
-function isPlausible({ number, since, lastValidBlockHeight }: BlockhashSequence, { final, nowMs, leastSlotMs }: View): boolean {
+function isPlausible({ number, since, lastValidBlockHeight }: BlockhashSequence, { final, nowMs, leastSlotMs }: NodeView): boolean {
   const slots = final.slot - since
   const blocks = final.height - (lastValidBlockHeight - blockhashBlocksOfSight)
   const elapsedMs = nowMs - number
@@ -189,7 +189,7 @@ function isPlausible({ number, since, lastValidBlockHeight }: BlockhashSequence,
 }
 
 /** What is certain at once: what landed is told with its receipt, and what seems to be over with a proof. */
-export function sightingOf(id: string, { is }: Sight): Sighting | undefined {
+export function certainSighting(id: string, { is }: Observation): Sighting | undefined {
   if (is === 'near') return { id, is: 'pending', underpriced: false }
   return is === 'waits' ? { id, is: 'pending', underpriced: false, kept: false } : undefined
 }

@@ -3,7 +3,7 @@ import type { RpcAnswer, Rpc } from '../nodes/dialect.ts'
 import { createBoundedCache } from '../nodes/rails.ts'
 import { resultOf } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
-import { createProofs, nonceAccountsOf, statusCalls, sight, sightingOf, type Attempt, type Sight, type View } from './expiry.ts'
+import { createExpiryProofs, nonceAccountsOf, statusCalls, observe, certainSighting, type Attempt, type Observation, type NodeView } from './expiry.ts'
 import { finalDepth } from './network.ts'
 import type { SolanaRailOptions } from './rail.ts'
 import { confirmed, finalized, noHistory, contextSlotOf, valueOf } from './rpc.ts'
@@ -13,17 +13,17 @@ import type { SolanaReceipt } from './types.ts'
 
 interface Seen {
   attempt: Attempt
-  sight: Sight
+  sight: Observation
 }
 
 /**
  * Statuses of all open attempts in one batch. More is asked only about what is new in a block, once, and about what seems to be over: of
  * every node, for what a single one does not have may be in a block all the same.
  */
-export function createLook(options: SolanaRailOptions) {
+export function createPoll(options: SolanaRailOptions) {
   const { rpc, durableNonces, leastSlotMs } = options
   const receipts = createReceipts(rpc)
-  const proofs = createProofs(options)
+  const proofs = createExpiryProofs(options)
 
   return async function look(open: readonly Attempt[], _head: Head, at: At): Promise<Look<string, SolanaSyncState>> {
     const owners = [...new Set(open.map(({ from }) => from))]
@@ -44,7 +44,7 @@ export function createLook(options: SolanaRailOptions) {
 
     const nonces = new Map(usedNonces.map((account, index) => [account, nonceIn(used.accounts[index])]))
     const searched = Math.min(...found.map((result) => contextSlotOf(result) ?? 0))
-    const view: View = {
+    const view: NodeView = {
       final: lifetime.final,
       searched,
       nonces,
@@ -53,10 +53,10 @@ export function createLook(options: SolanaRailOptions) {
       leastSlotMs,
     }
     const statuses = found.flatMap((result) => valueOf(result))
-    const seen = open.map((attempt, index): Seen => ({ attempt, sight: sight(attempt, readStatus(statuses[index]), view) }))
+    const seen = open.map((attempt, index): Seen => ({ attempt, sight: observe(attempt, readStatus(statuses[index]), view) }))
 
     const sightings = [
-      ...seen.flatMap(({ attempt, sight }) => sightingOf(attempt.id, sight) ?? []),
+      ...seen.flatMap(({ attempt, sight }) => certainSighting(attempt.id, sight) ?? []),
       ...(await landed(seen, at)),
       ...(await proofs(
         seen.flatMap(({ attempt, sight }) => (sight.is === 'over' ? attempt : [])),

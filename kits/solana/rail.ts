@@ -5,7 +5,7 @@ import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
 import { costOf, type FeeLimits, type SolanaFees, baseFee, gasOf, priceFees, readRecentFees, refuseWish, unitsFor } from './fees.ts'
 import { draft, seal, send, readSimulation, simulationCall } from './message.ts'
-import { createLook } from './poll.ts'
+import { createPoll } from './poll.ts'
 import { integerOf } from './rpc.ts'
 import {
   claimSequences,
@@ -59,7 +59,7 @@ export function solanaRail(options: SolanaRailOptions): SolanaRail {
     draft,
     seal,
     send: (sealed, at) => send(rpc, sealed, at),
-    look: createLook(options),
+    look: createPoll(options),
   }
 }
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { isOver, sight, type View } from '../../../kits/solana/expiry.ts'
+import { isExpired, observe, type NodeView } from '../../../kits/solana/expiry.ts'
 import type { BlockhashSequence, DurableNonceSequence } from '../../../kits/solana/sequence.ts'
 
 /** Signed at slot 1000, height 900. */
 const slot: BlockhashSequence = { number: 0, blockhash: 'b', lastValidBlockHeight: 1050, since: 1000 }
 const durable: DurableNonceSequence = { number: 0, nonceAccount: 'a', nonce: 'v', since: 1000 }
-const view = (over: Partial<View> = {}): View => ({
+const view = (over: Partial<NodeView> = {}): NodeView => ({
   final: { slot: 1200, height: 1051 },
   searched: 1232,
   nowMs: 80_000,
@@ -17,45 +17,45 @@ const view = (over: Partial<View> = {}): View => ({
 
 describe('whether a transaction on Solana is over', () => {
   it('is said by the finalized height, and not by the last valid one itself', () => {
-    expect(isOver(slot, view())).to.equal(true)
-    expect(isOver(slot, view({ final: { slot: 1200, height: 1050 } }))).to.equal(false)
+    expect(isExpired(slot, view())).to.equal(true)
+    expect(isExpired(slot, view({ final: { slot: 1200, height: 1050 } }))).to.equal(false)
   })
 
   it('is not said by slots: those that were skipped made no blocks', () => {
-    expect(isOver(slot, view({ final: { slot: 1400, height: 1049 }, searched: 1432, nowMs: 200_000 }))).to.equal(false)
+    expect(isExpired(slot, view({ final: { slot: 1400, height: 1049 }, searched: 1432, nowMs: 200_000 }))).to.equal(false)
   })
 
   it('is not said by a search that is older than what is finalized', () => {
-    expect(isOver(slot, view({ searched: 1199 }))).to.equal(false)
-    expect(isOver(slot, view({ searched: 1200 }))).to.equal(true)
+    expect(isExpired(slot, view({ searched: 1199 }))).to.equal(false)
+    expect(isExpired(slot, view({ searched: 1200 }))).to.equal(true)
   })
 
   it('is not said by more blocks than slots', () => {
-    expect(isOver(slot, view({ final: { slot: 1150, height: 1051 }, searched: 1182 }))).to.equal(false)
+    expect(isExpired(slot, view({ final: { slot: 1150, height: 1051 }, searched: 1182 }))).to.equal(false)
   })
 
   it('is not said by more slots than there was time for, until there was time for anything', () => {
-    expect(isOver(slot, view({ nowMs: 59_000 }))).to.equal(false)
-    expect(isOver(slot, view({ nowMs: 60_000 }))).to.equal(true)
+    expect(isExpired(slot, view({ nowMs: 59_000 }))).to.equal(false)
+    expect(isExpired(slot, view({ nowMs: 60_000 }))).to.equal(true)
     const far = { final: { slot: 9_000, height: 8_000 }, searched: 9_032 }
-    expect(isOver(slot, view({ ...far, nowMs: 590_000 }))).to.equal(false)
-    expect(isOver(slot, view({ ...far, nowMs: 601_000 }))).to.equal(true)
+    expect(isExpired(slot, view({ ...far, nowMs: 590_000 }))).to.equal(false)
+    expect(isExpired(slot, view({ ...far, nowMs: 601_000 }))).to.equal(true)
   })
 
   it('is said of a durable nonce by another value at a finalized slot that is not older than what was signed upon', () => {
-    expect(isOver(durable, view())).to.equal(true)
-    expect(isOver(durable, view({ noncesAt: 999 }))).to.equal(false)
-    expect(isOver(durable, view({ nonces: new Map([['a', 'v']]) }))).to.equal(false)
-    expect(isOver(durable, view({ nonces: new Map([['a', undefined]]) }))).to.equal(true)
-    expect(isOver(durable, view({ nonces: new Map() }))).to.equal(false)
-    expect(isOver(durable, view({ searched: 1199 }))).to.equal(false)
+    expect(isExpired(durable, view())).to.equal(true)
+    expect(isExpired(durable, view({ noncesAt: 999 }))).to.equal(false)
+    expect(isExpired(durable, view({ nonces: new Map([['a', 'v']]) }))).to.equal(false)
+    expect(isExpired(durable, view({ nonces: new Map([['a', undefined]]) }))).to.equal(true)
+    expect(isExpired(durable, view({ nonces: new Map() }))).to.equal(false)
+    expect(isExpired(durable, view({ searched: 1199 }))).to.equal(false)
   })
 
   it('is no question where it is in a block: final is what is finalized by the same word', () => {
     const in1100 = { slot: 1100, err: null }
-    expect(sight({ slot }, { is: 'finalized', ...in1100 }, view())).to.include({ is: 'landed', depth: 32 })
-    expect(sight({ slot }, { is: 'finalized', ...in1100 }, view({ final: { slot: 1099, height: 990 } }))).to.include({ depth: 1 })
-    expect(sight({ slot }, { is: 'confirmed', confirmations: 40, ...in1100 }, view())).to.include({ depth: 31 })
-    expect(sight({ slot }, { is: 'processed', ...in1100 }, view())).to.deep.equal({ is: 'near' })
+    expect(observe({ slot }, { is: 'finalized', ...in1100 }, view())).to.include({ is: 'landed', depth: 32 })
+    expect(observe({ slot }, { is: 'finalized', ...in1100 }, view({ final: { slot: 1099, height: 990 } }))).to.include({ depth: 1 })
+    expect(observe({ slot }, { is: 'confirmed', confirmations: 40, ...in1100 }, view())).to.include({ depth: 31 })
+    expect(observe({ slot }, { is: 'processed', ...in1100 }, view())).to.deep.equal({ is: 'near' })
   })
 })
