@@ -83,7 +83,7 @@ export function gasOf(fees: SolanaFees): GasTerms {
 }
 
 /** Fees per gas are the other family's. @throws SluiceError INCOMPLETE_PARAMS */
-export function refuseWish(wish: FeeWish): void {
+export function refuseFeeOverrides(wish: FeeWish): void {
   if (wish.maxFeePerGasRaw === undefined && wish.maxPriorityFeePerGasRaw === undefined) return
   const field = wish.maxFeePerGasRaw === undefined ? 'maxPriorityFeePerGas' : 'maxFeePerGas'
   throw badFields([{ field, problem: 'is of EVM chains: leave it out, the priority fee follows feePolicy in conf/chains' }])

@@ -3,7 +3,7 @@ import type { Rpc } from '../nodes/dialect.ts'
 import { insufficientBalance, fundsInPendingTransactions, insufficientGasFunds } from '../nodes/rails.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
-import { costOf, type FeeLimits, type SolanaFees, baseFee, gasOf, priceFees, readRecentFees, refuseWish, unitsFor } from './fees.ts'
+import { costOf, type FeeLimits, type SolanaFees, baseFee, gasOf, priceFees, readRecentFees, refuseFeeOverrides, unitsFor } from './fees.ts'
 import { draft, seal, send, readSimulation, simulationCall } from './message.ts'
 import { createPoll } from './poll.ts'
 import { integerOf } from './rpc.ts'
@@ -78,7 +78,7 @@ async function check(
   at: At,
 ): Promise<Checked<SolanaIntent, SolanaSyncState, SolanaFees>> {
   const { rpc, nativeCurrency, associated } = options
-  refuseWish(wish)
+  refuseFeeOverrides(wish)
   const step = onlyStep(steps, from)
   const held = needs.map(asHolding).filter(({ token }) => token !== nativeAddress)
   const durable = options.durableNonces[from] ?? []
