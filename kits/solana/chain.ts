@@ -4,7 +4,7 @@ import { createHeadFeed } from '../nodes/head-feed.ts'
 import { createRpc } from '../nodes/rpc.ts'
 import { defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
 import { readHead, createReader } from './accounts.ts'
-import { gasOf, priceFees, readRecentFees, unitsFor } from './fees.ts'
+import { gasOf, priceFees, readRecentFees, computeUnitsFor } from './fees.ts'
 import {
   defaultFeeCapLamports,
   defaultFeePolicy,
@@ -75,7 +75,7 @@ export function solanaChain(
     token,
     async gas(units, _head, at) {
       const [answer] = await rpc.batch([{ method: 'getRecentPrioritizationFees', params: [[]] }], at)
-      return gasOf(priceFees(unitsFor(Number(units)), readRecentFees(answer?.result) ?? [], { policy, feeCapRaw }))
+      return gasOf(priceFees(computeUnitsFor(Number(units)), readRecentFees(answer?.result) ?? [], { policy, feeCapRaw }))
     },
     decode: decodeLogs,
     find: (id, at) => findTransaction(rpc, id, at),

@@ -9,7 +9,7 @@ import type { SolanaIntent } from './types.ts'
 export type SolanaFees = { readonly computeUnits: number; readonly price: string }
 
 /** Lamports for each signature, whatever is done: agave `fee-structure`, lamports_per_signature. We sign once. */
-export const baseFee = 5_000n
+export const baseFeeLamports = 5_000n
 const microLamports = 1_000_000n
 
 /**
@@ -35,7 +35,7 @@ export function budgetOf({ computeUnits, price }: SolanaFees, number: number): C
 }
 
 /** Lamports, rounded up as the runtime does: agave `compute-budget/src/compute_budget_limits.rs`, get_prioritization_fee. */
-export function priorityFee({ units, price }: ComputeBudget): bigint {
+export function priorityFeeLamports({ units, price }: ComputeBudget): bigint {
   return (price * BigInt(Math.min(units, MAX_COMPUTE_UNIT_LIMIT)) + microLamports - 1n) / microLamports
 }
 
@@ -45,11 +45,11 @@ export function costOf({ value, rent }: Pick<SolanaIntent, 'value' | 'rent'>, fe
 }
 
 export function maxFees(fees: SolanaFees): bigint {
-  return baseFee + priorityFee(budgetOf(fees, limitDigits * priceDigits - 1))
+  return baseFeeLamports + priorityFeeLamports(budgetOf(fees, limitDigits * priceDigits - 1))
 }
 
 /** What is used in a simulation may be more a moment later: half again, and what the instruction of a durable nonce takes. */
-export function unitsFor(consumed: number): number {
+export function computeUnitsFor(consumed: number): number {
   return Math.min(Math.ceil(consumed * 1.5) + 1_000, MAX_COMPUTE_UNIT_LIMIT - limitDigits)
 }
 

@@ -3,7 +3,7 @@ import type { Rpc } from '../nodes/dialect.ts'
 import { insufficientBalance, fundsInPendingTransactions, insufficientGasFunds } from '../nodes/rails.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
-import { costOf, type FeeLimits, type SolanaFees, baseFee, gasOf, priceFees, readRecentFees, refuseFeeOverrides, unitsFor } from './fees.ts'
+import { costOf, type FeeLimits, type SolanaFees, baseFeeLamports, gasOf, priceFees, readRecentFees, refuseFeeOverrides, computeUnitsFor } from './fees.ts'
 import { draft, seal, send, readSimulation, simulationCall } from './message.ts'
 import { createPoll } from './poll.ts'
 import { integerOf } from './rpc.ts'
@@ -109,8 +109,8 @@ async function check(
   )
   if (nativeRaw < sentRaw) throw insufficientBalance(nativeCurrency, nativeRaw, sentRaw)
   // No simulation is needed to know this, and it would only say it less well.
-  if (nativeRaw < sentRaw + baseFee + spareRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, sentRaw + baseFee + spareRaw)
-  const units = unitsFor(readSimulation(rpc, simulated))
+  if (nativeRaw < sentRaw + baseFeeLamports + spareRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, sentRaw + baseFeeLamports + spareRaw)
+  const units = computeUnitsFor(readSimulation(rpc, simulated))
   // A node that does not tell what others pay leaves the least of the policy.
   const paid = recent?.error ? [] : readRecentFees(recent?.result)
   if (!paid) throw invalidAnswer(rpc, 'answered getRecentPrioritizationFees with something that is no list of fees')

@@ -13,7 +13,7 @@ import {
 } from '../../../kits/solana/sequence.ts'
 import { heldIn, readMint, tokenProgram } from '../../../kits/solana/tokens.ts'
 import { isPlausible, parseNodeJson, integerOf } from '../../../kits/solana/rpc.ts'
-import { baseFee, budgetOf, costOf, gasOf, maxFees, priceFees, priorityFee } from '../../../kits/solana/fees.ts'
+import { baseFeeLamports, budgetOf, costOf, gasOf, maxFees, priceFees, priorityFeeLamports } from '../../../kits/solana/fees.ts'
 import { draft, seal } from '../../../kits/solana/message.ts'
 import { whyFailed } from '../../../kits/solana/transactions.ts'
 
@@ -30,8 +30,8 @@ describe('fees on Solana', () => {
     assert(
       property(fees, bigInt(10_000n, 10n ** 9n), nat(), ({ units, recent }, feeCapRaw, number) => {
         const priced = priceFees(units, recent, { policy, feeCapRaw })
-        expect(priorityFee(budgetOf(priced, number)) <= feeCapRaw).to.equal(true)
-        expect(maxFees(priced) <= baseFee + feeCapRaw).to.equal(true)
+        expect(priorityFeeLamports(budgetOf(priced, number)) <= feeCapRaw).to.equal(true)
+        expect(maxFees(priced) <= baseFeeLamports + feeCapRaw).to.equal(true)
       }),
     )
   })
@@ -40,7 +40,7 @@ describe('fees on Solana', () => {
     assert(
       property(fees, nat(), ({ units, recent }, number) => {
         const priced = priceFees(units, recent, { policy, feeCapRaw: 2_000_000n })
-        const paid = baseFee + priorityFee(budgetOf(priced, number))
+        const paid = baseFeeLamports + priorityFeeLamports(budgetOf(priced, number))
         expect(paid <= maxFees(priced)).to.equal(true)
         expect(gasOf(priced).gasCostRaw).to.equal(maxFees(priced))
         expect(costOf(step, priced)).to.equal(12n + maxFees(priced))
