@@ -22,7 +22,7 @@ import { invalidAnswer, resultOf, quoteNode, sendToAll } from '../nodes/rpc.ts'
 import { budgetOf, type ComputeBudget, type SolanaFees } from './fees.ts'
 import { confirmed, jsonOfNode, numberOf, valueOf } from './rpc.ts'
 import { isDurableNonce, type SolanaSequence } from './sequence.ts'
-import { isUnfunded, whyFailed } from './transactions.ts'
+import { isUnfunded, failureReason } from './transactions.ts'
 import { toKit, type SolanaIntent, nativeAddress } from './types.ts'
 
 const signatureLength = 64
@@ -98,7 +98,7 @@ export function readSimulation(rpc: Rpc, answer: RpcAnswer | undefined): number 
 }
 
 function refusal(err: Json, logs: readonly string[]): SluiceError {
-  const reason = whyFailed(err, logs)
+  const reason = failureReason(err, logs)
   if (!isUnfunded(err)) return wouldFail(reason)
   return new SluiceError('OUT_OF_GAS', `The wallet cannot pay for the transaction (${reason}), so it was not signed: fund it.`)
 }

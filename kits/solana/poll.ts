@@ -8,7 +8,7 @@ import { finalDepth } from './network.ts'
 import type { SolanaRailOptions } from './rail.ts'
 import { confirmed, finalized, noHistory, contextSlotOf, valueOf } from './rpc.ts'
 import { type SolanaSyncState, lifetimeCalls, nonceIn, readDurable, readLifetime, syncStateOf } from './sequence.ts'
-import { readStatus, readTransaction, receiptOfStatus, transactionOptions, whyFailed } from './transactions.ts'
+import { readStatus, readTransaction, receiptOfStatus, transactionOptions, failureReason } from './transactions.ts'
 import type { SolanaReceipt } from './types.ts'
 
 interface Seen {
@@ -156,5 +156,5 @@ const withoutReceipt = ({ id, slot, err }: Found): SolanaReceipt => receiptOfSta
 function sightingOfOfReceipts({ id, slot, depth }: Found, receipt: SolanaReceipt | undefined): Sighting {
   if (!receipt) return { id, is: 'pending', underpriced: false }
   const ok = receipt.status === 1
-  return { id, is: 'landed', ok, blockNumber: slot, depth, receipt, ...(!ok && { reason: whyFailed(receipt.err, receipt.logs) }) }
+  return { id, is: 'landed', ok, blockNumber: slot, depth, receipt, ...(!ok && { reason: failureReason(receipt.err, receipt.logs) }) }
 }

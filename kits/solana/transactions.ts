@@ -200,7 +200,7 @@ const complaint = /^Program log: (?:Error: |AnchorError )?(.+)$/
  * Why a transaction failed, for people: the program that gave up first with its last words, else what the runtime says.
  * @param err as the node writes it: https://docs.rs/solana-transaction-error, TransactionError and InstructionError
  */
-export function whyFailed(err: Json, logs: readonly string[]): string {
+export function failureReason(err: Json, logs: readonly string[]): string {
   const call = callsIn(logs).findLast(({ lines }) => lines.some((line) => failed.test(line)))
   const why = call?.lines.map((line) => failed.exec(line)?.[1]).find((found) => found !== undefined)
   if (!call || why === undefined) return wordsOf(err)

@@ -15,7 +15,7 @@ import { heldIn, readMint, tokenProgram } from '../../../kits/solana/tokens.ts'
 import { isPlausible, parseNodeJson, integerOf } from '../../../kits/solana/rpc.ts'
 import { baseFeeLamports, budgetOf, costOf, gasOf, maxFees, priceFees, priorityFeeLamports } from '../../../kits/solana/fees.ts'
 import { draft, seal } from '../../../kits/solana/message.ts'
-import { whyFailed } from '../../../kits/solana/transactions.ts'
+import { failureReason } from '../../../kits/solana/transactions.ts'
 
 const base58 = (fill: number, length = 32) => getBase58Decoder().decode(new Uint8Array(length).fill(fill))
 const policy = { percentile: 75, minPrice: 1_000 }
@@ -157,13 +157,13 @@ describe('why a transaction failed on Solana', () => {
       `Program ${token} failed: custom program error: 0x1`,
       `Program ${base58(5)} failed: custom program error: 0x1`,
     ]
-    expect(whyFailed({ InstructionError: [0, { Custom: 1 }] }, logs)).to.equal('Token: custom program error: 0x1 (insufficient funds)')
+    expect(failureReason({ InstructionError: [0, { Custom: 1 }] }, logs)).to.equal('Token: custom program error: 0x1 (insufficient funds)')
   })
 
   it('is told in those of the runtime, where no program did', () => {
-    expect(whyFailed('BlockhashNotFound', [])).to.equal('blockhash not found')
-    expect(whyFailed({ InstructionError: [2, { Custom: 1 }] }, [])).to.equal('instruction error 2 custom 1')
-    expect(whyFailed({ InsufficientFundsForRent: { account_index: 0 } }, [])).to.equal('insufficient funds for rent account index 0')
+    expect(failureReason('BlockhashNotFound', [])).to.equal('blockhash not found')
+    expect(failureReason({ InstructionError: [2, { Custom: 1 }] }, [])).to.equal('instruction error 2 custom 1')
+    expect(failureReason({ InsufficientFundsForRent: { account_index: 0 } }, [])).to.equal('insufficient funds for rent account index 0')
   })
 })
 
