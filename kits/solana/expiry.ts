@@ -6,7 +6,7 @@ import { finalDepth } from './network.ts'
 import type { SolanaRailOptions } from './rail.ts'
 import { finalized, contextSlotOf, numberOf, valueOf } from './rpc.ts'
 import { isDurableNonce, nonceIn, readFinal, type BlockhashSequence, type SolanaSequence, blockhashBlocks } from './sequence.ts'
-import { readStatus, type Status } from './transactions.ts'
+import { readSignatureStatus, type SignatureStatus } from './transactions.ts'
 
 /**
  * What one node says of an attempt that seems to be over.
@@ -114,7 +114,7 @@ function verdicts(asked: readonly Attempt[], answers: readonly RpcAnswer[], leas
   const view = { final, searched, nonces, noncesAt: nonceSlot ?? 0, nowMs: Date.now(), leastSlotMs }
   return asked.map((attempt, index) => {
     const { slot } = attempt
-    const status = readStatus(statuses[index])
+    const status = readSignatureStatus(statuses[index])
     // What nobody can read is no absence.
     if (!status && statuses[index] !== null) return 'unable'
     if (observe(attempt, status, view).is !== 'over') return 'alive'
@@ -150,7 +150,7 @@ export interface NodeView {
 /** Where an attempt is by one node's word: `over` is no more than a suspicion. */
 export type Observation = { is: 'landed'; slot: number; depth: number; err: Json } | { is: 'near' } | { is: 'waits' } | { is: 'over' }
 
-export function observe({ slot }: Pick<Attempt, 'slot'>, status: Status | undefined, view: NodeView): Observation {
+export function observe({ slot }: Pick<Attempt, 'slot'>, status: SignatureStatus | undefined, view: NodeView): Observation {
   if (!status) return isExpired(slot, view) ? { is: 'over' } : { is: 'waits' }
   // In a block that may still be passed over: nobody has its receipt yet.
   if (status.is === 'processed') return { is: 'near' }

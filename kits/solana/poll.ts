@@ -8,7 +8,7 @@ import { finalDepth } from './network.ts'
 import type { SolanaRailOptions } from './rail.ts'
 import { confirmed, finalized, noHistory, contextSlotOf, valueOf } from './rpc.ts'
 import { type SolanaSyncState, lifetimeCalls, nonceIn, readDurable, readLifetime, syncStateOf } from './sequence.ts'
-import { readStatus, readTransaction, receiptOfStatus, transactionOptions, failureReason } from './transactions.ts'
+import { readSignatureStatus, readTransaction, receiptOfStatus, transactionOptions, failureReason } from './transactions.ts'
 import type { SolanaReceipt } from './types.ts'
 
 interface Seen {
@@ -53,7 +53,7 @@ export function createPoll(options: SolanaRailOptions) {
       leastSlotMs,
     }
     const statuses = found.flatMap((result) => valueOf(result))
-    const seen = open.map((attempt, index): Seen => ({ attempt, sight: observe(attempt, readStatus(statuses[index]), view) }))
+    const seen = open.map((attempt, index): Seen => ({ attempt, sight: observe(attempt, readSignatureStatus(statuses[index]), view) }))
 
     const sightings = [
       ...seen.flatMap(({ attempt, sight }) => certainSighting(attempt.id, sight) ?? []),

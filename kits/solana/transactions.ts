@@ -29,7 +29,7 @@ export async function findTransaction(rpc: Rpc, signature: string, at: At): Prom
     return { ...found, blockNumber: found.receipt.slot }
   }
   const values = isUntold(status) ? [] : valueOf(resultOf(rpc, 'getSignatureStatuses', status))
-  const known = readStatus(Array.isArray(values) ? values[0] : undefined)
+  const known = readSignatureStatus(Array.isArray(values) ? values[0] : undefined)
   if (!known) return undefined
   // What came of it is written down a moment later.
   return known.is === 'processed' ? { tx: null, receipt: null, pays: true } : { tx: null, receipt: null, blockNumber: known.slot }
@@ -75,7 +75,7 @@ function fieldsOfNode(value: Record<string, unknown>): Record<string, Json> {
 }
 
 /** How far the cluster is with a transaction. */
-export interface Status {
+export interface SignatureStatus {
   is: 'processed' | 'confirmed' | 'finalized'
   slot: number
   /** As the node writes it; null where it did what it was to do. */
@@ -85,7 +85,7 @@ export interface Status {
 }
 
 /** One entry of what `getSignatureStatuses` gave; undefined where the node has none, or it is no status. */
-export function readStatus(raw: unknown): Status | undefined {
+export function readSignatureStatus(raw: unknown): SignatureStatus | undefined {
   if (!isObject(raw)) return undefined
   const slot = numberOf(raw['slot'])
   const { confirmationStatus: is, err = null } = raw
