@@ -16,7 +16,7 @@ import {
 } from './network.ts'
 import { solanaRail } from './rail.ts'
 import { solanaDialect } from './rpc.ts'
-import { createTokenAccounts, createAssociated, readBalances, readToken } from './tokens.ts'
+import { createTokenAccounts, createAssociatedAddresses, readBalances, readToken } from './tokens.ts'
 import { decodeLogs, findTransaction } from './transactions.ts'
 import { canonicalAddress, isTransactionSignature, nativeAddress, type Solana, solana } from './types.ts'
 
@@ -39,7 +39,7 @@ export function solanaChain(
   const timeoutMs = (config.requestTimeoutSeconds ?? defaultRequestTimeoutSeconds) * 1000
   const { rpcUrls = [], sendUrls } = config
   const rpc = createRpc({ rpcUrls, sendUrls, dialect: solanaDialect(genesisHash), meter, log, timeoutMs, network: name })
-  const associated = createAssociated()
+  const associated = createAssociatedAddresses()
   const untold = { signal: new AbortController().signal }
   const pollingMs = (config.pollingSeconds ?? defaultPollingSeconds) * 1000
   const heads = createHeadFeed({ poll: () => readHead(rpc, untold), behind: (number) => rpc.behind(number), pollingMs, log })

@@ -20,7 +20,7 @@ import {
   readLifetime,
   syncStateOf,
 } from './sequence.ts'
-import { type createAssociated, accountsPerHolding, holdingAccounts, holdingIn, noMint, tokenOptions } from './tokens.ts'
+import { type createAssociatedAddresses, accountsPerHolding, holdingAccounts, holdingIn, noMint, tokenOptions } from './tokens.ts'
 import { type SolanaIntent, nativeAddress, type SolanaAccount } from './types.ts'
 
 export interface SolanaRailOptions extends FeeLimits {
@@ -28,7 +28,7 @@ export interface SolanaRailOptions extends FeeLimits {
   /** How logs name the network: "solana/mainnet". */
   network: string
   nativeCurrency: Token
-  associated: ReturnType<typeof createAssociated>
+  associated: ReturnType<typeof createAssociatedAddresses>
   /** Wallet → its durable nonce accounts. */
   durableNonces: Readonly<Record<string, readonly string[]>>
   /** No slots pass faster than this for long; 0 where they may. */

@@ -63,7 +63,7 @@ function isOfKind({ owner, data }: SolanaAccount, kind: keyof typeof kinds, size
   return data.length === size || (owner === token2022Program && data.length > kindAt && data[kindAt] === kinds[kind])
 }
 
-type Associated = ReturnType<typeof createAssociated>
+type Associated = ReturnType<typeof createAssociatedAddresses>
 
 /** What there is to read of a token, the mint first. */
 export const holdingAccounts = async (associated: Associated, owner: string, mint: string): Promise<readonly string[]> => [
@@ -108,7 +108,7 @@ export function noMint({ symbol, address }: Pick<Token, 'symbol' | 'address'>): 
 const mostRemembered = 10_000
 
 /** Where a wallet's account for a mint is, under each of the token programs in their order. Only that of the mint's own program can be there. */
-export function createAssociated(): (owner: string, mint: string) => Promise<readonly string[]> {
+export function createAssociatedAddresses(): (owner: string, mint: string) => Promise<readonly string[]> {
   const known = new Map<string, readonly string[]>()
   return async (owner, mint) => {
     const name = `${owner}/${mint}`
@@ -187,7 +187,7 @@ function extensionsOf(data: Uint8Array): readonly number[] {
 }
 
 /** The wallet's associated account, under the program of the mint: made where there is none. One round trip. */
-export function createTokenAccounts(rpc: Rpc, associated: ReturnType<typeof createAssociated>): AltchainVerbs<Solana>['createToken'] {
+export function createTokenAccounts(rpc: Rpc, associated: ReturnType<typeof createAssociatedAddresses>): AltchainVerbs<Solana>['createToken'] {
   return async function createToken(owner: string, token: Token, at: At) {
     const addresses = await holdingAccounts(associated, owner, token.address)
     const calls = [{ method: 'getMinimumBalanceForRentExemption', params: [0] }, ...accountsCalls(addresses, tokenOptions)]

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createAssociated } from '../../../kits/solana/tokens.ts'
+import { createAssociatedAddresses } from '../../../kits/solana/tokens.ts'
 import { solanaRail } from '../../../kits/solana/rail.ts'
 import type { SolanaSequence, SolanaSyncState } from '../../../kits/solana/sequence.ts'
 import { createNonceQueue, type ClaimedNonces, type NonceQueue } from '../../../core/transactions/nonce-queue.ts'
@@ -10,7 +10,7 @@ const rail = solanaRail({
   rpc: never,
   network: 'n',
   nativeCurrency: native,
-  associated: createAssociated(),
+  associated: createAssociatedAddresses(),
   durableNonces: {},
   policy: { percentile: 75, minPrice: 1 },
   feeCapRaw: 10n,
