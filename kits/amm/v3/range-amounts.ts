@@ -50,7 +50,7 @@ export const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 /** What a deposit offers to the position manager, and the least that it must take of each. */
 interface Offer {
   readonly desired: RangeAmounts
-  readonly least: RangeAmounts
+  readonly min: RangeAmounts
 }
 
 const oneX96 = 2n ** 96n
@@ -75,7 +75,7 @@ export function offerOf(pool: RangePool, range: TickRange, most: RangeAmounts, s
   const unsure = roundedOff(greater, span, bounds)
   return {
     desired,
-    least: {
+    min: {
       amount0Raw: notBelowZero(high.amount0Raw - amountsAt(span.low, bounds, unsure, 'up').amount0Raw),
       amount1Raw: notBelowZero(low.amount1Raw - amountsAt(span.high, bounds, unsure, 'up').amount1Raw),
     },

@@ -30,7 +30,7 @@ export function planAdd(
   { pool, range, most, tokenId }: Addition,
   { owner, slippage, deadline, native }: RangeTerms,
 ): Plan<Evm> {
-  const { desired, least } = offerOf(pool, range, most, slippage)
+  const { desired, min: least } = offerOf(pool, range, most, slippage)
   const { tickLower, tickUpper } = range
   const amounts = {
     amount0Desired: desired.amount0Raw,
