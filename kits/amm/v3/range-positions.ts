@@ -24,9 +24,9 @@ export function positionReader(exchange: RangeExchange, read: Read) {
     if (!asked) return undefined
     const kept = readManagerPosition(exchange, asked.results[0])
     if (!kept) return {}
-    if (!asked.place || !isSame(asked.place, kept.place)) {
+    if (!asked.place || !isSame(asked.place, kept.key)) {
       if (places.size >= mostRemembered) places.clear()
-      places.set(tokenId, kept.place)
+      places.set(tokenId, kept.key)
       return undefined
     }
     return { position: readPosition(exchange, tokenId, kept, asked.results.slice(1)) }
@@ -123,7 +123,7 @@ interface PositionKey {
 
 /** What the position manager keeps of one. */
 interface ManagerPosition {
-  readonly place: PositionKey
+  readonly key: PositionKey
   readonly account: FeeAccount
 }
 
@@ -138,7 +138,7 @@ function readManagerPosition(exchange: RangeExchange, result: CallResult | undef
   const [, , token0 = 0n, token1 = 0n, fee = 0n, lower = 0n, upper = 0n, ...account] = words
   const [first, second] = [addressOf(token0), addressOf(token1)]
   const place = { token0: first, token1: second, fee: Number(fee), tickLower: Number(signed(lower)), tickUpper: Number(signed(upper)) }
-  return { place: { pool: poolAddress(exchange, [first, second], place.fee), ...place }, account: accountOf(account) }
+  return { key: { pool: poolAddress(exchange, [first, second], place.fee), ...place }, account: accountOf(account) }
 }
 
 /** All that a position's amounts and fees follow from, beside what the manager keeps of it. */
@@ -156,7 +156,7 @@ function stateCalls({ positionManager }: RangeExchange, tokenId: bigint, { pool,
 }
 
 /** @throws SluiceError NETWORK where the node does not say the state of a position that the manager has */
-function readPosition(exchange: RangeExchange, tokenId: bigint, { place, account }: ManagerPosition, state: readonly CallResult[]): RangePosition {
+function readPosition(exchange: RangeExchange, tokenId: bigint, { key: place, account }: ManagerPosition, state: readonly CallResult[]): RangePosition {
   const { pool: address, token0, token1, fee, tickLower, tickUpper } = place
   const pool = readPool({ address, version: exchange.version, token0, token1, fee }, state)
   const [owner] = wordsOf(state[callsOfPool], 1) ?? []
