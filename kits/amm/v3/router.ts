@@ -78,7 +78,7 @@ function routerCall(
 ): string {
   const { tokenIn, tokenOut, exact, amountRaw } = swap
   const dialect = routerKinds[routerKind]
-  const { functions, itself, deadlineInside } = dialect
+  const { functions, selfAddress: itself, deadlineInside } = dialect
 
   const bounds = boundsOf(parts, boundRaw)
   const legs = parts.map(({ route }) => legsOf(route, kindOf))
@@ -203,7 +203,7 @@ export type RouterKind = 'SwapRouter' | 'SwapRouter02'
 interface RouterDialect {
   readonly functions: Interface
   /** Stands for the router itself as a recipient. */
-  readonly itself: string
+  readonly selfAddress: string
   /** A swap's arguments carry the deadline; else it is said once, around all calls. */
   readonly deadlineInside: boolean
   /** Takes routes that pass constant-product pools too. */
@@ -224,7 +224,7 @@ const functionsOf = (deadline: string) => [
 export const routerKinds: Readonly<Record<RouterKind, RouterDialect>> = {
   SwapRouter: {
     functions: new Interface([...functionsOf('uint256 deadline, '), 'function multicall(bytes[] data) payable returns (bytes[] results)']),
-    itself: '0x0000000000000000000000000000000000000000',
+    selfAddress: '0x0000000000000000000000000000000000000000',
     deadlineInside: true,
     mixes: false,
   },
@@ -236,7 +236,7 @@ export const routerKinds: Readonly<Record<RouterKind, RouterDialect>> = {
       'function factoryV2() view returns (address)',
     ]),
     // ADDRESS_THIS of its library Constants.
-    itself: '0x0000000000000000000000000000000000000002',
+    selfAddress: '0x0000000000000000000000000000000000000002',
     deadlineInside: false,
     mixes: true,
   },
