@@ -161,7 +161,7 @@ export function missingTicks(pool: string, zeroForOne: boolean, state: V3PoolSta
 /** As much of a pool as would be known if it had been read from its price: less than nothing where that has left what is known. */
 function reachOf({ tick, tickSpacing, ticks }: V3PoolState, zeroForOne: boolean): TickWindow {
   const below = Math.floor(tick / tickSpacing)
-  const upTo = ticks.upTo(tick)
+  const upTo = ticks.countUpTo(tick)
   return zeroForOne
     ? { words: wordOf(below) - wordOf(ticks.from / tickSpacing), ticks: upTo }
     : { words: wordOf(ticks.to / tickSpacing) - wordOf(below + 1), ticks: ticks.ticks.length - upTo }
@@ -191,6 +191,6 @@ export function hasLiquidityNearby({ liquidity, tick, tickSpacing, ticks }: V3Po
   const below = Math.floor(tick / tickSpacing)
   const lowest = Math.max(minTick, (Math.floor(below / ticksPerWord) - initialWindow.words + 1) * ticksPerWord * tickSpacing)
   const highest = Math.min(maxTick, ((Math.floor((below + 1) / ticksPerWord) + initialWindow.words) * ticksPerWord - 1) * tickSpacing)
-  if (ticks.upTo(highest) > ticks.upTo(lowest - 1)) return true
+  if (ticks.countUpTo(highest) > ticks.countUpTo(lowest - 1)) return true
   return ticks.from < lowest && ticks.to > highest ? false : undefined
 }

@@ -58,11 +58,11 @@ const signed24 = (digits: string) => (parseInt(digits, 16) << 8) >> 8
  * known of them stays so, and what did not change is shared. Undefined where there was less than is taken: then these are not the pool's.
  */
 function updateTicks(known: TickTable, lower: number, upper: number, liquidity: bigint): TickTable | undefined {
-  if (!known.knows(lower) && !known.knows(upper)) return known
+  if (!known.covers(lower) && !known.covers(upper)) return known
   const table: Table = { ticks: known.ticks, atTicks: ListedLiquidity.listOf(known) }
-  if (known.knows(lower) && !moveTick(table, lower, liquidity, liquidity)) return undefined
-  if (known.knows(upper) && !moveTick(table, upper, liquidity, -liquidity)) return undefined
-  return new TickTable(known.from, known.to, table.ticks, new ListedLiquidity(table.atTicks), known.gone)
+  if (known.covers(lower) && !moveTick(table, lower, liquidity, liquidity)) return undefined
+  if (known.covers(upper) && !moveTick(table, upper, liquidity, -liquidity)) return undefined
+  return new TickTable(known.from, known.to, table.ticks, new ListedLiquidity(table.atTicks), known.swapCache)
 }
 
 interface Table {
@@ -133,10 +133,10 @@ export function isSameState(a: V3PoolState, b: V3PoolState): boolean {
 
 function sameWhereKnown(a: TickTable, b: TickTable): boolean {
   const [from, to] = [Math.max(a.from, b.from), Math.min(a.to, b.to)]
-  const [firstA, firstB] = [a.upTo(from), b.upTo(from)]
-  const count = a.upTo(to - 1) - firstA
+  const [firstA, firstB] = [a.countUpTo(from), b.countUpTo(from)]
+  const count = a.countUpTo(to - 1) - firstA
   // Where they know nothing in common the counts are below nothing.
-  if (count !== b.upTo(to - 1) - firstB) return from >= to
+  if (count !== b.countUpTo(to - 1) - firstB) return from >= to
   for (let index = 0; index < count; index += 1) {
     const [inA, inB] = [firstA + index, firstB + index]
     if (a.ticks[inA] !== b.ticks[inB]) return false

@@ -53,7 +53,7 @@ export function swap(
   for (let index = 0; ; index += 1) {
     const step = path.step(index)
     if (step === undefined) return path.end === 'limit' ? undefined : beyond(path, exact, amountRaw)
-    const { stretch, paidRaw, outRaw, ticksCrossed, steps, isUnsure } = step
+    const { segment: stretch, paidRaw, outRaw, ticksCrossed, steps, isUncertain: isUnsure } = step
     // By all steps up to the end of this one: the next says so where there is one already.
     const next = path.steps[index + 1]
     const upToRaw = isIn ? (next?.paidRaw ?? paidRaw + stretch.paidRaw) : (next?.outRaw ?? outRaw + stretch.outRaw)
@@ -108,10 +108,10 @@ export interface TickLiquidity {
  * would be full of old ones, and the stretches between ticks. Of a pool's tables all have the same.
  */
 interface SwapCache {
-  down?: SwapPath
-  up?: SwapPath
-  downward?: PriceSegments
-  upward?: PriceSegments
+  downPath?: SwapPath
+  upPath?: SwapPath
+  downSegments?: PriceSegments
+  upSegments?: PriceSegments
 }
 
 /** All initialised ticks of a pool between two ticks, rising. A table is never changed, so that states share it as long as positions stay. */
@@ -121,22 +121,22 @@ export class TickTable {
   readonly to: number
   readonly ticks: readonly number[]
   readonly liquidity: TickLiquidity
-  readonly gone: SwapCache
+  readonly swapCache: SwapCache
 
   constructor(from: number, to: number, ticks: readonly number[], liquidity: TickLiquidity, gone: SwapCache = {}) {
     this.from = from
     this.to = to
     this.ticks = ticks
     this.liquidity = liquidity
-    this.gone = gone
+    this.swapCache = gone
   }
 
   /** How many of them are not above a tick, which is the place of the first that is. */
-  upTo(tick: number): number {
+  countUpTo(tick: number): number {
     return countUpTo(this.ticks, tick)
   }
 
-  knows(tick: number): boolean {
+  covers(tick: number): boolean {
     return tick > this.from && tick < this.to
   }
 }
@@ -158,7 +158,7 @@ export const maxPriceX96 = maxSqrtRatioX96 - 1n
 
 /** From one price to the next that a swap has to stop at. */
 interface PathStep {
-  readonly stretch: PriceSegment
+  readonly segment: PriceSegment
   /** By all steps before it. */
   readonly paidRaw: bigint
   readonly outRaw: bigint
@@ -166,7 +166,7 @@ interface PathStep {
   /** To the next tick or the end of a word of the bitmap, each; this one, too. */
   readonly steps: number
   /** More ticks than are known may come before its end, but none before all that is known ends: good for what ends within. */
-  readonly isUnsure: boolean
+  readonly isUncertain: boolean
 }
 
 /**
@@ -202,7 +202,7 @@ class SwapPath {
     this.priceX96 = state.sqrtPriceX96
     this.#tick = state.tick
     this.#liquidity = state.liquidity
-    this.#ahead = state.ticks.upTo(state.tick) - (zeroForOne ? 1 : 0)
+    this.#ahead = state.ticks.countUpTo(state.tick) - (zeroForOne ? 1 : 0)
   }
 
   /** Undefined behind the last. */
@@ -216,7 +216,7 @@ class SwapPath {
     const { tickSpacing, ticks: known } = this.state
     const last = this.#isGone ? undefined : this.steps.at(-1)
     // Whatever does not end within an unsure step goes on from its start, for all that is known.
-    if (last?.isUnsure) this.end = 'unknown'
+    if (last?.isUncertain) this.end = 'unknown'
     else if (last) this.#goThrough(last)
     if (this.end !== undefined) return
 
@@ -244,11 +244,11 @@ class SwapPath {
     this.#count += 1
     const stretch = this.#stretch(start, endX96)
     const { paidRaw, outRaw } = this
-    this.steps.push({ stretch, paidRaw, outRaw, ticksCrossed: this.#ticksCrossed, steps: this.#count, isUnsure })
+    this.steps.push({ segment: stretch, paidRaw, outRaw, ticksCrossed: this.#ticksCrossed, steps: this.#count, isUncertain: isUnsure })
     this.#isGone = false
   }
 
-  #goThrough({ stretch }: PathStep): void {
+  #goThrough({ segment: stretch }: PathStep): void {
     this.paidRaw += stretch.paidRaw
     this.outRaw += stretch.outRaw
     this.#arrive(stretch.endX96)
@@ -277,23 +277,23 @@ class SwapPath {
     const { priceX96: startX96, feePips, zeroForOne } = this
     const liquidity = this.#liquidity
     if (start === undefined) return new PriceSegment(startX96, endX96, liquidity, feePips, zeroForOne)
-    const { gone } = this.state.ticks
-    const known = (zeroForOne ? (gone.downward ??= new Map()) : (gone.upward ??= new Map())).get(start)
+    const { swapCache: gone } = this.state.ticks
+    const known = (zeroForOne ? (gone.downSegments ??= new Map()) : (gone.upSegments ??= new Map())).get(start)
     if (known?.endX96 === endX96 && known.liquidity === liquidity) return known
     const stretch = new PriceSegment(startX96, endX96, liquidity, feePips, zeroForOne)
-    ;(zeroForOne ? gone.downward : gone.upward)?.set(start, stretch)
+    ;(zeroForOne ? gone.downSegments : gone.upSegments)?.set(start, stretch)
     return stretch
   }
 }
 
 /** The same for all swaps by a state, as long as it is the one that is asked. */
 export function pathOf(state: V3PoolState, zeroForOne: boolean): SwapPath {
-  const { gone } = state.ticks
-  const known = zeroForOne ? gone.down : gone.up
+  const { swapCache: gone } = state.ticks
+  const known = zeroForOne ? gone.downPath : gone.upPath
   if (known?.state === state) return known
   const path = new SwapPath(state, zeroForOne)
-  if (zeroForOne) gone.down = path
-  else gone.up = path
+  if (zeroForOne) gone.downPath = path
+  else gone.upPath = path
   return path
 }
 
@@ -363,7 +363,7 @@ export function availableOut(
   if (tick < known.from || tick >= known.to) return 0n
   const isBeyond = (priceX96: bigint) => (zeroForOne ? priceX96 < limitX96 : priceX96 > limitX96)
   let [fromX96, heldRaw] = [sqrtPriceX96, 0n]
-  for (let index = known.upTo(tick) - (zeroForOne ? 1 : 0); ; index += onward) {
+  for (let index = known.countUpTo(tick) - (zeroForOne ? 1 : 0); ; index += onward) {
     const initialised = index < 0 ? undefined : known.ticks[index]
     const tickX96 = cachedSqrtRatioAtTick(Math.min(Math.max(initialised ?? end, minTick), maxTick))
     const toX96 = isBeyond(tickX96) ? limitX96 : tickX96

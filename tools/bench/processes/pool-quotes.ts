@@ -84,7 +84,7 @@ function amountOf({ exact, zeroForOne, ticksCrossed }: PoolAsking): bigint {
   for (let index = 0; ; index += 1) {
     const step = path.step(index)
     if (!step) throw new Error(`The pool has no ${ticksCrossed} ticks.`)
-    const { stretch, paidRaw, outRaw } = step
+    const { segment: stretch, paidRaw, outRaw } = step
     if (step.ticksCrossed === ticksCrossed) return exact === 'in' ? paidRaw + stretch.paidRaw / 2n : outRaw + stretch.outRaw / 2n
   }
 }

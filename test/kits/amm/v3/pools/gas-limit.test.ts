@@ -75,7 +75,7 @@ describe('a gas limit from the table, for ticks that nobody has crossed before',
     it(`is enough for one that a swap of an exact amount ${exact} ends on, which is crossed and not counted`, async () => {
       const { state } = await rangeDesk(market, [fee]).poolOf(fee)
       const first = pathOf(state, false).step(0) ?? expect.fail('The pool has liquidity.')
-      const step = await stepOf(exact === 'in' ? first.stretch.paidRaw : first.stretch.outRaw, exact)
+      const step = await stepOf(exact === 'in' ? first.segment.paidRaw : first.segment.outRaw, exact)
       expect(step.crossed).to.equal(0n)
       await isMined(step, exact)
     })
