@@ -42,7 +42,7 @@ export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): Poo
 
 /** Where a pool is, or would be, and how it is read first. */
 interface PoolLocation extends PoolAddress {
-  readonly look: LensQuery
+  readonly query: LensQuery
 }
 
 /** Pools in memory: a swap's log says price, tick and liquidity; who puts liquidity in or takes it out moves ticks. */
@@ -51,7 +51,7 @@ function v3PoolMemory(origin: PoolOrigin, fees: readonly number[]): PoolMemory<V
   return {
     places: (pairs) => pairs.flatMap(([a, b]) => poolsBetween(a, b)),
     read(places, missing) {
-      const looks = places.map(({ address, look }) => (missing.length > 0 && widerQuery(address, missing)) || look)
+      const looks = places.map(({ address, query: look }) => (missing.length > 0 && widerQuery(address, missing)) || look)
       if (looks.length === 0) return { calls: [], pools: () => [] }
       return {
         calls: [lensProbe(looks)],
