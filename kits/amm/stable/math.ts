@@ -57,7 +57,7 @@ function grossOut({ xp, rates, rounding, ann, d }: StablePoolState, from: number
   const [xIn = 0n, xOut = 0n, rateIn = 0n] = [xp[from], xp[to], rates[from]]
   if (amountInRaw * rateIn >= 2n ** 256n) return undefined
   const y = getY(xp, { index: from, x: xIn + (amountInRaw * rateIn) / precision }, to, { ann, d, rounding })
-  return y === undefined ? undefined : xOut - y - rounding.shy
+  return y === undefined ? undefined : xOut - y - rounding.outputMargin
 }
 
 /**
@@ -101,7 +101,7 @@ function estimate(state: StablePoolState, from: number, to: number, amountOutRaw
   const [xIn = 0n, xOut = 0n, rateIn = 1n, rateOut = 0n] = [xp[from], xp[to], rates[from], rates[to]]
   const net = (amountOutRaw * rateOut) / precision
   const gross = (net * feeDenominator + feeDenominator - fee - 1n) / (feeDenominator - fee)
-  const y = xOut - gross - rounding.shy
+  const y = xOut - gross - rounding.outputMargin
   if (y <= 0n) return undefined
   const x = getY(xp, { index: to, x: y }, from, state)
   if (x === undefined) return undefined
@@ -159,11 +159,11 @@ export interface Rounding {
   /** By how much the amplification is scaled up. */
   readonly aPrecision: bigint
   /** What is added to divisors, so that a pool without one of its coins can be reckoned with: 1n in the oldest. */
-  readonly guard: bigint
+  readonly divisorGuard: bigint
   /** What is taken off the amount out before the fee: 1n in all but the oldest. */
-  readonly shy: bigint
+  readonly outputMargin: bigint
   /** Whether a search that does not end is refused, or its last value taken. */
-  readonly mustSettle: boolean
+  readonly mustConverge: boolean
   /** Of a swap, whether what stays of the coin is brought to its decimals as a whole, or what goes out and the admin's share of the fee. */
   readonly keepsWhole: boolean
 }
@@ -179,7 +179,7 @@ const limit = 2n ** 256n
  * @param xp balances in 18 decimals, none of them zero
  * @param ann amplification times the number of coins, scaled by `aPrecision`
  */
-export function getD(xp: readonly bigint[], ann: bigint, { aPrecision, guard, mustSettle }: Rounding): bigint | undefined {
+export function getD(xp: readonly bigint[], ann: bigint, { aPrecision, divisorGuard: guard, mustConverge: mustSettle }: Rounding): bigint | undefined {
   const n = BigInt(xp.length)
   const sum = xp.reduce((a, b) => a + b, 0n)
   let d = sum
@@ -206,7 +206,7 @@ export function getY(
   xp: readonly bigint[],
   given: { readonly index: number; readonly x: bigint },
   wanted: number,
-  { ann, d, rounding: { aPrecision, mustSettle } }: { readonly ann: bigint; readonly d: bigint; readonly rounding: Rounding },
+  { ann, d, rounding: { aPrecision, mustConverge: mustSettle } }: { readonly ann: bigint; readonly d: bigint; readonly rounding: Rounding },
 ): bigint | undefined {
   const n = BigInt(xp.length)
   let c = d

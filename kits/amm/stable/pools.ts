@@ -29,11 +29,11 @@ interface PoolKind extends Rounding {
 /** Contracts of https://github.com/curvefi/curve-contract, contracts/pools: the versions of StableSwap without lending. */
 export const poolKinds = {
   /** Vyper 0.1, susd/StableSwapSUSD.vy. */
-  first: { aPrecision: 1n, guard: 1n, shy: 0n, mustSettle: false, keepsWhole: true, ramps: false, index: 'int128' },
+  first: { aPrecision: 1n, divisorGuard: 1n, outputMargin: 0n, mustConverge: false, keepsWhole: true, ramps: false, index: 'int128' },
   /** Vyper 0.2.4, 3pool/StableSwap3Pool.vy. */
-  second: { aPrecision: 1n, guard: 0n, shy: 1n, mustSettle: false, keepsWhole: false, ramps: true, index: 'uint256' },
+  second: { aPrecision: 1n, divisorGuard: 0n, outputMargin: 1n, mustConverge: false, keepsWhole: false, ramps: true, index: 'uint256' },
   /** Vyper 0.2.8, pool-templates/base/SwapTemplateBase.vy. */
-  template: { aPrecision: 100n, guard: 0n, shy: 1n, mustSettle: true, keepsWhole: false, ramps: true, index: 'uint256' },
+  template: { aPrecision: 100n, divisorGuard: 0n, outputMargin: 1n, mustConverge: true, keepsWhole: false, ramps: true, index: 'uint256' },
 } as const satisfies Readonly<Record<string, PoolKind>>
 
 /** Pools are not made by one factory, and none says which version it is: so they are listed. */

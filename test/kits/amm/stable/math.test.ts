@@ -150,7 +150,7 @@ describe('the mathematics of stable pools', function () {
         'getD',
         whole.map(({ xp, a }) => [xp, a * 100n]),
       ),
-    ).to.deep.equal(whole.map((each) => getD(each.xp, annOf(each), { ...second, mustSettle: true })))
+    ).to.deep.equal(whole.map((each) => getD(each.xp, annOf(each), { ...second, mustConverge: true })))
   })
 
   for (const kind of ['first', 'second', 'template'] as const) {
