@@ -98,7 +98,7 @@ export function untrustedTokens(
   ]
   return ends.flatMap(({ token, lane, address }) => {
     if (!lane || address === undefined || trusted.has(address)) return []
-    const lenders = [lane, ...lanes.from(address)].filter(({ protocol }) => protocol.loan !== undefined)
+    const lenders = [lane, ...lanes.edgesFrom(address)].filter(({ protocol }) => protocol.loan !== undefined)
     if (lenders.length === 0) return []
     return [{ token, loan: () => firstLoan(lenders, address) }]
   })

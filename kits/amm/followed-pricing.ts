@@ -73,7 +73,7 @@ export function followedPricing({ exchange, reader, checks, requireExact, truste
         }))
         return { wanting }
       }
-      made.set(priced.quote, { route: priced.lanes, lanes })
+      made.set(priced.quote, { route: priced.edges, lanes })
       return priced.quote
     },
 

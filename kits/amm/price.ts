@@ -8,7 +8,7 @@ import { shareDecimal, wholeShare, bestSplit } from './routing/split.ts'
 /** What a swap is quoted by: the pools that it may go through, after one block. */
 interface PricingSnapshot {
   readonly head: Head
-  readonly lanes: PoolGraph
+  readonly graph: PoolGraph
   readonly ways: RouteOptions
   readonly version: string | undefined
   readonly wrapped: Token
@@ -19,7 +19,7 @@ interface PricingSnapshot {
 
 interface PricedSwap {
   readonly quote: Quote
-  readonly lanes: readonly PoolEdge[]
+  readonly edges: readonly PoolEdge[]
 }
 
 export const poolToken = (token: Token, wrapped: Token): string => (token.native ? wrapped.address : token.address)
@@ -33,32 +33,32 @@ const forSplits = 2
  * @throws SluiceError PRICE_FAILED or PAIR_NOT_FOUND where no route gives anything
  */
 export function priceSwap(board: PricingSnapshot, swap: Swap, left: number): PricedSwap | { readonly wanted: readonly MissingState[] } {
-  const { head, lanes, ways, version, wrapped, intermediates, gasPriceRaw } = board
+  const { head, graph: lanes, ways, version, wrapped, intermediates, gasPriceRaw } = board
   const { exact, amountRaw } = swap
   const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
   const course: RouteQuery = { tokenIn, tokenOut, between: intermediates.map(({ address }) => address), exact, amountRaw }
   const gasCost = gasCostIn(exact === 'in' ? tokenOut : tokenIn, wrapped.address, lanes, gasPriceRaw)
   const { best, tooLittle, wanted } = bestRoute(lanes, course, ways, gasCost)
   const isWanting = wanted.length > 0 && left > 0
-  if (!best && !isWanting) throw noPriceError({ swap, course, lanes, ways, tooLittle, intermediates, version })
+  if (!best && !isWanting) throw noPriceError({ swap, course, graph: lanes, ways, tooLittle, intermediates, version })
   const split = best && bestSplit(lanes, { swap, course, routers: ways.routers, gasCost, best, last: left < forSplits })
   // What both want is read at once.
   if (split && 'wanted' in split) return { wanted: [...wanted, ...split.wanted] }
   if (!best || isWanting) return { wanted }
   const { amountRaw: otherRaw, gasUnits, firstWriteUnits, router } = split ?? best
-  const parts = split?.parts ?? [{ lanes: best.lanes, share: wholeShare, exactRaw: amountRaw, otherRaw }]
+  const parts = split?.parts ?? [{ edges: best.edges, share: wholeShare, exactRaw: amountRaw, otherRaw }]
   const quote: Quote = {
     swap,
     amountRaw: otherRaw,
-    spotAmountRaw: parts.reduce((sum, part) => sum + spotAlong(part.lanes, exact, part.exactRaw), 0n),
+    spotAmountRaw: parts.reduce((sum, part) => sum + spotAlong(part.edges, exact, part.exactRaw), 0n),
     gasUnits,
     firstWriteUnits,
-    route: parts.flatMap((part) => part.lanes.map((lane) => hopOf(lane, part.share))),
-    ...(split && { parts: parts.map((part) => ({ hops: part.lanes.length, exactRaw: part.exactRaw, otherRaw: part.otherRaw })) }),
+    route: parts.flatMap((part) => part.edges.map((lane) => hopOf(lane, part.share))),
+    ...(split && { parts: parts.map((part) => ({ hops: part.edges.length, exactRaw: part.exactRaw, otherRaw: part.otherRaw })) }),
     head,
     spender: router.address,
   }
-  return { quote, lanes: parts.flatMap((part) => part.lanes) }
+  return { quote, edges: parts.flatMap((part) => part.edges) }
 }
 
 const hopOf = ({ protocol, pool, passage }: PoolEdge, share: number): Hop => ({
@@ -73,7 +73,7 @@ const hopOf = ({ protocol, pool, passage }: PoolEdge, share: number): Hop => ({
 interface NoRoute {
   readonly swap: Swap
   readonly course: RouteQuery
-  readonly lanes: PoolGraph
+  readonly graph: PoolGraph
   readonly ways: RouteOptions
   /** A pool took the amount and gave nothing for it. */
   readonly tooLittle: boolean
@@ -83,11 +83,11 @@ interface NoRoute {
 }
 
 /** Why no route gives a price, for the caller. `details.most` is what could be had, where that is the reason and known. */
-function noPriceError({ swap, course, lanes, ways, tooLittle, intermediates, version }: NoRoute): SluiceError {
+function noPriceError({ swap, course, graph: lanes, ways, tooLittle, intermediates, version }: NoRoute): SluiceError {
   const { tokenIn, tokenOut, exact, amountRaw } = swap
   const mixes = ways.mixes.filter((mix) => leadsThrough(lanes, course, mix))
   if (mixes.length === 0) {
-    if (version === undefined && lanes.none) {
+    if (version === undefined && lanes.isEmpty) {
       return new SluiceError(
         'PAIR_NOT_FOUND',
         `None of the pools that could lead from ${tokenIn.symbol} to ${tokenOut.symbol} exists on this network. Try another connector.`,
@@ -126,7 +126,7 @@ function noPriceError({ swap, course, lanes, ways, tooLittle, intermediates, ver
 function leadsThrough(lanes: PoolGraph, { tokenIn, tokenOut, between }: RouteQuery, versions: ReadonlySet<string>): boolean {
   let here: readonly string[] = [tokenIn]
   for (let hop = 1; hop <= maxHops; hop += 1) {
-    const connects = (to: string) => here.some((from) => lanes.between(from, to).some(({ protocol }) => versions.has(protocol.version)))
+    const connects = (to: string) => here.some((from) => lanes.edgesBetween(from, to).some(({ protocol }) => versions.has(protocol.version)))
     if (connects(tokenOut)) return true
     here = between.filter(connects)
   }
@@ -167,7 +167,7 @@ export function maxAmountOut(lanes: PoolGraph, course: RouteQuery, versions: Rea
 }
 
 const taking = (lanes: PoolGraph, from: string, to: string, versions: ReadonlySet<string>) =>
-  from === to ? [] : lanes.between(from, to).filter(({ protocol }) => versions.has(protocol.version))
+  from === to ? [] : lanes.edgesBetween(from, to).filter(({ protocol }) => versions.has(protocol.version))
 
 const roomOf = ({ protocol, pool, passage }: PoolEdge) => protocol.mostIn?.(pool, passage)
 

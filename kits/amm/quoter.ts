@@ -32,7 +32,7 @@ export function quoter({ exchange, reader, checks, requireExact, trusted }: Quot
     const pairs = routePairs(tokenIn, tokenOut, between)
     let wanted = wantedLately.of(tokenIn, tokenOut)
     for (let reads = 1; ; reads += 1) {
-      const { head, lanes } = await load(ways, pairs, wanted, at)
+      const { head, graph: lanes } = await load(ways, pairs, wanted, at)
       const board = { head, lanes, ways, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
       const priced = priceSwap(board, swap, mostReads - reads)
       if ('wanted' in priced) {
@@ -41,7 +41,7 @@ export function quoter({ exchange, reader, checks, requireExact, trusted }: Quot
       }
       // Only what was good for something: whoever asks for more than there is makes nobody else's quotes any slower.
       if (reads > 1) wantedLately.put(tokenIn, tokenOut, wanted)
-      await requireExact(untrustedTokens(swap, priced.lanes, lanes, trusted), at)
+      await requireExact(untrustedTokens(swap, priced.edges, lanes, trusted), at)
       return priced.quote
     }
   }
@@ -67,7 +67,7 @@ export function routePairs(tokenIn: string, tokenOut: string, between: readonly 
 
 interface PoolsAtBlock {
   readonly head: Head
-  readonly lanes: PoolGraph
+  readonly graph: PoolGraph
 }
 
 /** Loads the pools of all protocols at one block, in one round trip, and checks the routers that may be chosen with it. */
@@ -90,7 +90,7 @@ function poolLoader(reader: EvmReader, checks: RouterChecks) {
       }),
     )
     checks.verify(due, results.slice(taken))
-    return { head, lanes: poolGraphOf(pools) }
+    return { head, graph: poolGraphOf(pools) }
   }
 }
 

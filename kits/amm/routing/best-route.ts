@@ -52,7 +52,7 @@ export function search(
 
   function goThrough(lane: PoolEdge, way: PartialRoute, arrivals: PartialRoute[]): void {
     const { protocol, pool, passage } = lane
-    const left = maxHops - way.lanes.length - 1
+    const left = maxHops - way.edges.length - 1
     const isEnd = (forward ? passage.tokenOut : passage.tokenIn) === end
     if (left < (isEnd ? 0 : 1) || visits(way, pool.address) || isHopeless(way, lane, left)) return
     const passed = lane.pass(exact, way.amountRaw)
@@ -76,19 +76,19 @@ export function search(
     if (known) return known
     const found = [...foremost.refused(way)]
     lesser.set(way, found)
-    const lane = way.lanes.at(-1)
+    const lane = way.edges.at(-1)
     if (way.from && lane) for (const less of lesserThan(way.from)) goThrough(lane, less, found)
     return found
   }
 
-  const atStart: PartialRoute = { amountRaw, gasUnits: 0n, firstWriteUnits: 0n, lanes: [], doubts: [] }
+  const atStart: PartialRoute = { amountRaw, gasUnits: 0n, firstWriteUnits: 0n, edges: [], doubts: [] }
   let here: readonly (readonly [string, readonly PartialRoute[]])[] = [[start, [atStart]]]
   for (let hop = 1; hop <= maxHops; hop += 1) {
     const next: [string, readonly PartialRoute[]][] = []
     for (const to of hop < maxHops ? [...via, end] : [end]) {
       const arrivals: PartialRoute[] = []
       for (const [from, ways] of here) {
-        for (const lane of forward ? lanes.between(from, to) : lanes.between(to, from)) {
+        for (const lane of forward ? lanes.edgesBetween(from, to) : lanes.edgesBetween(to, from)) {
           if (versions.has(lane.protocol.version)) for (const way of ways) goThrough(lane, way, arrivals)
         }
       }
@@ -109,7 +109,7 @@ export function search(
 }
 
 export interface PricedRoute {
-  readonly lanes: readonly PoolEdge[]
+  readonly edges: readonly PoolEdge[]
   readonly router: Router
   /** The other side of the swap. */
   readonly amountRaw: bigint
@@ -153,7 +153,7 @@ export function bestRoute(lanes: PoolGraph, course: RouteQuery, ways: RouteOptio
         continue
       }
       const router = carrierOf(ways, arrival)
-      if (router) best = { priced: { lanes: arrival.lanes, router, amountRaw, gasUnits, firstWriteUnits }, gainRaw }
+      if (router) best = { priced: { edges: arrival.edges, router, amountRaw, gasUnits, firstWriteUnits }, gainRaw }
     }
   }
   // It is found again, but where a way was kept for it that costs more gas farther on.
@@ -164,11 +164,11 @@ export function bestRoute(lanes: PoolGraph, course: RouteQuery, ways: RouteOptio
     ...explored.flatMap((each) => (best ? each.wanted : [...each.wanted, ...each.unsure])),
     ...better.flatMap(({ arrival }) => arrival.doubts),
   ]
-  if (best) rememberBest(lanes, course, best.priced.lanes)
+  if (best) rememberBest(lanes, course, best.priced.edges)
   return { best: best?.priced, wanted, tooLittle: explored.some((each) => each.tooLittle) }
 }
 
-const carrierOf = (ways: RouteOptions, { lanes }: PartialRoute): Router | undefined => ways.carrier(lanes.map(({ protocol }) => protocol.version))
+const carrierOf = (ways: RouteOptions, { edges: lanes }: PartialRoute): Router | undefined => ways.carrier(lanes.map(({ protocol }) => protocol.version))
 
 /**
  * The other side at the pools' marginal prices and without fees: what the price impact is measured against. Rounded up,
@@ -200,7 +200,7 @@ interface PartialRoute {
   /** As of a pass. */
   readonly firstWriteUnits: bigint
   /** In the order in which the tokens go. */
-  readonly lanes: readonly PoolEdge[]
+  readonly edges: readonly PoolEdge[]
   /** What must be known of its pools; until then the amount is what it could be at best. */
   readonly doubts: readonly MissingState[]
   /** The way that it goes on from. */
@@ -213,7 +213,7 @@ function extendRoute(way: PartialRoute, lane: PoolEdge, passed: Passed, doubts: 
     amountRaw: passed.amountRaw,
     gasUnits: way.gasUnits + passed.gasUnits,
     firstWriteUnits: way.firstWriteUnits + (passed.firstWriteUnits ?? 0n),
-    lanes: exact === 'in' ? [...way.lanes, lane] : [lane, ...way.lanes],
+    edges: exact === 'in' ? [...way.edges, lane] : [lane, ...way.edges],
     doubts,
     from: way,
   }
@@ -276,12 +276,12 @@ class ParetoFront {
       noWorse(a.amountRaw, b.amountRaw, this.#exact) &&
       // That a way in doubt may be cheaper is no reason to read on.
       (this.#isGasFree || b.doubts.length > 0 || a.gasUnits <= b.gasUnits) &&
-      a.lanes.every(({ pool }) => pool.tokens.length === 2 || visits(b, pool.address))
+      a.edges.every(({ pool }) => pool.tokens.length === 2 || visits(b, pool.address))
     )
   }
 }
 
-const visits = ({ lanes }: PartialRoute, pool: string) => lanes.some((lane) => lane.pool.address === pool)
+const visits = ({ edges: lanes }: PartialRoute, pool: string) => lanes.some((lane) => lane.pool.address === pool)
 
 /** Whether a way need not go on through a lane, with so many hops left after it. */
 type IsPruned = (way: PartialRoute, lane: PoolEdge, left: number) => boolean
@@ -324,7 +324,7 @@ function rememberBest(lanes: PoolGraph, course: RouteQuery, route: readonly Pool
 function firstIncumbent(lanes: PoolGraph, course: RouteQuery, { mixes, protocols, carrier }: RouteOptions, gasCost: GasCost): Incumbent | undefined {
   if (!protocols.some(({ spotIsBest }) => spotIsBest)) return undefined
   const { exact, amountRaw } = course
-  const first = ratedRoutes(lanes, course)[0]?.lanes
+  const first = ratedRoutes(lanes, course)[0]?.edges
   const winner = winners(lanes).get(keyOf(course))
   const isOne = first?.length === winner?.length && first?.every((lane, index) => lane === winner?.[index])
   let best: Incumbent | undefined
@@ -338,7 +338,7 @@ function firstIncumbent(lanes: PoolGraph, course: RouteQuery, { mixes, protocols
     const gasUnits = swapGasUnits + gone.gasUnits
     const gainRaw = netGain(exact, otherRaw, gasUnits, gasCost)
     if (!best || gainRaw > best.gainRaw)
-      best = { priced: { lanes: route, router, amountRaw: otherRaw, gasUnits, firstWriteUnits }, gainRaw }
+      best = { priced: { edges: route, router, amountRaw: otherRaw, gasUnits, firstWriteUnits }, gainRaw }
   }
   return best
 }
@@ -363,7 +363,7 @@ function reckonReaches(lanes: PoolGraph, { exact, tokenIn, tokenOut, between }: 
     const next = new Map(reach)
     for (const from of via) {
       for (const [to, rate] of reach) {
-        for (const lane of forward ? lanes.between(from, to) : lanes.between(to, from)) {
+        for (const lane of forward ? lanes.edgesBetween(from, to) : lanes.edgesBetween(to, from)) {
           next.set(from, Math.max(next.get(from) ?? 0, lane.bestRate() * rate))
         }
       }
@@ -375,7 +375,7 @@ function reckonReaches(lanes: PoolGraph, { exact, tokenIn, tokenOut, between }: 
 
 /** A way with the price of its pools, fees included: no amount gets a better one. */
 interface RatedRoute {
-  readonly lanes: readonly PoolEdge[]
+  readonly edges: readonly PoolEdge[]
   readonly versions: readonly string[]
   /** Out per in, in smallest units, rounded up. */
   readonly rateX128: bigint
@@ -408,20 +408,20 @@ function rate(lanes: PoolGraph, { tokenIn, tokenOut, between }: Pick<RouteQuery,
   const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
   const goOn = (way: Started, lane: PoolEdge, token: string): Started => ({
     token,
-    lanes: [...way.lanes, lane],
+    edges: [...way.edges, lane],
     rateX128: ((way.rateX128 * lane.rateX128()) >> 128n) + 1n,
   })
   const found: Started[] = []
-  let here: readonly Started[] = [{ token: tokenIn, lanes: [], rateX128: oneX128 }]
+  let here: readonly Started[] = [{ token: tokenIn, edges: [], rateX128: oneX128 }]
   for (let hop = 1; hop <= maxHops; hop += 1) {
     const next: Started[] = []
     for (const to of hop < maxHops ? [...via, tokenOut] : [tokenOut]) {
       const arrived = here.flatMap((way) =>
-        way.lanes.some(({ passage }) => passage.tokenIn === to) || way.token === to
+        way.edges.some(({ passage }) => passage.tokenIn === to) || way.token === to
           ? []
           : lanes
-              .between(way.token, to)
-              .filter(({ pool }) => !way.lanes.some((lane) => lane.pool.address === pool.address))
+              .edgesBetween(way.token, to)
+              .filter(({ pool }) => !way.edges.some((lane) => lane.pool.address === pool.address))
               .map((lane) => goOn(way, lane, to)),
       )
       if (to === tokenOut) found.push(...arrived)
@@ -432,7 +432,7 @@ function rate(lanes: PoolGraph, { tokenIn, tokenOut, between }: Pick<RouteQuery,
   return found
     .toSorted(byRate)
     .slice(0, mostRated)
-    .map((way) => ({ lanes: way.lanes, rateX128: way.rateX128, versions: way.lanes.map(({ protocol }) => protocol.version) }))
+    .map((way) => ({ lanes: way.edges, rateX128: way.rateX128, versions: way.edges.map(({ protocol }) => protocol.version) }))
 }
 
 const byRate = (a: Started, b: Started) => (a.rateX128 === b.rateX128 ? 0 : a.rateX128 > b.rateX128 ? -1 : 1)

@@ -47,7 +47,7 @@ export function gasCostIn(token: string, wrapped: string, lanes: PoolGraph, gasP
 function reckonGasCost(token: string, wrapped: string, lanes: PoolGraph, gasPriceRaw: bigint): GasCost {
   const trialRaw = typicalUnits * gasPriceRaw * leastDepth
   let deepest: { keptMillionths: bigint; spot: { numerator: bigint; denominator: bigint } } | undefined
-  for (const lane of trialRaw > 0n ? lanes.between(wrapped, token) : []) {
+  for (const lane of trialRaw > 0n ? lanes.edgesBetween(wrapped, token) : []) {
     const passed = lane.pass('in', trialRaw)
     if (!passed || 'missing' in passed) continue
     const spot = lane.protocol.spot(lane.pool, lane.passage)

@@ -14,10 +14,10 @@ export interface PoolEdge {
 
 /** The lanes from one token to another. */
 export interface PoolGraph {
-  readonly none: boolean
-  between(tokenIn: string, tokenOut: string): readonly PoolEdge[]
+  readonly isEmpty: boolean
+  edgesBetween(tokenIn: string, tokenOut: string): readonly PoolEdge[]
   /** All through which a token comes in. */
-  from(token: string): readonly PoolEdge[]
+  edgesFrom(token: string): readonly PoolEdge[]
 }
 
 const x128 = 2 ** 128
@@ -39,9 +39,9 @@ export function poolGraphOf(pools: readonly { readonly protocol: PoolProtocol; r
     }
   }
   return {
-    none: known.size === 0,
-    between: (tokenIn, tokenOut) => known.get(tokenIn)?.get(tokenOut) ?? nowhere,
-    from: (token) => [...(known.get(token)?.values() ?? [])].flat(),
+    isEmpty: known.size === 0,
+    edgesBetween: (tokenIn, tokenOut) => known.get(tokenIn)?.get(tokenOut) ?? nowhere,
+    edgesFrom: (token) => [...(known.get(token)?.values() ?? [])].flat(),
   }
 }
 

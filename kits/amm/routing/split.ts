@@ -9,7 +9,7 @@ const [fewCandidates, mostLeading] = [12, 4]
 
 /** One of several ways that a swap goes at once. */
 interface Part {
-  readonly lanes: readonly PoolEdge[]
+  readonly edges: readonly PoolEdge[]
   /** In twentieths. */
   readonly share: number
   /** Of the exact amount; those of all parts add up to it. */
@@ -106,7 +106,7 @@ function partsOf(ways: readonly CandidateRoute[], shares: readonly number[], { a
     leftRaw -= exactRaw
     const gone = way.go(exactRaw)
     if (!gone || gone.doubts.length > 0) return undefined
-    parts.push({ lanes: way.lanes, share, exactRaw, otherRaw: gone.otherRaw, firstWriteUnits: gone.firstWriteUnits })
+    parts.push({ edges: way.edges, share, exactRaw, otherRaw: gone.otherRaw, firstWriteUnits: gone.firstWriteUnits })
   }
   return parts
 }
@@ -141,8 +141,8 @@ const [mostByRate, mostApart] = [12, 2]
 function splitCandidates(lanes: PoolGraph, { course, gasCost, best, last }: SplitQuery, takes: AcceptsParts): readonly CandidateRoute[] {
   const { exact, amountRaw } = course
   const worth = (otherRaw: bigint) => (exact === 'in' ? otherRaw : -otherRaw)
-  const isPart = takes([best.lanes.map(({ protocol }) => protocol.version)])
-  const nearly = isPart ? quoteAlong(best.lanes, exact, shareOf(amountRaw, wholeShare - 1), last) : undefined
+  const isPart = takes([best.edges.map(({ protocol }) => protocol.version)])
+  const nearly = isPart ? quoteAlong(best.edges, exact, shareOf(amountRaw, wholeShare - 1), last) : undefined
   const lastRaw = nearly ? worth(best.amountRaw) - worth(nearly.otherRaw) : worth(best.amountRaw) / BigInt(wholeShare)
   const partCost = gasCost(partGasUnits)
   // All but a twentieth of the swap at that price must pay for another call.
@@ -153,17 +153,17 @@ function splitCandidates(lanes: PoolGraph, { course, gasCost, best, last }: Spli
   for (const route of rated) {
     if (!pays(amountAtRate(route.rateX128, exact, shareOf(amountRaw, 1)))) break
     if (isSame(route, best) || !takes([route.versions])) continue
-    const way = candidateOf(route.lanes, course, last)
+    const way = candidateOf(route.edges, course, last)
     const gone = way.of(1)
     if (gone && pays(gone.otherRaw)) tried.push(way)
   }
   const byRate = tried.toSorted(bestFirst(1, worth))
   const [first] = byRate
   if (!first) return []
-  const single = candidateOf(best.lanes, course, last)
+  const single = candidateOf(best.edges, course, last)
   // So few are all of them candidates: nothing is left to a rule of thumb.
   if (rated.length <= mostByRate) {
-    const others = rated.filter((route) => takes([route.versions])).map(({ lanes }) => candidateOf(lanes, course, last))
+    const others = rated.filter((route) => takes([route.versions])).map(({ edges: lanes }) => candidateOf(lanes, course, last))
     return distinct([...(nearly ? [single] : []), ...others])
   }
 
@@ -173,7 +173,7 @@ function splitCandidates(lanes: PoolGraph, { course, gasCost, best, last }: Spli
     ? []
     : rated
         .filter((route) => areDisjoint(route, first) && takes([route.versions]))
-        .map((route) => candidateOf(route.lanes, course, last))
+        .map((route) => candidateOf(route.edges, course, last))
         .toSorted(bestFirst(wholeShare - 1, worth))
         .slice(0, 1)
   return distinct([...(nearly ? [single] : []), ...byRate.slice(0, mostByRate), ...apart(single), ...apart(first), ...beside])
@@ -182,7 +182,7 @@ function splitCandidates(lanes: PoolGraph, { course, gasCost, best, last }: Spli
 type Lined = Pick<CandidateRoute, 'lanes'>
 const isSame = (a: Lined, b: Lined) => poolsOf(a) === poolsOf(b)
 const distinct = (ways: readonly CandidateRoute[]): readonly CandidateRoute[] => [...new Map(ways.map((way) => [poolsOf(way), way])).values()]
-const poolsOf = ({ lanes }: Lined) => lanes.map(({ pool }) => pool.address).join()
+const poolsOf = ({ edges: lanes }: Lined) => lanes.map(({ pool }) => pool.address).join()
 
 /** The best for a quarter by other pools than those of a way, the best by others than those of both, and so on. */
 function peeled(from: CandidateRoute, ways: readonly CandidateRoute[], worth: (otherRaw: bigint) => bigint): readonly CandidateRoute[] {
@@ -213,7 +213,7 @@ interface RouteQuote {
 
 /** One way that a share of a swap may go. */
 interface CandidateRoute {
-  readonly lanes: readonly PoolEdge[]
+  readonly edges: readonly PoolEdge[]
   readonly versions: readonly string[]
   /** Undefined where a pool refuses that much. */
   go(amountRaw: bigint): RouteQuote | undefined
@@ -262,12 +262,12 @@ function candidateOf(lanes: readonly PoolEdge[], { exact, amountRaw }: RouteQuer
     const stepRaw = before && after && after.otherRaw - before.otherRaw
     return (steps[share] = stepRaw === undefined || exact === 'in' ? stepRaw : -stepRaw)
   }
-  return { lanes, versions: lanes.map(({ protocol }) => protocol.version), go, of, step }
+  return { edges: lanes, versions: lanes.map(({ protocol }) => protocol.version), go, of, step }
 }
 
 /** Whether two ways have no pool in common. */
 const areDisjoint = (a: Pick<CandidateRoute, 'lanes'>, b: Pick<CandidateRoute, 'lanes'>): boolean =>
-  !a.lanes.some(({ pool }) => b.lanes.some((lane) => lane.pool.address === pool.address))
+  !a.edges.some(({ pool }) => b.edges.some((lane) => lane.pool.address === pool.address))
 
 /** How much of a swap goes which way, and what comes of it all together. */
 interface Allocation extends Omit<RouteQuote, 'firstWriteUnits'> {

@@ -29,7 +29,7 @@ describe('the best route through pools of several kinds', () => {
           (a, b) => (a === undefined || (course.exact === 'in' ? b > a : b < a) ? b : a),
           undefined,
         )
-        found += best && best.lanes.length > 1 ? 1 : 0
+        found += best && best.edges.length > 1 ? 1 : 0
         return best?.amountRaw === most
       }),
       runs,
@@ -47,7 +47,7 @@ describe('the best route through pools of several kinds', () => {
         const net = (amountRaw: bigint, gasUnits: bigint) => (course.exact === 'in' ? amountRaw : -amountRaw) - gasCost(gasUnits)
         const outcomes = everyOutcome(lanes, course)
         if (!best) return outcomes.length === 0
-        const netOfBest = net(best.amountRaw, along(best.lanes, course)?.gasUnits ?? 0n)
+        const netOfBest = net(best.amountRaw, along(best.edges, course)?.gasUnits ?? 0n)
         const better = outcomes.filter(({ amountRaw }) => (course.exact === 'in' ? amountRaw > best.amountRaw : amountRaw < best.amountRaw))
         dearer += better.length > 0 ? 1 : 0
         // Gas is rounded down.
@@ -88,7 +88,7 @@ describe('the best route through pools of several kinds', () => {
   })
 
   const told = ({ best }: ReturnType<typeof bestRoute>) =>
-    best && [best.amountRaw, best.gasUnits, best.lanes.map(({ pool }) => pool.address)]
+    best && [best.amountRaw, best.gasUnits, best.edges.map(({ pool }) => pool.address)]
 
   it('is the same where what could not be better by its prices is left out', () => {
     const someGas = fc.bigInt(0n, 10n ** 4n)
@@ -154,8 +154,8 @@ describe('the best route through pools of several kinds', () => {
       fc.property(someBaskets, someCourse, (baskets, course) => {
         const { best } = bestRoute(graphOf(baskets), course, waysFor(course.exact), free)
         if (!best) return true
-        const visited = [course.tokenIn, ...best.lanes.map(({ passage }) => passage.tokenOut)]
-        const passed = best.lanes.map(({ pool }) => pool.address)
+        const visited = [course.tokenIn, ...best.edges.map(({ passage }) => passage.tokenOut)]
+        const passed = best.edges.map(({ pool }) => pool.address)
         return new Set(visited).size === visited.length && new Set(passed).size === passed.length && visited.at(-1) === course.tokenOut
       }),
       runs,
@@ -170,7 +170,7 @@ describe('the best route through pools of several kinds', () => {
         const possible = everyRoute(lanes, course).some(
           (route) => route.every(({ protocol }) => protocol.version === 'ticks') && along(route, course),
         )
-        return best ? best.lanes.every(({ protocol }) => protocol.version === 'ticks') : !possible
+        return best ? best.edges.every(({ protocol }) => protocol.version === 'ticks') : !possible
       }),
       runs,
     )
@@ -181,7 +181,7 @@ describe('the best route through pools of several kinds', () => {
       fc.property(someBaskets, someCourse, (baskets, course) => {
         const { best } = bestRoute(graphOf(baskets), course, waysFor(course.exact), free)
         if (!best) return true
-        const versions = best.lanes.map(({ protocol }) => protocol.version)
+        const versions = best.edges.map(({ protocol }) => protocol.version)
         return best.router === exchange.routers.find((router) => router.carries(versions, course.exact))
       }),
       runs,
@@ -193,7 +193,7 @@ describe('the best route through pools of several kinds', () => {
       fc.property(someBaskets, someCourse, (baskets, course) => {
         const { best } = bestRoute(graphOf(baskets), course, waysFor(course.exact), free)
         if (!best) return true
-        const spotRaw = spotAlong(best.lanes, course.exact, course.amountRaw)
+        const spotRaw = spotAlong(best.edges, course.exact, course.amountRaw)
         return course.exact === 'in' ? best.amountRaw <= spotRaw : best.amountRaw >= spotRaw
       }),
       runs,
@@ -217,7 +217,7 @@ describe('the best route through pools of several kinds', () => {
   for (const exact of ['in', 'out'] as const) {
     it(`is the shorter one where gas costs more than the longer one brings (exact ${exact})`, () => {
       const hops = (gasCost: (gasUnits: bigint) => bigint) =>
-        bestRoute(graphOf(deepRoundabout), { ...course, exact }, waysFor(exact), gasCost).best?.lanes.length
+        bestRoute(graphOf(deepRoundabout), { ...course, exact }, waysFor(exact), gasCost).best?.edges.length
       expect(hops(free)).to.equal(2)
       expect(hops((gasUnits) => gasUnits * 10n)).to.equal(1)
     })
@@ -226,7 +226,7 @@ describe('the best route through pools of several kinds', () => {
   it('goes by the cheaper of two pools at its last hop where the other brings less than its gas', () => {
     const two = [pool('ticks', ['A', 'B'], 10n ** 8n), pool('ticks', ['A', 'B'], 10n ** 12n, 400_000n)]
     const taken = (gasCost: (gasUnits: bigint) => bigint) =>
-      bestRoute(graphOf(two), course, waysFor('in'), gasCost).best?.lanes[0]?.pool.address
+      bestRoute(graphOf(two), course, waysFor('in'), gasCost).best?.edges[0]?.pool.address
     expect([taken(free), taken((gasUnits) => gasUnits)]).to.deep.equal(['pool 1', 'pool 0'])
   })
 
@@ -248,7 +248,7 @@ describe('the best route through pools of several kinds', () => {
     const lanes = graphOf([...honest, dust], () => (passes += 1) > 0)
     const passesFor = (amountRaw: bigint) => {
       passes = 0
-      expect(bestRoute(lanes, { ...course, amountRaw }, waysFor('in'), free).best?.lanes[0]?.pool.address).to.equal('pool 11')
+      expect(bestRoute(lanes, { ...course, amountRaw }, waysFor('in'), free).best?.edges[0]?.pool.address).to.equal('pool 11')
       return passes
     }
     // All of them where nothing is known but prices; then the one that was the best, and the one that shows a better price.
@@ -260,7 +260,7 @@ describe('the best route through pools of several kinds', () => {
       const shallow = { ...pool('pairs', ['A', 'B'], 1n), reservesRaw: [10n ** 16n, 10n ** 16n + 10n ** 12n, 1n] }
       const deep = { ...pool('pairs', ['A', 'B'], 1n), reservesRaw: [10n ** 21n, 10n ** 21n + 5n * 10n ** 14n, 1n] }
       const { best } = bestRoute(graphOf([shallow, deep]), { ...course, exact, amountRaw: 10n ** 12n }, waysFor(exact), free)
-      expect(best?.lanes[0]?.pool.address).to.equal('pool 1')
+      expect(best?.edges[0]?.pool.address).to.equal('pool 1')
     })
   }
 
@@ -270,7 +270,7 @@ describe('the best route through pools of several kinds', () => {
     const oneWay = carrying('pairs before ticks', (route) => route.join() === 'pairs,ticks')
     const ways = routeOptionsOf({ protocols: exchange.protocols, routers: [...alone, oneWay] }, 'in', undefined)
     const { best } = bestRoute(graphOf([toB, fromA, pool('ticks', ['A', 'I'], 10n ** 12n)]), course, ways, free)
-    expect(best?.lanes.map(({ pool: { address } }) => address)).to.deep.equal(['pool 1', 'pool 0'])
+    expect(best?.edges.map(({ pool: { address } }) => address)).to.deep.equal(['pool 1', 'pool 0'])
   })
 
   it('is the certain one as long as nobody knows more of the other', () => {
@@ -281,7 +281,7 @@ describe('the best route through pools of several kinds', () => {
       waysFor('in'),
       free,
     )
-    expect(best?.lanes.map(({ pool: { address } }) => address)).to.deep.equal(['pool 0', 'pool 2'])
+    expect(best?.edges.map(({ pool: { address } }) => address)).to.deep.equal(['pool 0', 'pool 2'])
     expect(new Set(wanted.map(({ missing }) => missing))).to.deep.equal(new Set(['pool 1']))
   })
 
@@ -289,8 +289,8 @@ describe('the best route through pools of several kinds', () => {
     const shared = [pool('baskets', ['A', 'I', 'B'], 10n ** 12n), pool('baskets', ['A', 'I'], 10n ** 8n)]
     // Without the direct lane, the basket is worth most at its second pass: nothing else leads from I to B.
     const lanes = graphOf(shared)
-    const withoutDirect = { ...lanes, between: (from: string, to: string) => (from === 'A' && to === 'B' ? [] : lanes.between(from, to)) }
+    const withoutDirect = { ...lanes, between: (from: string, to: string) => (from === 'A' && to === 'B' ? [] : lanes.edgesBetween(from, to)) }
     const { best } = bestRoute(withoutDirect, course, waysFor('in'), free)
-    expect(best?.lanes.map(({ pool: { address } }) => address)).to.deep.equal(['pool 1', 'pool 0'])
+    expect(best?.edges.map(({ pool: { address } }) => address)).to.deep.equal(['pool 1', 'pool 0'])
   })
 })

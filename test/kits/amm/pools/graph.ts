@@ -129,7 +129,7 @@ export function everyRoute(lanes: PoolGraph, { tokenIn, tokenOut, between }: Rou
     const visited = [tokenIn, ...route.map(({ passage }) => passage.tokenOut)]
     for (const to of [...between, tokenOut]) {
       if (visited.includes(to)) continue
-      for (const lane of lanes.between(from, to)) {
+      for (const lane of lanes.edgesBetween(from, to)) {
         if (route.some(({ pool }) => pool.address === lane.pool.address)) continue
         if (to === tokenOut) found.push([...route, lane])
         else if (route.length + 1 < maxHops) goOn([...route, lane], to)

@@ -148,10 +148,10 @@ describe('a swap that goes several ways at once', function () {
     const gasCost = () => 0n
     const { best } = bestRoute(lanes, course, ways, gasCost)
     if (!best) throw new Error('There is a way.')
-    expect(best.lanes.map(({ pool }) => pool.address)).to.deep.equal(['pool 0', 'pool 1'])
+    expect(best.edges.map(({ pool }) => pool.address)).to.deep.equal(['pool 0', 'pool 1'])
     const found = bestSplit(lanes, { swap: swapAlong(course), course, routers: ways.routers, gasCost, best, last: true })
     if (!found || 'wanted' in found) throw new Error('It is split.')
-    expect(found.parts.map((part) => part.lanes.map(({ pool }) => pool.address).join())).to.have.members(['pool 2,pool 1', 'pool 3'])
+    expect(found.parts.map((part) => part.edges.map(({ pool }) => pool.address).join())).to.have.members(['pool 2,pool 1', 'pool 3'])
   })
 
   it('asks for what must be known of a pool that could have a share, and of no other', () => {
@@ -167,7 +167,7 @@ describe('a swap that goes several ways at once', function () {
     const split = (unknown: string | undefined, last: boolean) => {
       const lanes = graphOf([good, as, bad], (address) => address !== unknown)
       const { routers } = routeOptionsOf(splitting, 'in', undefined)
-      const [lane] = lanes.between('A', 'B')
+      const [lane] = lanes.edgesBetween('A', 'B')
       const [router] = routers
       const passed = lane?.pass('in', course.amountRaw)
       if (!lane || !router || !passed || 'missing' in passed) throw new Error('The first pool is known.')
@@ -176,7 +176,7 @@ describe('a swap that goes several ways at once', function () {
     }
     const found = split(undefined, false)
     if (!found || 'wanted' in found) throw new Error('It is split.')
-    expect(found.parts.map(({ lanes }) => lanes[0]?.pool.address)).to.have.members(['pool 0', 'pool 1'])
+    expect(found.parts.map(({ edges: lanes }) => lanes[0]?.pool.address)).to.have.members(['pool 0', 'pool 1'])
     const asked = split('pool 1', false)
     expect(asked && 'wanted' in asked && asked.wanted.map((each) => each.pool)).to.deep.equal(['pool 1'])
     expect(split('pool 1', true)).to.equal(undefined)
