@@ -9,7 +9,7 @@ import { shareDecimal, wholeShare, bestSplit } from './routing/split.ts'
 interface PricingSnapshot {
   readonly head: Head
   readonly graph: PoolGraph
-  readonly ways: RouteOptions
+  readonly options: RouteOptions
   readonly version: string | undefined
   readonly wrapped: Token
   readonly intermediates: readonly Token[]
@@ -33,14 +33,14 @@ const forSplits = 2
  * @throws SluiceError PRICE_FAILED or PAIR_NOT_FOUND where no route gives anything
  */
 export function priceSwap(board: PricingSnapshot, swap: Swap, left: number): PricedSwap | { readonly wanted: readonly MissingState[] } {
-  const { head, graph: lanes, ways, version, wrapped, intermediates, gasPriceRaw } = board
+  const { head, graph: lanes, options: ways, version, wrapped, intermediates, gasPriceRaw } = board
   const { exact, amountRaw } = swap
   const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
-  const course: RouteQuery = { tokenIn, tokenOut, between: intermediates.map(({ address }) => address), exact, amountRaw }
+  const course: RouteQuery = { tokenIn, tokenOut, intermediates: intermediates.map(({ address }) => address), exact, amountRaw }
   const gasCost = gasCostIn(exact === 'in' ? tokenOut : tokenIn, wrapped.address, lanes, gasPriceRaw)
-  const { best, tooLittle, wanted } = bestRoute(lanes, course, ways, gasCost)
+  const { best, isTooLittle: tooLittle, missing: wanted } = bestRoute(lanes, course, ways, gasCost)
   const isWanting = wanted.length > 0 && left > 0
-  if (!best && !isWanting) throw noPriceError({ swap, course, graph: lanes, ways, tooLittle, intermediates, version })
+  if (!best && !isWanting) throw noPriceError({ swap, query: course, graph: lanes, options: ways, isTooLittle: tooLittle, intermediates, version })
   const split = best && bestSplit(lanes, { swap, course, routers: ways.routers, gasCost, best, last: left < forSplits })
   // What both want is read at once.
   if (split && 'wanted' in split) return { wanted: [...wanted, ...split.wanted] }
@@ -72,20 +72,20 @@ const hopOf = ({ protocol, pool, passage }: PoolEdge, share: number): Hop => ({
 
 interface NoRoute {
   readonly swap: Swap
-  readonly course: RouteQuery
+  readonly query: RouteQuery
   readonly graph: PoolGraph
-  readonly ways: RouteOptions
+  readonly options: RouteOptions
   /** A pool took the amount and gave nothing for it. */
-  readonly tooLittle: boolean
+  readonly isTooLittle: boolean
   readonly intermediates: readonly Token[]
   /** The only version that was asked for. */
   readonly version: string | undefined
 }
 
 /** Why no route gives a price, for the caller. `details.most` is what could be had, where that is the reason and known. */
-function noPriceError({ swap, course, graph: lanes, ways, tooLittle, intermediates, version }: NoRoute): SluiceError {
+function noPriceError({ swap, query: course, graph: lanes, options: ways, isTooLittle: tooLittle, intermediates, version }: NoRoute): SluiceError {
   const { tokenIn, tokenOut, exact, amountRaw } = swap
-  const mixes = ways.mixes.filter((mix) => leadsThrough(lanes, course, mix))
+  const mixes = ways.versionSets.filter((mix) => leadsThrough(lanes, course, mix))
   if (mixes.length === 0) {
     if (version === undefined && lanes.isEmpty) {
       return new SluiceError(
@@ -123,7 +123,7 @@ function noPriceError({ swap, course, graph: lanes, ways, tooLittle, intermediat
 }
 
 /** Whether pools of these versions connect the two at all, for whatever amount. */
-function leadsThrough(lanes: PoolGraph, { tokenIn, tokenOut, between }: RouteQuery, versions: ReadonlySet<string>): boolean {
+function leadsThrough(lanes: PoolGraph, { tokenIn, tokenOut, intermediates: between }: RouteQuery, versions: ReadonlySet<string>): boolean {
   let here: readonly string[] = [tokenIn]
   for (let hop = 1; hop <= maxHops; hop += 1) {
     const connects = (to: string) => here.some((from) => lanes.edgesBetween(from, to).some(({ protocol }) => versions.has(protocol.version)))
@@ -134,7 +134,7 @@ function leadsThrough(lanes: PoolGraph, { tokenIn, tokenOut, between }: RouteQue
 }
 
 /** The most that an exact amount in may be, by the pools that it could go into first; undefined where one of them does not say. */
-export function maxAmountIn(lanes: PoolGraph, { tokenIn, tokenOut, between }: RouteQuery, versions: ReadonlySet<string>): bigint | undefined {
+export function maxAmountIn(lanes: PoolGraph, { tokenIn, tokenOut, intermediates: between }: RouteQuery, versions: ReadonlySet<string>): bigint | undefined {
   const first = [tokenOut, ...between].flatMap((token) => taking(lanes, tokenIn, token, versions))
   return greatest(first.map(roomOf))
 }
@@ -144,7 +144,7 @@ export function maxAmountIn(lanes: PoolGraph, { tokenIn, tokenOut, between }: Ro
  * the end. Undefined where a pool does not say what goes into it, or the result cannot be had after all.
  */
 export function maxAmountOut(lanes: PoolGraph, course: RouteQuery, versions: ReadonlySet<string>): bigint | undefined {
-  const { tokenIn, tokenOut, between } = course
+  const { tokenIn, tokenOut, intermediates: between } = course
   const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
   let here = new Map<string, bigint | 'unlimited'>([[tokenIn, 'unlimited']])
   let mostRaw = 0n
@@ -162,7 +162,7 @@ export function maxAmountOut(lanes: PoolGraph, course: RouteQuery, versions: Rea
     here = next
   }
   const had =
-    mostRaw > 0n && search(lanes, { ...course, amountRaw: mostRaw }, versions, true).arrivals.some(({ doubts }) => doubts.length === 0)
+    mostRaw > 0n && search(lanes, { ...course, amountRaw: mostRaw }, versions, true).routes.some(({ unknowns: doubts }) => doubts.length === 0)
   return had ? mostRaw : undefined
 }
 

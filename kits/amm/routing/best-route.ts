@@ -7,20 +7,20 @@ import { quoteAlong } from './split.ts'
 export interface RouteQuery {
   readonly tokenIn: string
   readonly tokenOut: string
-  readonly between: readonly string[]
+  readonly intermediates: readonly string[]
   readonly exact: 'in' | 'out'
   readonly amountRaw: bigint
 }
 
 interface SearchResult {
   /** At the other end of the course, by whatever pool was the last; those of fewer hops first. */
-  readonly arrivals: readonly PartialRoute[]
+  readonly routes: readonly PartialRoute[]
   /** Of pools that might give anything. */
-  readonly wanted: readonly MissingState[]
+  readonly missing: readonly MissingState[]
   /** Of ways that at their best would be refused, and otherwise perhaps not. */
-  readonly unsure: readonly MissingState[]
+  readonly missingIfNoRoute: readonly MissingState[]
   /** A pool took the amount and gave nothing for it. */
-  readonly tooLittle: boolean
+  readonly isTooLittle: boolean
 }
 
 export const maxHops = 3
@@ -33,7 +33,7 @@ export const maxHops = 3
  */
 export function search(
   lanes: PoolGraph,
-  { tokenIn, tokenOut, between, exact, amountRaw }: RouteQuery,
+  { tokenIn, tokenOut, intermediates: between, exact, amountRaw }: RouteQuery,
   versions: ReadonlySet<string>,
   isGasFree: boolean,
   isHopeless: IsPruned = () => false,
@@ -57,31 +57,31 @@ export function search(
     if (left < (isEnd ? 0 : 1) || visits(way, pool.address) || isHopeless(way, lane, left)) return
     const passed = lane.pass(exact, way.amountRaw)
     if (passed === undefined) {
-      unsure.push(...way.doubts)
+      unsure.push(...way.unknowns)
       // Where an exact amount is to come out, others need even more of the pool.
       if (forward) for (const less of lesserThan(way)) goThrough(lane, less, arrivals)
     } else if ('missing' in passed) {
       const { missing, atBestRaw } = passed
-      const doubts = [...way.doubts, { protocol, pool: pool.address, missing }]
+      const doubts = [...way.unknowns, { protocol, pool: pool.address, missing }]
       if (atBestRaw === undefined) wanted.push(...doubts)
       else if (atBestRaw > 0n || !forward)
         arrivals.push(extendRoute(way, lane, { amountRaw: atBestRaw > 0n ? atBestRaw : 1n, gasUnits: 0n }, doubts, exact))
     } else if (passed.amountRaw <= 0n) tooLittle = true
-    else arrivals.push(extendRoute(way, lane, passed, way.doubts, exact))
+    else arrivals.push(extendRoute(way, lane, passed, way.unknowns, exact))
   }
 
   /** Ways that were left out for one that brings too much, or for one that it goes on from. */
   function lesserThan(way: PartialRoute): readonly PartialRoute[] {
     const known = lesser.get(way)
     if (known) return known
-    const found = [...foremost.refused(way)]
+    const found = [...foremost.dominatedBy(way)]
     lesser.set(way, found)
     const lane = way.edges.at(-1)
-    if (way.from && lane) for (const less of lesserThan(way.from)) goThrough(lane, less, found)
+    if (way.parent && lane) for (const less of lesserThan(way.parent)) goThrough(lane, less, found)
     return found
   }
 
-  const atStart: PartialRoute = { amountRaw, gasUnits: 0n, firstWriteUnits: 0n, edges: [], doubts: [] }
+  const atStart: PartialRoute = { amountRaw, gasUnits: 0n, firstWriteUnits: 0n, edges: [], unknowns: [] }
   let here: readonly (readonly [string, readonly PartialRoute[]])[] = [[start, [atStart]]]
   for (let hop = 1; hop <= maxHops; hop += 1) {
     const next: [string, readonly PartialRoute[]][] = []
@@ -96,7 +96,7 @@ export function search(
         ends.push(...arrivals)
       } else {
         const before = best.get(to) ?? []
-        const known = foremost.of([...before, ...arrivals])
+        const known = foremost.add([...before, ...arrivals])
         best.set(to, known)
         // What a shorter way has brought already is gone on from already.
         const further = known.filter((one) => !before.includes(one))
@@ -105,7 +105,7 @@ export function search(
     }
     here = next
   }
-  return { arrivals: ends, wanted, unsure, tooLittle }
+  return { routes: ends, missing: wanted, missingIfNoRoute: unsure, isTooLittle: tooLittle }
 }
 
 export interface PricedRoute {
@@ -119,7 +119,7 @@ export interface PricedRoute {
 
 /** With what the trader has of it after paying for gas. */
 interface Incumbent {
-  readonly priced: PricedRoute
+  readonly route: PricedRoute
   readonly gainRaw: bigint
 }
 
@@ -127,8 +127,8 @@ interface BestRoute {
   /** Undefined where no route gives anything. */
   readonly best: PricedRoute | undefined
   /** What must be known to be sure that there is none better. */
-  readonly wanted: readonly MissingState[]
-  readonly tooLittle: boolean
+  readonly missing: readonly MissingState[]
+  readonly isTooLittle: boolean
 }
 
 /**
@@ -139,21 +139,21 @@ export function bestRoute(lanes: PoolGraph, course: RouteQuery, ways: RouteOptio
   const tried = firstIncumbent(lanes, course, ways, gasCost)
   const isHopeless = tried && pruneBelow(lanes, course, tried.gainRaw, gasCost)
   const isGasFree = gasCost(hugeGasUnits) === 0n
-  const explored = ways.mixes.map((mix) => search(lanes, course, mix, isGasFree, isHopeless))
+  const explored = ways.versionSets.map((mix) => search(lanes, course, mix, isGasFree, isHopeless))
   let best: Incumbent | undefined
   const hopes: { arrival: PartialRoute; gainRaw: bigint }[] = []
-  for (const { arrivals } of explored) {
+  for (const { routes: arrivals } of explored) {
     for (const arrival of arrivals) {
       const { amountRaw, firstWriteUnits } = arrival
       const gasUnits = swapGasUnits + arrival.gasUnits
       const gainRaw = netGain(course.exact, amountRaw, gasUnits, gasCost)
       if (best && gainRaw <= best.gainRaw) continue
-      if (arrival.doubts.length > 0) {
+      if (arrival.unknowns.length > 0) {
         hopes.push({ arrival, gainRaw })
         continue
       }
       const router = carrierOf(ways, arrival)
-      if (router) best = { priced: { edges: arrival.edges, router, amountRaw, gasUnits, firstWriteUnits }, gainRaw }
+      if (router) best = { route: { edges: arrival.edges, router, amountRaw, gasUnits, firstWriteUnits }, gainRaw }
     }
   }
   // It is found again, but where a way was kept for it that costs more gas farther on.
@@ -161,14 +161,14 @@ export function bestRoute(lanes: PoolGraph, course: RouteQuery, ways: RouteOptio
   const certainRaw = best?.gainRaw
   const better = hopes.filter(({ arrival, gainRaw }) => (certainRaw === undefined || gainRaw > certainRaw) && carrierOf(ways, arrival))
   const wanted = [
-    ...explored.flatMap((each) => (best ? each.wanted : [...each.wanted, ...each.unsure])),
-    ...better.flatMap(({ arrival }) => arrival.doubts),
+    ...explored.flatMap((each) => (best ? each.missing : [...each.missing, ...each.missingIfNoRoute])),
+    ...better.flatMap(({ arrival }) => arrival.unknowns),
   ]
-  if (best) rememberBest(lanes, course, best.priced.edges)
-  return { best: best?.priced, wanted, tooLittle: explored.some((each) => each.tooLittle) }
+  if (best) rememberBest(lanes, course, best.route.edges)
+  return { best: best?.route, missing: wanted, isTooLittle: explored.some((each) => each.isTooLittle) }
 }
 
-const carrierOf = (ways: RouteOptions, { edges: lanes }: PartialRoute): Router | undefined => ways.carrier(lanes.map(({ protocol }) => protocol.version))
+const carrierOf = (ways: RouteOptions, { edges: lanes }: PartialRoute): Router | undefined => ways.routerFor(lanes.map(({ protocol }) => protocol.version))
 
 /**
  * The other side at the pools' marginal prices and without fees: what the price impact is measured against. Rounded up,
@@ -202,9 +202,9 @@ interface PartialRoute {
   /** In the order in which the tokens go. */
   readonly edges: readonly PoolEdge[]
   /** What must be known of its pools; until then the amount is what it could be at best. */
-  readonly doubts: readonly MissingState[]
+  readonly unknowns: readonly MissingState[]
   /** The way that it goes on from. */
-  readonly from?: PartialRoute
+  readonly parent?: PartialRoute
 }
 
 /** A way and one more lane: behind it, or before it where an exact amount out is followed from its end. */
@@ -214,8 +214,8 @@ function extendRoute(way: PartialRoute, lane: PoolEdge, passed: Passed, doubts: 
     gasUnits: way.gasUnits + passed.gasUnits,
     firstWriteUnits: way.firstWriteUnits + (passed.firstWriteUnits ?? 0n),
     edges: exact === 'in' ? [...way.edges, lane] : [lane, ...way.edges],
-    doubts,
-    from: way,
+    unknowns: doubts,
+    parent: way,
   }
 }
 
@@ -238,7 +238,7 @@ class ParetoFront {
     this.#isGasFree = isGasFree
   }
 
-  of(arrivals: readonly PartialRoute[]): readonly PartialRoute[] {
+  add(arrivals: readonly PartialRoute[]): readonly PartialRoute[] {
     const kept: PartialRoute[] = []
     for (const arrival of arrivals) {
       const better = kept.find((other) => this.#dominates(other, arrival))
@@ -258,7 +258,7 @@ class ParetoFront {
   }
 
   /** Of one that brings too much for a pool: those that bring less, and were left out for it. From now on none is. */
-  refused(arrival: PartialRoute): readonly PartialRoute[] {
+  dominatedBy(arrival: PartialRoute): readonly PartialRoute[] {
     this.#refused.add(arrival)
     return this.#behind.get(arrival) ?? []
   }
@@ -271,11 +271,11 @@ class ParetoFront {
 
   #dominates(a: PartialRoute, b: PartialRoute): boolean {
     return (
-      a.doubts.length === 0 &&
+      a.unknowns.length === 0 &&
       !this.#refused.has(a) &&
       noWorse(a.amountRaw, b.amountRaw, this.#exact) &&
       // That a way in doubt may be cheaper is no reason to read on.
-      (this.#isGasFree || b.doubts.length > 0 || a.gasUnits <= b.gasUnits) &&
+      (this.#isGasFree || b.unknowns.length > 0 || a.gasUnits <= b.gasUnits) &&
       a.edges.every(({ pool }) => pool.tokens.length === 2 || visits(b, pool.address))
     )
   }
@@ -321,7 +321,7 @@ function rememberBest(lanes: PoolGraph, course: RouteQuery, route: readonly Pool
  * The better of the way that was the best for the last amount and the one with the best price; undefined where neither gives anything, and
  * where amounts may get better prices than those of the pools, so that nothing can be left out for it.
  */
-function firstIncumbent(lanes: PoolGraph, course: RouteQuery, { mixes, protocols, carrier }: RouteOptions, gasCost: GasCost): Incumbent | undefined {
+function firstIncumbent(lanes: PoolGraph, course: RouteQuery, { versionSets: mixes, protocols, routerFor: carrier }: RouteOptions, gasCost: GasCost): Incumbent | undefined {
   if (!protocols.some(({ spotIsBest }) => spotIsBest)) return undefined
   const { exact, amountRaw } = course
   const first = ratedRoutes(lanes, course)[0]?.edges
@@ -338,7 +338,7 @@ function firstIncumbent(lanes: PoolGraph, course: RouteQuery, { mixes, protocols
     const gasUnits = swapGasUnits + gone.gasUnits
     const gainRaw = netGain(exact, otherRaw, gasUnits, gasCost)
     if (!best || gainRaw > best.gainRaw)
-      best = { priced: { edges: route, router, amountRaw: otherRaw, gasUnits, firstWriteUnits }, gainRaw }
+      best = { route: { edges: route, router, amountRaw: otherRaw, gasUnits, firstWriteUnits }, gainRaw }
   }
   return best
 }
@@ -354,7 +354,7 @@ function reachesOf(lanes: PoolGraph, course: RouteQuery): readonly Reach[] {
   return found
 }
 
-function reckonReaches(lanes: PoolGraph, { exact, tokenIn, tokenOut, between }: RouteQuery): readonly Reach[] {
+function reckonReaches(lanes: PoolGraph, { exact, tokenIn, tokenOut, intermediates: between }: RouteQuery): readonly Reach[] {
   const forward = exact === 'in'
   const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
   let reach: Reach = new Map([[forward ? tokenOut : tokenIn, 1]])
@@ -404,7 +404,7 @@ export function ratedRoutes(lanes: PoolGraph, course: Pick<RouteQuery, 'tokenIn'
 export const amountAtRate = (rateX128: bigint, exact: 'in' | 'out', amountRaw: bigint): bigint =>
   exact === 'in' ? ((amountRaw * rateX128) >> 128n) + 1n : (amountRaw << 128n) / rateX128
 
-function rate(lanes: PoolGraph, { tokenIn, tokenOut, between }: Pick<RouteQuery, 'tokenIn' | 'tokenOut' | 'between'>): readonly RatedRoute[] {
+function rate(lanes: PoolGraph, { tokenIn, tokenOut, intermediates: between }: Pick<RouteQuery, 'tokenIn' | 'tokenOut' | 'between'>): readonly RatedRoute[] {
   const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
   const goOn = (way: Started, lane: PoolEdge, token: string): Started => ({
     token,

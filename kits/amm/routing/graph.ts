@@ -101,12 +101,12 @@ export function perGraph<T>(): (lanes: PoolGraph) => Map<string, T> {
 /** In what an exchange's routes can differ: pools of which versions, and who carries them. */
 export interface RouteOptions {
   /** Each alone, and together what one router carries together. */
-  readonly mixes: readonly ReadonlySet<string>[]
+  readonly versionSets: readonly ReadonlySet<string>[]
   /** Those that have a pool on any of these routes. */
   readonly protocols: readonly PoolProtocol[]
   readonly routers: readonly Router[]
   /** The router that takes such a route. */
-  carrier(versions: readonly string[]): Router | undefined
+  routerFor(versions: readonly string[]): Router | undefined
 }
 
 /** @param version restricts routes to that one */
@@ -116,10 +116,10 @@ export function routeOptionsOf({ protocols, routers }: PoolExchange, exact: 'in'
   const alone = versions.filter((each) => carrier([each])).map((each) => new Set([each]))
   const mixes = [...alone, ...together(versions, routers, exact)]
   return {
-    mixes,
+    versionSets: mixes,
     protocols: protocols.filter((protocol) => mixes.some((mix) => mix.has(protocol.version))),
     routers: routers.filter((router) => versions.some((each) => router.carries([each], exact))),
-    carrier,
+    routerFor: carrier,
   }
 }
 

@@ -41,7 +41,7 @@ export function bestSplit(lanes: PoolGraph, question: SplitQuery): SplitRoute | 
   }
   if (!found) return undefined
   const { ways, allotment, gasUnits, router } = found
-  if (allotment.doubts.length > 0) return { wanted: allotment.doubts }
+  if (allotment.unknowns.length > 0) return { wanted: allotment.unknowns }
   const parts = partsOf(ways, allotment.shares, course)
   if (!parts) return undefined
   const amountRaw = parts.reduce((sum, { otherRaw }) => sum + otherRaw, 0n)
@@ -105,7 +105,7 @@ function partsOf(ways: readonly CandidateRoute[], shares: readonly number[], { a
     const exactRaw = index === ways.length - 1 ? leftRaw : shareOf(amountRaw, share)
     leftRaw -= exactRaw
     const gone = way.go(exactRaw)
-    if (!gone || gone.doubts.length > 0) return undefined
+    if (!gone || gone.unknowns.length > 0) return undefined
     parts.push({ edges: way.edges, share, exactRaw, otherRaw: gone.otherRaw, firstWriteUnits: gone.firstWriteUnits })
   }
   return parts
@@ -208,7 +208,7 @@ interface RouteQuote {
   /** As of a pass. */
   readonly firstWriteUnits: bigint
   /** What must be known of its pools; until then it is what it could be at best. */
-  readonly doubts: readonly MissingState[]
+  readonly unknowns: readonly MissingState[]
 }
 
 /** One way that a share of a swap may go. */
@@ -244,12 +244,12 @@ export function quoteAlong(lanes: readonly PoolEdge[], exact: 'in' | 'out', amou
     }
     if (otherRaw <= 0n) return undefined
   }
-  return { otherRaw, gasUnits, firstWriteUnits, doubts }
+  return { otherRaw, gasUnits, firstWriteUnits, unknowns: doubts }
 }
 
 /** @param last what more must be known of counts as unable */
 function candidateOf(lanes: readonly PoolEdge[], { exact, amountRaw }: RouteQuery, last: boolean): CandidateRoute {
-  const known: (RouteQuote | undefined)[] = [{ otherRaw: 0n, gasUnits: 0n, firstWriteUnits: 0n, doubts: [] }]
+  const known: (RouteQuote | undefined)[] = [{ otherRaw: 0n, gasUnits: 0n, firstWriteUnits: 0n, unknowns: [] }]
   const go = (fromRaw: bigint) => quoteAlong(lanes, exact, fromRaw, last)
   function of(share: number): RouteQuote | undefined {
     if (!(share in known)) known[share] = go(shareOf(amountRaw, share))
@@ -306,7 +306,7 @@ function allocate(ways: readonly CandidateRoute[]): Allocation | undefined {
     leastRaw,
     otherRaw: gone.reduce((sum, each) => sum + (each?.otherRaw ?? 0n), 0n),
     gasUnits: gone.reduce((sum, each) => sum + (each?.gasUnits ?? 0n), 0n),
-    doubts: gone.flatMap((each) => each?.doubts ?? []),
+    unknowns: gone.flatMap((each) => each?.unknowns ?? []),
   }
 }
 

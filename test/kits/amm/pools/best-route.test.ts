@@ -73,9 +73,9 @@ describe('the best route through pools of several kinds', () => {
             free,
           )
         let found = compare()
-        while (found.wanted.length > 0) {
+        while (found.missing.length > 0) {
           const before = unknown.size
-          for (const { missing } of found.wanted) unknown.delete(String(missing))
+          for (const { missing } of found.missing) unknown.delete(String(missing))
           if (unknown.size === before) return false
           found = compare()
         }
@@ -275,7 +275,7 @@ describe('the best route through pools of several kinds', () => {
 
   it('is the certain one as long as nobody knows more of the other', () => {
     const two = [pool('pairs', ['A', 'I'], 10n ** 8n), pool('pairs', ['A', 'I'], 10n ** 12n), pool('pairs', ['I', 'B'], 10n ** 12n)]
-    const { best, wanted } = bestRoute(
+    const { best, missing: wanted } = bestRoute(
       graphOf(two, (address) => address !== 'pool 1'),
       course,
       waysFor('in'),

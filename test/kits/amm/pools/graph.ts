@@ -123,7 +123,7 @@ export function graphOf(baskets: readonly BasketOf[], known: (pool: string) => b
 }
 
 /** Every route that there is, one by one: no token twice, no pool twice. */
-export function everyRoute(lanes: PoolGraph, { tokenIn, tokenOut, between }: RouteQuery): readonly (readonly PoolEdge[])[] {
+export function everyRoute(lanes: PoolGraph, { tokenIn, tokenOut, intermediates: between }: RouteQuery): readonly (readonly PoolEdge[])[] {
   const found: PoolEdge[][] = []
   const goOn = (route: readonly PoolEdge[], from: string): void => {
     const visited = [tokenIn, ...route.map(({ passage }) => passage.tokenOut)]
@@ -158,7 +158,7 @@ export function along(route: readonly PoolEdge[], { exact, amountRaw }: RouteQue
 
 /** What any router takes, with what comes of it. */
 export function everyOutcome(lanes: PoolGraph, course: RouteQuery) {
-  const { carrier } = routeOptionsOf(exchange, course.exact, undefined)
+  const { routerFor: carrier } = routeOptionsOf(exchange, course.exact, undefined)
   return everyRoute(lanes, course).flatMap((route) => {
     if (!carrier(route.map(({ protocol }) => protocol.version))) return []
     const outcome = along(route, course)

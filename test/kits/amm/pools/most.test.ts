@@ -8,7 +8,7 @@ import { graphOf } from './graph.ts'
 
 const pairs = v2Protocol('v2', [3n, 1000n], { factory: `0x${'1'.repeat(40)}`, initCodeHash: `0x${'2'.repeat(64)}` })
 const versions = new Set(['v2'])
-const course: RouteQuery = { tokenIn: 'A', tokenOut: 'B', between: ['I', 'J'], exact: 'out', amountRaw: 1n }
+const course: RouteQuery = { tokenIn: 'A', tokenOut: 'B', intermediates: ['I', 'J'], exact: 'out', amountRaw: 1n }
 const lanesThrough = (tokens: readonly string[], reserves: readonly (readonly [bigint, bigint])[]) =>
   poolGraphOf(
     reserves.map(([reserve0Raw, reserve1Raw], index) => ({
@@ -28,7 +28,7 @@ describe('the most that an exact amount may be', () => {
         const mostRaw = maxAmountOut(lanes, course, versions)
         if (mostRaw === undefined) return true
         had += 1
-        return search(lanes, { ...course, amountRaw: mostRaw }, versions, true).arrivals.length > 0
+        return search(lanes, { ...course, amountRaw: mostRaw }, versions, true).routes.length > 0
       }),
     )
     expect(had).to.be.above(50)
@@ -47,7 +47,7 @@ describe('the most that an exact amount may be', () => {
   it('is all that the first pool takes in', () => {
     const lanes = lanesThrough(way(1), [[10n ** 24n, 10n ** 24n]])
     const mostRaw = maxAmountIn(lanes, { ...course, exact: 'in' }, versions) ?? 0n
-    const taken = (amountRaw: bigint) => search(lanes, { ...course, exact: 'in', amountRaw }, versions, true).arrivals.length
+    const taken = (amountRaw: bigint) => search(lanes, { ...course, exact: 'in', amountRaw }, versions, true).routes.length
     expect([taken(mostRaw), taken(mostRaw + 1n)]).to.deep.equal([1, 0])
   })
 

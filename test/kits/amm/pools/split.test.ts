@@ -142,7 +142,7 @@ describe('a swap that goes several ways at once', function () {
       pool('A', 'I', 10n ** 14n, 10n ** 15n),
       pool('A', 'B', 10n ** 17n, (10n ** 17n * 95n) / 100n),
     ]
-    const course: RouteQuery = { tokenIn: 'A', tokenOut: 'B', between: ['I'], exact: 'in', amountRaw: 10n ** 15n }
+    const course: RouteQuery = { tokenIn: 'A', tokenOut: 'B', intermediates: ['I'], exact: 'in', amountRaw: 10n ** 15n }
     const lanes = graphOf(baskets)
     const ways = routeOptionsOf(splitting, 'in', undefined)
     const gasCost = () => 0n
@@ -162,7 +162,7 @@ describe('a swap that goes several ways at once', function () {
       feePercent: 0n,
       gasUnits: 40_000n,
     })
-    const course: RouteQuery = { tokenIn: 'A', tokenOut: 'B', between: [], exact: 'in', amountRaw: 10n ** 14n }
+    const course: RouteQuery = { tokenIn: 'A', tokenOut: 'B', intermediates: [], exact: 'in', amountRaw: 10n ** 14n }
     const [good, as, bad] = [pool(10n ** 15n), pool((10n ** 15n * 99n) / 100n), pool(10n ** 14n)]
     const split = (unknown: string | undefined, last: boolean) => {
       const lanes = graphOf([good, as, bad], (address) => address !== unknown)
