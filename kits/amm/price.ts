@@ -41,7 +41,7 @@ export function priceSwap(board: PricingSnapshot, swap: Swap, left: number): Pri
   const { best, isTooLittle: tooLittle, missing: wanted } = bestRoute(lanes, course, ways, gasCost)
   const isWanting = wanted.length > 0 && left > 0
   if (!best && !isWanting) throw noPriceError({ swap, query: course, graph: lanes, options: ways, isTooLittle: tooLittle, intermediates, version })
-  const split = best && bestSplit(lanes, { swap, course, routers: ways.routers, gasCost, best, last: left < forSplits })
+  const split = best && bestSplit(lanes, { swap, query: course, routers: ways.routers, gasCost, best, isLastRead: left < forSplits })
   // What both want is read at once.
   if (split && 'wanted' in split) return { wanted: [...wanted, ...split.wanted] }
   if (!best || isWanting) return { wanted }

@@ -32,7 +32,7 @@ interface SplitRoute {
  * there are none. Of a way of which more must be known and that could be one of them, that.
  */
 export function bestSplit(lanes: PoolGraph, question: SplitQuery): SplitRoute | { readonly wanted: readonly MissingState[] } | undefined {
-  const { course, best, gasCost } = question
+  const { query: course, best, gasCost } = question
   if (shareOf(course.amountRaw, 1) === 0n) return undefined
   let found: (Chosen & { readonly router: Router }) | undefined
   for (const router of question.routers) {
@@ -66,7 +66,7 @@ interface Chosen {
 function choose(lanes: PoolGraph, question: SplitQuery, takes: AcceptsParts): Chosen | undefined {
   const candidates = splitCandidates(lanes, question, takes)
   if (candidates.length === 0) return undefined
-  const { course, gasCost, best } = question
+  const { query: course, gasCost, best } = question
   const partCost = gasCost(partGasUnits)
   let most: Chosen | undefined
   let mostRaw = netGain(course.exact, best.amountRaw, best.gasUnits, gasCost)
@@ -85,8 +85,8 @@ function choose(lanes: PoolGraph, question: SplitQuery, takes: AcceptsParts): Ch
       if (two) [most, mostRaw] = [two, two.gainRaw]
       for (const c of besideA.slice(next + 1)) {
         // All but a share that is better there must pay for another call.
-        const first = c.step(0)
-        if (ofTwo && (first === undefined || (first - ofTwo.leastRaw) * BigInt(wholeShare) <= partCost)) continue
+        const first = c.marginalGain(0)
+        if (ofTwo && (first === undefined || (first - ofTwo.minGainRaw) * BigInt(wholeShare) <= partCost)) continue
         if (!areDisjoint(b, c)) continue
         const three = together([a, b, c], allocate([a, b, c]))
         if (three) [most, mostRaw] = [three, three.gainRaw]
@@ -104,7 +104,7 @@ function partsOf(ways: readonly CandidateRoute[], shares: readonly number[], { a
     const share = shares[index] ?? 0
     const exactRaw = index === ways.length - 1 ? leftRaw : shareOf(amountRaw, share)
     leftRaw -= exactRaw
-    const gone = way.go(exactRaw)
+    const gone = way.quote(exactRaw)
     if (!gone || gone.unknowns.length > 0) return undefined
     parts.push({ edges: way.edges, share, exactRaw, otherRaw: gone.otherRaw, firstWriteUnits: gone.firstWriteUnits })
   }
@@ -114,14 +114,14 @@ function partsOf(ways: readonly CandidateRoute[], shares: readonly number[], { a
 /** What is to be split, and by which routers. */
 interface SplitQuery {
   readonly swap: Swap
-  readonly course: RouteQuery
+  readonly query: RouteQuery
   readonly routers: readonly Router[]
   /** What that much gas costs, in the token of the other side. */
   readonly gasCost: GasCost
   /** The best single way. */
   readonly best: PricedRoute
   /** What more must be known of counts as unable. */
-  readonly last: boolean
+  readonly isLastRead: boolean
 }
 
 /** Whether a router takes routes of these versions together; of one alone, among others. */
@@ -138,7 +138,7 @@ const [mostByRate, mostApart] = [12, 2]
  * better on another than the last of it does on the best single one. They are asked in the order of their prices, and most swaps are so
  * small that none comes near: nothing is gone through for them.
  */
-function splitCandidates(lanes: PoolGraph, { course, gasCost, best, last }: SplitQuery, takes: AcceptsParts): readonly CandidateRoute[] {
+function splitCandidates(lanes: PoolGraph, { query: course, gasCost, best, isLastRead: last }: SplitQuery, takes: AcceptsParts): readonly CandidateRoute[] {
   const { exact, amountRaw } = course
   const worth = (otherRaw: bigint) => (exact === 'in' ? otherRaw : -otherRaw)
   const isPart = takes([best.edges.map(({ protocol }) => protocol.version)])
@@ -154,7 +154,7 @@ function splitCandidates(lanes: PoolGraph, { course, gasCost, best, last }: Spli
     if (!pays(amountAtRate(route.rateX128, exact, shareOf(amountRaw, 1)))) break
     if (isSame(route, best) || !takes([route.versions])) continue
     const way = candidateOf(route.edges, course, last)
-    const gone = way.of(1)
+    const gone = way.quoteShare(1)
     if (gone && pays(gone.otherRaw)) tried.push(way)
   }
   const byRate = tried.toSorted(bestFirst(1, worth))
@@ -194,7 +194,7 @@ function peeled(from: CandidateRoute, ways: readonly CandidateRoute[], worth: (o
 
 /** For so many twentieths; those that do not take as much last. */
 const bestFirst = (share: number, worth: (otherRaw: bigint) => bigint) => (a: CandidateRoute, b: CandidateRoute) => {
-  const [one, other] = [a.of(share), b.of(share)]
+  const [one, other] = [a.quoteShare(share), b.quoteShare(share)]
   if (!one || !other) return one ? -1 : other ? 1 : 0
   const [oneRaw, otherRaw] = [worth(one.otherRaw), worth(other.otherRaw)]
   return oneRaw === otherRaw ? 0 : oneRaw > otherRaw ? -1 : 1
@@ -216,11 +216,11 @@ interface CandidateRoute {
   readonly edges: readonly PoolEdge[]
   readonly versions: readonly string[]
   /** Undefined where a pool refuses that much. */
-  go(amountRaw: bigint): RouteQuote | undefined
+  quote(amountRaw: bigint): RouteQuote | undefined
   /** The same of a number of twentieths; remembered. */
-  of(share: number): RouteQuote | undefined
+  quoteShare(share: number): RouteQuote | undefined
   /** What one twentieth more is worth after so many: what comes out for it, or less than nothing of what must go in; remembered. */
-  step(share: number): bigint | undefined
+  marginalGain(share: number): bigint | undefined
 }
 
 /**
@@ -262,7 +262,7 @@ function candidateOf(lanes: readonly PoolEdge[], { exact, amountRaw }: RouteQuer
     const stepRaw = before && after && after.otherRaw - before.otherRaw
     return (steps[share] = stepRaw === undefined || exact === 'in' ? stepRaw : -stepRaw)
   }
-  return { edges: lanes, versions: lanes.map(({ protocol }) => protocol.version), go, of, step }
+  return { edges: lanes, versions: lanes.map(({ protocol }) => protocol.version), quote: go, quoteShare: of, marginalGain: step }
 }
 
 /** Whether two ways have no pool in common. */
@@ -274,7 +274,7 @@ interface Allocation extends Omit<RouteQuote, 'firstWriteUnits'> {
   /** In twentieths, in the order of the ways; some may have none. */
   readonly shares: readonly number[]
   /** What the twentieth is worth that is worth the least: another way must do better to have any. */
-  readonly leastRaw: bigint
+  readonly minGainRaw: bigint
 }
 
 /**
@@ -283,7 +283,7 @@ interface Allocation extends Omit<RouteQuote, 'firstWriteUnits'> {
  */
 function allocate(ways: readonly CandidateRoute[]): Allocation | undefined {
   const shares = ways.map(() => 0)
-  const steps = ways.map((way) => way.step(0))
+  const steps = ways.map((way) => way.marginalGain(0))
   let leastRaw = 0n
   for (let given = 0; given < wholeShare; given += 1) {
     let best = -1
@@ -298,12 +298,12 @@ function allocate(ways: readonly CandidateRoute[]): Allocation | undefined {
     leastRaw = mostRaw
     const share = (shares[best] ?? 0) + 1
     shares[best] = share
-    steps[best] = ways[best]?.step(share)
+    steps[best] = ways[best]?.marginalGain(share)
   }
-  const gone = ways.map((way, index) => way.of(shares[index] ?? 0))
+  const gone = ways.map((way, index) => way.quoteShare(shares[index] ?? 0))
   return {
     shares,
-    leastRaw,
+    minGainRaw: leastRaw,
     otherRaw: gone.reduce((sum, each) => sum + (each?.otherRaw ?? 0n), 0n),
     gasUnits: gone.reduce((sum, each) => sum + (each?.gasUnits ?? 0n), 0n),
     unknowns: gone.flatMap((each) => each?.unknowns ?? []),

@@ -87,7 +87,7 @@ describe('a swap that goes several ways at once', function () {
         const gasCost = gasCostAt(gasPriceRaw)
         const { best } = bestRoute(lanes, course, ways, gasCost)
         if (!best) return true
-        const found = bestSplit(lanes, { swap: swapAlong(course), course, routers: ways.routers, gasCost, best, last: true })
+        const found = bestSplit(lanes, { swap: swapAlong(course), query: course, routers: ways.routers, gasCost, best, isLastRead: true })
         if (found && 'wanted' in found) throw new Error('All is known.')
         const net = (otherRaw: bigint, gasUnits: bigint) => (course.exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
         const ours = found ? net(found.amountRaw, found.gasUnits) : net(best.amountRaw, best.gasUnits)
@@ -117,7 +117,7 @@ describe('a swap that goes several ways at once', function () {
         const ways = routeOptionsOf(splitting, course.exact, undefined)
         const { best } = bestRoute(lanes, course, ways, () => 0n)
         if (!best) return true
-        const found = bestSplit(lanes, { swap: swapAlong(course), course, routers: ways.routers, gasCost: () => 0n, best, last: true })
+        const found = bestSplit(lanes, { swap: swapAlong(course), query: course, routers: ways.routers, gasCost: () => 0n, best, isLastRead: true })
         if (!found || 'wanted' in found) return true
         split += 1
         return course.exact === 'in' ? found.amountRaw > best.amountRaw : found.amountRaw < best.amountRaw
@@ -149,7 +149,7 @@ describe('a swap that goes several ways at once', function () {
     const { best } = bestRoute(lanes, course, ways, gasCost)
     if (!best) throw new Error('There is a way.')
     expect(best.edges.map(({ pool }) => pool.address)).to.deep.equal(['pool 0', 'pool 1'])
-    const found = bestSplit(lanes, { swap: swapAlong(course), course, routers: ways.routers, gasCost, best, last: true })
+    const found = bestSplit(lanes, { swap: swapAlong(course), query: course, routers: ways.routers, gasCost, best, isLastRead: true })
     if (!found || 'wanted' in found) throw new Error('It is split.')
     expect(found.parts.map((part) => part.edges.map(({ pool }) => pool.address).join())).to.have.members(['pool 2,pool 1', 'pool 3'])
   })
@@ -172,7 +172,7 @@ describe('a swap that goes several ways at once', function () {
       const passed = lane?.pass('in', course.amountRaw)
       if (!lane || !router || !passed || 'missing' in passed) throw new Error('The first pool is known.')
       const best = { lanes: [lane], router, amountRaw: passed.amountRaw, gasUnits: 90_000n, firstWriteUnits: 0n }
-      return bestSplit(lanes, { swap: swapAlong(course), course, routers, gasCost: () => 0n, best, last })
+      return bestSplit(lanes, { swap: swapAlong(course), query: course, routers, gasCost: () => 0n, best, isLastRead: last })
     }
     const found = split(undefined, false)
     if (!found || 'wanted' in found) throw new Error('It is split.')
