@@ -13,13 +13,13 @@ export interface QuoterOptions {
   readonly exchange: PoolExchange
   readonly reader: EvmReader
   readonly checks: RouterChecks
-  readonly requireExact: ReturnType<typeof feeOnTransferCheck>
+  readonly requireExactTransfers: ReturnType<typeof feeOnTransferCheck>
   /** Tokens that are known to move exactly. */
   readonly trusted: ReadonlySet<string>
 }
 
 /** Quotes by one batch of pools at one block, and integer arithmetic. */
-export function quoter({ exchange, reader, checks, requireExact, trusted }: QuoterOptions) {
+export function quoter({ exchange, reader, checks, requireExactTransfers: requireExact, trusted }: QuoterOptions) {
   const { intermediates, wrapped } = reader
   const between = intermediates.map(({ address }) => address)
   const load = poolLoader(reader, checks)
