@@ -48,10 +48,10 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
   const feePolicy: FeePolicy = {
     baseFeeMultiplier: wished.baseFeeMultiplier ?? defaultFeePolicy.baseFeeMultiplier,
     minTipRaw,
-    leastTipRaw: min(minTipRaw, theirMinTipRaw),
+    networkMinTipRaw: min(minTipRaw, theirMinTipRaw),
     legacy,
     bumpPercent: wished.bumpPercent ?? defaultFeePolicy.bumpPercent,
-    leastBumpPercent: definition.leastBumpPercent ?? defaultFeePolicy.leastBumpPercent,
+    minBumpPercent: definition.leastBumpPercent ?? defaultFeePolicy.minBumpPercent,
   }
   const nativeCurrency: Token = { symbol: definition.nativeCurrency, address: nativeAddress, decimals: 18, native: true }
 
@@ -97,7 +97,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     confirmations,
     feeCapRaw,
     policy: feePolicy,
-    mostGas,
+    maxGas: mostGas,
     rollup,
     gasPaysLayer1: definition.gasPaysLayer1,
     gasLimitIsPaid: definition.gasLimitIsPaid,

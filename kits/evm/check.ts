@@ -57,7 +57,7 @@ export async function check(
   const charges = options.rollup ? chargesOf(results.slice(wanted.length)) : []
   if (!charges) throw invalidAnswer(rpc, 'has no GasPriceOracle, by which the fees of a rollup are told')
   const blockGas = blockField(options, block?.result, 'gasLimit')
-  const mostGas = options.mostGas === undefined ? blockGas : min(options.mostGas, blockGas)
+  const mostGas = options.maxGas === undefined ? blockGas : min(options.maxGas, blockGas)
   const limits = gasLimitsOf(steps, simulated, mostGas)
   const [only, ...others] = steps
   if (only && others.length === 0) gasTable.learn(only, from, limits[0] ?? 0n, mostGas)

@@ -21,7 +21,7 @@ export interface FeePolicy {
   /** The tip where the node suggests none or less, wei per gas. */
   minTipRaw: bigint
   /** What nodes or validators refuse less than, wei per gas. */
-  leastTipRaw: bigint
+  networkMinTipRaw: bigint
   /** Blocks have no base fee: the tip is the whole price, and transactions are of type 0. */
   legacy: boolean
   /** By how many percent both fees of a stuck transaction are raised, at least. */
@@ -30,16 +30,16 @@ export interface FeePolicy {
    * By how many percent the network's nodes want both fees of a replacement raised (geth `core/txpool/legacypool`: PriceBump
    * 10; erigon, nethermind, besu and anvil have the same).
    */
-  leastBumpPercent: number
+  minBumpPercent: number
 }
 
 export const defaultFeePolicy: FeePolicy = {
   baseFeeMultiplier: 2,
   minTipRaw: 0n,
-  leastTipRaw: 0n,
+  networkMinTipRaw: 0n,
   legacy: false,
   bumpPercent: 12.5,
-  leastBumpPercent: 10,
+  minBumpPercent: 10,
 }
 
 export interface FeeConditions {
@@ -89,15 +89,15 @@ export function computeFeePerGas(wish: FeeWish, over: EvmFees | undefined, { bas
       `The network's base fee is ${gwei(baseFeeRaw)} gwei now, above the feeCap of ${gwei(feeCapRaw)} gwei in its settings: wait, or raise feeCap.`,
     )
   }
-  const least = over && minReplacement(over, policy.leastBumpPercent)
+  const least = over && minReplacement(over, policy.minBumpPercent)
   const suggested = max(tipRaw ?? 0n, policy.minTipRaw, least?.tipRaw ?? 0n)
   const tip = tipWish ?? min(suggested, maxWish ?? feeCapRaw)
-  if (tip < policy.leastTipRaw) {
+  if (tip < policy.networkMinTipRaw) {
     const isWished = maxWish !== undefined || tipWish !== undefined
     const cure = isWished ? 'offer more, or leave the fees to the server' : `raise feeCap in its settings, which is ${gwei(feeCapRaw)} gwei`
     throw new SluiceError(
       'TRANSACTION_GAS_PRICE_TOO_LOW',
-      `The tip would be ${gwei(tip)} gwei per gas and the network takes none below ${gwei(policy.leastTipRaw)} gwei: ${cure}.`,
+      `The tip would be ${gwei(tip)} gwei per gas and the network takes none below ${gwei(policy.networkMinTipRaw)} gwei: ${cure}.`,
     )
   }
   const byPolicy = max((baseFeeRaw * BigInt(Math.round(policy.baseFeeMultiplier * 1000))) / 1000n + tip, least?.maxFeeRaw ?? 0n)
@@ -114,7 +114,7 @@ function asOnePrice({ maxFeePerGasRaw, maxPriorityFeePerGasRaw }: FeeWish): FeeW
 /** Fees of a replacement: raised by at least so much, and never by nothing: 0 is replaced by 1. Rounded up. */
 export function minReplacement(
   { maxFeePerGas, maxPriorityFeePerGas }: EvmFees,
-  percent = defaultFeePolicy.leastBumpPercent,
+  percent = defaultFeePolicy.minBumpPercent,
 ): { maxFeeRaw: bigint; tipRaw: bigint } {
   return { maxFeeRaw: raised(BigInt(maxFeePerGas), percent), tipRaw: raised(BigInt(maxPriorityFeePerGas), percent) }
 }
@@ -124,12 +124,12 @@ function raised(feeRaw: bigint, percent: number): bigint {
   return (feeRaw * (100_000n + BigInt(Math.ceil(percent * 1000))) + 99_999n) / 100_000n
 }
 
-export function outbids(fees: EvmFees, over: EvmFees, percent = defaultFeePolicy.leastBumpPercent): boolean {
+export function outbids(fees: EvmFees, over: EvmFees, percent = defaultFeePolicy.minBumpPercent): boolean {
   const least = minReplacement(over, percent)
   return BigInt(fees.maxFeePerGas) >= least.maxFeeRaw && BigInt(fees.maxPriorityFeePerGas) >= least.tipRaw
 }
 
-export function describeMinReplacement(over: EvmFees, percent = defaultFeePolicy.leastBumpPercent): string {
+export function describeMinReplacement(over: EvmFees, percent = defaultFeePolicy.minBumpPercent): string {
   const { maxFeeRaw, tipRaw } = minReplacement(over, percent)
   return `maxFeePerGas ${gwei(maxFeeRaw)} and maxPriorityFeePerGas ${gwei(tipRaw)} (gwei)`
 }
@@ -183,9 +183,9 @@ const lateCallGas = 300n
  * pays now. Cut to the cap; undefined where that leaves less than nodes take as a replacement.
  */
 export function bumpedFeePerGas(over: EvmFees, { baseFeeRaw, tipRaw, policy, feeCapRaw }: FeeConditions): FeePerGas | undefined {
-  const least = minReplacement(over, policy.leastBumpPercent)
+  const least = minReplacement(over, policy.minBumpPercent)
   if (least.maxFeeRaw > feeCapRaw) return undefined
-  const wanted = minReplacement(over, Math.max(policy.bumpPercent, policy.leastBumpPercent))
+  const wanted = minReplacement(over, Math.max(policy.bumpPercent, policy.minBumpPercent))
   const tip = max(wanted.tipRaw, tipRaw ?? 0n, policy.minTipRaw)
   const byPolicy = (baseFeeRaw * BigInt(Math.round(policy.baseFeeMultiplier * 1000))) / 1000n + tip
   const maxFeeRaw = min(max(wanted.maxFeeRaw, byPolicy), feeCapRaw)

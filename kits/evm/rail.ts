@@ -37,7 +37,7 @@ export interface EvmRailOptions {
   feeCapRaw: bigint
   policy: FeePolicy
   /** The most gas that one transaction may have; absent: what a block has. */
-  mostGas?: bigint | undefined
+  maxGas?: bigint | undefined
   /** Its GasPriceOracle says what is charged on top of gas. */
   rollup?: 'op-stack' | undefined
   /** Address of the token that the native coin itself is: what is traded of it is not there to pay for gas. */
@@ -95,8 +95,8 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
       return seen
     },
     replace: {
-      outbids: (fees, over) => outbids(fees, over, policy.leastBumpPercent),
-      least: (over) => describeMinReplacement(over, policy.leastBumpPercent),
+      outbids: (fees, over) => outbids(fees, over, policy.minBumpPercent),
+      least: (over) => describeMinReplacement(over, policy.minBumpPercent),
       cancel: (from) => ({ to: from, data: '0x', value: '0' }),
       bump: (fees, head, wish) => (wish ? overrideFees(fees, wish, pricesAt(head)) : bumpFees(fees, pricesAt(head))),
       cancelIsCheaper: (step, fees, head) => cancelIsCheaper(step, fees, pricesAt(head)),
