@@ -16,7 +16,7 @@ const staleTips = 3
 
 export interface FeeOracle {
   /** Takes note of a block that was read for another reason. */
-  seen(block: Block): void
+  observe(block: Block): void
   /** Wei per gas, of a block that was seen or of the one after it. */
   baseFeeRaw(number: bigint): bigint | undefined
   /**
@@ -98,7 +98,7 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
   const isStale = () => performance.now() - tipAt > tipMs * staleTips
 
   return {
-    seen,
+    observe: seen,
     async tipFor(suggested, at) {
       if (tipRaw !== undefined && !isStale()) return tipRaw
       if (suggested !== undefined && !byHistory) return suggested

@@ -73,7 +73,7 @@ export interface RollupFees {
   /** They ride along with every reading. */
   readonly calls: readonly Call[]
   /** False where these are no answers to the calls. */
-  saw(results: readonly CallResult[]): boolean
+  observe(results: readonly CallResult[]): boolean
   /** Wei for a transaction of so much gas; undefined where that is not known, or is older than `ms`. */
   costRaw(gas: bigint, ms: number): bigint | undefined
 }
@@ -82,7 +82,7 @@ export function createRollupFees(chainId: number): RollupFees {
   let last: { charge: Charge; atMs: number } | undefined
   return {
     calls: chargeCalls([typicalSwap], chainId),
-    saw(results) {
+    observe(results) {
       const [charge] = chargesOf(results) ?? []
       if (charge) last = { charge, atMs: performance.now() }
       return charge !== undefined

@@ -94,7 +94,7 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
     const [number, timestamp, baseFee] = (results ?? []).slice(0, blockCalls.length).map(({ data }) => quantityOf(data))
     if (!results || number === undefined || timestamp === undefined)
       throw invalidAnswer(rpc, 'answered a call to Multicall3 with something else than its result')
-    if (rollup?.saw(results.slice(blockCalls.length, headCalls.length)) === false)
+    if (rollup?.observe(results.slice(blockCalls.length, headCalls.length)) === false)
       throw invalidAnswer(rpc, 'has no GasPriceOracle, by which the fees of a rollup are told')
     return { head: headOf(number, Number(timestamp), baseFee), results: results.slice(headCalls.length) }
   }
