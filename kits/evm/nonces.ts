@@ -10,7 +10,7 @@ type Word = { readonly latest: number; readonly pending: number }
 /** One word of the network, or what is believed after some. */
 export type NonceCounts = Word & {
   /** The last word; absent where there is only one, which nothing has borne out. */
-  readonly said?: Word
+  readonly last?: Word
   /** The node knows older blocks than were known before. */
   readonly behind?: true
 }
@@ -24,10 +24,10 @@ const farthestGap = 256
  * was wrong does not last.
  */
 export function mergeCounts(known: NonceCounts, news: NonceCounts, held: readonly number[] = []): NonceCounts {
-  const { said } = known
+  const { last: said } = known
   // The second: asked for before what is believed already.
   if (said && news.behind) return known
-  if (news.said) return news
+  if (news.last) return news
   const higher = (field: keyof Word) => Math.max(known[field], news[field])
   const believed = (field: keyof Word) => {
     // Of the first two neither is believed more: the lower one holds, until a third decides.
@@ -37,13 +37,13 @@ export function mergeCounts(known: NonceCounts, news: NonceCounts, held: readonl
   return {
     latest: believed('latest'),
     pending: believed('pending'),
-    said: said ? { latest: news.latest, pending: news.pending } : { latest: higher('latest'), pending: higher('pending') },
+    last: said ? { latest: news.latest, pending: news.pending } : { latest: higher('latest'), pending: higher('pending') },
   }
 }
 
 /** Whether the last word went beyond what is believed, so that slots claimed now may be others' by now. */
 export function isDoubtful(synced: NonceCounts, held: readonly number[]): boolean {
-  const { latest, pending, said } = synced
+  const { latest, pending, last: said } = synced
   return said === undefined || Math.max(said.latest, said.pending) > explained(Math.max(latest, pending), held)
 }
 
