@@ -197,7 +197,7 @@ export function createCacheCheck(
   return {
     basis(steps, needs, from) {
       if (steps.length !== 1 || !steps[0]?.alike) return undefined
-      if (needs.some(({ is, token }) => is === 'allowance-at-most' || token === options.coinToken || holdings.isUntold(token)))
+      if (needs.some(({ is, token }) => is === 'allowance-at-most' || token === options.coinToken || holdings.hasUnreliableLogs(token)))
         return undefined
       return [
         { followed: accounts, key: from.toLowerCase() },

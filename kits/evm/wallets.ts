@@ -133,7 +133,7 @@ interface Holdings {
   readonly followed: Followed<Evm, Holding>
   keyOf(owner: string, token: string): string
   /** Whether wallets were found to have less of a token than it logged: its logs are not to be relied on. */
-  isUntold(token: string): boolean
+  hasUnreliableLogs(token: string): boolean
 }
 
 const keyOf = (owner: string, token: string) => `${owner.toLowerCase()}/${token.toLowerCase()}`
@@ -179,7 +179,7 @@ export function createHoldings(reader: Pick<EvmReader, 'read' | 'wrapped'>): Hol
     },
     foundWrong: ({ token }) => void untold.add(token),
   }
-  return { followed, keyOf, isUntold: (token) => untold.has(token.toLowerCase()) }
+  return { followed, keyOf, hasUnreliableLogs: (token) => untold.has(token.toLowerCase()) }
 }
 
 function spendersIn(known: KnownOf | undefined): readonly string[] {
