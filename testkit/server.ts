@@ -89,7 +89,7 @@ export async function startServer({
 
 /** Venues start beside the server, or when they are first asked for: a test wants them ready. */
 export async function venuesReady(
-  { services: { directory } }: Kernel,
+  { services: { registry: directory } }: Kernel,
   { chain, network }: Record<'chain' | 'network', string>,
 ): Promise<void> {
   const there = [

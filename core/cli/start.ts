@@ -125,7 +125,7 @@ async function summary(kernel: Kernel, settings: Settings): Promise<string> {
 }
 
 function pluginLines({ services }: Kernel): string[] {
-  const { plugins } = services.directory
+  const { plugins } = services.registry
   const loaded = plugins.filter(({ state }) => state === 'loaded')
   const refused = plugins.filter(({ state }) => state === 'refused')
   const chains = loaded.filter(({ kind }) => kind === 'chain').map(({ name }) => name)
@@ -148,7 +148,7 @@ function pluginLines({ services }: Kernel): string[] {
 }
 
 /** Only those that the server needs are asked: the others are connected to when they are used. */
-async function networkLines({ services: { directory } }: Kernel): Promise<string[]> {
+async function networkLines({ services: { registry: directory } }: Kernel): Promise<string[]> {
   const needed = directory.networks.filter(({ required }) => required)
   const others = directory.networks.filter(({ required }) => !required)
   const rows = await networkStatuses(needed, AbortSignal.timeout(deadlineMs))
@@ -184,7 +184,7 @@ function examples({ url, services, devnet }: Kernel, { ssl }: Settings): string[
   const curl = `curl --cacert ${certs}/ca_cert.pem --cert ${certs}/client_cert.pem --key ${certs}/client_key.pem -w '\\n'`
   const wallet = services.wallets.all().find((each) => each.devnet)
   // The one that is on most chains is the one that people know.
-  const [connector] = services.directory.connectors
+  const [connector] = services.registry.connectors
     .filter(({ available_networks }) => available_networks.some(({ networks }) => networks.includes('local')))
     .toSorted((a, b) => b.available_networks.length - a.available_networks.length)
   if (!devnet || !wallet || !connector) return [bold('Try it'), `  ${curl} ${url}/network/status`]

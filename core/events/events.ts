@@ -37,7 +37,7 @@ interface EventsParts {
 
 /** GET /events: one reader of the journal, one of each network's blocks, of each book, price and wallet's positions for all streams, however many there are. */
 export function createEvents({
-  services: { transactions, directory, books, quotes, settings },
+  services: { transactions, registry: directory, books, quotes, settings },
   metrics: { eventStreams },
   log,
 }: EventsParts): Events {

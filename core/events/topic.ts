@@ -131,7 +131,7 @@ export async function onEachNetwork<T>(
 ): Promise<readonly T[]> {
   const found = await Promise.allSettled(
     networksOf(directory, connector, names).map(async ({ chain, network }) => {
-      await directory.woken(chain, network, connector)
+      await directory.wake(chain, network, connector)
       return find(directory.network(chain, network), directory.venue(connector, chain, network))
     }),
   )

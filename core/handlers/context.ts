@@ -13,7 +13,7 @@ import type { Wallets } from './wallets.ts'
 
 /** What verbs work with, besides their request. */
 export interface Services {
-  directory: Registry
+  registry: Registry
   transactions: Transactions
   wallets: Wallets
   settings: Settings

@@ -14,7 +14,7 @@ export const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   const evm = evmOf(network)
   const address = readAddress(network, request.address)
   requireKey(services.wallets, network, address)
-  const spenders = await readSpenders(request.spender, network, services.directory)
+  const spenders = await readSpenders(request.spender, network, services.registry)
   const admin = requireMayApprove(caller, spenders, services.settings.wallet.allowedSpenders)
   const wish = readFees(request, network)
   const token = await network.tokens.resolve(request.token, 'token', at)
@@ -73,7 +73,7 @@ function readAllowance(text: string | undefined, token: Token): bigint | undefin
   return text === undefined ? undefined : readRaw(text, token, 'amount')
 }
 
-export const evmAllowances: Handler<'EVMAllowances'> = async (request, { network, services: { directory }, signal }) => {
+export const evmAllowances: Handler<'EVMAllowances'> = async (request, { network, services: { registry: directory }, signal }) => {
   const at = { signal }
   const evm = evmOf(network)
   const owner = readAddress(network, request.address)
@@ -100,7 +100,7 @@ async function readSpenders(text: string, { impl, chain, network }: NetworkEntry
   const version = rest.length === 0 ? undefined : rest.join('/')
   if (directory.hasConnector(name)) {
     // For the request itself only the network was woken.
-    await directory.woken(chain, network, name)
+    await directory.wake(chain, network, name)
     const spenders = directory.venue(name, chain, network).impl.spenders ?? {}
     const addresses = version === undefined ? Object.values(spenders) : Object.hasOwn(spenders, version) ? [spenders[version] ?? ''] : []
     if (addresses.length > 0) return { addresses: [...new Set(addresses)], registered: true }

@@ -13,7 +13,7 @@ import { readAddress } from './wallets.ts'
 const deadlineMs = 3_000
 const noAnswer = `No answer within ${deadlineMs / 1000} s.`
 
-export const networkStatus: Handler<'NetworkStatus'> = async ({ chain, network }, { services: { directory }, signal }) => {
+export const networkStatus: Handler<'NetworkStatus'> = async ({ chain, network }, { services: { registry: directory }, signal }) => {
   return networkStatuses(findNetworks(directory, { chain, network }), signal)
 }
 
@@ -37,7 +37,7 @@ async function statusOf({ chain, network, impl }: NetworkEntry, signal: AbortSig
   }
 }
 
-export const networkChainConfig: Handler<'NetworkChainConfig'> = async ({ chain }, { services: { directory } }) => {
+export const networkChainConfig: Handler<'NetworkChainConfig'> = async ({ chain }, { services: { registry: directory } }) => {
   const chains = directory.plugins.filter(({ kind, state }) => kind === 'chain' && state === 'loaded')
   const plugin = chains.find(({ name }) => name === chain)
   if (plugin) return { ...plugin.shownConfig }

@@ -15,7 +15,7 @@ export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector },
   const { network, services, caller, signal } = context
   const { impl } = network
   if (!impl.isTransactionId(txHash)) throw badFields([{ field: 'txHash', problem: 'is no transaction hash of this chain' }])
-  if (connector !== undefined) services.directory.connector(connector)
+  if (connector !== undefined) services.registry.connector(connector)
 
   const entry = await services.transactions.find(network.chain, network.network, txHash)
   const own = entry && mayUseWallet(caller, entry.address) ? entry : undefined
@@ -35,13 +35,13 @@ export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector },
     txBlock,
     txData: where.tx,
     // What an exchange said is no receipt of the chain's.
-    txReceipt: receipt && (isVenues ? receipt : decode(receipt, network, services.directory, connector)),
+    txReceipt: receipt && (isVenues ? receipt : decode(receipt, network, services.registry, connector)),
     confirmations: txBlock < 0 ? 0 : head === undefined ? impl.confirmations : currentBlock - txBlock + 1,
     ...(own && {
       txState: own.state,
       ...replacedBy(txHash, own, where),
       ...(await failureReason(own, context)),
-      ...fillOf(own, receipt, network, services.directory),
+      ...fillOf(own, receipt, network, services.registry),
     }),
   }
 }
@@ -199,7 +199,7 @@ async function failureReason(
 ): Promise<Pick<NetworkPollResponse, 'reason'>> {
   const { reason, connector } = entry
   if (reason === undefined) return {}
-  const venue = services.directory.venuesOn(network.chain, network.network).find((each) => each.connector === connector)
+  const venue = services.registry.venuesOn(network.chain, network.network).find((each) => each.connector === connector)
   if (!venue) return { reason }
   const meaning = refusalMeaning(reason, venue)
   const told = meaning === undefined ? reason : `${meaning} (${reason})`

@@ -62,7 +62,7 @@ export interface Registry {
    * Waits a moment for a network, and a connector on it, that start when they are first asked for; undefined where both are there. Unknown
    * names are passed over.
    */
-  woken(chain: string, network: string, connector?: string): Promise<void> | undefined
+  wake(chain: string, network: string, connector?: string): Promise<void> | undefined
   /** @throws SluiceError UNKNOWN_CHAIN_ERROR or SERVICE_UNINITIALIZED */
   network(chain: string, network: string): NetworkEntry
   /** @throws SluiceError UNKNOWN_CONNECTOR, UNKNOWN_CHAIN_ERROR or SERVICE_UNINITIALIZED */
@@ -114,7 +114,7 @@ export function createRegistry(
     connector: findConnector,
     hasConnector: (name) => connectorNames.includes(name),
     venuesOn: (chain, network) => venues.filter((each) => each.chain === chain && each.network === network),
-    woken(chain, network, connector) {
+    wake(chain, network, connector) {
       const asked = [networkAt(chain, network), connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)]
       const asleep = asked.flatMap((entry) => (entry && entry.notReady() !== undefined ? [entry] : []))
       return asleep.length === 0 ? undefined : woken(asleep)

@@ -51,7 +51,7 @@ export function showTransaction(entry: Entry, status: Transactions['status']): J
   }
 }
 
-export const connectorConfig: Handler<'ConnectorConfig'> = async ({ connector }, { services: { directory } }) => {
+export const connectorConfig: Handler<'ConnectorConfig'> = async ({ connector }, { services: { registry: directory } }) => {
   const { name, trading_type, available_networks, shownConfig } = directory.connector(connector)
   return { ...shownConfig, name, trading_type, available_networks }
 }
@@ -60,13 +60,13 @@ const status: Handler<'Status'> = async () => ({ status: 'ok' })
 
 const connectors: Handler<'Connectors'> = async (_request, { services }) =>
   Object.fromEntries(
-    services.directory.connectors.map(({ name, available_networks }) => [
+    services.registry.connectors.map(({ name, available_networks }) => [
       name,
       available_networks.map(({ chain, networks }) => ({ chain, networks: [...networks] })),
     ]),
   )
 
-const plugins: Handler<'Plugins'> = async (_request, { services: { directory } }) =>
+const plugins: Handler<'Plugins'> = async (_request, { services: { registry: directory } }) =>
   directory.plugins.map(({ name, kind, version, trading_type, available_networks, state, reason, starting }) => ({
     name,
     kind,

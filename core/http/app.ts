@@ -105,7 +105,7 @@ function pages({ services, metrics }: AppParts, events: Events): Router<RequestS
   router.get(eventsEndpoint.path, events.answer)
   let document: object | undefined
   router.get('/openapi.json', (ctx) => {
-    ctx.body = document ??= openapi(services.directory)
+    ctx.body = document ??= openapi(services.registry)
   })
   router.get('/metrics', async (ctx) => {
     ctx.type = metrics.registry.contentType

@@ -60,7 +60,7 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
     if (permission) requirePermission(caller, permission)
     const request = ctx.req.method === 'POST' ? read(bodyOf(ctx), 'body') : readEither(ctx, read, readSearch)
     // Only registered names: a label must not be of the caller's making.
-    if (typeof request.connector === 'string' && services.directory.hasConnector(request.connector)) ctx.state.connector = request.connector
+    if (typeof request.connector === 'string' && services.registry.hasConnector(request.connector)) ctx.state.connector = request.connector
     if (wallet) for (const named of [request.address, request.wallet_address]) if (typeof named === 'string') requireWallet(caller, named)
     const key = acts ? readIdempotencyKey(ctx.headers['idempotency-key']) : undefined
     const deadline = createDeadline(requestTimeoutSeconds)
@@ -106,7 +106,7 @@ function reply(ctx: Koa.ParameterizedContext<RequestState>, send: ResponseBatche
   send(ctx.res, status, headers, body)
 }
 
-function lookupOf(on: Endpoint['on'], { directory }: Services) {
+function lookupOf(on: Endpoint['on'], { registry: directory }: Services) {
   const find = (chain: string, network: string, connector: string): object => {
     if (on === 'chain') return { network: directory.network(chain, network) }
     // The connector first: a name that is unknown is the better thing to be told.
@@ -116,7 +116,7 @@ function lookupOf(on: Endpoint['on'], { directory }: Services) {
   return (request: Fields): object | Promise<object> => {
     if (on === 'service') return {}
     const [chain, network, connector] = [String(request.chain), String(request.network), String(request.connector)]
-    const waking = directory.woken(chain, network, on === 'chain' ? undefined : connector)
+    const waking = directory.wake(chain, network, on === 'chain' ? undefined : connector)
     return waking ? waking.then(() => find(chain, network, connector)) : find(chain, network, connector)
   }
 }

@@ -49,7 +49,7 @@ describe('a connector that nobody has asked for yet', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  const sleeper = () => server.kernel.services.directory.venuesOn('ethereum', 'sepolia').find(({ connector }) => connector === 'sleeper')
+  const sleeper = () => server.kernel.services.registry.venuesOn('ethereum', 'sepolia').find(({ connector }) => connector === 'sleeper')
 
   it('is not started by the question whether it is ready', async () => {
     for (let asked = 0; asked < 3; asked += 1) {

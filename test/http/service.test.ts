@@ -177,7 +177,7 @@ describe('/openapi.json', function () {
   })
 
   it('lists every endpoint of what is loaded, the reading ones by POST too, with the errors of the table', async () => {
-    const { plugins } = (await sharedServer()).kernel.services.directory
+    const { plugins } = (await sharedServer()).kernel.services.registry
     const loaded = plugins.flatMap(({ state, trading_type }) => (state === 'loaded' ? trading_type : []))
     // No chain of another family is, and of the kinds of exchanges those that plugins are of.
     const isServed = ({ set }: Endpoint) => set !== 'altchain' && (!Object.hasOwn(tradingVerbs, set) || loaded.includes(set))
@@ -202,7 +202,7 @@ describe('/openapi.json', function () {
   })
 
   it('lists nothing that no loaded plugin answers', async () => {
-    const { directory } = (await sharedServer()).kernel.services
+    const { registry: directory } = (await sharedServer()).kernel.services
     const bare = JSON.stringify(openapi({ ...directory, plugins: directory.plugins.filter(({ kind }) => kind === 'chain') }))
     expect(bare)
       .to.contain('/evm/approve')

@@ -83,7 +83,7 @@ describe('what a plugin declares wrongly to be signed', () => {
       `allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  local:\n    router: "${router}"\n`,
     )
     server = await startServer({ plugins: [plugin] })
-    const { plugins } = server.kernel.services.directory
+    const { plugins } = server.kernel.services.registry
     const careless = plugins.find(({ name }) => name === 'careless')
     expect(careless).to.include({ state: 'refused' })
     expect(careless?.reason).to.match(/spenders/)

@@ -47,7 +47,7 @@ interface Source {
 }
 
 /** @throws SluiceError UNSUPPORTED, SERVICE_UNINITIALIZED */
-async function sourceOf(fromChain: string, { network, venue, services: { directory } }: ConnectorContext): Promise<Source> {
+async function sourceOf(fromChain: string, { network, venue, services: { registry: directory } }: ConnectorContext): Promise<Source> {
   if (fromChain === network.chain) return { network }
   const bridge = Object.hasOwn(venue.bridges, fromChain) ? venue.bridges[fromChain] : undefined
   if (!bridge) {
@@ -63,7 +63,7 @@ async function sourceOf(fromChain: string, { network, venue, services: { directo
       'UNSUPPORTED',
       `Deposits to ${venue.connector} from ${fromChain} are sent on ${fromChain}/${bridge.network}, which this server does not serve: it needs the chain plugin ${fromChain} with that network (GET /plugins).`,
     )
-  await directory.woken(fromChain, bridge.network)
+  await directory.wake(fromChain, bridge.network)
   return { network: directory.network(fromChain, bridge.network), bridge }
 }
 

@@ -456,8 +456,8 @@ describe('an exchange with order books', function () {
     const first = await landed('/clob/orders', {}, { 'idempotency-key': key })
     const before = await nonce()
     const { services } = server.kernel
-    const [network] = services.directory.networks.filter((each) => each.chain === 'ethereum' && each.network === 'local')
-    const found = services.directory.venue('told-exchange', 'ethereum', 'local')
+    const [network] = services.registry.networks.filter((each) => each.chain === 'ethereum' && each.network === 'local')
+    const found = services.registry.venue('told-exchange', 'ethereum', 'local')
     if (!network) throw new Error('The network is not there.')
     const caller = { commonName: 'client', fingerprint: '', permissions: new Set<never>(), wallets: 'all' } as const
     const keyed = ({ clientOrderId }: { clientOrderId: string }, of: object = {}) => ({

@@ -38,7 +38,7 @@ describe('a server with every chain', () => {
   it('loads them all, and asks no node of a network that nobody uses', () => {
     const { plugins, services } = server.kernel
     expect(plugins.refused).to.deep.equal([])
-    expect(services.directory.networks.map(({ chain, network }) => `${chain}/${network}`)).to.have.members(all.map(({ name }) => name))
+    expect(services.registry.networks.map(({ chain, network }) => `${chain}/${network}`)).to.have.members(all.map(({ name }) => name))
     expect(node.requests).to.equal(0)
   })
 

@@ -25,7 +25,7 @@ describe('a connector with a rail of its own, in the whole server', () => {
   })
 
   function orderOf(step: Record<string, string>, more: Partial<SubmitRequest> & { signer?: string } = {}): SubmitRequest {
-    const { directory } = server.kernel.services
+    const { registry: directory } = server.kernel.services
     const { signer = wallet, ...rest } = more
     return {
       network: directory.network('ethereum', 'local'),
