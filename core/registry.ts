@@ -65,7 +65,7 @@ export function buildRegistry({ loaded, refused }: LoadResult, running: Readonly
           config,
           contracts: Object.values(venue.contracts),
           bridges: venue.bridges,
-          quotes: createRecentQuotes(),
+          recentQuotes: createRecentQuotes(),
           ...life(venue),
         })
       }
@@ -87,7 +87,7 @@ function loadedEntry(
     version: manifest.version ?? version,
     trading_type: manifest.trading_type,
     state: 'loaded',
-    shownConfig: configuration.shown,
+    maskedConfig: configuration.shown,
     unserved,
     starting: () => venues.filter((venue) => running.get(venue)?.state === 'starting').map(({ chain, network }) => `${chain}/${network}`),
   }

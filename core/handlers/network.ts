@@ -40,7 +40,7 @@ async function statusOf({ chain, network, impl }: NetworkEntry, signal: AbortSig
 export const networkChainConfig: Handler<'NetworkChainConfig'> = async ({ chain }, { services: { registry: directory } }) => {
   const chains = directory.plugins.filter(({ kind, state }) => kind === 'chain' && state === 'loaded')
   const plugin = chains.find(({ name }) => name === chain)
-  if (plugin) return { ...plugin.shownConfig }
+  if (plugin) return { ...plugin.maskedConfig }
   throw new SluiceError(
     'UNKNOWN_CHAIN_ERROR',
     `There is no chain "${chain}"${didYouMean(

@@ -32,7 +32,7 @@ export interface VenueEntry {
   /** What deposits come by from other chains, by chain. */
   bridges: Readonly<Record<string, Bridge>>
   /** Of the moment. */
-  quotes: RecentQuotes
+  recentQuotes: RecentQuotes
   notReady(): string | undefined
   wake(): Promise<void>
 }
@@ -50,7 +50,7 @@ export interface PluginEntry {
   folder: string
   reason?: string
   /** The effective configuration with secrets masked. */
-  shownConfig?: Readonly<Record<string, unknown>>
+  maskedConfig?: Readonly<Record<string, unknown>>
   /** Networks that its manifest names and that it does not serve here. */
   unserved?: readonly { chain: string; network: string; reason: string; cure: string }[]
 }
@@ -175,13 +175,13 @@ interface RecentQuotes {
   /** Never to be traded on as it is: prices move. */
   get(question: string): Quote | undefined
   /** How many the exchange has given since the start: from memory, and those that the chain was asked for. */
-  readonly given: { memory: number; rpc: number }
+  readonly counts: { memory: number; rpc: number }
 }
 
 export function createRecentQuotes(nowMs: () => number = () => performance.now()): RecentQuotes {
   const kept = new Map<string, { quote: Quote; at: number }>()
   return {
-    given: { memory: 0, rpc: 0 },
+    counts: { memory: 0, rpc: 0 },
     put(question, quote) {
       // Put again, it is the youngest: the oldest is always the first.
       kept.delete(question)

@@ -52,7 +52,7 @@ export function showTransaction(entry: Entry, status: Transactions['status']): J
 }
 
 export const connectorConfig: Handler<'ConnectorConfig'> = async ({ connector }, { services: { registry: directory } }) => {
-  const { name, trading_type, available_networks, shownConfig } = directory.connector(connector)
+  const { name, trading_type, available_networks, maskedConfig: shownConfig } = directory.connector(connector)
   return { ...shownConfig, name, trading_type, available_networks }
 }
 

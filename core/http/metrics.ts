@@ -223,7 +223,7 @@ export function measureQuotes({ registry }: Pick<Metrics, 'registry'>, directory
       for (const { chain, network } of directory.networks)
         for (const {
           connector,
-          quotes: { given },
+          recentQuotes: { counts: given },
         } of directory.venuesOn(chain, network))
           for (const [source, count] of Object.entries(given)) if (count > 0) this.inc({ chain, network, connector, source }, count)
     },

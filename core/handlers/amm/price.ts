@@ -146,14 +146,14 @@ export function quoteSwap(
   )
 }
 
-function fromMemory(quote: Quote, { quotes: { given } }: VenueEntry): SourcedQuote {
+function fromMemory(quote: Quote, { recentQuotes: { counts: given } }: VenueEntry): SourcedQuote {
   given.memory += 1
   return { quote, source: 'memory' }
 }
 
 async function askAndRemember(order: SwapRequest, version: string | undefined, venue: VenueEntry, at: At): Promise<SourcedQuote> {
   const asked = await quoteFromChain(order, version, venue, at)
-  venue.quotes.put(questionOf(order, version), asked.quote)
+  venue.recentQuotes.put(questionOf(order, version), asked.quote)
   return asked
 }
 
@@ -173,12 +173,12 @@ export function toQuoteVenue({ chain, network, impl }: NetworkEntry, venue: Venu
 /** The chain is asked, at its latest block. */
 export async function quoteFromChain(order: SwapRequest, version: string | undefined, venue: VenueEntry, at: At): Promise<SourcedQuote> {
   const quote = await ammOf(venue).quote(toSwap(order), toQuoteChoice(version), at)
-  venue.quotes.given.rpc += 1
+  venue.recentQuotes.counts.rpc += 1
   return { quote, source: 'rpc' }
 }
 
 /** What the chain said to the same question a moment ago, where it was asked. */
-export const recentQuote = (order: SwapRequest, version: string | undefined, { quotes }: VenueEntry) => quotes.get(questionOf(order, version))
+export const recentQuote = (order: SwapRequest, version: string | undefined, { recentQuotes: quotes }: VenueEntry) => quotes.get(questionOf(order, version))
 
 const questionOf = ({ base, quote, side, amountRaw }: SwapRequest, version = '') =>
   [side, amountRaw, base.address, base.native, quote.address, quote.native, version].join()

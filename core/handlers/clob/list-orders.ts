@@ -66,10 +66,10 @@ export async function mergeOrders(
 ): Promise<MergedOrders> {
   const ofMarket = market && { market: marketName(market) }
   const [exchange, cancels] = await Promise.all([exchangeOrders(orders, market, at), orders.cancelling()])
-  const { unnoted } = exchange
+  const { openJournaled: unnoted } = exchange
   const ours = new Set(unnoted.flatMap((each) => exchange.of(each)?.orderId ?? orders.nameOf(each).orderId ?? []))
   const foreign = exchange.listed.filter(({ createdAt }) => createdAt <= (since.createdAt ?? Infinity))
-  let { journalKey, createdAt, told } = since
+  let { journalKey, createdAt, shownCount: told } = since
   let toSkip = told
   let page: JournaledOrder[] = []
   let isJournalRead = false
@@ -117,7 +117,7 @@ export async function mergeOrders(
       return orders.showForeign(other, cancels(other))
     },
     hasMore: async () => ((await firstJournaled()) ?? (await firstForeign())) !== undefined,
-    position: () => ({ told, ...(createdAt !== undefined && { createdAt }), ...(journalKey !== undefined && { journalKey }) }),
+    position: () => ({ shownCount: told, ...(createdAt !== undefined && { createdAt }), ...(journalKey !== undefined && { journalKey }) }),
   }
 }
 
@@ -130,7 +130,7 @@ const clocksMs = 10_000
 interface ExchangeOrders {
   /** Newest first. */
   readonly listed: readonly BookOrder[]
-  readonly unnoted: readonly JournaledOrder[]
+  readonly openJournaled: readonly JournaledOrder[]
   of(order: JournaledOrder): BookOrder | undefined
 }
 
@@ -159,7 +159,7 @@ async function exchangeOrders(orders: WalletOrders, market: BookMarket | undefin
 
   const names = unnoted.flatMap((each) => (of(each) || !mayBeOnExchange(each) || orders.hasEnded(each) ? [] : [orders.nameOf(each)]))
   if (names.length > 0) for (const each of await orders.onExchange({ ...where, names: names.slice(0, mostNamed) }, at)) learn(each)
-  return { listed: listed.toSorted((a, b) => b.createdAt - a.createdAt || (a.orderId < b.orderId ? 1 : -1)), unnoted, of }
+  return { listed: listed.toSorted((a, b) => b.createdAt - a.createdAt || (a.orderId < b.orderId ? 1 : -1)), openJournaled: unnoted, of }
 }
 
 const ofTransaction = (txHash: string) => `transaction ${canonicalHash(txHash)}`
@@ -197,21 +197,21 @@ interface OrdersPosition {
   journalKey?: string
   createdAt?: number
   /** So many of that very time. */
-  told: number
+  shownCount: number
 }
 
 const pattern = /^(\d{1,15})?-(\d{1,6})-([0-9a-z-]{0,128})$/
 
 /** @throws SluiceError INCOMPLETE_PARAMS */
 function readOrdersCursor(cursor: string | undefined): OrdersPosition {
-  if (cursor === undefined) return { told: 0 }
+  if (cursor === undefined) return { shownCount: 0 }
   const [, createdAt, told, journalKey] = pattern.exec(cursor) ?? []
   if (told === undefined) throw badCursor()
   return {
-    told: Number(told),
+    shownCount: Number(told),
     ...(createdAt !== undefined && { createdAt: Number(createdAt) }),
     ...(journalKey !== undefined && journalKey !== '' && { journalKey }),
   }
 }
 
-const writeOrdersCursor = ({ journalKey = '', createdAt, told }: OrdersPosition): string => `${createdAt ?? ''}-${told}-${journalKey}`
+const writeOrdersCursor = ({ journalKey = '', createdAt, shownCount: told }: OrdersPosition): string => `${createdAt ?? ''}-${told}-${journalKey}`
