@@ -26,7 +26,7 @@ export interface BooksOptions {
   checkSeconds: number
   /** After so long unasked a book is let go. */
   idleSeconds: number
-  mostBooks: number
+  maxBooks: number
 }
 
 interface Kept {
@@ -38,7 +38,7 @@ interface Kept {
 
 const pulseMs = 1_000
 
-export function createBooks({ following, witness, staleSeconds, checkSeconds, idleSeconds, mostBooks }: BooksOptions): Books {
+export function createBooks({ following, witness, staleSeconds, checkSeconds, idleSeconds, maxBooks: mostBooks }: BooksOptions): Books {
   const kept = new Map<string, Kept>()
   const sources = new WeakMap<FollowedBooks, BookSource>()
   let checkedAt = performance.now()

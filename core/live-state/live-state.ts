@@ -40,8 +40,8 @@ export interface LiveState {
 /** @param dataDir where what was asked about is remembered from one run to the next */
 export function createLiveState(settings: LiveStateSettings, dataDir: string, log: Log, counters: LiveStateCounters): LiveState {
   const witness = createTelemetry(log, counters)
-  const following = createFollowing({ ...settings, idleSeconds, mostKeys, witness })
-  const books = createBooks({ ...settings, idleSeconds, mostBooks, following, witness })
+  const following = createFollowing({ ...settings, idleSeconds, maxKeys: mostKeys, witness })
+  const books = createBooks({ ...settings, idleSeconds, maxBooks: mostBooks, following, witness })
   const quotes = createQuotes({ following, pairs: openQuotedPairs(dataDir, log) })
   return {
     books,

@@ -53,13 +53,13 @@ export interface SynchroniserOptions {
   staleBlockSeconds: number
   checkSeconds: number
   idleSeconds: number
-  mostKeys: number
+  maxKeys: number
 }
 
 const pulseMs = 1_000
 
 export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
-  const { chain, place, witness, staleBlocks, staleBlockSeconds, checkSeconds, idleSeconds, mostKeys } = options
+  const { chain, place, witness, staleBlocks, staleBlockSeconds, checkSeconds, idleSeconds, maxKeys: mostKeys } = options
   const name = `${place.chain}/${place.network}`
   /** Another one whenever anything may have changed of what is in memory. */
   let version = 0

@@ -34,7 +34,7 @@ describe('the books of exchanges that tell of them', function () {
     }
     const { witness } = recorder
     const following = createFollowing({ witness, ...keeping })
-    books = createBooks({ following, witness, staleSeconds: 60, checkSeconds: 3600, idleSeconds: 3600, mostBooks: 10, ...options })
+    books = createBooks({ following, witness, staleSeconds: 60, checkSeconds: 3600, idleSeconds: 3600, maxBooks: 10, ...options })
   }
   beforeEach(() => start())
   afterEach(() => books.stop())
@@ -237,7 +237,7 @@ describe('the books of exchanges that tell of them', function () {
   })
 
   it('are let go when nobody asked for long; those that are followed stay, and there are no more than may be', async () => {
-    start({ idleSeconds: 0.5, mostBooks: 2 })
+    start({ idleSeconds: 0.5, maxBooks: 2 })
     await begun()
     books.follow(venue, marketOf('ETH'), () => {})
     await until(() => books.kept === 1)

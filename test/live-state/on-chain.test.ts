@@ -52,7 +52,7 @@ describe('state that follows a real node', function () {
     const recorder = createRecorder()
     told = recorder.told
     const place = { chain: 'ethereum', network: 'local' }
-    sync = createSynchroniser({ chain: test.chain, place, witness: recorder.witness, ...keeping, checkSeconds: 0.5, mostKeys: 2_000 })
+    sync = createSynchroniser({ chain: test.chain, place, witness: recorder.witness, ...keeping, checkSeconds: 0.5, maxKeys: 2_000 })
   })
   afterEach(() => sync.stop())
   after(() => test.stop())

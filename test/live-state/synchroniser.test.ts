@@ -492,7 +492,7 @@ describe('state that follows a chain', () => {
   })
 
   it('is no more than there is room for: what was asked for longest ago goes, and what is watched stays', async () => {
-    start({ mostKeys: 3 })
+    start({ maxKeys: 3 })
     const { source, loads } = exchange(test)
     sync.watch(source, 'watched', () => {})
     for (const key of ['x', 'y', 'x', 'z', 'x']) await sync.read(source, key, at)

@@ -107,7 +107,7 @@ async function apply({ kind, from, blocks }: Blocks): Promise<number> {
     check() {},
     update() {},
   }
-  const sync = createSynchroniser({ chain, place, witness, ...keeping, mostKeys: pools })
+  const sync = createSynchroniser({ chain, place, witness, ...keeping, maxKeys: pools })
   try {
     const source = createStateSource(place, followedOf(kind))
     await Promise.all(addresses.map((address) => sync.read(source, address, { signal: AbortSignal.timeout(10_000) })))

@@ -29,7 +29,7 @@ const handlers = serve({ books, maps })
 function books({ markets, changes }: Increments) {
   const exchange = createToldExchange()
   const following = createFollowing({ witness, ...keeping })
-  const kept = createBooks({ following, witness, staleSeconds: hour, checkSeconds: hour, idleSeconds: hour, mostBooks: markets })
+  const kept = createBooks({ following, witness, staleSeconds: hour, checkSeconds: hour, idleSeconds: hour, maxBooks: markets })
   // Nothing is asked of the chain.
   const place = { chain: 'ethereum', network: 'local', connector: 'told', chainImpl: {} as Chain }
   const venue: BookVenue = { ...place, type: 'CLOB', books: exchange.stream }
