@@ -182,7 +182,7 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
       settings,
       books: market.books,
       quotes: market.quotes,
-      recalls: market.recalls,
+      recalls: market.walletChecks,
       following: market.following,
       transactions,
       wallets: { all: signer.wallets },

@@ -32,7 +32,7 @@ const mostKeys = 10_000
 export interface LiveState {
   readonly books: Books
   readonly quotes: Quotes
-  readonly recalls: WalletChecks
+  readonly walletChecks: WalletChecks
   readonly following: Following
   stop(): Promise<void>
 }
@@ -46,7 +46,7 @@ export function createLiveState(settings: LiveStateSettings, dataDir: string, lo
   return {
     books,
     quotes,
-    recalls: createWalletChecks(following, idleSeconds),
+    walletChecks: createWalletChecks(following, idleSeconds),
     following,
     async stop() {
       await quotes.stop()
