@@ -17,7 +17,7 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
 
 /** Something that may change, for those who wait for it. */
 interface Condition {
-  tell(): void
+  notifyAll(): void
   /** Until it is told next, or the time is over. @throws the signal's reason */
   wait(mostMs: number, signal: AbortSignal): Promise<void>
 }
@@ -26,7 +26,7 @@ export function createCondition(): Condition {
   let tell = () => {}
   let told = new Promise<void>((resolve) => (tell = resolve))
   return {
-    tell() {
+    notifyAll() {
       tell()
       told = new Promise<void>((resolve) => (tell = resolve))
     },
@@ -40,7 +40,7 @@ export function createCondition(): Condition {
 
 /** Wakes one who waits; rung while nobody waits, it is heard at once by who waits next. */
 export interface Notifier {
-  ring(): void
+  notify(): void
   /** Whether it was rung within the time. */
   wait(ms: number): Promise<boolean>
 }
@@ -49,7 +49,7 @@ export function createNotifier(): Notifier {
   let rung = false
   let wake = () => {}
   return {
-    ring() {
+    notify() {
       rung = true
       wake()
     },

@@ -87,14 +87,14 @@ export function createEvents({
       stream.onEnd(() => eventStreams.dec())
       try {
         const { bell, signal } = stream
-        stream.onEnd(await changes.follow(bell.ring))
+        stream.onEnd(await changes.follow(bell.notify))
         const from = await startOf(request.lastEventId)
         const addresses = address === undefined ? visibleWallets(caller) : new Set([address.toLowerCase()])
         const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
         const named = topics.includes('orderBook') ? await findBooks(directory, request, { signal: within }) : []
         const priced = topics.includes('price') ? await findPrices(directory, request, { signal: within }) : []
         const held = topics.includes('positions') ? await findPositions(directory, request, { signal: within }) : []
-        const newest = createLatestUpdates(bell.ring)
+        const newest = createLatestUpdates(bell.notify)
         stream.onEnd(newest.end)
         for (const each of networks) newest.follow((ring) => heads.follow(each, ring))
         for (const each of named) newest.follow((ring) => bookNews.follow(each, ring))

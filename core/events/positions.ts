@@ -45,7 +45,7 @@ export function createPositionTopic({ heads, timeoutMs, log }: PositionNewsParts
 
   function follow(named: PositionsRequest, changed: (state: State) => void, renewed: (state: State) => void): () => void {
     const bell = createNotifier()
-    const { waitMs, end } = begin(named, bell.ring)
+    const { waitMs, end } = begin(named, bell.notify)
     let told: string | undefined
     let isFailing = false
     let isOver = false
@@ -86,7 +86,7 @@ export function createPositionTopic({ heads, timeoutMs, log }: PositionNewsParts
     return () => {
       isOver = true
       end()
-      bell.ring()
+      bell.notify()
     }
   }
 

@@ -151,7 +151,7 @@ export function createStreams(log: Pick<Logger, 'warn'>): Streams {
       }
       function end() {
         over.abort()
-        bell.ring()
+        bell.notify()
         // One whose client takes nothing would hold the server up.
         setTimeout(() => sending?.destroy(), endMs).unref()
       }

@@ -66,7 +66,7 @@ export function createTransactionChanges(events: TransactionEvents, frameOf: (ev
   }
 
   async function read(): Promise<void> {
-    const unhear = events.onWrite(() => written.ring())
+    const unhear = events.onWrite(() => written.notify())
     let failing = false
     while (followers.size > 0) {
       let more = false
@@ -118,7 +118,7 @@ export function createTransactionChanges(events: TransactionEvents, frameOf: (ev
       }
       return () => {
         followers.delete(ring)
-        if (followers.size === 0) written.ring()
+        if (followers.size === 0) written.notify()
       }
     },
     async take(after, wanted) {

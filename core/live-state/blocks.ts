@@ -85,14 +85,14 @@ export function createHeadFollower({ chain, place, witness, trail, interest, go 
         await step(to, signal)
         pause.reset()
         failures = 0
-        progress.tell()
+        progress.notifyAll()
       } catch (error) {
         if (signal.aborted) break
         if (failures === 0) lost(`what happened in block ${to.number} of ${name} could not be read`, error)
         failures += 1
         reason = reasonOf(error)
         pause.failed()
-        progress.tell()
+        progress.notifyAll()
         await sleep(pause.pauseMs, undefined, { signal }).catch(() => {})
       }
     }

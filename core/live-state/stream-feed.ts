@@ -59,7 +59,7 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
     // Another one for every change.
     newest = () => (newest === noBook ? undefined : shown())
     followers.tell(newest)
-    news.tell()
+    news.notifyAll()
   }
 
   /** Written out when somebody looks, once for each change: sides are long. */
@@ -86,7 +86,7 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
   function hide(): void {
     newest = noBook
     followers.tell(newest)
-    news.tell()
+    news.notifyAll()
   }
 
   async function snapshot(): Promise<BookUpdate & { is: 'snapshot' }> {
@@ -197,7 +197,7 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
     },
     stop() {
       over.abort()
-      news.tell()
+      news.notifyAll()
     },
   }
 }

@@ -80,10 +80,10 @@ describe('those who follow the journal', () => {
       while (!isOver()) {
         const bell = createNotifier()
         const over = new AbortController()
-        const leave = await changes.follow(bell.ring)
+        const leave = await changes.follow(bell.notify)
         const wake = setInterval(() => {
           if (isOver()) over.abort()
-          bell.ring()
+          bell.notify()
         }, 20)
         const most = 1 + Math.floor(Math.random() * 40)
         let told = 0
@@ -91,7 +91,7 @@ describe('those who follow the journal', () => {
           from: { change: ids.at(-1) ?? from, others: 0 },
           about: {},
           changes: { source: changes, wanted },
-          newest: createLatestUpdates(bell.ring),
+          newest: createLatestUpdates(bell.notify),
           bell,
           signal: over.signal,
           troubled: (error) => {
@@ -170,12 +170,12 @@ describe('those who follow the journal', () => {
       responses.push(response)
       const stream = streams.open(caller)
       const { bell, signal } = stream
-      void changes.follow(bell.ring).then((leave) => {
+      void changes.follow(bell.notify).then((leave) => {
         stream.onEnd(leave)
         const from = { change: 0, others: 0 }
         const source = { source: changes, wanted: {} }
         stream.send(
-          eventStream({ from, about: {}, changes: source, newest: createLatestUpdates(bell.ring), bell, signal, troubled: () => {} }),
+          eventStream({ from, about: {}, changes: source, newest: createLatestUpdates(bell.notify), bell, signal, troubled: () => {} }),
           response,
         )
       })
