@@ -51,7 +51,7 @@ export function createBlockTopic(log: Pick<Logger, 'warn'>): BlockTopic {
       const followed = networks.get(network) ?? start(network)
       followed.rings.add(ring)
       return {
-        newest: () => followed.newest,
+        latest: () => followed.newest,
         end() {
           followed.rings.delete(ring)
           if (followed.rings.size > 0) return

@@ -5,7 +5,7 @@ import type { EventUpdate } from './stream.ts'
 /** What a stream has of something that it tells only the newest of. */
 export interface Subscription {
   /** Undefined while nothing can be said. */
-  newest(): EventUpdate | undefined
+  latest(): EventUpdate | undefined
   end(): void
 }
 
@@ -62,7 +62,7 @@ export function createSharedFeed<T, S>({ event, keyOf, follow, show }: SharedFee
       const mine = () => ring()
       followed.rings.add(mine)
       return {
-        newest() {
+        latest() {
           if (followed.heard) followed.news ??= { event, json: JSON.stringify(show(one, followed.heard.state)) }
           return followed.news
         },
@@ -86,7 +86,7 @@ export interface LatestUpdates {
 }
 
 interface Each {
-  newest: Subscription['newest']
+  newest: Subscription['latest']
   told?: EventUpdate
 }
 
@@ -96,7 +96,7 @@ export function createLatestUpdates(ring: () => void): LatestUpdates {
   return {
     follow(begin) {
       const each: Each = { newest: () => undefined }
-      const { newest, end } = begin(() => {
+      const { latest: newest, end } = begin(() => {
         rung.add(each)
         ring()
       })
