@@ -12,7 +12,7 @@ interface HeadFollowerOptions {
   /** What is asked of every block now. */
   interest(): Interest
   /** From the tip of the trail to another, by what was asked of the blocks on the way; undefined where all begins anew at this head. */
-  go(to: Head, way: BlockPath | undefined, asked: ReadonlySet<string>): void
+  advance(to: Head, way: BlockPath | undefined, asked: ReadonlySet<string>): void
 }
 
 /** Brings a trail to the newest head, one way after the other. */
@@ -36,7 +36,7 @@ interface HeadFollower {
 /** For one way, and for one question. */
 const mostMs = 15_000
 
-export function createHeadFollower({ chain, place, witness, trail, interest, go }: HeadFollowerOptions): HeadFollower {
+export function createHeadFollower({ chain, place, witness, trail, interest, advance: go }: HeadFollowerOptions): HeadFollower {
   const name = `${place.chain}/${place.network}`
   const progress = createCondition()
   let running: AbortSignal | undefined

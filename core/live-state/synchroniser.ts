@@ -68,7 +68,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   const tracks = createTrackedStates(name, mostKeys, () => (version += 1))
   const trail = createBlockHistory()
   const interest = () => interestIn(tracks.groups())
-  const chaser = createHeadFollower({ chain, place, witness, trail, interest, go })
+  const chaser = createHeadFollower({ chain, place, witness, trail, interest, advance: go })
   const freshness = createFreshness({
     network: name,
     chaser,
