@@ -167,7 +167,7 @@ export async function startKernel(settings: Settings, { say, devnet: running }: 
           walletQueue: settings.limits.walletQueue,
           onChange(entry, before) {
             count(entry, before)
-            if (entry.landed && entry.signer === undefined) market.following.heardOf(entry, BigInt(entry.landed.blockNumber))
+            if (entry.landed && entry.signer === undefined) market.following.expectBlock(entry, BigInt(entry.landed.blockNumber))
           },
         }),
       ).singleton(),

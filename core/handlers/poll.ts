@@ -27,7 +27,7 @@ export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector },
   // A block may come between both questions.
   const currentBlock = head === undefined ? -1 : Math.max(head, txBlock)
   // Who was told that a trade is in a block asks for a price after it.
-  if (!isVenues && currentBlock >= 0) services.following.heardOf(network, BigInt(currentBlock))
+  if (!isVenues && currentBlock >= 0) services.following.expectBlock(network, BigInt(currentBlock))
   return {
     currentBlock,
     txHash,

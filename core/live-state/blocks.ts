@@ -171,7 +171,7 @@ export interface Freshness {
   /** Asks the network, and waits for what is new. @throws SluiceError NETWORK where it is away or too far ahead */
   require(at: At): Promise<void>
   /** Somebody was told of a block. */
-  heardOf(number: bigint): void
+  expectBlock(number: bigint): void
   /** Why it is too old to be shown, in words for callers. */
   readonly reason: string
 }
@@ -247,7 +247,7 @@ export function createFreshness({ network, chaser, trail, staleBlocks, staleBloc
         if (chaser.failures > 0 || standsStill() || tries >= mostConfirmed) throw tooOld()
       }
     },
-    heardOf(number) {
+    expectBlock(number) {
       if (!trail.tip || number <= trail.tip.number) return
       if (number > promised || performance.now() > promisedUntil) promised = number
       promisedUntil = performance.now() + heardMs

@@ -33,7 +33,7 @@ export interface Synchroniser {
   /** Several states together, after the same block. */
   bundle(parts: readonly BundlePart[]): Bundle
   /** Somebody was told of a block: what is read from now on is not older, where the network can show it within a moment. */
-  heardOf(number: bigint): void
+  expectBlock(number: bigint): void
   /** What is in memory cannot be right: it is read anew. */
   doubt(source: StateSource, key: string, why: SluiceError): void
   /** What happens cannot be read, and what is in memory is too old to be shown: until it can be, exchanges are to be asked themselves. */
@@ -222,7 +222,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
         trackOf: ({ source, key, about }) => tracks.of(source, key, about),
         want,
       }),
-    heardOf: freshness.heardOf,
+    expectBlock: freshness.expectBlock,
     doubt(source, key, why) {
       const track = tracks.find(source, key)
       if (!track) return
@@ -317,7 +317,7 @@ export interface Following {
   /** The one of a network, for all that is followed there. */
   of(site: FollowedNetwork): Synchroniser
   /** Somebody was told of a block of a network. */
-  heardOf(network: Pick<FollowedNetwork, 'chain' | 'network'>, number: bigint): void
+  expectBlock(network: Pick<FollowedNetwork, 'chain' | 'network'>, number: bigint): void
   all(): readonly { readonly chain: string; readonly network: string; readonly synchroniser: Synchroniser }[]
   stop(): void
 }
@@ -338,7 +338,7 @@ export function createFollowing(
       known.set(name, { chain, network, synchroniser })
       return synchroniser
     },
-    heardOf: ({ chain, network }, number) => known.get(`${chain}/${network}`)?.synchroniser.heardOf(number),
+    expectBlock: ({ chain, network }, number) => known.get(`${chain}/${network}`)?.synchroniser.expectBlock(number),
     all: () => [...known.values()],
     stop() {
       for (const { synchroniser } of known.values()) synchroniser.stop()

@@ -106,11 +106,11 @@ describe('quotes from memory', function () {
         value,
       })
       const number = BigInt((await floor.mined(swap.hash)).blockNumber)
-      market.following.heardOf(venue, number)
+      market.following.expectBlock(venue, number)
       expect((await quote(sell(ether))).head.number >= number).to.equal(true)
     }
     // One that no node has is not waited for twice.
-    market.following.heardOf(venue, 10n ** 9n)
+    market.following.expectBlock(venue, 10n ** 9n)
     await quote(sell(ether))
     const asked = floor.counted.rpc
     await quote(sell(ether))
