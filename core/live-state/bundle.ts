@@ -24,7 +24,7 @@ export interface Bundle {
   /** Keeps them in memory until the function given is called. @throws SluiceError OVERLOADED where there is no room */
   hold(): () => void
   /** Loads some of them with more of what there is to know. */
-  widen(wanting: readonly Wanting[], at: At): Promise<void>
+  loadMissing(wanting: readonly Wanting[], at: At): Promise<void>
 }
 
 /** What a bundle needs of whoever follows its states. */
@@ -99,7 +99,7 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
         touch()
       }
     },
-    async widen(wanting, at) {
+    async loadMissing(wanting, at) {
       const loading = wanting.map(async ({ index, more }) => {
         const part = parts[index]
         if (!part) throw new Error(`There is no part ${index} of what was read.`)

@@ -39,7 +39,7 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
       seen(now)
       const quote = pricing.quote(swap, choice, now.states, now.head, Math.max(mostReads - reads, 0))
       if ('wanting' in quote) {
-        await bundle.widen(quote.wanting, at)
+        await bundle.loadMissing(quote.wanting, at)
         continue
       }
       await pricing.vet(quote, now.states, at)

@@ -44,7 +44,7 @@ export function createWalletChecks(following: Pick<Following, 'of'>, idleSeconds
         const found = view && recall.check(steps, needs, from, wish, view.states, view.head)
         if (!found || !('wanting' in found)) return found
         // Whatever comes of it: who comes next asks the network where it is not there.
-        bundle.widen(found.wanting, { signal: AbortSignal.timeout(loadMs) }).catch(() => {})
+        bundle.loadMissing(found.wanting, { signal: AbortSignal.timeout(loadMs) }).catch(() => {})
       } catch (error) {
         // There is no room for more states.
         if (!(error instanceof SluiceError)) throw error

@@ -431,7 +431,7 @@ describe('state that follows a chain', () => {
     await bundle.read(at)
     const release = test.hold('load')
     const widen = async (more: string) => {
-      await bundle.widen([{ index: 0, more }], at)
+      await bundle.loadMissing([{ index: 0, more }], at)
       return asked.length
     }
     const down = widen('down')
