@@ -132,7 +132,7 @@ export function createQuoteSubscriptions(synchroniser: Pick<Synchroniser, 'onMov
 
   function start(): void {
     if (end) return
-    const unhear = synchroniser.onMove(move)
+    const unhear = synchroniser.onChange(move)
     const pulse = setInterval(beat, pulseMs)
     pulse.unref()
     end = () => {

@@ -29,7 +29,7 @@ export interface Synchroniser {
   /** Calls back with every new state, and with `undefined` while there is none that may be shown. Until the function given is called. */
   watch(source: StateSource, key: string, changed: StateListener): () => void
   /** Told whenever anything may have changed, or must not be shown any more. Until the function given is called. */
-  onMove(moved: () => void): () => void
+  onChange(moved: () => void): () => void
   /** Several states together, after the same block. */
   bundle(parts: readonly BundlePart[]): Bundle
   /** Somebody was told of a block: what is read from now on is not older, where the network can show it within a moment. */
@@ -208,7 +208,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
         track.usedAt = performance.now()
       }
     },
-    onMove: watchers.onMove,
+    onChange: watchers.onChange,
     bundle: (parts) =>
       createBundle(parts, {
         get version() {
@@ -252,7 +252,7 @@ interface Watchers {
   /** Told with every new state of a key, and with `undefined` while there is none that may be shown; first with what there is. */
   add(track: TrackedState, changed: StateListener): void
   /** Told whenever anything may have changed, or must not be shown any more. Until the function given is called. */
-  onMove(moved: () => void): () => void
+  onChange(moved: () => void): () => void
   /** Each what is new to it. */
   tell(): void
   /** Has it told where states may not be shown any more, or may be again. */
@@ -288,7 +288,7 @@ function createWatchers(tracks: TrackedStates, trail: BlockHistory, freshness: F
       } else if (!shown || track.told === undefined) changed(undefined)
       track.watchers.add(changed)
     },
-    onMove(moved) {
+    onChange(moved) {
       movers.add(moved)
       return () => void movers.delete(moved)
     },

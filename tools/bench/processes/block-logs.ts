@@ -126,7 +126,7 @@ async function apply({ kind, from, blocks }: Blocks): Promise<number> {
 function timeOfBlock(sync: Synchroniser, make: () => void): Promise<number> {
   return new Promise((resolve) => {
     const startedAt = performance.now()
-    const end = sync.onMove(() => {
+    const end = sync.onChange(() => {
       end()
       resolve((performance.now() - startedAt) * 1000)
     })
