@@ -58,7 +58,7 @@ export function createChainFeed({ venue, books, source, market, witness, synchro
           cause,
         },
       )
-      synchroniser.doubt(source, key, defect)
+      synchroniser.invalidate(source, key, defect)
       throw defect
     }
   }

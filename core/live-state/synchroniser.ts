@@ -35,7 +35,7 @@ export interface Synchroniser {
   /** Somebody was told of a block: what is read from now on is not older, where the network can show it within a moment. */
   expectBlock(number: bigint): void
   /** What is in memory cannot be right: it is read anew. */
-  doubt(source: StateSource, key: string, why: SluiceError): void
+  invalidate(source: StateSource, key: string, why: SluiceError): void
   /** What happens cannot be read, and what is in memory is too old to be shown: until it can be, exchanges are to be asked themselves. */
   readonly isCutOff: boolean
   readonly kept: number
@@ -223,7 +223,7 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
         want,
       }),
     expectBlock: freshness.expectBlock,
-    doubt(source, key, why) {
+    invalidate(source, key, why) {
       const track = tracks.find(source, key)
       if (!track) return
       track.history.clear()
