@@ -217,7 +217,7 @@ export function warmUpQuotes({ registry: directory, quotes }: Pick<Services, 'di
     if (!network.required) continue
     for (const venue of directory.venuesOn(network.chain, network.network)) {
       const followed = toQuoteVenue(network, venue)
-      if (followed) void venue.wake().then(() => (venue.notReady() === undefined ? quotes.recall(followed) : undefined))
+      if (followed) void venue.wake().then(() => (venue.notReady() === undefined ? quotes.warmUp(followed) : undefined))
     }
   }
 }

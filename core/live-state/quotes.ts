@@ -31,7 +31,7 @@ export interface Quotes {
   /** Whether what happens on its network cannot be read, so that quotes from memory are errors: then the exchange is to be asked itself. */
   isCutOff(venue: QuoteVenue): boolean
   /** Brings into memory what an exchange was asked about when the server ran last. */
-  recall(venue: QuoteVenue): Promise<void>
+  warmUp(venue: QuoteVenue): Promise<void>
   stop(): Promise<void>
 }
 
@@ -120,7 +120,7 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
     quote: (venue, swap, choice, at) => deskOf(venue, swap, choice).quote(swap, at),
     follow: (venue, swap, choice, changed) => followedOn(venue).follow(deskOf(venue, swap, choice), swap, changed),
     isCutOff: (venue) => following.of(venue).isCutOff,
-    async recall(venue) {
+    async warmUp(venue) {
       const there = pairs.known.filter((pair) => placeOf(pair) === placeOf(venue)).slice(0, mostRecalled)
       const at = { signal: AbortSignal.timeout(recallMs) }
       // What cannot be read now is read when it is asked about.

@@ -6,7 +6,7 @@ import { createStateSource } from './tracked-states.ts'
 /** Checks of plans by what is in memory of wallets, on networks of which something is followed in any case. */
 export interface WalletChecks {
   /** What the network would say; undefined where it must be asked. What was not in memory is there the next time. Waits for nothing. */
-  check(site: FollowedNetwork, plan: Pick<Plan, 'steps' | 'needs'>, from: string, wish: FeeWish): Checked | undefined
+  checkFromCache(site: FollowedNetwork, plan: Pick<Plan, 'steps' | 'needs'>, from: string, wish: FeeWish): Checked | undefined
 }
 
 /** On one network: of each something is asked at every block. */
@@ -30,7 +30,7 @@ export function createWalletChecks(following: Pick<Following, 'of'>, idleSeconds
   }
 
   return {
-    check(site, { steps, needs }, from, wish) {
+    checkFromCache(site, { steps, needs }, from, wish) {
       const { chain, network, chainImpl } = site
       const { recall } = chainImpl.rail
       const synchroniser = following.of(site)

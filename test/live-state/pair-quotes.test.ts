@@ -149,7 +149,7 @@ describe('quotes from memory', function () {
     await quote(sell(ether))
     await market.stop()
     market = openMarket()
-    await market.quotes.recall(venue)
+    await market.quotes.warmUp(venue)
     const asked = floor.counted.rpc
     await quote(sell(ether))
     expect(floor.counted.rpc).to.equal(asked)
@@ -157,7 +157,7 @@ describe('quotes from memory', function () {
     await market.stop()
     await writeFile(path.join(place.folder, 'quoted-pairs.json'), '[{"chain":')
     market = openMarket()
-    await market.quotes.recall(venue)
+    await market.quotes.warmUp(venue)
     expect(market.following.all()).to.deep.equal([])
   })
 

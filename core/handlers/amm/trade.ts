@@ -46,7 +46,7 @@ export const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
 
     const { nonce } = request
     // By the same blocks as the quote.
-    const recall = () => services.recalls.check({ ...network, chainImpl: network.impl }, plan, address, wish)
+    const recall = () => services.recalls.checkFromCache({ ...network, chainImpl: network.impl }, plan, address, wish)
     const submitted = services.transactions.submit(
       {
         ...context,
