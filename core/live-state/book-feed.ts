@@ -38,7 +38,7 @@ export interface BookFeed {
   follow(changed: BookListener): () => void
   readonly followers: number
   /** Called about once a second. */
-  pulse(): void
+  onInterval(): void
   /** Compares what is in memory with the exchange. Absent where that is done with all that is followed. */
   check?(): Promise<void>
   stop(): void

@@ -90,7 +90,7 @@ export function createBooks({ following, witness, staleSeconds, checkSeconds, id
     const now = performance.now()
     for (const [key, entry] of kept) {
       if (entry.feed.followers === 0 && now - entry.usedAt > idleSeconds * 1000) letGo(key, entry)
-      else entry.feed.pulse()
+      else entry.feed.onInterval()
     }
     if (now - checkedAt < checkSeconds * 1000) return
     checkedAt = now

@@ -90,7 +90,7 @@ export function createChainFeed({ venue, books, source, market, witness, synchro
     get followers() {
       return followers.size
     },
-    pulse() {},
+    onInterval() {},
     stop: () => unwatch?.(),
   }
 }

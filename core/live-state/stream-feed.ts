@@ -176,7 +176,7 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
     get followers() {
       return followers.size
     },
-    pulse() {
+    onInterval() {
       const silentMs = performance.now() - heardAt
       if (book.standing === 'good' && silentMs > staleMs) lose(`nothing was heard of it for ${Math.round(silentMs / 1000)} seconds`)
       if (book.standing !== 'good') void heal()
