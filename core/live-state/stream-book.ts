@@ -23,7 +23,7 @@ type UpdateEffect = 'changed' | 'confirmed' | 'traded' | 'passed'
 /** The book that an exchange's stream tells of. No time passes here, and nothing is asked. */
 interface StreamBook {
   take(update: BookUpdate): UpdateEffect
-  readonly standing: BookStatus
+  readonly status: BookStatus
   readonly fault: string
   readonly sequence: number
   /** Milliseconds: when the exchange last said that it is so. */
@@ -152,7 +152,7 @@ export function createStreamBook(): StreamBook {
           return fail('an update is of no kind that there is')
       }
     },
-    get standing() {
+    get status() {
       return standing
     },
     get fault() {

@@ -42,11 +42,11 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
 
   function hear(update: BookUpdate): void {
     if (over.signal.aborted) return
-    const before = book.standing
+    const before = book.status
     const taken = book.take(update)
     if (taken === 'passed') return
-    if (book.standing !== 'good') {
-      if (book.standing !== before) trouble(book.standing, update)
+    if (book.status !== 'good') {
+      if (book.status !== before) trouble(book.status, update)
       return
     }
     if (taken !== 'traded') heardAt = performance.now()
@@ -109,7 +109,7 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
       if (!over.signal.aborted) failed('could not be read', error)
     }
     underWay = false
-    if (book.standing === 'good' || over.signal.aborted) return
+    if (book.status === 'good' || over.signal.aborted) return
     asking.failed()
     hide()
   }
@@ -162,15 +162,15 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
     async read({ signal }) {
       const until = performance.now() + mostWaitMs
       for (;;) {
-        if (newest !== noBook && book.standing === 'good') return shown()
+        if (newest !== noBook && book.status === 'good') return shown()
         const leftMs = until - performance.now()
-        if (over.signal.aborted || leftMs <= 0 || (book.standing === 'lost' && !underWay))
+        if (over.signal.aborted || leftMs <= 0 || (book.status === 'lost' && !underWay))
           throw new SluiceError('NETWORK', `${name} cannot be shown now: ${reason}. Try again shortly.`, { retryAfterSeconds: 1 })
         await news.wait(leftMs, signal)
       }
     },
     follow(changed) {
-      const mayCome = newest === noBook && (book.standing === 'waiting' || book.standing === 'gap')
+      const mayCome = newest === noBook && (book.status === 'waiting' || book.status === 'gap')
       return followers.add(changed, mayCome ? 'nothing' : newest)
     },
     get followers() {
@@ -178,12 +178,12 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
     },
     onInterval() {
       const silentMs = performance.now() - heardAt
-      if (book.standing === 'good' && silentMs > staleMs) lose(`nothing was heard of it for ${Math.round(silentMs / 1000)} seconds`)
-      if (book.standing !== 'good') void heal()
+      if (book.status === 'good' && silentMs > staleMs) lose(`nothing was heard of it for ${Math.round(silentMs / 1000)} seconds`)
+      if (book.status !== 'good') void heal()
       else if (check) judge(check)
     },
     async check() {
-      if (check || book.standing !== 'good') return
+      if (check || book.status !== 'good') return
       const begun = { of: createStreamCheck(), since: performance.now() }
       check = begun
       begun.of.saw(book.sequence, book.book())

@@ -26,7 +26,7 @@ const change = (follows: number, sequence: number, ...changes: [side: 'buys' | '
 describe('the book that a stream tells of', () => {
   it('begins with a snapshot and is moved by changes', () => {
     const book = createStreamBook()
-    expect(book.standing).to.equal('waiting')
+    expect(book.status).to.equal('waiting')
     expect(book.take(snapshot(5, { 9: '1', 8: '2' }, { 10: '1' }))).to.equal('changed')
     expect(book.take(change(5, 6, ['buys', '8', '0'], ['buys', '9.5', '3'], ['sells', '10.0', '4']))).to.equal('changed')
     expect(book.book()).to.deep.equal({
@@ -36,7 +36,7 @@ describe('the book that a stream tells of', () => {
       ],
       sells: [{ price: '10', quantity: '4' }],
     })
-    expect([book.standing, book.sequence, book.timestamp]).to.deep.equal(['good', 6, 60])
+    expect([book.status, book.sequence, book.timestamp]).to.deep.equal(['good', 6, 60])
   })
 
   it('passes over what is older than what it has, and what it has already', () => {
@@ -55,10 +55,10 @@ describe('the book that a stream tells of', () => {
     const book = createStreamBook()
     book.take(snapshot(1, { 9: '1' }))
     expect(book.take(change(2, 3, ['buys', '8', '3']))).to.equal('changed')
-    expect(book.standing).to.equal('gap')
+    expect(book.status).to.equal('gap')
     expect(book.take(change(3, 4, ['buys', '7', '4']))).to.equal('passed')
     expect(book.take(change(1, 2, ['buys', '9', '2']))).to.equal('changed')
-    expect([book.standing, book.sequence]).to.deep.equal(['good', 4])
+    expect([book.status, book.sequence]).to.deep.equal(['good', 4])
     expect(book.book().buys.map(({ price, quantity }) => [price, quantity])).to.deep.equal([
       ['9', '2'],
       ['8', '3'],
@@ -71,7 +71,7 @@ describe('the book that a stream tells of', () => {
     book.take(snapshot(1, { 9: '1' }))
     book.take(change(3, 4, ['buys', '7', '4']))
     expect(book.take(snapshot(3, { 6: '1' }))).to.equal('changed')
-    expect([book.standing, book.sequence]).to.deep.equal(['good', 4])
+    expect([book.status, book.sequence]).to.deep.equal(['good', 4])
     expect(book.book().buys.map(({ price }) => price)).to.deep.equal(['7', '6'])
   })
 
@@ -79,12 +79,12 @@ describe('the book that a stream tells of', () => {
     const book = createStreamBook()
     book.take(snapshot(100, { 9: '1' }))
     expect(book.take({ is: 'lost', reason: 'away' })).to.equal('changed')
-    expect(book.standing).to.equal('lost')
+    expect(book.status).to.equal('lost')
     expect(book.take({ is: 'alive', timestamp: 5 })).to.equal('confirmed')
     expect(book.take(change(100, 101, ['buys', '9', '5']))).to.equal('passed')
-    expect(book.standing).to.equal('lost')
+    expect(book.status).to.equal('lost')
     book.take(snapshot(3, { 8: '1' }))
-    expect([book.standing, book.sequence]).to.deep.equal(['good', 3])
+    expect([book.status, book.sequence]).to.deep.equal(['good', 3])
   })
 
   it('is no book where the best bid is not below the best ask, or a number is none: a snapshot heals it', () => {
@@ -110,10 +110,10 @@ describe('the book that a stream tells of', () => {
       const book = createStreamBook()
       book.take(snapshot(1, { 9: '1' }, { 10: '1' }))
       book.take(update as BookUpdate)
-      expect(book.standing, JSON.stringify(update)).to.equal('faulty')
+      expect(book.status, JSON.stringify(update)).to.equal('faulty')
       expect(book.fault).to.not.equal('')
       book.take(snapshot(7, { 9: '1' }, { 10: '1' }))
-      expect(book.standing).to.equal('good')
+      expect(book.status).to.equal('good')
     }
   })
 
@@ -151,7 +151,7 @@ describe('the book that a stream tells of', () => {
         const book = createStreamBook()
         const deliver = (update: BookUpdate) => {
           book.take(update)
-          if (book.standing === 'good') expect(book.book()).to.deep.equal(books[book.sequence])
+          if (book.status === 'good') expect(book.book()).to.deep.equal(books[book.sequence])
         }
         deliver(at(0))
         const late: { due: number; update: BookUpdate }[] = []
@@ -175,9 +175,9 @@ describe('the book that a stream tells of', () => {
         }
         for (const each of late) if (each.due >= steps.length) deliver(each.update)
         deliver(at(steps.length))
-        if (book.sequence < steps.length) expect(book.standing).to.equal('gap')
-        if (book.standing === 'good') expect(book.sequence).to.equal(steps.length)
-        expect(book.standing).to.equal('good')
+        if (book.sequence < steps.length) expect(book.status).to.equal('gap')
+        if (book.status === 'good') expect(book.sequence).to.equal(steps.length)
+        expect(book.status).to.equal('good')
       }),
       { numRuns: 1_000 },
     )
