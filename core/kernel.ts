@@ -71,13 +71,13 @@ interface Cradle {
 
 export interface StartOptions {
   /** Tells a person what is being done. */
-  say(line: string): void
+  print(line: string): void
   /** A devnet that runs already, and goes on when the server ends. */
   devnet?: Devnet
 }
 
 /** Everything that happens at start, in its order. */
-export async function startKernel(settings: Settings, { say, devnet: running }: StartOptions): Promise<Kernel> {
+export async function startKernel(settings: Settings, { print: say, devnet: running }: StartOptions): Promise<Kernel> {
   const startedAt = performance.now()
   const container = createContainer<Cradle>({ injectionMode: InjectionMode.PROXY, strict: true })
   container.register({

@@ -70,7 +70,7 @@ export async function startServer({
   })
   const devnet = between && (await bringUpDevnet(settings, () => {}))
   const behind = devnet && { ...devnet, rpcUrl: await between(devnet.rpcUrl) }
-  const kernel = await startKernel(settings, { say: () => {}, ...(behind && { devnet: behind }) })
+  const kernel = await startKernel(settings, { print: () => {}, ...(behind && { devnet: behind }) })
   if (kernel.devnet) await venuesReady(kernel, devnetNetwork)
   const client = createClient(kernel.url, settings.ssl.certsDir)
   return {

@@ -45,7 +45,7 @@ async function start(settings: Settings): Promise<void> {
   try {
     const stopping = new AbortController()
     const duringStart = endOnSignal()
-    const kernel = await startKernel(settings, { say: (line) => console.log(line) })
+    const kernel = await startKernel(settings, { print: (line) => console.log(line) })
     duringStart.over()
     onSignals(stopping)
     console.log(await summary(kernel, settings))

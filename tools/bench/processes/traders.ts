@@ -38,7 +38,7 @@ const kernel = await startKernel(
       'plugins.folders': [path.join(root, 'plugins')],
     },
   }),
-  { say: () => {} },
+  { print: () => {} },
 )
 const certsDir = path.join(home.folder, 'certs')
 const rpcUrl = kernel.devnet?.rpcUrl ?? ''

@@ -14,6 +14,6 @@ const { confDir, devnetUrl, flags, env }: { confDir: string; devnetUrl?: string;
 )
 const endless = { chainId: 31337, built: false, refused: [], ended: new Promise<void>(() => {}), stop: async () => {} } as const
 const devnet = devnetUrl === undefined ? {} : { devnet: { rpcUrl: devnetUrl, ...endless } }
-const kernel = await startKernel(loadSettings({ confDir, env, flags }), { say: () => {}, ...devnet })
+const kernel = await startKernel(loadSettings({ confDir, env, flags }), { print: () => {}, ...devnet })
 process.once('SIGTERM', () => void kernel.stop().then(() => process.exit(0)))
 console.log(JSON.stringify({ url: kernel.url }))
