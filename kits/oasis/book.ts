@@ -40,7 +40,7 @@ interface BookOffer extends Offer {
 interface SideState {
   readonly offers: readonly BookOffer[]
   readonly whole: boolean
-  readonly fewest: number
+  readonly minOffers: number
 }
 
 type UnsortedOffer = Offer & { readonly side: BookSide }
@@ -80,7 +80,7 @@ export function stateOf(pair: Pair, found: PairOffers, lastPrice?: Decimal): Oas
     const { offers, whole } = found[name]
     // The market keeps an offer in its place when a part of it was taken, though rounding moves its price a little then.
     const sorted = offers.map((offer) => bookOffer(pair, name, offer)).toSorted(compareOffers)
-    return { offers: sorted, whole, fewest: Math.floor(sorted.length / 2) }
+    return { offers: sorted, whole, minOffers: Math.floor(sorted.length / 2) }
   }
   return { pair, sides: { buys: side('buys'), sells: side('sells') }, unsorted: [], ...(lastPrice !== undefined && { lastPrice }) }
 }
@@ -116,7 +116,7 @@ function sortIn(state: OasisState, id: bigint): OasisState {
 
 /** What becomes of one offer, wherever it is; one that is not known lies behind all that are, or was never sorted in. */
 function change(state: OasisState, { id, side }: Pick<UnsortedOffer, 'id' | 'side'>, into: (offer: Offer) => Offer | undefined) {
-  const { offers, whole, fewest } = state.sides[side]
+  const { offers, whole, minOffers: fewest } = state.sides[side]
   const found = offers.find((offer) => offer.id === id)
   if (!found) {
     const unsorted = state.unsorted.flatMap((offer) => {
