@@ -29,9 +29,9 @@ const subscribed = object({ method: literal('subscribe'), subscription: object({
 
 export interface FeedListener {
   /** By the exchange's channel. */
-  news(channel: string, data: unknown): void
-  lost(reason: string): void
-  alive(): void
+  onMessage(channel: string, data: unknown): void
+  onLost(reason: string): void
+  onAlive(): void
 }
 
 type Subscription = { readonly type: string; readonly coin: string } | { readonly type: string; readonly user: string }
@@ -118,7 +118,7 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
     isOpen = false
     clearInterval(beat)
     made.close()
-    for (const follower of all()) follower.lost(reason)
+    for (const follower of all()) follower.onLost(reason)
     if (followed.size === 0) return
     // Not all servers at the same moment, and not before all may be asked for again.
     const waitMs = Math.max(pauseMs * (0.75 + Math.random() / 2), allowance.waitMs(subscriptions()))
@@ -134,9 +134,9 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
     if (!is(message, said)) return
     if (said.channel === 'pong') {
       pauseMs = shortestPauseMs
-      for (const follower of all()) follower.alive()
+      for (const follower of all()) follower.onAlive()
     } else if (said.channel === 'error') log.warn({ said: String(said.data).slice(0, 200) }, "Hyperliquid's websocket refused something")
-    else for (const follower of concerned(said.channel, said.data)) follower.news(said.channel, said.data)
+    else for (const follower of concerned(said.channel, said.data)) follower.onMessage(said.channel, said.data)
   }
 
   function concerned(channel: string, data: unknown): Iterable<FeedListener> {
@@ -262,7 +262,7 @@ export function bookStream({ ask, feed, clock }: { ask: QueryInfo; feed: Feed; c
     async watch({ id }, sink, signal) {
       let lastTradeMs = 0
       const forget = feed.follow(id, {
-        news(channel, data) {
+        onMessage(channel, data) {
           if (channel === 'l2Book' && is(l2Book, data)) {
             clock.heard(data.time)
             sink(snapshotOf(data))
@@ -275,8 +275,8 @@ export function bookStream({ ask, feed, clock }: { ask: QueryInfo; feed: Feed; c
           }
           if (/^active(Spot)?AssetCtx$/.test(channel) && is(context, data)) sink({ is: 'traded', volume24h: plain(data.ctx.dayBaseVlm) })
         },
-        lost: (reason) => sink({ is: 'lost', reason: `Hyperliquid is away: ${reason}.` }),
-        alive: () => sink({ is: 'alive', timestamp: clock.nowMs() }),
+        onLost: (reason) => sink({ is: 'lost', reason: `Hyperliquid is away: ${reason}.` }),
+        onAlive: () => sink({ is: 'alive', timestamp: clock.nowMs() }),
       })
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
       forget()

@@ -153,7 +153,7 @@ export function createPoll({ ask, clock, used, news }: { ask: QueryInfo; clock: 
   }
 
   return async (open: readonly Attempt[], at: At): Promise<Look<string, Synced>> => {
-    news.lookFor(open.flatMap(({ step }) => (isTracedStep(step) ? [step] : [])))
+    news.watch(open.flatMap(({ step }) => (isTracedStep(step) ? [step] : [])))
     const start = open.length > mostAttempts ? from % open.length : 0
     from = start + mostAttempts
     const some = [...open.slice(start), ...open.slice(0, start)].slice(0, mostAttempts)

@@ -18,11 +18,11 @@ const keptMs = 10_000
  */
 export interface OrderUpdates {
   /** From now on, of these actions alone. */
-  lookFor(open: readonly TracedStep[]): void
+  watch(open: readonly TracedStep[]): void
   /** Whether there were any since the last time, or come within the time. */
-  come(ms: number, signal: AbortSignal): Promise<boolean>
+  waitForUpdate(ms: number, signal: AbortSignal): Promise<boolean>
   /** Nothing is looked for any more. */
-  end(): void
+  clear(): void
 }
 
 export function createOrderUpdates(feed: Pick<Feed, 'followOrders'>, nowMs: () => number = () => performance.now()): OrderUpdates {
@@ -38,7 +38,7 @@ export function createOrderUpdates(feed: Pick<Feed, 'followOrders'>, nowMs: () =
   }
 
   const follower: FeedListener = {
-    news(channel, data) {
+    onMessage(channel, data) {
       // Nobody tells what happened before a subscription began, or while the connection was cut.
       if (channel === 'subscriptionResponse') return tell()
       if (!is(updates, data)) return
@@ -50,8 +50,8 @@ export function createOrderUpdates(feed: Pick<Feed, 'followOrders'>, nowMs: () =
         }
       }
     },
-    lost() {},
-    alive() {},
+    onLost() {},
+    onAlive() {},
   }
 
   function letGo(isOver: (seenAt: number) => boolean): void {
@@ -63,7 +63,7 @@ export function createOrderUpdates(feed: Pick<Feed, 'followOrders'>, nowMs: () =
   }
 
   return {
-    lookFor(open) {
+    watch(open) {
       const now = nowMs()
       const before = told
       told = new Map(open.flatMap(({ trace }) => namesIn(trace)).map((name) => [name, before.get(name)]))
@@ -78,7 +78,7 @@ export function createOrderUpdates(feed: Pick<Feed, 'followOrders'>, nowMs: () =
         if (forget) wallets.set(user, { seenAt: now, forget })
       }
     },
-    async come(ms, signal) {
+    async waitForUpdate(ms, signal) {
       const over = new AbortController()
       const stop = () => over.abort()
       wake = stop
@@ -92,7 +92,7 @@ export function createOrderUpdates(feed: Pick<Feed, 'followOrders'>, nowMs: () =
       isNews = false
       return came
     },
-    end() {
+    clear() {
       letGo(() => true)
       told = new Map()
       isNews = false
@@ -121,11 +121,11 @@ export function createHeads(clock: ExchangeClock, news: OrderUpdates, pauseMs = 
       while (!signal.aborted) {
         const timestamp = Math.floor(clock.nowMs() / 1000)
         yield { number: BigInt(timestamp), timestamp }
-        const came = early > 0 ? await news.come(pauseMs, signal) : await sleep(pauseMs, false, { signal }).catch(() => false)
+        const came = early > 0 ? await news.waitForUpdate(pauseMs, signal) : await sleep(pauseMs, false, { signal }).catch(() => false)
         early = came ? early - 1 : Math.min(mostEarly, early + 1)
       }
     } finally {
-      news.end()
+      news.clear()
     }
   }
 }

@@ -85,7 +85,7 @@ describe("Hyperliquid's books", function () {
     const begun = performance.now()
     const feed = createFeed(venue.exchange.wsUrl, { info() {}, warn() {} }, allowance)
     const heard: string[] = []
-    feed.follow('@107', { news: (channel) => heard.push(channel), lost: (reason) => lost.push(reason), alive() {} })
+    feed.follow('@107', { onMessage: (channel) => heard.push(channel), onLost: (reason) => lost.push(reason), onAlive() {} })
     await until(() => heard.includes('l2Book'))
     venue.exchange.feed.cut()
     await until(() => lost.length === 1)
