@@ -30,14 +30,14 @@ export function createInfoQuery(post: Post, budget: RateLimiter): QueryInfo {
     if (answer.is === 'lost') throw away(answer.reason)
     const { status, body, retryAfterSeconds } = answer
     if (status === 429) {
-      budget.exhausted()
+      budget.markExhausted()
       throw new SluiceError('RATE_LIMIT', 'Hyperliquid takes no more requests from this IP address for now. Try again later.', {
         retryAfterSeconds: retryAfterSeconds ?? 10,
       })
     }
     if (status >= 500) throw away(`it failed (HTTP ${status})`)
     if (status !== 200) throw new Error(`Hyperliquid refused the question ${question.type} (HTTP ${status}).`)
-    if (Array.isArray(body)) budget.also(Math.floor(body.length / entriesPerWeight))
+    if (Array.isArray(body)) budget.charge(Math.floor(body.length / entriesPerWeight))
     return shape(body, question.type)
   }
 }
@@ -119,9 +119,9 @@ export interface RateLimiter {
   /** @throws SluiceError RATE_LIMIT where it is used up: nothing was asked */
   take(weight: number, what: 'question' | 'action'): void
   /** What an answer cost beyond its question. */
-  also(weight: number): void
+  charge(weight: number): void
   /** The exchange says that it is used up, whatever was counted. */
-  exhausted(): void
+  markExhausted(): void
 }
 
 export function createRateLimiter(perMinute: number, nowMs: () => number = Date.now): RateLimiter {
@@ -147,11 +147,11 @@ export function createRateLimiter(perMinute: number, nowMs: () => number = Date.
       }
       left -= weight
     },
-    also(weight) {
+    charge(weight) {
       fill()
       left -= weight
     },
-    exhausted() {
+    markExhausted() {
       fill()
       left = Math.min(left, 0)
     },
@@ -165,13 +165,13 @@ const trustedMs = 60_000
 /** The exchange's clock: nonces and the end of an action's time are judged by it. */
 export interface ExchangeClock {
   /** Asks it. Milliseconds since the Unix epoch. */
-  ask(at: At): Promise<number>
+  sync(at: At): Promise<number>
   /** By how much it is ahead of this machine's; asks where that was not asked for a while. */
   aheadMs(at: At): Promise<number>
   /** As far as is known. */
   nowMs(): number
   /** It said so, beside something else: it is that late at least. */
-  heard(timeMs: number): void
+  observe(timeMs: number): void
 }
 
 export function createClock(ask: QueryInfo): ExchangeClock {
@@ -188,14 +188,14 @@ export function createClock(ask: QueryInfo): ExchangeClock {
   }
 
   return {
-    ask: askTime,
+    sync: askTime,
     async aheadMs(at) {
       const ageMs = askedAt === undefined ? Infinity : Math.abs(Date.now() - askedAt)
       if (ageMs > trustedMs) await askTime(at)
       return ahead
     },
     nowMs: () => Date.now() + ahead,
-    heard(timeMs) {
+    observe(timeMs) {
       ahead = Math.max(ahead, timeMs - Date.now())
     },
   }

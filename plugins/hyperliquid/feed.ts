@@ -264,7 +264,7 @@ export function bookStream({ ask, feed, clock }: { ask: QueryInfo; feed: Feed; c
       const forget = feed.follow(id, {
         onMessage(channel, data) {
           if (channel === 'l2Book' && is(l2Book, data)) {
-            clock.heard(data.time)
+            clock.observe(data.time)
             sink(snapshotOf(data))
           }
           if (channel === 'trades' && is(trades, data)) {

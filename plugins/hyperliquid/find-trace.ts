@@ -157,7 +157,7 @@ export function createPoll({ ask, clock, used, news }: { ask: QueryInfo; clock: 
     const start = open.length > mostAttempts ? from % open.length : 0
     from = start + mostAttempts
     const some = [...open.slice(start), ...open.slice(0, start)].slice(0, mostAttempts)
-    const nowMs = clock.ask(at)
+    const nowMs = clock.sync(at)
     const seen = some.map(async ({ id, step, slot }) => (isTracedStep(step) ? [await sight(id, step, slot, nowMs, at)] : []))
     const [sightings] = await Promise.all([Promise.all(seen), nowMs])
     return { sightings: sightings.flat(), synced: new Map() }

@@ -115,7 +115,7 @@ function perpetual(exchange: Exchange): PerpCLOB<Evm> {
     leverage: (market, leverage, marginMode, owner, at) => leveragePlan(exchange, market, leverage, marginMode, owner, at),
     prices: (market, at) => readPerpPrices(ask, market, clock.nowMs(), at),
     async fundingPayments(owner, query, at) {
-      const [listed, nowMs] = await Promise.all([listing(at), clock.ask(at)])
+      const [listed, nowMs] = await Promise.all([listing(at), clock.sync(at)])
       return readPayments(ask, listed, { ...query, user: ownerOf(owner).user, before: query.before ?? nowMs + 1 }, at)
     },
   }
@@ -154,7 +154,7 @@ async function planOf(
   what: Parameters<typeof venuePlan>[0],
   at: At,
 ): Promise<VenuePlan> {
-  await clock.ask(at)
+  await clock.sync(at)
   const signer = signerOf(owner)
   return venuePlan(what, { owner: ownerOf(owner), ...(signer !== undefined && { signer }), expiresAfter: clock.nowMs() + ttlMs }, null)
 }

@@ -54,7 +54,7 @@ export function createSend({ post, budget, clock, used, unsent }: SendParts) {
     if (posted.is === 'lost') return { is: 'unclear', reason: `Hyperliquid did not answer: ${posted.reason}.` }
     const { status, body } = posted
     if (status === 429) {
-      budget.exhausted()
+      budget.markExhausted()
       return overLimit
     }
     if (status >= 400 && status < 500)

@@ -26,7 +26,7 @@ describe("what Hyperliquid's limits allow", () => {
       .with.property('retryAfterSeconds', 1)
     now += 3_600_000
     budget.take(1000, 'question')
-    budget.exhausted()
+    budget.markExhausted()
     expect(() => budget.take(1, 'action')).to.throw('used up')
   })
 })
