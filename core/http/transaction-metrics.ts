@@ -178,7 +178,7 @@ export function measureTransactions({ registry }: Pick<Metrics, 'registry'>, { j
 }
 
 async function openEntries(journal: Sources['journal']): Promise<readonly Entry[]> {
-  const lanes = await journal.openLanes()
+  const lanes = await journal.openQueues()
   const rails = new Map(
     lanes.map(({ chain, network, connector }) => [railName({ chain, network, connector }), { chain, network, connector }]),
   )
@@ -234,7 +234,7 @@ export function observeJournal(journal: Journal, { journalSeconds, journalFailur
     read: (...args) => journal.read(...args),
     find: (...args) => journal.find(...args),
     unfinished: (...args) => journal.unfinished(...args),
-    openLanes: () => journal.openLanes(),
+    openQueues: () => journal.openQueues(),
     list: (...args) => journal.list(...args),
     eventsAfter: (...args) => journal.eventsAfter(...args),
     lastEventId: () => journal.lastEventId(),

@@ -26,7 +26,7 @@ export interface Store {
 
 /** A lane that the store says is ours. */
 export interface OwnedQueue {
-  lane: string
+  queue: string
   fence: number
   /** A living server asks for it. */
   wished: boolean

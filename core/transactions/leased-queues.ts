@@ -7,7 +7,7 @@ import { type TransactionTarget, timedOutBeforeSigning } from './submit-request.
 
 /** A lane as it was taken up, and the hold on it that every write shows. */
 export interface LeasedQueue {
-  readonly lane: NonceQueue
+  readonly queue: NonceQueue
   readonly guard: Lease
 }
 
@@ -132,7 +132,7 @@ async function rebuildQueue({
   // Where slots have an order, whatever lies before a used one is used; and where they only increase, none is used again.
   const { slots } = impl.rail
   const last = slots === 'independent' ? undefined : await newestUsed(recorder, { chain, network, on }, slots === 'increasing')
-  if (last) lane.settle(last.slot)
+  if (last) lane.markFinal(last.slot)
 }
 
 /** A change that gives up what was never signed. */
@@ -143,7 +143,7 @@ export const expireUnsigned =
 
 /** What a signed entry means for its slot. */
 export function restoreSigned(entry: Entry, lane: NonceQueue, rail: Rail): void {
-  if (isFinal(entry)) lane.settle(entry.slot)
+  if (isFinal(entry)) lane.markFinal(entry.slot)
   else lane.occupy(entry.slot, pendingOf(entry, rail), entry.slotGiven)
 }
 

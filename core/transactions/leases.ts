@@ -68,9 +68,9 @@ export function sqlLeases({ store, url, serverId, serverName, log, onChange = ()
 
   /** The net under the notices, and under what we believed without a reason. */
   function ours(lanes: readonly OwnedQueue[], askedAt: number): void {
-    const fences = new Map(lanes.map(({ lane, fence }) => [lane, fence]))
+    const fences = new Map(lanes.map(({ queue: lane, fence }) => [lane, fence]))
     for (const [lane, seat] of seats) seat.seen(fences.get(lane), askedAt)
-    for (const { lane, wished } of lanes) if (wished) seatOf(lane).wished()
+    for (const { queue: lane, wished } of lanes) if (wished) seatOf(lane).wished()
   }
 
   return {
@@ -169,7 +169,7 @@ function createLeaseHolder({ lane, table, session, log, onChange }: SeatParts): 
       const term = session.term()
       const fence = await table.take(lane)
       if (fence === undefined) return false
-      hold = { guard: { lane, fence }, term, since: performance.now() }
+      hold = { guard: { queue: lane, fence }, term, since: performance.now() }
       if (fence !== lastFence) onChange(wasGiven ? 'received' : 'taken')
       lastFence = fence
       wasGiven = false

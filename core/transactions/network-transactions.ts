@@ -49,13 +49,13 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
 
   /** A lane that has another owner by now is rebuilt from the journal there. */
   function ended(entry: Entry): void {
-    lanes.held(signerOf(entry))?.lane.settle(entry.slot)
+    lanes.held(signerOf(entry))?.queue.markFinal(entry.slot)
     upkeep.forget(entry)
   }
 
   /** Queued on lanes of ours, and nobody is signing it. */
   async function giveUpLeftovers(): Promise<void> {
-    const ours = new Map(lanes.all().map((held) => [held.lane.address, held]))
+    const ours = new Map(lanes.all().map((held) => [held.queue.address, held]))
     // Most networks are nobody's: the store, which may be far away, is not asked about each of them again and again.
     if (ours.size === 0) return
     const { entries } = await recorder.list({ chain, network, on: { connector }, state: 'QUEUED', limit: 500 })
@@ -91,8 +91,8 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
     async nextNonce(address: string, signal: AbortSignal): Promise<number> {
       const held = lanes.held(address)
       if (held) {
-        await syncQueue(rail, held.lane, signal)
-        return held.lane.next()
+        await syncQueue(rail, held.queue, signal)
+        return held.queue.nextNonce()
       }
       const open = await recorder.unfinished({ chain, network, connector, address })
       const synced = await orTimeout(rail.sync(address, { signal }), signal, timedOutBeforeSigning)

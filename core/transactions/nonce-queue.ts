@@ -62,11 +62,11 @@ interface NonceConflict {
 export interface NonceQueue {
   readonly address: string
   /** Called before the chain is asked; what it gives takes the answer. So answers count by when they were asked for. */
-  asking(): (news: Json) => void
+  startSync(): (news: Json) => void
   /** The chain should be asked once more before slots are claimed. */
-  doubtful(): boolean
+  needsResync(): boolean
   /** Whether slots may be claimed by what is known: this older word of the chain says nothing else, and has seen all that is final. */
-  bearsOut(word: Json): boolean
+  agreesWith(word: Json): boolean
   /** Slots for a request, or why not. At once: nobody comes in between. The chain must have been asked before. */
   claim(claim: Claim): ClaimedNonces | { conflict: NonceConflict }
   /** Signed bytes on a slot are in the journal. `given`: the caller chose it, where nobody claimed it here. */
@@ -74,16 +74,16 @@ export interface NonceQueue {
   /** Nothing was signed on claimed slots: they are free again. Gives those that others wait behind. */
   release(slots: readonly Json[]): readonly Json[]
   /** What is on the slot is final: neither it nor any before it is free again, whatever a node says. */
-  settle(slot: Json): void
+  markFinal(slot: Json): void
   occupant(nonce: number): PendingTransaction | undefined
   /** What an attempt on a slot, or on that of a nonce, would meet, by all that is known. */
   standing(of: { slot: Json } | { nonce: number }): Standing
   /** The request that is signing on a nonce, or on the lowest one that any is signing on. */
-  signing(nonce?: number): { nonce: number; requestId: string } | undefined
+  signingOn(nonce?: number): { nonce: number; requestId: string } | undefined
   /** What our transactions can still take of the native coin, but for those on some slots and those that were mined by some news. */
   committedRaw(news: Json, except: readonly Json[]): bigint
   /** What the server would assign, as far as the chain was asked. */
-  next(): number
+  nextNonce(): number
   /** Empty slots that hold ours up: such as we gave back at once, others when two news in a row had them. */
   gaps(news: Json): readonly Json[]
 }
@@ -140,7 +140,7 @@ export function createNonceQueue({ rail, address, limit, name }: { rail: Rail; a
 
   return {
     address,
-    asking() {
+    startSync() {
       const order = (asked += 1)
       return (news) => {
         // What was asked for earlier and comes later says nothing that is not known.
@@ -149,8 +149,8 @@ export function createNonceQueue({ rail, address, limit, name }: { rail: Rail; a
         newest = order
       }
     },
-    doubtful: () => rail.doubtful(synced(), slots()),
-    bearsOut(word) {
+    needsResync: () => rail.doubtful(synced(), slots()),
+    agreesWith(word) {
       if (known === undefined || rail.doubtful(known, slots())) return false
       // Of a lane of its own: an old word is not to be heard twice.
       if (rail.doubtful(rail.merge(known, word, slots()), slots())) return false
@@ -194,7 +194,7 @@ export function createNonceQueue({ rail, address, limit, name }: { rail: Rail; a
       }
       return rail.gaps(synced(), synced(), slots(), waiting()).filter((slot) => vacated.has(keyOf(slot)))
     },
-    settle(slot) {
+    markFinal(slot) {
       if (isOrdered) floor = Math.max(floor, rail.nonceOf(slot) + 1)
       if (isIncreasing && !held.get(keyOf(slot))?.given && (used === undefined || rail.nonceOf(slot) > rail.nonceOf(used))) used = slot
       vacated.delete(keyOf(slot))
@@ -216,14 +216,14 @@ export function createNonceQueue({ rail, address, limit, name }: { rail: Rail; a
       const slot = 'slot' in of ? of.slot : rail.slotsFrom(synced(), of.nonce, 1)[0]
       return slot === undefined ? 'free' : standingOf(slot, synced())
     },
-    signing(nonce) {
+    signingOn(nonce) {
       const claimed = [...held.values()].flatMap(({ slot, claimedBy }) =>
         claimedBy === undefined ? [] : [{ nonce: rail.nonceOf(slot), requestId: claimedBy }],
       )
       const wanted = nonce === undefined ? claimed : claimed.filter((each) => each.nonce === nonce)
       return wanted.toSorted((a, b) => a.nonce - b.nonce)[0]
     },
-    next,
+    nextNonce: next,
     gaps(news) {
       const empty = rail.gaps(synced(), news, slots(), waiting()).filter((slot) => rail.nonceOf(slot) >= floor)
       const sure = empty.filter((slot) => vacated.has(keyOf(slot)) || suspects.has(keyOf(slot)))
@@ -245,11 +245,11 @@ export async function syncQueue(rail: Rail, lane: NonceQueue, signal: AbortSigna
 
 /** Until the lane believes what it was told. */
 export async function resync(rail: Rail, lane: NonceQueue, signal: AbortSignal): Promise<void> {
-  for (let doubts = 0; doubts < mostDoubts && lane.doubtful(); doubts += 1) await ask(rail, lane, signal)
+  for (let doubts = 0; doubts < mostDoubts && lane.needsResync(); doubts += 1) await ask(rail, lane, signal)
 }
 
 async function ask(rail: Rail, lane: NonceQueue, signal: AbortSignal): Promise<void> {
-  const news = lane.asking()
+  const news = lane.startSync()
   news(await orTimeout(rail.sync(lane.address, { signal }), signal, timedOutBeforeSigning))
 }
 

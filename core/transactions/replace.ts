@@ -65,7 +65,7 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
 
   /** What it throws says that no further attempt was kept and none will be. */
   async function make({ requestId, keyed, feesGiven, pick, feesOver }: RaiseRequest, held: LeasedQueue, holdsRaw: bigint, signal: AbortSignal) {
-    const { lane, guard } = held
+    const { queue: lane, guard } = held
     const entry = await pick(held)
     const { key, slot, step, nonce } = entry
     const { address } = lane
@@ -80,7 +80,7 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
       const attempt = await orTimeout(signAttempt(entry, fees), signal, timedOutBeforeSigning)
       const raised = async (): Promise<readonly Change[]> => {
         const before = await recorder.read(key)
-        if (!before || before.landed || isFinal(before)) throw await conflict({ is: 'past', nonce, next: lane.next() })
+        if (!before || before.landed || isFinal(before)) throw await conflict({ is: 'past', nonce, next: lane.nextNonce() })
         return [{ before, after: { ...before, attempts: [...before.attempts, attempt], feesGiven: before.feesGiven || feesGiven } }]
       }
       const answer = keyed && { claim: keyed.claim, ...keyed.answerOf({ txHash: attempt.id, nonce }) }
@@ -102,7 +102,7 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
   async function settle(held: LeasedQueue, slot: Json, { outcome, cause }: PersistResult & { is: 'unknown' }): Promise<readonly Entry[]> {
     const entries = await outcome
     if (!entries) {
-      held.lane.release([slot])
+      held.queue.release([slot])
       throw cause
     }
     occupy(held, entries)
@@ -110,7 +110,7 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
     return entries
   }
 
-  function occupy({ lane }: LeasedQueue, entries: readonly Entry[]): void {
+  function occupy({ queue: lane }: LeasedQueue, entries: readonly Entry[]): void {
     for (const entry of entries) restoreSigned(entry, lane, rail)
   }
 }
@@ -131,7 +131,7 @@ interface SpeedUpParts {
 export function createSpeedUp({ site, recorder, raise }: SpeedUpParts) {
   const { rail } = site.impl
 
-  async function pick(nonce: number | undefined, { lane }: LeasedQueue, signal: AbortSignal): Promise<Entry> {
+  async function pick(nonce: number | undefined, { queue: lane }: LeasedQueue, signal: AbortSignal): Promise<Entry> {
     await syncQueue(rail, lane, signal)
     const key = nonce === undefined ? undefined : lane.occupant(nonce)?.key
     const [lowest] = nonce === undefined ? await pendingEntries(lane, { recorder, site }) : []
@@ -201,7 +201,7 @@ export function createCancel({ site, lanes, recorder, submit }: CancelParts) {
 
   return async function cancel({ only, ...origin }: CancelRequest, signal: AbortSignal): Promise<{ txHash: string; nonce: number }> {
     const { address } = origin
-    const nonce = await lanes.use(address, signal, async ({ lane }) => {
+    const nonce = await lanes.use(address, signal, async ({ queue: lane }) => {
       await syncQueue(rail, lane, signal)
       return nonceOf(origin.nonce, lane)
     })
@@ -257,8 +257,8 @@ async function pendingEntries(lane: NonceQueue, { recorder, site: { chain, netwo
 async function nothingPendingError(lane: NonceQueue, nonce: number | undefined, toDo: string, { recorder, site }: Parts): Promise<SluiceError> {
   const { address } = lane
   const conflict = (found: Pick<Parameters<typeof nonceConflictError>[0], 'is' | 'nonce' | 'requestId'>) =>
-    nonceConflictError({ next: lane.next(), ...found }, { recorder, site, address })
-  const signing = lane.signing(nonce)
+    nonceConflictError({ next: lane.nextNonce(), ...found }, { recorder, site, address })
+  const signing = lane.signingOn(nonce)
   if (signing) return conflict({ is: 'claimed', ...signing })
   if (nonce !== undefined && lane.standing({ nonce }) === 'past') return conflict({ is: 'past', nonce })
   const what =

@@ -81,7 +81,7 @@ export function createSubmit(parts: SubmitParts) {
     checkPlan(order)
     const { signer, requestId } = order
     // Before the chain is asked, so that its answer is about a lane that is ours; it is free while the chain is asked.
-    const { lane } = await lanes.use(signer, signal, async (held) => held)
+    const { queue: lane } = await lanes.use(signer, signal, async (held) => held)
     const leave = await keepIds(order)
     const made = await journaled(order, manner, lane, signal).finally(leave)
     const { submitted, kept, held } = made
@@ -95,9 +95,9 @@ export function createSubmit(parts: SubmitParts) {
   async function journaled(order: RoutedRequest, manner: ReplaceOptions, lane: NonceQueue, signal: AbortSignal): Promise<SignedRequest> {
     const judged = recalled(order, manner, lane) ?? (await judge(order, manner, lane, signal))
     return lanes.use(order.signer, signal, async (held) => {
-      const isSame = held.lane === judged.lane && overOf(order, manner, held.lane) === judged.over
-      const holds = isSame && (!judged.isRecalled || isBorneOut(judged.checked, held.lane))
-      return make(order, manner, held, holds ? judged : await judge(order, manner, held.lane, signal), signal)
+      const isSame = held.queue === judged.lane && overOf(order, manner, held.queue) === judged.over
+      const holds = isSame && (!judged.isRecalled || isBorneOut(judged.checked, held.queue))
+      return make(order, manner, held, holds ? judged : await judge(order, manner, held.queue, signal), signal)
     })
   }
 
@@ -114,7 +114,7 @@ export function createSubmit(parts: SubmitParts) {
     signal: AbortSignal,
   ): Promise<CheckResult> {
     const over = overOf(order, manner, lane)
-    const news = lane.asking()
+    const news = lane.startSync()
     const asked = [rail.check(plan.steps, plan.needs, signer, { wish, over }, { signal }), Promise.resolve(meanwhile?.())] as const
     const [checked] = await orTimeout(Promise.all(asked), signal, timedOutBeforeSigning)
     news(checked.synced)
@@ -128,7 +128,7 @@ export function createSubmit(parts: SubmitParts) {
 
   /** Slots, and signed bytes on them. What it throws says that nothing was kept and nothing will be. */
   async function make(order: RoutedRequest, manner: ReplaceOptions, held: LeasedQueue, { checked }: CheckResult, signal: AbortSignal): Promise<SignedRequest> {
-    const { lane, guard } = held
+    const { queue: lane, guard } = held
     const { prepared } = checked
     const { slots, given, occupants } = await claim(order, manner, lane, checked)
     let queued: readonly Entry[] = []
@@ -222,7 +222,7 @@ export function createSubmit(parts: SubmitParts) {
   }
 
   /** After a write that nobody heard of: its slots stay claimed until it is known. */
-  async function settle({ held: { lane }, slots, queued }: SignedRequest, { outcome, cause }: PersistResult & { is: 'unknown' }): Promise<readonly Entry[]> {
+  async function settle({ held: { queue: lane }, slots, queued }: SignedRequest, { outcome, cause }: PersistResult & { is: 'unknown' }): Promise<readonly Entry[]> {
     const entries = await outcome
     if (entries) occupy(entries, lane)
     else giveBack(lane, slots)
@@ -235,7 +235,7 @@ export function createSubmit(parts: SubmitParts) {
   /** A lane that has had another owner since is not ours to fill. */
   function giveBack(lane: NonceQueue, slots: readonly Json[]): void {
     const left = lane.release(slots)
-    if (lanes.held(lane.address)?.lane === lane) for (const slot of left) fill(lane.address, rail.nonceOf(slot))
+    if (lanes.held(lane.address)?.queue === lane) for (const slot of left) fill(lane.address, rail.nonceOf(slot))
   }
 
   /** Never signed, or nobody will see what was. Where it cannot be noted now, whoever goes over what is queued notes it. */
@@ -265,7 +265,7 @@ export function createSubmit(parts: SubmitParts) {
 }
 
 /** Whether what memory says still holds beside all that the lane knows: that coins do not suffice is told by the chain alone. */
-const isBorneOut = ({ synced, beside }: Checked, lane: NonceQueue) => lane.bearsOut(synced) && !beside(lane.committedRaw(synced, []))
+const isBorneOut = ({ synced, beside }: Checked, lane: NonceQueue) => lane.agreesWith(synced) && !beside(lane.committedRaw(synced, []))
 
 /** All that can go wrong in making the answer goes wrong before anything is kept. */
 function answerTo({ answer, keyed }: RoutedRequest, submitted: SubmitResult): RecordedAnswer | undefined {

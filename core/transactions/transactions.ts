@@ -209,7 +209,7 @@ function startRecovery({ recorder, networks, closing, log }: RecoveryParts): Rec
       }
     }
     await attempt({}, async () => {
-      const open = (await recorder.openLanes()).values()
+      const open = (await recorder.openQueues()).values()
       async function takeUp(): Promise<void> {
         // All of them take from the same one.
         for (const { address, ...place } of open) {

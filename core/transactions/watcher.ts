@@ -74,7 +74,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
   /** Whether anything is left to watch. */
   async function atHead(head: Head): Promise<boolean> {
     // Before the journal is read: what is written of this look is refused where the lane has another owner by then.
-    const ours = new Map(lanes.all().map((held) => [held.lane.address, held]))
+    const ours = new Map(lanes.all().map((held) => [held.queue.address, held]))
     const open = (await unfinished([...ours.keys()])).filter((entry) => entry.attempts.length > 0 && ours.has(signerOf(entry)))
     if (open.length === 0) return false
     try {
@@ -102,7 +102,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
       entry.attempts.map(({ id, fees }) => ({ id, from: signerOf(entry), step: entry.step, slot: entry.slot, fees })),
     )
     const watched = [...new Set(open.map(signerOf))].flatMap((address) => ours.get(address) ?? [])
-    const news = new Map(watched.map(({ lane }) => [lane.address, lane.asking()]))
+    const news = new Map(watched.map(({ queue: lane }) => [lane.address, lane.startSync()]))
     const { sightings, synced } = await withDeadline(closing, lookTimeoutMs, (signal) => rail.look(attempts, head, { signal }))
     for (const [address, counts] of synced) news.get(address)?.(counts)
 
@@ -111,12 +111,12 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
     let isLeft = false
     let trouble: unknown
     for (const held of watched) {
-      const of = open.filter((entry) => signerOf(entry) === held.lane.address)
+      const of = open.filter((entry) => signerOf(entry) === held.queue.address)
       try {
         const seen = { head, sightings: byId, rivalOf: await findCompeting(of, byId, { recorder, confirmations }) }
         if (await moveOn(of, held, seen)) isLeft = true
-        const counts = synced.get(held.lane.address)
-        for (const slot of counts === undefined ? [] : held.lane.gaps(counts)) upkeep.fill(held.lane.address, rail.nonceOf(slot))
+        const counts = synced.get(held.queue.address)
+        for (const slot of counts === undefined ? [] : held.queue.gaps(counts)) upkeep.fill(held.queue.address, rail.nonceOf(slot))
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error
         // Of this wallet alone: the others go on.
@@ -180,9 +180,9 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
   }
 
   /** Whether it is still open. */
-  function act(entry: Entry, actions: readonly Action[], { lane, guard }: LeasedQueue, head: Head): boolean {
+  function act(entry: Entry, actions: readonly Action[], { queue: lane, guard }: LeasedQueue, head: Head): boolean {
     if (isFinal(entry)) {
-      lane.settle(entry.slot)
+      lane.markFinal(entry.slot)
       upkeep.forget(entry)
       return false
     }

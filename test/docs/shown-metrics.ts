@@ -8,7 +8,7 @@ export function shownMetrics(): { name: string; labels: readonly string[] }[] {
   measureDirectory(metrics, { plugins: [] })
   measureStore(metrics, { failing: async () => undefined })
   measureNodes(metrics, { networks: [] })
-  measureTransactions(metrics, { journal: { openLanes: async () => [], unfinished: async () => [] }, networks: [], log })
+  measureTransactions(metrics, { journal: { openQueues: async () => [], unfinished: async () => [] }, networks: [], log })
   measureLiveState(metrics, { books: { kept: 0 }, following: { all: () => [] } })
   measureQuotes(metrics, { networks: [], venuesOn: () => [] })
   return metrics.registry

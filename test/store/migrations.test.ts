@@ -31,7 +31,7 @@ describe('a store of an older version', () => {
       const network = { chain: 'ethereum', network: 'local' }
       expect(await journal.unfinished({ ...network, address: wallet })).to.deep.equal([signed(entry)])
       expect(await journal.unfinished({ ...network, connector: 'exchange', address: wallet })).to.deep.equal([])
-      expect(await journal.openLanes()).to.deep.equal([{ ...network, address: wallet }])
+      expect(await journal.openQueues()).to.deep.equal([{ ...network, address: wallet }])
       expect(await journal.orders.list({ ...network, connector: 'exchange', address: wallet, limit: 1 })).to.deep.equal([])
       await journal.open([newEntry({ kind: 'order' })], guard, undefined, [
         { clientOrderId: 'a', type: 'CLOB', market: 'A-B', index: 0, about: null },

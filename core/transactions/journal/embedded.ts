@@ -18,7 +18,7 @@ export function embeddedWriter(store: Store): JournalWriter {
       store.write(async (tx) => {
         checkOwnership({ ownsLane: await ownsLane(tx, guard), ownsKey: await ownsKey(tx, claim) })
         await keepOrders(tx, orderRows(entries, orders))
-        for (const entry of entries) await tx.insertInto('entries').values(entryRow(entry, guard.lane)).execute()
+        for (const entry of entries) await tx.insertInto('entries').values(entryRow(entry, guard.queue)).execute()
         await keepHashes(tx, entries)
         for (const entry of entries) await tx.insertInto('events').values(eventRow(entry)).execute()
       }),
@@ -26,7 +26,7 @@ export function embeddedWriter(store: Store): JournalWriter {
       store.write(async (tx) => {
         checkOwnership({ ownsLane: await ownsLane(tx, guard), ownsKey: await ownsKey(tx, answer?.claim) })
         const told: Entry[] = []
-        const rows = entries.map((entry) => ({ entry, row: entryRow(entry, guard.lane) }))
+        const rows = entries.map((entry) => ({ entry, row: entryRow(entry, guard.queue) }))
         for (const { entry, row } of rows) {
           const kept = await tx.selectFrom('entries').select(['version', 'shown']).where('key', '=', entry.key).executeTakeFirst()
           if (kept?.version !== entry.version - 1) return false
@@ -54,7 +54,7 @@ export function embeddedWriter(store: Store): JournalWriter {
   }
 }
 
-async function ownsLane(tx: Tx, { lane, fence }: Lease): Promise<boolean> {
+async function ownsLane(tx: Tx, { queue: lane, fence }: Lease): Promise<boolean> {
   const found = await tx.selectFrom('lanes').select('fence').where('lane', '=', lane).executeTakeFirst()
   return found?.fence === fence
 }

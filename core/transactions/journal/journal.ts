@@ -33,7 +33,7 @@ export interface EntryPage {
 /** This server's hold on a lane. Whoever writes shows it, and is refused when the lane has another owner by now. */
 export interface Lease {
   /** chain/network/address, or chain/network/connector/address on a connector's own rail. */
-  readonly lane: string
+  readonly queue: string
   readonly fence: number
 }
 
@@ -78,7 +78,7 @@ export interface Journal {
   /** All of a rail that are not final, or of one lane on it, oldest first. */
   unfinished(of: RailId & { address?: string }): Promise<readonly Entry[]>
   /** The lanes that have something unfinished. */
-  openLanes(): Promise<readonly (RailId & { address: string })[]>
+  openQueues(): Promise<readonly (RailId & { address: string })[]>
   list(filter: EntryFilter): Promise<EntryPage>
   /** Changes after an event, oldest first, at most `limit`; of these addresses only, in lower case, where they are given. */
   eventsAfter(
@@ -148,7 +148,7 @@ export function createRecorder(journal: Journal, onChange: (entry: Entry, before
     read: (key) => journal.read(key),
     find: (chain, network, txHash) => journal.find(chain, network, txHash),
     unfinished: (of) => journal.unfinished(of),
-    openLanes: () => journal.openLanes(),
+    openQueues: () => journal.openQueues(),
     eventsAfter: (id, of) => journal.eventsAfter(id, of),
     lastEventId: () => journal.lastEventId(),
     list: (filter) => journal.list(filter),

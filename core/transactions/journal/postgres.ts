@@ -103,7 +103,7 @@ const eventColumns = sql.raw(namesOf(columns.events))
 /** The rows, each list as one parameter. */
 const inputs = (entries: readonly Entry[], guard: Lease) => sql`
   given as materialized (
-    select * from json_to_recordset(${JSON.stringify(entries.map((each) => entryRow(each, guard.lane)))}::json) as t(${sql.raw(columns.given)})
+    select * from json_to_recordset(${JSON.stringify(entries.map((each) => entryRow(each, guard.queue)))}::json) as t(${sql.raw(columns.given)})
   ),
   given_hashes as materialized (
     select * from json_to_recordset(${JSON.stringify(hashRows(entries))}::json) as t(${sql.raw(columns.hashes)})
@@ -112,7 +112,7 @@ const inputs = (entries: readonly Entry[], guard: Lease) => sql`
     select * from json_to_recordset(${JSON.stringify(entries.map(eventRow))}::json) as t(${sql.raw(columns.events)})
   )`
 
-const holds = ({ lane, fence }: Lease, claim: KeyClaim | undefined) => sql`
+const holds = ({ queue: lane, fence }: Lease, claim: KeyClaim | undefined) => sql`
   lane_row as materialized (select 1 from lanes where lane = ${lane} and fence = ${fence} for share),
   key_row as materialized (${claim ? keyRow(claim) : sql`select 1`}),
   holds as materialized (select exists (select 1 from lane_row) as owns_lane, exists (select 1 from key_row) as owns_key)`

@@ -54,7 +54,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
       return rows.map(({ key, body }) => readBody(key, body))
     },
     // No body is read: one that is damaged keeps its own wallet from being taken up, and no other.
-    async openLanes() {
+    async openQueues() {
       const rows = await store.read((db) =>
         db.selectFrom('entries').select(['chain', 'network', 'via', 'lane']).distinct().where('final', '=', 0).execute(),
       )

@@ -53,7 +53,7 @@ export const next = (entry: Entry, over: Partial<Entry>): Entry => ({
 export const signed = (entry: Entry, id = `0xhash${entry.key}`): Entry => next(entry, { state: 'SIGNED', attempts: [attempt(id)] })
 
 /** Makes a server own a lane. */
-export async function giveLane(store: Store, { lane, fence }: Lease = { lane: laneOf(), fence: 1 }): Promise<Lease> {
+export async function giveLane(store: Store, { queue: lane, fence }: Lease = { queue: laneOf(), fence: 1 }): Promise<Lease> {
   await store.write((tx) =>
     tx
       .insertInto('lanes')
@@ -61,7 +61,7 @@ export async function giveLane(store: Store, { lane, fence }: Lease = { lane: la
       .onConflict((conflict) => conflict.column('lane').doUpdateSet({ fence }))
       .execute(),
   )
-  return { lane, fence }
+  return { queue: lane, fence }
 }
 
 /** Makes a call own an Idempotency-Key. */

@@ -158,7 +158,7 @@ describe('what a server left open', function () {
     const open = await first.submit(order(site), soon())
     await kill(first)
     const hung = gate()
-    const hanging = (journal: Journal): Journal => ({ ...journal, openLanes: () => hung.pass.then(() => journal.openLanes()) })
+    const hanging = (journal: Journal): Journal => ({ ...journal, openQueues: () => hung.pass.then(() => journal.openQueues()) })
     const second = await server({ journalOf: hanging })
     expect(await stateOf(second, open.txHash)).to.equal('BROADCAST')
     hung.open()

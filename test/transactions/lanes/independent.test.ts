@@ -30,7 +30,7 @@ const at = (nowMs: number, more: Partial<SolanaSyncState> = {}): SolanaSyncState
 
 function laneAt(synced: SolanaSyncState): NonceQueue {
   const lane = createNonceQueue({ rail, address: 'w', limit: 8, name: 'w' })
-  lane.asking()(synced)
+  lane.startSync()(synced)
   return lane
 }
 
@@ -63,11 +63,11 @@ describe('a lane whose slots stand for themselves', () => {
     expect(first.map(({ number }) => number)).to.deep.equal([100, 101, 102])
     for (const slot of first) occupy(lane, slot)
     // The last is final before the others: nothing follows from it for them.
-    lane.settle(first[2] ?? 0)
+    lane.markFinal(first[2] ?? 0)
     expect(lane.standing({ slot: first[0] ?? 0 })).to.equal('free')
     expect(lane.occupant(100)?.txHash).to.equal('tx 100')
     expect(taken(lane).number).to.equal(102)
-    lane.asking()(at(500))
+    lane.startSync()(at(500))
     expect(taken(lane).number).to.equal(500)
   })
 
@@ -86,9 +86,9 @@ describe('a lane whose slots stand for themselves', () => {
     expect(refused(lane, 0)).to.equal('claimed')
     occupy(lane, slot)
     expect(refused(lane, 0)).to.equal('not-meant')
-    lane.asking()(at(200, { durable: [{ account: 'a', nonce: 'w', slot: 200 }] }))
+    lane.startSync()(at(200, { durable: [{ account: 'a', nonce: 'w', slot: 200 }] }))
     expect(refused(lane, 0)).to.equal('not-meant')
-    lane.settle(slot)
+    lane.markFinal(slot)
     expect(taken(lane, 0)).to.include({ nonce: 'w' })
   })
 
@@ -97,7 +97,7 @@ describe('a lane whose slots stand for themselves', () => {
     const slots = [taken(lane), taken(lane)]
     for (const slot of slots) occupy(lane, slot)
     expect(lane.committedRaw(at(100), [])).to.equal(10n)
-    lane.asking()(at(101, { landed: [100] }))
+    lane.startSync()(at(101, { landed: [100] }))
     // A check that did not look at blocks does not know it, and the lane does.
     expect(lane.committedRaw(at(102), [])).to.equal(5n)
   })

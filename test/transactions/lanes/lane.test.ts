@@ -8,7 +8,7 @@ const fees = { gasLimit: '21000', maxFeePerGas: '100', maxPriorityFeePerGas: '10
 function laneAt(latest: number, pending = latest): NonceQueue {
   const lane = createNonceQueue({ rail, address: '0x1', limit: 8, name: '0x1' })
   // Said twice: one word alone is not borne out yet.
-  for (const _ of [1, 2]) lane.asking()({ latest, pending })
+  for (const _ of [1, 2]) lane.startSync()({ latest, pending })
   return lane
 }
 
@@ -63,13 +63,13 @@ describe('a lane', () => {
             }
           } else if (each.do === 'mine') {
             while (signed.has(latest)) {
-              lane.settle(latest)
+              lane.markFinal(latest)
               latest += 1
             }
-            lane.asking()({ latest, pending: latest })
+            lane.startSync()({ latest, pending: latest })
           } else {
             const old = Math.max(0, latest - each.back)
-            lane.asking()({ latest: old, pending: old })
+            lane.startSync()({ latest: old, pending: old })
           }
         }
         // The next claim takes the lowest that nobody has.
@@ -85,18 +85,18 @@ describe('a lane', () => {
 
   it('goes by the newest question about what waits at the node, whichever answer comes first', () => {
     const lane = laneAt(5)
-    const older = [lane.asking(), lane.asking()]
-    for (const _ of older) lane.asking()({ latest: 5, pending: 6 })
+    const older = [lane.startSync(), lane.startSync()]
+    for (const _ of older) lane.startSync()({ latest: 5, pending: 6 })
     for (const answer of older) answer({ latest: 5, pending: 5 })
     expect(take(lane)).to.deep.equal([6])
     lane.release([6])
-    for (const _ of older) lane.asking()({ latest: 5, pending: 5 })
+    for (const _ of older) lane.startSync()({ latest: 5, pending: 5 })
     expect(take(lane)).to.deep.equal([5])
   })
 
   it('does not believe a node that lags about what is mined', () => {
     const lane = laneAt(9)
-    lane.asking()({ latest: 4, pending: 4 })
+    lane.startSync()({ latest: 4, pending: 4 })
     expect(take(lane)).to.deep.equal([9])
     expect(take(lane, { nonce: 8 })).to.equal('past')
   })
@@ -105,8 +105,8 @@ describe('a lane', () => {
     const lane = laneAt(5)
     take(lane)
     occupy(lane, 5)
-    lane.settle(5)
-    for (const _ of [1, 2, 3]) lane.asking()({ latest: 3, pending: 3 })
+    lane.markFinal(5)
+    for (const _ of [1, 2, 3]) lane.startSync()({ latest: 3, pending: 3 })
     expect(take(lane, { nonce: 5 })).to.equal('past')
     expect(take(lane, { count: 2 })).to.deep.equal([6, 7])
   })
@@ -114,31 +114,31 @@ describe('a lane', () => {
   it('is borne out by an older word that says nothing else, and has seen what is final', () => {
     const word = (latest: number, pending = latest) => ({ latest, pending })
     const fresh = createNonceQueue({ rail, address: '0x1', limit: 8, name: '0x1' })
-    expect(fresh.bearsOut(word(5))).to.equal(false)
-    fresh.asking()(word(5))
-    expect(fresh.bearsOut(word(5)), 'one word alone').to.equal(false)
+    expect(fresh.agreesWith(word(5))).to.equal(false)
+    fresh.startSync()(word(5))
+    expect(fresh.agreesWith(word(5)), 'one word alone').to.equal(false)
     const lane = laneAt(5)
     occupy(lane, 5)
-    for (const known of [word(4), word(5), word(5, 6), word(6)]) expect(lane.bearsOut(known)).to.equal(true)
-    expect(lane.bearsOut(word(7)), 'somebody else has used 6').to.equal(false)
-    expect(lane.bearsOut(word(5, 7)), 'somebody else waits on 6').to.equal(false)
-    lane.asking()(word(6))
-    lane.settle(5)
-    expect(lane.bearsOut(word(5)), 'from before what is final').to.equal(false)
-    expect(lane.bearsOut(word(6))).to.equal(true)
+    for (const known of [word(4), word(5), word(5, 6), word(6)]) expect(lane.agreesWith(known)).to.equal(true)
+    expect(lane.agreesWith(word(7)), 'somebody else has used 6').to.equal(false)
+    expect(lane.agreesWith(word(5, 7)), 'somebody else waits on 6').to.equal(false)
+    lane.startSync()(word(6))
+    lane.markFinal(5)
+    expect(lane.agreesWith(word(5)), 'from before what is final').to.equal(false)
+    expect(lane.agreesWith(word(6))).to.equal(true)
     // It was asked, not told.
-    for (let tries = 0; tries < 3; tries += 1) lane.bearsOut(word(9))
+    for (let tries = 0; tries < 3; tries += 1) lane.agreesWith(word(9))
     expect(take(lane)).to.deep.equal([6])
   })
 
   it('says who is signing on a nonce, or on the lowest one', () => {
     const lane = laneAt(5)
-    expect(lane.signing()).to.equal(undefined)
+    expect(lane.signingOn()).to.equal(undefined)
     take(lane)
     take(lane)
     occupy(lane, 5)
-    expect(lane.signing()).to.deep.equal({ nonce: 6, requestId: 'r' })
-    expect(lane.signing(5)).to.equal(undefined)
+    expect(lane.signingOn()).to.deep.equal({ nonce: 6, requestId: 'r' })
+    expect(lane.signingOn(5)).to.equal(undefined)
   })
 
   it('gives steps consecutive nonces past whatever lies between', () => {

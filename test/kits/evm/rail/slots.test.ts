@@ -110,7 +110,7 @@ function startWorld() {
     return lie ? { latest: atLeast0(latest + lie.latest), pending: atLeast0(waiting + lie.pending) } : truth()
   }
   const ask = (lie: Lie | undefined) => {
-    const take = lane.asking()
+    const take = lane.startSync()
     const news = said(lie)
     take(news)
     return news
@@ -140,7 +140,7 @@ function startWorld() {
   return {
     trade(count: number, lies: readonly (Lie | undefined)[]) {
       ask(lies[0])
-      for (const lie of [lies[1], lies[2]]) if (lane.doubtful()) ask(lie)
+      for (const lie of [lies[1], lies[2]]) if (lane.needsResync()) ask(lie)
       sign(lane.claim(claimOf(count)))
     },
     look(lie?: Lie) {
@@ -176,7 +176,7 @@ function startWorld() {
       for (const nonce of signed) {
         if (nonce >= final) continue
         signed.delete(nonce)
-        lane.settle(nonce)
+        lane.markFinal(nonce)
       }
     },
     emptySlots: () =>
