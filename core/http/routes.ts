@@ -82,7 +82,7 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
       const signed: { answer?: Answer; isKept: boolean } = { isKept: false }
       const answerOf = (answer: object) => (signed.answer = render(answer, request, startedAt))
       const kept = () => void (signed.isKept = true)
-      const keyed: IdempotencyContext = { claim, tag, answerOf, kept }
+      const keyed: IdempotencyContext = { claim, tag, answerOf, onRecorded: kept }
       const answer: object = await verb(request, { ...call, keyed, ...(await lookUp(request)) })
       const { isKept } = signed
       return { answer: (isKept && signed.answer) || render(answer, request, startedAt), isKept }

@@ -39,7 +39,7 @@ export interface JournaledOrder extends ClientOrder {
   readonly key: string
   /** The transaction, or signed action, that placed it. */
   readonly entry: Entry
-  readonly said?: OrderReport
+  readonly report?: OrderReport
 }
 
 export interface OrderFilter {
@@ -79,7 +79,7 @@ export interface OrderVenue {
 /** What the way of an order asks, besides. */
 export interface OrderJournal extends ClientOrders {
   /** The first of these ids that cannot be used, if any. An id is free again once what used it was given up before it was signed. */
-  taken(venue: OrderVenue, clientOrderIds: readonly string[]): Promise<string | undefined>
+  firstUsed(venue: OrderVenue, clientOrderIds: readonly string[]): Promise<string | undefined>
 }
 
 const ends: ReadonlySet<OrderState> = new Set(['FILLED', 'CANCELED', 'EXPIRED', 'REJECTED', 'FAILED'])
@@ -143,7 +143,7 @@ const Said = Compile(
 function readOrder(row: OrderRow & { body: string }): JournaledOrder {
   const { key, client_order_id: clientOrderId, type, market, place: index, entry_key, body } = row
   const order = { key, clientOrderId, type, market, index, about: JSON.parse(row.about), entry: readBody(entry_key, body) }
-  return row.said === null ? order : { ...order, said: readSaid(key, row.said) }
+  return row.said === null ? order : { ...order, report: readSaid(key, row.said) }
 }
 
 function readSaid(key: string, text: string): OrderReport {
@@ -161,7 +161,7 @@ const idsAtOnce = 5_000
  */
 export function sqlOrders(store: Store, damaged: (error: unknown) => void): OrderJournal {
   return {
-    async taken(venue, clientOrderIds) {
+    async firstUsed(venue, clientOrderIds) {
       for (let first = 0; first < clientOrderIds.length; first += idsAtOnce) {
         const [found] = await among(venue, clientOrderIds.slice(first, first + idsAtOnce))
         if (found !== undefined) return found

@@ -144,7 +144,7 @@ export const expireUnsigned =
 /** What a signed entry means for its slot. */
 export function restoreSigned(entry: Entry, lane: NonceQueue, rail: Rail): void {
   if (isFinal(entry)) lane.markFinal(entry.slot)
-  else lane.occupy(entry.slot, pendingOf(entry, rail), entry.slotGiven)
+  else lane.setPending(entry.slot, pendingOf(entry, rail), entry.slotGiven)
 }
 
 /** How a signed entry holds its slot. */

@@ -20,7 +20,7 @@ export interface LifecycleInput {
   head: Pick<Head, 'number' | 'timestamp'>
   confirmations: number
   /** How many blocks came without it while it was first in line, with its newest attempt signed already. */
-  leftOutOf: number
+  missedBlocks: number
   /** Absent where nothing signed can be replaced. */
   replacing?: ReplacePolicy
   nowMs: number
@@ -220,7 +220,7 @@ function nextActions(entry: Entry, observation: LifecycleInput): readonly Action
 
 const send = (attempt: Attempt): Action => ({ do: 'send', attempt })
 
-function isStuck(entry: Entry, newest: Attempt, { bumpAfterSeconds }: ReplacePolicy, { sightings, leftOutOf, nowMs }: LifecycleInput): boolean {
+function isStuck(entry: Entry, newest: Attempt, { bumpAfterSeconds }: ReplacePolicy, { sightings, missedBlocks: leftOutOf, nowMs }: LifecycleInput): boolean {
   const waitedSeconds = elapsedMs(newest.signedAt, nowMs) / 1000
   const sighting = sightings.get(newest.id)
   if (sighting?.is !== 'pending' && sighting?.is !== 'unseen') return false

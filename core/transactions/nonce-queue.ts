@@ -30,7 +30,7 @@ export interface Claim {
   /** The first slot's; absent: the next free ones. */
   nonce?: number
   /** The caller chose the nonce, and not the server for a fill. */
-  given: boolean
+  chosenByCaller: boolean
   /** Of each step, to be compared with the occupants'. */
   fees: readonly Json[]
   /** Of each step, the most that it can take of the native coin. */
@@ -45,8 +45,8 @@ export interface Claim {
 export interface ClaimedNonces {
   slots: readonly Json[]
   /** Of each, whether a caller chose it: of what was on it before, where something was. */
-  given: readonly boolean[]
-  occupants: readonly (PendingTransaction | undefined)[]
+  chosenByCaller: readonly boolean[]
+  pending: readonly (PendingTransaction | undefined)[]
 }
 
 /** Why a nonce cannot be had. */
@@ -55,7 +55,7 @@ interface NonceConflict {
   nonce: number
   /** What the server would assign. */
   next: number
-  holder?: PendingTransaction
+  pending?: PendingTransaction
   requestId?: string
 }
 
@@ -70,12 +70,12 @@ export interface NonceQueue {
   /** Slots for a request, or why not. At once: nobody comes in between. The chain must have been asked before. */
   claim(claim: Claim): ClaimedNonces | { conflict: NonceConflict }
   /** Signed bytes on a slot are in the journal. `given`: the caller chose it, where nobody claimed it here. */
-  occupy(slot: Json, occupant: PendingTransaction, given?: boolean): void
+  setPending(slot: Json, occupant: PendingTransaction, given?: boolean): void
   /** Nothing was signed on claimed slots: they are free again. Gives those that others wait behind. */
   release(slots: readonly Json[]): readonly Json[]
   /** What is on the slot is final: neither it nor any before it is free again, whatever a node says. */
   markFinal(slot: Json): void
-  occupant(nonce: number): PendingTransaction | undefined
+  pendingOn(nonce: number): PendingTransaction | undefined
   /** What an attempt on a slot, or on that of a nonce, would meet, by all that is known. */
   standing(of: { slot: Json } | { nonce: number }): Standing
   /** The request that is signing on a nonce, or on the lowest one that any is signing on. */
@@ -165,7 +165,7 @@ export function createNonceQueue({ rail, address, limit, name }: { rail: Rail; a
         if (conflict) return { conflict }
       }
       const occupants = wanted.map((slot) => held.get(keyOf(slot))?.occupant)
-      const given = wanted.map((slot) => held.get(keyOf(slot))?.given ?? claim.given)
+      const given = wanted.map((slot) => held.get(keyOf(slot))?.given ?? claim.chosenByCaller)
       for (const [index, slot] of wanted.entries()) {
         const key = keyOf(slot)
         vacated.delete(key)
@@ -177,9 +177,9 @@ export function createNonceQueue({ rail, address, limit, name }: { rail: Rail; a
           claimedRaw: costsRaw[index],
         })
       }
-      return { slots: wanted, given, occupants }
+      return { slots: wanted, chosenByCaller: given, pending: occupants }
     },
-    occupy(slot, occupant, given = false) {
+    setPending(slot, occupant, given = false) {
       held.set(keyOf(slot), { slot, given: held.get(keyOf(slot))?.given ?? given, occupant })
     },
     release(released) {
@@ -211,7 +211,7 @@ export function createNonceQueue({ rail, address, limit, name }: { rail: Rail; a
         0n,
       )
     },
-    occupant: (nonce) => held.get(nonce)?.occupant,
+    pendingOn: (nonce) => held.get(nonce)?.occupant,
     standing(of) {
       const slot = 'slot' in of ? of.slot : rail.slotsFrom(synced(), of.nonce, 1)[0]
       return slot === undefined ? 'free' : standingOf(slot, synced())
@@ -255,7 +255,7 @@ async function ask(rail: Rail, lane: NonceQueue, signal: AbortSignal): Promise<v
 
 /** What a caller is told about a nonce that cannot be had. */
 export async function nonceConflictError(
-  { is, nonce, next, holder, requestId }: NonceConflict,
+  { is, nonce, next, pending: holder, requestId }: NonceConflict,
   { recorder, site, address }: { recorder: Recorder; site: TransactionTarget; address: string },
 ): Promise<SluiceError> {
   const { rail } = site.impl

@@ -72,7 +72,7 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
     const conflict = (claimed: Parameters<typeof nonceConflictError>[0]) => nonceConflictError(claimed, { recorder, site, address })
     const fees = feesOver(pendingOf(entry, rail).fees)
     const costRaw = rail.cost(step, fees)
-    const claimed = lane.claim({ requestId, count: 1, nonce, given: false, fees: [fees], costsRaw: [costRaw], mayReplace: true, only: key })
+    const claimed = lane.claim({ requestId, count: 1, nonce, chosenByCaller: false, fees: [fees], costsRaw: [costRaw], mayReplace: true, only: key })
     if ('conflict' in claimed) throw await conflict(claimed.conflict)
     try {
       // No node would take it, and it would keep coins from others.
@@ -87,7 +87,7 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
       const changes = async () => ({ own: await raised() })
       const kept = await persistSigned(
         recorder,
-        { changes, instead: (before) => ({ ...before }), guard, answer, kept: keyed?.kept, requestId },
+        { changes, instead: (before) => ({ ...before }), guard, answer, kept: keyed?.onRecorded, requestId },
         closing,
         log,
       )
@@ -133,7 +133,7 @@ export function createSpeedUp({ site, recorder, raise }: SpeedUpParts) {
 
   async function pick(nonce: number | undefined, { queue: lane }: LeasedQueue, signal: AbortSignal): Promise<Entry> {
     await syncQueue(rail, lane, signal)
-    const key = nonce === undefined ? undefined : lane.occupant(nonce)?.key
+    const key = nonce === undefined ? undefined : lane.pendingOn(nonce)?.key
     const [lowest] = nonce === undefined ? await pendingEntries(lane, { recorder, site }) : []
     const entry = key === undefined ? lowest : await recorder.read(key)
     if (entry) return entry
@@ -193,7 +193,7 @@ export function createCancel({ site, lanes, recorder, submit }: CancelParts) {
       if (lowest) return lowest.nonce
     } else {
       // Where nothing is ours another program's may be, or it is mined: what comes next tells.
-      const mayBeThere = lane.occupant(nonce) !== undefined || lane.standing({ nonce }) !== 'free'
+      const mayBeThere = lane.pendingOn(nonce) !== undefined || lane.standing({ nonce }) !== 'free'
       if (mayBeThere) return nonce
     }
     throw await nothingPendingError(lane, nonce, 'cancel', { recorder, site })

@@ -45,7 +45,7 @@ export interface IdempotencyContext {
   /** The whole answer, with its envelope, as it is sent: made of what the verb answers. */
   answerOf(answer: object): { status: number; body: string }
   /** Told once that answer is certain to be in the journal: until then it is a promise, and what it tells of may come to nothing. */
-  kept(): void
+  onRecorded(): void
 }
 
 /** Whether the caller said what it pays. */
@@ -76,7 +76,7 @@ export interface SubmitRequest extends Origin {
   /** What the check would find, where memory tells that all is well; asks nothing. */
   recall?(): Checked | undefined
   /** What is asked beside the check and must hold too: a rejection means that nothing is signed. May be called again. */
-  meanwhile?(): Promise<void>
+  precondition?(): Promise<void>
   /** What the verb answers, once hashes and nonces are known: pure, for it is journaled with the signed bytes. */
   answer(submitted: SubmitResult): object
 }

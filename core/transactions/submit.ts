@@ -102,13 +102,13 @@ export function createSubmit(parts: SubmitParts) {
   }
 
   /** Without asking the chain. What a caller names by itself is judged by its word. */
-  function recalled({ recall, nonce, meanwhile }: RoutedRequest, { replaces }: ReplaceOptions, lane: NonceQueue): CheckResult | undefined {
+  function recalled({ recall, nonce, precondition: meanwhile }: RoutedRequest, { replaces }: ReplaceOptions, lane: NonceQueue): CheckResult | undefined {
     const checked = nonce === undefined && !replaces && !meanwhile ? recall?.() : undefined
     return checked && isBorneOut(checked, lane) ? { checked, lane, over: undefined, isRecalled: true } : undefined
   }
 
   async function judge(
-    { plan, signer, wish, meanwhile, ...order }: RoutedRequest,
+    { plan, signer, wish, precondition: meanwhile, ...order }: RoutedRequest,
     manner: ReplaceOptions,
     lane: NonceQueue,
     signal: AbortSignal,
@@ -123,14 +123,14 @@ export function createSubmit(parts: SubmitParts) {
   }
 
   function overOf({ nonce }: Pick<RoutedRequest, 'nonce'>, { replaces }: ReplaceOptions, lane: NonceQueue): Json | undefined {
-    return replaces && nonce !== undefined ? lane.occupant(nonce)?.fees : undefined
+    return replaces && nonce !== undefined ? lane.pendingOn(nonce)?.fees : undefined
   }
 
   /** Slots, and signed bytes on them. What it throws says that nothing was kept and nothing will be. */
   async function make(order: RoutedRequest, manner: ReplaceOptions, held: LeasedQueue, { checked }: CheckResult, signal: AbortSignal): Promise<SignedRequest> {
     const { queue: lane, guard } = held
     const { prepared } = checked
-    const { slots, given, occupants } = await claim(order, manner, lane, checked)
+    const { slots, chosenByCaller: given, pending: occupants } = await claim(order, manner, lane, checked)
     let queued: readonly Entry[] = []
     try {
       queued = newEntries(order, {
@@ -154,7 +154,7 @@ export function createSubmit(parts: SubmitParts) {
           instead: expireUnsigned('The store did not keep what was signed: nothing was sent.'),
           guard,
           answer: answerTo(order, submitted),
-          kept: order.keyed?.kept,
+          kept: order.keyed?.onRecorded,
           requestId: order.requestId,
         },
         closing,
@@ -175,7 +175,7 @@ export function createSubmit(parts: SubmitParts) {
       requestId,
       nonce,
       count: prepared.length,
-      given: nonce !== undefined && kind !== 'fill',
+      chosenByCaller: nonce !== undefined && kind !== 'fill',
       fees: prepared.map(({ fees }) => fees),
       costsRaw: prepared.map(({ step, fees }) => rail.cost(step, fees)),
       mayReplace: replaces || setsFees(wish),
@@ -324,10 +324,10 @@ export function createReserveOrderIds(recorder: Recorder, giveUpLeftovers: () =>
     }
   }
 
-  async function checkUnused(on: Parameters<Recorder['orders']['taken']>[0], ids: readonly string[]): Promise<void> {
-    if ((await recorder.orders.taken(on, ids)) === undefined) return
+  async function checkUnused(on: Parameters<Recorder['orders']['firstUsed']>[0], ids: readonly string[]): Promise<void> {
+    if ((await recorder.orders.firstUsed(on, ids)) === undefined) return
     await giveUpLeftovers()
-    const used = await recorder.orders.taken(on, ids)
+    const used = await recorder.orders.firstUsed(on, ids)
     if (used !== undefined) throw new OrderIdUsed(used)
   }
 }

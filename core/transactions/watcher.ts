@@ -173,7 +173,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
       rival: rivalOf(entry),
       head,
       confirmations,
-      leftOutOf: missedBlocks(entry, inLine, head.number),
+      missedBlocks: missedBlocks(entry, inLine, head.number),
       ...(replacing && { replacing }),
       nowMs: nowMs(),
     })
@@ -187,7 +187,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
       return false
     }
     // What was to take its place and ended without doing so has left its slot.
-    if (entry.signer !== undefined && !lane.occupant(entry.nonce)) restoreSigned(entry, lane, rail)
+    if (entry.signer !== undefined && !lane.pendingOn(entry.nonce)) restoreSigned(entry, lane, rail)
     for (const action of actions) {
       if (action.do === 'send') void dispatch(entry, action.attempt, guard)
       else if (action.do === 'bump') upkeep.bump(entry, action.over.id, head)

@@ -29,7 +29,7 @@ describe('a devnet that begins anew', () => {
       expect((await journal.list({})).entries.map(({ network }) => network)).to.deep.equal(['sepolia'])
       expect(await journal.find('ethereum', 'local', '0xabc')).to.equal(undefined)
       const taken = (network: string) =>
-        journal.orders.taken({ chain: 'ethereum', network, connector: 'book', address: addressOf(0) }, ['a'])
+        journal.orders.firstUsed({ chain: 'ethereum', network, connector: 'book', address: addressOf(0) }, ['a'])
       expect([await taken('local'), await taken('sepolia')]).to.deep.equal([undefined, 'a'])
       expect(await journal.find('ethereum', 'sepolia', '0xabc')).to.include({ network: 'sepolia' })
     } finally {

@@ -36,7 +36,7 @@ describe('a store of an older version', () => {
       await journal.open([newEntry({ kind: 'order' })], guard, undefined, [
         { clientOrderId: 'a', type: 'CLOB', market: 'A-B', index: 0, about: null },
       ])
-      expect(await journal.orders.taken({ ...network, connector: 'exchange', address: wallet }, ['a'])).to.equal('a')
+      expect(await journal.orders.firstUsed({ ...network, connector: 'exchange', address: wallet }, ['a'])).to.equal('a')
     })
   })
 })

@@ -58,7 +58,7 @@ export const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
         wish,
         about: aboutTrade(order),
         answer,
-        meanwhile,
+        precondition: meanwhile,
         ...(source === 'memory' && { recall }),
       },
       signal,

@@ -36,7 +36,7 @@ export function showJournaled(
   order: JournaledOrder,
   { outcome, exchange, cancelling }: { outcome?: ActionOutcome; exchange?: BookOrder; cancelling: boolean },
 ): ShownOrder {
-  const { entry, said, market, clientOrderId } = order
+  const { entry, report: said, market, clientOrderId } = order
   const { side, orderType, timeInForce, price, amount } = readAboutOrder(order)
   const { filledAmount, averagePrice, ...known } = orderState({ entry, said, exchange, outcome, cancelling })
   const txHash = entry.signer === undefined ? txHashOf(entry) : undefined

@@ -36,7 +36,7 @@ export function walletOrders(type: BookSet, owner: string, { network: site, venu
 
   /** Keeps what cannot be undone any more, so that the exchange needs not be asked again. */
   async function note(order: JournaledOrder, shown: ShownOrder, exchange: BookOrder | undefined): Promise<void> {
-    const { entry, said } = order
+    const { entry, report: said } = order
     const { orderId, state, filledAmount, averagePrice, reason, updatedAt } = shown
     if (state === 'PENDING_OPEN' || state === 'PENDING_CANCEL') return
     if (said && said.state === state && said.orderId === orderId && said.filledAmount === filledAmount) return
@@ -89,7 +89,7 @@ export function walletOrders(type: BookSet, owner: string, { network: site, venu
     onExchange: (query: { market?: BookMarket; names?: readonly OrderName[] }, at: At) => book.orders(owner, query, at),
     /** By what an order is known, as far as the journal has it. */
     nameOf(order: JournaledOrder): OrderName & { clientOrderId: string } {
-      const orderId = order.said?.orderId ?? outcomeOf(order)?.orderId
+      const orderId = order.report?.orderId ?? outcomeOf(order)?.orderId
       return { clientOrderId: order.clientOrderId, ...(orderId !== undefined && { orderId }) }
     },
     /** By its receipt, or by what was kept of it. */

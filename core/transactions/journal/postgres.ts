@@ -31,7 +31,7 @@ export function postgresWriter(store: Store, orders: Pick<OrderJournal, 'taken'>
     const ids = given.map(({ clientOrderId }) => clientOrderId)
     const [entry] = entries
     const venue: OrderVenue | undefined = entry?.connector === undefined ? undefined : { ...entry, connector: entry.connector }
-    const known = venue && (await orders.taken(venue, ids))
+    const known = venue && (await orders.firstUsed(venue, ids))
     return new OrderIdUsed(known ?? ids.find((id, index) => ids.indexOf(id) !== index) ?? ids[0] ?? '')
   }
 

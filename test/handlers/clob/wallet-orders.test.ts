@@ -69,7 +69,7 @@ describe("a wallet's orders on an exchange", () => {
     const show = async () => {
       const [found] = await orders.journaled({ limit: 1 })
       if (!found) throw new Error('The order is not there.')
-      return [found.said?.state, (await orders.show(found, undefined, false)).state]
+      return [found.report?.state, (await orders.show(found, undefined, false)).state]
     }
     expect(await show()).to.deep.equal([undefined, 'OPEN'])
     isAway = false

@@ -38,7 +38,7 @@ const claim = (lane: NonceQueue, nonce?: number) =>
   lane.claim({
     requestId: 'r',
     count: 1,
-    given: nonce !== undefined,
+    chosenByCaller: nonce !== undefined,
     fees: [fees],
     costsRaw: [5n],
     mayReplace: false,
@@ -50,7 +50,7 @@ const taken = (lane: NonceQueue, nonce?: number): SolanaSequence => {
   return claimed.slots[0] as SolanaSequence
 }
 const occupy = (lane: NonceQueue, slot: SolanaSequence) =>
-  lane.occupy(slot, { key: String(slot.number), txHash: `tx ${slot.number}`, kind: 'trade', rank: 0, fees, costRaw: 5n })
+  lane.setPending(slot, { key: String(slot.number), txHash: `tx ${slot.number}`, kind: 'trade', rank: 0, fees, costRaw: 5n })
 const refused = (lane: NonceQueue, nonce: number) => {
   const claimed = claim(lane, nonce)
   return 'conflict' in claimed ? claimed.conflict.is : undefined
@@ -65,7 +65,7 @@ describe('a lane whose slots stand for themselves', () => {
     // The last is final before the others: nothing follows from it for them.
     lane.markFinal(first[2] ?? 0)
     expect(lane.standing({ slot: first[0] ?? 0 })).to.equal('free')
-    expect(lane.occupant(100)?.txHash).to.equal('tx 100')
+    expect(lane.pendingOn(100)?.txHash).to.equal('tx 100')
     expect(taken(lane).number).to.equal(102)
     lane.startSync()(at(500))
     expect(taken(lane).number).to.equal(500)

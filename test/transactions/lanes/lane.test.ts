@@ -16,7 +16,7 @@ function take(lane: NonceQueue, more: { nonce?: number; count?: number } = {}): 
   const taken = lane.claim({
     requestId: 'r',
     count: 1,
-    given: more.nonce !== undefined,
+    chosenByCaller: more.nonce !== undefined,
     fees: [fees],
     costsRaw: [1n],
     mayReplace: false,
@@ -26,7 +26,7 @@ function take(lane: NonceQueue, more: { nonce?: number; count?: number } = {}): 
 }
 
 const occupy = (lane: NonceQueue, nonce: number) =>
-  lane.occupy(nonce, { key: `k${nonce}`, txHash: `0x${nonce}`, kind: 'trade', rank: 0, fees, costRaw: 1n })
+  lane.setPending(nonce, { key: `k${nonce}`, txHash: `0x${nonce}`, kind: 'trade', rank: 0, fees, costRaw: 1n })
 
 describe('a lane', () => {
   it('never gives a nonce twice and leaves none out, however claims, failures and news mix', () => {

@@ -68,7 +68,7 @@ describe('signed actions of an exchange', () => {
       return { status: 200, body: JSON.stringify(answer) }
     }
     const kept = () => bodies.push({ is: 'kept' })
-    const sent = await transactions.submit(placing(venue, { keyed: { claim, tag: '', answerOf, kept } }), soon())
+    const sent = await transactions.submit(placing(venue, { keyed: { claim, tag: '', answerOf, onRecorded: kept } }), soon())
     expect(sent).not.to.have.property('landed')
     expect(bodies).to.deep.equal([{ txHash: sent.txHash }, { is: 'kept' }])
     expect(await stateOf(transactions, sent.txHash)).to.equal('CONFIRMED')

@@ -31,7 +31,7 @@ function observed(sightings: readonly Sighting[], more: Partial<LifecycleInput> 
     sightings: new Map(sightings.map((each) => [each.id, each])),
     head,
     confirmations: 3,
-    leftOutOf: 9,
+    missedBlocks: 9,
     replacing,
     nowMs: 500,
     ...more,

@@ -62,7 +62,7 @@ function observed(
     sightings: new Map(sightings.map((each) => [each.id, each])),
     head: { number: BigInt(block), timestamp: chainTime },
     confirmations: 3,
-    leftOutOf,
+    missedBlocks: leftOutOf,
     ...(replacing && { replacing: { bumpAfterSeconds, cancelIsCheaper: () => cheaper } }),
     nowMs: afterSeconds * seconds,
   }

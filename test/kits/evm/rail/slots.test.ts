@@ -123,7 +123,7 @@ function startWorld() {
       expect(nonce >= final || minedBy.get(nonce) === 'theirs', `nonce ${nonce} is final`).to.equal(true)
       ever.add(nonce)
       signed.add(nonce)
-      lane.occupy(slot, { key: `k${nonce}`, txHash: `0x${nonce}`, kind: 'trade', rank: 0, fees, costRaw: 1n })
+      lane.setPending(slot, { key: `k${nonce}`, txHash: `0x${nonce}`, kind: 'trade', rank: 0, fees, costRaw: 1n })
       if (nonce >= mined && !pool.has(nonce)) pool.set(nonce, 'ours')
     }
   }
