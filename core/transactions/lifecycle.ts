@@ -13,7 +13,7 @@ export interface CompetingTransaction {
 /** What one look told about an entry. */
 export interface LifecycleInput {
   /** By attempt id. An attempt that nothing is known of is missing. */
-  sightings: ReadonlyMap<string, Sighting>
+  observations: ReadonlyMap<string, Sighting>
   /** `gone`: what was to take its place ended without doing so. */
   rival?: CompetingTransaction | 'gone'
   /** The head that was looked at. */
@@ -43,7 +43,7 @@ const countedDeadLooks = 5
 /** Where an entry goes with what was seen. Pure: all the hard cases are decided here. */
 export function advance(before: Entry, observation: LifecycleInput): Step {
   if (isFinal(before) || before.attempts.length === 0) return { entry: before, actions: [] }
-  const { sightings, confirmations } = observation
+  const { observations: sightings, confirmations } = observation
   const [rival, entry] = observation.rival === 'gone' ? [undefined, standingAlone(before)] : [observation.rival, before]
   const seen = entry.attempts.flatMap(({ id }) => sightings.get(id) ?? [])
 
@@ -193,7 +193,7 @@ const unkeptPauseMs = 2_000
 
 /** Of an entry that is in no block, has no rival in one and is not dead. */
 function nextActions(entry: Entry, observation: LifecycleInput): readonly Action[] {
-  const { sightings, head, replacing, nowMs } = observation
+  const { observations: sightings, head, replacing, nowMs } = observation
   const newest = entry.attempts.at(-1)
   // Whatever is to take its place goes its own way.
   if (!newest || entry.replacedBy !== undefined) return []
@@ -220,7 +220,7 @@ function nextActions(entry: Entry, observation: LifecycleInput): readonly Action
 
 const send = (attempt: Attempt): Action => ({ do: 'send', attempt })
 
-function isStuck(entry: Entry, newest: Attempt, { bumpAfterSeconds }: ReplacePolicy, { sightings, missedBlocks: leftOutOf, nowMs }: LifecycleInput): boolean {
+function isStuck(entry: Entry, newest: Attempt, { bumpAfterSeconds }: ReplacePolicy, { observations: sightings, missedBlocks: leftOutOf, nowMs }: LifecycleInput): boolean {
   const waitedSeconds = elapsedMs(newest.signedAt, nowMs) / 1000
   const sighting = sightings.get(newest.id)
   if (sighting?.is !== 'pending' && sighting?.is !== 'unseen') return false

@@ -77,7 +77,7 @@ export interface NonceQueue {
   markFinal(slot: Json): void
   pendingOn(nonce: number): PendingTransaction | undefined
   /** What an attempt on a slot, or on that of a nonce, would meet, by all that is known. */
-  standing(of: { slot: Json } | { nonce: number }): Standing
+  statusOf(of: { slot: Json } | { nonce: number }): Standing
   /** The request that is signing on a nonce, or on the lowest one that any is signing on. */
   signingOn(nonce?: number): { nonce: number; requestId: string } | undefined
   /** What our transactions can still take of the native coin, but for those on some slots and those that were mined by some news. */
@@ -212,7 +212,7 @@ export function createNonceQueue({ rail, address, limit, name }: { rail: Rail; a
       )
     },
     pendingOn: (nonce) => held.get(nonce)?.occupant,
-    standing(of) {
+    statusOf(of) {
       const slot = 'slot' in of ? of.slot : rail.slotsFrom(synced(), of.nonce, 1)[0]
       return slot === undefined ? 'free' : standingOf(slot, synced())
     },

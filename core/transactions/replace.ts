@@ -193,7 +193,7 @@ export function createCancel({ site, lanes, recorder, submit }: CancelParts) {
       if (lowest) return lowest.nonce
     } else {
       // Where nothing is ours another program's may be, or it is mined: what comes next tells.
-      const mayBeThere = lane.pendingOn(nonce) !== undefined || lane.standing({ nonce }) !== 'free'
+      const mayBeThere = lane.pendingOn(nonce) !== undefined || lane.statusOf({ nonce }) !== 'free'
       if (mayBeThere) return nonce
     }
     throw await nothingPendingError(lane, nonce, 'cancel', { recorder, site })
@@ -249,7 +249,7 @@ async function pendingEntries(lane: NonceQueue, { recorder, site: { chain, netwo
   const unfinished = await recorder.unfinished({ chain, network, connector, address: lane.address })
   return unfinished
     .filter(({ attempts, landed, replacedBy }) => attempts.length > 0 && !landed && replacedBy === undefined)
-    .filter(({ slot }) => lane.standing({ slot }) !== 'past')
+    .filter(({ slot }) => lane.statusOf({ slot }) !== 'past')
     .toSorted((a, b) => a.nonce - b.nonce)
 }
 
@@ -260,7 +260,7 @@ async function nothingPendingError(lane: NonceQueue, nonce: number | undefined, 
     nonceConflictError({ next: lane.nextNonce(), ...found }, { recorder, site, address })
   const signing = lane.signingOn(nonce)
   if (signing) return conflict({ is: 'claimed', ...signing })
-  if (nonce !== undefined && lane.standing({ nonce }) === 'past') return conflict({ is: 'past', nonce })
+  if (nonce !== undefined && lane.statusOf({ nonce }) === 'past') return conflict({ is: 'past', nonce })
   const what =
     nonce === undefined ? `${address} has no pending transaction in the journal` : `Nothing of ${address} is pending on nonce ${nonce}`
   return new SluiceError('UNKNOWN_TRANSACTION', `${what}: there is nothing to ${toDo}.`)

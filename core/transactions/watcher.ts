@@ -38,7 +38,7 @@ interface Watcher {
 /** What one look saw of everything that is open. */
 interface PollResult {
   head: Head
-  sightings: ReadonlyMap<string, Sighting>
+  observations: ReadonlyMap<string, Sighting>
   rivalOf: CompetingOf
 }
 
@@ -162,14 +162,14 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
     return act(entry, actions, held, seen.head)
   }
 
-  function stepOf(entry: Entry, { head, sightings, rivalOf }: PollResult): Step {
+  function stepOf(entry: Entry, { head, observations: sightings, rivalOf }: PollResult): Step {
     const { replace } = rail
     const replacing = replace && {
       bumpAfterSeconds,
       cancelIsCheaper: (fees: Parameters<typeof replace.cancelIsCheaper>[1]) => replace.cancelIsCheaper(entry.step, fees, head),
     }
     return advance(entry, {
-      sightings,
+      observations: sightings,
       rival: rivalOf(entry),
       head,
       confirmations,

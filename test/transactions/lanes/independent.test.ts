@@ -64,7 +64,7 @@ describe('a lane whose slots stand for themselves', () => {
     for (const slot of first) occupy(lane, slot)
     // The last is final before the others: nothing follows from it for them.
     lane.markFinal(first[2] ?? 0)
-    expect(lane.standing({ slot: first[0] ?? 0 })).to.equal('free')
+    expect(lane.statusOf({ slot: first[0] ?? 0 })).to.equal('free')
     expect(lane.pendingOn(100)?.txHash).to.equal('tx 100')
     expect(taken(lane).number).to.equal(102)
     lane.startSync()(at(500))

@@ -28,7 +28,7 @@ function observed(sightings: readonly Sighting[], more: Partial<LifecycleInput> 
   const head = { number: 100n, timestamp: 0 }
   const replacing = { bumpAfterSeconds: 100, cancelIsCheaper: () => true }
   return {
-    sightings: new Map(sightings.map((each) => [each.id, each])),
+    observations: new Map(sightings.map((each) => [each.id, each])),
     head,
     confirmations: 3,
     missedBlocks: 9,

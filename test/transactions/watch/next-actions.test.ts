@@ -59,7 +59,7 @@ function observed(
   { afterSeconds = 0, chainTime = 0, block = 100, cheaper = true, replacing = true, leftOutOf = 9 }: Given = {},
 ): LifecycleInput {
   return {
-    sightings: new Map(sightings.map((each) => [each.id, each])),
+    observations: new Map(sightings.map((each) => [each.id, each])),
     head: { number: BigInt(block), timestamp: chainTime },
     confirmations: 3,
     missedBlocks: leftOutOf,
