@@ -27,27 +27,27 @@ export interface Store {
 /** A lane that the store says is ours. */
 export interface OwnedQueue {
   queue: string
-  fence: number
+  fencingToken: number
   /** A living server asks for it. */
-  wished: boolean
+  requested: boolean
 }
 
 /** What a server hears of lanes. */
 export interface LeaseEvents {
   /** Somebody asks for a lane of ours. */
-  wished(lane: string): void
+  requested(lane: string): void
   /** A lane was given to us. */
-  given(lane: string): void
+  granted(lane: string): void
   /** Another server ended: any lane may be free. */
   freed(): void
   /** All lanes that the store says are ours, as it was at some moment after `askedAt` (`performance.now()`). */
-  ours(lanes: readonly OwnedQueue[], askedAt: number): void
+  owned(lanes: readonly OwnedQueue[], askedAt: number): void
 }
 
 /** This server's life as the others see it: what it owns is its own while it lives. */
 export interface LeaseSession {
   /** Whether it certainly lives, at this moment. */
-  lives(): boolean
+  isAlive(): boolean
   /** Raised whenever it may have been dead in between: what was held before must be asked for again. */
   term(): number
   /** Waits until it lives. @throws StoreUnavailable */
@@ -57,7 +57,7 @@ export interface LeaseSession {
 }
 
 /** A store of this process alone: nobody else can think that it is dead. */
-export const embeddedSession: LeaseSession = { lives: () => true, term: () => 1, revive: async () => {}, stop: async () => {} }
+export const embeddedSession: LeaseSession = { isAlive: () => true, term: () => 1, revive: async () => {}, stop: async () => {} }
 
 /** The store did not do it: its disk is full, it cannot be written, its database is away. */
 export class StoreUnavailable extends SluiceError {

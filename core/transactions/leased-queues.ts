@@ -8,7 +8,7 @@ import { type TransactionTarget, timedOutBeforeSigning } from './submit-request.
 /** A lane as it was taken up, and the hold on it that every write shows. */
 export interface LeasedQueue {
   readonly queue: NonceQueue
-  readonly guard: Lease
+  readonly lease: Lease
 }
 
 /** The lanes of one network that this server owns, each as the journal has it since the last change of owner. */
@@ -26,7 +26,7 @@ export interface LeasedQueues {
 }
 
 interface QueueEntry {
-  guard: Lease
+  lease: Lease
   ready: Promise<LeasedQueue>
   /** Once it is ready. */
   held?: LeasedQueue
@@ -52,12 +52,12 @@ export function createLeasedQueues({
   /** Once for every change of owner: whatever was known before may have been overtaken. */
   function takeUp(address: string, guard: Lease): Promise<LeasedQueue> {
     const before = taken.get(address)
-    if (before?.guard.fence === guard.fence) return before.ready
-    if (before && before.guard.fence > guard.fence)
+    if (before?.lease.fencingToken === guard.fencingToken) return before.ready
+    if (before && before.lease.fencingToken > guard.fencingToken)
       return Promise.reject(new OwnershipLost(`${nameOf(address)} has had another owner meanwhile.`))
     const fresh = createNonceQueue({ rail: impl.rail, address, limit, name: `${address} on ${railName(site)}` })
     const ready = rebuildQueue({ site, recorder, lane: fresh, guard }).then(() => ({ lane: fresh, guard }))
-    const entry: QueueEntry = { guard, ready }
+    const entry: QueueEntry = { lease: guard, ready }
     taken.set(address, entry)
     ready.then(
       (held) => (entry.held = held),
@@ -68,7 +68,7 @@ export function createLeasedQueues({
 
   function held(address: string): LeasedQueue | undefined {
     const found = taken.get(address)?.held
-    return found && leases.held(nameOf(address))?.fence === found.guard.fence ? found : undefined
+    return found && leases.held(nameOf(address))?.fencingToken === found.lease.fencingToken ? found : undefined
   }
 
   return {

@@ -48,10 +48,10 @@ export function sqlLeases({ store, url, serverId, serverName, log, onChange = ()
     return postgresSession(
       { url: database, serverId, serverName, log },
       {
-        wished: (lane) => seatOf(lane).wished(),
-        given: (lane) => seatOf(lane).given(true),
+        requested: (lane) => seatOf(lane).requested(),
+        granted: (lane) => seatOf(lane).granted(true),
         freed,
-        ours,
+        owned: ours,
       },
     )
   }
@@ -63,14 +63,14 @@ export function sqlLeases({ store, url, serverId, serverName, log, onChange = ()
   }
 
   function freed(): void {
-    for (const seat of seats.values()) seat.given(false)
+    for (const seat of seats.values()) seat.granted(false)
   }
 
   /** The net under the notices, and under what we believed without a reason. */
   function ours(lanes: readonly OwnedQueue[], askedAt: number): void {
-    const fences = new Map(lanes.map(({ queue: lane, fence }) => [lane, fence]))
-    for (const [lane, seat] of seats) seat.seen(fences.get(lane), askedAt)
-    for (const { queue: lane, wished } of lanes) if (wished) seatOf(lane).wished()
+    const fences = new Map(lanes.map(({ queue: lane, fencingToken: fence }) => [lane, fence]))
+    for (const [lane, seat] of seats) seat.confirm(fences.get(lane), askedAt)
+    for (const { queue: lane, requested: wished } of lanes) if (wished) seatOf(lane).requested()
   }
 
   return {
@@ -103,7 +103,7 @@ const tenureMs = 50
 const pollMs = 250
 
 interface HeldLease {
-  guard: Lease
+  lease: Lease
   /** The session's, when it was asked for. */
   term: number
   /** `performance.now()` */
@@ -119,11 +119,11 @@ interface LeaseHolder {
   /** Takes it where nobody living has it. */
   adopt(): Promise<Lease | undefined>
   /** Another server asks for it. */
-  wished(): void
+  requested(): void
   /** It was given to us, or else may be free. */
-  given(toUs: boolean): void
+  granted(toUs: boolean): void
   /** What the store said of it at some moment after `askedAt`: its fence where it is ours. */
-  seen(fence: number | undefined, askedAt: number): void
+  confirm(fence: number | undefined, askedAt: number): void
   /** A write under this guard was refused: the store must be asked. */
   doubt(guard: Lease): void
 }
@@ -153,7 +153,7 @@ function createLeaseHolder({ lane, table, session, log, onChange }: SeatParts): 
   let emptied = () => {}
 
   const isWanted = () => waiting > 0
-  const current = () => (hold && hold.term === session.term() && session.lives() ? hold : undefined)
+  const current = () => (hold && hold.term === session.term() && session.isAlive() ? hold : undefined)
 
   /** One statement after the other: of two answers the later is the newer. */
   function inTurn<T>(ask: () => Promise<T>): Promise<T> {
@@ -169,7 +169,7 @@ function createLeaseHolder({ lane, table, session, log, onChange }: SeatParts): 
       const term = session.term()
       const fence = await table.take(lane)
       if (fence === undefined) return false
-      hold = { guard: { queue: lane, fence }, term, since: performance.now() }
+      hold = { lease: { queue: lane, fencingToken: fence }, term, since: performance.now() }
       if (fence !== lastFence) onChange(wasGiven ? 'received' : 'taken')
       lastFence = fence
       wasGiven = false
@@ -183,7 +183,7 @@ function createLeaseHolder({ lane, table, session, log, onChange }: SeatParts): 
       await session.revive()
       const news = new Promise<void>((resolve) => (wake = resolve))
       if (await take()) return
-      await table.wish(lane)
+      await table.request(lane)
       await Promise.race([news, sleep(pollMs)])
     }
   }
@@ -196,7 +196,7 @@ function createLeaseHolder({ lane, table, session, log, onChange }: SeatParts): 
       if (users > 0) await new Promise<void>((resolve) => (emptied = resolve))
       await inTurn(async () => {
         hold = undefined
-        if (await table.give(lane)) onChange('given')
+        if (await table.handOver(lane)) onChange('given')
       })
     } catch (error) {
       log.warn({ lane, reason: error instanceof Error ? error.message : 'unknown' }, 'a lane could not be handed over; it is tried again')
@@ -207,14 +207,14 @@ function createLeaseHolder({ lane, table, session, log, onChange }: SeatParts): 
   }
 
   return {
-    held: () => current()?.guard,
+    held: () => current()?.lease,
     async enter(signal) {
       for (;;) {
         signal.throwIfAborted()
         const now = isLeaving ? undefined : current()
         if (now) {
           users += 1
-          return now.guard
+          return now.lease
         }
         waiting += 1
         try {
@@ -233,22 +233,22 @@ function createLeaseHolder({ lane, table, session, log, onChange }: SeatParts): 
         await session.revive()
         await take()
       }
-      return current()?.guard
+      return current()?.lease
     },
-    wished() {
+    requested() {
       // On its way to us, for work that waits: who asks will ask again.
       if (!current() && isWanted()) return
       handingOver ??= handOver()
     },
-    given(toUs) {
+    granted(toUs) {
       wasGiven = toUs
       wake()
     },
-    seen(fence, askedAt) {
-      if (hold && hold.since < askedAt && hold.guard.fence !== fence) hold = undefined
+    confirm(fence, askedAt) {
+      if (hold && hold.since < askedAt && hold.lease.fencingToken !== fence) hold = undefined
     },
     doubt(guard) {
-      if (hold?.guard === guard) hold = undefined
+      if (hold?.lease === guard) hold = undefined
     },
   }
 }

@@ -63,7 +63,7 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
       const held = ours.get(signerOf(entry))
       if (!held || signing.has(entry.key)) continue
       // Of a lane that has another owner by now, it is that one's.
-      const written = await recorder.write([{ before: entry, after: expireUnsigned(whenLeftOver)(entry) }], held.guard).catch(unlessSuperseded)
+      const written = await recorder.write([{ before: entry, after: expireUnsigned(whenLeftOver)(entry) }], held.lease).catch(unlessSuperseded)
       if (!written) continue
       log.info({ address: entry.address, nonce: entry.nonce, requestId: entry.requestId }, 'a request that was never signed was given up')
     }

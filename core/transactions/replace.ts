@@ -59,13 +59,13 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
     const attempt = entry?.attempts.at(-1)
     if (!entry || !attempt) throw new Error('An attempt was kept that is not there.')
     wake()
-    await orTimeout(goOn(dispatch(entry, attempt, held.guard)), signal, () => broadcastTimedOut(attempt.id, requestId))
+    await orTimeout(goOn(dispatch(entry, attempt, held.lease)), signal, () => broadcastTimedOut(attempt.id, requestId))
     return { txHash: attempt.id, nonce: entry.nonce }
   }
 
   /** What it throws says that no further attempt was kept and none will be. */
   async function make({ requestId, keyed, feesGiven, pick, feesOver }: RaiseRequest, held: LeasedQueue, holdsRaw: bigint, signal: AbortSignal) {
-    const { queue: lane, guard } = held
+    const { queue: lane, lease: guard } = held
     const entry = await pick(held)
     const { key, slot, step, nonce } = entry
     const { address } = lane

@@ -128,7 +128,7 @@ export function createSubmit(parts: SubmitParts) {
 
   /** Slots, and signed bytes on them. What it throws says that nothing was kept and nothing will be. */
   async function make(order: RoutedRequest, manner: ReplaceOptions, held: LeasedQueue, { checked }: CheckResult, signal: AbortSignal): Promise<SignedRequest> {
-    const { queue: lane, guard } = held
+    const { queue: lane, lease: guard } = held
     const { prepared } = checked
     const { slots, chosenByCaller: given, pending: occupants } = await claim(order, manner, lane, checked)
     let queued: readonly Entry[] = []
@@ -239,7 +239,7 @@ export function createSubmit(parts: SubmitParts) {
   }
 
   /** Never signed, or nobody will see what was. Where it cannot be noted now, whoever goes over what is queued notes it. */
-  async function giveUp(queued: readonly Entry[], { guard }: LeasedQueue, error: unknown): Promise<void> {
+  async function giveUp(queued: readonly Entry[], { lease: guard }: LeasedQueue, error: unknown): Promise<void> {
     const give = expireUnsigned(error instanceof SluiceError ? error.message : 'The transaction could not be signed.')
     try {
       if (!(error instanceof StoreUnavailable))
@@ -256,7 +256,7 @@ export function createSubmit(parts: SubmitParts) {
   }
 
   /** One after the other, for nodes that take no nonce before the one below it. Gives what came of the last, where that was said at once. */
-  async function sendInOrder(entries: readonly Entry[], { guard }: LeasedQueue): Promise<ImmediateResult | undefined> {
+  async function sendInOrder(entries: readonly Entry[], { lease: guard }: LeasedQueue): Promise<ImmediateResult | undefined> {
     const landed: (ImmediateResult | undefined)[] = []
     for (const entry of entries) for (const attempt of entry.attempts.slice(-1)) landed.push(await dispatch(entry, attempt, guard))
     if (site.connector !== undefined && landed.includes(undefined)) wake()

@@ -134,7 +134,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
       const steps = entries.map((before) => ({ before, ...stepOf(before, seen) }))
       const changed = steps.filter(({ before, entry }) => entry !== before)
       const changes = changed.map(({ before, entry }) => ({ before, after: entry }))
-      const written = changes.length === 0 ? [] : await recorder.write(changes, held.guard)
+      const written = changes.length === 0 ? [] : await recorder.write(changes, held.lease)
       if (written) {
         const kept = new Map(written.map((entry) => [entry.key, entry]))
         return steps.map(({ entry, actions }) => act(kept.get(entry.key) ?? entry, actions, held, seen.head)).includes(true)
@@ -157,7 +157,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
         actions = step.actions
         return step.entry
       },
-      held.guard,
+      held.lease,
     )
     return act(entry, actions, held, seen.head)
   }
@@ -180,7 +180,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
   }
 
   /** Whether it is still open. */
-  function act(entry: Entry, actions: readonly Action[], { queue: lane, guard }: LeasedQueue, head: Head): boolean {
+  function act(entry: Entry, actions: readonly Action[], { queue: lane, lease: guard }: LeasedQueue, head: Head): boolean {
     if (isFinal(entry)) {
       lane.markFinal(entry.slot)
       upkeep.forget(entry)

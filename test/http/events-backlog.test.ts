@@ -70,7 +70,7 @@ describe('those who follow the journal', () => {
       const store = await place().open()
       journal = sqlJournal(store)
       others = place().kind === 'postgres' ? sqlJournal(await place().open()) : journal
-      for (const address of [wallet, other]) await giveLane(store, { queue: laneOf(address), fence: 1 })
+      for (const address of [wallet, other]) await giveLane(store, { queue: laneOf(address), fencingToken: 1 })
     })
 
     /** Follows from an id until the end, coming back after every few events as a client that is cut off, at a speed of its own. */
@@ -114,7 +114,7 @@ describe('those who follow the journal', () => {
       const changes = changesOf(journal)
       // More than is read at once.
       const before = Array.from({ length: 600 }, () => newEntry({ address: wallet }))
-      await journal.open(before, { queue: laneOf(wallet), fence: 1 })
+      await journal.open(before, { queue: laneOf(wallet), fencingToken: 1 })
       await write(journal, wallet)
       const start = await journal.lastEventId()
       let last: number | undefined

@@ -80,14 +80,14 @@ describe('the metrics of the journal', () => {
 
   const openAt = async (nonce: number, createdAt: number) => {
     const entry = { ...queued, key: `a-${createdAt}-${nonce}`, nonce, slot: nonce, createdAt }
-    await journal.open([entry], { queue: lane, fence: 1 })
+    await journal.open([entry], { queue: lane, fencingToken: 1 })
     return entry
   }
 
   it('time what was kept, and name why something was not', async () => {
     const entry = await openAt(5, 0)
-    expect(await journal.write([{ ...entry, version: 2, state: 'EXPIRED' }], { queue: lane, fence: 1 })).to.equal(true)
-    const refused = await journal.open([{ ...queued, key: 'b-1' }], { queue: lane, fence: 0 }).catch((error: unknown) => error)
+    expect(await journal.write([{ ...entry, version: 2, state: 'EXPIRED' }], { queue: lane, fencingToken: 1 })).to.equal(true)
+    const refused = await journal.open([{ ...queued, key: 'b-1' }], { queue: lane, fencingToken: 0 }).catch((error: unknown) => error)
     expect(refused).to.be.instanceOf(OwnershipLost)
     const lines = await shown(metrics, 'sluice_journal_seconds_count', 'sluice_journal_failures_total')
     expect(lines).to.have.members([

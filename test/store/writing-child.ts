@@ -9,7 +9,7 @@ const say = (word: string, key = '') => process.stdout.write(`${word} ${key}\n`)
 say('opening')
 const store = await openStore({ dataDir, ...(url && { url }), serverName: 'child', log: { info: () => {}, warn: () => {} } })
 const journal = sqlJournal(store)
-const guard = await giveLane(store, { queue: laneOf(), fence: 1 })
+const guard = await giveLane(store, { queue: laneOf(), fencingToken: 1 })
 say('opened')
 for (let count = 0; ; count += 1) {
   const key = `${round}-${String(count).padStart(6, '0')}`

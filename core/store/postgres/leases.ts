@@ -101,14 +101,14 @@ export function postgresSession({ url, serverId, serverName, log }: SessionParts
     granted()
     const askedAt = performance.now()
     const rows = await connection.query(owned, [serverId])
-    news.ours(
+    news.owned(
       rows.map(({ lane, fence, wished }) => ({ lane: String(lane), fence: Number(fence), wished: wished === true })),
       askedAt,
     )
   }
 
   return {
-    lives: () => belief.holds(),
+    isAlive: () => belief.holds(),
     term: () => term,
     async revive() {
       // One that was under way may have begun long ago, before this process stood still.
@@ -140,9 +140,9 @@ export interface LeaseTable {
   /** The lane's fence where its owner is we, dead or nobody, and then it is ours. */
   take(lane: string): Promise<number | undefined>
   /** Tells the lane's owner that we wait for it. */
-  wish(lane: string): Promise<void>
+  request(lane: string): Promise<void>
   /** Gives the lane to who waits for it; whether it was ours and somebody did. */
-  give(lane: string): Promise<boolean>
+  handOver(lane: string): Promise<boolean>
 }
 
 export function leaseTable(store: Store, serverId: string): LeaseTable {
@@ -164,7 +164,7 @@ export function leaseTable(store: Store, serverId: string): LeaseTable {
           returning fence`.execute(db)
         return rows[0]?.fence
       }),
-    async wish(lane) {
+    async request(lane) {
       // Who waits already is before us; its owner is told all the same, lest it has not heard.
       const asked = sql`
         with asked as (
@@ -174,7 +174,7 @@ export function leaseTable(store: Store, serverId: string): LeaseTable {
         select ${notify('wish')} from lanes where lane = ${lane}`
       await store.writeOnce((db) => asked.execute(db))
     },
-    async give(lane) {
+    async handOver(lane) {
       const given = sql`
         with given as (
           update lanes set server = wanted_by, fence = fence + 1, wanted_by = null

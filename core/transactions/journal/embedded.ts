@@ -54,7 +54,7 @@ export function embeddedWriter(store: Store): JournalWriter {
   }
 }
 
-async function ownsLane(tx: Tx, { queue: lane, fence }: Lease): Promise<boolean> {
+async function ownsLane(tx: Tx, { queue: lane, fencingToken: fence }: Lease): Promise<boolean> {
   const found = await tx.selectFrom('lanes').select('fence').where('lane', '=', lane).executeTakeFirst()
   return found?.fence === fence
 }

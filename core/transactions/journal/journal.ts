@@ -34,7 +34,7 @@ export interface EntryPage {
 export interface Lease {
   /** chain/network/address, or chain/network/connector/address on a connector's own rail. */
   readonly queue: string
-  readonly fence: number
+  readonly fencingToken: number
 }
 
 /** One call's hold on an Idempotency-Key: journaling under it is refused once another call took the key over. */

@@ -112,7 +112,7 @@ const inputs = (entries: readonly Entry[], guard: Lease) => sql`
     select * from json_to_recordset(${JSON.stringify(entries.map(eventRow))}::json) as t(${sql.raw(columns.events)})
   )`
 
-const holds = ({ queue: lane, fence }: Lease, claim: KeyClaim | undefined) => sql`
+const holds = ({ queue: lane, fencingToken: fence }: Lease, claim: KeyClaim | undefined) => sql`
   lane_row as materialized (select 1 from lanes where lane = ${lane} and fence = ${fence} for share),
   key_row as materialized (${claim ? keyRow(claim) : sql`select 1`}),
   holds as materialized (select exists (select 1 from lane_row) as owns_lane, exists (select 1 from key_row) as owns_key)`

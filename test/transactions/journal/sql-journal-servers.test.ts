@@ -59,7 +59,7 @@ describe('the journal of several servers in PostgreSQL', () => {
       begin perform pg_sleep(random() * 0.02); return null; end $$`)
     await other.query(`create constraint trigger slow after insert on events deferrable initially deferred
       for each row execute function slow()`)
-    const lanes = await Promise.all(Array.from({ length: 6 }, (_, index) => giveLane(store, { queue: laneOf(`0x${index}`), fence: 1 })))
+    const lanes = await Promise.all(Array.from({ length: 6 }, (_, index) => giveLane(store, { queue: laneOf(`0x${index}`), fencingToken: 1 })))
     const second = sqlJournal(await place().open())
     const over = new AbortController()
     const followed: JournalEvent[] = []
@@ -115,7 +115,7 @@ describe('the journal of several servers in PostgreSQL', () => {
     const writing = journal.write([signed(one)], guard)
     await until('it is held up', async () => (await heldUp()) > 0)
     expect(await settled(writing)).to.equal(false)
-    const taking = giveLane(store, { queue: guard.queue, fence: 2 })
+    const taking = giveLane(store, { queue: guard.queue, fencingToken: 2 })
     expect(await settled(taking)).to.equal(false)
     await other.query('commit')
     expect(await writing).to.equal(true)

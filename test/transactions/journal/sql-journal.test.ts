@@ -67,10 +67,10 @@ describe('the journal in a database', () => {
     it('refuses a server that lost the lane, and keeps nothing', async () => {
       const [one, two] = [newEntry(), newEntry()]
       await journal.open([one], guard)
-      await giveLane(store, { queue: guard.queue, fence: 2 })
+      await giveLane(store, { queue: guard.queue, fencingToken: 2 })
       expect(await nameOf(journal.open([two], guard))).to.equal('Superseded')
       expect(await nameOf(journal.write([signed(one)], guard))).to.equal('Superseded')
-      expect(await nameOf(journal.open([two], { queue: laneOf('0xother'), fence: 1 }))).to.equal('Superseded')
+      expect(await nameOf(journal.open([two], { queue: laneOf('0xother'), fencingToken: 1 }))).to.equal('Superseded')
       expect((await journal.list({})).entries).to.deep.equal([one])
       expect(await journal.find('ethereum', 'local', `0xhash${one.key}`)).to.equal(undefined)
       expect(await journal.eventsAfter(0, { limit: 10 })).to.have.length(1)
@@ -128,7 +128,7 @@ describe('the journal in a database', () => {
 
     it('tells what is unfinished, by wallet and by lane', async () => {
       const other = '0xBBcd000000000000000000000000000000000002'
-      const there = await giveLane(store, { queue: laneOf(other), fence: 1 })
+      const there = await giveLane(store, { queue: laneOf(other), fencingToken: 1 })
       const [one, two, three] = [newEntry(), newEntry(), newEntry({ address: other })]
       await journal.open([one, two], guard)
       await journal.open([three], there)
@@ -182,7 +182,7 @@ describe('the journal in a database', () => {
       const one = newEntry()
       const other = newEntry({ address: '0xBBcd000000000000000000000000000000000002' })
       await journal.open([one], guard)
-      await journal.open([other], await giveLane(store, { queue: laneOf(other.address), fence: 1 }))
+      await journal.open([other], await giveLane(store, { queue: laneOf(other.address), fencingToken: 1 }))
       const sent = next(signed(one), { attempts: [attempt('0x1', { sends: 1, sentAt: 5 })] })
       const again = next(sent, { attempts: [attempt('0x1', { sends: 2, sentAt: 9 })], seen: 'pays' })
       const mined = next(again, { state: 'MINED', landed: { id: '0x1', ok: true, blockNumber: 9, receipt: null } })

@@ -47,7 +47,7 @@ describe('leases in PostgreSQL', () => {
     running.push({ leases, store })
     return leases
   }
-  const fenceOf = (leases: Leases, lane: string, at = soon()) => leases.use(lane, at, async ({ fence }) => fence)
+  const fenceOf = (leases: Leases, lane: string, at = soon()) => leases.use(lane, at, async ({ fencingToken: fence }) => fence)
   const askedOf = async (lane: string) => (await postgres.query(`select * from lanes where lane = '${lane}'`, url))[0] ?? {}
 
   it('take a lane that nobody has, keep it, and let many use it at once', async () => {
@@ -55,7 +55,7 @@ describe('leases in PostgreSQL', () => {
     let [inside, most] = [0, 0]
     const fences = await Promise.all(
       Array.from({ length: 20 }, () =>
-        a.use(lane, soon(), async ({ fence }) => {
+        a.use(lane, soon(), async ({ fencingToken: fence }) => {
           most = Math.max(most, (inside += 1))
           await sleep(5)
           inside -= 1
@@ -88,7 +88,7 @@ describe('leases in PostgreSQL', () => {
       for (let round = 0; round < 40; round += 1) await leases.use(lane, soon(), work(name, other))
     }
     await Promise.all([...Array.from({ length: 4 }, () => load(a, 'a', 'b')), ...Array.from({ length: 4 }, () => load(b, 'b', 'a'))])
-    const fences = guards.map(({ fence }) => fence)
+    const fences = guards.map(({ fencingToken: fence }) => fence)
     expect(fences).to.deep.equal(fences.toSorted((x, y) => x - y))
     expect(new Set(fences).size).to.be.above(1)
     expect([...new Set([...changesA, ...changesB])]).to.include.members(['taken', 'given', 'received'])

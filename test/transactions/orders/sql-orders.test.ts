@@ -74,7 +74,7 @@ describe('orders in the journal', () => {
       expect(idsOf(await all())).to.deep.equal(['a'])
 
       const stranger = '0x0000000000000000000000000000000000000002'
-      const theirs = await giveLane(store, { queue: laneOf(stranger), fence: 1 })
+      const theirs = await giveLane(store, { queue: laneOf(stranger), fencingToken: 1 })
       await journal.open([placing({ address: stranger })], theirs, undefined, [orderOf('a')])
       await place1(placing({ connector: 'other' }), orderOf('a'))
       expect((await only('a')).entry).to.deep.equal(first)
