@@ -175,7 +175,7 @@ export async function startKernel(settings: Settings, { print: say, devnet: runn
     const { transactions, journal } = container.cradle
     stops.push(() => transactions.stop(drainMs()))
     measureTransactions(metrics, { journal, networks: transactionTargets(directory), log })
-    await transactions.takenUp
+    await transactions.recovered
 
     const services: Services = {
       registry: directory,

@@ -18,7 +18,7 @@ export interface LeasedQueues {
   /** Runs work while the wallet's lane is ours; asks its owner for it. @throws Superseded; TIMEOUT; StoreUnavailable */
   use<T>(address: string, signal: AbortSignal, work: (held: LeasedQueue) => Promise<T>): Promise<T>
   /** Takes up a lane whose owner is dead, or which has none; false where it has a living owner. */
-  adopt(address: string): Promise<boolean>
+  takeIfFree(address: string): Promise<boolean>
   /** The wallet's lane, if it is ours at this moment. */
   held(address: string): LeasedQueue | undefined
   /** All that are ours at this moment. */
@@ -96,8 +96,8 @@ export function createLeasedQueues({
       if (!outcome) throw new Error(`The lane ${nameOf(address)} was not used.`)
       return outcome.value
     },
-    async adopt(address) {
-      const guard = leases.held(nameOf(address)) ?? (await leases.adopt(nameOf(address)))
+    async takeIfFree(address) {
+      const guard = leases.held(nameOf(address)) ?? (await leases.takeIfFree(nameOf(address)))
       if (guard) await takeUp(address, guard)
       return guard !== undefined
     },

@@ -18,7 +18,7 @@ export interface Leases {
   /** The hold on a lane that is ours now, without asking anybody. */
   held(lane: string): Lease | undefined
   /** Takes a lane whose owner is dead or which has none; undefined where it has a living owner. Ours already: as it is. */
-  adopt(lane: string): Promise<Lease | undefined>
+  takeIfFree(lane: string): Promise<Lease | undefined>
   /** Gives every lane back, so that others need not wait. After the last `use`. */
   stop(): Promise<void>
 }
@@ -88,7 +88,7 @@ export function sqlLeases({ store, url, serverId, serverName, log, onChange = ()
       }
     },
     held: (lane) => (isStopped ? undefined : seats.get(lane)?.held()),
-    adopt: async (lane) => (isStopped ? undefined : seatOf(lane).adopt()),
+    takeIfFree: async (lane) => (isStopped ? undefined : seatOf(lane).takeIfFree()),
     async stop() {
       isStopped = true
       freed()
@@ -117,7 +117,7 @@ interface LeaseHolder {
   enter(signal: AbortSignal): Promise<Lease>
   leave(): void
   /** Takes it where nobody living has it. */
-  adopt(): Promise<Lease | undefined>
+  takeIfFree(): Promise<Lease | undefined>
   /** Another server asks for it. */
   requested(): void
   /** It was given to us, or else may be free. */
@@ -228,7 +228,7 @@ function createLeaseHolder({ lane, table, session, log, onChange }: SeatParts): 
       users -= 1
       if (users === 0) emptied()
     },
-    async adopt() {
+    async takeIfFree() {
       if (!current()) {
         await session.revive()
         await take()

@@ -105,7 +105,7 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
     },
     /** Takes up what is open of a wallet, unless somebody alive looks after it. */
     async adopt(address: string): Promise<void> {
-      if (await lanes.adopt(impl.address(address) ?? address)) wake()
+      if (await lanes.takeIfFree(impl.address(address) ?? address)) wake()
     },
     giveUpLeftovers,
     /** After `closing`: settles when nothing here touches the journal any more. */

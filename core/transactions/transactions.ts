@@ -56,7 +56,7 @@ export interface Transactions {
   /** `txStatus` of a journaled transaction; `found` is what the chain has of it now. */
   status(entry: Entry, found?: Pick<Transaction, 'blockNumber' | 'pays'>): TxStatus
   /** Settles once what servers before left open was taken up, or the store did not let it be yet: soon in any case. No node is waited for. */
-  readonly takenUp: Promise<void>
+  readonly recovered: Promise<void>
   /** Takes nothing new, lets what is under way be answered for so long, and ends. What is open stays in the journal. */
   stop(drainMs: number): Promise<void>
 }
@@ -153,7 +153,7 @@ export function createTransactions({
       },
     },
     status: txStatus,
-    takenUp: within(adoption.firstRound, takeUpMs),
+    recovered: within(adoption.firstRound, takeUpMs),
     stop: (drainMs) => (stopped ??= end(drainMs)),
   }
 }

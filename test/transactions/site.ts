@@ -148,7 +148,7 @@ export async function transactionsOn({
   const journal = journalOf(sqlJournal(store))
   const told = { ...(onChange && { onChange }), ...(nowMs && { nowMs }) }
   const transactions = createTransactions({ journal, leases, sites, sign: signer, walletQueue, log, ...told })
-  await transactions.takenUp
+  await transactions.recovered
   return {
     ...transactions,
     async stop(drainMs) {

@@ -24,7 +24,7 @@ describe('leases in an embedded store', () => {
       const leases = sqlLeases({ store, serverId, serverName: serverId, log: silent })
       expect(leases.held(lane)).to.equal(undefined)
       expect(await leases.use(lane, soon(), async (guard) => guard)).to.deep.equal({ lane, fence })
-      expect(await leases.adopt(lane)).to.deep.equal({ lane, fence })
+      expect(await leases.takeIfFree(lane)).to.deep.equal({ lane, fence })
       expect(leases.held(lane)).to.deep.equal({ lane, fence })
       await leases.stop()
       expect(leases.held(lane)).to.equal(undefined)

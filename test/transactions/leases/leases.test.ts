@@ -134,8 +134,8 @@ describe('leases in PostgreSQL', () => {
   it('adopt only what has no living owner, and what was given while nobody waited any more', async () => {
     const [a, b, lane] = [await server(), await server(), newLane()]
     await fenceOf(a, lane)
-    expect(await b.adopt(lane)).to.equal(undefined)
-    expect(await b.adopt(newLane())).to.include({ fence: 1 })
+    expect(await b.takeIfFree(lane)).to.equal(undefined)
+    expect(await b.takeIfFree(newLane())).to.include({ fence: 1 })
     // Asks, and is gone before it gets it.
     const busy = gate()
     const used = a.use(lane, soon(), () => busy.pass)
@@ -148,7 +148,7 @@ describe('leases in PostgreSQL', () => {
     await used
     await until('it was given away', async () => (await askedOf(lane)).fence !== '1')
     expect(a.held(lane)).to.equal(undefined)
-    expect(await b.adopt(lane)).to.deep.equal({ lane, fence: 2 })
+    expect(await b.takeIfFree(lane)).to.deep.equal({ lane, fence: 2 })
     expect(b.held(lane)).to.deep.equal({ lane, fence: 2 })
   })
 
@@ -175,7 +175,7 @@ describe('leases in PostgreSQL', () => {
   it('take over from a server that was killed', async () => {
     const [a, lane] = [await server(), newLane()]
     const holder = await startHolder(url, lane)
-    expect(await a.adopt(lane)).to.equal(undefined)
+    expect(await a.takeIfFree(lane)).to.equal(undefined)
     holder.signal('SIGKILL')
     const killedAt = performance.now()
     expect(await fenceOf(a, lane)).to.equal(2)
@@ -263,7 +263,7 @@ describe('leases in PostgreSQL', () => {
     const [a, lane] = [await server(), newLane()]
     await postgres.query(`insert into servers (id, name, alive_until) values ('ghost', '', ${Date.now() + 3_600_000})`, url)
     await postgres.query(`insert into lanes (lane, server, fence) values ('${lane}', 'ghost', 4)`, url)
-    expect(await a.adopt(lane)).to.deep.equal({ lane, fence: 5 })
+    expect(await a.takeIfFree(lane)).to.deep.equal({ lane, fence: 5 })
   })
 
   it('notice within seconds that a lane is theirs no longer, whoever moved it', async () => {

@@ -31,7 +31,7 @@ describe('several servers that place the orders of one wallet', () => {
     const site: TransactionTarget = { ...venue.site, impl: { ...venue.site.impl, rail } }
     const server = createTransactions({ journal: sqlJournal(store), leases, sites: [site], sign: signTyped, walletQueue: 256, log: silent })
     running.push(server)
-    await server.takenUp
+    await server.recovered
     return (order) =>
       server.submit({ ...order, network: site, venue: { connector: 'book', actions: site } }, soon(60_000)).then(
         () => 'done',

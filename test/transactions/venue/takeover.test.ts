@@ -30,7 +30,7 @@ describe('signed actions that a server left', () => {
       const journal = faultyJournal(sqlJournal(store), faults)
       const server = createTransactions({ journal, leases, sites: [venue.site], sign: signTyped, walletQueue: 256, log: silent })
       running.push(server)
-      await server.takenUp
+      await server.recovered
       return server
     }
     async function end(server: Transactions): Promise<void> {

@@ -15,7 +15,7 @@ describe('what the server does by itself', function () {
     const leases: Leases = {
       use: (_lane, _signal, work) => work(guard),
       held: () => guard,
-      adopt: async () => guard,
+      takeIfFree: async () => guard,
       stop: async () => {},
     }
     const lanes = createLeasedQueues({ site: site.network, recorder, leases, limit: 256 })
