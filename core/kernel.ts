@@ -161,7 +161,7 @@ export async function startKernel(settings: Settings, { print: say, devnet: runn
         createTransactions({
           journal,
           leases,
-          sites: transactionTargets(directory),
+          targets: transactionTargets(directory),
           sign,
           log,
           walletQueue: settings.limits.walletQueue,

@@ -12,7 +12,7 @@ interface TransactionsOptions {
   journal: Journal
   leases: Leases
   /** Every network, and every exchange's own rail, that transactions may be open on: those that a server before left are gone on with. */
-  sites: readonly TransactionTarget[]
+  targets: readonly TransactionTarget[]
   sign: Sign
   /** `limits.walletQueue`: requests that one wallet may have under way on a network. */
   walletQueue: number
@@ -69,7 +69,7 @@ const takeUpMs = 3_000
 export function createTransactions({
   journal,
   leases,
-  sites,
+  targets: sites,
   sign,
   walletQueue,
   log,

@@ -147,7 +147,7 @@ export async function transactionsOn({
   const leases = sqlLeases({ store, serverId: randomUUID(), serverName: 'test', log: silent })
   const journal = journalOf(sqlJournal(store))
   const told = { ...(onChange && { onChange }), ...(nowMs && { nowMs }) }
-  const transactions = createTransactions({ journal, leases, sites, sign: signer, walletQueue, log, ...told })
+  const transactions = createTransactions({ journal, leases, targets: sites, sign: signer, walletQueue, log, ...told })
   await transactions.recovered
   return {
     ...transactions,

@@ -28,7 +28,7 @@ describe('signed actions that a server left', () => {
       const { url } = place().options
       const leases = sqlLeases({ store, serverId: randomUUID(), serverName: 'test', log: silent, ...(url !== undefined && { url }) })
       const journal = faultyJournal(sqlJournal(store), faults)
-      const server = createTransactions({ journal, leases, sites: [venue.site], sign: signTyped, walletQueue: 256, log: silent })
+      const server = createTransactions({ journal, leases, targets: [venue.site], sign: signTyped, walletQueue: 256, log: silent })
       running.push(server)
       await server.recovered
       return server
