@@ -47,7 +47,7 @@ export const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
       scope: { contracts: [token.address], valueRaw: 0n },
       kind: 'approve',
       nonce: request.nonce,
-      wish,
+      feeOverrides: wish,
       admin,
       about: null,
       answer,

@@ -141,7 +141,7 @@ export function createSpeedUp({ site, recorder, raise }: SpeedUpParts) {
   }
 
   return async function speedUp(
-    { address, requestId, keyed, nonce, wish }: Origin,
+    { address, requestId, keyed, nonce, feeOverrides: wish }: Origin,
     signal: AbortSignal,
   ): Promise<{ txHash: string; nonce: number }> {
     const replace = replaceOf(rail, site.chain)

@@ -30,7 +30,7 @@ export interface Origin {
   requestId: string
   /** The request came with an Idempotency-Key. */
   keyed?: IdempotencyContext
-  wish: FeeWish
+  feeOverrides: FeeWish
   /** Nobody raises its fees but a caller, as if they had been wished for. */
   feesGiven?: boolean
   /** Absent: the server assigns it. */
@@ -141,7 +141,7 @@ export function newEntries(order: RoutedRequest, { slots, given, nonces, ranks, 
     caller,
     requestId,
     keyed,
-    wish,
+    feeOverrides: wish,
     feesGiven = setsFees(wish),
     plan,
     about,

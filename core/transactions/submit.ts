@@ -108,7 +108,7 @@ export function createSubmit(parts: SubmitParts) {
   }
 
   async function judge(
-    { plan, signer, wish, precondition: meanwhile, ...order }: RoutedRequest,
+    { plan, signer, feeOverrides: wish, precondition: meanwhile, ...order }: RoutedRequest,
     manner: ReplaceOptions,
     lane: NonceQueue,
     signal: AbortSignal,
@@ -169,7 +169,7 @@ export function createSubmit(parts: SubmitParts) {
     }
   }
 
-  async function claim({ requestId, nonce, kind, wish }: RoutedRequest, { replaces = false, only }: ReplaceOptions, lane: NonceQueue, checked: Checked) {
+  async function claim({ requestId, nonce, kind, feeOverrides: wish }: RoutedRequest, { replaces = false, only }: ReplaceOptions, lane: NonceQueue, checked: Checked) {
     const { prepared, synced, beside } = checked
     const wanted: Claim = {
       requestId,

@@ -169,7 +169,7 @@ export function order(site: TestSite, more: Partial<SubmitRequest> & { kind?: Ki
     address: addressOf(0),
     caller: { commonName: 'client' },
     requestId: `request-${requests}`,
-    wish: {},
+    feeOverrides: {},
     kind: 'trade',
     plan,
     scope: scopeOf(plan, site.chain),

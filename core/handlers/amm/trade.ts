@@ -55,7 +55,7 @@ export const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
         scope,
         kind: 'trade',
         nonce,
-        wish,
+        feeOverrides: wish,
         about: aboutTrade(order),
         answer,
         precondition: meanwhile,

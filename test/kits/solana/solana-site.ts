@@ -41,7 +41,7 @@ export function orderOf(site: SolanaSite, more: Partial<SubmitRequest> & Pick<Su
     address: site.wallet.address,
     caller: { commonName: 'client' },
     requestId: `request-${requests}`,
-    wish: {},
+    feeOverrides: {},
     kind: 'token-account',
     scope: {
       contracts: outlines.flatMap(({ contracts }) => contracts),

@@ -63,9 +63,9 @@ describe('what a server left open', function () {
     const mined = await first.submit(order(site), soon())
     await site.mine()
     await reaches(first, mined.txHash, 'MINED')
-    const pending = await first.submit(order(site, { wish: cheap }), soon())
-    const replaced = await first.submit(order(site, { wish: cheap }), soon())
-    const heir = await first.submit(order(site, { wish: dear, nonce: replaced.nonce }), soon())
+    const pending = await first.submit(order(site, { feeOverrides: cheap }), soon())
+    const replaced = await first.submit(order(site, { feeOverrides: cheap }), soon())
+    const heir = await first.submit(order(site, { feeOverrides: dear, nonce: replaced.nonce }), soon())
     const sped = await first.submit(order(site), soon())
     const faster = await first.speedUp(order(site, { nonce: sped.nonce }), soon())
     isHung = true
@@ -97,12 +97,12 @@ describe('what a server left open', function () {
 
   it('keeps its nonces and is replaced only at its price', async () => {
     const first = await mortal()
-    const open = await first.submit(order(site, { wish: cheap }), soon())
+    const open = await first.submit(order(site, { feeOverrides: cheap }), soon())
     await kill(first)
     const second = await server()
     const next = await second.submit(order(site), soon())
     expect(next.nonce).to.equal(open.nonce + 1)
-    const refused = await second.submit(order(site, { nonce: open.nonce, wish: cheap }), soon()).catch((error: Error) => error)
+    const refused = await second.submit(order(site, { nonce: open.nonce, feeOverrides: cheap }), soon()).catch((error: Error) => error)
     expect(refused).to.include({ name: 'INVALID_NONCE' })
     const cancel = await second.cancel(order(site), soon())
     expect(cancel.nonce).to.equal(open.nonce)
@@ -114,15 +114,15 @@ describe('what a server left open', function () {
 
   it('is replaced at the price of the newest, also where the clock was set back before that was made', async () => {
     const first = await mortal()
-    const open = await first.submit(order(site, { wish: cheap }), soon())
+    const open = await first.submit(order(site, { feeOverrides: cheap }), soon())
     await kill(first)
     faults = {}
     const second = await mortal({ nowMs: () => Date.now() - 3_600_000 })
-    const heir = await second.submit(order(site, { wish: dear, nonce: open.nonce }), soon())
+    const heir = await second.submit(order(site, { feeOverrides: dear, nonce: open.nonce }), soon())
     await kill(second)
     const third = await server()
     const between = { maxFeePerGasRaw: 15n * gwei, maxPriorityFeePerGasRaw: (3n * gwei) / 2n }
-    const refused = await third.submit(order(site, { nonce: open.nonce, wish: between }), soon()).catch((error: Error) => error)
+    const refused = await third.submit(order(site, { nonce: open.nonce, feeOverrides: between }), soon()).catch((error: Error) => error)
     expect(refused).to.include({ name: 'INVALID_NONCE' })
     expect(refused).to.have.nested.property('details.txHash', heir.txHash)
     await until('it is replaced', async () => {

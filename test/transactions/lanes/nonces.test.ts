@@ -73,8 +73,8 @@ describe('nonces that a caller gives, and cancels', () => {
   })
 
   it('replaces the transaction on an occupied nonce when the fees allow it', async () => {
-    const old = await transactions.submit(order(site, { wish: cheap }), soon())
-    const heir = await transactions.submit(order(site, { wish: dear, nonce: old.nonce }), soon())
+    const old = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
+    const heir = await transactions.submit(order(site, { feeOverrides: dear, nonce: old.nonce }), soon())
     expect(heir.nonce).to.equal(old.nonce)
     expect(await statusOf(old.txHash)).to.equal(3)
     await site.mine()
@@ -84,9 +84,9 @@ describe('nonces that a caller gives, and cancels', () => {
   })
 
   it('refuses an occupied nonce without fees that replace, and names the holder', async () => {
-    const holder = await transactions.submit(order(site, { wish: cheap }), soon())
+    const holder = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
     for (const wish of [{}, cheap, { ...dear, maxPriorityFeePerGasRaw: cheap.maxPriorityFeePerGasRaw }]) {
-      const error = await rejection(transactions.submit(order(site, { nonce: holder.nonce, wish }), soon()))
+      const error = await rejection(transactions.submit(order(site, { nonce: holder.nonce, feeOverrides: wish }), soon()))
       expect(error).to.include({ name: 'INVALID_NONCE' })
       expect(error.details).to.deep.equal({ nonce: holder.nonce, next: holder.nonce + 1, txHash: holder.txHash })
       expect(error.message).to.contain('maxFeePerGas 11 and maxPriorityFeePerGas 1.1')
@@ -134,7 +134,7 @@ describe('nonces that a caller gives, and cancels', () => {
     const nonce = await next()
     const first = transactions.submit(order(site, { nonce, requestId: 'the-first' }), soon())
     await signing.pass
-    let asked = await rejection(transactions.submit(order(site, { nonce, wish: dear }), soon()))
+    let asked = await rejection(transactions.submit(order(site, { nonce, feeOverrides: dear }), soon()))
     expect(asked.message).to.contain('the-first')
     open()
     await first
@@ -146,14 +146,14 @@ describe('nonces that a caller gives, and cancels', () => {
     const nonce = await next()
     await sendForeign(site, nonce, { maxFeePerGas: 10n * gwei, maxPriorityFeePerGas: gwei })
     expect(await rejection(transactions.submit(order(site, { nonce }), soon()))).to.include({ name: 'INVALID_NONCE' })
-    const taken = await transactions.submit(order(site, { nonce, wish: dear }), soon())
+    const taken = await transactions.submit(order(site, { nonce, feeOverrides: dear }), soon())
     await site.mine()
     await reaches(transactions, taken.txHash, 'CONFIRMED')
   })
 
   it('drops a transaction whose nonce another program took, and goes on behind it', async () => {
-    const ours = await transactions.submit(order(site, { wish: cheap }), soon())
-    const later = await transactions.submit(order(site, { wish: cheap }), soon())
+    const ours = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
+    const later = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
     await sendForeign(site, ours.nonce, { maxFeePerGas: 20n * gwei, maxPriorityFeePerGas: 5n * gwei })
     await site.mine()
     await reaches(transactions, later.txHash, 'CONFIRMED')
@@ -166,10 +166,10 @@ describe('nonces that a caller gives, and cancels', () => {
   })
 
   it('keeps the one that was mined when a replacement came too late', async () => {
-    const old = await transactions.submit(order(site, { wish: cheap }), soon())
+    const old = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
     // The node keeps the first: the replacement never gets there.
     site.relay.meddle = (methods) => (methods.includes('eth_sendRawTransaction') ? 'refuse' : 'pass')
-    const heir = await transactions.submit(order(site, { wish: dear, nonce: old.nonce }), soon())
+    const heir = await transactions.submit(order(site, { feeOverrides: dear, nonce: old.nonce }), soon())
     await site.mine()
     await site.heal()
     await reaches(transactions, old.txHash, 'CONFIRMED')

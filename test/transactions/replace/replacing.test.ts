@@ -69,8 +69,8 @@ describe('a transaction that is stuck, slow or late', function () {
     })
 
     it('takes the fees that are wished for, and is not raised by anybody else afterwards', async () => {
-      const { txHash, nonce } = await transactions.submit(order(site, { wish: cheap }), soon())
-      const fast = await transactions.speedUp(order(site, { nonce, wish: dear }), soon())
+      const { txHash, nonce } = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
+      const fast = await transactions.speedUp(order(site, { nonce, feeOverrides: dear }), soon())
       const entry = await find(txHash)
       expect(feesOf(entry)).to.deep.equal([10e9, 20e9])
       expect(entry.feesGiven).to.equal(true)
@@ -79,21 +79,21 @@ describe('a transaction that is stuck, slow or late', function () {
     })
 
     it('is refused what does not outbid, with the least that does', async () => {
-      const { nonce } = await transactions.submit(order(site, { wish: cheap }), soon())
-      const error = await rejection(transactions.speedUp(order(site, { nonce, wish: cheap }), soon()))
+      const { nonce } = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
+      const error = await rejection(transactions.speedUp(order(site, { nonce, feeOverrides: cheap }), soon()))
       expect(error).to.include({ name: 'INVALID_NONCE' })
       expect(error.message).to.contain('maxFeePerGas 11 and maxPriorityFeePerGas 1.1')
-      const above = await rejection(transactions.speedUp(order(site, { nonce, wish: { maxFeePerGasRaw: 101n * gwei } }), soon()))
+      const above = await rejection(transactions.speedUp(order(site, { nonce, feeOverrides: { maxFeePerGasRaw: 101n * gwei } }), soon()))
       expect(above).to.include({ name: 'INCOMPLETE_PARAMS' })
     })
 
     it('is refused what the wallet cannot pay, and goes on as it was', async () => {
-      const { txHash, nonce } = await transactions.submit(order(site, { wish: cheap }), soon())
+      const { txHash, nonce } = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
       await site.rpc('anvil_setBalance', addressOf(0), toQuantity(15n * 21_000n * gwei))
       try {
-        expect(await rejection(transactions.speedUp(order(site, { nonce, wish: dear }), soon()))).to.include({ name: 'OUT_OF_GAS' })
+        expect(await rejection(transactions.speedUp(order(site, { nonce, feeOverrides: dear }), soon()))).to.include({ name: 'OUT_OF_GAS' })
         expect((await find(txHash)).attempts).to.have.length(1)
-        const enough = await transactions.speedUp(order(site, { nonce, wish: { ...dear, maxFeePerGasRaw: 14n * gwei } }), soon())
+        const enough = await transactions.speedUp(order(site, { nonce, feeOverrides: { ...dear, maxFeePerGasRaw: 14n * gwei } }), soon())
         await site.mine()
         await reaches(transactions, enough.txHash, 'CONFIRMED')
       } finally {
@@ -201,7 +201,7 @@ describe('a transaction that is stuck, slow or late', function () {
   })
 
   it('is not raised where the caller said what it pays', async () => {
-    const { txHash } = await transactions.submit(order(site, { wish: cheap }), soon())
+    const { txHash } = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
     await feesRise()
     for (let blocks = 0; blocks < 3; blocks += 1) {
       await new Promise((done) => setTimeout(done, 300))
@@ -228,7 +228,7 @@ describe('a transaction that is stuck, slow or late', function () {
   it('is cancelled when its deadline has passed and that burns less, with the reason', async () => {
     const block = await site.chain.head({ signal: soon() })
     const plan = { ...planOf(call), deadline: block.timestamp + 2 }
-    const late = await transactions.submit(order(site, { plan, wish: cheap }), soon())
+    const late = await transactions.submit(order(site, { plan, feeOverrides: cheap }), soon())
     await site.rpc('evm_setNextBlockTimestamp', block.timestamp + 60)
     // A block that has no room for it.
     await site.rpc('anvil_dropAllTransactions')

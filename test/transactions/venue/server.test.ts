@@ -33,7 +33,7 @@ describe('a connector with a rail of its own, in the whole server', () => {
       address: wallet,
       caller: { commonName: 'client' },
       requestId: 'request',
-      wish: {},
+      feeOverrides: {},
       kind: 'order',
       plan: { via: 'venue', signer, steps: [{ user: wallet, ...step }], memo: null },
       scope: { contracts: [], valueRaw: 0n },

@@ -61,7 +61,7 @@ export function placing(
     address,
     caller: { commonName: 'client' },
     requestId: `request-${count}`,
-    wish: {},
+    feeOverrides: {},
     kind: 'order',
     plan: { via: 'venue', steps, memo: null, ...(signer !== undefined && { signer }) },
     scope: { contracts: [], valueRaw: 0n },

@@ -89,7 +89,7 @@ describe('a wallet that other software spends from too', function () {
 
   it('gives up what they took the place of, and sees the others through', async () => {
     const ours = []
-    for (let count = 0; count < 5; count += 1) ours.push(await transactions.submit(order(site, { wish: cheap }), soon()))
+    for (let count = 0; count < 5; count += 1) ours.push(await transactions.submit(order(site, { feeOverrides: cheap }), soon()))
     const [first, , third] = ours
     for (const each of [first, third]) if (each) await sendForeign(site, each.nonce, theirs)
     for (const [index, { txHash }] of ours.entries()) await end(txHash, index === 0 || index === 2 ? 'DROPPED' : 'CONFIRMED')
@@ -99,8 +99,8 @@ describe('a wallet that other software spends from too', function () {
   })
 
   it('survives that theirs took the place of ours, and was undone by a reorganisation', async () => {
-    const ours = await transactions.submit(order(site, { wish: cheap }), soon())
-    const later = await transactions.submit(order(site, { wish: cheap }), soon())
+    const ours = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
+    const later = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
     await sendForeign(site, ours.nonce, theirs)
     await site.mine()
     await until('the later one is mined', isMined(later.txHash))
