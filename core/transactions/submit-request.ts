@@ -74,7 +74,7 @@ export interface SubmitRequest extends Origin {
   /** The caller has the permission `admin`: passed on to the signer. */
   admin?: boolean
   /** What the check would find, where memory tells that all is well; asks nothing. */
-  recall?(): Checked | undefined
+  checkFromCache?(): Checked | undefined
   /** What is asked beside the check and must hold too: a rejection means that nothing is signed. May be called again. */
   precondition?(): Promise<void>
   /** What the verb answers, once hashes and nonces are known: pure, for it is journaled with the signed bytes. */

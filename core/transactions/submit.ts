@@ -102,7 +102,7 @@ export function createSubmit(parts: SubmitParts) {
   }
 
   /** Without asking the chain. What a caller names by itself is judged by its word. */
-  function recalled({ recall, nonce, precondition: meanwhile }: RoutedRequest, { replaces }: ReplaceOptions, lane: NonceQueue): CheckResult | undefined {
+  function recalled({ checkFromCache: recall, nonce, precondition: meanwhile }: RoutedRequest, { replaces }: ReplaceOptions, lane: NonceQueue): CheckResult | undefined {
     const checked = nonce === undefined && !replaces && !meanwhile ? recall?.() : undefined
     return checked && isBorneOut(checked, lane) ? { checked, lane, over: undefined, isRecalled: true } : undefined
   }

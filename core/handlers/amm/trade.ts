@@ -59,7 +59,7 @@ export const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
         about: aboutTrade(order),
         answer,
         precondition: meanwhile,
-        ...(source === 'memory' && { recall }),
+        ...(source === 'memory' && { checkFromCache: recall }),
       },
       signal,
     )

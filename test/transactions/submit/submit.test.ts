@@ -168,7 +168,7 @@ describe('submitting transactions', () => {
     const recalled = await site.chain.rail.check(one.plan.steps, [], address, { wish: {} }, { signal: soon() })
     const checks = async (checked: Checked) => {
       site.relay.requests.length = 0
-      const { txHash } = await transactions.submit(order(site, { address, recall: () => checked }), soon())
+      const { txHash } = await transactions.submit(order(site, { address, checkFromCache: () => checked }), soon())
       const asked = site.relay.requests.flat().filter((method) => method === 'eth_estimateGas').length
       await reaches(transactions, txHash, 'CONFIRMED')
       return asked
