@@ -15,7 +15,7 @@ export interface LifecycleInput {
   /** By attempt id. An attempt that nothing is known of is missing. */
   observations: ReadonlyMap<string, Sighting>
   /** `gone`: what was to take its place ended without doing so. */
-  rival?: CompetingTransaction | 'gone'
+  competing?: CompetingTransaction | 'gone'
   /** The head that was looked at. */
   head: Pick<Head, 'number' | 'timestamp'>
   confirmations: number
@@ -44,7 +44,7 @@ const countedDeadLooks = 5
 export function advance(before: Entry, observation: LifecycleInput): Step {
   if (isFinal(before) || before.attempts.length === 0) return { entry: before, actions: [] }
   const { observations: sightings, confirmations } = observation
-  const [rival, entry] = observation.rival === 'gone' ? [undefined, standingAlone(before)] : [observation.rival, before]
+  const [rival, entry] = observation.competing === 'gone' ? [undefined, standingAlone(before)] : [observation.competing, before]
   const seen = entry.attempts.flatMap(({ id }) => sightings.get(id) ?? [])
 
   const [landed, ...others] = seen.filter((each) => each.is === 'landed')

@@ -39,7 +39,7 @@ interface Watcher {
 interface PollResult {
   head: Head
   observations: ReadonlyMap<string, Sighting>
-  rivalOf: CompetingOf
+  competingOf: CompetingOf
 }
 
 /** Follows the heads for as long as anything is open on a lane of ours, with one batch for all of it at each; asks nothing otherwise. */
@@ -162,7 +162,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
     return act(entry, actions, held, seen.head)
   }
 
-  function stepOf(entry: Entry, { head, observations: sightings, rivalOf }: PollResult): Step {
+  function stepOf(entry: Entry, { head, observations: sightings, competingOf: rivalOf }: PollResult): Step {
     const { replace } = rail
     const replacing = replace && {
       bumpAfterSeconds,
@@ -170,7 +170,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
     }
     return advance(entry, {
       observations: sightings,
-      rival: rivalOf(entry),
+      competing: rivalOf(entry),
       head,
       confirmations,
       missedBlocks: missedBlocks(entry, inLine, head.number),

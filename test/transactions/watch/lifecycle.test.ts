@@ -166,12 +166,12 @@ const cases: readonly Case[] = [
     state: 'BROADCAST',
     status: 3,
   },
-  { when: 'its replacement is mined', entry: replaced, looks: [observed([unseen], { rival: heir(false) })], state: 'BROADCAST', status: 3 },
-  { when: 'its replacement is final', entry: replaced, looks: [observed([dead], { rival: heir(true) })], state: 'REPLACED', status: -1 },
+  { when: 'its replacement is mined', entry: replaced, looks: [observed([unseen], { competing: heir(false) })], state: 'BROADCAST', status: 3 },
+  { when: 'its replacement is final', entry: replaced, looks: [observed([dead], { competing: heir(true) })], state: 'REPLACED', status: -1 },
   {
     when: 'its cancel is final',
     entry: replaced,
-    looks: [observed([dead], { rival: heir(true, 'cancel') })],
+    looks: [observed([dead], { competing: heir(true, 'cancel') })],
     state: 'CANCELLED',
     status: -1,
   },
@@ -179,21 +179,21 @@ const cases: readonly Case[] = [
   {
     when: 'a reorganisation swapped it for its replacement',
     entry: { ...mined, replacedBy: '0xbb' },
-    looks: [observed([unseen], { rival: heir(false) })],
+    looks: [observed([unseen], { competing: heir(false) })],
     state: 'BROADCAST',
     status: 3,
   },
   {
     when: 'what it was to replace is mined',
     entry: { ...broadcast, rank: 1 },
-    looks: [observed([unseen], { rival: { ...elder(false), rank: 0 } })],
+    looks: [observed([unseen], { competing: { ...elder(false), rank: 0 } })],
     state: 'BROADCAST',
     status: 3,
   },
   {
     when: 'what it was to replace is final',
     entry: { ...broadcast, rank: 1 },
-    looks: [observed([dead], { rival: { ...elder(true), rank: 0 } })],
+    looks: [observed([dead], { competing: { ...elder(true), rank: 0 } })],
     state: 'DROPPED',
     status: -1,
   },
@@ -245,7 +245,7 @@ describe('the life of a transaction', () => {
   })
 
   it('tells what took its place', () => {
-    expect(advance(replaced, observed([dead], { rival: heir(true) })).entry.replacedBy).to.equal('0xbb')
+    expect(advance(replaced, observed([dead], { competing: heir(true) })).entry.replacedBy).to.equal('0xbb')
     expect(advance(replaced, observed([landed(3)])).entry.replacedBy).to.equal(undefined)
   })
 

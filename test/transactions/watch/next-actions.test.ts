@@ -387,7 +387,7 @@ describe('the end of a transaction', () => {
     const rival = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: true }
     const both = { ...observed([landed('0xa', { depth: 9 })]), rival }
     expect(through(open, [both, both]).state).to.equal('MINED')
-    expect(through(open, [both, { ...observed([unseen('0xa')]), rival }]).state).to.equal('CANCELLED')
+    expect(through(open, [both, { ...observed([unseen('0xa')]), competing: rival }]).state).to.equal('CANCELLED')
     expect(through({ ...open, replacedBy: '0xc' }, [both])).to.include({ state: 'MINED', replacedBy: '0xc' })
     expect(through(open, [both, observed([landed('0xa', { depth: 9 })])])).to.include({ state: 'CONFIRMED', replacedBy: undefined })
   })
@@ -430,7 +430,7 @@ describe('the end of a transaction', () => {
   it('keeps why it is cancelled until the cancel is final', () => {
     const cancelled = { ...open, replacedBy: '0xc', reason: 'Its deadline passed.' }
     const rival = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: true }
-    const end = through(cancelled, [observed([pending('0xa')]), { ...observed([unseen('0xa')]), rival }])
+    const end = through(cancelled, [observed([pending('0xa')]), { ...observed([unseen('0xa')]), competing: rival }])
     expect(end).to.include({ state: 'CANCELLED', replacedBy: '0xc', reason: 'Its deadline passed.' })
   })
 })
@@ -479,7 +479,7 @@ describe('whatever is seen, a transaction', () => {
         for (const { seen, rival, ...rest } of looks) {
           const sightings = [seen.a, seen.b].flatMap((each) => each ?? [])
           const before = entry
-          const step = advance(entry, { ...observed(sightings, rest), ...(rival && { rival }) })
+          const step = advance(entry, { ...observed(sightings, rest), ...(rival && { competing: rival }) })
           entry = step.entry
           if (isFinal(before)) expect(entry).to.equal(before)
           if (isFinal(entry)) expect(step.actions).to.deep.equal([])
