@@ -9,8 +9,8 @@ const signer = supervise({
   onMessage: (message) => {
     if (message instanceof Object) tellParent(message)
   },
-  onDown: (reason) => tellParent({ type: 'down', reason }),
-  onAgain: () => {
+  onExit: (reason) => tellParent({ type: 'down', reason }),
+  onRestart: () => {
     if (open) signer.send(open)
   },
 })

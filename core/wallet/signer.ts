@@ -102,9 +102,9 @@ function superviseSigner({ dataDir, devnet, policy: firstPolicy, log }: Omit<Sig
       const message = readFromSigner(received)
       if (message) receive(message)
     },
-    onDown: (reason) => down(`its keeper: ${reason}`),
+    onExit: (reason) => down(`its keeper: ${reason}`),
     // The passphrase went with the keeper: real keys stay locked until the server is restarted, devnet wallets do not.
-    onAgain: () => send({ type: 'open', dataDir, devnet, policy }),
+    onRestart: () => send({ type: 'open', dataDir, devnet, policy }),
   })
   const send = (message: ToSigner): void => keeper.send(message)
 

@@ -19,13 +19,13 @@ interface SuperviseOptions {
   module: string
   onMessage(message: unknown): void
   /** The process ended by itself; it will be started again. */
-  onDown(reason: string): void
+  onExit(reason: string): void
   /** It was started again. */
-  onAgain(): void
+  onRestart(): void
 }
 
 /** Forks a process and starts it again, with growing pauses, whenever it ends. */
-export function supervise({ module, onMessage, onDown, onAgain }: SuperviseOptions): SupervisedProcess {
+export function supervise({ module, onMessage, onExit: onDown, onRestart: onAgain }: SuperviseOptions): SupervisedProcess {
   let child: ChildProcess | undefined
   let stopping = false
   let ended = Promise.resolve()
