@@ -85,7 +85,7 @@ function superviseSigner({ dataDir, devnet, policy: firstPolicy, log }: Omit<Sig
     signerProcessId = undefined
     if (wallets) log.error({ reason }, 'The signer ended; it is being started again')
     else onStartFailed(new Error(`The signer's process ended as it started (${reason}); the lines above say why.`))
-    calls.endAll('The signer ended before it answered: nothing was signed that could be sent. Try again in a moment.')
+    calls.rejectAll('The signer ended before it answered: nothing was signed that could be sent. Try again in a moment.')
   }
 
   const receive = (message: FromSigner): void => {
@@ -117,7 +117,7 @@ function superviseSigner({ dataDir, devnet, policy: firstPolicy, log }: Omit<Sig
     async sign(request: SignRequest) {
       if (stopped) throw unavailable('The server is stopping and signs nothing any more.')
       if (signerProcessId === undefined) throw unavailable('The signer is being started again; try again in a moment.')
-      const signature = await calls.ask((id) => send({ type: 'sign', id, request }), false)
+      const signature = await calls.call((id) => send({ type: 'sign', id, request }), false)
       if (!signature) throw unavailable('The signer gave no signature; try again.')
       return signature
     },
@@ -127,13 +127,13 @@ function superviseSigner({ dataDir, devnet, policy: firstPolicy, log }: Omit<Sig
       const tell = (id: number): void => send({ type: 'policy', id, policy: next })
       // While the signer is down nobody answers, and nobody need: it starts with the newest policy.
       if (signerProcessId === undefined) tell(0)
-      else await calls.ask(tell, true)
+      else await calls.call(tell, true)
     },
     async stop() {
       stopped = true
       signerProcessId = undefined
       await keeper.stop(4_000)
-      calls.endAll('The server is stopping: nothing was signed that could be sent.')
+      calls.rejectAll('The server is stopping: nothing was signed that could be sent.')
     },
   }
 }
@@ -149,11 +149,11 @@ interface OpenCall {
 
 interface PendingCalls {
   /** Calls `send` with a new id, and waits for what becomes of it. `survivesRestart`: it is done even when the signer ends before it says so. */
-  ask(send: (id: number) => void, survivesRestart: boolean): Promise<Uint8Array | undefined>
+  call(send: (id: number) => void, survivesRestart: boolean): Promise<Uint8Array | undefined>
   resolve(id: number, signature: Uint8Array | undefined): void
   reject(id: number, error: Error): void
   /** The other side is gone: every call ends in a definite way. */
-  endAll(message: string): void
+  rejectAll(message: string): void
 }
 
 /** The calls to another process that have no answer yet; none waits longer than the timeout. */
@@ -168,7 +168,7 @@ function createPendingCalls(timeoutMs: number): PendingCalls {
   }
 
   return {
-    ask(send, survivesRestart) {
+    call(send, survivesRestart) {
       const id = ++lastId
       return new Promise<Uint8Array | undefined>((resolve, reject) => {
         const timer = setTimeout(() => {
@@ -194,7 +194,7 @@ function createPendingCalls(timeoutMs: number): PendingCalls {
     },
     resolve: (id, signature) => take(id)?.resolve(signature),
     reject: (id, error) => take(id)?.reject(error),
-    endAll(message) {
+    rejectAll(message) {
       for (const id of open.keys()) {
         const call = take(id)
         if (call?.survivesRestart) call.resolve(undefined)
