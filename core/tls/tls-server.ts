@@ -194,7 +194,7 @@ function logRefusedHandshakes(server: ServerInLogRefusedHandshakes, log: TlsLog)
   })
 
   server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
-    const { log: logged, keptQuiet } = allow(Date.now())
+    const { log: logged, suppressed: keptQuiet } = allow(Date.now())
     if (!logged) return
     const commonName = findPeerIdentity(socket)?.commonName
     const remoteAddress = addresses.get(socket) ?? socket.remoteAddress
@@ -250,7 +250,7 @@ function handshakeRefusal(error: Error & { code?: string }, socket: TLSSocket): 
 /** Whether an event may be logged, and how many were kept quiet since the last one that was. */
 interface RateLimitResult {
   log: boolean
-  keptQuiet: number
+  suppressed: number
 }
 
 /** Lets at most `most` events through in every `windowMs`: whoever can knock must not be able to fill the disk. */
@@ -266,11 +266,11 @@ export function createRateLimit(most: number, windowMs: number): (nowMs: number)
     seen += 1
     if (seen > most) {
       quiet += 1
-      return { log: false, keptQuiet: quiet }
+      return { log: false, suppressed: quiet }
     }
     const keptQuiet = quiet
     quiet = 0
-    return { log: true, keptQuiet }
+    return { log: true, suppressed: keptQuiet }
   }
 }
 
