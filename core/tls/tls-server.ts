@@ -17,7 +17,7 @@ interface TlsServerOptions {
   /** Settings of the HTTP server itself: timeouts, header sizes. */
   http?: ServerOptions
   /** Beyond them a connection is closed before its handshake. */
-  mostConnections?: number
+  maxConnections?: number
 }
 
 /**
@@ -25,7 +25,7 @@ interface TlsServerOptions {
  * in `certsDir` take effect at once, on open connections and resumed sessions too. Closing it ends the watching.
  */
 export async function createTlsServer(
-  { certsDir, log, http, mostConnections = mostConnectionsByDefault }: TlsServerOptions,
+  { certsDir, log, http, maxConnections: mostConnections = mostConnectionsByDefault }: TlsServerOptions,
   listener?: RequestListener,
 ): Promise<Server> {
   let certificates = await readServerCertificates(certsDir)

@@ -35,7 +35,7 @@ export interface Dialect {
   /** What a JSON-RPC error says of the node, where it is not about the call. Without a method it is for a batch as a whole. */
   refusal(code: number, method: string | undefined): NodeFailure | undefined
   /** The longest body of a request that nodes take: a longer batch goes in several. Absent: as long as it likes. */
-  mostBodyBytes?: number
+  maxBodyBytes?: number
   /** The body of an answer, which may have bigints for integers; throws where it is no JSON. `JSON.parse` where absent. */
   parse?(body: string): unknown
 }

@@ -83,7 +83,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     const sent = calls.map(({ method, params }) => ({ jsonrpc: '2.0', id: (lastId += 1), method, params }))
     const sentAtMs = performance.now()
     try {
-      const parts = batched ? splitBatch(sent, dialect.mostBodyBytes ?? Infinity) : [{ json: JSON.stringify(sent[0]), sent }]
+      const parts = batched ? splitBatch(sent, dialect.maxBodyBytes ?? Infinity) : [{ json: JSON.stringify(sent[0]), sent }]
       const answered = parts.map(async (part) => parseAnswers(await http.post(part.json, at.signal), part.sent, batched, dialect))
       const answers = (await Promise.all(answered)).flat().map(withoutSecrets)
       const lie = calls.find((call, index) => answers[index]?.error === undefined && !dialect.isPlausible(call, answers[index]?.result))

@@ -57,7 +57,7 @@ export function solanaChain(
       durableNonces: config.durableNonces ?? {},
       policy,
       feeCapRaw,
-      leastSlotMs: leastSlotSeconds * 1000,
+      minSlotMs: leastSlotSeconds * 1000,
       log,
       token,
     }),

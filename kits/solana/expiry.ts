@@ -30,7 +30,7 @@ const first: readonly RpcCall[] = [
  * Proves what is over. A node may lag, lie, or have been started anew without the blocks in between: none is believed alone where
  * there are others. One that says `alive` outweighs all that say otherwise.
  */
-export function createExpiryProofs({ rpc, log, network, leastSlotMs }: SolanaRailOptions) {
+export function createExpiryProofs({ rpc, log, network, minSlotMs: leastSlotMs }: SolanaRailOptions) {
   let complained = false
   let turn = 0
 
@@ -141,7 +141,7 @@ export interface NodeView {
   /** By this machine's clock. */
   nowMs: number
   /** No slots pass faster than this for long. */
-  leastSlotMs: number
+  minSlotMs: number
   /** Of durable nonce accounts, what they hold at a finalized slot; undefined where they hold none. */
   nonces: ReadonlyMap<string, string | undefined>
   noncesAt: number
@@ -181,7 +181,7 @@ const surelyOverMs = 600_000
  * Whether so many slots can have passed since the blockhash was told, and so many blocks in them: one a slot at most. A node that has run
  * ahead of everybody has only its word for it.
  */
-function isPlausible({ number, since, lastValidBlockHeight }: BlockhashSequence, { final, nowMs, leastSlotMs }: NodeView): boolean {
+function isPlausible({ number, since, lastValidBlockHeight }: BlockhashSequence, { final, nowMs, minSlotMs: leastSlotMs }: NodeView): boolean {
   const slots = final.slot - since
   const blocks = final.height - (lastValidBlockHeight - blockhashBlocksOfSight)
   const elapsedMs = nowMs - number

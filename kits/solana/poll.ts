@@ -21,7 +21,7 @@ interface Seen {
  * every node, for what a single one does not have may be in a block all the same.
  */
 export function createPoll(options: SolanaRailOptions) {
-  const { rpc, durableNonces, leastSlotMs } = options
+  const { rpc, durableNonces, minSlotMs: leastSlotMs } = options
   const receipts = createReceipts(rpc)
   const proofs = createExpiryProofs(options)
 
@@ -50,7 +50,7 @@ export function createPoll(options: SolanaRailOptions) {
       nonces,
       noncesAt: usedNonces.length === 0 ? 0 : used.slot,
       nowMs: Date.now(),
-      leastSlotMs,
+      minSlotMs: leastSlotMs,
     }
     const statuses = found.flatMap((result) => valueOf(result))
     const seen = open.map((attempt, index): Seen => ({ attempt, sight: observe(attempt, readSignatureStatus(statuses[index]), view) }))

@@ -32,7 +32,7 @@ export interface SolanaRailOptions extends FeeLimits {
   /** Wallet → its durable nonce accounts. */
   durableNonces: Readonly<Record<string, readonly string[]>>
   /** No slots pass faster than this for long; 0 where they may. */
-  leastSlotMs: number
+  minSlotMs: number
   log: Log
   /** Symbol and decimals, for errors that name a token. */
   token: (address: string, at: At) => Promise<Token | undefined>

@@ -32,7 +32,7 @@ export function solanaDialect(genesisHash: string | undefined): Dialect {
       if (behind.has(code)) return new NodeFailure('unreachable', `is behind the chain by its own word (code ${code})`)
       return overLimit.has(code) ? new NodeFailure('rate-limited', `is over its limit (code ${code})`) : undefined
     },
-    mostBodyBytes,
+    maxBodyBytes: mostBodyBytes,
     parse: parseNodeJson,
   }
 }

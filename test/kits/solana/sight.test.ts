@@ -9,7 +9,7 @@ const view = (over: Partial<NodeView> = {}): NodeView => ({
   final: { slot: 1200, height: 1051 },
   searched: 1232,
   nowMs: 80_000,
-  leastSlotMs: 300,
+  minSlotMs: 300,
   nonces: new Map([['a', 'w']]),
   noncesAt: 1200,
   ...over,

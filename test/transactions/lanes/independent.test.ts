@@ -14,7 +14,7 @@ const rail = solanaRail({
   durableNonces: {},
   policy: { percentile: 75, minPrice: 1 },
   feeCapRaw: 10n,
-  leastSlotMs: 0,
+  minSlotMs: 0,
   log: silent,
   token: async () => undefined,
 })
