@@ -15,7 +15,7 @@ interface NodeRanking {
   /** Those that can be asked, best first; of equally good ones the operator's order holds. */
   ready(): readonly RpcNode[]
   /** Whether one that was not tried yet can be asked and stands better, or, after a failover, has newer blocks. */
-  isBeaten(node: RpcNode, tried: ReadonlySet<RpcNode>): boolean
+  hasBetter(node: RpcNode, tried: ReadonlySet<RpcNode>): boolean
   /** Compares the nodes in the background where that was not done for a while. With one node there is nothing to compare. */
   compare(): void
 }
@@ -85,7 +85,7 @@ export function createNodeRanking(nodes: readonly RpcNode[], { headCall, headIn,
     heads,
     standing,
     ready: () => nodes.filter((node) => node.ready()).toSorted((a, b) => rank(a) - rank(b)),
-    isBeaten(node, tried) {
+    hasBetter(node, tried) {
       const head = heads.head(node)
       const isOld = tried.size > 1 && head !== undefined && heads.behind(head.number) > 0
       const isNewer = (other: RpcNode) => isOld && (heads.head(other)?.number ?? 0) > head.number && rank(other) <= rank(node)

@@ -62,7 +62,7 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
       const answers = await attempt(node, calls, batched, at)
       if (!answers) continue
       // It was good until this very answer showed that it is not.
-      if (!fleet.isBeaten(node, tried)) return answers
+      if (!fleet.hasBetter(node, tried)) return answers
       stale ??= answers
     }
     if (stale) return stale
