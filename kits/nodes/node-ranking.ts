@@ -11,7 +11,7 @@ const order: readonly NodeStatus[] = ['good', 'slow', 'shaky', 'lagging', 'forke
 /** The nodes that a network is read from, compared with one another. */
 interface NodeRanking {
   readonly heads: HeadTracker<RpcNode>
-  standing(node: RpcNode): NodeStatus
+  status(node: RpcNode): NodeStatus
   /** Those that can be asked, best first; of equally good ones the operator's order holds. */
   ready(): readonly RpcNode[]
   /** Whether one that was not tried yet can be asked and stands better, or, after a failover, has newer blocks. */
@@ -83,7 +83,7 @@ export function createNodeRanking(nodes: readonly RpcNode[], { headCall, headIn,
 
   return {
     heads,
-    standing,
+    status: standing,
     ready: () => nodes.filter((node) => node.ready()).toSorted((a, b) => rank(a) - rank(b)),
     hasBetter(node, tried) {
       const head = heads.head(node)
@@ -191,7 +191,7 @@ export function nodeStates(fleet: NodeRanking, nodes: readonly RpcNode[], reader
     const reads = readers.includes(node)
     return {
       url: node.label,
-      state: node.ready() ? fleet.standing(node) : (failure?.kind ?? 'unchecked'),
+      state: node.ready() ? fleet.status(node) : (failure?.kind ?? 'unchecked'),
       inUse: node === inUse,
       reads,
       errorRate: node.record.errorRate(),
