@@ -123,8 +123,8 @@ const noLag: Lag = { blocks: 0, seconds: 0 }
 export function createHeadTracker<N>({
   maxLagBlocks,
   maxLagSeconds,
-  memoryMs,
-  patienceMs,
+  reportTtlMs: memoryMs,
+  rollbackAfterMs: patienceMs,
 }: Pick<HealthPolicy, 'maxLagBlocks' | 'maxLagSeconds' | 'memoryMs' | 'patienceMs'>) {
   const words = new Map<N, Word>()
   const lags = new Map<N, Lag>()

@@ -48,9 +48,9 @@ export interface HealthPolicy {
   /** How long a node that failed is left alone at first; twice as long each time that it fails again. */
   firstBackoffMs: number
   /** For how long a node's word counts against the others: it may have been wrong. */
-  memoryMs: number
+  reportTtlMs: number
   /** For how long heads must all be lower than one that was shown before that is believed: a chain can be set back, by a restart. */
-  patienceMs: number
+  rollbackAfterMs: number
 }
 
 export const defaultHealthPolicy: HealthPolicy = {
@@ -61,6 +61,6 @@ export const defaultHealthPolicy: HealthPolicy = {
   slowMs: 1_000,
   slowFactor: 4,
   firstBackoffMs: 250,
-  memoryMs: 30_000,
-  patienceMs: 8_000,
+  reportTtlMs: 30_000,
+  rollbackAfterMs: 8_000,
 }

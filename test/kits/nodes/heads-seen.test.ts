@@ -10,7 +10,7 @@ const at = (ms: number, told = true) => ({ askedMs: ms, answeredMs: ms + 1, told
 describe('what nodes say of the head', () => {
   let seen: ReturnType<typeof createHeadTracker<string>>
   beforeEach(() => {
-    seen = createHeadTracker<string>({ maxLagBlocks: 3, maxLagSeconds: 5, memoryMs, patienceMs })
+    seen = createHeadTracker<string>({ maxLagBlocks: 3, maxLagSeconds: 5, reportTtlMs: memoryMs, rollbackAfterMs: patienceMs })
   })
 
   it('makes a node lag that is further behind than the tolerance, until it has caught up', () => {
@@ -89,7 +89,7 @@ describe('what nodes say of the head', () => {
     const words = array(record({ node: nat(3), number: integer({ min: 0, max: 50 }) }), { minLength: 1, maxLength: 60 })
     assert(
       property(words, (said) => {
-        const heads = createHeadTracker<number>({ maxLagBlocks: 3, maxLagSeconds: 5, memoryMs: Number.POSITIVE_INFINITY, patienceMs })
+        const heads = createHeadTracker<number>({ maxLagBlocks: 3, maxLagSeconds: 5, reportTtlMs: Number.POSITIVE_INFINITY, rollbackAfterMs: patienceMs })
         const newest = new Map<number, number>()
         for (const [index, { node, number }] of said.entries()) {
           heads.saw(node, block(number), at(index * 2))

@@ -307,7 +307,7 @@ describe('a network with several nodes', () => {
     })
 
     it('believes a node that was set back to an older block, after a while', async () => {
-      await network([chainOf('a', 20)], { patienceMs: 200 })
+      await network([chainOf('a', 20)], { rollbackAfterMs: 200 })
       follow()
       await heard(20)
       nodes[0]?.behave(chainOf('a', 5))
