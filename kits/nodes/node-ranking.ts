@@ -30,15 +30,15 @@ export function createNodeRanking(nodes: readonly RpcNode[], { headCall, headIn,
   function standing(node: RpcNode): NodeStatus {
     if (forked.has(node)) return 'forked'
     if (heads.isLagging(node)) return 'lagging'
-    if (node.record.isShaky()) return 'shaky'
+    if (node.stats.isShaky()) return 'shaky'
     return isSlow(node) ? 'slow' : 'good'
   }
 
   function isSlow(node: RpcNode): boolean {
-    const mine = node.record.probeMs()
+    const mine = node.stats.probeMs()
     if (mine === undefined || mine <= policy.slowMs) return false
     return nodes.some(
-      (other) => other !== node && other.ready() && mine > (other.record.probeMs() ?? Number.POSITIVE_INFINITY) * policy.slowFactor,
+      (other) => other !== node && other.ready() && mine > (other.stats.probeMs() ?? Number.POSITIVE_INFINITY) * policy.slowFactor,
     )
   }
 
@@ -59,7 +59,7 @@ export function createNodeRanking(nodes: readonly RpcNode[], { headCall, headIn,
     const at = { signal: new AbortController().signal }
     const answers = await node.post(calls, true, at)
     const answeredMs = performance.now()
-    node.record.probed(answeredMs - askedMs)
+    node.stats.probed(answeredMs - askedMs)
     const head = headIn(calls, answers)
     if (head) heads.saw(node, head, { askedMs, answeredMs, told: false })
     return calls.length < 2 ? undefined : fork?.read(answers[1]?.result)
@@ -187,14 +187,14 @@ export function nodeStates(fleet: NodeRanking, nodes: readonly RpcNode[], reader
   return nodes.map((node) => {
     const failure = node.failure()
     const head = fleet.heads.head(node)
-    const latencyMs = node.record.latencyMs()
+    const latencyMs = node.stats.latencyMs()
     const reads = readers.includes(node)
     return {
       url: node.label,
       state: node.ready() ? fleet.status(node) : (failure?.kind ?? 'unchecked'),
       inUse: node === inUse,
       reads,
-      errorRate: node.record.errorRate(),
+      errorRate: node.stats.errorRate(),
       ...(failure && { trouble: failure.message }),
       ...(latencyMs !== undefined && { latencyMs }),
       ...(head && { headNumber: head.number, lagBlocks: fleet.heads.lag(node).blocks }),

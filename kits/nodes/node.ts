@@ -12,7 +12,7 @@ const methodNotFound = -32601
 /** One node and what is known of it by itself; how it compares with others is judged elsewhere. */
 export interface RpcNode {
   readonly label: string
-  readonly record: NodeStats
+  readonly stats: NodeStats
   /** Its network was checked and its last answer was one. */
   ready(): boolean
   /** It may be checked now: never was, or its backoff is over. */
@@ -148,7 +148,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
 
   return {
     label,
-    record,
+    stats: record,
     verified: () => verified,
     ready: () => state === 'ready',
     due: isDue,
