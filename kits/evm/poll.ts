@@ -93,7 +93,7 @@ export function createPoll(rpc: Rpc, confirmations: number) {
       const ours = seen.find((other) => other.attempt.from === from && other.attempt.slot === slot && isFinal(other.sighting))
       let taker: NonceUser | undefined = ours ? { is: 'by', id: ours.attempt.id } : takers.get(name)
       if (!taker && (questions += 1) <= furtherQuestions) taker = await findNonceUser(rpc, from, slot, finalBlock, at).catch(unanswered)
-      if (taker?.is === 'denied') rpc.distrust(`says that nonce ${slot} of ${from} is used, and has no block in which that happened`)
+      if (taker?.is === 'denied') rpc.markUnhealthy(`says that nonce ${slot} of ${from} is used, and has no block in which that happened`)
       if (taker?.is === 'by' && taker.id !== attempt.id) takers.set(name, taker)
       result.push({ ...each, sighting: taker && verdict(attempt, taker) })
     }

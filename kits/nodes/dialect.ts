@@ -86,7 +86,7 @@ export interface Rpc {
   /** The node in use, without its secrets. */
   url(): string
   /** Its answer was of the right form and still cannot be: it is put aside where there is another one. */
-  distrust(what: string): void
+  markUnhealthy(what: string): void
   /** What is known of every node; asks none. */
   nodes(): readonly NodeState[]
   stop(): Promise<void>

@@ -24,7 +24,7 @@ export interface RpcNode {
   /** One HTTP request, or several at once where nodes take no body as long. Throws NodeFailure (and is put aside), or the signal's reason. */
   post(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]>
   /** Puts it aside for what it answered. */
-  distrust(what: string): void
+  markUnhealthy(what: string): void
   failure(): NodeFailure | undefined
   waitMs(): number
   close(): Promise<void>
@@ -154,7 +154,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     due: isDue,
     check,
     post,
-    distrust: (what) => void putAside(new NodeFailure('unreachable', what)),
+    markUnhealthy: (what) => void putAside(new NodeFailure('unreachable', what)),
     failure: () => last,
     waitMs: () => Math.max(0, retryAt - performance.now()),
     close() {

@@ -122,9 +122,9 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
     },
     behind: (number) => fleet.heads.behind(Number(number)),
     url: () => (fleet.ready()[0] ?? readers[0])?.label ?? maskUrl(rpcUrls[0] ?? ''),
-    distrust(what) {
+    markUnhealthy(what) {
       const [inUse, other] = fleet.ready()
-      if (other) inUse?.distrust(what)
+      if (other) inUse?.markUnhealthy(what)
     },
     nodes: () => nodeStates(fleet, [...nodes.values()], readers),
     async stop() {
@@ -181,7 +181,7 @@ export function resultOf(rpc: Rpc, method: string, answer: RpcAnswer | undefined
 /** The node answered with something that cannot be: another one is asked next, where there is one. */
 export function invalidAnswer(rpc: Rpc, what: string): SluiceError {
   const error = new SluiceError('NETWORK', `The RPC node ${rpc.url()} ${what}. Try again, or check rpcUrls.`, { retryAfterSeconds: 1 })
-  rpc.distrust(what)
+  rpc.markUnhealthy(what)
   return error
 }
 

@@ -11,7 +11,7 @@ export const never: Rpc = {
   everyone: refuse,
   url: () => '',
   behind: () => 0,
-  distrust: () => {},
+  markUnhealthy: () => {},
   nodes: () => [],
   stop: async () => {},
 }
