@@ -78,7 +78,7 @@ export interface Rpc {
    * A conversation with every node that is read from, at the same time: `ask` is a batch to one of them. What came of those in which every
    * question was answered. For what no single node is believed.
    */
-  everyone<T>(talk: (ask: Ask) => Promise<T>, at: At): Promise<readonly T[]>
+  onEveryNode<T>(talk: (ask: Ask) => Promise<T>, at: At): Promise<readonly T[]>
   /** The same signed bytes to every node that takes transactions; an answer per node, or once one took them of those that were as fast. */
   broadcast(signed: SignedBytes, at: At): Promise<readonly BroadcastAnswer[]>
   /** How many blocks a head is older than the newest that was given to anybody; 0 for one of a reorganisation. */

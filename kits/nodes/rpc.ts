@@ -110,7 +110,7 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
       return answer?.result
     },
     batch: (calls, at) => (calls.length === 0 ? Promise.resolve([]) : exchange(calls, true, at)),
-    async everyone<T>(talk: (ask: Ask) => Promise<T>, at: At) {
+    async onEveryNode<T>(talk: (ask: Ask) => Promise<T>, at: At) {
       at.signal.throwIfAborted()
       const told = await Promise.all(readers.map((node) => talkWith(node, talk, at)))
       return told.flat()

@@ -37,7 +37,7 @@ export function createExpiryProofs({ rpc, log, network, minSlotMs: leastSlotMs }
   return async function prove(suspects: readonly Attempt[], at: At): Promise<readonly Sighting[]> {
     const asked = nextOf(suspects)
     if (asked.length === 0) return []
-    const byNode = await rpc.everyone((ask) => judge(asked, ask), at).catch(unanswered)
+    const byNode = await rpc.onEveryNode((ask) => judge(asked, ask), at).catch(unanswered)
     return asked.map((attempt, index) =>
       sightingOf(
         attempt,

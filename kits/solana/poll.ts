@@ -132,7 +132,7 @@ function createReceipts(rpc: Rpc) {
     learn(unknown, await rpc.batch(callsFor(unknown), at))
     // The node in use may keep no history.
     const late = unknown.filter((each) => each.depth >= finalDepth && isUnknown(each))
-    const answered = late.length === 0 ? [] : await rpc.everyone((ask) => ask(callsFor(late)), at)
+    const answered = late.length === 0 ? [] : await rpc.onEveryNode((ask) => ask(callsFor(late)), at)
     for (const answers of answered) learn(late, answers)
     if (answered.length > 0) for (const each of late) inVain.set(keyOf(each), triesOf(each) + 1)
     return found.map((each) =>

@@ -8,7 +8,7 @@ export const never: Rpc = {
   request: refuse,
   batch: refuse,
   broadcast: refuse,
-  everyone: refuse,
+  onEveryNode: refuse,
   url: () => '',
   behind: () => 0,
   markUnhealthy: () => {},
