@@ -212,7 +212,7 @@ export async function openServerStore({ data, store }: Settings, serverName: str
 }
 
 /** What was asked about before is in memory again soon after the start, on the networks that are required: others wake when they are asked for. */
-export function warmUpQuotes({ registry: directory, quotes }: Pick<Services, 'directory' | 'quotes'>): void {
+export function warmUpQuotes({ registry: directory, quotes }: Pick<Services, 'registry' | 'quotes'>): void {
   for (const network of directory.networks) {
     if (!network.required) continue
     for (const venue of directory.venuesOn(network.chain, network.network)) {

@@ -139,7 +139,12 @@ interface PositionsRequest extends TargetContext<'connector'> {
   read(at: At): Promise<Positions>
 }
 
-type Asked = (place: TargetContext<'connector'>, owner: string, request: EventsRequest, at: At) => Promise<Pick<PositionsRequest, 'markets' | 'read'>>
+type Asked = (
+  place: TargetContext<'connector'>,
+  owner: string,
+  request: EventsRequest,
+  at: At,
+) => Promise<Pick<PositionsRequest, 'markets' | 'read'>>
 
 /** How each kind of exchange is asked. */
 const kinds: Readonly<Record<string, { asked: Asked; lasting: readonly string[] }>> = {

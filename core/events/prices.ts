@@ -1,7 +1,16 @@
 import { badFields, SluiceError, type EventsRequest, type PriceNews } from '../api/index.ts'
 import type { At } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
-import { ammOf, toQuoteVenue, readSwapRequest, requireVersion, type SwapRequest, toQuoteChoice, swapPrice, toSwap } from '../handlers/amm/price.ts'
+import {
+  ammOf,
+  toQuoteVenue,
+  readSwapRequest,
+  requireVersion,
+  type SwapRequest,
+  toQuoteChoice,
+  swapPrice,
+  toSwap,
+} from '../handlers/amm/price.ts'
 import type { Registry, NetworkEntry } from '../handlers/registry.ts'
 import type { QuoteUpdate } from '../live-state/pair-quoter.ts'
 import type { Quotes, QuoteVenue } from '../live-state/quotes.ts'

@@ -44,7 +44,11 @@ const pageSize = 200
 const mostKept = 1_000
 
 /** Follows the journal with one reader for all streams. */
-export function createTransactionChanges(events: TransactionEvents, frameOf: (event: JournalEvent) => string, log: Pick<Logger, 'warn'>): TransactionChanges {
+export function createTransactionChanges(
+  events: TransactionEvents,
+  frameOf: (event: JournalEvent) => string,
+  log: Pick<Logger, 'warn'>,
+): TransactionChanges {
   const followers = new Set<() => void>()
   const written = createNotifier()
   let reading: Promise<void> | undefined

@@ -20,7 +20,7 @@ export interface Services {
   books: Books
   quotes: Quotes
   recalls: WalletChecks
-  following: Pick<Following, 'heardOf'>
+  following: Pick<Following, 'expectBlock'>
   /** Parts that keep the server from being ready. */
   failing(): Promise<readonly { part: string; reason: string }[]>
 }

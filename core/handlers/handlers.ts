@@ -9,7 +9,15 @@ import { clobBalances, clobFundingPayments, clobMarginAccount, clobPerpAccount, 
 import { clobBatchOrders } from './clob/batch-orders.ts'
 import { clobDeposit, clobLeverage, clobMove } from './clob/funds.ts'
 import { clobListOrders } from './clob/list-orders.ts'
-import { clobEstimateGas, clobFundingInfo, clobLastTradePrice, clobMarkets, clobOrderBook, clobTicker, clobTrades } from './clob/market-data.ts'
+import {
+  clobEstimateGas,
+  clobFundingInfo,
+  clobLastTradePrice,
+  clobMarkets,
+  clobOrderBook,
+  clobTicker,
+  clobTrades,
+} from './clob/market-data.ts'
 import { clobCancelOrder, clobPlaceOrder } from './clob/orders.ts'
 import type { Handlers } from './context.ts'
 import { evmAllowances, evmApprove, evmCancel, evmNonce, evmSpeedUp } from './evm.ts'

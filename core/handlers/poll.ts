@@ -60,7 +60,11 @@ function strangersStatus(
 }
 
 /** What took, or is to take, the place of the hash that was asked for: another attempt, or another transaction. */
-function replacedBy(txHash: string, { replacedBy: heir, attempts }: Entry, where: TransactionLocation): Pick<NetworkPollResponse, 'replacedBy'> {
+function replacedBy(
+  txHash: string,
+  { replacedBy: heir, attempts }: Entry,
+  where: TransactionLocation,
+): Pick<NetworkPollResponse, 'replacedBy'> {
   if (where.txBlock >= 0) return isSameHash(txHash, where.txHash) ? {} : { replacedBy: where.txHash }
   const newest = attempts.at(-1)?.id
   const hash = heir ?? (newest === undefined || isSameHash(txHash, newest) ? undefined : newest)

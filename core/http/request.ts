@@ -20,7 +20,10 @@ export interface RequestState {
 }
 
 /** What every answer says in its headers. */
-export const responseHeaders = ({ requestId }: Pick<RequestState, 'requestId'>) => ({ 'X-Request-Id': requestId, 'Sluice-Api-Version': interfaceVersion })
+export const responseHeaders = ({ requestId }: Pick<RequestState, 'requestId'>) => ({
+  'X-Request-Id': requestId,
+  'Sluice-Api-Version': interfaceVersion,
+})
 
 const noJson = 'The body must be a JSON object.'
 

@@ -102,7 +102,11 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
 /** Past Koa's own way to an answer: all that it would look into is known here. */
 function reply(ctx: Koa.ParameterizedContext<RequestState>, send: ResponseBatcher, { status, body }: Answer): void {
   ctx.respond = false
-  const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(body), ...responseHeaders(ctx.state) }
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    ...responseHeaders(ctx.state),
+  }
   send(ctx.res, status, headers, body)
 }
 

@@ -100,7 +100,7 @@ interface Network {
 }
 
 interface Sources {
-  journal: Pick<Journal, 'openLanes' | 'unfinished'>
+  journal: Pick<Journal, 'openQueues' | 'unfinished'>
   /** The networks that are loaded, and the exchanges' own rails on them: they are shown as having nothing open rather than not at all. */
   networks: readonly Network[]
   log: Pick<Logger, 'warn'>

@@ -103,7 +103,9 @@ export function createHeadFollower({ chain, place, witness, trail, interest, adv
     const { follow, from } = interest()
     const asked = new Set(follow)
     const way = await withDeadline(over, mostMs, (signal) =>
-      findBlockPath(trail, to, (after, last) => abortable(changes(after, last, { follow: [...asked], ...(from && { from }) }, { signal }), signal)),
+      findBlockPath(trail, to, (after, last) =>
+        abortable(changes(after, last, { follow: [...asked], ...(from && { from }) }, { signal }), signal),
+      ),
     )
     over.throwIfAborted()
     freshAt = performance.now()

@@ -122,7 +122,7 @@ const unsureMs = 3_000
 /** So long everything else waits. */
 const sliceMs = 5
 
-export function createQuoteSubscriptions(synchroniser: Pick<Synchroniser, 'onMove'>): QuoteSubscriptions {
+export function createQuoteSubscriptions(synchroniser: Pick<Synchroniser, 'onChange'>): QuoteSubscriptions {
   const all = new Map<PairQuoter, Asked>()
   let end: (() => void) | undefined
   let count = 0

@@ -325,7 +325,7 @@ export interface Following {
 export function createFollowing(
   options: { witness: Telemetry } & Pick<
     SynchroniserOptions,
-    'staleBlocks' | 'staleBlockSeconds' | 'checkSeconds' | 'idleSeconds' | 'mostKeys'
+    'staleBlocks' | 'staleBlockSeconds' | 'checkSeconds' | 'idleSeconds' | 'maxKeys'
   >,
 ): Following {
   const known = new Map<string, { chain: string; network: string; synchroniser: Synchroniser }>()

@@ -257,7 +257,12 @@ class StateHistory {
 }
 
 /** Moves states on by what happened in a block. Gives those of which that does not tell all: they are to be loaded anew. */
-export function applyBlock(group: StateGroup, block: HeadChanges, witness: Telemetry, only?: ReadonlySet<TrackedState>): readonly TrackedState[] {
+export function applyBlock(
+  group: StateGroup,
+  block: HeadChanges,
+  witness: Telemetry,
+  only?: ReadonlySet<TrackedState>,
+): readonly TrackedState[] {
   const { followed, place } = group.source
   const { number } = block.head
   const lost: TrackedState[] = []

@@ -30,7 +30,8 @@ export function checkPlan(answer: unknown): void {
 /** A quote of less than nothing would be a trade at any price. */
 const checkQuote: Check = (answer, [swap]) => {
   const quote = object('quote', answer)
-  for (const key of ['amountRaw', 'gasUnits']) if (!isAmount(quote[key]) || quote[key] === 0n) throw invalid('quote', key, 'a bigint above 0')
+  for (const key of ['amountRaw', 'gasUnits'])
+    if (!isAmount(quote[key]) || quote[key] === 0n) throw invalid('quote', key, 'a bigint above 0')
   if (!isAmount(quote.spotAmountRaw)) throw invalid('quote', 'spotAmountRaw', 'a bigint of 0 or more')
   if (typeof quote.spender !== 'string') throw invalid('quote', 'spender', 'an address')
   checkHead('quote', quote.head)

@@ -35,7 +35,8 @@ export function pluginBoundary<T extends object>(implementation: T, callee: Call
       if (known !== undefined) return known
       const value: unknown = Reflect.get(target, key)
       if (typeof value === 'function') wrapped.set(key, guardedVerb(target, `${group}${String(key)}`, value, callee))
-      else if (groups.has(key) && typeof value === 'object' && value !== null) wrapped.set(key, pluginBoundary(value, callee, `${String(key)}.`))
+      else if (groups.has(key) && typeof value === 'object' && value !== null)
+        wrapped.set(key, pluginBoundary(value, callee, `${String(key)}.`))
       return wrapped.get(key) ?? value
     },
   })

@@ -224,7 +224,10 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
 /** In the chain's own spelling of addresses. A list entry that is none of this chain's is left out, and said. */
 async function tokensOf(of: ChainNetwork, options: LoadOptions): Promise<readonly Token[]> {
   const tokens: Token[] = []
-  for (const token of await readingConfiguration(async () => options.tokensOf(of), `Correct the token lists of ${of.chain} ${of.network}.`)) {
+  for (const token of await readingConfiguration(
+    async () => options.tokensOf(of),
+    `Correct the token lists of ${of.chain} ${of.network}.`,
+  )) {
     const address = of.implementation.address(token.address)
     if (address === undefined)
       options.log.warn({ chain: of.chain, network: of.network, token }, 'token list: no address of this chain, left out')

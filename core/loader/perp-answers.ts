@@ -80,7 +80,8 @@ export const perpAMMChecks: Readonly<Record<string, Check>> = {
     if (answer === undefined) return
     const { market, closedRatio, realizedProfitRaw, ...amounts } = object('perpFill', answer)
     checkName(market)
-    for (const key of ['sizeRaw', 'quoteRaw', 'feeRaw']) if (!isAmount(amounts[key])) throw invalid('perpFill', key, 'a bigint of 0 or more')
+    for (const key of ['sizeRaw', 'quoteRaw', 'feeRaw'])
+      if (!isAmount(amounts[key])) throw invalid('perpFill', key, 'a bigint of 0 or more')
     if (amounts.sizeRaw === 0n) throw invalid('perpFill', 'sizeRaw', 'more than 0')
     if (typeof realizedProfitRaw !== 'bigint') throw invalid('perpFill', 'realizedProfitRaw', 'a bigint')
     if (closedRatio === undefined) return

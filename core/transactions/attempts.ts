@@ -175,7 +175,8 @@ export function createBroadcast({ site, recorder, ended, closing, log, nowMs }: 
 function withBroadcastResult(entry: Entry, id: string, reception: Reception, nowMs: number): Entry {
   const { reason, meaning: refused } = reception.is === 'accepted' ? {} : reception
   const attempts = entry.attempts.map((each) => (each.id === id ? { ...sentAgain(each, nowMs), refused } : each))
-  if (reception.is === 'accepted' && reception.landed && !isFinal(entry)) return withImmediateResult({ ...entry, attempts }, id, reception.landed)
+  if (reception.is === 'accepted' && reception.landed && !isFinal(entry))
+    return withImmediateResult({ ...entry, attempts }, id, reception.landed)
   const waits = entry.state === 'SIGNED' || entry.state === 'BROADCAST'
   if (!waits) return { ...entry, attempts }
   // Why it is to be replaced matters more than what nodes say of it.

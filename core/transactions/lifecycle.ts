@@ -220,7 +220,12 @@ function nextActions(entry: Entry, observation: LifecycleInput): readonly Action
 
 const send = (attempt: Attempt): Action => ({ do: 'send', attempt })
 
-function isStuck(entry: Entry, newest: Attempt, { bumpAfterSeconds }: ReplacePolicy, { observations: sightings, missedBlocks: leftOutOf, nowMs }: LifecycleInput): boolean {
+function isStuck(
+  entry: Entry,
+  newest: Attempt,
+  { bumpAfterSeconds }: ReplacePolicy,
+  { observations: sightings, missedBlocks: leftOutOf, nowMs }: LifecycleInput,
+): boolean {
   const waitedSeconds = elapsedMs(newest.signedAt, nowMs) / 1000
   const sighting = sightings.get(newest.id)
   if (sighting?.is !== 'pending' && sighting?.is !== 'unseen') return false

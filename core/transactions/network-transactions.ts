@@ -3,7 +3,15 @@ import { createCancel, createRaise, createSpeedUp } from './replace.ts'
 import { createBroadcast, type Broadcast, createSignAttempt } from './attempts.ts'
 import { createLeasedQueues, expireUnsigned } from './leased-queues.ts'
 import type { Leases } from './leases.ts'
-import { type Origin, type RoutedRequest, type Sign, type TransactionTarget, type SubmitResult, timedOutBeforeSigning, orTimeout } from './submit-request.ts'
+import {
+  type Origin,
+  type RoutedRequest,
+  type Sign,
+  type TransactionTarget,
+  type SubmitResult,
+  timedOutBeforeSigning,
+  orTimeout,
+} from './submit-request.ts'
 import { signerOf, type Entry } from './entry.ts'
 import { type Recorder, OwnershipLost } from './journal/journal.ts'
 import { createReserveOrderIds, createSubmit, type ReplaceOptions } from './submit.ts'
@@ -41,7 +49,8 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
   const signAttempt = createSignAttempt(site, sign, nowMs)
   const shared = { site, lanes, recorder, signAttempt, dispatch, wake, goOn, closing, log, nowMs }
   const submitOn = createSubmit({ ...shared, signing, fill, keepIds: createReserveOrderIds(recorder, giveUpLeftovers) })
-  const submit = (order: RoutedRequest, manner: ReplaceOptions, signal: AbortSignal) => queued(order.signer, () => submitOn(order, manner, signal))
+  const submit = (order: RoutedRequest, manner: ReplaceOptions, signal: AbortSignal) =>
+    queued(order.signer, () => submitOn(order, manner, signal))
   const raise = createRaise(shared)
   const upkeep = createUpkeep({ ...shared, submit, raise })
   const watcher = createWatcher({ ...shared, upkeep })
@@ -63,7 +72,9 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
       const held = ours.get(signerOf(entry))
       if (!held || signing.has(entry.key)) continue
       // Of a lane that has another owner by now, it is that one's.
-      const written = await recorder.write([{ before: entry, after: expireUnsigned(whenLeftOver)(entry) }], held.lease).catch(unlessSuperseded)
+      const written = await recorder
+        .write([{ before: entry, after: expireUnsigned(whenLeftOver)(entry) }], held.lease)
+        .catch(unlessSuperseded)
       if (!written) continue
       log.info({ address: entry.address, nonce: entry.nonce, requestId: entry.requestId }, 'a request that was never signed was given up')
     }

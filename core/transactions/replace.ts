@@ -64,7 +64,12 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
   }
 
   /** What it throws says that no further attempt was kept and none will be. */
-  async function make({ requestId, keyed, feesGiven, pick, feesOver }: RaiseRequest, held: LeasedQueue, holdsRaw: bigint, signal: AbortSignal) {
+  async function make(
+    { requestId, keyed, feesGiven, pick, feesOver }: RaiseRequest,
+    held: LeasedQueue,
+    holdsRaw: bigint,
+    signal: AbortSignal,
+  ) {
     const { queue: lane, lease: guard } = held
     const entry = await pick(held)
     const { key, slot, step, nonce } = entry
@@ -72,7 +77,16 @@ export function createRaise({ site, lanes, recorder, signAttempt, dispatch, wake
     const conflict = (claimed: Parameters<typeof nonceConflictError>[0]) => nonceConflictError(claimed, { recorder, site, address })
     const fees = feesOver(pendingOf(entry, rail).fees)
     const costRaw = rail.cost(step, fees)
-    const claimed = lane.claim({ requestId, count: 1, nonce, chosenByCaller: false, fees: [fees], costsRaw: [costRaw], mayReplace: true, only: key })
+    const claimed = lane.claim({
+      requestId,
+      count: 1,
+      nonce,
+      chosenByCaller: false,
+      fees: [fees],
+      costsRaw: [costRaw],
+      mayReplace: true,
+      only: key,
+    })
     if ('conflict' in claimed) throw await conflict(claimed.conflict)
     try {
       // No node would take it, and it would keep coins from others.
@@ -254,7 +268,12 @@ async function pendingEntries(lane: NonceQueue, { recorder, site: { chain, netwo
 }
 
 /** Why nothing of ours is pending, there or anywhere: what is being signed will be in a moment, what was mined is not any more. */
-async function nothingPendingError(lane: NonceQueue, nonce: number | undefined, toDo: string, { recorder, site }: Parts): Promise<SluiceError> {
+async function nothingPendingError(
+  lane: NonceQueue,
+  nonce: number | undefined,
+  toDo: string,
+  { recorder, site }: Parts,
+): Promise<SluiceError> {
   const { address } = lane
   const conflict = (found: Pick<Parameters<typeof nonceConflictError>[0], 'is' | 'nonce' | 'requestId'>) =>
     nonceConflictError({ next: lane.nextNonce(), ...found }, { recorder, site, address })

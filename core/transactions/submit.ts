@@ -102,7 +102,11 @@ export function createSubmit(parts: SubmitParts) {
   }
 
   /** Without asking the chain. What a caller names by itself is judged by its word. */
-  function recalled({ checkFromCache: recall, nonce, precondition: meanwhile }: RoutedRequest, { replaces }: ReplaceOptions, lane: NonceQueue): CheckResult | undefined {
+  function recalled(
+    { checkFromCache: recall, nonce, precondition: meanwhile }: RoutedRequest,
+    { replaces }: ReplaceOptions,
+    lane: NonceQueue,
+  ): CheckResult | undefined {
     const checked = nonce === undefined && !replaces && !meanwhile ? recall?.() : undefined
     return checked && isBorneOut(checked, lane) ? { checked, lane, over: undefined, isRecalled: true } : undefined
   }
@@ -127,7 +131,13 @@ export function createSubmit(parts: SubmitParts) {
   }
 
   /** Slots, and signed bytes on them. What it throws says that nothing was kept and nothing will be. */
-  async function make(order: RoutedRequest, manner: ReplaceOptions, held: LeasedQueue, { checked }: CheckResult, signal: AbortSignal): Promise<SignedRequest> {
+  async function make(
+    order: RoutedRequest,
+    manner: ReplaceOptions,
+    held: LeasedQueue,
+    { checked }: CheckResult,
+    signal: AbortSignal,
+  ): Promise<SignedRequest> {
     const { queue: lane, lease: guard } = held
     const { prepared } = checked
     const { slots, chosenByCaller: given, pending: occupants } = await claim(order, manner, lane, checked)
@@ -142,7 +152,11 @@ export function createSubmit(parts: SubmitParts) {
       })
       for (const { key } of queued) signing.add(key)
       await recorder.open(queued, guard, order.keyed?.claim, order.clientOrders)
-      const signed = await orTimeout(Promise.all(queued.map((entry, index) => signOne(entry, prepared[index]))), signal, timedOutBeforeSigning)
+      const signed = await orTimeout(
+        Promise.all(queued.map((entry, index) => signOne(entry, prepared[index]))),
+        signal,
+        timedOutBeforeSigning,
+      )
       const submitted = submitResultOf(signed, prepared)
       const kept = await persistSigned(
         recorder,
@@ -169,7 +183,12 @@ export function createSubmit(parts: SubmitParts) {
     }
   }
 
-  async function claim({ requestId, nonce, kind, feeOverrides: wish }: RoutedRequest, { replaces = false, only }: ReplaceOptions, lane: NonceQueue, checked: Checked) {
+  async function claim(
+    { requestId, nonce, kind, feeOverrides: wish }: RoutedRequest,
+    { replaces = false, only }: ReplaceOptions,
+    lane: NonceQueue,
+    checked: Checked,
+  ) {
     const { prepared, synced, beside } = checked
     const wanted: Claim = {
       requestId,
@@ -222,7 +241,10 @@ export function createSubmit(parts: SubmitParts) {
   }
 
   /** After a write that nobody heard of: its slots stay claimed until it is known. */
-  async function settle({ held: { queue: lane }, slots, queued }: SignedRequest, { outcome, cause }: PersistResult & { is: 'unknown' }): Promise<readonly Entry[]> {
+  async function settle(
+    { held: { queue: lane }, slots, queued }: SignedRequest,
+    { outcome, cause }: PersistResult & { is: 'unknown' },
+  ): Promise<readonly Entry[]> {
     const entries = await outcome
     if (entries) occupy(entries, lane)
     else giveBack(lane, slots)

@@ -2,7 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError, type Log, type Transaction } from '../contracts/index.ts'
 import type { ClientOrders } from './book-orders.ts'
 import { type Entry, railName, txStatus, type TxStatus, txHashOf, type RailId } from './entry.ts'
-import { type EntryFilter, type Journal, type JournalEvent, type EntryPage, createRecorder, type Recorder, OwnershipLost } from './journal/journal.ts'
+import {
+  type EntryFilter,
+  type Journal,
+  type JournalEvent,
+  type EntryPage,
+  createRecorder,
+  type Recorder,
+  OwnershipLost,
+} from './journal/journal.ts'
 import type { Leases } from './leases.ts'
 import { createNetworkTransactions, type NetworkTransactions } from './network-transactions.ts'
 import type { CancelRequest } from './replace.ts'
@@ -252,10 +260,26 @@ export { canonicalHash } from './entry.ts'
 export { signerOf as holderOf, isFinal, railOf as placeOf, txHashOf } from './entry.ts'
 export { railName } from './entry.ts'
 export type { Entry, Kind, TransactionState } from './entry.ts'
-export type { EntryFilter as Filter, Lease as Guard, Journal, JournalEvent, RecordedAnswer as KeptAnswer, KeyClaim, EntryPage as Page } from './journal/journal.ts'
+export type {
+  EntryFilter as Filter,
+  Lease as Guard,
+  Journal,
+  JournalEvent,
+  RecordedAnswer as KeptAnswer,
+  KeyClaim,
+  EntryPage as Page,
+} from './journal/journal.ts'
 export type { Leases } from './leases.ts'
 export { sqlJournal } from './journal/sql-journal.ts'
 export { sqlLeases } from './leases.ts'
-export type { IdempotencyContext as Keyed, SubmitRequest as Order, Origin, Scope, Sign, TransactionTarget as Site, SubmitResult as Submitted } from './submit-request.ts'
+export type {
+  IdempotencyContext as Keyed,
+  SubmitRequest as Order,
+  Origin,
+  Scope,
+  Sign,
+  TransactionTarget as Site,
+  SubmitResult as Submitted,
+} from './submit-request.ts'
 export { OwnershipLost as Superseded } from './journal/journal.ts'
 export type { ClientOrder, ClientOrders, JournaledOrder, OrderFilter, OrderReport as SaidOfOrder } from './book-orders.ts'

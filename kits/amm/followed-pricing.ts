@@ -21,7 +21,13 @@ interface Laid {
 }
 
 /** Quotes by the pools that the server keeps in memory; undefined where those of some protocol can only be asked for. */
-export function followedPricing({ exchange, reader, checks, requireExactTransfers: requireExact, trusted }: QuoterOptions): FollowedPricing<Evm> | undefined {
+export function followedPricing({
+  exchange,
+  reader,
+  checks,
+  requireExactTransfers: requireExact,
+  trusted,
+}: QuoterOptions): FollowedPricing<Evm> | undefined {
   const { protocols, routers } = exchange
   const kept = protocols.flatMap((protocol) => {
     const { memory } = protocol

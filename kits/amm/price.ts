@@ -40,7 +40,8 @@ export function priceSwap(board: PricingSnapshot, swap: Swap, left: number): Pri
   const gasCost = gasCostIn(exact === 'in' ? tokenOut : tokenIn, wrapped.address, lanes, gasPriceRaw)
   const { best, isTooLittle: tooLittle, missing: wanted } = bestRoute(lanes, course, ways, gasCost)
   const isWanting = wanted.length > 0 && left > 0
-  if (!best && !isWanting) throw noPriceError({ swap, query: course, graph: lanes, options: ways, isTooLittle: tooLittle, intermediates, version })
+  if (!best && !isWanting)
+    throw noPriceError({ swap, query: course, graph: lanes, options: ways, isTooLittle: tooLittle, intermediates, version })
   const split = best && bestSplit(lanes, { swap, query: course, routers: ways.routers, gasCost, best, isLastRead: left < forSplits })
   // What both want is read at once.
   if (split && 'wanted' in split) return { wanted: [...wanted, ...split.wanted] }
@@ -83,7 +84,15 @@ interface NoRoute {
 }
 
 /** Why no route gives a price, for the caller. `details.most` is what could be had, where that is the reason and known. */
-function noPriceError({ swap, query: course, graph: lanes, options: ways, isTooLittle: tooLittle, intermediates, version }: NoRoute): SluiceError {
+function noPriceError({
+  swap,
+  query: course,
+  graph: lanes,
+  options: ways,
+  isTooLittle: tooLittle,
+  intermediates,
+  version,
+}: NoRoute): SluiceError {
   const { tokenIn, tokenOut, exact, amountRaw } = swap
   const mixes = ways.versionSets.filter((mix) => leadsThrough(lanes, course, mix))
   if (mixes.length === 0) {
@@ -126,7 +135,8 @@ function noPriceError({ swap, query: course, graph: lanes, options: ways, isTooL
 function leadsThrough(lanes: PoolGraph, { tokenIn, tokenOut, intermediates: between }: RouteQuery, versions: ReadonlySet<string>): boolean {
   let here: readonly string[] = [tokenIn]
   for (let hop = 1; hop <= maxHops; hop += 1) {
-    const connects = (to: string) => here.some((from) => lanes.edgesBetween(from, to).some(({ protocol }) => versions.has(protocol.version)))
+    const connects = (to: string) =>
+      here.some((from) => lanes.edgesBetween(from, to).some(({ protocol }) => versions.has(protocol.version)))
     if (connects(tokenOut)) return true
     here = between.filter(connects)
   }
@@ -134,7 +144,11 @@ function leadsThrough(lanes: PoolGraph, { tokenIn, tokenOut, intermediates: betw
 }
 
 /** The most that an exact amount in may be, by the pools that it could go into first; undefined where one of them does not say. */
-export function maxAmountIn(lanes: PoolGraph, { tokenIn, tokenOut, intermediates: between }: RouteQuery, versions: ReadonlySet<string>): bigint | undefined {
+export function maxAmountIn(
+  lanes: PoolGraph,
+  { tokenIn, tokenOut, intermediates: between }: RouteQuery,
+  versions: ReadonlySet<string>,
+): bigint | undefined {
   const first = [tokenOut, ...between].flatMap((token) => taking(lanes, tokenIn, token, versions))
   return greatest(first.map(roomOf))
 }
@@ -162,7 +176,8 @@ export function maxAmountOut(lanes: PoolGraph, course: RouteQuery, versions: Rea
     here = next
   }
   const had =
-    mostRaw > 0n && search(lanes, { ...course, amountRaw: mostRaw }, versions, true).routes.some(({ unknowns: doubts }) => doubts.length === 0)
+    mostRaw > 0n &&
+    search(lanes, { ...course, amountRaw: mostRaw }, versions, true).routes.some(({ unknowns: doubts }) => doubts.length === 0)
   return had ? mostRaw : undefined
 }
 

@@ -75,7 +75,11 @@ export function checkFeeOverrides({ maxFeePerGasRaw: maxFee, maxPriorityFeePerGa
  * Fees of a transaction at a base fee: as wished, by the policy where nothing is. Policy fees are cut to the cap, and are
  * at least what replaces `over`. Wishes are expected to have passed `checkWish`.
  */
-export function computeFeePerGas(wish: FeeWish, over: EvmFees | undefined, { baseFeeRaw, tipRaw, policy, feeCapRaw }: FeeConditions): FeePerGas {
+export function computeFeePerGas(
+  wish: FeeWish,
+  over: EvmFees | undefined,
+  { baseFeeRaw, tipRaw, policy, feeCapRaw }: FeeConditions,
+): FeePerGas {
   const { maxFeePerGasRaw: maxWish, maxPriorityFeePerGasRaw: tipWish } = policy.legacy ? asOnePrice(wish) : wish
   if (maxWish !== undefined && maxWish < baseFeeRaw) {
     throw new SluiceError(

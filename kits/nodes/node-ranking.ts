@@ -20,7 +20,12 @@ interface NodeRanking {
   compare(): void
 }
 
-export function createNodeRanking(nodes: readonly RpcNode[], { headCall, headIn, fork }: Dialect, policy: HealthPolicy, log: Log): NodeRanking {
+export function createNodeRanking(
+  nodes: readonly RpcNode[],
+  { headCall, headIn, fork }: Dialect,
+  policy: HealthPolicy,
+  log: Log,
+): NodeRanking {
   const heads = createHeadTracker<RpcNode>(policy)
   const known = new Map<RpcNode, NodeStatus>()
   let forked: ReadonlySet<RpcNode> = new Set()
@@ -125,7 +130,7 @@ export function createHeadTracker<N>({
   maxLagSeconds,
   reportTtlMs: memoryMs,
   rollbackAfterMs: patienceMs,
-}: Pick<HealthPolicy, 'maxLagBlocks' | 'maxLagSeconds' | 'memoryMs' | 'patienceMs'>) {
+}: Pick<HealthPolicy, 'maxLagBlocks' | 'maxLagSeconds' | 'reportTtlMs' | 'rollbackAfterMs'>) {
   const words = new Map<N, Word>()
   const lags = new Map<N, Lag>()
   const hashes = new Map<number, string>()

@@ -134,7 +134,12 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
 }
 
 /** The same signed bytes to every node at once; an answer of each, or of those that were first once one took them: the others have them too. */
-async function broadcast(nodes: readonly RpcNode[], { sendCall }: Dialect, { id, raw }: SignedBytes, at: At): Promise<readonly BroadcastAnswer[]> {
+async function broadcast(
+  nodes: readonly RpcNode[],
+  { sendCall }: Dialect,
+  { id, raw }: SignedBytes,
+  at: At,
+): Promise<readonly BroadcastAnswer[]> {
   const call = sendCall(raw)
   const answers: BroadcastAnswer[] = nodes.map((node) => ({ unreachable: `${node.label} did not answer in time` }))
   await new Promise<void>((done) => {

@@ -55,7 +55,11 @@ const readTerms = ({ config, house }: Pick<Contracts, 'config' | 'house'>): Batc
   })
 
 /** One batch; again only where the exchange's terms are others than those that it was made with. */
-export async function readWithTerms<T>(curie: Curie, make: (terms: Terms) => BatchRead<T>, at: At): Promise<{ head: Head; answer: T; terms: Terms }> {
+export async function readWithTerms<T>(
+  curie: Curie,
+  make: (terms: Terms) => BatchRead<T>,
+  at: At,
+): Promise<{ head: Head; answer: T; terms: Terms }> {
   for (;;) {
     const { terms } = curie
     const { head, answer } = await runRead(curie.reader, combine({ terms: readTerms(curie.contracts), rest: deferred(make(terms)) }), at)

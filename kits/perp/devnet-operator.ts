@@ -1,6 +1,13 @@
 import { Contract, parseUnits, type BaseContract, formatUnits, AbiCoder, keccak256, toBeHex } from 'ethers'
 import type { DevnetSite, PerpOperator, PerpViews } from '../../core/contracts/devnet.ts'
-import { artifactOf, perpDevnetContracts, type ExchangeContract, priceDecimals, type DevnetMarket, premiumSeconds } from './devnet-contracts.ts'
+import {
+  artifactOf,
+  perpDevnetContracts,
+  type ExchangeContract,
+  priceDecimals,
+  type DevnetMarket,
+  premiumSeconds,
+} from './devnet-contracts.ts'
 
 /** Who deployed the exchange owns it. */
 export async function createPerpOperator(site: DevnetSite, markets: readonly DevnetMarket[]): Promise<PerpOperator> {

@@ -158,7 +158,12 @@ interface SwapResult extends Omit<SwapResult, 'amountRaw'> {
  * What the exchange makes of a size of base: Exchange._swap and OrderBook.replaySwap of @perp/curie-contract@2.8.4. The pool takes a fee
  * of its own, which is given back by scaling; the exchange's is taken of each of the pool's steps, and rounded up each time.
  */
-function simulateSwap(state: V3PoolState, side: 'LONG' | 'SHORT', sizeRaw: bigint, fees: FeeRatios): SwapResult | IncompleteSwap | undefined {
+function simulateSwap(
+  state: V3PoolState,
+  side: 'LONG' | 'SHORT',
+  sizeRaw: bigint,
+  fees: FeeRatios,
+): SwapResult | IncompleteSwap | undefined {
   const withoutPool = wholeRatio - fees.pool
   let feeRaw = 0n
   let sqrtPriceAfterX96 = state.sqrtPriceX96
@@ -197,9 +202,10 @@ function readPool(
 ): BatchRead<{ state: V3PoolState | undefined; fees: FeeRatios }> {
   const look = lensQuery(pool, reach, reach)
   const asked = combine({
-    state: { calls: [lensProbe([look])], answer: ([result = { ok: false, data: '0x' }]) => readLens(result, [look])[0] } satisfies BatchRead<
-      V3PoolState | undefined
-    >,
+    state: {
+      calls: [lensProbe([look])],
+      answer: ([result = { ok: false, data: '0x' }]) => readLens(result, [look])[0],
+    } satisfies BatchRead<V3PoolState | undefined>,
     // Newer deployments give some traders a discount.
     forTrader: orUndefined(readNumbers(registry, 'getMarketInfoByTrader', trader, id)),
     forAll: readNumbers(registry, 'getMarketInfo', id),

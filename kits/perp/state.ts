@@ -96,7 +96,12 @@ export interface AccountState {
 }
 
 /** As Vault and AccountBalance of @perp/curie-contract@2.8.4 give it. */
-export function readAccount({ vault, balances, exchange }: Contracts, terms: Terms, { decimals }: Token, owner: string): BatchRead<AccountState> {
+export function readAccount(
+  { vault, balances, exchange }: Contracts,
+  terms: Terms,
+  { decimals }: Token,
+  owner: string,
+): BatchRead<AccountState> {
   const asked = combine({
     value: readNumber(vault, 'getAccountValue', owner),
     settlementValue: readNumber(vault, 'getSettlementTokenValue', owner),

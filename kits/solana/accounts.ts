@@ -28,7 +28,8 @@ export function readAccounts(rpc: Rpc, answers: readonly (RpcAnswer | undefined)
     const result = resultOf(rpc, 'getMultipleAccounts', answer)
     const [slot, values] = [contextSlotOf(result), valueOf(result)]
     const accounts = Array.isArray(values) ? values.map(readAccount) : []
-    if (slot === undefined || accounts.includes(null)) throw invalidAnswer(rpc, 'answered getMultipleAccounts with something that is no account')
+    if (slot === undefined || accounts.includes(null))
+      throw invalidAnswer(rpc, 'answered getMultipleAccounts with something that is no account')
     return { slot, accounts: accounts.map((each) => each ?? undefined) }
   })
   const slots = parts.map(({ slot }) => slot)

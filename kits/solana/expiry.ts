@@ -181,7 +181,10 @@ const surelyOverMs = 600_000
  * Whether so many slots can have passed since the blockhash was told, and so many blocks in them: one a slot at most. A node that has run
  * ahead of everybody has only its word for it.
  */
-function isPlausible({ number, since, lastValidBlockHeight }: BlockhashSequence, { final, nowMs, minSlotMs: leastSlotMs }: NodeView): boolean {
+function isPlausible(
+  { number, since, lastValidBlockHeight }: BlockhashSequence,
+  { final, nowMs, minSlotMs: leastSlotMs }: NodeView,
+): boolean {
   const slots = final.slot - since
   const blocks = final.height - (lastValidBlockHeight - blockhashBlocksOfSight)
   const elapsedMs = nowMs - number

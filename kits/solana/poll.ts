@@ -3,7 +3,16 @@ import type { RpcAnswer, Rpc } from '../nodes/dialect.ts'
 import { createBoundedCache } from '../nodes/rails.ts'
 import { resultOf } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
-import { createExpiryProofs, nonceAccountsOf, statusCalls, observe, certainSighting, type Attempt, type Observation, type NodeView } from './expiry.ts'
+import {
+  createExpiryProofs,
+  nonceAccountsOf,
+  statusCalls,
+  observe,
+  certainSighting,
+  type Attempt,
+  type Observation,
+  type NodeView,
+} from './expiry.ts'
 import { finalDepth } from './network.ts'
 import type { SolanaRailOptions } from './rail.ts'
 import { confirmed, finalized, noHistory, contextSlotOf, valueOf } from './rpc.ts'

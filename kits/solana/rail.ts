@@ -3,7 +3,17 @@ import type { Rpc } from '../nodes/dialect.ts'
 import { insufficientBalance, fundsInPendingTransactions, insufficientGasFunds } from '../nodes/rails.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
-import { costOf, type FeeLimits, type SolanaFees, baseFeeLamports, gasOf, priceFees, readRecentFees, refuseFeeOverrides, computeUnitsFor } from './fees.ts'
+import {
+  costOf,
+  type FeeLimits,
+  type SolanaFees,
+  baseFeeLamports,
+  gasOf,
+  priceFees,
+  readRecentFees,
+  refuseFeeOverrides,
+  computeUnitsFor,
+} from './fees.ts'
 import { draft, seal, send, readSimulation, simulationCall } from './message.ts'
 import { createPoll } from './poll.ts'
 import { integerOf } from './rpc.ts'
@@ -109,7 +119,8 @@ async function check(
   )
   if (nativeRaw < sentRaw) throw insufficientBalance(nativeCurrency, nativeRaw, sentRaw)
   // No simulation is needed to know this, and it would only say it less well.
-  if (nativeRaw < sentRaw + baseFeeLamports + spareRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, sentRaw + baseFeeLamports + spareRaw)
+  if (nativeRaw < sentRaw + baseFeeLamports + spareRaw)
+    throw insufficientGasFunds(nativeCurrency, nativeRaw, sentRaw + baseFeeLamports + spareRaw)
   const units = computeUnitsFor(readSimulation(rpc, simulated))
   // A node that does not tell what others pay leaves the least of the policy.
   const paid = recent?.error ? [] : readRecentFees(recent?.result)

@@ -187,7 +187,10 @@ function extensionsOf(data: Uint8Array): readonly number[] {
 }
 
 /** The wallet's associated account, under the program of the mint: made where there is none. One round trip. */
-export function createTokenAccounts(rpc: Rpc, associated: ReturnType<typeof createAssociatedAddresses>): AltchainVerbs<Solana>['createToken'] {
+export function createTokenAccounts(
+  rpc: Rpc,
+  associated: ReturnType<typeof createAssociatedAddresses>,
+): AltchainVerbs<Solana>['createToken'] {
   return async function createToken(owner: string, token: Token, at: At) {
     const addresses = await holdingAccounts(associated, owner, token.address)
     const calls = [{ method: 'getMinimumBalanceForRentExemption', params: [0] }, ...accountsCalls(addresses, tokenOptions)]

@@ -121,7 +121,8 @@ export type UserSignedAction =
 /** One step of a plan that goes by the exchange's rail. */
 export type Step = TracedStep & { readonly action: L1Action | UserSignedAction }
 
-export const isUserSigned = (action: Step['action']): action is UserSignedAction => action.type === 'withdraw3' || action.type === 'usdClassTransfer'
+export const isUserSigned = (action: Step['action']): action is UserSignedAction =>
+  action.type === 'withdraw3' || action.type === 'usdClassTransfer'
 
 /** What an action leaves behind, by which it is found where its answer was lost. */
 const trace = union(

@@ -103,7 +103,9 @@ function grid(kind: MarketEntry['kind'], szDecimals: number): Pick<BookMarket, '
 }
 
 export const perpMeta = object({
-  universe: array(object({ name: text, szDecimals: integer, maxLeverage: integer }, { onlyIsolated: flag, isDelisted: flag, marginMode: text })),
+  universe: array(
+    object({ name: text, szDecimals: integer, maxLeverage: integer }, { onlyIsolated: flag, isDelisted: flag, marginMode: text }),
+  ),
 })
 const meta = shape(perpMeta)
 

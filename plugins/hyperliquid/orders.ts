@@ -20,7 +20,11 @@ interface OrdersQuery {
 }
 
 /** Newest first: all that are open, and of those that ended what the exchange still knows enough of. */
-export async function readOrders(ask: QueryInfo, { owner, kind, listing, market, names }: OrdersQuery, at: At): Promise<readonly BookOrder[]> {
+export async function readOrders(
+  ask: QueryInfo,
+  { owner, kind, listing, market, names }: OrdersQuery,
+  at: At,
+): Promise<readonly BookOrder[]> {
   const idOf = new Map((names ?? []).flatMap(({ clientOrderId: id }) => (id === undefined ? [] : [[cloidOf(owner, id), id] as const])))
   const found = names ? await named(ask, owner, names, at) : await listed(ask, owner.user, at)
   const here = found.flatMap((judged) => {

@@ -56,7 +56,10 @@ type Shown<F extends Fields> = { readonly [K in keyof F]: Infer<F[K]> }
 type Added<O> = O extends Fields ? Partial<Shown<O>> : unknown
 
 /** @param optional may be absent */
-export function object<F extends Fields, O extends Fields | undefined = undefined>(fields: F, optional?: O): Validator<Shown<F> & Added<O>> {
+export function object<F extends Fields, O extends Fields | undefined = undefined>(
+  fields: F,
+  optional?: O,
+): Validator<Shown<F> & Added<O>> {
   const needed = Object.entries(fields)
   const possible = Object.entries<Validator<unknown>>(optional ?? {})
   return (value) => {

@@ -74,7 +74,12 @@ describe('those who follow the journal', () => {
     })
 
     /** Follows from an id until the end, coming back after every few events as a client that is cut off, at a speed of its own. */
-    async function followed(changes: TransactionChanges, from: number, wanted: TransactionFilter, end: () => number | undefined): Promise<number[]> {
+    async function followed(
+      changes: TransactionChanges,
+      from: number,
+      wanted: TransactionFilter,
+      end: () => number | undefined,
+    ): Promise<number[]> {
       const ids: number[] = []
       const isOver = () => (ids.at(-1) ?? -1) >= (end() ?? Infinity)
       while (!isOver()) {

@@ -24,76 +24,81 @@ describe('handshake', () => {
     await removeFolders()
   })
 
-  const strangers: { who: string; pair: () => Promise<CertificatePair | undefined>; code: string; verification: string | null; line: string }[] =
-    [
-      {
-        who: 'no certificate',
-        pair: () => Promise.resolve(undefined),
-        code: 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE',
-        verification: null,
-        line: 'no client certificate',
-      },
-      {
-        who: 'a certificate of another CA',
-        pair: async () => issueCertificate(await createAuthority('Other CA'), { commonName: 'client', usage: 'client' }),
-        code: 'ECONNRESET',
-        verification: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-        line: 'client certificate signed by another CA (CN=client)',
-      },
-      {
-        who: 'a certificate of another CA of the same name',
-        pair: async () => issueCertificate(await createAuthority(), { commonName: 'client', usage: 'client' }),
-        code: 'ECONNRESET',
-        verification: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-        line: 'client certificate signed by another CA (CN=client)',
-      },
-      {
-        who: 'an expired certificate',
-        pair: async () =>
-          issueCertificate(await openAuthority(certsDir), {
-            commonName: 'bot-1',
-            usage: 'client',
-            notBefore: new Date(Date.now() - 2 * hourMs),
-            notAfter: new Date(Date.now() - hourMs),
-          }),
-        code: 'ECONNRESET',
-        verification: 'CERT_HAS_EXPIRED',
-        line: 'client certificate expired (CN=bot-1)',
-      },
-      {
-        who: 'a certificate that is not yet valid',
-        pair: async () =>
-          issueCertificate(await openAuthority(certsDir), {
-            commonName: 'bot-1',
-            usage: 'client',
-            notBefore: new Date(Date.now() + hourMs),
-          }),
-        code: 'ECONNRESET',
-        verification: 'CERT_NOT_YET_VALID',
-        line: 'client certificate not yet valid (CN=bot-1)',
-      },
-      {
-        who: 'a revoked certificate',
-        pair: () => pairOf(certsDir, 'revoked-bot'),
-        code: 'ECONNRESET',
-        verification: 'CERT_REVOKED',
-        line: 'client certificate revoked (CN=revoked-bot)',
-      },
-      {
-        who: "the server's own certificate",
-        pair: () => pairOf(certsDir, 'server'),
-        code: 'ECONNRESET',
-        verification: 'INVALID_PURPOSE',
-        line: 'certificate is not for clients (CN=server)',
-      },
-      {
-        who: 'a name with a line break, which the log shows as one line',
-        pair: async () => issueCertificate(await createAuthority('Other CA'), { commonName: 'bot\n{"level":60}', usage: 'client' }),
-        code: 'ECONNRESET',
-        verification: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-        line: 'client certificate signed by another CA (CN=bot?{"level":60})',
-      },
-    ]
+  const strangers: {
+    who: string
+    pair: () => Promise<CertificatePair | undefined>
+    code: string
+    verification: string | null
+    line: string
+  }[] = [
+    {
+      who: 'no certificate',
+      pair: () => Promise.resolve(undefined),
+      code: 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE',
+      verification: null,
+      line: 'no client certificate',
+    },
+    {
+      who: 'a certificate of another CA',
+      pair: async () => issueCertificate(await createAuthority('Other CA'), { commonName: 'client', usage: 'client' }),
+      code: 'ECONNRESET',
+      verification: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      line: 'client certificate signed by another CA (CN=client)',
+    },
+    {
+      who: 'a certificate of another CA of the same name',
+      pair: async () => issueCertificate(await createAuthority(), { commonName: 'client', usage: 'client' }),
+      code: 'ECONNRESET',
+      verification: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      line: 'client certificate signed by another CA (CN=client)',
+    },
+    {
+      who: 'an expired certificate',
+      pair: async () =>
+        issueCertificate(await openAuthority(certsDir), {
+          commonName: 'bot-1',
+          usage: 'client',
+          notBefore: new Date(Date.now() - 2 * hourMs),
+          notAfter: new Date(Date.now() - hourMs),
+        }),
+      code: 'ECONNRESET',
+      verification: 'CERT_HAS_EXPIRED',
+      line: 'client certificate expired (CN=bot-1)',
+    },
+    {
+      who: 'a certificate that is not yet valid',
+      pair: async () =>
+        issueCertificate(await openAuthority(certsDir), {
+          commonName: 'bot-1',
+          usage: 'client',
+          notBefore: new Date(Date.now() + hourMs),
+        }),
+      code: 'ECONNRESET',
+      verification: 'CERT_NOT_YET_VALID',
+      line: 'client certificate not yet valid (CN=bot-1)',
+    },
+    {
+      who: 'a revoked certificate',
+      pair: () => pairOf(certsDir, 'revoked-bot'),
+      code: 'ECONNRESET',
+      verification: 'CERT_REVOKED',
+      line: 'client certificate revoked (CN=revoked-bot)',
+    },
+    {
+      who: "the server's own certificate",
+      pair: () => pairOf(certsDir, 'server'),
+      code: 'ECONNRESET',
+      verification: 'INVALID_PURPOSE',
+      line: 'certificate is not for clients (CN=server)',
+    },
+    {
+      who: 'a name with a line break, which the log shows as one line',
+      pair: async () => issueCertificate(await createAuthority('Other CA'), { commonName: 'bot\n{"level":60}', usage: 'client' }),
+      code: 'ECONNRESET',
+      verification: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      line: 'client certificate signed by another CA (CN=bot?{"level":60})',
+    },
+  ]
 
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     it(`lets a client of the CA in and knows its name (${version})`, async () => {

@@ -1,6 +1,18 @@
 import { expect } from 'chai'
 import type { AMMPriceResponse } from '../../core/api/index.ts'
-import { approve, priorityFields, inOneBlock, waitForMined, nodeCall, price, toRaw, venueFields, type AddCard, type TestVenue, type PriceRequest } from './venue.ts'
+import {
+  approve,
+  priorityFields,
+  inOneBlock,
+  waitForMined,
+  nodeCall,
+  price,
+  toRaw,
+  venueFields,
+  type AddCard,
+  type TestVenue,
+  type PriceRequest,
+} from './venue.ts'
 
 const amounts = ['0.0001', '0.001', '0.01', '0.1', '1', '5', '20']
 

@@ -178,7 +178,8 @@ export async function quoteFromChain(order: SwapRequest, version: string | undef
 }
 
 /** What the chain said to the same question a moment ago, where it was asked. */
-export const recentQuote = (order: SwapRequest, version: string | undefined, { recentQuotes: quotes }: VenueEntry) => quotes.get(questionOf(order, version))
+export const recentQuote = (order: SwapRequest, version: string | undefined, { recentQuotes: quotes }: VenueEntry) =>
+  quotes.get(questionOf(order, version))
 
 const questionOf = ({ base, quote, side, amountRaw }: SwapRequest, version = '') =>
   [side, amountRaw, base.address, base.native, quote.address, quote.native, version].join()

@@ -12,7 +12,16 @@ import { fieldsReader } from '../read-fields.ts'
 import { readWallet } from '../wallets.ts'
 import { type BookHandlerFor, marketsOf, type Markets, marketName } from './markets.ts'
 import { hasEnded } from './order-state.ts'
-import { defaultClientOrderId, findRepeatedOrder, isPending, nameOnExchange, notYetCancellable, refusalOf, showEnded, cancelPlacement } from './orders.ts'
+import {
+  defaultClientOrderId,
+  findRepeatedOrder,
+  isPending,
+  nameOnExchange,
+  notYetCancellable,
+  refusalOf,
+  showEnded,
+  cancelPlacement,
+} from './orders.ts'
 import { readOrder } from './read-order.ts'
 import {
   submitActions,

@@ -26,7 +26,9 @@ function stepAt(price: Fraction, grid: PriceGrid): DecimalParts | undefined {
 /** A price above 0 on the grid; "0" where it is below the smallest and rounded down. */
 export function roundPrice(price: Fraction, grid: PriceGrid, rounding: Rounding): string {
   const step = stepAt(price, grid)
-  return step ? formatDecimal(roundToMultiple(price, step, rounding)) : formatDecimal(parseDecimal(formatRatio(price.numerator, price.denominator, rounding)))
+  return step
+    ? formatDecimal(roundToMultiple(price, step, rounding))
+    : formatDecimal(parseDecimal(formatRatio(price.numerator, price.denominator, rounding)))
 }
 
 export function isOnGrid(price: string, grid: PriceGrid): boolean {

@@ -188,7 +188,10 @@ const mayBeOurs = (order: BookOrder, unnoted: readonly JournaledOrder[]): boolea
     const { landed, createdAt } = each.entry
     const isUnheard = landed === undefined && !isFinal(each.entry) && order.createdAt > createdAt - clocksMs
     const isLike =
-      each.market === marketName(order.market) && side === order.side && normalize(order.price) === price && normalize(order.amount) === amount
+      each.market === marketName(order.market) &&
+      side === order.side &&
+      normalize(order.price) === price &&
+      normalize(order.amount) === amount
     return isUnheard && isLike
   })
 
@@ -214,4 +217,5 @@ function readOrdersCursor(cursor: string | undefined): OrdersPosition {
   }
 }
 
-const writeOrdersCursor = ({ journalKey = '', createdAt, shownCount: told }: OrdersPosition): string => `${createdAt ?? ''}-${told}-${journalKey}`
+const writeOrdersCursor = ({ journalKey = '', createdAt, shownCount: told }: OrdersPosition): string =>
+  `${createdAt ?? ''}-${told}-${journalKey}`

@@ -33,7 +33,12 @@ export const clobTicker: BookHandlerFor<'Ticker'> = (type) => async (request, co
   return { markets, ...(failure && { failing }) }
 }
 
-async function tickerOf(type: BookSet, market: BookMarket, context: { services: Services } & TargetContext<'connector'>, at: At): Promise<Ticker> {
+async function tickerOf(
+  type: BookSet,
+  market: BookMarket,
+  context: { services: Services } & TargetContext<'connector'>,
+  at: At,
+): Promise<Ticker> {
   const { buys, sells, lastPrice = null, volume24h, timestamp } = await readBookView(type, market, context, at)
   return {
     bestBid: buys[0]?.price ?? null,
@@ -141,7 +146,8 @@ export const clobLastTradePrice: BookHandler<'LastTradePrice'> = async (request,
   const at = { signal: context.signal }
   const market = (await marketsOf('PERP_CLOB', context.venue, at)).find(request.market)
   const { lastPrice, timestamp } = await readBookView('PERP_CLOB', market, context, at)
-  if (lastPrice === undefined) throw new SluiceError('PRICE_FAILED', `${context.venue.connector} tells of no trade in ${marketName(market)}.`)
+  if (lastPrice === undefined)
+    throw new SluiceError('PRICE_FAILED', `${context.venue.connector} tells of no trade in ${marketName(market)}.`)
   return { market: marketName(market), lastTradePrice: lastPrice, timestamp }
 }
 

@@ -75,5 +75,9 @@ function toBookVenue(type: BookSet, { network: { chain, network, impl }, venue }
 }
 
 /** The book from memory. @throws SluiceError NETWORK where it is stale */
-export const readBookView = (type: BookSet, market: BookMarket, context: { services: Services } & TargetContext<'connector'>, at: At): Promise<BookView> =>
-  context.services.books.book(toBookVenue(type, context), market, at)
+export const readBookView = (
+  type: BookSet,
+  market: BookMarket,
+  context: { services: Services } & TargetContext<'connector'>,
+  at: At,
+): Promise<BookView> => context.services.books.book(toBookVenue(type, context), market, at)

@@ -8,7 +8,16 @@ import { readWallet } from '../wallets.ts'
 import { type BookHandlerFor, marketsOf } from './markets.ts'
 import { hasEnded, readAboutOrder } from './order-state.ts'
 import { readOrder } from './read-order.ts'
-import { submitActions, requireSubmitted, type ConnectorContext, type ActionResult, type ActionResults, type SigningWallet, showCancel, showPlaced } from './submit-actions.ts'
+import {
+  submitActions,
+  requireSubmitted,
+  type ConnectorContext,
+  type ActionResult,
+  type ActionResults,
+  type SigningWallet,
+  showCancel,
+  showPlaced,
+} from './submit-actions.ts'
 import { findOrder, readName, unknownOrder, type FoundOrder, walletOrders } from './wallet-orders.ts'
 
 const [pauseMs, mostTries] = [100, 30]
@@ -81,7 +90,11 @@ const beingCancelled = (found: FoundOrder) => ({ ...nameOnExchange(found), state
  * Has a transaction that does nothing take the place of the one that would place the order. Which of both is mined, the chain decides.
  * Undefined where the order's is mined already.
  */
-export async function cancelPlacement(found: FoundOrder, { address, wish }: SigningWallet, { network, services, caller, requestId, signal }: ConnectorContext) {
+export async function cancelPlacement(
+  found: FoundOrder,
+  { address, wish }: SigningWallet,
+  { network, services, caller, requestId, signal }: ConnectorContext,
+) {
   if (isReplaced(found)) return beingCancelled(found)
   const { key: only, nonce } = found.journaled?.entry ?? {}
   const origin = { network, address, caller, requestId, wish, ...(only !== undefined && nonce !== undefined && { only, nonce }) }
@@ -142,4 +155,5 @@ export async function findRepeatedOrder(type: BookSet, owner: string, clientOrde
 }
 
 /** A client order id where the caller gave none: with a key the same for a request that is repeated, so that nothing is placed twice. */
-export const defaultClientOrderId = ({ keyed }: Pick<RequestContext, 'keyed'>, index: number): string => (keyed ? `${keyed.tag}-${index}` : randomUUID())
+export const defaultClientOrderId = ({ keyed }: Pick<RequestContext, 'keyed'>, index: number): string =>
+  keyed ? `${keyed.tag}-${index}` : randomUUID()

@@ -190,7 +190,8 @@ export function boundBySlippage(side: 'BUY' | 'SELL', market: BookMarket, book: 
  */
 export function boundByLimitPrice(side: 'BUY' | 'SELL', market: BookMarket, book: Book | undefined, limitPrice: string): MarketBound {
   const price = roundPrice(partsToFraction(parseDecimal(limitPrice)), market.prices, side === 'BUY' ? 'down' : 'up')
-  if (price === '0') throw badFields([{ field: 'limitPrice', problem: `${limitPrice} is below the smallest price of ${marketName(market)}` }])
+  if (price === '0')
+    throw badFields([{ field: 'limitPrice', problem: `${limitPrice} is below the smallest price of ${marketName(market)}` }])
   const reference = book && bestOf(side, book)
   if (reference === undefined) return { price }
   if (side === 'BUY' && isLess(price, reference))

@@ -112,7 +112,12 @@ interface PlanningResult {
  * The exchange's plans for a list of actions. Where it refuses the list it is asked again for halves of it, so that what cannot be done
  * keeps nothing else from being done. One that is away refuses all of them: of the same request something may have been sent already.
  */
-async function planActions(book: Pick<CLOB, 'act'>, owner: string, actions: ReadonlyMap<number, BookAction>, at: At): Promise<PlanningResult> {
+async function planActions(
+  book: Pick<CLOB, 'act'>,
+  owner: string,
+  actions: ReadonlyMap<number, BookAction>,
+  at: At,
+): Promise<PlanningResult> {
   const places = [...actions.keys()]
   if (places.length === 0) return { planned: [], refused: new Map() }
   try {

@@ -44,7 +44,11 @@ async function liquidationsSince(address: string, market: PerpMarketName, where:
 }
 
 /** Of trades by other ways, and very old ones, nothing is known. */
-async function lastTradeBlock(address: string, ticker: string, { network, venue, services }: LiquidationQuery): Promise<number | undefined> {
+async function lastTradeBlock(
+  address: string,
+  ticker: string,
+  { network, venue, services }: LiquidationQuery,
+): Promise<number | undefined> {
   const { entries } = await services.transactions.list({ chain: network.chain, network: network.network, address, limit: 500 })
   const isTrade = (entry: (typeof entries)[number]) => entry.kind === 'position' && entry.connector === venue.connector
   const last = entries.find((each) => isTrade(each) && each.landed?.ok === true && readAboutPosition(each.about).ticker === ticker)

@@ -3,7 +3,15 @@ import type { Store } from '../../store/store.ts'
 import { type ClientOrder, type OrderJournal, type OrderVenue, orderRows, statusAfter, OrderIdUsed } from '../book-orders.ts'
 import type { Entry } from '../entry.ts'
 import { entryRow, eventRow, hashRows, readBody } from './entry-rows.ts'
-import { type Lease, type RecordedAnswer, type KeyClaim, checkOwnership, type JournalWriter, type Journal, type JournalEvent } from './journal.ts'
+import {
+  type Lease,
+  type RecordedAnswer,
+  type KeyClaim,
+  checkOwnership,
+  type JournalWriter,
+  type Journal,
+  type JournalEvent,
+} from './journal.ts'
 
 interface Verdict {
   owns_lane: boolean
@@ -17,7 +25,7 @@ interface Verdict {
  * milliseconds, or was first, and then nothing is written. That is why READ COMMITTED is enough: each condition is on a
  * row that is locked when it is judged.
  */
-export function postgresWriter(store: Store, orders: Pick<OrderJournal, 'taken'>): JournalWriter {
+export function postgresWriter(store: Store, orders: Pick<OrderJournal, 'firstUsed'>): JournalWriter {
   async function run(statement: RawBuilder<Verdict>): Promise<boolean> {
     const { rows } = await store.writeOnce((db) => statement.execute(db))
     const [verdict] = rows

@@ -168,7 +168,8 @@ export function bestRoute(lanes: PoolGraph, course: RouteQuery, ways: RouteOptio
   return { best: best?.route, missing: wanted, isTooLittle: explored.some((each) => each.isTooLittle) }
 }
 
-const carrierOf = (ways: RouteOptions, { edges: lanes }: PartialRoute): Router | undefined => ways.routerFor(lanes.map(({ protocol }) => protocol.version))
+const carrierOf = (ways: RouteOptions, { edges: lanes }: PartialRoute): Router | undefined =>
+  ways.routerFor(lanes.map(({ protocol }) => protocol.version))
 
 /**
  * The other side at the pools' marginal prices and without fees: what the price impact is measured against. Rounded up,
@@ -208,7 +209,13 @@ interface PartialRoute {
 }
 
 /** A way and one more lane: behind it, or before it where an exact amount out is followed from its end. */
-function extendRoute(way: PartialRoute, lane: PoolEdge, passed: Passed, doubts: readonly MissingState[], exact: 'in' | 'out'): PartialRoute {
+function extendRoute(
+  way: PartialRoute,
+  lane: PoolEdge,
+  passed: Passed,
+  doubts: readonly MissingState[],
+  exact: 'in' | 'out',
+): PartialRoute {
   return {
     amountRaw: passed.amountRaw,
     gasUnits: way.gasUnits + passed.gasUnits,
@@ -321,7 +328,12 @@ function rememberBest(lanes: PoolGraph, course: RouteQuery, route: readonly Pool
  * The better of the way that was the best for the last amount and the one with the best price; undefined where neither gives anything, and
  * where amounts may get better prices than those of the pools, so that nothing can be left out for it.
  */
-function firstIncumbent(lanes: PoolGraph, course: RouteQuery, { versionSets: mixes, protocols, routerFor: carrier }: RouteOptions, gasCost: GasCost): Incumbent | undefined {
+function firstIncumbent(
+  lanes: PoolGraph,
+  course: RouteQuery,
+  { versionSets: mixes, protocols, routerFor: carrier }: RouteOptions,
+  gasCost: GasCost,
+): Incumbent | undefined {
   if (!protocols.some(({ spotIsBest }) => spotIsBest)) return undefined
   const { exact, amountRaw } = course
   const first = ratedRoutes(lanes, course)[0]?.edges
@@ -337,8 +349,7 @@ function firstIncumbent(lanes: PoolGraph, course: RouteQuery, { versionSets: mix
     const { otherRaw, firstWriteUnits } = gone
     const gasUnits = swapGasUnits + gone.gasUnits
     const gainRaw = netGain(exact, otherRaw, gasUnits, gasCost)
-    if (!best || gainRaw > best.gainRaw)
-      best = { route: { edges: route, router, amountRaw: otherRaw, gasUnits, firstWriteUnits }, gainRaw }
+    if (!best || gainRaw > best.gainRaw) best = { route: { edges: route, router, amountRaw: otherRaw, gasUnits, firstWriteUnits }, gainRaw }
   }
   return best
 }
@@ -381,7 +392,7 @@ interface RatedRoute {
   readonly rateX128: bigint
 }
 
-type Started = Pick<RatedRoute, 'lanes' | 'rateX128'> & { readonly token: string }
+type Started = Pick<RatedRoute, 'edges' | 'rateX128'> & { readonly token: string }
 
 const oneX128 = 2n ** 128n
 /** Of the ways to each token between, only so many are gone on. */
@@ -392,7 +403,7 @@ const mostRated = 32
 const knownOfRatedRoutes = perGraph<readonly RatedRoute[]>()
 
 /** The ways from one token to another, those with the best price for next to nothing first: the same for all amounts, and remembered. */
-export function ratedRoutes(lanes: PoolGraph, course: Pick<RouteQuery, 'tokenIn' | 'tokenOut' | 'between'>): readonly RatedRoute[] {
+export function ratedRoutes(lanes: PoolGraph, course: Pick<RouteQuery, 'tokenIn' | 'tokenOut' | 'intermediates'>): readonly RatedRoute[] {
   const ofLanes = knownOfRatedRoutes(lanes)
   const key = `${course.tokenIn} ${course.tokenOut}`
   const found = ofLanes.get(key) ?? rate(lanes, course)
@@ -404,7 +415,10 @@ export function ratedRoutes(lanes: PoolGraph, course: Pick<RouteQuery, 'tokenIn'
 export const amountAtRate = (rateX128: bigint, exact: 'in' | 'out', amountRaw: bigint): bigint =>
   exact === 'in' ? ((amountRaw * rateX128) >> 128n) + 1n : (amountRaw << 128n) / rateX128
 
-function rate(lanes: PoolGraph, { tokenIn, tokenOut, intermediates: between }: Pick<RouteQuery, 'tokenIn' | 'tokenOut' | 'between'>): readonly RatedRoute[] {
+function rate(
+  lanes: PoolGraph,
+  { tokenIn, tokenOut, intermediates: between }: Pick<RouteQuery, 'tokenIn' | 'tokenOut' | 'intermediates'>,
+): readonly RatedRoute[] {
   const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
   const goOn = (way: Started, lane: PoolEdge, token: string): Started => ({
     token,

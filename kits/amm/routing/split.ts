@@ -138,7 +138,11 @@ const [mostByRate, mostApart] = [12, 2]
  * better on another than the last of it does on the best single one. They are asked in the order of their prices, and most swaps are so
  * small that none comes near: nothing is gone through for them.
  */
-function splitCandidates(lanes: PoolGraph, { query: course, gasCost, best, isLastRead: last }: SplitQuery, takes: AcceptsParts): readonly CandidateRoute[] {
+function splitCandidates(
+  lanes: PoolGraph,
+  { query: course, gasCost, best, isLastRead: last }: SplitQuery,
+  takes: AcceptsParts,
+): readonly CandidateRoute[] {
   const { exact, amountRaw } = course
   const worth = (otherRaw: bigint) => (exact === 'in' ? otherRaw : -otherRaw)
   const isPart = takes([best.edges.map(({ protocol }) => protocol.version)])
@@ -179,9 +183,11 @@ function splitCandidates(lanes: PoolGraph, { query: course, gasCost, best, isLas
   return distinct([...(nearly ? [single] : []), ...byRate.slice(0, mostByRate), ...apart(single), ...apart(first), ...beside])
 }
 
-type Lined = Pick<CandidateRoute, 'lanes'>
+type Lined = Pick<CandidateRoute, 'edges'>
 const isSame = (a: Lined, b: Lined) => poolsOf(a) === poolsOf(b)
-const distinct = (ways: readonly CandidateRoute[]): readonly CandidateRoute[] => [...new Map(ways.map((way) => [poolsOf(way), way])).values()]
+const distinct = (ways: readonly CandidateRoute[]): readonly CandidateRoute[] => [
+  ...new Map(ways.map((way) => [poolsOf(way), way])).values(),
+]
 const poolsOf = ({ edges: lanes }: Lined) => lanes.map(({ pool }) => pool.address).join()
 
 /** The best for a quarter by other pools than those of a way, the best by others than those of both, and so on. */
@@ -266,7 +272,7 @@ function candidateOf(lanes: readonly PoolEdge[], { exact, amountRaw }: RouteQuer
 }
 
 /** Whether two ways have no pool in common. */
-const areDisjoint = (a: Pick<CandidateRoute, 'lanes'>, b: Pick<CandidateRoute, 'lanes'>): boolean =>
+const areDisjoint = (a: Pick<CandidateRoute, 'edges'>, b: Pick<CandidateRoute, 'edges'>): boolean =>
   !a.edges.some(({ pool }) => b.edges.some((lane) => lane.pool.address === pool.address))
 
 /** How much of a swap goes which way, and what comes of it all together. */

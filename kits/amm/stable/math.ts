@@ -179,7 +179,11 @@ const limit = 2n ** 256n
  * @param xp balances in 18 decimals, none of them zero
  * @param ann amplification times the number of coins, scaled by `aPrecision`
  */
-export function getD(xp: readonly bigint[], ann: bigint, { aPrecision, divisorGuard: guard, mustConverge: mustSettle }: Rounding): bigint | undefined {
+export function getD(
+  xp: readonly bigint[],
+  ann: bigint,
+  { aPrecision, divisorGuard: guard, mustConverge: mustSettle }: Rounding,
+): bigint | undefined {
   const n = BigInt(xp.length)
   const sum = xp.reduce((a, b) => a + b, 0n)
   let d = sum

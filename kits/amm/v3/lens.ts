@@ -180,7 +180,8 @@ export function widerQuery(pool: string, missing: readonly unknown[]): LensQuery
   return unread.length > 0 ? lensQuery(pool, reach(true), reach(false)) : undefined
 }
 
-const isUnread = (value: unknown): value is MissingTicks => typeof value === 'object' && value !== null && 'pool' in value && 'reach' in value
+const isUnread = (value: unknown): value is MissingTicks =>
+  typeof value === 'object' && value !== null && 'pool' in value && 'reach' in value
 
 /**
  * Whether a pool has liquidity at its price, or so near to it that whoever reads it first finds some. One that was left by all has a price

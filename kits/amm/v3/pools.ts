@@ -93,7 +93,11 @@ interface PoolAddress {
  * Where the pools of two tokens are, one for every fee. What `made` makes of each is remembered with it, for two hashes cost
  * more than the rest of reading a pool.
  */
-function poolFinder<T>(origin: PoolOrigin, fees: readonly number[], made: (place: PoolAddress) => T): (a: string, b: string) => readonly T[] {
+function poolFinder<T>(
+  origin: PoolOrigin,
+  fees: readonly number[],
+  made: (place: PoolAddress) => T,
+): (a: string, b: string) => readonly T[] {
   const known = new Map<string, Map<string, readonly T[]>>()
   let remembered = 0
 
@@ -130,7 +134,11 @@ export function sortTokens(a: string, b: string): readonly [token0: string, toke
 const keyTypes = ['address', 'address', 'uint24']
 
 /** Where the pool of two tokens in their order and a fee is, whether there is one or not: PoolAddress of @uniswap/v3-periphery@1.4.4. */
-export function poolAddress({ factory, deployer = factory, initCodeHash }: PoolOrigin, tokens: readonly [string, string], fee: number): string {
+export function poolAddress(
+  { factory, deployer = factory, initCodeHash }: PoolOrigin,
+  tokens: readonly [string, string],
+  fee: number,
+): string {
   const key = AbiCoder.defaultAbiCoder().encode(keyTypes, [...tokens, fee])
   return getCreate2Address(deployer, keccak256(key), initCodeHash)
 }

@@ -156,7 +156,12 @@ function stateCalls({ positionManager }: RangeExchange, tokenId: bigint, { pool,
 }
 
 /** @throws SluiceError NETWORK where the node does not say the state of a position that the manager has */
-function readPosition(exchange: RangeExchange, tokenId: bigint, { key: place, account }: ManagerPosition, state: readonly CallResult[]): RangePosition {
+function readPosition(
+  exchange: RangeExchange,
+  tokenId: bigint,
+  { key: place, account }: ManagerPosition,
+  state: readonly CallResult[],
+): RangePosition {
   const { pool: address, token0, token1, fee, tickLower, tickUpper } = place
   const pool = readPool({ address, version: exchange.version, token0, token1, fee }, state)
   const [owner] = wordsOf(state[callsOfPool], 1) ?? []

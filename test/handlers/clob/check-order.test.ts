@@ -4,7 +4,13 @@ import { SluiceError } from '../../../core/api/index.ts'
 import type { BookMarket } from '../../../core/contracts/index.ts'
 import { compare } from '../../../core/decimal.ts'
 import { isOnGrid } from '../../../core/handlers/clob/grids.ts'
-import { checkOrder, requireNotional, boundByLimitPrice, boundBySlippage, type OrderFields } from '../../../core/handlers/clob/read-order.ts'
+import {
+  checkOrder,
+  requireNotional,
+  boundByLimitPrice,
+  boundBySlippage,
+  type OrderFields,
+} from '../../../core/handlers/clob/read-order.ts'
 
 const market: BookMarket = {
   id: '1',
@@ -116,6 +122,8 @@ describe('the bound of a MARKET order', () => {
     expect(name(() => boundByLimitPrice('BUY', market, book, '1999.999'))).to.equal('SWAP_PRICE_EXCEEDS_LIMIT_PRICE')
     expect(name(() => boundByLimitPrice('SELL', market, book, '1999.501'))).to.equal('SWAP_PRICE_LOWER_THAN_LIMIT_PRICE')
     expect(name(() => boundByLimitPrice('BUY', market, undefined, '0.001'))).to.equal('INCOMPLETE_PARAMS')
-    expect(name(() => boundBySlippage('BUY', market, { ...book, sells: [] }, { numerator: 1n, denominator: 100n }))).to.equal('PRICE_FAILED')
+    expect(name(() => boundBySlippage('BUY', market, { ...book, sells: [] }, { numerator: 1n, denominator: 100n }))).to.equal(
+      'PRICE_FAILED',
+    )
   })
 })

@@ -102,7 +102,8 @@ describe('the amounts that a market takes', () => {
           expect(isInLots(each, lotSize), each).to.equal(true)
           expect(compare(each, least), each).to.be.at.least(0)
         }
-        if (isInLots(amount, lotSize) && compare(amount, least) >= 0) expect(nearestAmounts(amount, lots)).to.deep.equal([normalize(amount)])
+        if (isInLots(amount, lotSize) && compare(amount, least) >= 0)
+          expect(nearestAmounts(amount, lots)).to.deep.equal([normalize(amount)])
       }),
     )
   })

@@ -1,6 +1,14 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { fromSigned, pricePerBase, rescale, showLeverage, showMarginRatio, formatFraction, notionalAt } from '../../../core/handlers/perp/figures.ts'
+import {
+  fromSigned,
+  pricePerBase,
+  rescale,
+  showLeverage,
+  showMarginRatio,
+  formatFraction,
+  notionalAt,
+} from '../../../core/handlers/perp/figures.ts'
 import { ethUsd, markets } from './perp-shapes.ts'
 
 const one = 10n ** 18n

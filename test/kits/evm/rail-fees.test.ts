@@ -16,7 +16,10 @@ describe('fees of EVM transactions', () => {
       tipRaw: 2n * gwei,
       gasPriceRaw: 21n * gwei,
     })
-    expect(computeFeePerGas({ maxPriorityFeePerGasRaw: 5n * gwei }, undefined, market)).to.include({ maxFeeRaw: 45n * gwei, tipRaw: 5n * gwei })
+    expect(computeFeePerGas({ maxPriorityFeePerGasRaw: 5n * gwei }, undefined, market)).to.include({
+      maxFeeRaw: 45n * gwei,
+      tipRaw: 5n * gwei,
+    })
     expect(computeFeePerGas({ maxFeePerGasRaw: 20n * gwei, maxPriorityFeePerGasRaw: 0n }, undefined, market)).to.include({
       gasPriceRaw: 20n * gwei,
     })
@@ -35,7 +38,9 @@ describe('fees of EVM transactions', () => {
   })
 
   it('refuse a wish that contradicts itself', () => {
-    expect(() => checkFeeOverrides({ maxFeePerGasRaw: gwei, maxPriorityFeePerGasRaw: 2n * gwei }, 500n * gwei)).to.throw('maxPriorityFeePerGas')
+    expect(() => checkFeeOverrides({ maxFeePerGasRaw: gwei, maxPriorityFeePerGasRaw: 2n * gwei }, 500n * gwei)).to.throw(
+      'maxPriorityFeePerGas',
+    )
     expect(() => checkFeeOverrides({ maxPriorityFeePerGasRaw: 501n * gwei }, 500n * gwei)).to.throw('not wei')
     expect(() => checkFeeOverrides({ maxFeePerGasRaw: 500n * gwei, maxPriorityFeePerGasRaw: 500n * gwei }, 500n * gwei)).not.to.throw()
   })

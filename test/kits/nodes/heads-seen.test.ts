@@ -89,7 +89,12 @@ describe('what nodes say of the head', () => {
     const words = array(record({ node: nat(3), number: integer({ min: 0, max: 50 }) }), { minLength: 1, maxLength: 60 })
     assert(
       property(words, (said) => {
-        const heads = createHeadTracker<number>({ maxLagBlocks: 3, maxLagSeconds: 5, reportTtlMs: Number.POSITIVE_INFINITY, rollbackAfterMs: patienceMs })
+        const heads = createHeadTracker<number>({
+          maxLagBlocks: 3,
+          maxLagSeconds: 5,
+          reportTtlMs: Number.POSITIVE_INFINITY,
+          rollbackAfterMs: patienceMs,
+        })
         const newest = new Map<number, number>()
         for (const [index, { node, number }] of said.entries()) {
           heads.saw(node, block(number), at(index * 2))

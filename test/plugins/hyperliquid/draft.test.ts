@@ -2,7 +2,15 @@ import { ExchangeClient } from '@nktkas/hyperliquid'
 import { expect } from 'chai'
 import { getBytes, Signature, Wallet } from 'ethers'
 import * as fc from 'fast-check'
-import { networks, draft, seal, loadLibrary, type L1Action, type UserSignedAction, type Step } from '../../../plugins/hyperliquid/actions.ts'
+import {
+  networks,
+  draft,
+  seal,
+  loadLibrary,
+  type L1Action,
+  type UserSignedAction,
+  type Step,
+} from '../../../plugins/hyperliquid/actions.ts'
 
 type On = 'mainnet' | 'testnet'
 

@@ -53,7 +53,10 @@ export const next = (entry: Entry, over: Partial<Entry>): Entry => ({
 export const signed = (entry: Entry, id = `0xhash${entry.key}`): Entry => next(entry, { state: 'SIGNED', attempts: [attempt(id)] })
 
 /** Makes a server own a lane. */
-export async function giveLane(store: Store, { queue: lane, fencingToken: fence }: Lease = { queue: laneOf(), fencingToken: 1 }): Promise<Lease> {
+export async function giveLane(
+  store: Store,
+  { queue: lane, fencingToken: fence }: Lease = { queue: laneOf(), fencingToken: 1 },
+): Promise<Lease> {
   await store.write((tx) =>
     tx
       .insertInto('lanes')

@@ -59,7 +59,9 @@ describe('the journal of several servers in PostgreSQL', () => {
       begin perform pg_sleep(random() * 0.02); return null; end $$`)
     await other.query(`create constraint trigger slow after insert on events deferrable initially deferred
       for each row execute function slow()`)
-    const lanes = await Promise.all(Array.from({ length: 6 }, (_, index) => giveLane(store, { queue: laneOf(`0x${index}`), fencingToken: 1 })))
+    const lanes = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => giveLane(store, { queue: laneOf(`0x${index}`), fencingToken: 1 })),
+    )
     const second = sqlJournal(await place().open())
     const over = new AbortController()
     const followed: JournalEvent[] = []

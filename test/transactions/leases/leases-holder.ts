@@ -8,7 +8,9 @@ const [url = '', lane = '', serverId = ''] = process.argv.slice(2)
 const store = await openStore({ dataDir: '', url, serverName: serverId, log: silent })
 const leases = sqlLeases({ store, url, serverId, serverName: serverId, log: silent })
 const use = () =>
-  leases.use(lane, AbortSignal.timeout(10_000), async ({ fencingToken: fence }) => console.log(`used ${fence}`)).catch(() => console.log('used none'))
+  leases
+    .use(lane, AbortSignal.timeout(10_000), async ({ fencingToken: fence }) => console.log(`used ${fence}`))
+    .catch(() => console.log('used none'))
 
 await use()
 setInterval(() => {

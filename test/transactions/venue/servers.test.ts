@@ -29,7 +29,14 @@ describe('several servers that place the orders of one wallet', () => {
     const leases = sqlLeases({ store, url, serverId: randomUUID(), serverName: 'test', log: silent })
     const { rail } = actionRail({ url: venue.exchange.url, livesMs: 20_000, marginMs: 1_000, pollMs: 20 })
     const site: TransactionTarget = { ...venue.site, impl: { ...venue.site.impl, rail } }
-    const server = createTransactions({ journal: sqlJournal(store), leases, targets: [site], sign: signTyped, walletQueue: 256, log: silent })
+    const server = createTransactions({
+      journal: sqlJournal(store),
+      leases,
+      targets: [site],
+      sign: signTyped,
+      walletQueue: 256,
+      log: silent,
+    })
     running.push(server)
     await server.recovered
     return (order) =>

@@ -80,7 +80,10 @@ describe('transactions and the blocks they are in', () => {
   })
 
   it('shows one that pays too little for now as such', async () => {
-    const { txHash } = await transactions.submit(order(site, { feeOverrides: { maxFeePerGasRaw: 3n * gwei, maxPriorityFeePerGasRaw: 0n } }), soon())
+    const { txHash } = await transactions.submit(
+      order(site, { feeOverrides: { maxFeePerGasRaw: 3n * gwei, maxPriorityFeePerGasRaw: 0n } }),
+      soon(),
+    )
     await site.rpc('anvil_setNextBlockBaseFeePerGas', '0x12a05f2000')
     await site.mine()
     await until('it is underpriced', async () => (await statusOf(txHash)) === 3)

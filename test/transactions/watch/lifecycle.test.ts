@@ -12,7 +12,12 @@ const underpriced: Sighting = { id, is: 'pending', underpriced: true, next: true
 const unseen: Sighting = { id, is: 'unseen', underpriced: false }
 const dead: Sighting = { id, is: 'dead', by: '0xff' }
 const expired: Sighting = { id, is: 'expired' }
-const heir = (final: boolean, kind: CompetingTransaction['kind'] = 'trade'): CompetingTransaction => ({ txHash: '0xbb', kind, rank: 1, final })
+const heir = (final: boolean, kind: CompetingTransaction['kind'] = 'trade'): CompetingTransaction => ({
+  txHash: '0xbb',
+  kind,
+  rank: 1,
+  final,
+})
 const elder = (final: boolean): CompetingTransaction => ({ ...heir(final), rank: -1 })
 
 function attempt(more: Partial<Attempt> = {}): Attempt {
@@ -166,8 +171,20 @@ const cases: readonly Case[] = [
     state: 'BROADCAST',
     status: 3,
   },
-  { when: 'its replacement is mined', entry: replaced, looks: [observed([unseen], { competing: heir(false) })], state: 'BROADCAST', status: 3 },
-  { when: 'its replacement is final', entry: replaced, looks: [observed([dead], { competing: heir(true) })], state: 'REPLACED', status: -1 },
+  {
+    when: 'its replacement is mined',
+    entry: replaced,
+    looks: [observed([unseen], { competing: heir(false) })],
+    state: 'BROADCAST',
+    status: 3,
+  },
+  {
+    when: 'its replacement is final',
+    entry: replaced,
+    looks: [observed([dead], { competing: heir(true) })],
+    state: 'REPLACED',
+    status: -1,
+  },
   {
     when: 'its cancel is final',
     entry: replaced,

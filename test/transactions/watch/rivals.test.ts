@@ -32,7 +32,8 @@ describe('what took the place of a transaction', () => {
     const landed = { id: idOf(entry), ok, blockNumber: 1, receipt: null }
     return recorder.write([{ before: entry, after: next(entry, { state: ok ? 'CONFIRMED' : 'REVERTED', landed }) }], guard)
   }
-  const rivalOf = async (entry: Entry, by: string) => (await findCompeting([entry], deadBy(entry, by), { recorder, confirmations: 3 }))(entry)
+  const rivalOf = async (entry: Entry, by: string) =>
+    (await findCompeting([entry], deadBy(entry, by), { recorder, confirmations: 3 }))(entry)
 
   it('is known also where another of ours was to take it: whichever was seen in the block there', async () => {
     const heir = await kept({ rank: 2, kind: 'cancel' })

@@ -1,7 +1,17 @@
 import { expect } from 'chai'
 import type { MarginBookOperator } from '../../../core/contracts/devnet.ts'
 import type { Card } from '../books.ts'
-import { type BookFixture, type Fields, waitFor, openStates, type FundsExact, type Order, type Side, type Trade, tradesTokens } from './fixture.ts'
+import {
+  type BookFixture,
+  type Fields,
+  waitFor,
+  openStates,
+  type FundsExact,
+  type Order,
+  type Side,
+  type Trade,
+  tradesTokens,
+} from './fixture.ts'
 import { exact, plain, times } from './grid.ts'
 import { expectSame } from './orders.ts'
 

@@ -1,7 +1,16 @@
 import { expect } from 'chai'
 import type { BookOperator } from '../../../core/contracts/devnet.ts'
 import type { Card } from '../books.ts'
-import { subscribeToBook, fixtureVenueFields, type BookAnswer, type BookFixture, type Level, waitFor, type Order, type Trade } from './fixture.ts'
+import {
+  subscribeToBook,
+  fixtureVenueFields,
+  type BookAnswer,
+  type BookFixture,
+  type Level,
+  waitFor,
+  type Order,
+  type Trade,
+} from './fixture.ts'
 import { exact } from './grid.ts'
 import { becomes } from './orders.ts'
 

@@ -289,7 +289,10 @@ describe('the best route through pools of several kinds', () => {
     const shared = [pool('baskets', ['A', 'I', 'B'], 10n ** 12n), pool('baskets', ['A', 'I'], 10n ** 8n)]
     // Without the direct lane, the basket is worth most at its second pass: nothing else leads from I to B.
     const lanes = graphOf(shared)
-    const withoutDirect = { ...lanes, between: (from: string, to: string) => (from === 'A' && to === 'B' ? [] : lanes.edgesBetween(from, to)) }
+    const withoutDirect = {
+      ...lanes,
+      between: (from: string, to: string) => (from === 'A' && to === 'B' ? [] : lanes.edgesBetween(from, to)),
+    }
     const { best } = bestRoute(withoutDirect, course, waysFor('in'), free)
     expect(best?.edges.map(({ pool: { address } }) => address)).to.deep.equal(['pool 1', 'pool 0'])
   })

@@ -49,7 +49,11 @@ const thinBasket: fc.Arbitrary<BasketOf> = fc.record({
 const gasPrices = fc.bigInt(0n, 10n ** 6n)
 const gasCostAt = (gasPriceRaw: bigint) => (gasUnits: bigint) => gasUnits * gasPriceRaw
 /** The best net of gas over every two and three routes without a common pool and every allotment by twentieths; 50,000 + 20,000 for each way but one. */
-function exhaustive(routes: readonly (readonly PoolEdge[])[], course: RouteQuery, gasCost: (gasUnits: bigint) => bigint): bigint | undefined {
+function exhaustive(
+  routes: readonly (readonly PoolEdge[])[],
+  course: RouteQuery,
+  gasCost: (gasUnits: bigint) => bigint,
+): bigint | undefined {
   const net = (otherRaw: bigint, gasUnits: bigint) => (course.exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
   const tables = routes.map((route) => ({
     pools: new Set(route.map(({ pool }) => pool.address)),
@@ -117,7 +121,14 @@ describe('a swap that goes several ways at once', function () {
         const ways = routeOptionsOf(splitting, course.exact, undefined)
         const { best } = bestRoute(lanes, course, ways, () => 0n)
         if (!best) return true
-        const found = bestSplit(lanes, { swap: swapAlong(course), query: course, routers: ways.routers, gasCost: () => 0n, best, isLastRead: true })
+        const found = bestSplit(lanes, {
+          swap: swapAlong(course),
+          query: course,
+          routers: ways.routers,
+          gasCost: () => 0n,
+          best,
+          isLastRead: true,
+        })
         if (!found || 'wanted' in found) return true
         split += 1
         return course.exact === 'in' ? found.amountRaw > best.amountRaw : found.amountRaw < best.amountRaw

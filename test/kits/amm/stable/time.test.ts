@@ -46,7 +46,13 @@ function pricingOf(ramp: Ramp) {
     fill: () => undefined,
   }
   const exchange = { protocols: [counting], routers: [router] }
-  const pricing = followedPricing({ exchange, reader, checks: routerChecks(), requireExactTransfers: feeOnTransferCheck(reader), trusted: new Set() })
+  const pricing = followedPricing({
+    exchange,
+    reader,
+    checks: routerChecks(),
+    requireExactTransfers: feeOnTransferCheck(reader),
+    trusted: new Set(),
+  })
   const rates = [precision, precision]
   const terms = { balances: [10n ** 24n, 3n * 10n ** 24n], ramp, fee: 4_000_000n, adminFee: 0n, rates, rounding: poolKinds.template }
   const state = stablePoolState(terms)

@@ -1,6 +1,14 @@
 import { expect } from 'chai'
 import { assert, bigInt, integer, property, record } from 'fast-check'
-import { bumpFees, bumpedFeePerGas, cancelIsCheaper, defaultFeePolicy, outbids, type EvmFees, type FeeConditions } from '../../../../kits/evm/fees.ts'
+import {
+  bumpFees,
+  bumpedFeePerGas,
+  cancelIsCheaper,
+  defaultFeePolicy,
+  outbids,
+  type EvmFees,
+  type FeeConditions,
+} from '../../../../kits/evm/fees.ts'
 
 const gwei = 10n ** 9n
 const market: FeeConditions = { baseFeeRaw: 20n * gwei, tipRaw: 2n * gwei, policy: defaultFeePolicy, feeCapRaw: 500n * gwei }
