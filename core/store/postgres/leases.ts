@@ -59,7 +59,7 @@ export function postgresSession({ url, serverId, serverName, log }: SessionParts
   function hear(text: string): void {
     const notice = readNotice(text)
     if (notice?.is === 'gone') news.freed()
-    else if (notice?.server === serverId) news[notice.is === 'wish' ? 'requested' : 'chosenByCaller'](notice.lane)
+    else if (notice?.server === serverId) news[notice.is === 'wish' ? 'requested' : 'granted'](notice.lane)
   }
 
   async function run(): Promise<void> {
