@@ -146,7 +146,7 @@ interface FeeRatios {
   readonly pool: bigint
 }
 
-interface SwapResult extends Omit<SwapResult, 'amountRaw'> {
+interface SizeSwap extends Omit<SwapResult, 'amountRaw'> {
   /** Paid (LONG) or received (SHORT), with the fee: what bounds are compared with. */
   readonly quoteRaw: bigint
   readonly feeRaw: bigint
@@ -163,7 +163,7 @@ function simulateSwap(
   side: 'LONG' | 'SHORT',
   sizeRaw: bigint,
   fees: FeeRatios,
-): SwapResult | IncompleteSwap | undefined {
+): SizeSwap | IncompleteSwap | undefined {
   const withoutPool = wholeRatio - fees.pool
   let feeRaw = 0n
   let sqrtPriceAfterX96 = state.sqrtPriceX96
