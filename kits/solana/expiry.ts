@@ -30,7 +30,7 @@ const first: readonly RpcCall[] = [
  * Proves what is over. A node may lag, lie, or have been started anew without the blocks in between: none is believed alone where
  * there are others. One that says `alive` outweighs all that say otherwise.
  */
-export function createExpiryProofs({ rpc, log, network, minSlotMs: leastSlotMs }: SolanaRailOptions) {
+export function createExpiryProofs({ rpc, log, network, minSlotMs }: SolanaRailOptions) {
   let complained = false
   let turn = 0
 
@@ -47,7 +47,7 @@ export function createExpiryProofs({ rpc, log, network, minSlotMs: leastSlotMs }
   }
 
   async function judge(asked: readonly Attempt[], ask: Ask): Promise<readonly Verdict[]> {
-    const said = verdicts(asked, await ask(callsFor(asked)), leastSlotMs)
+    const said = verdicts(asked, await ask(callsFor(asked)), minSlotMs)
     const open = asked.filter((_, index) => said[index] === 'over unless blocks are missing')
     if (open.length === 0) return said
     const complete = await hasEveryBlock(
@@ -95,7 +95,7 @@ function callsFor(asked: readonly Attempt[]): readonly RpcCall[] {
   ]
 }
 
-function verdicts(asked: readonly Attempt[], answers: readonly RpcAnswer[], leastSlotMs: number): readonly Verdict[] {
+function verdicts(asked: readonly Attempt[], answers: readonly RpcAnswer[], minSlotMs: number): readonly Verdict[] {
   const accounts = nonceAccountsOf(asked)
   const blockhashes = blockhashesOf(asked)
   const [, epoch, available, ...rest] = answers
@@ -111,7 +111,7 @@ function verdicts(asked: readonly Attempt[], answers: readonly RpcAnswer[], leas
   if (!final || oldest === undefined || searched === undefined || !Array.isArray(statuses) || !isReadable) return asked.map(() => 'unable')
 
   const nonces = new Map(accounts.map((account, index) => [account, nonceIn(read[index] ?? undefined)]))
-  const view = { final, searched, nonces, noncesAt: nonceSlot ?? 0, nowMs: Date.now(), leastSlotMs }
+  const view = { final, searched, nonces, noncesAt: nonceSlot ?? 0, nowMs: Date.now(), minSlotMs }
   return asked.map((attempt, index) => {
     const { slot } = attempt
     const status = readSignatureStatus(statuses[index])
@@ -181,14 +181,11 @@ const surelyOverMs = 600_000
  * Whether so many slots can have passed since the blockhash was told, and so many blocks in them: one a slot at most. A node that has run
  * ahead of everybody has only its word for it.
  */
-function isPlausible(
-  { number, since, lastValidBlockHeight }: BlockhashSequence,
-  { final, nowMs, minSlotMs: leastSlotMs }: NodeView,
-): boolean {
+function isPlausible({ number, since, lastValidBlockHeight }: BlockhashSequence, { final, nowMs, minSlotMs }: NodeView): boolean {
   const slots = final.slot - since
   const blocks = final.height - (lastValidBlockHeight - blockhashBlocksOfSight)
   const elapsedMs = nowMs - number
-  return blocks <= slots && (slots * leastSlotMs <= elapsedMs || elapsedMs > surelyOverMs)
+  return blocks <= slots && (slots * minSlotMs <= elapsedMs || elapsedMs > surelyOverMs)
 }
 
 /** What is certain at once: what landed is told with its receipt, and what seems to be over with a proof. */
