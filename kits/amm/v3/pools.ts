@@ -47,11 +47,11 @@ interface PoolLocation extends PoolAddress {
 
 /** Pools in memory: a swap's log says price, tick and liquidity; who puts liquidity in or takes it out moves ticks. */
 function v3PoolMemory(origin: PoolOrigin, fees: readonly number[]): PoolMemory<V3PoolState, PoolLocation> {
-  const poolsBetween = poolFinder(origin, fees, (place) => ({ ...place, look: initialQuery(place.address) }))
+  const poolsBetween = poolFinder(origin, fees, (place) => ({ ...place, query: initialQuery(place.address) }))
   return {
     places: (pairs) => pairs.flatMap(([a, b]) => poolsBetween(a, b)),
     read(places, missing) {
-      const looks = places.map(({ address, query: look }) => (missing.length > 0 && widerQuery(address, missing)) || look)
+      const looks = places.map(({ address, query }) => (missing.length > 0 && widerQuery(address, missing)) || query)
       if (looks.length === 0) return { calls: [], pools: () => [] }
       return {
         calls: [lensProbe(looks)],
