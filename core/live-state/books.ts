@@ -38,7 +38,7 @@ interface Kept {
 
 const pulseMs = 1_000
 
-export function createBooks({ following, witness, staleSeconds, checkSeconds, idleSeconds, maxBooks: mostBooks }: BooksOptions): Books {
+export function createBooks({ following, witness, staleSeconds, checkSeconds, idleSeconds, maxBooks }: BooksOptions): Books {
   const kept = new Map<string, Kept>()
   const sources = new WeakMap<FollowedBooks, BookSource>()
   let checkedAt = performance.now()
@@ -72,10 +72,10 @@ export function createBooks({ following, witness, staleSeconds, checkSeconds, id
   }
 
   function makeRoom(): void {
-    if (kept.size < mostBooks) return
+    if (kept.size < maxBooks) return
     const [oldest] = [...kept].filter(([, { feed }]) => feed.followers === 0).toSorted(([, a], [, b]) => a.usedAt - b.usedAt)
     if (!oldest)
-      throw new SluiceError('OVERLOADED', `${mostBooks} order books are followed, which is the most: follow fewer.`, {
+      throw new SluiceError('OVERLOADED', `${maxBooks} order books are followed, which is the most: follow fewer.`, {
         retryAfterSeconds: 5,
       })
     letGo(...oldest)

@@ -25,8 +25,8 @@ interface LiveStateSettings {
 /** What nobody asked for so long is let go. */
 const idleSeconds = 300
 /** The most books, and the most states of one network. */
-const mostBooks = 1_000
-const mostKeys = 10_000
+const maxBooks = 1_000
+const maxKeys = 10_000
 
 /** All that the server keeps in memory of exchanges. */
 export interface LiveState {
@@ -40,8 +40,8 @@ export interface LiveState {
 /** @param dataDir where what was asked about is remembered from one run to the next */
 export function createLiveState(settings: LiveStateSettings, dataDir: string, log: Log, counters: LiveStateCounters): LiveState {
   const witness = createTelemetry(log, counters)
-  const following = createFollowing({ ...settings, idleSeconds, maxKeys: mostKeys, witness })
-  const books = createBooks({ ...settings, idleSeconds, maxBooks: mostBooks, following, witness })
+  const following = createFollowing({ ...settings, idleSeconds, maxKeys, witness })
+  const books = createBooks({ ...settings, idleSeconds, maxBooks, following, witness })
   const quotes = createQuotes({ following, pairs: openQuotedPairs(dataDir, log) })
   return {
     books,

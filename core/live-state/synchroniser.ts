@@ -59,13 +59,13 @@ export interface SynchroniserOptions {
 const pulseMs = 1_000
 
 export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
-  const { chain, place, witness, staleBlocks, staleBlockSeconds, checkSeconds, idleSeconds, maxKeys: mostKeys } = options
+  const { chain, place, witness, staleBlocks, staleBlockSeconds, checkSeconds, idleSeconds, maxKeys } = options
   const name = `${place.chain}/${place.network}`
   /** Another one whenever anything may have changed of what is in memory. */
   let version = 0
   let run: AbortController | undefined
   let checkAt = 0
-  const tracks = createTrackedStates(name, mostKeys, () => (version += 1))
+  const tracks = createTrackedStates(name, maxKeys, () => (version += 1))
   const trail = createBlockHistory()
   const interest = () => interestIn(tracks.groups())
   const chaser = createHeadFollower({ chain, place, witness, trail, interest, advance: go })

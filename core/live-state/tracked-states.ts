@@ -148,7 +148,7 @@ export interface TrackedStates {
 const madeFree = 1 / 32
 
 /** @param gone told of each that was let go */
-export function createTrackedStates(network: string, mostKeys: number, gone: () => void): TrackedStates {
+export function createTrackedStates(network: string, maxKeys: number, gone: () => void): TrackedStates {
   const groups = new Map<object, StateGroup>()
   let size = 0
 
@@ -160,9 +160,9 @@ export function createTrackedStates(network: string, mostKeys: number, gone: () 
     const oldest = [...all()]
       .filter(({ track }) => track.watchers.size === 0)
       .toSorted((a, b) => a.track.usedAt - b.track.usedAt)
-      .slice(0, Math.ceil(mostKeys * madeFree))
+      .slice(0, Math.ceil(maxKeys * madeFree))
     if (oldest.length === 0)
-      throw new SluiceError('OVERLOADED', `${mostKeys} states of ${network} are followed, which is the most.`, { retryAfterSeconds: 5 })
+      throw new SluiceError('OVERLOADED', `${maxKeys} states of ${network} are followed, which is the most.`, { retryAfterSeconds: 5 })
     for (const each of oldest) letGo(each)
   }
 
@@ -180,7 +180,7 @@ export function createTrackedStates(network: string, mostKeys: number, gone: () 
       const known = groups.get(source.followed)?.tracks.get(key)
       const there = known && groups.get(source.followed)
       if (known && there) return { group: there, track: known }
-      if (size >= mostKeys) makeRoom()
+      if (size >= maxKeys) makeRoom()
       const group = groups.get(source.followed) ?? createStateGroup(source)
       groups.set(source.followed, group)
       const track = createTrackedState(key, about)

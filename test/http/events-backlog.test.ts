@@ -42,7 +42,7 @@ function changesOf(journal: Journal): TransactionChanges & { written(): void } {
 
 /** Two events each. */
 async function write(journal: Journal, address: string, over: Partial<Entry> = {}): Promise<void> {
-  const guard = { lane: laneOf(address), fence: 1 }
+  const guard = { queue: laneOf(address), fencingToken: 1 }
   const entry = newEntry({ address, ...over })
   await journal.open([entry], guard)
   await journal.write([signed(entry)], guard)

@@ -203,7 +203,7 @@ describe('quotes that are followed', () => {
 
   it('keep what they go by in memory, also where no block comes', async () => {
     following.stop()
-    start({ idleSeconds: 0, mostKeys: 1 })
+    start({ idleSeconds: 0, maxKeys: 1 })
     const { told, end } = follow(sell(one, 2n))
     await until(() => told.length === 1)
     test.asked.length = 0
