@@ -21,7 +21,7 @@ export const altchainCreateToken: Handler<'AltchainCreateToken'> = async (reques
   const answer = ({ txHash }: SubmitResult) => ({ txHash, tokenAccount: account })
   const { nonce } = request
   const scope = { contracts: plan.steps.flatMap((step) => network.impl.rail.outline(step).contracts), valueRaw: 0n }
-  const order = { ...context, address, plan, scope, kind: 'token-account' as const, nonce, wish: {}, about: null, answer }
+  const order = { ...context, address, plan, scope, kind: 'token-account' as const, nonce, feeOverrides: {}, about: null, answer }
   return answer(await services.transactions.submit(order, signal))
 }
 

@@ -51,7 +51,7 @@ interface WalletFields {
 export function readWallet(request: WalletFields, { network, services }: { network: NetworkEntry; services: Services }) {
   const address = readAddress(network, request.address)
   requireKey(services.wallets, network, address)
-  return { address, wish: readFees(request, network), nonce: request.nonce }
+  return { address, feeOverrides: readFees(request, network), nonce: request.nonce }
 }
 
 const gweiDecimals = 9

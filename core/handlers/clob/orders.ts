@@ -92,12 +92,12 @@ const beingCancelled = (found: FoundOrder) => ({ ...nameOnExchange(found), state
  */
 export async function cancelPlacement(
   found: FoundOrder,
-  { address, wish }: SigningWallet,
+  { address, feeOverrides }: SigningWallet,
   { network, services, caller, requestId, signal }: ConnectorContext,
 ) {
   if (isReplaced(found)) return beingCancelled(found)
   const { key: only, nonce } = found.journaled?.entry ?? {}
-  const origin = { network, address, caller, requestId, wish, ...(only !== undefined && nonce !== undefined && { only, nonce }) }
+  const origin = { network, address, caller, requestId, feeOverrides, ...(only !== undefined && nonce !== undefined && { only, nonce }) }
   try {
     return { ...nameOnExchange(found), state: 'PENDING_CANCEL' as const, ...(await services.transactions.cancel(origin, signal)) }
   } catch (error) {

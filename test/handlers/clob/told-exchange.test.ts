@@ -464,7 +464,7 @@ describe('an exchange with order books', function () {
       claim: { ...claim, ...of },
       tag: clientOrderId.replace(/-0$/, ''),
       answerOf: () => ({ status: 200, body: '' }),
-      kept: () => {},
+      onRecorded: () => {},
     })
     const context = { services, caller, requestId: 'again', signal: AbortSignal.timeout(20_000), network, venue: found }
     const again = await verbs.CLOBOrdersPost({ ...venue, address, ...limit }, { ...context, keyed: keyed(first) })
