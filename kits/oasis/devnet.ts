@@ -66,7 +66,7 @@ async function deployMarket(site: DevnetSite & { readonly tokens: DevnetTokens }
 const marketAt = async (site: DevnetSite): Promise<Contract> =>
   new Contract(oasisDevnetMarket(site.signer.address), (await artifactOf(site)).abi, site.signer)
 
-const artifactOf = (site: DevnetSite): Promise<Artifact> => site.artifact('TestOasisDex', new URL('./devnet.ts', import.meta.url).href)
+const artifactOf = (site: DevnetSite): Promise<Artifact> => site.artifact('TestOasisDex', import.meta.url)
 
 /** A market with offers on both sides of a price. */
 interface DevnetBook {

@@ -80,8 +80,8 @@ async function nextNonce({ provider, signer }: DevnetSite, nonce: number): Promi
 }
 
 export function artifactOf(site: DevnetSite, name: string): Promise<Artifact> {
-  const of = name === 'UniswapV3Factory' ? '../../uniswap-v3/devnet.ts' : '../devnet.ts'
-  return site.artifact(name, new URL(of, import.meta.url).href)
+  const moduleUrl = name === 'UniswapV3Factory' ? new URL('../amm/v3/devnet.ts', import.meta.url).href : import.meta.url
+  return site.artifact(name, moduleUrl)
 }
 
 type Site = DevnetSite & { tokens: DevnetTokens }
