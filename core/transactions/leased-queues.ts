@@ -56,7 +56,7 @@ export function createLeasedQueues({
     if (before && before.lease.fencingToken > guard.fencingToken)
       return Promise.reject(new OwnershipLost(`${nameOf(address)} has had another owner meanwhile.`))
     const fresh = createNonceQueue({ rail: impl.rail, address, limit, name: `${address} on ${railName(site)}` })
-    const ready = rebuildQueue({ site, recorder, lane: fresh, guard }).then(() => ({ lane: fresh, guard }))
+    const ready = rebuildQueue({ site, recorder, lane: fresh, guard }).then(() => ({ queue: fresh, lease: guard }))
     const entry: QueueEntry = { lease: guard, ready }
     taken.set(address, entry)
     ready.then(

@@ -37,7 +37,13 @@ export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closi
     const leftMs = until - nowMs()
     return leftMs > 0 && leftMs <= pauseMs
   }
-  const origin = (address: string) => ({ network: site, address, caller: { commonName: 'sluice' }, requestId: randomUUID(), wish: {} })
+  const origin = (address: string) => ({
+    network: site,
+    address,
+    caller: { commonName: 'sluice' },
+    requestId: randomUUID(),
+    feeOverrides: {},
+  })
 
   function start(
     what: string,

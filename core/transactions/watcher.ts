@@ -113,7 +113,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
     for (const held of watched) {
       const of = open.filter((entry) => signerOf(entry) === held.queue.address)
       try {
-        const seen = { head, sightings: byId, rivalOf: await findCompeting(of, byId, { recorder, confirmations }) }
+        const seen = { head, observations: byId, competingOf: await findCompeting(of, byId, { recorder, confirmations }) }
         if (await moveOn(of, held, seen)) isLeft = true
         const counts = synced.get(held.queue.address)
         for (const slot of counts === undefined ? [] : held.queue.gaps(counts)) upkeep.fill(held.queue.address, rail.nonceOf(slot))

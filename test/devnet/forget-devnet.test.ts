@@ -10,12 +10,9 @@ describe('a devnet that begins anew', () => {
     try {
       const journal = sqlJournal(store)
       for (const network of ['local', 'sepolia']) {
-        const guard = { lane: `ethereum/${network}/0x1`, fence: 1 }
+        const guard = { queue: `ethereum/${network}/0x1`, fencingToken: 1 }
         await store.write((tx) =>
-          tx
-            .insertInto('lanes')
-            .values({ ...guard, server: 'a', wanted_by: null })
-            .execute(),
+          tx.insertInto('lanes').values({ lane: guard.queue, fence: guard.fencingToken, server: 'a', wanted_by: null }).execute(),
         )
         const places = { slots: [0], given: [false], nonces: [0], ranks: [0], nowMs: 1 }
         const on = { network: { chain: 'ethereum', network, impl: site.chain }, kind: 'order' as const, venue: { connector: 'book' } }

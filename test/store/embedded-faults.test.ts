@@ -14,7 +14,7 @@ const silent = { info: () => {}, warn: () => {} }
 /** Journals until it is refused; gives what was acknowledged, and the error. */
 async function fill(store: Store): Promise<{ kept: Entry[]; lost: Entry; error: unknown }> {
   const journal = sqlJournal(store)
-  const guard = await giveLane(store).catch(() => ({ lane: '', fence: 0 }))
+  const guard = await giveLane(store).catch(() => ({ queue: '', fencingToken: 0 }))
   const kept: Entry[] = []
   for (;;) {
     const entry = newEntry({ about: 'x'.repeat(2_000) })

@@ -102,7 +102,7 @@ export function postgresSession({ url, serverId, serverName, log }: SessionParts
     const askedAt = performance.now()
     const rows = await connection.query(owned, [serverId])
     news.owned(
-      rows.map(({ lane, fence, wished }) => ({ lane: String(lane), fence: Number(fence), wished: wished === true })),
+      rows.map(({ lane, fence, wished }) => ({ queue: String(lane), fencingToken: Number(fence), requested: wished === true })),
       askedAt,
     )
   }

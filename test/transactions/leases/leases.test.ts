@@ -65,7 +65,7 @@ describe('leases in PostgreSQL', () => {
     )
     expect(new Set(fences)).to.deep.equal(new Set([1]))
     expect(most).to.equal(20)
-    expect(a.held(lane)).to.deep.equal({ lane, fence: 1 })
+    expect(a.held(lane)).to.deep.equal({ queue: lane, fencingToken: 1 })
   })
 
   it('hand a lane over when another server asks for it, with a higher fence, and never have two users of different servers in it', async () => {
@@ -135,7 +135,7 @@ describe('leases in PostgreSQL', () => {
     const [a, b, lane] = [await server(), await server(), newLane()]
     await fenceOf(a, lane)
     expect(await b.takeIfFree(lane)).to.equal(undefined)
-    expect(await b.takeIfFree(newLane())).to.include({ fence: 1 })
+    expect(await b.takeIfFree(newLane())).to.include({ fencingToken: 1 })
     // Asks, and is gone before it gets it.
     const busy = gate()
     const used = a.use(lane, soon(), () => busy.pass)
@@ -148,8 +148,8 @@ describe('leases in PostgreSQL', () => {
     await used
     await until('it was given away', async () => (await askedOf(lane)).fence !== '1')
     expect(a.held(lane)).to.equal(undefined)
-    expect(await b.takeIfFree(lane)).to.deep.equal({ lane, fence: 2 })
-    expect(b.held(lane)).to.deep.equal({ lane, fence: 2 })
+    expect(await b.takeIfFree(lane)).to.deep.equal({ queue: lane, fencingToken: 2 })
+    expect(b.held(lane)).to.deep.equal({ queue: lane, fencingToken: 2 })
   })
 
   it('end with the signal’s reason for who waits too long, before its work has begun', async () => {
@@ -216,17 +216,17 @@ describe('leases in PostgreSQL', () => {
         () => false,
       ),
     )
-    expect(a.held(lane)).to.deep.equal({ lane, fence: 1 })
+    expect(a.held(lane)).to.deep.equal({ queue: lane, fencingToken: 1 })
   })
 
   it('outlive the connection that they are renewed and asked for by', async () => {
     const [a, b, lane] = [await server(), await server(), newLane()]
     expect(await fenceOf(a, lane)).to.equal(1)
     await postgres.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sluice lanes'`, url)
-    expect(a.held(lane)).to.deep.equal({ lane, fence: 1 })
+    expect(a.held(lane)).to.deep.equal({ queue: lane, fencingToken: 1 })
     expect(await fenceOf(b, lane)).to.equal(2)
     await sleep(1_500)
-    expect(b.held(lane)).to.deep.equal({ lane, fence: 2 })
+    expect(b.held(lane)).to.deep.equal({ queue: lane, fencingToken: 2 })
     expect(await fenceOf(a, lane)).to.equal(3)
   })
 
@@ -263,7 +263,7 @@ describe('leases in PostgreSQL', () => {
     const [a, lane] = [await server(), newLane()]
     await postgres.query(`insert into servers (id, name, alive_until) values ('ghost', '', ${Date.now() + 3_600_000})`, url)
     await postgres.query(`insert into lanes (lane, server, fence) values ('${lane}', 'ghost', 4)`, url)
-    expect(await a.takeIfFree(lane)).to.deep.equal({ lane, fence: 5 })
+    expect(await a.takeIfFree(lane)).to.deep.equal({ queue: lane, fencingToken: 5 })
   })
 
   it('notice within seconds that a lane is theirs no longer, whoever moved it', async () => {

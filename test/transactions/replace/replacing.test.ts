@@ -119,7 +119,7 @@ describe('a transaction that is stuck, slow or late', function () {
         claim: { client: 'client', path: '/evm/speedUp', key: 'k', claim: 1 },
         tag: '',
         answerOf: (answer: object) => (kept.push(answer), { status: 200, body: JSON.stringify(answer) }),
-        kept: () => kept.push({ is: 'kept' }),
+        onRecorded: () => kept.push({ is: 'kept' }),
       }
       // No such key was claimed: nothing may be kept under it.
       expect(await rejection(transactions.speedUp(order(site, { nonce, keyed }), soon()))).to.include({ name: 'OVERLOADED' })

@@ -4,7 +4,7 @@ import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { addressOf, gwei, nowhere, order, planOf, reaches, rejection, soon, startSite, transactionsOn, type TestSite } from '../site.ts'
 
 const sending = (ether: string) => ({ plan: planOf({ to: nowhere, data: '0x', value: parseEther(ether).toString() }) })
-const fees = (most: bigint) => ({ wish: { maxFeePerGasRaw: most * gwei, maxPriorityFeePerGasRaw: most * gwei } })
+const fees = (most: bigint) => ({ feeOverrides: { maxFeePerGasRaw: most * gwei, maxPriorityFeePerGasRaw: most * gwei } })
 
 describe("a wallet's coins, while its transactions wait", function () {
   let site: TestSite
@@ -43,7 +43,7 @@ describe("a wallet's coins, while its transactions wait", function () {
     await site.mine(1)
     const checked = await site.chain.rail.check(steps, [], addressOf(0), { wish: {} }, { signal: soon() })
     site.relay.requests.length = 0
-    const outcomes = await Promise.allSettled([1, 2, 3].map(() => submit('6', { recall: () => checked })))
+    const outcomes = await Promise.allSettled([1, 2, 3].map(() => submit('6', { checkFromCache: () => checked })))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).to.have.length(1)
     expect(site.relay.requests.filter((methods) => methods.includes('eth_estimateGas'))).to.have.length(2)
     await site.mine(1)

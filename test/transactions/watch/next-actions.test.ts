@@ -385,7 +385,7 @@ describe('the end of a transaction', () => {
 
   it('waits for another look where another of ours seems to be in a block on its slot too', () => {
     const rival = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: true }
-    const both = { ...observed([landed('0xa', { depth: 9 })]), rival }
+    const both = { ...observed([landed('0xa', { depth: 9 })]), competing: rival }
     expect(through(open, [both, both]).state).to.equal('MINED')
     expect(through(open, [both, { ...observed([unseen('0xa')]), competing: rival }]).state).to.equal('CANCELLED')
     expect(through({ ...open, replacedBy: '0xc' }, [both])).to.include({ state: 'MINED', replacedBy: '0xc' })
@@ -403,7 +403,7 @@ describe('the end of a transaction', () => {
     const looks = [
       observed([unseen('0xa'), landed('0xb')]),
       observed([landed('0xa'), unseen('0xb')]),
-      { ...observed([unseen('0xa'), unseen('0xb')]), rival },
+      { ...observed([unseen('0xa'), unseen('0xb')]), competing: rival },
       observed([landed('0xa', { depth: 2 }), unseen('0xb')]),
     ]
     const states: unknown[] = []

@@ -11,7 +11,7 @@ describe('what the server does by itself', function () {
     const site = await startSite({ bumpAfterSeconds: 3 })
     const store = await freshStore()
     const recorder = createRecorder(sqlJournal(store), () => {}, Date.now)
-    const guard = { lane: 'lane', fence: 1 }
+    const guard = { queue: 'queue', fencingToken: 1 }
     const leases: Leases = {
       use: (_lane, _signal, work) => work(guard),
       held: () => guard,

@@ -131,7 +131,7 @@ function startWorld() {
     requestId: 'r',
     count,
     nonce,
-    given: false,
+    chosenByCaller: false,
     fees: Array.from({ length: count }, () => fees),
     costsRaw: Array.from({ length: count }, () => 1n),
     mayReplace: false,
