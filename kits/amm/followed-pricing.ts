@@ -70,7 +70,7 @@ export function followedPricing({
     quote(swap: Swap, { version }: QuoteChoice, states, head, left) {
       const lanes = lanesBy(states, head)
       const ways = remembered(swap.exact, version)
-      const board = { head, lanes, ways, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
+      const board = { head, graph: lanes, options: ways, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
       const priced = priceSwap(board, swap, left)
       if ('wanted' in priced) {
         const wanting = priced.wanted.map(({ protocol, pool, missing }) => ({

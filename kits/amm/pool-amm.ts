@@ -25,7 +25,7 @@ export function poolAMM(
   }
   const { reader } = venue
   const trusted = new Set([reader.wrapped.address, ...reader.intermediates.map(({ address }) => address)])
-  const parts = { exchange: { protocols, routers }, reader, checks: routerChecks(), requireExact: feeOnTransferCheck(reader), trusted }
+  const parts = { exchange: { protocols, routers }, reader, checks: routerChecks(), requireExactTransfers: feeOnTransferCheck(reader), trusted }
   const quote = quoter(parts)
   const followed = followedPricing(parts)
   // With one version that is nowhere named there is nothing to choose from.

@@ -33,7 +33,7 @@ export function quoter({ exchange, reader, checks, requireExactTransfers: requir
     let wanted = wantedLately.of(tokenIn, tokenOut)
     for (let reads = 1; ; reads += 1) {
       const { head, graph: lanes } = await load(ways, pairs, wanted, at)
-      const board = { head, lanes, ways, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
+      const board = { head, graph: lanes, options: ways, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
       const priced = priceSwap(board, swap, mostReads - reads)
       if ('wanted' in priced) {
         wanted = [...wanted, ...priced.wanted]

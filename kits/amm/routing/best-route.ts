@@ -446,7 +446,7 @@ function rate(
   return found
     .toSorted(byRate)
     .slice(0, mostRated)
-    .map((way) => ({ lanes: way.edges, rateX128: way.rateX128, versions: way.edges.map(({ protocol }) => protocol.version) }))
+    .map((way) => ({ edges: way.edges, rateX128: way.rateX128, versions: way.edges.map(({ protocol }) => protocol.version) }))
 }
 
 const byRate = (a: Started, b: Started) => (a.rateX128 === b.rateX128 ? 0 : a.rateX128 > b.rateX128 ? -1 : 1)

@@ -8,7 +8,7 @@ const someCourse: fc.Arbitrary<RouteQuery> = fc.record({
   tokenIn: fc.constant('A'),
   tokenOut: fc.constant('B'),
   // The ends may be intermediates of the network themselves.
-  between: fc.shuffledSubarray(['A', 'B', 'I', 'J', 'K'], { minLength: 2 }),
+  intermediates: fc.shuffledSubarray(['A', 'B', 'I', 'J', 'K'], { minLength: 2 }),
   exact: fc.constantFrom('in' as const, 'out' as const),
   amountRaw: fc.bigInt(1n, 10n ** 10n),
 })
@@ -138,7 +138,7 @@ describe('the best route through pools of several kinds', () => {
         }))
         const lanes = graphOf(pools)
         for (const { exact, amountRaw, version, gasPriceRaw } of questions) {
-          const asked = { tokenIn: 'A', tokenOut: 'B', between: ['I', 'J', 'K'], exact, amountRaw }
+          const asked = { tokenIn: 'A', tokenOut: 'B', intermediates: ['I', 'J', 'K'], exact, amountRaw }
           const [ways, gasCost] = [waysFor(exact, version), costing(gasPriceRaw)]
           const found = told(bestRoute(lanes, asked, ways, gasCost))
           expect(found).to.deep.equal(told(bestRoute(graphOf(pools), asked, ways, gasCost)))
@@ -207,7 +207,7 @@ describe('the best route through pools of several kinds', () => {
     feePercent: 0n,
     gasUnits,
   })
-  const course = { tokenIn: 'A', tokenOut: 'B', between: ['I'], exact: 'in', amountRaw: 10n ** 6n } as const
+  const course = { tokenIn: 'A', tokenOut: 'B', intermediates: ['I'], exact: 'in', amountRaw: 10n ** 6n } as const
   const deepRoundabout = [
     pool('pairs', ['A', 'B'], 10n ** 7n),
     pool('pairs', ['A', 'I'], 10n ** 12n),
@@ -291,7 +291,7 @@ describe('the best route through pools of several kinds', () => {
     const lanes = graphOf(shared)
     const withoutDirect = {
       ...lanes,
-      between: (from: string, to: string) => (from === 'A' && to === 'B' ? [] : lanes.edgesBetween(from, to)),
+      edgesBetween: (from: string, to: string) => (from === 'A' && to === 'B' ? [] : lanes.edgesBetween(from, to)),
     }
     const { best } = bestRoute(withoutDirect, course, waysFor('in'), free)
     expect(best?.edges.map(({ pool: { address } }) => address)).to.deep.equal(['pool 1', 'pool 0'])

@@ -10,7 +10,7 @@ const splitting = { ...exchange, routers: exchange.routers.map((router) => ({ ..
 const courseOf = {
   tokenIn: fc.constant('A'),
   tokenOut: fc.constant('B'),
-  between: fc.constant(['I']),
+  intermediates: fc.constant(['I']),
   exact: fc.constantFrom('in' as const, 'out' as const),
 }
 const someCourse: fc.Arbitrary<RouteQuery> = fc.record({
@@ -182,7 +182,7 @@ describe('a swap that goes several ways at once', function () {
       const [router] = routers
       const passed = lane?.pass('in', course.amountRaw)
       if (!lane || !router || !passed || 'missing' in passed) throw new Error('The first pool is known.')
-      const best = { lanes: [lane], router, amountRaw: passed.amountRaw, gasUnits: 90_000n, firstWriteUnits: 0n }
+      const best = { edges: [lane], router, amountRaw: passed.amountRaw, gasUnits: 90_000n, firstWriteUnits: 0n }
       return bestSplit(lanes, { swap: swapAlong(course), query: course, routers, gasCost: () => 0n, best, isLastRead: last })
     }
     const found = split(undefined, false)
