@@ -69,3 +69,9 @@ export function boundsOf(parts: readonly Pick<RoutePart, 'otherRaw'>[], boundRaw
     return ownRaw + moreRaw
   })
 }
+
+/** The tokens that a route passes, in order: one more than it has hops. */
+export const tokensAlong = (route: readonly Pick<Hop, 'tokenIn' | 'tokenOut'>[]): readonly string[] => [
+  ...route.slice(0, 1).map(({ tokenIn }) => tokenIn),
+  ...route.map(({ tokenOut }) => tokenOut),
+]

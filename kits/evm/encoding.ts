@@ -13,6 +13,9 @@ export const wordCount = (data: string): number => Math.floor((data.length - pre
 export const wordAt = (data: string, index: number): bigint =>
   BigInt(`0x${data.slice(prefix + index * digits, prefix + (index + 1) * digits)}`)
 
+/** All whole words, unsigned. */
+export const wordsIn = (data: string): readonly bigint[] => Array.from({ length: wordCount(data) }, (_, index) => wordAt(data, index))
+
 /** A word as `int256`. */
 export const toInt256 = (word: bigint): bigint => BigInt.asIntN(256, word)
 
@@ -29,6 +32,13 @@ export const addressInTopic = (topic = ''): string => `0x${topic.slice(-addressD
 
 /** The address in a word, in lower case. */
 export const addressOf = (word: bigint): string => `0x${word.toString(16).padStart(addressDigits, '0')}`
+
+/** Whether an indexed word holds this address. */
+export const isAddressTopic = (topic: string | undefined, address: string): boolean =>
+  topic !== undefined && addressInTopic(topic) === address.toLowerCase()
+
+/** Whether both spell the same address. */
+export const isSameAddress = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 /** JSON-RPC's hexadecimal number, or undefined where the value is none. */
 export function quantityOf(value: unknown): bigint | undefined {

@@ -1,12 +1,15 @@
-/** What a pool keeps of the input, as a fraction: `[3n, 1000n]` is 0.3 %. */
+// The arithmetic of constant-product pools: UniswapV2Library of @uniswap/v2-periphery@1.1.0-beta.0, equal to it to the unit. The fee is a
+// parameter, because forks differ in it.
+
+/** The part of the input that a pool keeps: `[3n, 1000n]` is 0.3 %. */
 export type Fee = readonly [numerator: bigint, denominator: bigint]
 
 /** Pairs keep their reserves in 112 bits and revert above: UniswapV2Pair, `_update`. */
 export const maxReserveRaw = 2n ** 112n - 1n
 
 /**
- * What comes out for that much in, rounded down: UniswapV2Library.getAmountOut.
- * Undefined where the pair would refuse the swap for an empty or an overflowing reserve.
+ * The output for an exact input, rounded down: UniswapV2Library.getAmountOut.
+ * Undefined where the pair would refuse the swap: an empty reserve, or one that overflows.
  */
 export function getAmountOut(amountInRaw: bigint, reserveInRaw: bigint, reserveOutRaw: bigint, fee: Fee): bigint | undefined {
   if (reserveInRaw <= 0n || reserveOutRaw <= 0n || reserveInRaw + amountInRaw > maxReserveRaw) return undefined
@@ -16,7 +19,7 @@ export function getAmountOut(amountInRaw: bigint, reserveInRaw: bigint, reserveO
 }
 
 /**
- * What must go in for that much out: rounded down and one more, as UniswapV2Library.getAmountIn does.
+ * The input for an exact output, rounded down plus one unit, as UniswapV2Library.getAmountIn does.
  * Undefined where the pool does not hold that much, or the input would overflow its reserve.
  */
 export function getAmountIn(amountOutRaw: bigint, reserveInRaw: bigint, reserveOutRaw: bigint, fee: Fee): bigint | undefined {

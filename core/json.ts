@@ -1,0 +1,89 @@
+// Checks of values from outside: what a plugin keeps in the journal (memos), what nodes and exchanges answer. A validator is the type and
+// the check in one declaration. These few lines stand for a library because every server loads them with its plugins, and each library at
+// hand takes longer to load than a plugin does.
+
+/** An object with keys: neither null nor a list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Returns where a value is wrong, as a JSON pointer ('' for the value itself); undefined where it is right. */
+export type Validator<T> = ((value: unknown) => string | undefined) & { readonly of?: T }
+/** The type that a validator checks for. */
+export type Infer<V> = V extends Validator<infer T> ? T : never
+
+export const is = <T>(validator: Validator<T>, value: unknown): value is T => validator(value) === undefined
+
+/** The value with its type; undefined where it is something else, such as the memo of another plan. */
+export const read = <T>(validator: Validator<T>, value: unknown): T | undefined => (is(validator, value) ? value : undefined)
+
+/** A validator of single values. */
+export const kind =
+  <T>(holds: (value: unknown) => boolean): Validator<T> =>
+  (value) =>
+    holds(value) ? undefined : ''
+
+export const anything = kind<unknown>(() => true)
+export const nothing = kind<null>((value) => value === null)
+export const string = kind<string>((value) => typeof value === 'string')
+export const boolean = kind<boolean>((value) => typeof value === 'boolean')
+export const number = kind<number>((value) => typeof value === 'number')
+/** A safe integer of 0 or more: ids, indices, milliseconds. */
+export const natural = kind<number>((value) => Number.isSafeInteger(value) && Number(value) >= 0)
+/** An integer of 0 or more as text, of any size: amounts in smallest units. */
+export const digits = kind<string>((value) => typeof value === 'string' && /^\d+$/.test(value))
+
+export const literal = <const T extends string>(...words: readonly T[]): Validator<T> =>
+  kind<T>((value) => typeof value === 'string' && words.some((word) => word === value))
+
+export const array =
+  <T>(of: Validator<T>): Validator<readonly T[]> =>
+  (value) => {
+    if (!Array.isArray(value)) return ''
+    for (let index = 0; index < value.length; index += 1) {
+      const wrong = of(value[index])
+      if (wrong !== undefined) return `/${index}${wrong}`
+    }
+    return undefined
+  }
+
+export const tuple =
+  <A, B>(first: Validator<A>, second: Validator<B>): Validator<readonly [A, B]> =>
+  (value) => {
+    if (!Array.isArray(value) || value.length !== 2) return ''
+    const [wrong, other] = [first(value[0]), second(value[1])]
+    return wrong !== undefined ? `/0${wrong}` : other !== undefined ? `/1${other}` : undefined
+  }
+
+export const union =
+  <const V extends readonly Validator<unknown>[]>(...validators: V): Validator<Infer<V[number]>> =>
+  (value) =>
+    validators.some((each) => each(value) === undefined) ? undefined : ''
+
+type Fields = Readonly<Record<string, Validator<unknown>>>
+type Values<F extends Fields> = { readonly [K in keyof F]: Infer<F[K]> }
+type Optional<F> = F extends Fields ? Partial<Values<F>> : unknown
+
+/**
+ * An object with these fields; others may be there, too.
+ * @param optional fields that may be absent
+ */
+export function object<F extends Fields, O extends Fields | undefined = undefined>(
+  fields: F,
+  optional?: O,
+): Validator<Values<F> & Optional<O>> {
+  const required = Object.entries(fields)
+  const others = Object.entries<Validator<unknown>>(optional ?? {})
+  return (value) => {
+    if (!isObject(value)) return ''
+    for (const [name, validator] of required) {
+      const wrong = validator(value[name])
+      if (wrong !== undefined) return `/${name}${wrong}`
+    }
+    for (const [name, validator] of others) {
+      const wrong = value[name] === undefined ? undefined : validator(value[name])
+      if (wrong !== undefined) return `/${name}${wrong}`
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,100 @@
+// What an exchange has on one network: the plugin's constants, the configured addresses, and whether both belong together.
+import { AbiCoder, dataLength } from 'ethers'
+import { SluiceError, type Venue } from '../../core/contracts/index.ts'
+import type { CallResult, Evm } from '../evm/types.ts'
+import { listedVersions } from './pool-amm.ts'
+
+/**
+ * The plugin's constants for the venue's network.
+ * @param byNetwork by `<chain>/<network>`
+ * @param what names them in the error: "pools"
+ * @throws Error where the plugin has none for this network
+ */
+export function deploymentOn<T>({ chain, network }: Venue<Evm>, byNetwork: Readonly<Record<string, T>>, what: string): T {
+  const deployment = byNetwork[`${chain}/${network}`]
+  if (deployment !== undefined) return deployment
+  const known = Object.keys(byNetwork).join(', ') || 'none'
+  throw new Error(
+    `The plugin has no ${what} for ${chain}/${network} (it has ${known}): add them to its deployments, or remove the network from its available_networks.`,
+  )
+}
+
+/** An address from the network's entry of `contractAddresses`. @throws Error where the configuration lacks it */
+export function configuredAddress({ chain, network, contracts }: Venue<Evm>, key: string): string {
+  const address = contracts[key]
+  if (address) return address
+  throw new Error(`The configuration has no ${key} for ${chain}/${network}: add it to the network's entry of contractAddresses.`)
+}
+
+/** The key of a router's address: `v2RouterAddress`, or `routerAddress` for an exchange of one version. */
+export const routerAddressKey = (version: string | undefined): string => (version ? `${version}RouterAddress` : 'routerAddress')
+
+/** Whether the configuration lists versions of the exchange without this one. */
+export const isLeftOut = ({ config }: Venue<Evm>, version: string | undefined): boolean =>
+  version !== undefined && listedVersions(config)?.includes(version) === false
+
+/** A view of a contract that has to return a certain address. */
+export interface ExpectedAddress {
+  /** The contract, as the error names it: "The configured router 0x…". */
+  readonly contract: string
+  /** The view, as the error names it: "factory()". */
+  readonly view: string
+  readonly address: string
+  /** What to do where it differs; correct `contractAddresses` unless given. */
+  readonly cure?: string
+}
+
+/**
+ * Compares what views returned, in order, with what they have to return. A wrong address in the configuration would otherwise give the
+ * prices of one exchange and the trades of another.
+ * @throws SluiceError SERVICE_UNINITIALIZED for the first that differs
+ */
+export function requireAddresses(expected: readonly ExpectedAddress[], answers: readonly (CallResult | undefined)[]): void {
+  for (const [
+    index,
+    { contract, view, address, cure = "Correct contractAddresses in the connector's configuration" },
+  ] of expected.entries()) {
+    const found = addressIn(answers[index])
+    if (found?.toLowerCase() === address.toLowerCase()) continue
+    throw new SluiceError(
+      'SERVICE_UNINITIALIZED',
+      `${contract} is not this exchange's on this network: its ${view} is ${found ?? 'nothing'}, not ${address}. ${cure}.`,
+    )
+  }
+}
+
+/** The address in the first word; undefined where there is none: a call to an address without code succeeds and returns nothing. */
+export function addressIn(answer: CallResult | undefined): string | undefined {
+  return answer?.ok && dataLength(answer.data) >= 32 ? String(AbiCoder.defaultAbiCoder().decode(['address'], answer.data)[0]) : undefined
+}
+
+/** The order in which pools keep two tokens. */
+export function sortTokens(a: string, b: string): readonly [token0: string, token1: string] {
+  return a.toLowerCase() < b.toLowerCase() ? [a, b] : [b, a]
+}
+
+// Callers may ask for any token, so the memory has a bound.
+const maxRemembered = 10_000
+
+/**
+ * Makes something of two tokens and remembers it, in either order. The hashes of a pool's address cost more than the rest of a quote, and a
+ * quote asks some twenty times: known pairs are found by their addresses as given, without sorting or joining them.
+ * @param make gets the tokens in the order of pools
+ */
+export function rememberByPair<T>(make: (tokens: readonly [token0: string, token1: string]) => T): (a: string, b: string) => T {
+  const known = new Map<string, Map<string, T>>()
+  let remembered = 0
+  return (a, b) => {
+    const found = known.get(a)?.get(b)
+    if (found !== undefined) return found
+    const made = make(sortTokens(a, b))
+    if (remembered >= maxRemembered) {
+      known.clear()
+      remembered = 0
+    }
+    const others = known.get(a) ?? new Map<string, T>()
+    known.set(a, others.set(b, made))
+    remembered += 1
+    return made
+  }
+}
