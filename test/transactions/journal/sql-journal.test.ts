@@ -68,9 +68,9 @@ describe('the journal in a database', () => {
       const [one, two] = [newEntry(), newEntry()]
       await journal.open([one], guard)
       await giveLane(store, { queue: guard.queue, fencingToken: 2 })
-      expect(await nameOf(journal.open([two], guard))).to.equal('Superseded')
-      expect(await nameOf(journal.write([signed(one)], guard))).to.equal('Superseded')
-      expect(await nameOf(journal.open([two], { queue: laneOf('0xother'), fencingToken: 1 }))).to.equal('Superseded')
+      expect(await nameOf(journal.open([two], guard))).to.equal('OwnershipLost')
+      expect(await nameOf(journal.write([signed(one)], guard))).to.equal('OwnershipLost')
+      expect(await nameOf(journal.open([two], { queue: laneOf('0xother'), fencingToken: 1 }))).to.equal('OwnershipLost')
       expect((await journal.list({})).entries).to.deep.equal([one])
       expect(await journal.find('ethereum', 'local', `0xhash${one.key}`)).to.equal(undefined)
       expect(await journal.eventsAfter(0, { limit: 10 })).to.have.length(1)
@@ -81,8 +81,8 @@ describe('the journal in a database', () => {
       const [one, two] = [newEntry(), newEntry()]
       await journal.open([one], guard, claim)
       await giveKey(store, 'k', 2)
-      expect(await nameOf(journal.open([two], guard, claim))).to.equal('Superseded')
-      expect(await nameOf(journal.write([signed(one)], guard, { claim, status: 200, body: '{}' }))).to.equal('Superseded')
+      expect(await nameOf(journal.open([two], guard, claim))).to.equal('OwnershipLost')
+      expect(await nameOf(journal.write([signed(one)], guard, { claim, status: 200, body: '{}' }))).to.equal('OwnershipLost')
       expect((await journal.list({})).entries).to.deep.equal([one])
       expect(await store.read((db) => db.selectFrom('requests').select(['status', 'body']).execute())).to.deep.equal([
         { status: null, body: null },
