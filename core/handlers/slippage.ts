@@ -1,6 +1,6 @@
 import { badFields, SluiceError } from '../api/index.ts'
 import type { ConnectorConfig, Head } from '../contracts/index.ts'
-import { divide } from '../decimal.ts'
+import { divideRaw } from '../decimal.ts'
 
 export interface Slippage {
   numerator: bigint
@@ -68,8 +68,8 @@ interface Quoted {
 
 /** The quoted other side moved by the slippage against the caller, rounded so as never to allow more. */
 export function slippageBound({ swap, amountRaw }: Quoted, { numerator, denominator }: Slippage): bigint {
-  if (swap.exact === 'out') return divide(amountRaw * (denominator + numerator), denominator, 'down')
-  const least = denominator > numerator ? divide(amountRaw * (denominator - numerator), denominator, 'up') : 0n
+  if (swap.exact === 'out') return divideRaw(amountRaw * (denominator + numerator), denominator, 'down')
+  const least = denominator > numerator ? divideRaw(amountRaw * (denominator - numerator), denominator, 'up') : 0n
   return least > 0n ? least : 1n
 }
 

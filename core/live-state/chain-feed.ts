@@ -1,7 +1,8 @@
+import { compareCanonical } from '../decimal.ts'
 import { SluiceError } from '../api/index.ts'
 import type { Book, BookMarket, FollowedBooks, LastTrades } from '../contracts/index.ts'
 import { bookName, type BookVenue, type BookView, type BookFeed, type LatestBook, createBookListeners } from './book-feed.ts'
-import { compareDecimals, createPriceLevels } from './price-levels.ts'
+import { createPriceLevels } from './price-levels.ts'
 import { lastTradesOf } from './stream-book.ts'
 import type { Synchroniser } from './synchroniser.ts'
 import type { Telemetry, StateSubject } from './telemetry.ts'
@@ -133,7 +134,7 @@ function readBook(given: Book & LastTrades): Book & LastTrades {
   const [buys, sells] = [createPriceLevels('buys'), createPriceLevels('sells')]
   if (!buys.replace(given.buys) || !sells.replace(given.sells))
     throw new Error('its levels are not sorted best first with each price once, or are no numbers above 0')
-  if (buys.best !== undefined && sells.best !== undefined && compareDecimals(buys.best, sells.best) >= 0)
+  if (buys.best !== undefined && sells.best !== undefined && compareCanonical(buys.best, sells.best) >= 0)
     throw new Error(`the best bid ${buys.best} is not below the best ask ${sells.best}`)
   const last = lastTradesOf(given)
   if (!last) throw new Error('the last price or the volume is no number')

@@ -1,4 +1,5 @@
 import type { BookSide, Level } from '../contracts/index.ts'
+import { canonicalDecimal, compareCanonical } from '../decimal.ts'
 
 /** One side of a book, sorted best first. */
 interface PriceLevels {
@@ -27,7 +28,7 @@ export function createPriceLevels(side: BookSide): PriceLevels {
     let [low, high] = [0, sorted.length]
     while (low < high) {
       const middle = (low + high) >>> 1
-      const order = direction * compareDecimals(sorted[middle]?.price ?? '', price, near[middle], priceNear)
+      const order = direction * compareCanonical(sorted[middle]?.price ?? '', price, near[middle], priceNear)
       if (order < 0) low = middle + 1
       else high = middle
     }
@@ -78,7 +79,7 @@ function readLevels(levels: readonly Level[], direction: number): { sorted: Leve
     if (price === undefined || quantity === undefined || price === '0' || quantity === '0') return undefined
     const priceNear = Number(price)
     const before = sorted.at(-1)
-    if (before && direction * compareDecimals(before.price, price, near.at(-1), priceNear) >= 0) return undefined
+    if (before && direction * compareCanonical(before.price, price, near.at(-1), priceNear) >= 0) return undefined
     sorted.push({ price, quantity })
     near.push(priceNear)
   }
@@ -87,32 +88,3 @@ function readLevels(levels: readonly Level[], direction: number): { sorted: Leve
 
 const isLevel = (level: unknown): level is { price: unknown; quantity: unknown } =>
   typeof level === 'object' && level !== null && 'price' in level && 'quantity' in level
-
-/** Digits with at most one point, above or equal to 0. */
-const form = /^\d+(\.\d+)?$/
-/** Written without zeros that say nothing. */
-const plain = /^(0|[1-9]\d*)(\.\d*[1-9])?$/
-
-/** The one spelling of a number: two that are equal are the same text. Undefined where it is none, or below 0. */
-export function canonicalDecimal(text: unknown): string | undefined {
-  if (typeof text !== 'string') return undefined
-  if (plain.test(text)) return text
-  if (!form.test(text)) return undefined
-  const [whole = '', fraction = ''] = text.split('.')
-  const [digits, decimals] = [whole.replace(/^0+(?=\d)/, ''), fraction.replace(/0+$/, '')]
-  return decimals === '' ? digits : `${digits}.${decimals}`
-}
-
-/**
- * Which of two canonical numbers is the larger, below 0 where it is the second. The nearest doubles are in the order of the numbers wherever
- * they differ, since rounding is monotone (IEEE 754, 4.3); only where they are the same do the digits decide.
- */
-export function compareDecimals(a: string, b: string, aNear = Number(a), bNear = Number(b)): number {
-  if (aNear !== bNear) return aNear < bNear ? -1 : 1
-  if (a === b) return 0
-  const [aWhole = '', aFraction = ''] = a.split('.')
-  const [bWhole = '', bFraction = ''] = b.split('.')
-  if (aWhole.length !== bWhole.length) return aWhole.length - bWhole.length
-  const [aDigits, bDigits] = [`${aWhole}.${aFraction}`, `${bWhole}.${bFraction}`]
-  return aDigits < bDigits ? -1 : 1
-}

@@ -1,5 +1,6 @@
+import { canonicalDecimal, compareCanonical } from '../decimal.ts'
 import type { Book, BookUpdate, LastTrades } from '../contracts/index.ts'
-import { canonicalDecimal, compareDecimals, createPriceLevels } from './price-levels.ts'
+import { createPriceLevels } from './price-levels.ts'
 import type { CheckOutcome } from './telemetry.ts'
 
 type Snapshot = BookUpdate & { is: 'snapshot' }
@@ -58,7 +59,7 @@ export function createStreamBook(): StreamBook {
     return 'changed'
   }
 
-  const isCrossed = () => buys.best !== undefined && sells.best !== undefined && compareDecimals(buys.best, sells.best) >= 0
+  const isCrossed = () => buys.best !== undefined && sells.best !== undefined && compareCanonical(buys.best, sells.best) >= 0
 
   function takeSnapshot(update: Snapshot): UpdateEffect {
     if (!isOrderly(update)) return fail('a snapshot has no sequence or timestamp')

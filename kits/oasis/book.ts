@@ -1,7 +1,7 @@
 import type { FollowedBooks, Venue, BookSide, Decimal, Book, LastTrades, Level, At, Log } from '../../core/contracts/index.ts'
 import type { Evm, FoundLog, EvmReader } from '../evm/types.ts'
 import type { Deployment, Pair } from './contract.ts'
-import { priceText, type Rounding, amountText } from './decimal.ts'
+import { bookPriceOf, type Rounding, formatRaw } from '../../core/decimal.ts'
 import { bookTopics, pairsOfLog, eventOf, type OfferEvent, takesOf } from './events.ts'
 import { offerLens, readLens, type Offer, type PairOffers } from './lens.ts'
 
@@ -63,7 +63,7 @@ function bookOffer(pair: Pair, side: BookSide, { id, payRaw, buyRaw }: Offer): B
 }
 
 export const priceOf = ({ base, quote }: Pair, quoteRaw: bigint, baseRaw: bigint, rounding: Rounding): Decimal =>
-  priceText({ numerator: quoteRaw, denominator: baseRaw }, quote.decimals - base.decimals, rounding)
+  bookPriceOf({ raw: quoteRaw, decimals: quote.decimals }, { raw: baseRaw, decimals: base.decimals }, rounding)
 
 /** Who takes what is for sale buys. */
 const tradePrice = (pair: Pair, offered: BookSide, baseRaw: bigint, quoteRaw: bigint): Decimal =>
@@ -162,7 +162,7 @@ export function toBook({ pair, sides, lastPrice }: OasisState): Book & LastTrade
       if (last?.price === price) last.baseRaw += baseRaw
       else summed.push({ price, baseRaw })
     }
-    return summed.map(({ price, baseRaw }) => ({ price, quantity: amountText(baseRaw, pair.base.decimals) }))
+    return summed.map(({ price, baseRaw }) => ({ price, quantity: formatRaw(baseRaw, pair.base.decimals) }))
   }
   return { buys: levels(sides.buys), sells: levels(sides.sells), ...(lastPrice !== undefined && { lastPrice }) }
 }

@@ -21,7 +21,7 @@ import {
   type BookOperator,
   type ExchangeOrder,
 } from '../../core/contracts/devnet.ts'
-import { amountText, priceText } from './decimal.ts'
+import { bookPriceOf, formatRaw } from '../../core/decimal.ts'
 
 export { oasisDevnetMarket as oasisDevnetMarket }
 
@@ -187,8 +187,8 @@ async function createBookOperator(site: DevnetSite, pairs: readonly (readonly [s
             orderId: String(offered.id),
             side: side === 'buys' ? 'BUY' : 'SELL',
             price: priceOf(named, side, made),
-            amount: amountText(made.baseRaw, named.base.decimals),
-            filledAmount: amountText(made.baseRaw - left.baseRaw, named.base.decimals),
+            amount: formatRaw(made.baseRaw, named.base.decimals),
+            filledAmount: formatRaw(made.baseRaw - left.baseRaw, named.base.decimals),
           }
           own.push({ id: offered.id, order })
         }
@@ -205,7 +205,7 @@ async function createBookOperator(site: DevnetSite, pairs: readonly (readonly [s
         ] as const)
           if (pays.address === token.address)
             for (const offered of await sideOf(named, side)) if (offered.owner === owner) lockedRaw += offered.payRaw
-      return { free: amountText(await balanceOf(site, token, owner), token.decimals), locked: amountText(lockedRaw, token.decimals) }
+      return { free: formatRaw(await balanceOf(site, token, owner), token.decimals), locked: formatRaw(lockedRaw, token.decimals) }
     },
     // Its flags are the whole exchange's. That one is chosen which leaves the lists as they are: what is cancelled while matching is off stays in them.
     async setStatus(_name, status) {
@@ -219,7 +219,7 @@ const baseAndQuote = (side: Side, { payRaw, buyRaw }: Pick<SortedOffer, 'payRaw'
   side === 'sells' ? { baseRaw: payRaw, quoteRaw: buyRaw } : { baseRaw: buyRaw, quoteRaw: payRaw }
 
 const priceOf = ({ base, quote }: Named, side: Side, { baseRaw, quoteRaw }: { baseRaw: bigint; quoteRaw: bigint }) =>
-  priceText({ numerator: quoteRaw, denominator: baseRaw }, quote.decimals - base.decimals, side === 'sells' ? 'up' : 'down')
+  bookPriceOf({ raw: quoteRaw, decimals: quote.decimals }, { raw: baseRaw, decimals: base.decimals }, side === 'sells' ? 'up' : 'down')
 
 function levels(named: Named, side: Side, offers: readonly SortedOffer[]): readonly Level[] {
   const summed = new Map<string, bigint>()
@@ -231,7 +231,7 @@ function levels(named: Named, side: Side, offers: readonly SortedOffer[]): reado
     const price = priceOf(named, side, each)
     summed.set(price, (summed.get(price) ?? 0n) + each.baseRaw)
   }
-  return [...summed].map(([price, baseRaw]) => ({ price, quantity: amountText(baseRaw, named.base.decimals) }))
+  return [...summed].map(([price, baseRaw]) => ({ price, quantity: formatRaw(baseRaw, named.base.decimals) }))
 }
 
 /** How much of an amount of base the bids take that pay what it asks for, or more. */

@@ -2,7 +2,7 @@ import type { CLOB, Venue, At, BookMarket, Log } from '../../core/contracts/inde
 import type { Evm, CallResult, EvmReader } from '../evm/types.ts'
 import { oasisBooks } from './book.ts'
 import { type OasisOptions, pairOfMarket, deploymentOf, oasisAbi, type Pair, type Deployment, decodeView } from './contract.ts'
-import { amountText } from './decimal.ts'
+import { formatRaw } from '../../core/decimal.ts'
 import { ownLogs, takesOf } from './events.ts'
 import { outcome } from './outcome.ts'
 import { lockedBalances, orderOf, offersFromLogs, ownOffers, tradesOfMakers, tradesOfTakers } from './own-orders.ts'
@@ -72,10 +72,10 @@ function toMarket({ id, base, quote }: Pair, status: BookMarket['status'], least
     base: base.symbol,
     quote: quote.symbol,
     prices: 'any',
-    lotSize: amountText(1n, base.decimals),
+    lotSize: formatRaw(1n, base.decimals),
     // The contract holds each against what an order pays: base of a SELL, quote of a BUY.
-    ...(leastBaseRaw > 0n && { minOrderSize: amountText(leastBaseRaw, base.decimals) }),
-    ...(leastQuoteRaw > 0n && { minNotional: amountText(leastQuoteRaw, quote.decimals) }),
+    ...(leastBaseRaw > 0n && { minOrderSize: formatRaw(leastBaseRaw, base.decimals) }),
+    ...(leastQuoteRaw > 0n && { minNotional: formatRaw(leastQuoteRaw, quote.decimals) }),
     takes: { LIMIT: ['GTC'], MARKET: ['FOK'] },
     makerFee: '0',
     takerFee: '0',

@@ -1,7 +1,7 @@
 import type { LogDescription } from 'ethers'
 import type { ActionOutcome, Json, OrderState } from '../../core/contracts/index.ts'
 import { oasisAbi, isSameAddress } from './contract.ts'
-import { amountText, priceText } from './decimal.ts'
+import { bookPriceOf, formatRaw } from '../../core/decimal.ts'
 
 /** What became of an order or a cancel, as the market logged it in its own transaction. */
 export function outcome(receipt: Json, memoJson: Json): readonly ActionOutcome[] {
@@ -27,9 +27,13 @@ function placed(logs: readonly ParsedLog[], memo: CreateMemo): ActionOutcome {
   const sum = (of: 'take_amt' | 'give_amt') => takes.reduce((total, { args }) => total + BigInt(args[of]), 0n)
   const [filledRaw, quoteRaw] = isBuy ? [sum('take_amt'), sum('give_amt')] : [sum('give_amt'), sum('take_amt')]
   const filled = {
-    filledAmount: amountText(filledRaw, baseDecimals),
+    filledAmount: formatRaw(filledRaw, baseDecimals),
     ...(filledRaw > 0n && {
-      averagePrice: priceText({ numerator: quoteRaw, denominator: filledRaw }, decimals, isBuy ? 'up' : 'down'),
+      averagePrice: bookPriceOf(
+        { raw: quoteRaw, decimals: decimals + baseDecimals },
+        { raw: filledRaw, decimals: baseDecimals },
+        isBuy ? 'up' : 'down',
+      ),
     }),
   }
   if (made) return { orderId: String(BigInt(made.args['id'])), state: filledRaw > 0n ? 'PARTIALLY_FILLED' : 'OPEN', ...filled }

@@ -2,7 +2,7 @@ import type { At, BookSide, BookMarket, BookOrder, OrderState, BookTrade, BookBa
 import type { EvmReader } from '../evm/types.ts'
 import { priceOf, shownBy } from './book.ts'
 import { type Pair, type Deployment, tokensOf } from './contract.ts'
-import { amountText } from './decimal.ts'
+import { formatRaw } from '../../core/decimal.ts'
 import { ownLogs, type OfferLog } from './events.ts'
 import { offerLens, readLens, type ListedOffer } from './lens.ts'
 
@@ -99,8 +99,8 @@ export function orderOf(offer: OwnOffer, market: BookMarket): BookOrder {
     side: side === 'sells' ? 'SELL' : 'BUY',
     orderType: 'LIMIT',
     price: priceOf(pair, quoteRaw, baseRaw, shownBy[side]),
-    amount: amountText(baseRaw + sumOf(atOnce, 'baseRaw'), decimals),
-    filledAmount: amountText(filledRaw, decimals),
+    amount: formatRaw(baseRaw + sumOf(atOnce, 'baseRaw'), decimals),
+    filledAmount: formatRaw(filledRaw, decimals),
     // Rounded against the owner.
     ...(filledRaw > 0n && { averagePrice: priceOf(pair, sumOf(fills, 'quoteRaw'), filledRaw, side === 'sells' ? 'down' : 'up') }),
     state: stateOf(offer, filledRaw),
@@ -148,7 +148,7 @@ function trades(
         market,
         side,
         price: priceOf(pair, quoteRaw, baseRaw, side === 'BUY' ? 'up' : 'down'),
-        amount: amountText(baseRaw, pair.base.decimals),
+        amount: formatRaw(baseRaw, pair.base.decimals),
         fee: '0',
         feeToken: pair.quote.symbol,
         timestamp,
@@ -166,7 +166,7 @@ export function lockedBalances(offers: readonly OwnOffer[]): readonly BookBalanc
     locked.set(address, { symbol, decimals, raw: (locked.get(address)?.raw ?? 0n) + lockedRaw(offer) })
   }
   return [...locked.values()].flatMap(({ symbol, decimals, raw }) => {
-    const text = amountText(raw, decimals)
+    const text = formatRaw(raw, decimals)
     return raw > 0n ? [{ symbol, total: text, available: '0', locked: text }] : []
   })
 }

@@ -9,7 +9,7 @@ import {
 } from '../../core/contracts/index.ts'
 import type { CallResult, Evm, EvmReader, Call } from '../evm/types.ts'
 import { pairOfMarket, type Pair, type Deployment, decodeView, oasisAbi } from './contract.ts'
-import { amountText, divide, rawOf, ratioOf } from './decimal.ts'
+import { divideRaw, formatRaw, toFraction, toRaw } from '../../core/decimal.ts'
 import { offerLens, readLens, type PairOffers, type Offer } from './lens.ts'
 import { writeCreate, writeCancel } from './outcome.ts'
 import { ownOffers } from './own-orders.ts'
@@ -74,7 +74,8 @@ interface OrderContext {
 function planOrder(placing: OrderContext): Plan<Evm> {
   const { market, owner, pair, order } = placing
   const { base, quote } = pair
-  const amountRaw = rawOf(order.amount, base.decimals)
+  const amountRaw = toRaw(order.amount, base.decimals)
+  if (amountRaw === undefined) throw new Error(`${order.amount} has more than ${base.decimals} decimals.`)
   const quoteRaw = worthOf(pair, order, amountRaw)
   const [pays, payRaw] = order.side === 'BUY' ? [quote, quoteRaw] : [base, amountRaw]
   const data = order.orderType === 'MARKET' ? atOnce(placing, amountRaw, quoteRaw) : resting(placing, amountRaw, quoteRaw)
@@ -101,8 +102,8 @@ function planOrder(placing: OrderContext): Plan<Evm> {
 
 /** Of an amount at the order's price, rounded so that the price is kept: a BUY pays no more, a SELL takes no less. */
 function worthOf({ base, quote }: Pair, { side, price, amount }: NewOrder, amountRaw: bigint): bigint {
-  const { numerator, denominator } = ratioOf(price)
-  const raw = divide(
+  const { numerator, denominator } = toFraction(price)
+  const raw = divideRaw(
     amountRaw * numerator * 10n ** BigInt(quote.decimals),
     denominator * 10n ** BigInt(base.decimals),
     side === 'BUY' ? 'down' : 'up',
@@ -111,7 +112,7 @@ function worthOf({ base, quote }: Pair, { side, price, amount }: NewOrder, amoun
   if (raw >= mostRaw)
     throw outOfRange('price', `${amount} ${base.symbol} at ${price} ${quote.symbol} come to more than the market can keep`)
   if (raw > 0n) return raw
-  const least = `${amountText(1n, quote.decimals)} ${quote.symbol}`
+  const least = `${formatRaw(1n, quote.decimals)} ${quote.symbol}`
   throw outOfRange(
     'amount',
     `${amount} ${base.symbol} at ${price} ${quote.symbol} come to less than ${least}, which is the least that there is`,
@@ -147,7 +148,7 @@ const keepsPrice = (order: NewOrder, pair: Pair, { paidRaw, gotRaw }: MatchResul
 
 /** Exactly: no more is paid for what a BUY gets than at its price, and no less is got for what a SELL gives. */
 function isWithin({ side, price }: NewOrder, { base, quote }: Pair, { baseRaw, quoteRaw }: TradeAmounts): boolean {
-  const { numerator, denominator } = ratioOf(price)
+  const { numerator, denominator } = toFraction(price)
   const [at, limit] = [quoteRaw * denominator * 10n ** BigInt(base.decimals), baseRaw * numerator * 10n ** BigInt(quote.decimals)]
   return side === 'BUY' ? at <= limit : at >= limit
 }

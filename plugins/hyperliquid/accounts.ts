@@ -11,7 +11,7 @@ import {
   type PerpMarketPrices,
 } from 'sluice/plugin'
 import type { QueryInfo } from './api.ts'
-import { compare, divided, minus, plain, plus, sum, withoutSign, times } from './decimal.ts'
+import { compare, divide, subtract, normalize, add, sum, multiply } from 'sluice/decimal'
 import { perpMeta, type Listing } from './markets.ts'
 import { decimal, union, array, nothing, object, tuple, shape, text, integer, type Infer } from './shape.ts'
 
@@ -98,22 +98,22 @@ export async function readPositions(ask: QueryInfo, user: string, { byId }: List
   const { assetPositions } = await readPerpState(ask, user, at)
   return assetPositions.flatMap(({ position }) => {
     const listed = byId.get(position.coin)
-    const size = withoutSign(position.szi)
+    const size = normalize(position.szi.replace('-', ''))
     if (!listed || size === '0') return []
     return [
       {
         market: listed.market,
         side: compare(position.szi, '0') > 0 ? 'LONG' : 'SHORT',
         amount: size,
-        entryPrice: plain(position.entryPx ?? '0'),
+        entryPrice: normalize(position.entryPx ?? '0'),
         // What it is valued at; the list of all marks is ten times the weight.
-        markPrice: plain(divided(position.positionValue, size, scale, 'down')),
-        unrealizedProfit: plain(position.unrealizedPnl),
+        markPrice: normalize(divide(position.positionValue, size, scale, 'down')),
+        unrealizedProfit: normalize(position.unrealizedPnl),
         // The exchange moves funding every hour, and keeps none back.
         pendingFunding: '0',
         leverage: String(position.leverage.value),
         marginMode: position.leverage.type === 'isolated' ? 'isolated' : 'cross',
-        ...(position.liquidationPx !== null && { liquidationPrice: plain(position.liquidationPx) }),
+        ...(position.liquidationPx !== null && { liquidationPrice: normalize(position.liquidationPx) }),
       },
     ]
   })
@@ -123,23 +123,28 @@ export function perpAccountOf({ marginSummary, crossMaintenanceMarginUsed, withd
   const positions = assetPositions.map(({ position }) => position)
   const isolated = positions.filter(({ leverage }) => leverage.type === 'isolated')
   return {
-    accountValue: plain(marginSummary.accountValue),
-    freeCollateral: plain(withdrawable),
-    collateral: minus(marginSummary.accountValue, sum(positions.map(({ unrealizedPnl }) => unrealizedPnl))),
-    initialMargin: plain(marginSummary.totalMarginUsed),
-    maintenanceMargin: plus(crossMaintenanceMarginUsed, sum(isolated.map(maintenanceOf))),
-    notional: plain(marginSummary.totalNtlPos),
+    accountValue: normalize(marginSummary.accountValue),
+    freeCollateral: normalize(withdrawable),
+    collateral: subtract(marginSummary.accountValue, sum(positions.map(({ unrealizedPnl }) => unrealizedPnl))),
+    initialMargin: normalize(marginSummary.totalMarginUsed),
+    maintenanceMargin: add(crossMaintenanceMarginUsed, sum(isolated.map(maintenanceOf))),
+    notional: normalize(marginSummary.totalNtlPos),
   }
 }
 
 /** Half of what the highest leverage asks for: https://hyperliquid.gitbook.io/hyperliquid-docs/trading/margining. The exchange adds up those of cross margin only. */
-const maintenanceOf = ({ positionValue, maxLeverage }: WirePosition): string => divided(positionValue, String(2 * maxLeverage), scale, 'up')
+const maintenanceOf = ({ positionValue, maxLeverage }: WirePosition): string => divide(positionValue, String(2 * maxLeverage), scale, 'up')
 
 /** What is free to leave, and what positions and orders hold. */
 export function perpBalancesOf({ marginSummary: { accountValue }, withdrawable }: PerpState): readonly BookBalance[] {
   if (compare(accountValue, '0') === 0) return []
   return [
-    { symbol: collateralToken, total: plain(accountValue), available: plain(withdrawable), locked: minus(accountValue, withdrawable) },
+    {
+      symbol: collateralToken,
+      total: normalize(accountValue),
+      available: normalize(withdrawable),
+      locked: subtract(accountValue, withdrawable),
+    },
   ]
 }
 
@@ -149,7 +154,7 @@ export const readSpotState = (ask: QueryInfo, user: string, at: At): Promise<Spo
 export const spotBalancesOf = ({ balances }: SpotState): readonly BookBalance[] =>
   balances
     .filter(({ total, hold }) => compare(total, '0') !== 0 || compare(hold, '0') !== 0)
-    .map(({ coin, total, hold }) => ({ symbol: coin, total: plain(total), available: minus(total, hold), locked: plain(hold) }))
+    .map(({ coin, total, hold }) => ({ symbol: coin, total: normalize(total), available: subtract(total, hold), locked: normalize(hold) }))
 
 /** The token that the exchange counts in, and to how many decimals. */
 const unit = 'USDC'
@@ -179,16 +184,16 @@ export async function readMarginAccount(ask: QueryInfo, user: string, { tokens: 
     const reserve = reserveOf.get(index)
     const token: MarginToken = {
       symbol,
-      deposited: plain(supply.value),
-      borrowed: plain(borrow.value),
-      available: plain(freeOf.get(index) ?? lowest(minus(total, hold))),
-      borrowRate: plain(reserve?.borrowYearlyRate ?? '0'),
+      deposited: normalize(supply.value),
+      borrowed: normalize(borrow.value),
+      available: normalize(freeOf.get(index) ?? lowest(subtract(total, hold))),
+      borrowRate: normalize(reserve?.borrowYearlyRate ?? '0'),
     }
     const price = symbol === unit ? '1' : (reserve?.oraclePx ?? '0')
     return {
       token,
-      worth: divided(times(total, price), '1', dollarDecimals, 'down'),
-      owed: divided(times(borrow.value, price), '1', dollarDecimals, 'up'),
+      worth: divide(multiply(total, price), '1', dollarDecimals, 'down'),
+      owed: divide(multiply(borrow.value, price), '1', dollarDecimals, 'up'),
       isCollateral: compare(reserve?.ltv ?? '0', '0') > 0,
     }
   })
@@ -197,14 +202,14 @@ export async function readMarginAccount(ask: QueryInfo, user: string, { tokens: 
   return {
     mode,
     sharedWith: isShared(mode) ? ['perpetual positions'] : [],
-    equity: minus(isShared(mode) ? worth : plus(worth, perps.accountValue), borrowed),
+    equity: subtract(isShared(mode) ? worth : add(worth, perps.accountValue), borrowed),
     // What may be borrowed against.
     collateral: sum(holdings.filter(({ isCollateral }) => isCollateral).map((each) => each.worth)),
     borrowed,
-    freeCollateral: plain(freeOf.get(indexOf(unit, listed)) ?? perps.freeCollateral),
+    freeCollateral: normalize(freeOf.get(indexOf(unit, listed)) ?? perps.freeCollateral),
     initialMargin: perps.initialMargin,
     maintenanceMargin: perps.maintenanceMargin,
-    ...(spot.portfolioMarginRatio !== undefined && { marginRatio: plain(spot.portfolioMarginRatio) }),
+    ...(spot.portfolioMarginRatio !== undefined && { marginRatio: normalize(spot.portfolioMarginRatio) }),
     tokens: holdings.map(({ token }) => token),
   }
 }
@@ -278,7 +283,7 @@ export async function readPayments(
     .slice(0, limit)
     .flatMap(({ time, delta }) => {
       const of = byId.get(delta.coin)?.market
-      return of ? [{ market: of, amount: plain(delta.usdc), rate: plain(delta.fundingRate), timestamp: time }] : []
+      return of ? [{ market: of, amount: normalize(delta.usdc), rate: normalize(delta.fundingRate), timestamp: time }] : []
     })
 }
 
@@ -293,9 +298,9 @@ export async function readPerpPrices(ask: QueryInfo, { id }: BookMarket, nowMs: 
   const context = contexts[universe.findIndex(({ name }) => name === id)]
   if (!context) throw new SluiceError('UNKNOWN_ORDER', `Hyperliquid has no market ${id} any more.`)
   return {
-    indexPrice: plain(context.oraclePx),
-    markPrice: plain(context.markPx),
-    fundingRate: plain(context.funding),
+    indexPrice: normalize(context.oraclePx),
+    markPrice: normalize(context.markPx),
+    fundingRate: normalize(context.funding),
     nextFundingTimestamp: (Math.floor(nowMs / hourMsOfPerpPrices) + 1) * hourMsOfPerpPrices,
   }
 }

@@ -1,7 +1,7 @@
 import { type Log, SluiceError, type At, type Book, type BookMarket, type BookStream, type BookUpdate, type Level } from 'sluice/plugin'
 import { WebSocket } from 'undici'
 import type { QueryInfo, ExchangeClock } from './api.ts'
-import { plain } from './decimal.ts'
+import { normalize } from 'sluice/decimal'
 import { trades } from './orders.ts'
 import { anything, is, object, text, literal, decimal, union, array, nothing, tuple, shape, integer, type Infer } from './shape.ts'
 
@@ -271,9 +271,10 @@ export function bookStream({ ask, feed, clock }: { ask: QueryInfo; feed: Feed; c
             const [newest] = data.toSorted((a, b) => b.time - a.time || b.tid - a.tid)
             if (!newest || newest.time < lastTradeMs) return
             lastTradeMs = newest.time
-            sink({ is: 'traded', lastPrice: plain(newest.px) })
+            sink({ is: 'traded', lastPrice: normalize(newest.px) })
           }
-          if (/^active(Spot)?AssetCtx$/.test(channel) && is(context, data)) sink({ is: 'traded', volume24h: plain(data.ctx.dayBaseVlm) })
+          if (/^active(Spot)?AssetCtx$/.test(channel) && is(context, data))
+            sink({ is: 'traded', volume24h: normalize(data.ctx.dayBaseVlm) })
         },
         onLost: (reason) => sink({ is: 'lost', reason: `Hyperliquid is away: ${reason}.` }),
         onAlive: () => sink({ is: 'alive', timestamp: clock.nowMs() }),
@@ -297,4 +298,4 @@ function snapshotOf({ time, levels: [bids, asks] }: Infer<typeof l2Book>): BookU
 }
 
 const side = (levels: readonly Infer<typeof level>[]): readonly Level[] =>
-  levels.map(({ px, sz }) => ({ price: plain(px), quantity: plain(sz) })).filter(({ quantity }) => !/^(0$|-)/.test(quantity))
+  levels.map(({ px, sz }) => ({ price: normalize(px), quantity: normalize(sz) })).filter(({ quantity }) => !/^(0$|-)/.test(quantity))

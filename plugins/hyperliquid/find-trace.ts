@@ -1,7 +1,7 @@
 import type { At, Look, OpenAttempt, Sighting } from 'sluice/plugin'
 import { type Trace, type TracedStep, isTracedStep } from './actions.ts'
 import type { QueryInfo, ExchangeClock } from './api.ts'
-import { compare } from './decimal.ts'
+import { compare } from 'sluice/decimal'
 import { type UsedNonces, nonceLivesMs, type Sequence, type Synced } from './nonces.ts'
 import type { OrderUpdates } from './order-updates.ts'
 import { fills, orderStatus, type WireFill, type WireOrderStatus, isWaiting, needsFills, progressOf } from './orders.ts'

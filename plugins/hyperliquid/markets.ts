@@ -1,6 +1,6 @@
 import type { At, BookMarket } from 'sluice/plugin'
 import type { QueryInfo } from './api.ts'
-import { plain } from './decimal.ts'
+import { normalize } from 'sluice/decimal'
 import { decimal, union, flag, array, nothing, object, shape, text, integer } from './shape.ts'
 
 /** A token of the exchange. */
@@ -54,8 +54,8 @@ export function createMarkets(ask: QueryInfo, keptSeconds: number): (at: At) => 
         base: name,
         quote: 'USD',
         ...grid('perp', szDecimals),
-        makerFee: plain(rates.userAddRate),
-        takerFee: plain(rates.userCrossRate),
+        makerFee: normalize(rates.userAddRate),
+        takerFee: normalize(rates.userCrossRate),
         status: isDelisted ? 'closed' : 'open',
         maxLeverage: String(maxLeverage),
       }
@@ -73,8 +73,8 @@ export function createMarkets(ask: QueryInfo, keptSeconds: number): (at: At) => 
         base: base.name,
         quote: quote.name,
         ...grid('spot', base.szDecimals),
-        makerFee: plain(rates.userSpotAddRate),
-        takerFee: plain(rates.userSpotCrossRate),
+        makerFee: normalize(rates.userSpotAddRate),
+        takerFee: normalize(rates.userSpotCrossRate),
         status: 'open',
       }
       byId.set(id, { kind: 'spot', market, asset: firstSpotAsset + index, onlyIsolated: false })

@@ -12,7 +12,7 @@ import {
 import { activeAsset, readPerpState, readSpotState } from './accounts.ts'
 import type { L1Action, Step, WireOrder, Trace } from './actions.ts'
 import type { QueryInfo } from './api.ts'
-import { plain, compare, divided, minus, plus, times } from './decimal.ts'
+import { normalize, compare, divide, subtract, add, multiply } from 'sluice/decimal'
 import type { MarketEntry, Listing } from './markets.ts'
 import { cloidOf, type OrderOwner, oidOf } from './orders.ts'
 import { errorOf, isReceipt, type ActionStatus } from './send.ts'
@@ -115,8 +115,8 @@ function wireOrder({ market, order }: Create, acting: PlanContext): WireOrder {
   return {
     a: assetOf(market.id, acting),
     b: order.side === 'BUY',
-    p: plain(order.price),
-    s: plain(order.amount),
+    p: normalize(order.price),
+    s: normalize(order.amount),
     r: order.reduceOnly ?? false,
     t: { limit: { tif: tifOf(order) } },
     c: cloidOf(acting.owner, order.clientOrderId),
@@ -164,15 +164,15 @@ export async function requireSpotFunds(ask: QueryInfo, user: string, actions: re
   const needed = new Map<string, string>()
   const atBounds = new Set<string>()
   for (const { market, order } of created(actions)) {
-    const [token, amount] = order.side === 'BUY' ? [market.quote, times(order.price, order.amount)] : [market.base, order.amount]
-    needed.set(token, plus(needed.get(token) ?? '0', amount))
+    const [token, amount] = order.side === 'BUY' ? [market.quote, multiply(order.price, order.amount)] : [market.base, order.amount]
+    needed.set(token, add(needed.get(token) ?? '0', amount))
     if (order.orderType === 'MARKET' && order.side === 'BUY') atBounds.add(token)
   }
   if (needed.size === 0) return
   const { balances } = await readSpotState(ask, user, at)
   for (const [token, amount] of needed) {
     const { total = '0', hold = '0' } = balances.find(({ coin }) => coin === token) ?? {}
-    const current = minus(total, hold)
+    const current = subtract(total, hold)
     if (compare(amount, current) <= 0) continue
     const bound = atBounds.has(token) ? ', for a MARKET order at its limitPrice' : ''
     throw new SluiceError(
@@ -192,7 +192,7 @@ export async function requireMargin(ask: QueryInfo, user: string, actions: reado
   const orders = created(actions).filter(({ order }) => order.reduceOnly !== true)
   if (orders.length === 0) return
   const { marginSummary, withdrawable } = await readPerpState(ask, user, at)
-  const unused = minus(marginSummary.accountValue, marginSummary.totalMarginUsed)
+  const unused = subtract(marginSummary.accountValue, marginSummary.totalMarginUsed)
   const free = compare(unused, withdrawable) > 0 ? unused : withdrawable
   const doubtful = orders.filter(({ market, order }) => compare(marginAt(market.maxLeverage ?? '1', order), free) > 0)
   await Promise.all(doubtful.map(({ market, order }) => requireSide(ask, user, market, order, at)))
@@ -213,7 +213,7 @@ async function requireSide(ask: QueryInfo, user: string, { id }: BookMarket, ord
   )
 }
 
-const marginAt = (leverage: string, { price, amount }: NewOrder): string => divided(times(price, amount), leverage, scale, 'up')
+const marginAt = (leverage: string, { price, amount }: NewOrder): string => divide(multiply(price, amount), leverage, scale, 'up')
 
 const covered = union(object({ do: literal('create'), amount: decimal, timeInForce: text }), object({ do: literal('cancel') }))
 type Covered = Infer<typeof covered>
@@ -256,5 +256,5 @@ function filled(
 ): ActionOutcome {
   const partly = timeInForce === 'GTC' ? 'PARTIALLY_FILLED' : 'CANCELED'
   const state = compare(totalSz, amount) < 0 ? partly : 'FILLED'
-  return { orderId: String(oid), state, filledAmount: plain(totalSz), averagePrice: plain(avgPx) }
+  return { orderId: String(oid), state, filledAmount: normalize(totalSz), averagePrice: normalize(avgPx) }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { At, BookMarket, BookOrder, OrderName, OrderType, BookTrade, OrderState } from 'sluice/plugin'
 import type { QueryInfo } from './api.ts'
-import { compare, divided, plain, sum, times, minus } from './decimal.ts'
+import { compare, divide, normalize, sum, multiply, subtract } from 'sluice/decimal'
 import type { MarketEntry, Listing } from './markets.ts'
 import { decimal, union, array, nothing, object, shape, text, integer, literal, type Infer } from './shape.ts'
 
@@ -85,7 +85,7 @@ async function single(ask: QueryInfo, user: string, oid: number | string, at: At
 /** Where its fills are all that the exchange tells. Rounded against who traded. */
 function averageOf(own: readonly WireFill[], { filledAmount }: OrderProgress, side: 'A' | 'B'): string | undefined {
   if (own.length === 0 || compare(sum(own.map(({ sz }) => sz)), filledAmount) !== 0) return undefined
-  return divided(sum(own.map(({ px, sz }) => times(px, sz))), filledAmount, averageScale, side === 'B' ? 'up' : 'down')
+  return divide(sum(own.map(({ px, sz }) => multiply(px, sz))), filledAmount, averageScale, side === 'B' ? 'up' : 'down')
 }
 
 function shown(judged: WireOrderStatus, market: BookMarket, own: readonly WireFill[], clientOrderId: string | undefined): BookOrder {
@@ -99,8 +99,8 @@ function shown(judged: WireOrderStatus, market: BookMarket, own: readonly WireFi
     market,
     side: side === 'B' ? 'BUY' : 'SELL',
     orderType: typeOf(tif ?? undefined),
-    price: plain(limitPx),
-    amount: plain(origSz),
+    price: normalize(limitPx),
+    amount: normalize(origSz),
     filledAmount: told.filledAmount,
     ...(averagePrice !== undefined && { averagePrice }),
     state: told.state,
@@ -177,10 +177,10 @@ function shownOfBookTrades(trade: WireTrade | WireFill, market: BookMarket): Boo
     ...('oid' in trade && { orderId: String(trade.oid) }),
     market,
     side: side === 'B' ? 'BUY' : 'SELL',
-    price: plain(px),
-    amount: plain(sz),
+    price: normalize(px),
+    amount: normalize(sz),
     // What strangers paid the exchange does not tell.
-    fee: 'fee' in trade ? plain(trade.fee) : '0',
+    fee: 'fee' in trade ? normalize(trade.fee) : '0',
     feeToken: 'feeToken' in trade ? trade.feeToken : market.quote,
     timestamp: time,
     // Fills that are of no transaction, such as of a liquidation, have a hash of zeros.
@@ -207,9 +207,9 @@ export function progressOf({ order: { oid, origSz, sz }, status }: WireOrderStat
   if (status === 'filled') {
     const filled = sum(fills.filter((fill) => fill.oid === oid).map((fill) => fill.sz))
     const isPart = compare(filled, '0') > 0 && compare(filled, origSz) < 0
-    return isPart ? { state: 'CANCELED', filledAmount: filled } : { state: 'FILLED', filledAmount: plain(origSz) }
+    return isPart ? { state: 'CANCELED', filledAmount: filled } : { state: 'FILLED', filledAmount: normalize(origSz) }
   }
-  const filledAmount = minus(origSz, sz)
+  const filledAmount = subtract(origSz, sz)
   if (/cancell?ed$|^scheduledCancel$/i.test(status)) return { state: 'CANCELED', filledAmount }
   return { state: compare(filledAmount, '0') > 0 ? 'PARTIALLY_FILLED' : 'OPEN', filledAmount }
 }

@@ -3,7 +3,7 @@ import { badFields, SluiceError, type At, type BridgePlan, type Plan, type Token
 import { isShared, readMode, readPerpState, readSpotState, lending } from './accounts.ts'
 import type { UserSignedAction, Step, Trace, L1Action } from './actions.ts'
 import type { QueryInfo } from './api.ts'
-import { compare, ofRaw, decimalsOf, minus, plain } from './decimal.ts'
+import { compare, formatRaw, countDecimals, subtract, normalize } from 'sluice/decimal'
 import type { MarketEntry, ExchangeToken, Listing } from './markets.ts'
 
 /** deposit(uint256 amount, uint32 destinationDex): https://developers.circle.com/cctp/references/coredepositwallet-contract-interface */
@@ -39,7 +39,7 @@ export async function depositFromEvm(
   at: At,
 ): Promise<Plan<Evm>> {
   requireDollar(token, tokens)
-  if (compare(ofRaw(amountRaw, token.decimals), newAccountFee) <= 0)
+  if (compare(formatRaw(amountRaw, token.decimals), newAccountFee) <= 0)
     throw badFields([
       { field: 'amount', problem: `must be more than ${newAccountFee}: that is what the exchange keeps of a new account's first deposit` },
     ])
@@ -60,7 +60,7 @@ export async function depositFromEvm(
  * @throws SluiceError UNSUPPORTED, INCOMPLETE_PARAMS
  */
 export async function depositOverBridge({ ask, user, kind }: DepositContext, token: Token, amountRaw: bigint, at: At): Promise<BridgePlan> {
-  if (compare(ofRaw(amountRaw, token.decimals), leastBridged) < 0)
+  if (compare(formatRaw(amountRaw, token.decimals), leastBridged) < 0)
     throw badFields([{ field: 'amount', problem: `must be at least ${leastBridged}: the bridge does not credit less, and keeps it` }])
   if (kind === 'spot' && !isShared(await readMode(ask, user, at)))
     throw new SluiceError(
@@ -103,7 +103,7 @@ export async function withdrawal(
   }
   const { balances } = await readSpotState(ask, user, at)
   const { total = '0', hold = '0', supplied = '0' } = balances.find(({ coin }) => coin === dollar) ?? {}
-  requireBalance(dollar, minus(minus(total, hold), supplied), amount)
+  requireBalance(dollar, subtract(subtract(total, hold), supplied), amount)
   const between: Plain = {
     action: { type: 'usdClassTransfer', amount, toPerp: true },
     trace: { of: 'usdClassTransfer', amount, toPerp: true },
@@ -113,8 +113,8 @@ export async function withdrawal(
 
 function dollars(token: Token, amountRaw: bigint, listed: readonly Token[]): string {
   requireDollar(token, listed)
-  const amount = ofRaw(amountRaw, token.decimals)
-  if (decimalsOf(amount) > dollarDecimals) throw badFields([{ field: 'amount', problem: `has more than ${dollarDecimals} decimals` }])
+  const amount = formatRaw(amountRaw, token.decimals)
+  if (countDecimals(amount) > dollarDecimals) throw badFields([{ field: 'amount', problem: `has more than ${dollarDecimals} decimals` }])
   // Out of the spot account it would be refused half-way.
   if (compare(amount, withdrawalFee) <= 0)
     throw badFields([{ field: 'amount', problem: `must be more than ${withdrawalFee}: that is what the exchange keeps of a withdrawal` }])
@@ -138,8 +138,8 @@ export function amountAt(
 ): { of: ExchangeToken; amount: string } {
   const of = listing.tokens.find(({ evmContract }) => evmContract === token.address.toLowerCase()) ?? byName(token, listing, listed)
   if (!of) throw new SluiceError('TOKEN_NOT_SUPPORTED', `Hyperliquid knows no token ${token.symbol}.`)
-  const amount = ofRaw(amountRaw, token.decimals)
-  if (decimalsOf(amount) > of.weiDecimals)
+  const amount = formatRaw(amountRaw, token.decimals)
+  if (countDecimals(amount) > of.weiDecimals)
     throw badFields([
       { field: 'amount', problem: `${amount} has more than the ${of.weiDecimals} decimals that ${of.name} has at Hyperliquid` },
     ])
@@ -170,7 +170,7 @@ export async function loan(
   ])
   const { total = '0', hold = '0', supplied = '0' } = balances.find(({ token }) => token === of.index) ?? {}
   const { supply, borrow } = new Map(tokenToState).get(of.index) ?? { supply: { value: '0' }, borrow: { value: '0' } }
-  if (how === 'deposit') requireBalance(of.name, minus(minus(total, hold), supplied), amount)
+  if (how === 'deposit') requireBalance(of.name, subtract(subtract(total, hold), supplied), amount)
   if (how === 'withdraw') requireFree(of.name, supply.value, amount)
   if (how === 'borrow') requireFree(of.name, new Map(tokenToAvailableAfterMaintenance).get(of.index) ?? '0', amount)
   if (how === 'repay' && compare(borrow.value, '0') === 0) throw nothingOwed(of.name)
@@ -216,9 +216,9 @@ function requireFree(token: string, free: string, needed: string): void {
   if (compare(needed, free) <= 0) return
   throw new SluiceError(
     'INSUFFICIENT_MARGIN',
-    `${plain(free)} ${token} are free to be taken at Hyperliquid, and ${needed} were asked for.`,
+    `${normalize(free)} ${token} are free to be taken at Hyperliquid, and ${needed} were asked for.`,
     {
-      details: { token, free: plain(free), needed },
+      details: { token, free: normalize(free), needed },
     },
   )
 }

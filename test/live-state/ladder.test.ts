@@ -1,6 +1,7 @@
+import { canonicalDecimal, compareCanonical } from '../../core/decimal.ts'
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { canonicalDecimal, compareDecimals, createPriceLevels } from '../../core/live-state/price-levels.ts'
+import { createPriceLevels } from '../../core/live-state/price-levels.ts'
 
 /** The same numbers as whole ones of 10^-40. */
 const scaled = (text: string) => {
@@ -28,7 +29,7 @@ describe('one side of a book', () => {
     fc.assert(
       fc.property(decimal, decimal, (a, b) => {
         const order = scaled(a) - scaled(b)
-        expect(Math.sign(compareDecimals(canon(a), canon(b)))).to.equal(order < 0n ? -1 : order > 0n ? 1 : 0)
+        expect(Math.sign(compareCanonical(canon(a), canon(b)))).to.equal(order < 0n ? -1 : order > 0n ? 1 : 0)
         expect(canon(a) === canon(b)).to.equal(order === 0n)
       }),
       { numRuns: 2_000 },

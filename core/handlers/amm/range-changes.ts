@@ -13,7 +13,7 @@ import type {
   Json,
   RangeFill,
 } from '../../contracts/index.ts'
-import { fromRaw, fractionOf } from '../../decimal.ts'
+import { fromRaw, toFraction } from '../../decimal.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
 import type { Handler, RequestContext, TargetContext, Services } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
@@ -174,7 +174,7 @@ export function readBounds({ lowerPrice, upperPrice }: Partial<Bounds>): Bounds 
   if (lowerPrice === undefined && upperPrice === undefined) return undefined
   if (lowerPrice === undefined) throw badFields([{ field: 'lowerPrice', problem: 'is required with upperPrice' }])
   if (upperPrice === undefined) throw badFields([{ field: 'upperPrice', problem: 'is required with lowerPrice' }])
-  const [lower, upper] = [fractionOf(lowerPrice), fractionOf(upperPrice)]
+  const [lower, upper] = [toFraction(lowerPrice), toFraction(upperPrice)]
   const zero: FieldProblem = { field: 'lowerPrice', problem: 'must be more than 0: a range has no bound at 0' }
   if (upper.numerator === 0n) throw badFields([{ ...zero, field: 'upperPrice' }])
   if (lower.numerator === 0n) throw badFields([zero])
@@ -236,10 +236,10 @@ export const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request,
   return submitLiquidityChange({ plan, order, shown, valueRaw: 0n }, wallet, context)
 }
 
-type Percent = ReturnType<typeof fractionOf>
+type Percent = ReturnType<typeof toFraction>
 
 function readPercent({ decreasePercent = '100', burn }: AMMLiquidityRemoveRequest): Percent {
-  const percent = fractionOf(decreasePercent)
+  const percent = toFraction(decreasePercent)
   const { numerator, denominator } = percent
   if (numerator === 0n)
     throw badFields([{ field: 'decreasePercent', problem: 'must be more than 0; for the fees alone there is /amm/liquidity/collect_fees' }])

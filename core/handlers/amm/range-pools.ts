@@ -1,6 +1,6 @@
 import { badFields, SluiceError, type AMMLiquidityPriceRequest } from '../../api/index.ts'
 import type { AMMRange, At, Head, RangePool, RangeAmounts, Token, RangePrice } from '../../contracts/index.ts'
-import { fractionOf, formatRatio, type Rounding } from '../../decimal.ts'
+import { toFraction, formatRatio, type Rounding } from '../../decimal.ts'
 import type { Handler } from '../context.ts'
 import type { VenueEntry, NetworkEntry } from '../registry.ts'
 import { readAddress } from '../wallets.ts'
@@ -103,7 +103,7 @@ const inverse = ({ numerator, denominator }: RangePrice): RangePrice => ({ numer
 
 /** Token1 per token0 as the caller ordered them, in human units → the pool's own price. @param text more than 0 */
 export function toPoolPrice(text: string, { pair: [token0, token1], reversed }: OrderedPair): RangePrice {
-  const { numerator, denominator } = fractionOf(text)
+  const { numerator, denominator } = toFraction(text)
   const price = { numerator: numerator * 10n ** BigInt(token1.decimals), denominator: denominator * 10n ** BigInt(token0.decimals) }
   return reversed ? inverse(price) : price
 }

@@ -4,7 +4,7 @@ import {
   formatRatio,
   type DecimalParts,
   type Rounding,
-  partsToFraction,
+  toFraction,
   magnitude,
   normalize,
   formatDecimal,
@@ -12,6 +12,7 @@ import {
   type Fraction,
   isLess,
   isZero,
+  isMultiple,
 } from '../../decimal.ts'
 
 /** Between neighbours on the grid around a price above 0; undefined where every price is on it. */
@@ -32,15 +33,15 @@ export function roundPrice(price: Fraction, grid: PriceGrid, rounding: Rounding)
 }
 
 export function isOnGrid(price: string, grid: PriceGrid): boolean {
-  const exact = partsToFraction(parseDecimal(price))
+  const exact = toFraction(price)
   const step = stepAt(exact, grid)
-  return !step || (exact.numerator * 10n ** BigInt(step.scale)) % (exact.denominator * step.digits) === 0n
+  return !step || isMultiple(exact, step)
 }
 
 /** The next ones below and above that are on the grid: one where the price lies below the smallest. */
 export function nearestPrices(price: string, grid: PriceGrid): readonly string[] {
   if (grid === 'any') return [normalize(price)]
-  const exact = partsToFraction(parseDecimal(price))
+  const exact = toFraction(price)
   return [roundPrice(exact, grid, 'down'), roundPrice(exact, grid, 'up')].filter((each) => each !== '0')
 }
 
@@ -56,11 +57,7 @@ interface Lots {
   readonly minOrderSize?: string
 }
 
-export function isInLots(amount: string, lotSize: string): boolean {
-  const { numerator, denominator } = partsToFraction(parseDecimal(amount))
-  const step = parseDecimal(lotSize)
-  return (numerator * 10n ** BigInt(step.scale)) % (denominator * step.digits) === 0n
-}
+export const isInLots = (amount: string, lotSize: string): boolean => isMultiple(toFraction(amount), parseDecimal(lotSize))
 
 /** The smallest amount that a market takes. */
 export function minAmount({ lotSize, minOrderSize = '0' }: Lots): string {
@@ -75,4 +72,4 @@ export function nearestAmounts(amount: string, lots: Lots): readonly string[] {
 }
 
 const toLots = (amount: string, lotSize: string, rounding: 'up' | 'down') =>
-  formatDecimal(roundToMultiple(partsToFraction(parseDecimal(amount)), parseDecimal(lotSize), rounding))
+  formatDecimal(roundToMultiple(toFraction(amount), parseDecimal(lotSize), rounding))

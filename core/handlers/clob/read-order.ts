@@ -1,6 +1,6 @@
 import { badFields, SluiceError, type FieldProblem, type BookSet } from '../../api/index.ts'
 import type { BookMarket, TimeInForce, At, NewOrder, Book } from '../../contracts/index.ts'
-import { isLess, isZero, normalize, multiply, max, parseDecimal, partsToFraction } from '../../decimal.ts'
+import { isLess, isZero, normalize, multiply, max, parseDecimal, toFraction } from '../../decimal.ts'
 import type { TargetContext, Services } from '../context.ts'
 import { effectiveSlippage, type Slippage } from '../slippage.ts'
 import { isInLots, minAmount, nearestAmounts, describeGrid, isOnGrid, nearestPrices, roundPrice } from './grids.ts'
@@ -176,7 +176,7 @@ export function boundBySlippage(side: 'BUY' | 'SELL', market: BookMarket, book: 
     const lacking = side === 'BUY' ? 'sells' : 'buys'
     throw new SluiceError('PRICE_FAILED', `Nobody ${lacking} on ${marketName(market)} now: there is no price to bound a MARKET order by.`)
   }
-  const best = partsToFraction(parseDecimal(reference))
+  const best = toFraction(reference)
   const part = side === 'BUY' ? denominator + numerator : denominator - numerator
   // A slippage of all or more leaves no bound but that something is paid: the smallest price there is.
   const moved = { numerator: best.numerator * (part > 0n ? part : 1n), denominator: best.denominator * denominator }
@@ -189,7 +189,7 @@ export function boundBySlippage(side: 'BUY' | 'SELL', market: BookMarket, book: 
  * @throws SluiceError where the market is past it already
  */
 export function boundByLimitPrice(side: 'BUY' | 'SELL', market: BookMarket, book: Book | undefined, limitPrice: string): MarketBound {
-  const price = roundPrice(partsToFraction(parseDecimal(limitPrice)), market.prices, side === 'BUY' ? 'down' : 'up')
+  const price = roundPrice(toFraction(limitPrice), market.prices, side === 'BUY' ? 'down' : 'up')
   if (price === '0')
     throw badFields([{ field: 'limitPrice', problem: `${limitPrice} is below the smallest price of ${marketName(market)}` }])
   const reference = book && bestOf(side, book)

@@ -1,22 +1,11 @@
 import { SluiceError } from '../../api/index.ts'
 import type { Token, PerpPosition } from '../../contracts/index.ts'
-import { fromRaw } from '../../decimal.ts'
+import { abs, formatFraction, fromRaw, rescale } from '../../decimal.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
 import { explainRefusal } from '../explain-errors.ts'
 import { readPositiveRaw } from '../tokens.ts'
 import { readWallet, showGas, readAddress } from '../wallets.ts'
-import {
-  fromSigned,
-  showLeverage,
-  showMarginRatio,
-  formatFraction,
-  abs,
-  pricePerBase,
-  rescale,
-  notionalAt,
-  liquidationPrice,
-  type AccountMargin,
-} from './figures.ts'
+import { showLeverage, showMarginRatio, pricePerBase, notionalAt, liquidationPrice, type AccountMargin } from './figures.ts'
 import { perpOf, type PerpHandler, tickerOf, findMarket } from './markets.ts'
 
 /** Collateral into the exchange, or out of it to the same wallet. */
@@ -55,7 +44,7 @@ export const perpBalance: PerpHandler<'Balance'> = async (request, { network, ve
   const owner = readAddress(network, request.address)
   const [{ settlement }, { account, head }] = await Promise.all([perp.listed(at), perp.account(owner, at)])
   return {
-    balance: fromSigned(account.collateralRaw, account.decimals),
+    balance: fromRaw(account.collateralRaw, account.decimals),
     token: settlement.symbol,
     blockNumber: Number(head.number),
   }
@@ -67,11 +56,11 @@ export const perpMargin: PerpHandler<'Margin'> = async (request, { network, venu
   const { account, head } = await perp.account(owner, { signal })
   const { decimals, valueRaw, notionalRaw } = account
   const shown = {
-    accountValue: fromSigned(valueRaw, decimals),
-    freeCollateral: fromSigned(account.freeCollateralRaw, decimals),
-    collateral: fromSigned(account.collateralRaw, decimals),
-    initialMargin: fromSigned(account.initialMarginRaw, decimals),
-    maintenanceMargin: fromSigned(account.maintenanceMarginRaw, decimals),
+    accountValue: fromRaw(valueRaw, decimals),
+    freeCollateral: fromRaw(account.freeCollateralRaw, decimals),
+    collateral: fromRaw(account.collateralRaw, decimals),
+    initialMargin: fromRaw(account.initialMarginRaw, decimals),
+    maintenanceMargin: fromRaw(account.maintenanceMarginRaw, decimals),
     marginRatio: showMarginRatio(valueRaw, notionalRaw),
     leverage: showLeverage(notionalRaw, valueRaw),
   }
@@ -88,7 +77,7 @@ export const perpFunding: PerpHandler<'Funding'> = async (request, { network, ve
     fundingPeriodSeconds: periodSeconds,
     indexPrice: formatFraction(index, 'down'),
     markPrice: formatFraction(mark, 'down'),
-    pendingFundingPayment: fromSigned(pendingRaw, market.quoteDecimals),
+    pendingFundingPayment: fromRaw(pendingRaw, market.quoteDecimals),
     ...(nextAt !== undefined && { nextFundingTimestamp: nextAt * 1000 }),
   }))
   return { funding: shown, blockNumber: Number(head.number) }
@@ -112,12 +101,12 @@ export function showPosition(position: PerpPosition, account: AccountMargin) {
   return {
     positionAmt: sizeRaw === 0n ? '0' : fromRaw(abs(sizeRaw), baseDecimals),
     positionSide: isShort ? ('SHORT' as const) : ('LONG' as const),
-    unrealizedProfit: fromSigned(position.unrealizedProfitRaw, quoteDecimals),
+    unrealizedProfit: fromRaw(position.unrealizedProfitRaw, quoteDecimals),
     leverage: showLeverage(notionalRaw, account.valueRaw),
     entryPrice: sizeRaw === 0n ? '0' : formatFraction(pricePerBase(market, openNotionalRaw, sizeRaw), rounding),
     markPrice: formatFraction(mark, 'down'),
     liquidationPrice: liquidation ? formatFraction(liquidation, rounding) : '0',
     tickerSymbol: tickerOf(market),
-    pendingFundingPayment: fromSigned(position.pendingFundingRaw, quoteDecimals),
+    pendingFundingPayment: fromRaw(position.pendingFundingRaw, quoteDecimals),
   }
 }

@@ -1,26 +1,5 @@
 import type { PerpMarketName, Ratio, PerpAccount, PerpPosition } from '../../contracts/index.ts'
-import { fromRaw, formatRatio, type Rounding } from '../../decimal.ts'
-
-export const abs = (value: bigint) => (value < 0n ? -value : value)
-
-/** A decimal string padded to the decimals, below 0 with its sign. */
-export const fromSigned = (raw: bigint, decimals: number) => `${raw < 0n ? '-' : ''}${fromRaw(abs(raw), decimals)}`
-
-/** Of a price in amounts of 18 decimals. */
-const mostDecimals = 36
-
-/**
- * A fraction as a decimal string: exact where it is one of a power of ten, as contracts have their prices; else with at least 18
- * significant digits. `rounding` is that of its size.
- */
-export function formatFraction({ numerator, denominator }: Ratio, rounding: Rounding): string {
-  const decimals = denominator.toString().length - 1
-  if (decimals <= mostDecimals && denominator === 10n ** BigInt(decimals)) return withoutZeros(fromSigned(numerator, decimals))
-  const text = formatRatio(abs(numerator), denominator, rounding)
-  return numerator < 0n ? `-${text}` : text
-}
-
-const withoutZeros = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
+import { abs, formatFraction } from '../../decimal.ts'
 
 /**
  * What positions are worth by their account's value, rounded up; "0" without positions. An account that is worth nothing, or less, counts
@@ -42,10 +21,6 @@ export const pricePerBase = ({ baseDecimals, quoteDecimals }: PerpMarketName, qu
 /** What a size is worth at a price in the market's quote, towards zero. Below 0 for a size below 0. */
 export const notionalAt = ({ baseDecimals, quoteDecimals }: PerpMarketName, sizeRaw: bigint, { numerator, denominator }: Ratio): bigint =>
   (sizeRaw * numerator * 10n ** BigInt(quoteDecimals)) / (denominator * 10n ** BigInt(baseDecimals))
-
-/** An amount in other decimals, towards zero. */
-export const rescale = (raw: bigint, from: number, to: number): bigint =>
-  to >= from ? raw * 10n ** BigInt(to - from) : raw / 10n ** BigInt(from - to)
 
 /** What an account is worth, and what it must be worth. */
 export type AccountMargin = Pick<PerpAccount, 'decimals' | 'valueRaw' | 'maintenanceMarginRaw'>

@@ -1,10 +1,10 @@
 import { SluiceError } from '../../api/index.ts'
 import type { Json, PerpFill, PerpOrder, PerpLiquidation, PerpMarketName } from '../../contracts/index.ts'
-import { fromRaw } from '../../decimal.ts'
+import { formatFraction, fromRaw } from '../../decimal.ts'
 import type { Entry } from '../../transactions/entry.ts'
 import type { Services } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
-import { fromSigned, pricePerBase, formatFraction } from './figures.ts'
+import { pricePerBase } from './figures.ts'
 import { tickerOf, perpOf } from './markets.ts'
 
 /** What the journal keeps of a change of a position, so that its fill can be shown, and found by its market. */
@@ -25,7 +25,7 @@ export function showPositionFill({ market, sizeRaw, quoteRaw, feeRaw, realizedPr
     size: fromRaw(sizeRaw, market.baseDecimals),
     price: formatFraction(pricePerBase(market, quoteRaw, sizeRaw), side === 'LONG' ? 'up' : 'down'),
     fee: fromRaw(feeRaw, market.quoteDecimals),
-    realizedProfit: fromSigned(realizedProfitRaw, market.quoteDecimals),
+    realizedProfit: fromRaw(realizedProfitRaw, market.quoteDecimals),
     ...(closedRatio && { closedRatio: formatFraction(closedRatio, 'down') }),
   }
 }

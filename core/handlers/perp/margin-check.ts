@@ -1,8 +1,8 @@
 import { badFields, SluiceError } from '../../api/index.ts'
 import type { PerpAccount, PerpPosition, PerpQuote, Ratio, Token } from '../../contracts/index.ts'
-import { divide, fractionOf, fromRaw } from '../../decimal.ts'
+import { abs, divideRaw, formatFraction, fromRaw, rescale, toFraction } from '../../decimal.ts'
 import { readPositiveRaw } from '../tokens.ts'
-import { abs, fromSigned, formatFraction, rescale, notionalAt, type AccountMargin } from './figures.ts'
+import { notionalAt, type AccountMargin } from './figures.ts'
 import { tickerOf } from './markets.ts'
 
 /** What a caller means to put behind an order. */
@@ -15,7 +15,7 @@ export interface MarginRequest {
 
 export function readMarginRequest({ margin, leverage }: { margin: string; leverage: string }, settlement: Token): MarginRequest {
   const marginRaw = readPositiveRaw(margin, settlement, 'margin')
-  const times = fractionOf(leverage)
+  const times = toFraction(leverage)
   if (times.numerator === 0n) throw badFields([{ field: 'leverage', problem: 'must be more than 0' }])
   return { marginRaw, leverage: times, settlement }
 }
@@ -35,7 +35,7 @@ export function requireMargin(quote: PerpQuote, held: PerpPosition, account: Per
   if (needed.numerator > marginRaw * needed.denominator) {
     const { market } = quote
     const opened = formatFraction({ numerator: openedRaw, denominator: 10n ** BigInt(market.baseDecimals) }, 'down')
-    const details = { free: show(marginRaw), needed: show(divide(needed.numerator, needed.denominator, 'up')) }
+    const details = { free: show(marginRaw), needed: show(divideRaw(needed.numerator, needed.denominator, 'up')) }
     throw new SluiceError(
       'INSUFFICIENT_MARGIN',
       `Opening ${opened} ${market.base} at leverage ${formatFraction(leverage, 'down')} needs a margin of ${details.needed} ${settlement.symbol}, and margin is ${details.free}: nothing was sent.`,
@@ -43,7 +43,7 @@ export function requireMargin(quote: PerpQuote, held: PerpPosition, account: Per
     )
   }
   if (account.freeCollateralRaw * 10n ** BigInt(settlement.decimals) < marginRaw * 10n ** BigInt(account.decimals)) {
-    const details = { free: fromSigned(account.freeCollateralRaw, account.decimals), needed: show(marginRaw) }
+    const details = { free: fromRaw(account.freeCollateralRaw, account.decimals), needed: show(marginRaw) }
     throw new SluiceError(
       'INSUFFICIENT_MARGIN',
       `The account has ${details.free} ${settlement.symbol} of free collateral, less than the margin of ${details.needed}: deposit more with /perpAMM/deposit, or open less.`,
@@ -58,7 +58,7 @@ export function requireMargin(quote: PerpQuote, held: PerpPosition, account: Per
  */
 export function requireFreeCollateral({ missingRaw = 0n }: Pick<PerpQuote, 'missingRaw'>, account: PerpAccount, { symbol }: Token): void {
   if (missingRaw === 0n) return
-  const show = (raw: bigint) => fromSigned(raw, account.decimals)
+  const show = (raw: bigint) => fromRaw(raw, account.decimals)
   const details = { free: show(account.freeCollateralRaw), needed: show(account.freeCollateralRaw + missingRaw) }
   throw new SluiceError(
     'INSUFFICIENT_MARGIN',

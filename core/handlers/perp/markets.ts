@@ -1,10 +1,10 @@
+import { formatFraction } from '../../decimal.ts'
 import { SluiceError, type EndpointName } from '../../api/index.ts'
 import type { At, PerpAMM, PerpMarket, PerpMarketName, PerpPrices } from '../../contracts/index.ts'
 import type { Handler } from '../context.ts'
 import type { VenueEntry } from '../registry.ts'
 import { didYouMean } from '../tokens.ts'
 import { showGas } from '../wallets.ts'
-import { formatFraction } from './figures.ts'
 
 /** @throws SluiceError UNSUPPORTED */
 export function perpOf({ impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): PerpAMM {

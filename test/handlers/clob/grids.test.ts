@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import type { PriceGrid } from '../../../core/contracts/index.ts'
-import { parseDecimal, compare, partsToFraction, magnitude, normalize, formatDecimal, multiply } from '../../../core/decimal.ts'
+import { parseDecimal, compare, toFraction, magnitude, normalize, formatDecimal, multiply } from '../../../core/decimal.ts'
 import { isInLots, minAmount, nearestAmounts, isOnGrid, nearestPrices, roundPrice } from '../../../core/handlers/clob/grids.ts'
 
 /** A number above 0, of up to twelve digits before and after the point. */
@@ -68,7 +68,7 @@ describe('the prices that a market takes', () => {
   it('are rounded so that a bound never allows more', () => {
     fc.assert(
       fc.property(positive, fc.bigInt({ min: 1n, max: 10n ** 9n }), grids, (price, denominator, grid) => {
-        const exact = partsToFraction(parseDecimal(price))
+        const exact = toFraction(price)
         const bound = { numerator: exact.numerator, denominator: exact.denominator * denominator }
         const [down, up] = [roundPrice(bound, grid, 'down'), roundPrice(bound, grid, 'up')]
         const by = ({ digits, scale }: { digits: bigint; scale: number }) =>
@@ -84,7 +84,7 @@ describe('the prices that a market takes', () => {
       fc.property(positive, (price) => {
         const [whole = '', decimals = ''] = price.split('.')
         const place = whole === '0' ? -1 - (/^0*/.exec(decimals)?.[0].length ?? 0) : whole.length - 1
-        expect(magnitude(partsToFraction(parseDecimal(price)))).to.equal(place)
+        expect(magnitude(toFraction(price))).to.equal(place)
       }),
     )
   })

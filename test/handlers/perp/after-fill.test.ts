@@ -1,6 +1,7 @@
+import { abs, rescale } from '../../../core/decimal.ts'
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { abs, rescale, notionalAt } from '../../../core/handlers/perp/figures.ts'
+import { notionalAt } from '../../../core/handlers/perp/figures.ts'
 import { positionAfterFill } from '../../../core/handlers/perp/margin-check.ts'
 import { accounts, ethUsd, markets, positionsIn, quotesIn } from './perp-shapes.ts'
 

@@ -1,6 +1,7 @@
+import { abs } from '../../../core/decimal.ts'
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { abs, liquidationPrice } from '../../../core/handlers/perp/figures.ts'
+import { liquidationPrice } from '../../../core/handlers/perp/figures.ts'
 import { showPosition } from '../../../core/handlers/perp/account.ts'
 import { accounts, ethUsd, markets, positionsIn } from './perp-shapes.ts'
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Wallet } from 'ethers'
 import fc from 'fast-check'
 import { SluiceError } from '../../../core/contracts/index.ts'
-import { amountText, rawOf } from '../../../kits/oasis/decimal.ts'
+import { formatRaw, toRaw } from '../../../core/decimal.ts'
 import { at, tokens } from '../amm/v2/trading-floor.ts'
 import { openOasisFloor, type OasisFloor } from './oasis-floor.ts'
 
@@ -253,7 +253,7 @@ describe('orders in a matching market', function () {
           // Nobody meets himself.
           const trader = isBuy ? maker : taker
           const price = `${3000 + tick}.1234567`
-          const order = floor.limit(isBuy ? 'BUY' : 'SELL', price, amountText(digits, 18))
+          const order = floor.limit(isBuy ? 'BUY' : 'SELL', price, formatRaw(digits, 18))
           const before = await floor.balance(trader.address, usdc)
           const had = await floor.balance(trader.address, tokens.WETH)
           const { outcome } = await floor.actBy(trader, { do: 'create', market, order })
@@ -265,11 +265,11 @@ describe('orders in a matching market', function () {
           const movedRaw = (await floor.balance(trader.address, usdc)) - before
           const wethRaw = (await floor.balance(trader.address, tokens.WETH)) - had
           // Exactly: units of quote times 10^7 against units of base at the price.
-          const limitRaw = rawOf(filledAmount, 18) * BigInt(price.replace('.', ''))
+          const limitRaw = (toRaw(filledAmount, 18) ?? 0n) * BigInt(price.replace('.', ''))
           const [paidRaw, gotRaw] = [-(movedRaw + (isBuy ? restsRaw : 0n)), movedRaw]
           if (isBuy) expect(paidRaw * 10n ** 19n <= limitRaw, `${paidRaw} for ${filledAmount} at ${price}`).to.equal(true)
           else expect(gotRaw * 10n ** 19n >= limitRaw, `${gotRaw} for ${filledAmount} at ${price}`).to.equal(true)
-          expect(isBuy ? wethRaw : -(wethRaw + restsRaw)).to.equal(rawOf(filledAmount, 18))
+          expect(isBuy ? wethRaw : -(wethRaw + restsRaw)).to.equal(toRaw(filledAmount, 18) ?? 0n)
         },
       ),
       { numRuns: 60, endOnFailure: true },

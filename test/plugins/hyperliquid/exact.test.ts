@@ -1,51 +1,9 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { compare, decimalsOf, divided, minus, ofRaw, plain, plus, sum, times, withoutSign } from '../../../plugins/hyperliquid/decimal.ts'
 import { cloidOf, progressOf } from '../../../plugins/hyperliquid/orders.ts'
 import { outcomeOf } from '../../../plugins/hyperliquid/order-plans.ts'
 import { receptionOf } from '../../../plugins/hyperliquid/send.ts'
 import { createClaim, slotsFrom } from '../../../plugins/hyperliquid/nonces.ts'
-
-const raw = fc.tuple(fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), fc.integer({ min: 0, max: 18 }))
-
-describe("Hyperliquid's decimals", () => {
-  it('add up, take away and multiply exactly', () => {
-    fc.assert(
-      fc.property(raw, raw, ([a, scaleA], [b, scaleB]) => {
-        const [left, right] = [ofRaw(a, scaleA), ofRaw(b, scaleB)]
-        const [inA, inB] = [a * 10n ** BigInt(18 - scaleA), b * 10n ** BigInt(18 - scaleB)]
-        expect(plus(left, right)).to.equal(ofRaw(inA + inB, 18))
-        expect(minus(left, right)).to.equal(ofRaw(inA - inB, 18))
-        expect(times(left, right)).to.equal(ofRaw(a * b, scaleA + scaleB))
-        expect(Math.sign(compare(left, right))).to.equal(inA < inB ? -1 : inA > inB ? 1 : 0)
-      }),
-    )
-  })
-
-  it('are divided to the side that is said, by less than a unit', () => {
-    fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 10n ** 20n }), fc.bigInt({ min: 1n, max: 10n ** 20n }), (a, b) => {
-        const [up, down] = (['up', 'down'] as const).map((side) => divided(ofRaw(a, 8), ofRaw(b, 6), 12, side))
-        expect(compare(times(down ?? '', ofRaw(b, 6)), ofRaw(a, 8)) <= 0).to.equal(true)
-        expect(compare(times(up ?? '', ofRaw(b, 6)), ofRaw(a, 8)) >= 0).to.equal(true)
-        expect(compare(minus(up ?? '', down ?? ''), '0.000000000001') <= 0).to.equal(true)
-      }),
-    )
-  })
-
-  it('are written without zeros that say nothing', () => {
-    expect(['100.0', '-0.0', '0.500', '007'].map(plain)).to.deep.equal(['100', '0', '0.5', '7'])
-    expect([withoutSign('-1.50'), sum([]), String(decimalsOf('1.500'))]).to.deep.equal(['1.5', '0', '1'])
-    const number = fc.tuple(raw, fc.constantFrom('', '0', '000'), fc.constantFrom('', '0', '000'))
-    fc.assert(
-      fc.property(number, ([[digits, scale], before, after]) => {
-        const text = ofRaw(digits, scale)
-        const long = `${text.startsWith('-') ? '-' : ''}${before}${text.replace('-', '')}${text.includes('.') ? after : after && `.${after}`}`
-        expect(plain(long)).to.equal(text)
-      }),
-    )
-  })
-})
 
 describe('the nonces of Hyperliquid', () => {
   it('increase and are never given twice, however the clock goes', () => {
