@@ -1,4 +1,4 @@
-import { formatUnits } from 'ethers/utils'
+import { formatRaw } from '../../core/decimal.ts'
 import { badFields, SluiceError, type FeeWish, type GasTerms } from '../../core/contracts/index.ts'
 import { isBytes } from './encoding.ts'
 import { chargeRaw, maxChargeRaw, type Charge } from './op-stack.ts'
@@ -163,7 +163,7 @@ export function costOf({ value }: EvmIntent, { gasLimit, maxFeePerGas, rollupFee
 }
 
 function gwei(raw: bigint): string {
-  return formatUnits(raw, 'gwei').replace(/\.0$/, '')
+  return formatRaw(raw, 9)
 }
 
 export function max(...values: readonly bigint[]): bigint {

@@ -1,11 +1,5 @@
+import { fromRaw } from '../../core/decimal.ts'
 import { SluiceError, type Token } from '../../core/contracts/index.ts'
-
-/** Padded to the token's decimals, as all amounts in answers are. */
-function amountOf(amountRaw: bigint, { decimals }: Pick<Token, 'decimals'>): string {
-  if (decimals === 0) return amountRaw.toString()
-  const digits = amountRaw.toString().padStart(decimals + 1, '0')
-  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
-}
 
 export function insufficientBalance(token: Token, currentRaw: bigint, neededRaw: bigint): SluiceError {
   const details = shortage(token, currentRaw, neededRaw)
@@ -29,16 +23,21 @@ export function insufficientGasFunds(native: Token, currentRaw: bigint, neededRa
 /** @param committedRaw what the wallet's transactions that were not mined yet can take: nodes count it, and refuse what goes beyond */
 export function fundsInPendingTransactions(native: Token, currentRaw: bigint, committedRaw: bigint, neededRaw: bigint): SluiceError {
   const leftRaw = currentRaw > committedRaw ? currentRaw - committedRaw : 0n
-  const details = { ...shortage(native, leftRaw, neededRaw), committed: amountOf(committedRaw, native) }
+  const details = { ...shortage(native, leftRaw, neededRaw), committed: fromRaw(committedRaw, native.decimals) }
   return new SluiceError(
     'INSUFFICIENT_BALANCE',
-    `The wallet's pending transactions can take ${details.committed} of its ${amountOf(currentRaw, native)} ${native.symbol}, and this one needs ${details.needed} beside them: wait until they are mined, fund the wallet, or offer lower fees.`,
+    `The wallet's pending transactions can take ${details.committed} of its ${fromRaw(currentRaw, native.decimals)} ${native.symbol}, and this one needs ${details.needed} beside them: wait until they are mined, fund the wallet, or offer lower fees.`,
     { details },
   )
 }
 
 export function shortage(token: Token, currentRaw: bigint, neededRaw: bigint) {
-  return { token: token.symbol, tokenAddress: token.address, current: amountOf(currentRaw, token), needed: amountOf(neededRaw, token) }
+  return {
+    token: token.symbol,
+    tokenAddress: token.address,
+    current: fromRaw(currentRaw, token.decimals),
+    needed: fromRaw(neededRaw, token.decimals),
+  }
 }
 
 const most = 1000

@@ -1,3 +1,4 @@
+import { parseDecimal, rescale } from '../../../core/decimal.ts'
 import type { Missing, Passage, Passed, Pool, PoolProtocol, PoolExchange, Router } from '../protocol.ts'
 
 /** One pool in one direction. */
@@ -81,8 +82,8 @@ export function rateX128Of(protocol: PoolProtocol, pool: Pool, passage: Passage)
 
 function reckonRate(protocol: PoolProtocol, pool: Pool, passage: Passage): bigint {
   const { numerator, denominator } = protocol.spot(pool, passage)
-  const [whole = '0', fraction = ''] = protocol.fee(pool).split('.')
-  const feeX18 = BigInt(whole + fraction.padEnd(18, '0').slice(0, 18))
+  const { digits, scale } = parseDecimal(protocol.fee(pool))
+  const feeX18 = rescale(digits, scale, 18)
   return ((numerator * (oneX18 - feeX18)) << 128n) / (denominator * oneX18) + 1n
 }
 

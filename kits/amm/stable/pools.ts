@@ -1,4 +1,5 @@
 import { getAddress, AbiCoder, Interface, dataLength, id } from 'ethers'
+import { formatFraction } from '../../../core/decimal.ts'
 import type { Venue, Head } from '../../../core/contracts/index.ts'
 import { toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, Call, CallResult, EvmLog } from '../../evm/types.ts'
@@ -107,7 +108,7 @@ export function stableProtocol(version: string, pools: readonly StablePool[]): P
       return otherRaw === undefined ? undefined : { amountRaw: otherRaw, gasUnits: passUnits }
     },
     spot: (pool, passage) => spotPrice(pool.state, ...along(pool, passage)),
-    fee: ({ state }) => `0.${state.fee.toString().padStart(feeDenominator.toString().length - 1, '0')}`.replace(/\.?0+$/, ''),
+    fee: ({ state }) => formatFraction({ numerator: state.fee, denominator: feeDenominator }, 'down'),
   }
 }
 

@@ -1,5 +1,6 @@
 // The arithmetic of constant-product pools: UniswapV2Library of @uniswap/v2-periphery@1.1.0-beta.0, equal to it to the unit. The fee is a
 // parameter, because forks differ in it.
+import { formatRaw } from '../../../core/decimal.ts'
 
 /** The part of the input that a pool keeps: `[3n, 1000n]` is 0.3 %. */
 export type Fee = readonly [numerator: bigint, denominator: bigint]
@@ -31,7 +32,5 @@ export function getAmountIn(amountOutRaw: bigint, reserveInRaw: bigint, reserveO
 
 /** `[25n, 10_000n]` → "0.0025": exact for fees of up to 18 decimals, cut off after that. */
 export function feeDecimal([kept, whole]: Fee): string {
-  const decimals = 18
-  const digits = ((kept * 10n ** BigInt(decimals)) / whole).toString().padStart(decimals + 1, '0')
-  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`.replace(/\.?0+$/, '')
+  return formatRaw((kept * 10n ** 18n) / whole, 18)
 }

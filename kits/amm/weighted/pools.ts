@@ -1,4 +1,5 @@
-import { formatUnits, AbiCoder, id, dataSlice, getAddress } from 'ethers'
+import { AbiCoder, id, dataSlice, getAddress } from 'ethers'
+import { formatRaw } from '../../../core/decimal.ts'
 import { SluiceError } from '../../../core/contracts/index.ts'
 import { addressInTopic, addressOf, listAt, toInt256, wordAt } from '../../evm/encoding.ts'
 import type { CallResult, Probe, EvmLog } from '../../evm/types.ts'
@@ -24,7 +25,7 @@ export function weightedProtocol(version: string, vault: string, ids: readonly s
       const { into, outOf } = holdingsAlong(pool, passage)
       return { numerator: outOf.balanceRaw * into.weight, denominator: into.balanceRaw * outOf.weight }
     },
-    fee: ({ state }) => formatUnits(state.swapFee, 18).replace(/\.0$/, ''),
+    fee: ({ state }) => formatRaw(state.swapFee, 18),
   }
 }
 
