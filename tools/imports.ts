@@ -1,0 +1,99 @@
+// Which file imports which, and which room may import which: for `npm run measure` and test/architecture/imports.test.ts.
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root: string = fileURLToPath(new URL('..', import.meta.url))
+
+/**
+ * The rooms of the server, from the lowest level to the highest. A room imports its own files and rooms of lower levels. Rooms of one level do
+ * not import each other, but for those of `together`.
+ */
+const levels: readonly (readonly string[])[] = [
+  ['core/errors.ts', 'core/decimal.ts', 'core/async.ts'],
+  ['core/api', 'core/contracts'],
+  ['core/config', 'core/tls', 'core/wallet', 'core/store', 'core/live-state'],
+  ['core/transactions', 'core/loader'],
+  ['core/handlers'],
+  ['core/events'],
+  ['core/http'],
+  ['core/kernel.ts', 'core/registry.ts', 'core/signing.ts', 'core/devnet', 'core/doctor.ts', 'core/log.ts'],
+  ['core/cli', 'core/main.ts'],
+]
+/** What starts and stops everything: the parts of it know each other. */
+const together = [levels.at(-2), levels.at(-1)]
+
+/** Every TypeScript file below the folder, by its path from the root. */
+export function filesIn(folder: string, from: string = root): string[] {
+  if (!existsSync(path.join(from, folder))) return []
+  return readdirSync(path.join(from, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => path.relative(from, path.join(entry.parentPath, entry.name)))
+    .filter((file) => !file.includes('node_modules'))
+}
+
+/** What the file imports, as it is written there. Imports of types count. */
+export function specifiersOf(file: string, from: string = root): string[] {
+  const text = readFileSync(path.join(from, file), 'utf8')
+  return [...text.matchAll(/(?:\bfrom|\bimport\(|^import) ?'([^']+)'/gm)].map(([, specifier = '']) => specifier)
+}
+
+/** The files of the project that the file imports, by their paths from the root. */
+export function importsOf(file: string, from: string = root): string[] {
+  return specifiersOf(file, from)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => path.normalize(path.join(path.dirname(file), specifier)))
+}
+
+/** `core/http/app.ts` → `core/http`, `core/kernel.ts` → itself, `kits/evm/rail.ts` → `kits`. */
+export function roomOf(file: string): string {
+  const [first = '', second = ''] = file.split(path.sep)
+  return first === 'core' ? `core/${second}` : first
+}
+
+const levelOf = (room: string): number => levels.findIndex((level) => level.includes(room))
+
+/** Whether a file of one room may import a file of another one. */
+export function mayImport(from: string, to: string): boolean {
+  if (from === to) return true
+  switch (from) {
+    case 'plugins': // they import packages and public entry points, which are no relative imports
+      return false
+    case 'kits':
+      return levelOf(to) >= 0 && levelOf(to) <= 1
+    case 'testkit':
+      return to !== 'tools' && to !== 'test'
+    case 'tools':
+    case 'test':
+      return true
+  }
+  if (levelOf(from) < 0 || levelOf(to) < 0) return false
+  if (levelOf(from) === levelOf(to)) return together.some((level) => level?.includes(from))
+  return levelOf(to) < levelOf(from)
+}
+
+/** `file → imported file` for every import that runs upward. */
+export function upwardImports(files: readonly string[], from: string = root): string[] {
+  return files.flatMap((file) =>
+    importsOf(file, from)
+      .filter((target) => !mayImport(roomOf(file), roomOf(target)))
+      .map((target) => `${file} → ${target}`),
+  )
+}
+
+/** How many imports close a circle, types counted: on a walk along the imports, those that lead back to a file on the way. */
+export function circularImports(files: readonly string[], from: string = root): string[] {
+  const known = new Set(files)
+  const state = new Map<string, 'on the way' | 'done'>()
+  const circular: string[] = []
+  const visit = (file: string): void => {
+    state.set(file, 'on the way')
+    for (const target of new Set(importsOf(file, from).filter((each) => known.has(each)))) {
+      if (state.get(target) === 'on the way') circular.push(`${file} → ${target}`)
+      else if (!state.has(target)) visit(target)
+    }
+    state.set(file, 'done')
+  }
+  for (const file of files) if (!state.has(file)) visit(file)
+  return circular
+}

@@ -1,0 +1,72 @@
+// `npm run measure`: size and shape of the sources, as numbers. Nothing here passes or fails.
+// `npm run measure -- --requests` also starts a server and counts the files that one price and one trade run through.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import { circularImports, filesIn, root as ownRoot, upwardImports } from './imports.ts'
+import { filesOfRequests } from './measure-requests.ts'
+
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    root: { type: 'string', default: ownRoot },
+  },
+})
+const root = path.resolve(values.root)
+
+interface Measured {
+  file: string
+  lines: number
+  comments: number
+  code: number
+  depth: number
+}
+
+/** Lines of a file: all, comments, and code, which is neither comment nor blank nor import. */
+function measureFile(file: string): Measured {
+  const lines = readFileSync(path.join(root, file), 'utf8')
+    .split('\n')
+    .map((line) => line.trim())
+  let comments = 0
+  let code = 0
+  let inside = '' // what ends what we are in: a comment or an import of several lines
+  for (const line of lines) {
+    if (inside === '*/' || line.startsWith('//') || line.startsWith('/*')) {
+      comments += 1
+      inside = inside === '*/' || line.startsWith('/*') ? (line.includes('*/') ? '' : '*/') : ''
+    } else if (inside === 'from' || /^(import|export) (type )?[{*]|^import /.test(line)) {
+      inside = /from '|^import '|^\}$/.test(line) ? '' : 'from'
+    } else if (line !== '') code += 1
+  }
+  return { file, lines: lines.length, comments, code, depth: file.split(path.sep).length - 1 }
+}
+
+const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0
+const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`
+const sum = (files: readonly Measured[], key: 'lines' | 'code' | 'comments'): number => files.reduce((total, each) => total + each[key], 0)
+const most = (files: readonly Measured[], key: 'lines' | 'depth'): Measured | undefined => files.toSorted((a, b) => b[key] - a[key])[0]
+
+const server = ['core', 'kits', 'testkit'].flatMap((folder) => filesIn(folder, root)).map(measureFile)
+const all = [...server, ...filesIn('plugins', root).map(measureFile)]
+const names = all.map(({ file }) => file)
+const upward = upwardImports(names, root)
+const circular = circularImports(names, root)
+const longest = most(all, 'lines')
+const deepest = most(all, 'depth')
+const rows: [string, string | number][] = [
+  ['files in core, kits, testkit', server.length],
+  ['files with plugins', all.length],
+  ['folders', new Set(names.map((file) => path.dirname(file))).size],
+  ['median lines of a file', median(server.map(({ lines }) => lines))],
+  ['files under 40 lines', percent(server.filter(({ lines }) => lines < 40).length, server.length)],
+  ['longest file', `${longest?.lines}  ${longest?.file}`],
+  ['deepest file', `${deepest?.depth}  ${deepest?.file}`],
+  ['lines of code', sum(all, 'code')],
+  ['comments, of all lines', percent(sum(all, 'comments'), sum(all, 'lines'))],
+  ['imports that run upward', upward.length],
+  ['imports that close a circle', circular.length],
+]
+if (values.requests) rows.push(...(await filesOfRequests(root)))
+for (const [name, value] of rows) console.log(`${String(name).padEnd(34)} ${value}`)
+if (values.list) for (const line of [...upward, ...circular]) console.log(`  ${line}`)
